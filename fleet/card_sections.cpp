@@ -198,8 +198,8 @@ void write_host(FleetWriting& to, const std::string& host) {
     const Health& h = s.health;
     std::vector<std::string> row{
         escape_text(fmt::format("GPU {}, {}", s.gpu, s.gpu_name)),
-        escape_text(s.reason.empty() ? to_string(s.status)
-                                     : fmt::format("{}: {}", to_string(s.status), s.reason)),
+        escape_text(
+            fmt::format("{}{}{}", to_string(s.status), s.reason.empty() ? "" : ": ", s.reason)),
         reports::quantity(h.sm_clock_hz, "Hz"),
         reports::quantity(h.power_w, "W"),
         reports::quantity(h.power_limit_w, "W"),

@@ -70,7 +70,7 @@ Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
                {"score", f.score},
                {"limit", f.limit}};
     }
-    Json& gpu = gpus.emplace_back(to_json(s));
+    Json& gpu = gpus.emplace_back(write_fields(s));
     gpu["summary"] = fleet.gpus[i].where.string();
     gpu["missing"] = missing_json(fleet.gpus[i].missing);
     gpu["worst"] = std::move(worst);

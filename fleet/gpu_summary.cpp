@@ -10,14 +10,10 @@
 
 #include "results/format.h"
 #include "results/statistics.h"
+#include "results/verdict.h"
 
 namespace fathom::fleet {
 namespace {
-
-/// Set on a GPU that does nothing, or that follows the clock that it was told.
-bool holds_clocks_down(const std::string& reason) {
-  return reason != "gpu_idle" && reason != "applications_clocks_setting";
-}
 
 bool usable(const Entry& entry) {
   switch (entry.verdict.status) {
@@ -62,35 +58,23 @@ void add_telemetry(Health& health, const Document& document) {
   health.throttle_reasons.assign(reasons.begin(), reasons.end());
 }
 
-/// Suites and builds that differ are seen among the settings.
-void set(Settings& settings, const std::string& name, const std::string& value) {
-  const auto at =
-      std::ranges::lower_bound(settings, name, {}, [](const auto& s) { return s.first; });
-  if (at != settings.end() && at->first == name)
-    at->second = value;
-  else
-    settings.insert(at, {name, value});
-}
-
 std::string shown(const std::optional<double>& value, const char* unit) {
   return value ? format_quantity(*value, unit) : "unknown";
 }
 
 Settings settings_of(const Fingerprint& f) {
-  Settings settings{{"ECC", f.ecc},
-                    {"MIG", f.mig},
-                    {"PCIe link", f.pcie_link},
-                    {"VBIOS", f.vbios},
-                    {"compute mode", f.compute_mode},
-                    {"confidential computing", f.confidential_computing},
-                    {"driver", f.driver},
-                    {"highest SM clock", shown(f.sm_clock_max_hz, "Hz")},
-                    {"highest memory clock", shown(f.memory_clock_max_hz, "Hz")},
-                    {"persistence", f.persistence},
-                    {"power limit", shown(f.power_limit_w, "W")},
-                    {"virtualization", f.virtualization}};
-  std::ranges::sort(settings);
-  return settings;
+  return {{"ECC", f.ecc},
+          {"MIG", f.mig},
+          {"PCIe link", f.pcie_link},
+          {"VBIOS", f.vbios},
+          {"compute mode", f.compute_mode},
+          {"confidential computing", f.confidential_computing},
+          {"driver", f.driver},
+          {"highest SM clock", shown(f.sm_clock_max_hz, "Hz")},
+          {"highest memory clock", shown(f.memory_clock_max_hz, "Hz")},
+          {"persistence", f.persistence},
+          {"power limit", shown(f.power_limit_w, "W")},
+          {"virtualization", f.virtualization}};
 }
 
 /// "generation 5, x8 of x16" as the fingerprint has it.
@@ -123,24 +107,13 @@ void add_identity(GpuSummary& summary, const Document& document) {
 
 }  // namespace
 
-const char* to_string(GpuStatus status) {
-  switch (status) {
-    case GpuStatus::complete:
-      return "complete";
-    case GpuStatus::partial:
-      return "partial";
-    case GpuStatus::failed:
-      return "failed";
-  }
-  return "failed";
-}
-
 void add_document(GpuSummary& summary, const Document& document, Phase phase) {
   if (summary.model.empty()) add_identity(summary, document);
   summary.suite = document.suite;
-  set(summary.settings, "suite", document.suite);
-  set(summary.settings, "Fathom",
-      fmt::format("{}, commit {}", document.fathom_version, document.fathom_commit));
+  // Suites and builds that differ are seen among the settings.
+  summary.settings["suite"] = document.suite;
+  summary.settings["Fathom"] =
+      fmt::format("{}, commit {}", document.fathom_version, document.fathom_commit);
   add_telemetry(summary.health, document);
   struct Repetitions {
     const Entry* first;

@@ -3,13 +3,14 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "results/document.h"
+#include "results/names.h"
 
 namespace fathom::fleet {
 
@@ -29,6 +30,9 @@ class Reading {
   double operator*() const { return value_; }
   std::optional<double> optional() const {
     return *this ? std::optional<double>(value_) : std::nullopt;
+  }
+  friend bool operator==(const Reading& a, const Reading& b) {
+    return a.optional() == b.optional();
   }
 
  private:
@@ -66,10 +70,9 @@ struct Health {
 };
 
 enum class GpuStatus { complete, partial, failed };
-const char* to_string(GpuStatus status);
 
-/// Names and values, sorted by name: driver, ECC, power limit, MIG, clocks, ...
-using Settings = std::vector<std::pair<std::string, std::string>>;
+/// Values by name: driver, ECC, power limit, MIG, clocks, ...
+using Settings = std::map<std::string, std::string>;
 
 /// How long the parts of a GPU's measurement took, in seconds; empty where there was no such part.
 struct PhaseTimes {
@@ -130,3 +133,7 @@ void require_date(const GpuSummary& summary, const std::string& origin);
 std::string name_of(const GpuSummary& summary);
 
 }  // namespace fathom::fleet
+
+template <>
+inline constexpr auto fathom::enum_words<fathom::fleet::GpuStatus> =
+    std::to_array<std::string_view>({"complete", "partial", "failed"});

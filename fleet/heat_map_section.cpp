@@ -22,17 +22,10 @@ std::string family_of(const std::string& name) {
   return name.substr(0, first + 1) + second.substr(0, second.find(':'));
 }
 
-/// Median of the level of each metric in each group: what a card's gap is against.
-std::map<std::pair<std::size_t, std::size_t>, double> medians_of(const Outliers& outliers) {
-  std::map<std::pair<std::size_t, std::size_t>, double> medians;
-  for (const Distribution& d : outliers.distributions) medians[{d.group, d.metric}] = d.median;
-  return medians;
-}
-
-/// One row of the heat map: a host, or a card.
+/// The worst metric of one row, a host or a card.
 struct RowGap {
-  double worst = 0;
-  std::map<std::string, double> families;  ///< the worst card's worst metric
+  std::string family;  ///< empty: it has no metric
+  double gap = 0;
 };
 
 /// Of a single host each card has a row.
@@ -41,31 +34,23 @@ std::string row_of(const Fleet& fleet, const GpuSummary& summary) {
 }
 
 std::map<std::string, RowGap> row_gaps(const Fleet& fleet, const Outliers& outliers) {
-  const auto medians = medians_of(outliers);
   std::vector<std::string> families;
   for (const MetricName& metric : fleet.metrics) families.push_back(family_of(metric.name));
   std::map<std::string, RowGap> rows;
   for (std::size_t g = 0; g < outliers.groups.size(); ++g) {
-    std::vector<std::optional<double>> usual(fleet.metrics.size());
-    for (std::size_t m = 0; m < usual.size(); ++m)
-      if (const auto found = medians.find({g, m}); found != medians.end() && found->second > 0)
-        usual[m] = found->second;
+    std::vector<double> usual(fleet.metrics.size());  // 0: none
+    for (const Distribution& d : outliers.distributions)
+      if (d.group == g) usual[d.metric] = d.median;
     for (const std::size_t gpu : outliers.groups[g].members) {
       RowGap& row = rows[row_of(fleet, fleet.gpus[gpu].summary)];
       const auto& figures = fleet.gpus[gpu].figures;
-      std::map<std::string_view, double> worst;
       for (std::size_t m = 0; m < figures.size(); ++m) {
         const Reading figure = figures[m].together ? figures[m].together : figures[m].alone;
-        if (!usual[m] || !figure || !(*figure > 0)) continue;
-        const double ratio = *figure / *usual[m];
+        if (!(usual[m] > 0) || !figure || !(*figure > 0)) continue;
+        const double ratio = *figure / usual[m];
         const double gap = fleet.metrics[m].better == Better::higher ? 1 / ratio - 1 : ratio - 1;
-        const auto [at, is_new] = worst.try_emplace(families[m], gap);
-        if (!is_new) at->second = std::max(at->second, gap);
-      }
-      for (const auto& [family, gap] : worst) {
-        const auto [at, is_new] = row.families.try_emplace(std::string(family), gap);
-        if (!is_new) at->second = std::max(at->second, gap);
-        row.worst = std::max(row.worst, gap);
+        if (row.family.empty() || gap > row.gap || (gap == row.gap && families[m] < row.family))
+          row = {families[m], gap};
       }
     }
   }
@@ -79,22 +64,15 @@ void write_heat_map(FleetWriting& to) {
   const bool cards = to.fleet.hosts() == 1;
   to.page.heading(2, cards ? "Cards and metrics" : "Hosts and metrics", "heat-map");
   const auto rows = row_gaps(to.fleet, to.outliers);
-  std::vector<std::pair<std::string, const RowGap*>> order;
-  for (const auto& [name, gap] : rows) order.emplace_back(name, &gap);
-  std::ranges::stable_sort(order, std::greater{}, [](const auto& h) { return h.second->worst; });
+  std::vector<std::pair<std::string, RowGap>> order(rows.begin(), rows.end());
+  std::ranges::stable_sort(order, std::greater{},
+                           [](const auto& row) { return std::max(0.0, row.second.gap); });
   const std::size_t shown = std::min(most_rows, order.size());
   const char* axis = cards ? "card" : "host";
   Table table({{cards ? "Card" : "Host"}, {"Worst family"}, right("Worse by")});
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto& [name, gap] = order[i];
-    std::string worst_family;
-    for (const auto& [family, value] : gap->families) {
-      if (worst_family.empty() || value > gap->families.at(worst_family)) worst_family = family;
-    }
-    if (!worst_family.empty())
-      table.add_row({reports::escape_text(name), reports::code(worst_family),
-                     gap_text(gap->families.at(worst_family))});
-  }
+  for (std::size_t i = 0; i < shown; ++i)
+    if (const auto& [name, row] = order[i]; !row.family.empty())
+      table.add_row({reports::escape_text(name), reports::code(row.family), gap_text(row.gap)});
   to.page.paragraph(fmt::format(
       "How much the worst metric of a family is worse, on {}, than the median of the cards of its "
       "kind. Of many metrics one is worse by chance: named cards are above.{}",

@@ -22,26 +22,6 @@ std::string axis_text(const Entry& entry, const char* name) {
   return value == nullptr ? "?" : format_axis_value(name, *value);
 }
 
-LinkFact fact_of(const Fields& f) {
-  return {f.text("id"),
-                f.text("subject"),
-                f.text("quantity"),
-                f.text("unit"),
-                word_of<Better>(f, "better", "\"higher\", \"lower\""),
-                f.optional_number("value"),
-                f.optional_number("bound"),
-                f.text("bound_source"),
-                f.text("reason")};
-}
-
-LinkPair pair_of(const Fields& f, std::size_t kinds) {
-  const double kind = f.number("kind");
-  if (!(kind >= 0 && kind < static_cast<double>(kinds)))
-    f.refuse("kind", "is not the number of a kind");
-  return {static_cast<std::size_t>(kind), f.text("from"), f.text("to"), f.optional_number("value"),
-          f.optional_number("bound")};
-}
-
 }  // namespace
 
 HostLinks links_of(const std::string& host, const Document& document) {
@@ -67,33 +47,8 @@ HostLinks links_of(const std::string& host, const Document& document) {
 }
 
 std::string to_text(const HostLinks& links) {
-  Json facts = Json::array(), kinds = Json::array(), pairs = Json::array();
-  for (const LinkFact& fact : links.facts)
-    facts.push_back({{"id", fact.id},
-                     {"subject", fact.subject},
-                     {"quantity", fact.quantity},
-                     {"unit", fact.unit},
-                     {"better", to_string(fact.better)},
-                     {"value", or_null(fact.value)},
-                     {"bound", or_null(fact.bound)},
-                     {"bound_source", fact.bound_source},
-                     {"reason", fact.reason}});
-  for (const LinkKind& kind : links.kinds)
-    kinds.push_back({{"engine", kind.engine}, {"direction", kind.direction}, {"unit", kind.unit}});
-  for (const LinkPair& pair : links.pairs)
-    pairs.push_back({{"kind", pair.kind},
-                     {"from", pair.from},
-                     {"to", pair.to},
-                     {"value", or_null(pair.value.optional())},
-                     {"bound", or_null(pair.bound.optional())}});
-  const Json json{{std::string(links_key), links_version},
-                  {"host", links.host},
-                  {"run", links.run},
-                  {"machine", links.machine},
-                  {"elapsed_s", links.elapsed_s},
-                  {"facts", std::move(facts)},
-                  {"kinds", std::move(kinds)},
-                  {"pairs", std::move(pairs)}};
+  Json json{{std::string(links_key), links_version}};
+  json.update(write_fields(links));
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -102,16 +57,11 @@ HostLinks parse_links(std::string_view text, const std::string& origin) {
   const Fields own(json.root(), Place{&origin});
   require_version(own, links_key, links_version, "a host's links");
   HostLinks links;
-  links.host = own.text("host");
-  links.run = own.text("run");
-  links.machine = own.text_or("machine", "");
-  links.elapsed_s = own.number("elapsed_s");
-  own.each("facts", [&](const Fields& f) { links.facts.push_back(fact_of(f)); });
-  own.each("kinds", [&](const Fields& f) {
-    links.kinds.push_back({f.text("engine"), f.text("direction"), f.text("unit")});
-  });
-  own.each("pairs",
-           [&](const Fields& f) { links.pairs.push_back(pair_of(f, links.kinds.size())); });
+  read_members(own, links);
+  const Place pairs = own.place().at("pairs");
+  for (std::size_t i = 0; i < links.pairs.size(); ++i)
+    if (links.pairs[i].kind >= links.kinds.size())
+      pairs.at(i).at("kind").refuse("is not the number of a kind");
   return links;
 }
 

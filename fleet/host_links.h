@@ -31,6 +31,7 @@ struct LinkPair {
   std::size_t kind = 0;
   std::string from, to;  ///< GPUs
   Reading value, bound;
+  friend bool operator==(const LinkPair&, const LinkPair&) = default;
 };
 
 /// What a fleet keeps of the links of one host. On disk: links.json, beside the result document of

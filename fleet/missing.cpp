@@ -50,7 +50,7 @@ bool collects_counters(const GpuSummary& s, std::string_view probe) {
 
 /// What cards have in common that should have the same figures.
 std::string kind_of(const GpuSummary& s) {
-  const auto build = std::ranges::find(s.settings, "Fathom", [](const auto& x) { return x.first; });
+  const auto build = s.settings.find("Fathom");
   return fmt::format("{}\n{}\n{}\n{}{}{}", s.model, s.suite,
                      build == s.settings.end() ? "" : build->second, bool(s.elapsed_s.alone),
                      bool(s.elapsed_s.together), bool(s.elapsed_s.suite));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <set>
 #include <thread>
 
@@ -10,6 +9,7 @@
 #include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/parse_number.h"
 
 namespace fathom::fleet {
 namespace {
@@ -132,14 +132,12 @@ void add_whole_document(const fs::path& file, const fs::path& root, const std::s
 /// "node07-0" as `fathom fleet run` names a GPU's folder.
 void name_by_folder(GpuSummary& summary, const std::string& name) {
   const auto dash = name.rfind('-');
-  const char* end = name.data() + name.size();
   summary.host = name;
   if (dash == std::string::npos) return;
-  int number = 0;
-  const auto read = std::from_chars(name.data() + dash + 1, end, number);
-  if (read.ec != std::errc() || read.ptr != end) return;
-  summary.host = name.substr(0, dash);
-  summary.gpu = number;
+  if (const auto number = parse_number<int>(std::string_view(name).substr(dash + 1))) {
+    summary.host = name.substr(0, dash);
+    summary.gpu = *number;
+  }
 }
 
 /// A GPU whose summary cannot be read, of the documents that it would sum up; false where there are

@@ -8,7 +8,6 @@
 
 #include "fleet/sections.h"
 #include "results/atomic_file.h"
-#include "results/error.h"
 
 namespace fathom::fleet {
 namespace {
@@ -17,15 +16,6 @@ namespace fs = std::filesystem;
 
 /// Up to here every host has a page.
 constexpr std::size_t few_hosts = 8;
-
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("{} cannot be made ({}): choose another folder with --out.",
-                            folder.string(), error.message()));
-}
 
 std::set<std::string> hosts_of(const Fleet& fleet) {
   std::set<std::string> hosts;
@@ -102,7 +92,9 @@ fs::path write_host_page(const Fleet& fleet, const Outliers& outliers, const fs:
 FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers,
                                     const fs::path& folder, const ReportOptions& options) {
   const auto hosts = hosts_with_page(fleet, options);
-  make_folder(folder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail_write(folder, error.value());
   reports::Page page(fleet.replay());
   FleetWriting to{fleet, outliers, page};
   page.heading(1, "Fleet of " + counts_text(fleet), "fleet");

@@ -274,22 +274,15 @@ class Confirmation {
   /// Whether all rounds that were to measure it did; if not, that is what is decided.
   bool was_measured(const Candidate& candidate, const MetricSeries* series, bool suspect) {
     MetricDecision& decision = decision_of(candidate);
-    const std::size_t base = series ? series->base.size() : 0,
-                      head = series ? series->head.size() : 0;
     if (series && !series->problem.empty()) {
       decision.decide(Outcome::missing,
                       fmt::format("when it was measured again, {}.", series->problem));
-    } else if (base == 0 && head == 0) {
+    } else if (!series || (series->base.empty() && series->head.empty())) {
       // Nothing is known to be lost: a command may not select by its filter what it calls so.
       decision.decide(suspect ? Outcome::inconclusive : Outcome::unchanged,
                       "neither side had it when it was measured again.");
-    } else if (head < candidate.rounds || base < candidate.rounds) {
-      const bool lost = head < candidate.rounds;
-      decision.decide(lost ? Outcome::missing : Outcome::inconclusive,
-                      fmt::format("the {} had it in {} of {} rounds when it was measured again.",
-                                  lost ? "head" : "base", lost ? head : base, candidate.rounds));
     } else {
-      return true;
+      return !decide_if_rounds_lack(*series, candidate.rounds, true, decision);
     }
     return false;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -22,13 +23,6 @@ Machine machine_of(const RunMetrics& run) {
   return {run.fathom, name, fact_of(run, "gpu_uuid_hash"), run.suite};
 }
 
-/// Values of one metric, and of which runs they are.
-struct Course {
-  const MetricValue* first;
-  std::vector<double> values{};
-  std::vector<std::size_t> runs{};
-};
-
 /// Ramps of the segmentation are lines in log2 x: this makes them lines in the run's number. As far
 /// as doubles go.
 double place_of(std::size_t index, std::size_t count) {
@@ -36,11 +30,41 @@ double place_of(std::size_t index, std::size_t count) {
   return std::exp2(step * static_cast<double>(index));
 }
 
-void add_changes(const Course& course, double effect, std::vector<HistoryChange>& changes) {
+MachineHistory history_of_machine(std::vector<const RunMetrics*> runs, double effect) {
+  std::ranges::stable_sort(
+      runs, {}, [](const RunMetrics* run) -> auto& { return run->date; });
+  MachineHistory history;
+  std::unordered_map<std::string_view, std::size_t> places;
+  std::vector<MetricCourse> courses;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    history.dates.push_back(runs[i]->date);
+    std::vector<std::string>& changes = history.identity_changes.emplace_back();
+    if (i > 0)
+      for (const auto& [fact, before, after] : changed_facts(*runs[i - 1], *runs[i]))
+        changes.push_back(fmt::format("{}: from {} to {}", fact, before, after));
+    for (const MetricValue& metric : runs[i]->metrics) {
+      if (!metric.problem.empty() || !(metric.value > 0)) continue;
+      const auto [found, is_new] = places.try_emplace(metric.name, courses.size());
+      if (is_new) courses.push_back({&metric});
+      courses[found->second].add(metric.value, i);
+    }
+  }
+  history.metrics = courses.size();
+  for (const MetricCourse& course : courses)
+    std::ranges::move(changes_of(course, effect), std::back_inserter(history.changes));
+  std::ranges::stable_sort(history.changes, std::greater<>(), &HistoryChange::size);
+  return history;
+}
+
+}  // namespace
+
+std::vector<HistoryChange> changes_of(const MetricCourse& course, double effect) {
+  std::vector<HistoryChange> changes;
+  if (course.values.size() < fewest_history_runs) return changes;
   // Relative to one of them, since squares of what a hostile file may hold would overflow.
   const auto [unit, high] = std::ranges::minmax(course.values);
   constexpr double widest = 1e6;
-  if (high > widest * unit) return;
+  if (high > widest * unit) return changes;
   std::vector<CurvePoint> curve;
   for (std::size_t i = 0; i < course.values.size(); ++i)
     curve.push_back({place_of(i, course.values.size()), {course.values[i] / unit}});
@@ -65,38 +89,8 @@ void add_changes(const Course& course, double effect, std::vector<HistoryChange>
     if (before.kind == Regime::Kind::plateau && regime.kind == Regime::Kind::plateau)
       add(regime.first, regime.last, before.level * unit, regime.level * unit, false);
   }
+  return changes;
 }
-
-MachineHistory history_of_machine(std::vector<const RunMetrics*> runs, double effect) {
-  std::ranges::stable_sort(
-      runs, {}, [](const RunMetrics* run) -> auto& { return run->date; });
-  MachineHistory history;
-  std::unordered_map<std::string_view, std::size_t> places;
-  std::vector<Course> courses;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    history.dates.push_back(runs[i]->date);
-    std::vector<std::string>& changes = history.identity_changes.emplace_back();
-    if (i > 0)
-      for (const auto& [fact, before, after] : changed_facts(*runs[i - 1], *runs[i]))
-        changes.push_back(fmt::format("{}: from {} to {}", fact, before, after));
-    for (const MetricValue& metric : runs[i]->metrics) {
-      if (!metric.problem.empty() || !(metric.value > 0)) continue;
-      const auto [found, is_new] = places.try_emplace(metric.name, courses.size());
-      if (is_new) courses.push_back({&metric});
-      courses[found->second].values.push_back(metric.value);
-      courses[found->second].runs.push_back(i);
-    }
-  }
-  history.metrics = courses.size();
-  for (const Course& course : courses)
-    if (course.values.size() >= fewest_history_runs) add_changes(course, effect, history.changes);
-  std::ranges::stable_sort(history.changes, std::greater<>(), [](const HistoryChange& change) {
-    return std::abs(std::log1p(change.relative()));
-  });
-  return history;
-}
-
-}  // namespace
 
 std::vector<MachineHistory> history_of(const std::vector<RunMetrics>& runs, double effect) {
   std::map<Machine, std::vector<const RunMetrics*>> machines;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -19,6 +20,18 @@ struct HistoryChange {
   bool worse = false;
   std::size_t last_run = 0;  ///< of a drift
   double relative() const { return after / before - 1; }
+  double size() const { return std::abs(std::log1p(relative())); }
+};
+
+/// Values of one metric, and of which runs they are.
+struct MetricCourse {
+  const MetricValue* first;
+  std::vector<double> values{};
+  std::vector<std::size_t> runs{};
+  void add(double value, std::size_t run) {
+    values.push_back(value);
+    runs.push_back(run);
+  }
 };
 
 /// The runs of one machine and suite, whatever their software, oldest first.
@@ -34,8 +47,11 @@ struct MachineHistory {
 /// Fewer runs than these have no history: two levels of three runs each.
 inline constexpr std::size_t fewest_history_runs = 6;
 
-/// Change points by penalised segmentation (results/segmentation.h) of each metric's values over
-/// the runs; steps below `effect` are left out. Advisory: no p-value, and many metrics.
+/// Change points by penalised segmentation (results/segmentation.h) of a metric's values over the
+/// runs; steps below `effect` are left out. Advisory: no p-value, and many metrics.
+std::vector<HistoryChange> changes_of(const MetricCourse& course, double effect);
+
+/// The same of all metrics.
 std::vector<MachineHistory> history_of(const std::vector<RunMetrics>& runs, double effect);
 
 /// For a terminal.

@@ -5,7 +5,6 @@
 #include "gate/outputs.h"
 #include "reports/markdown.h"
 #include "results/atomic_file.h"
-#include "results/error.h"
 #include "results/format.h"
 
 namespace fathom::gate {
@@ -70,10 +69,7 @@ std::string history_text(const std::vector<MachineHistory>& histories) {
 fs::path write_history(const std::vector<MachineHistory>& histories, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error)
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("{} cannot be made ({}): choose another folder with --out.",
-                            folder.string(), error.message()));
+  if (error) fail_write(folder, error.value());
   reports::Page page(false);
   page.heading(1, "History", "history");
   page.paragraph(

@@ -109,7 +109,9 @@ class PairedCheck {
     usual_noise_ = usual_spread(series_) * std::sqrt(2 / static_cast<double>(result_.rounds));
     for (const MetricSeries& series : series_) {
       MetricDecision& decision = result_.metrics.emplace_back(first_decision(series));
-      require_all_rounds(series, decision);
+      // One that is there now and then is no metric that could be compared.
+      if (decision.outcome == Outcome::unchanged)
+        decide_if_rounds_lack(series, result_.rounds, false, decision);
       screen(series, decision);
     }
     if (stop_if_disturbed(all)) return;
@@ -135,18 +137,6 @@ class PairedCheck {
 
   static double elapsed_of(const MetricSeries& series) {
     return series.base.empty() ? 0 : series.base.front().elapsed_s;
-  }
-
-  /// One that is there now and then is no metric that could be compared.
-  void require_all_rounds(const MetricSeries& series, MetricDecision& decision) const {
-    const std::size_t rounds = result_.rounds;
-    if (decision.outcome != Outcome::unchanged ||
-        (series.base.size() == rounds && series.head.size() == rounds))
-      return;
-    const bool lost = series.head.size() < rounds;
-    decision.decide(lost ? Outcome::missing : Outcome::inconclusive,
-                    fmt::format("the {} has it in {} of {} rounds.", lost ? "head" : "base",
-                                lost ? series.head.size() : series.base.size(), rounds));
   }
 
   void screen(const MetricSeries& series, MetricDecision& decision) {

@@ -64,9 +64,6 @@ inline constexpr double smallest_value = 1e-18;
 inline constexpr const char* baseline_key = "fathom_baseline";
 inline constexpr int baseline_version = 2;  ///< 1 has no seconds
 
-/// The number that all of a text is.
-std::optional<double> number_in(std::string_view text);
-
 /// Seconds in a unit of time; 0 for another unit.
 double seconds_in(const std::string& unit);
 

@@ -5,6 +5,7 @@
 #include "gate/parse.h"
 #include "results/clean_text.h"
 #include "results/error.h"
+#include "results/parse_number.h"
 #include "results/strict_json.h"
 
 // name,unit,better,sample,...: a header, then a line a metric with its samples (RFC 4180).
@@ -76,7 +77,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 double sample_of(std::string_view text, const CsvLines& lines) {
-  const auto value = number_in(trimmed(text));
+  const auto value = parse_number<double>(trimmed(text));
   if (!value || !std::isfinite(*value))
     lines.refuse(fmt::format("has the sample \"{}\"; expected: a number", quotable(trimmed(text))));
   return *value;

@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <functional>
 
 #include "gate/parse.h"
 #include "results/document_keys.h"
 #include "results/error.h"
 #include "results/statistics.h"
+#include "results/verdict.h"
 
 namespace fathom::gate {
 namespace {
@@ -19,13 +20,9 @@ GpuState state_of(const Fields& telemetry) {
   const auto median_of = [&](std::string_view channel) {
     return telemetry.object(channel).optional_number("median");
   };
-  // Set on a GPU that does nothing, or that follows the clock that it was told: nothing that holds
-  // clocks down.
-  static const std::set<std::string> harmless{"gpu_idle", "applications_clocks_setting"};
   GpuState state{median_of("sm_clock_hz"), median_of("memory_clock_hz"), median_of("power_w"),
                  telemetry.texts("throttle_reasons")};
-  std::erase_if(state.throttle_reasons,
-                [&](const std::string& reason) { return harmless.contains(reason); });
+  std::erase_if(state.throttle_reasons, std::not_fn(holds_clocks_down));
   std::ranges::sort(state.throttle_reasons);
   return state;
 }

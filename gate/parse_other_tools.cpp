@@ -2,13 +2,13 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <numeric>
 #include <set>
 
 #include "gate/parse.h"
 #include "results/clean_text.h"
+#include "results/parse_number.h"
 
 // hyperfine (--export-json), pytest-benchmark (--benchmark-json) and nvbench (--json, --jsonbin).
 
@@ -31,7 +31,7 @@ void each_if_any(const Fields& fields, std::string_view key, Use use) {
 std::optional<double> number_or_text(const Fields& fields, std::string_view key) {
   if (!fields.member(key).is_string()) return fields.optional_number(key);
   const std::string text = fields.text(key);
-  const auto number = number_in(text);
+  const auto number = parse_number<double>(text);
   if (!number) fields.refuse(key, fmt::format("is \"{}\"; expected: a number", quotable(text)));
   return number;
 }
@@ -77,13 +77,6 @@ StateTime state_time(const std::string& benchmark, const Fields& state, bool wit
 }
 
 }  // namespace
-
-std::optional<double> number_in(std::string_view text) {
-  double number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::string machine_or(const std::string& host) {
   const char* machine = std::getenv("FATHOM_MACHINE");

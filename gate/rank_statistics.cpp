@@ -17,9 +17,8 @@ namespace {
 
 void require_finite(std::span<const double> values) {
   if (values.empty()) throw std::invalid_argument("a rank statistic of no values");
-  for (const double value : values) {
+  for (const double value : values)
     if (!std::isfinite(value)) throw std::invalid_argument("a rank of a value that is not finite");
-  }
 }
 
 /// Ranks of the pooled values, doubled so that the mean rank of a tie is a whole number.
@@ -60,11 +59,8 @@ std::vector<double> rank_sum_distribution(const std::vector<std::size_t>& double
   for (const std::size_t rank : doubled) {
     ++seen;
     reach += rank;
-    for (std::size_t k = std::min(chosen, seen); k-- > 0;) {
-      for (std::size_t sum = reach - rank + 1; sum-- > 0;) {
-        ways[k + 1][sum + rank] += ways[k][sum];
-      }
-    }
+    for (std::size_t k = std::min(chosen, seen); k-- > 0;)
+      for (std::size_t sum = reach - rank + 1; sum-- > 0;) ways[k + 1][sum + rank] += ways[k][sum];
   }
   std::vector<double>& counts = ways[chosen];
   const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
@@ -85,21 +81,13 @@ const std::vector<double>& untied_distribution(std::size_t all, std::size_t chos
 }
 
 double exact_p(const Ranks& ranks, std::size_t head, std::size_t observed) {
-  // The smaller side makes the smaller table; its sum is what is left of the whole.
-  const std::size_t n = ranks.doubled.size();
-  const bool mirrored = head > n - head;
-  const std::size_t chosen = mirrored ? n - head : head;
+  const bool ties = ranks.tie_term > 0;
   const std::vector<double> of_ties =
-      ranks.tie_term > 0 ? rank_sum_distribution(ranks.doubled, chosen) : std::vector<double>{};
-  const std::vector<double>& shares = ranks.tie_term > 0 ? of_ties : untied_distribution(n, chosen);
-  const std::size_t all =
-      std::accumulate(ranks.doubled.begin(), ranks.doubled.end(), std::size_t{0});
+      ties ? rank_sum_distribution(ranks.doubled, head) : std::vector<double>{};
+  const std::vector<double>& shares =
+      ties ? of_ties : untied_distribution(ranks.doubled.size(), head);
   double p = 0;
-  if (mirrored) {
-    for (std::size_t sum = 0; sum <= all - observed; ++sum) p += shares[sum];
-  } else {
-    for (std::size_t sum = shares.size(); sum-- > observed;) p += shares[sum];
-  }
+  for (std::size_t sum = shares.size(); sum-- > observed;) p += shares[sum];
   return std::min(1.0, p);
 }
 
@@ -137,9 +125,8 @@ std::vector<double> differences_of(std::span<const double> base, std::span<const
   require_finite(head);
   std::vector<double> differences;
   differences.reserve(base.size() * head.size());
-  for (const double theirs : base) {
+  for (const double theirs : base)
     for (const double ours : head) differences.push_back(ours - theirs);
-  }
   return differences;
 }
 
@@ -159,16 +146,14 @@ double rank_test_greater(std::span<const double> base, std::span<const double> h
 
 double smallest_rank_p(std::size_t base, std::size_t head) {
   double p = 1;
-  for (std::size_t i = 1; i <= head; ++i) {
+  for (std::size_t i = 1; i <= head; ++i)
     p *= static_cast<double>(i) / static_cast<double>(base + i);
-  }
   return p;
 }
 
 Shift shift_of(std::span<const double> base, std::span<const double> head, double confidence) {
-  if (!(confidence > 0 && confidence < 1)) {
+  if (!(confidence > 0 && confidence < 1))
     throw std::invalid_argument("a confidence is between 0 and 1");
-  }
   std::vector<double> differences = differences_of(base, head);
   std::sort(differences.begin(), differences.end());
   Shift shift{fathom::median(differences), {}};

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -29,17 +27,13 @@ constexpr double blind = 0.5;
 /// What most of the last runs have: a single one may have been cut short, and what was taken out of
 /// a suite is expected no longer after three runs without it.
 std::unordered_set<std::string_view> expected_of(std::span<const RunMetrics> runs) {
-  constexpr std::size_t last = 5;
-  std::vector<const RunMetrics*> by_date;
-  for (const RunMetrics& run : runs) by_date.push_back(&run);
-  std::ranges::stable_sort(by_date, std::greater<>(), &RunMetrics::date);
-  by_date.resize(std::min(by_date.size(), last));
+  const auto newest = runs.last(std::min<std::size_t>(runs.size(), 5));
   std::unordered_map<std::string_view, std::size_t> found;
-  for (const RunMetrics* run : by_date)
-    for (const MetricValue& metric : run->metrics) ++found[metric.name];
+  for (const RunMetrics& run : newest)
+    for (const MetricValue& metric : run.metrics) ++found[metric.name];
   std::unordered_set<std::string_view> expected;
   for (const auto& [name, times] : found)
-    if (2 * times > by_date.size()) expected.insert(name);
+    if (2 * times > newest.size()) expected.insert(name);
   return expected;
 }
 
@@ -73,29 +67,18 @@ struct Tested {
   std::vector<RunValues> values;
 };
 
-/// The earlier runs' places in time, by their dates.
-std::vector<std::size_t> places_in_time(std::span<const RunMetrics> runs) {
-  std::vector<std::size_t> order(runs.size()), places(runs.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(
-      order, {}, [&](std::size_t run) -> auto& { return runs[run].date; });
-  for (std::size_t i = 0; i < order.size(); ++i) places[order[i]] = i;
-  return places;
-}
-
-RunValues values_of(const MetricSeries& series, const std::vector<std::size_t>& places,
-                    std::size_t results) {
+RunValues values_of(const MetricSeries& series, std::size_t earlier, std::size_t results) {
   const Badness badness = badness_of(series);
   RunValues values;
   values.relative = badness.relative;
   values.follows = badness.relative && !is_ratio(series.unit, series.name);
   const double centre = median(badness.base);
   values.least = badness.on_scale(series.effect());
-  values.worse.assign(places.size() + results, std::numeric_limits<double>::quiet_NaN());
+  values.worse.assign(earlier + results, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < badness.base.size(); ++i)
-    values.worse[places[series.base_runs[i]]] = badness.base[i] - centre;
+    values.worse[series.base_runs[i]] = badness.base[i] - centre;
   for (std::size_t i = 0; i < badness.head.size(); ++i)
-    values.worse[places.size() + series.head_runs[i]] = badness.head[i] - centre;
+    values.worse[earlier + series.head_runs[i]] = badness.head[i] - centre;
   return values;
 }
 
@@ -206,35 +189,27 @@ class StoredCheck {
   bool moved_ = false;
 };
 
-/// Says which metrics drift: those whose earlier runs already lead away, as `history` sees them.
-void tell_drift(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
-                const std::unordered_set<std::string_view>& drifting, CheckResult& result) {
-  if (drifting.empty()) return;
-  std::vector<RunMetrics> runs;
-  for (const auto& side : {baseline, head})
-    for (const RunMetrics& run : side) {
-      RunMetrics& some = runs.emplace_back();
-      some.fathom = run.fathom;
-      some.date = run.date;
-      some.identity = run.identity;
-      std::ranges::copy_if(
-          run.metrics, std::back_inserter(some.metrics),
-          [&](const MetricValue& metric) { return drifting.contains(metric.name); });
-    }
-  std::size_t drifts = 0;
-  const HistoryChange* largest = nullptr;
-  const auto histories = history_of(runs, effect_that_counts);
-  for (const MachineHistory& history : histories)
-    for (const HistoryChange& change : history.changes) {
-      if (!change.drift || !change.worse) continue;
-      ++drifts;
-      if (!largest) largest = &change;
-    }
-  if (largest)
-    result.notes.push_back(fmt::format(
-        "{} worse from run to run, {} the most, by {}: see `fathom history`",
-        drifts == 1 ? "1 metric drifts" : fmt::format("{} metrics drift", format_count(drifts)),
-        largest->metric, format_percent(std::abs(largest->relative()))));
+/// Which metrics drift: those whose earlier runs already lead away, as `history` sees them. Empty:
+/// none.
+std::string drift_words(const std::vector<MetricSeries>& series, const Tested& tested,
+                        std::size_t earlier) {
+  std::vector<HistoryChange> found;
+  for (std::size_t i = 0; i < tested.places.size(); ++i) {
+    if (!drifts(tested.values[i], earlier)) continue;
+    const MetricSeries& metric = series[tested.places[i]];
+    MetricCourse course{&metric.base.front()};
+    for (const auto* side : {&metric.base, &metric.head})
+      for (const MetricValue& one : *side) course.add(one.value, course.runs.size());
+    for (HistoryChange& change : changes_of(course, effect_that_counts))
+      if (change.drift && change.worse) found.push_back(std::move(change));
+  }
+  if (found.empty()) return "";
+  const HistoryChange& largest = *std::ranges::max_element(found, {}, &HistoryChange::size);
+  return fmt::format("{} worse from run to run, {} the most, by {}: see `fathom history`",
+                     found.size() == 1
+                         ? "1 metric drifts"
+                         : fmt::format("{} metrics drift", format_count(found.size())),
+                     largest.metric, format_percent(std::abs(largest.relative())));
 }
 
 }  // namespace
@@ -258,22 +233,19 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
   }
   const std::vector<MetricSeries> series = series_of(baseline, head, rules);
   const auto expected = expected_of(baseline);
-  const std::vector<std::size_t> places = places_in_time(baseline);
   Tested tested;
   for (std::size_t i = 0; i < series.size(); ++i) {
     MetricDecision decision =
         decision_without_test(series[i], expected.contains(series[i].name), head.size());
     if (decision.outcome == Outcome::unchanged && decision.reason.empty()) {
       tested.places.push_back(i);
-      tested.values.push_back(values_of(series[i], places, head.size()));
+      tested.values.push_back(values_of(series[i], baseline.size(), head.size()));
     }
     result.metrics.push_back(std::move(decision));
   }
-  std::unordered_set<std::string_view> drifting;
-  for (std::size_t i = 0; i < tested.places.size(); ++i)
-    if (drifts(tested.values[i], baseline.size())) drifting.insert(series[tested.places[i]].name);
+  const std::string drift = drift_words(series, tested, baseline.size());
   StoredCheck(series, baseline.size(), result).decide(tested);
-  tell_drift(baseline, head, drifting, result);
+  if (!drift.empty()) result.notes.push_back(drift);
   return result;
 }
 

@@ -13,11 +13,11 @@ namespace fathom::gate {
 /// Fewer earlier runs than these say nothing about how runs differ by themselves.
 inline constexpr std::size_t fewest_baseline_runs = 5;
 
-/// Compares new runs, one or several of the same thing, with earlier ones of the same identity, by
-/// ranks of whole runs (gate/run_ranks.h), what moves all metrics alike taken out. Where that moved
-/// itself, the check is inconclusive; so is what looks worse where so few results cannot be sure. A
-/// metric that fewer than `fewest_baseline_runs` have is not decided; one that most of the last
-/// five have and the new runs lack is missing.
+/// Compares new runs, one or several of the same thing, with earlier ones of the same identity, the
+/// oldest first, by ranks of whole runs (gate/run_ranks.h), what moves all metrics alike taken out.
+/// Where that moved itself, the check is inconclusive; so is what looks worse where so few results
+/// cannot be sure. A metric that fewer than `fewest_baseline_runs` have is not decided; one that
+/// most of the last five have and the new runs lack is missing.
 CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
                          const Rules& rules);
 

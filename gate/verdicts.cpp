@@ -81,6 +81,18 @@ MetricDecision first_decision(const MetricSeries& series) {
   return decision;
 }
 
+bool decide_if_rounds_lack(const MetricSeries& series, std::size_t rounds, bool again,
+                           MetricDecision& decision) {
+  const std::size_t base = series.base.size(), head = series.head.size();
+  if (base >= rounds && head >= rounds) return false;
+  const bool lost = head < rounds;
+  decision.decide(lost ? Outcome::missing : Outcome::inconclusive,
+                  fmt::format("the {} {} it in {} of {} rounds{}.", lost ? "head" : "base",
+                              again ? "had" : "has", lost ? head : base, rounds,
+                              again ? " when it was measured again" : ""));
+  return true;
+}
+
 std::string change_words(const MetricDecision& decision) {
   if (const auto change = change_of(decision)) return format_percent(std::abs(*change));
   return fmt::format("{} (from {} to {})",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@ bool looks_worse(const Evidence& evidence);
 
 /// Medians, and what is decided without any statistics: ignored, missing, added; else unchanged.
 MetricDecision first_decision(const MetricSeries& series);
+
+/// Decides a metric that not all `rounds` of a side have, and returns whether that is so. `again`:
+/// of fresh rounds.
+bool decide_if_rounds_lack(const MetricSeries& series, std::size_t rounds, bool again,
+                           MetricDecision& decision);
 
 /// "3.1 %" (of the value), or the difference itself where there is no ratio; without a sign.
 std::string change_words(const MetricDecision& decision);

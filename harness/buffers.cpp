@@ -70,9 +70,8 @@ Buffer BufferPool::allocate(const std::string& role, const std::string& key, std
   FATHOM_CUDA(cudaSetDevice(device_));
   asked_for_[key] = bytes;
   Block& block = blocks_[key];
-  if (block.base != nullptr && block.capacity < bytes) {
+  if (block.base != nullptr && block.capacity < bytes)
     retired_.push_back(std::exchange(block.base, nullptr));
-  }
   if (block.base == nullptr) {
     // Rounded up so that a ragged fill may write whole elements.
     const std::size_t capacity = (bytes + 255) / 256 * 256;
@@ -108,8 +107,7 @@ Buffer BufferPool::input(const std::string& role, std::size_t bytes, Fill fill) 
     fill_random_data(block.data(), block.capacity, fill, hash(role, seed_), stream_);
     block.filled_as = fill;
     block.bytes = block.capacity;
-    FATHOM_CUDA(
-        cudaMemsetAsync(block.data() + block.capacity, guard_byte, guard_bytes, stream_));
+    FATHOM_CUDA(cudaMemsetAsync(block.data() + block.capacity, guard_byte, guard_bytes, stream_));
   }
   return buffer;
 }
@@ -134,13 +132,15 @@ std::optional<std::string> BufferPool::guards_intact() {
     const Block& block = blocks_.at(key);
     for (const bool upper : {false, true}) {
       const std::byte* start = upper ? block.data() + block.bytes : block.base;
-      FATHOM_CUDA(cudaMemcpyAsync(band.data(), start, guard_bytes, cudaMemcpyDeviceToHost, stream_));
+      FATHOM_CUDA(
+          cudaMemcpyAsync(band.data(), start, guard_bytes, cudaMemcpyDeviceToHost, stream_));
       FATHOM_CUDA(cudaStreamSynchronize(stream_));
       for (std::size_t i = 0; i < guard_bytes; ++i) {
         if (band[i] == guard_byte) continue;
-        return upper ? fmt::format("buffer '{}' was written {} bytes past its end", block.role, i + 1)
-                     : fmt::format("buffer '{}' was written {} bytes before its start", block.role,
-                                   guard_bytes - i);
+        return upper
+                   ? fmt::format("buffer '{}' was written {} bytes past its end", block.role, i + 1)
+                   : fmt::format("buffer '{}' was written {} bytes before its start", block.role,
+                                 guard_bytes - i);
       }
     }
   }

@@ -26,7 +26,7 @@ enum class Fill {
   normal_double,
   normal_half,
   normal_bfloat16,
-  normal_e4m3,  ///< 8-bit floating point with 4 exponent and 3 mantissa bits
+  normal_e4m3,   ///< 8-bit floating point with 4 exponent and 3 mantissa bits
   normal_int8,   ///< rounded from 32 times as much, and held within -127 to 127
   normal_int32,  ///< rounded from 1000 times as much
 };
@@ -62,16 +62,16 @@ class BufferPool {
   /// An output of exactly `bytes` between guard bands (so that a write past the end of a smaller
   /// request is seen too).
   Buffer output(const std::string& role, std::size_t bytes);
-  /// Buffers of up to `small_bytes` are other memory in each placement: how fast the L2 serves a small
-  /// working set depends on where the driver put it, and one placement would pass off its luck as the
-  /// GPU's figure. Buffers of the former placement stay as they are. Starts at 0.
+  /// Buffers of up to `small_bytes` are other memory in each placement: how fast the L2 serves a
+  /// small working set depends on where the driver put it, and one placement would pass off its
+  /// luck as the GPU's figure. Buffers of the former placement stay as they are. Starts at 0.
   void set_placement(int placement);
   /// Bytes of the buffers asked for since `set_placement` that are small enough to have moved.
   std::size_t bytes_that_move() const;
   /// Fills an output with 0xFF bytes, which are NaN in every floating-point type.
   void poison(const Buffer& buffer);
-  /// Nothing, or which guard band of which role was overwritten and where; of the buffers asked for since
-  /// `set_placement`.
+  /// Nothing, or which guard band of which role was overwritten and where; of the buffers asked for
+  /// since `set_placement`.
   std::optional<std::string> guards_intact();
   /// Frees every buffer.
   void release();
@@ -95,7 +95,8 @@ class BufferPool {
 template <class T>
 std::vector<T> copy_to_host(const std::byte* data, std::size_t count, cudaStream_t stream) {
   std::vector<T> host(count);
-  FATHOM_CUDA(cudaMemcpyAsync(host.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost, stream));
+  FATHOM_CUDA(
+      cudaMemcpyAsync(host.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost, stream));
   FATHOM_CUDA(cudaStreamSynchronize(stream));
   return host;
 }

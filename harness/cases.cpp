@@ -51,4 +51,18 @@ std::optional<std::string> check_copied(const std::byte* source, const std::byte
   return fmt::format("{} of {} bytes were not copied", wrong, bytes);
 }
 
+std::vector<double> clocks_of_blocks(std::span<const long long> clocks, int warps, int per_warp) {
+  std::vector<double> result;
+  const auto per_block = static_cast<std::size_t>(warps) * per_warp;
+  for (std::size_t block = 0; block < clocks.size(); block += per_block) {
+    long long first = clocks[block], last = clocks[block + 1];
+    for (std::size_t warp = block; warp < block + per_block; warp += per_warp) {
+      first = std::min(first, clocks[warp]);
+      last = std::max(last, clocks[warp + 1]);
+    }
+    result.push_back(static_cast<double>(last - first));
+  }
+  return result;
+}
+
 }  // namespace fathom

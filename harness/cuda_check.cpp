@@ -1,5 +1,5 @@
 #include "harness/cuda_check.h"
-#include "harness/cuda_errors.h"
+#include "harness/cuda_device.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,6 @@
 #include <cstdlib>
 
 #include "harness/cuda_check.h"
-#include "harness/cuda_errors.h"
 
 namespace fathom {
 namespace {

@@ -32,7 +32,9 @@ int print(const nlohmann::ordered_json& json) {
 
 int run(int argc, char** argv) {
   CLI::App app{"Prints what is known about a GPU as JSON.", "fathom-device"};
-  app.footer("Examples:\n  fathom-device --facts --device 1\n  fathom-device --doctor\n  fathom-device --gpus");
+  app.footer(
+      "Examples:\n  fathom-device --facts --device 1\n  fathom-device --doctor\n  fathom-device "
+      "--gpus");
   bool facts = false, doctor = false, gpus = false;
   std::optional<unsigned> device;
   const auto what = app.add_option_group("what");

@@ -1,7 +1,7 @@
 #include <exception>
 #include <iostream>
 
-#include "harness/probe_main.h"
+#include "harness/probe.h"
 #include "results/clean_text.h"
 #include "results/error.h"
 #include "results/standard_streams.h"
@@ -9,7 +9,7 @@
 int main(int argc, char** argv) {
   fathom::open_standard_streams();
   try {
-    return fathom::to_int(fathom::probe_main(argc, argv, *fathom::make_probe()));
+    return fathom::to_int(fathom::probe_main(argc, argv, fathom::make_probe()));
   } catch (const fathom::Error& error) {
     std::cerr << fathom::clean(error.what()) << '\n';
     return fathom::to_int(error.code());

@@ -88,7 +88,8 @@ Reading<To> convert(const Reading<From>& from, Convert convert_value) {
 }
 
 Reading<double> scaled(const Reading<unsigned>& from, double factor) {
-  return convert<double>(from, [factor](unsigned value) { return value * factor; });
+  return convert<double>(
+      from, [factor](unsigned value) { return value * factor; });
 }
 
 constexpr double mega = 1e6, milli = 1e-3;
@@ -190,8 +191,9 @@ Reading<double> NvmlDevice::default_power_limit_w() const {
   return scaled(number<unsigned>("nvmlDeviceGetPowerManagementDefaultLimit"), milli);
 }
 Reading<double> NvmlDevice::energy_j() const {
-  return convert<double>(number<unsigned long long>("nvmlDeviceGetTotalEnergyConsumption"),
-                         [](unsigned long long mj) { return static_cast<double>(mj) * milli; });
+  return convert<double>(
+      number<unsigned long long>("nvmlDeviceGetTotalEnergyConsumption"),
+      [](unsigned long long mj) { return static_cast<double>(mj) * milli; });
 }
 
 Reading<double> NvmlDevice::temperature_c() const {
@@ -227,12 +229,13 @@ Reading<NvmlRemappedRows> NvmlDevice::remapped_rows() const {
 }
 
 Reading<bool> NvmlDevice::persistence() const {
-  return convert<bool>(number<unsigned>("nvmlDeviceGetPersistenceMode"),
-                       [](unsigned mode) { return mode != 0; });
+  return convert<bool>(
+      number<unsigned>("nvmlDeviceGetPersistenceMode"), [](unsigned mode) { return mode != 0; });
 }
 Reading<NvmlComputeMode> NvmlDevice::compute_mode() const {
-  return convert<NvmlComputeMode>(number<unsigned>("nvmlDeviceGetComputeMode"),
-                                  [](unsigned mode) { return static_cast<NvmlComputeMode>(mode); });
+  return convert<NvmlComputeMode>(
+      number<unsigned>("nvmlDeviceGetComputeMode"),
+      [](unsigned mode) { return static_cast<NvmlComputeMode>(mode); });
 }
 Reading<NvmlVirtualization> NvmlDevice::virtualization() const {
   return convert<NvmlVirtualization>(
@@ -263,7 +266,8 @@ Reading<NvmlNvLinks> NvmlDevice::nvlinks() const {
   NvmlNvLinks links;
   for (unsigned link = 0; link < fields[0].value.u32; ++link) {
     unsigned up = 0;
-    if (call("nvmlDeviceGetNvLinkState", link, &up) == NvmlStatus::success && up == 1) ++links.active;
+    if (call("nvmlDeviceGetNvLinkState", link, &up) == NvmlStatus::success && up == 1)
+      ++links.active;
   }
   if (links.active == 0) return {links, NvmlStatus::success};
   if (fields[1].status != 0) return {std::nullopt, static_cast<NvmlStatus>(fields[1].status)};

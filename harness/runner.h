@@ -27,7 +27,8 @@ class Runner {
          OptionValues options = {});
   ~Runner();
 
-  /// Processes on the GPU that are held back while this one measures, and are not counted as others.
+  /// Processes on the GPU that are held back while this one measures, and are not counted as
+  /// others.
   void set_held_beside(int processes) { telemetry_.set_held_beside(processes); }
 
   /// A failure of the case alone (wrong output, out of memory) is in the entry's verdict; an error
@@ -54,8 +55,8 @@ class Runner {
   /// why there are none. Call it before the first `measure`: where a process has captured a stream
   /// or collected counters before a kernel is first sampled, CUPTI files the samples under kernels
   /// that it does not know (seen on an H200, CUDA 13.0).
-  /// `sampler` is made with the first case and serves all: CUPTI does not know the kernels that were
-  /// loaded between two samplers either.
+  /// `sampler` is made with the first case and serves all: CUPTI does not know the kernels that
+  /// were loaded between two samplers either.
   std::vector<Counter> sample_lines(const Case& c, std::optional<PcSampler>& sampler);
 
   /// Exit code of the worst case failure so far; ok if there was none.

@@ -37,8 +37,8 @@ std::optional<SustainedEnergy> energy_of(std::span<const SustainedTurn> turns);
 std::vector<std::size_t> turn_order(std::size_t workloads, int turns);
 
 /// Keeps the GPU under load: the first workload for `load.lead_in_s` unmeasured, so that clocks and
-/// power have settled, then every workload in turn for `load.turn_s` with next to no pause. Each must
-/// have been launched before. Throws std::invalid_argument where a turn is shorter than half a
+/// power have settled, then every workload in turn for `load.turn_s` with next to no pause. Each
+/// must have been launched before. Throws std::invalid_argument where a turn is shorter than half a
 /// second: the energy counter moves every 100 ms or so.
 SustainedTurns run_sustained(std::span<const Workload* const> workloads, const SustainedLoad& load,
                              cudaStream_t stream, const TelemetrySampler& telemetry);

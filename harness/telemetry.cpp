@@ -43,12 +43,11 @@ struct Window {
   NvmlStatus first_failure = NvmlStatus::success;
 
   void add(const Round& round) {
-    for (int i = 0; i < channel_count; ++i) {
+    for (int i = 0; i < channel_count; ++i)
       if (const auto& reading = round.channels[i])
         values[i].push_back(*reading);
       else if (first_failure == NvmlStatus::success)
         first_failure = reading.status;
-    }
     reasons |= round.reasons.value_or(0);
   }
 
@@ -132,9 +131,10 @@ struct TelemetrySampler::State {
       const auto list = device->compute_processes();
       // By their number, since in a container a process' own number need not be NVML's. A list that
       // hides some of them must not become less than none.
-      processes = list ? std::optional(std::max(
-                             0, static_cast<int>(other_processes(*list, true).size()) - held_beside))
-                       : std::nullopt;
+      processes = list
+                      ? std::optional(std::max(
+                            0, static_cast<int>(other_processes(*list, true).size()) - held_beside))
+                      : std::nullopt;
     }
     const std::lock_guard guard(mutex);
     window.other_processes = std::max(window.other_processes, processes);

@@ -104,21 +104,22 @@ struct Prepared {
   GraphExec graph;
 
   void launch(cudaStream_t stream) const {
-    if (graph != nullptr) {
+    if (graph != nullptr)
       FATHOM_CUDA(cudaGraphLaunch(graph.get(), stream));
-    } else {
+    else
       for (int i = 0; i < launches; ++i) workload->launch();
-    }
   }
 };
 
 }  // namespace
 
 bool narrow_enough(const std::vector<std::vector<double>>& samples, double relative_half_width) {
-  return std::all_of(samples.begin(), samples.end(), [&](const std::vector<double>& s) {
-    const Interval interval = median_interval(s, 0.95);
-    return (interval.high - interval.low) / 2 <= relative_half_width * std::abs(median(s));
-  });
+  return std::all_of(
+      samples.begin(), samples.end(),
+      [&](const std::vector<double>& s) {
+        const Interval interval = median_interval(s, 0.95);
+        return (interval.high - interval.low) / 2 <= relative_half_width * std::abs(median(s));
+      });
 }
 
 Sampler::Sampler(const DeviceFacts& device, cudaStream_t stream)
@@ -168,8 +169,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     }
     for (std::size_t i = 0; i < order.size(); ++i) {
       float ms = 0;
-      FATHOM_CUDA(
-          cudaEventElapsedTime(&ms, s.event(2 * i).get(), s.event(2 * i + 1).get()));
+      FATHOM_CUDA(cudaEventElapsedTime(&ms, s.event(2 * i).get(), s.event(2 * i + 1).get()));
       seconds[i] = ms * 1e-3 / prepared[order[i]].launches;
     }
     return seconds;
@@ -185,8 +185,8 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     } else if (!cold && !in_kernel && !host_paced && workloads[w]->capturable) {
       const double fastest = *std::min_element(seconds.begin(), seconds.end());
       const double wanted = policy.min_sample_s / std::max(fastest, 1e-6);
-      prepared[w].launches = std::clamp(static_cast<int>(std::ceil(wanted)), 1,
-                                        max_launches_per_sample);
+      prepared[w].launches =
+          std::clamp(static_cast<int>(std::ceil(wanted)), 1, max_launches_per_sample);
     }
     if (prepared[w].launches > 1) {
       prepared[w].graph = capture_graph(
@@ -231,10 +231,12 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     }
     return seconds;
   };
-  // Beside opponents a sample of short launches is the mean of both turns in a group: on an H200 those
-  // of 3 us differ by 7 % between them, and the median of two kinds of samples is a matter of chance.
-  const bool paired =
-      workloads.size() > 1 && std::ranges::any_of(prepared, [](const Prepared& p) { return p.launches > 1; });
+  // Beside opponents a sample of short launches is the mean of both turns in a group: on an H200
+  // those of 3 us differ by 7 % between them, and the median of two kinds of samples is a matter of
+  // chance.
+  const bool paired = workloads.size() > 1 && std::ranges::any_of(prepared, [](const Prepared& p) {
+                        return p.launches > 1;
+                      });
   const int turns = paired ? 2 : 1;
   while (result.timing.stop.empty()) {
     const std::vector<double> seconds = run_order();
@@ -249,13 +251,12 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     if (taken < static_cast<std::size_t>(std::max(1, policy.min_samples))) continue;
     // One sample has no width, so that it would pass for a sure median.
     if (result.of_workload[0].size() < 2 && policy.max_samples > 1) continue;
-    if (narrow_enough(result.of_workload, policy.target_relative_half_width)) {
+    if (narrow_enough(result.of_workload, policy.target_relative_half_width))
       result.timing.stop = "converged";
-    } else if (taken >= static_cast<std::size_t>(policy.max_samples)) {
+    else if (taken >= static_cast<std::size_t>(policy.max_samples))
       result.timing.stop = "sample limit";
-    } else if (seconds_since(start) > policy.time_limit_s) {
+    else if (seconds_since(start) > policy.time_limit_s)
       result.timing.stop = "time limit";
-    }
   }
 
   result.timing.launches_per_sample = turns * prepared[0].launches;

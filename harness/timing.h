@@ -38,8 +38,9 @@ struct TimingPolicy {
 /// taken, and how they were taken.
 struct Samples {
   std::vector<std::vector<double>> of_workload;
-  std::vector<double> seconds;  ///< of the first workload by events; equals of_workload[0] if event-timed
-  std::vector<int> launches;    ///< per sample, by workload; above 1 they are one graph
+  std::vector<double>
+      seconds;  ///< of the first workload by events; equals of_workload[0] if event-timed
+  std::vector<int> launches;  ///< per sample, by workload; above 1 they are one graph
   /// Of the SMs in each group of samples that events timed; with rests in each of the first
   /// workload's.
   std::vector<double> sm_clocks_hz;
@@ -52,9 +53,9 @@ bool narrow_enough(const std::vector<std::vector<double>>& samples, double relat
 
 /// Times workloads on one stream. Launch latency is kept out by queueing a group of launches
 /// behind a kernel that waits for the host; several workloads are taken in the order A B B A, and
-/// where launches are so short that a sample holds several, it is the mean of a workload's two turns.
-/// With rests each launch is a group of its own. Before and after each group stands a stamp of the SMs'
-/// clocks (harness/sm_clock.h).
+/// where launches are so short that a sample holds several, it is the mean of a workload's two
+/// turns. With rests each launch is a group of its own. Before and after each group stands a stamp
+/// of the SMs' clocks (harness/sm_clock.h).
 class Sampler {
  public:
   Sampler(const DeviceFacts& device, cudaStream_t stream);
@@ -63,10 +64,10 @@ class Sampler {
   Sampler& operator=(const Sampler&) = delete;
 
   /// Samples until `policy` says stop, whose `rounds` are the runner's affair. Workload 0 is the
-  /// case's own; the others are its opponents. Each must have been launched before (lazy loading would deadlock
-  /// behind the waiting kernel). `launches`: how many launches make a sample of each workload, from
-  /// an earlier call that this one continues; empty: find out. Throws std::logic_error while hardware
-  /// counters are being collected: nothing may be timed then.
+  /// case's own; the others are its opponents. Each must have been launched before (lazy loading
+  /// would deadlock behind the waiting kernel). `launches`: how many launches make a sample of each
+  /// workload, from an earlier call that this one continues; empty: find out. Throws
+  /// std::logic_error while hardware counters are being collected: nothing may be timed then.
   Samples sample(std::span<const Workload* const> workloads, CacheState cache,
                  const TimingPolicy& policy, std::span<const int> launches = {});
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "results/document.h"
 
@@ -38,5 +39,11 @@ int severity(VerdictStatus status);
 /// A number that is missing never counts as right: `verdict.unchecked` lists it. One that is not
 /// finite counts as wrong. wrong_output and failed, which only the measurement knows, stay.
 void judge_entry(Entry& entry);
+
+/// Of the throttle reasons all but those of a GPU that does nothing, or that follows the clock that
+/// it was told.
+inline bool holds_clocks_down(std::string_view reason) {
+  return reason != "gpu_idle" && reason != "applications_clocks_setting";
+}
 
 }  // namespace fathom

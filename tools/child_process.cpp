@@ -19,7 +19,7 @@
 #include <fstream>
 #include <thread>
 
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 namespace {
@@ -163,24 +163,23 @@ ChildProcess::ChildProcess(const ChildStart& start) {
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("No pipe for {}: {}.", start.program.string(), std::strerror(errno)));
+    fail(ExitCode::setup_incomplete, "No pipe for {}: {}.", start.program.string(),
+         std::strerror(errno));
   const FileDescriptor reader(ends[0]);
   FileDescriptor writer(ends[1]);
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ == 0) become(start, arguments.data(), environment.data(), parent, writer.get());
   if (pid_ < 0)
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("Cannot start {}: {}.", start.program.string(), std::strerror(errno)));
+    fail(ExitCode::setup_incomplete, "Cannot start {}: {}.", start.program.string(),
+         std::strerror(errno));
   setpgid(pid_, pid_);  // in both processes, so that neither has to wait for the other
   writer.close();
   int error = 0;
   if (read(reader.get(), &error, sizeof error) == sizeof error) {
     waitpid(pid_, nullptr, 0);
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("Cannot start {}: {}; build Fathom again with ./fathom run.",
-                            start.program.string(), std::strerror(error)));
+    fail(ExitCode::setup_incomplete, "Cannot start {}: {}; build Fathom again with ./fathom run.",
+         start.program.string(), std::strerror(error));
   }
 }
 
@@ -219,49 +218,53 @@ void ChildProcess::reap_group() {
   }
 }
 
-SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision) {
-  constexpr int none = -1;
-  return *supervise_until_word(child, inbox, supervision, none);
-}
+namespace {
 
-std::optional<SupervisedEnd> supervise_until_word(ChildProcess& child, SignalInbox& inbox,
-                                                  const Supervision& supervision, int word) {
+/// Until all have ended, or one of them, with nothing, by its word.
+std::vector<std::optional<SupervisedEnd>> watch(const std::vector<ChildProcess*>& children,
+                                                SignalInbox& inbox, const Supervision& supervision,
+                                                int word) {
   LineReader lines(supervision);
+  std::vector<std::optional<SupervisedEnd>> ends(children.size());
   auto deadline = Clock::now() + supervision.limit;
   enum class Phase { running, told_to_stop, killed } phase = Phase::running;
   Stopped stopped = Stopped::no;
   const int interrupts_before = inbox.interrupts();
-
-  const auto tell = [&](Stopped why, int number) {
-    stopped = why;
-    child.signal(number);
-    phase = Phase::told_to_stop;
-    deadline = Clock::now() + supervision.grace;
-  };
-  const auto kill_now = [&] {
-    child.signal(SIGKILL);
-    phase = Phase::killed;
-    deadline = Clock::now() + patience_after_kill;
+  const auto is_late = [&] { return Clock::now() >= deadline; };
+  const auto tell = [&](int number, Phase next, std::chrono::milliseconds patience) {
+    for (std::size_t i = 0; i < children.size(); ++i)
+      if (!ends[i]) children[i]->signal(number);
+    phase = next;
+    deadline = Clock::now() + patience;
   };
 
   while (true) {
-    if (const auto end = child.try_end()) {
+    bool running = false;
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      if (ends[i]) continue;
+      if (const auto end = children[i]->try_end())
+        ends[i] = SupervisedEnd{*end, stopped};
+      else
+        running = true;
+    }
+    if (!running) {
       lines.read_available();
-      return SupervisedEnd{*end, stopped};
+      return ends;
     }
     const int interrupts = inbox.interrupts() - interrupts_before;
-    if (interrupts > 0 && phase == Phase::running) tell(Stopped::interrupt, SIGINT);
-    if (interrupts > 1 && phase == Phase::told_to_stop) kill_now();
-    const auto now = Clock::now();
-    if (now >= deadline) {
-      if (phase == Phase::running)
-        tell(Stopped::time_limit, SIGTERM);
-      else if (phase == Phase::told_to_stop)
-        kill_now();
-      else
-        return SupervisedEnd{ProcessEnd{0, SIGKILL, true}, stopped};
+    if (phase == Phase::running && (interrupts > 0 || is_late())) {
+      stopped = interrupts > 0 ? Stopped::interrupt : Stopped::time_limit;
+      tell(interrupts > 0 ? SIGINT : SIGTERM, Phase::told_to_stop, supervision.grace);
     }
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now);
+    if (phase == Phase::told_to_stop && (interrupts > 1 || is_late()))
+      tell(SIGKILL, Phase::killed, patience_after_kill);
+    if (phase == Phase::killed && is_late()) {
+      for (auto& end : ends)
+        if (!end) end = SupervisedEnd{ProcessEnd{0, SIGKILL, true}, stopped};
+      return ends;
+    }
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     if (supervision.tick) supervision.tick();
     const long longest = supervision.tick ? 20 : 1000;
     const int wait_ms = static_cast<int>(std::clamp<long>(left.count() + 1, 1, longest));
@@ -272,9 +275,31 @@ std::optional<SupervisedEnd> supervise_until_word(ChildProcess& child, SignalInb
     lines.read_available();
     if (sources[2].revents == 0) continue;
     char byte = 0;
-    if (recv(word, &byte, 1, MSG_DONTWAIT) == 1 && phase == Phase::running) return std::nullopt;
+    if (recv(word, &byte, 1, MSG_DONTWAIT) == 1 && phase == Phase::running) return ends;
     word = -1;  // closed: the child is about to end; or it was told to, and that is waited for
   }
+}
+
+constexpr int no_word = -1;
+
+}  // namespace
+
+SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision) {
+  return *watch({&child}, inbox, supervision, no_word).front();
+}
+
+std::optional<SupervisedEnd> supervise_until_word(ChildProcess& child, SignalInbox& inbox,
+                                                  const Supervision& supervision, int word) {
+  return watch({&child}, inbox, supervision, word).front();
+}
+
+std::vector<SupervisedEnd> supervise_all(const std::vector<std::unique_ptr<ChildProcess>>& children,
+                                         SignalInbox& inbox, const Supervision& supervision) {
+  std::vector<ChildProcess*> all;
+  for (const auto& child : children) all.push_back(child.get());
+  std::vector<SupervisedEnd> ends;
+  for (const auto& end : watch(all, inbox, supervision, no_word)) ends.push_back(*end);
+  return ends;
 }
 
 CapturedChild::CapturedChild(const std::filesystem::path& program,

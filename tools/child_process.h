@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -105,7 +106,11 @@ struct SupervisedEnd {
 /// and enforces the limit.
 SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision);
 
-/// The same, but also ends, with nothing, once the socket `word` of a child that was not told to
+/// The same of several children, which are told and killed together.
+std::vector<SupervisedEnd> supervise_all(const std::vector<std::unique_ptr<ChildProcess>>& children,
+                                         SignalInbox& inbox, const Supervision& supervision);
+
+/// As of one, but also ends, with nothing, once the socket `word` of a child that was not told to
 /// stop has something to read. The rest of the limit is the caller's to give it then.
 std::optional<SupervisedEnd> supervise_until_word(ChildProcess& child, SignalInbox& inbox,
                                                   const Supervision& supervision, int word);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -16,6 +15,7 @@
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/output_file.h"
+#include "results/parse_number.h"
 #include "tools/output_folder.h"
 
 namespace fathom {
@@ -35,22 +35,15 @@ bool is_of(const fs::path& file, const fleet::GpuSummary& gpu) {
   }
 }
 
-/// "host-7" -> 7
-std::optional<int> number_in(const std::string& name, const std::string& host) {
-  if (!name.starts_with(host + "-")) return std::nullopt;
-  int number = 0;
-  const char* end = name.data() + name.size();
-  const auto read = std::from_chars(name.data() + host.size() + 1, end, number);
-  return read.ec == std::errc() && read.ptr == end && number >= 0 ? std::optional(number)
-                                                                  : std::nullopt;
-}
-
 std::optional<int> number_before(const FleetFolder& folder, const fleet::GpuSummary& gpu) {
   std::optional<int> lowest;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(folder.gpu(gpu.host, 0).parent_path(), none)) {
-    const auto number = number_in(entry.path().filename(), gpu.host);
-    if (number && (!lowest || number < lowest) && is_of(entry.path() / fleet::summary_file, gpu))
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(gpu.host + "-")) continue;
+    const auto number = parse_number<int>(std::string_view(name).substr(gpu.host.size() + 1));
+    if (number && *number >= 0 && (!lowest || number < lowest) &&
+        is_of(entry.path() / fleet::summary_file, gpu))
       lowest = number;
   }
   return lowest;

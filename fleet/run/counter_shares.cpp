@@ -1,4 +1,4 @@
-#include "fleet/run/counter_shares.h"
+#include "fleet/run/measure.h"
 
 #include <fmt/format.h>
 

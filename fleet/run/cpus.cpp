@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+
+#include "results/parse_number.h"
 
 namespace fathom {
 
@@ -17,27 +18,16 @@ std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
     text.remove_suffix(1);
   std::vector<int> cpus;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  const auto number = [&]() -> std::optional<int> {
-    int value = 0;
-    const auto read = std::from_chars(at, end, value);
-    if (read.ec != std::errc() || value < 0 || value >= most_cpus) return std::nullopt;
-    at = read.ptr;
-    return value;
-  };
-  while (at != end) {
-    const auto first = number();
-    if (!first) return std::nullopt;
-    auto last = first;
-    if (at != end && *at == '-') {
-      ++at;
-      last = number();
-      if (!last || *last < *first) return std::nullopt;
-    }
+  while (!text.empty()) {
+    const std::string_view range = text.substr(0, text.find(','));
+    const auto dash = std::min(range.find('-'), range.size());
+    const auto first = parse_number<int>(range.substr(0, dash));
+    const auto last = dash < range.size() ? parse_number<int>(range.substr(dash + 1)) : first;
+    if (!first || !last || *first < 0 || *last < *first || *last >= most_cpus) return std::nullopt;
     for (int cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
-    if (at == end) break;
-    if (*at != ',' || ++at == end) return std::nullopt;
+    text.remove_prefix(range.size());
+    if (text == ",") return std::nullopt;
+    if (!text.empty()) text.remove_prefix(1);
   }
   return cpus;
 }

@@ -1,18 +1,15 @@
 #include "fleet/run/launcher.h"
 
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
+
+#include "results/parse_number.h"
 
 namespace fathom {
 namespace {
 
 std::optional<int> number(const char* variable) {
   const char* text = std::getenv(variable);
-  if (text == nullptr) return std::nullopt;
-  int value = 0;
-  const auto read = std::from_chars(text, text + std::strlen(text), value);
-  return read.ec == std::errc() && *read.ptr == '\0' ? std::optional(value) : std::nullopt;
+  return text ? parse_number<int>(text) : std::nullopt;
 }
 
 struct Variables {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <random>
 
-#include "fleet/run/counter_shares.h"
 #include "fleet/run/cpus.h"
 #include "fleet/run/part.h"
 #include "results/atomic_file.h"
@@ -166,7 +165,7 @@ void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase p
       note(*job, fleet::GpuStatus::failed, error.what(), to_int(error.code()));
     }
   }
-  const auto ends = supervise_all(children, inbox_, limit(), stop_grace);
+  const auto ends = supervise_all(children, inbox_, within(limit()));
   const double elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
   for (std::size_t i = 0; i < started.size(); ++i) {
     GpuJob& job = *started[i];
@@ -251,9 +250,8 @@ void HostMeasurement::measure_links() {
     start.environment.clear();  // it is about all of them
     if (const std::string devices = host_.visible_devices; !devices.empty())
       start.environment = {{"CUDA_VISIBLE_DEVICES", devices}};
-    std::vector<std::unique_ptr<ChildProcess>> children;
-    children.push_back(std::make_unique<ChildProcess>(start));
-    const SupervisedEnd end = supervise_all(children, inbox_, limit(), stop_grace).front();
+    ChildProcess child(start);
+    const SupervisedEnd end = supervise(child, inbox_, within(limit()));
     const PartResult result =
         result_of(end, folder / "result.json", log_path, arguments_.time_limit_s);
     reason = result.reason;

@@ -66,6 +66,9 @@ class HostMeasurement {
   struct BriefRun;
   /// A run that is told to stop ends its probe first, which has five seconds itself.
   static constexpr std::chrono::milliseconds stop_grace{15'000};
+  static Supervision within(std::chrono::milliseconds limit) {
+    return {.limit = limit, .grace = stop_grace, .line = {}};
+  }
 
   void measure_suite_alone();
   /// Short probes on every GPU, all made ready at the same time: in turn, then at once.
@@ -94,6 +97,17 @@ class HostMeasurement {
   std::filesystem::path program_;  ///< `fathom`
   std::vector<fleet::Problem> problems_;
 };
+
+/// Of a suite's probes, in the order in which they run, those whose hardware counters the GPU at
+/// `place` of `gpus` collects where a host's GPUs share them: dealt out in turn, so every probe is
+/// one GPU's and no two that follow each other are the same one's.
+std::vector<std::string> share_of(const std::vector<std::string>& probes, std::size_t place,
+                                  std::size_t gpus);
+
+/// Says in each job's summary what its suite is to collect: all, `counters_of`, or nothing and why.
+/// Follows from the flags, the suite and the GPU's place on its host, so that ranks need not ask
+/// each other.
+void decide_counters(const FleetRunArguments& arguments, std::vector<GpuJob>& jobs);
 
 /// What tells one run from those before it and beside it: random digits.
 std::string new_run();

@@ -108,7 +108,7 @@ void HostMeasurement::measure_briefs() {
       left =
           std::max(left, measuring_limit - milliseconds(static_cast<long>(1000 * run->elapsed_s)));
     }
-    const auto ends = supervise_all(children, inbox_, stopped() ? stop_grace : left, stop_grace);
+    const auto ends = supervise_all(children, inbox_, within(stopped() ? stop_grace : left));
     for (std::size_t i = 0; i < runs.size(); ++i) {
       BriefRun& run = *runs[i];
       run.ended = true;
@@ -136,7 +136,8 @@ void HostMeasurement::measure_briefs() {
   const auto give_up = [&](const std::vector<BriefRun*>& late) {
     std::vector<std::unique_ptr<ChildProcess>> children;
     for (BriefRun* run : late) children.push_back(std::move(run->held.child()));
-    supervise_all(children, inbox_, milliseconds(0), giving_up_limit);
+    supervise_all(children, inbox_,
+                  {.limit = milliseconds(0), .grace = giving_up_limit, .line = {}});
     for (BriefRun* run : late) {
       run->ended = true;
       note(*run->job, fleet::GpuStatus::partial,

@@ -1,23 +1,14 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "fleet/gpu_summary.h"
 #include "results/document.h"
 #include "tools/child_process.h"
 
 namespace fathom {
-
-/// Waits until all have ended: each is told to stop at the limit, and killed after `grace`. The
-/// first interrupt is passed on to all, the second kills them.
-std::vector<SupervisedEnd> supervise_all(std::vector<std::unique_ptr<ChildProcess>>& children,
-                                         SignalInbox& inbox, std::chrono::milliseconds limit,
-                                         std::chrono::milliseconds grace);
 
 /// What one of a GPU's runs left, and what its end says of it.
 struct PartResult {

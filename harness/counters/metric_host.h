@@ -36,8 +36,8 @@ class MetricHost {
   /// How many times the work must run for such a schedule.
   static std::size_t passes(std::span<const std::uint8_t> config_image);
 
-  /// Values of `metrics()` in the range at `position` of a decoded counter data image. A metric that
-  /// divides by a zero count gives NaN or infinity.
+  /// Values of `metrics()` in the range at `position` of a decoded counter data image. A metric
+  /// that divides by a zero count gives NaN or infinity.
   std::vector<double> evaluate(std::span<const std::uint8_t> counter_data,
                                std::size_t position) const;
 

@@ -141,7 +141,7 @@ Bound bound_of(const DeviceFacts& device, const Plan& plan) {
 std::vector<CounterRequest> counters_of(const Instruction& instruction) {
   const auto ask = [](std::initializer_list<const char*> roles) {
     std::vector<CounterRequest> requests;
-    for (const char* role : roles) requests.push_back({role, std::nullopt, 0, ""});
+    for (const char* role : roles) requests.push_back({role});
     return requests;
   };
   if (instruction.level == Level::shared)

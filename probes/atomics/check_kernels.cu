@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "harness/cuda_check.h"
-#include "probes/atomics/kernel_lists.h"
+#include "probes/atomics/kernels.h"
 
 namespace fathom::atomics {
 namespace {

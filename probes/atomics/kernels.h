@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "probes/atomics/patterns.h"
 
@@ -62,5 +63,10 @@ struct Check {
   unsigned long long* wrong;  ///< words that differ are added; not cleared
 };
 void launch_count_wrong(const Check& check, cudaStream_t stream);
+
+// One list for each source file of kernels.
+
+std::vector<Kernel> global_kernels();
+std::vector<Kernel> shared_kernels();
 
 }  // namespace fathom::atomics

@@ -1,4 +1,4 @@
-#include "probes/bank_conflicts/expected.h"
+#include "probes/bank_conflicts/patterns.h"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,8 @@ std::vector<std::uint32_t> expected_region(const WarpAccess& access) {
     for (int i = 0; i < windows; ++i) {
       for (int k = 0; k < accesses_per_iteration; ++k) {
         for (int b = 0; b < access.bytes_per_lane; b += 4) {
-          const auto word = (access.address[lane] + i * window_bytes + k * access_step_bytes + b) / 4;
+          const auto word =
+              (access.address[lane] + i * window_bytes + k * access_step_bytes + b) / 4;
           region.at(word) = word_value(static_cast<std::uint32_t>(word));
         }
       }
@@ -41,8 +42,8 @@ std::vector<std::uint32_t> expected_region(const WarpAccess& access) {
   return region;
 }
 
-std::optional<std::string> check_stores(const WarpAccess& access, std::span<const std::uint32_t> out,
-                                        int blocks) {
+std::optional<std::string> check_stores(const WarpAccess& access,
+                                        std::span<const std::uint32_t> out, int blocks) {
   const std::vector<std::uint32_t> region = expected_region(access);
   for (int block = 0; block < blocks; ++block) {
     const auto words = out.subspan(static_cast<std::size_t>(block) * region_words, region_words);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,5 +25,11 @@ std::vector<Pattern> patterns(models::Access op, int bytes);
 /// Wavefronts of one access as claims S2 to S5 have it, for stores as for loads: what is put to the
 /// test. The model (models/shared_memory.h) says the same of loads, and other than that of stores.
 int claimed_wavefronts(models::WarpAccess access);
+
+/// Holds what one launch wrote (Run::out, of `blocks` blocks) against what it must have written;
+/// nothing, or the first difference in words. `iterations` is a multiple of `windows`, and the
+/// first `warps` warps of each block made the accesses.
+std::optional<std::string> check_output(const models::WarpAccess& access, int iterations,
+                                        std::span<const std::uint32_t> out, int blocks, int warps);
 
 }  // namespace fathom::bank_conflicts

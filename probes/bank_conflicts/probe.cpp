@@ -7,7 +7,6 @@
 #include "harness/cases.h"
 #include "harness/cuda_check.h"
 #include "models/shared_memory.h"
-#include "probes/bank_conflicts/expected.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"
 #include "probes/claims.h"
@@ -46,21 +45,10 @@ int distinct_bytes(const WarpAccess& access) {
   return static_cast<int>(words.size()) * 4;
 }
 
-/// Clocks per access: the block's time from its first warp's start to its last warp's end over its
-/// accesses; the median over the SMs.
-double clocks_per_access(const std::vector<long long>& clocks, int blocks, int iterations) {
-  std::vector<double> per_access;
-  for (int block = 0; block < blocks; ++block) {
-    const long long* slots = clocks.data() + static_cast<std::size_t>(block) * warps_per_block * 2;
-    long long first = slots[0], last = slots[1];
-    for (int warp = 1; warp < warps_per_block; ++warp) {
-      first = std::min(first, slots[2 * warp]);
-      last = std::max(last, slots[2 * warp + 1]);
-    }
-    per_access.push_back(static_cast<double>(last - first) / (static_cast<double>(warps_per_block) *
-                                                              iterations * accesses_per_iteration));
-  }
-  return median(per_access);
+/// Clocks per access: the block's time over its accesses; the median over the SMs.
+double clocks_per_access(const std::vector<long long>& clocks, int iterations) {
+  return median(clocks_of_blocks(clocks, warps_per_block)) /
+         (static_cast<double>(warps_per_block) * iterations * accesses_per_iteration);
 }
 
 Workload prepare(Context& context, const WarpAccess& access, int iterations) {
@@ -89,7 +77,7 @@ Workload prepare(Context& context, const WarpAccess& access, int iterations) {
                         warps_per_block);
   };
   workload.read_sample = [=] {
-    return clocks_per_access(copy_to_host<long long>(clocks, stream), blocks, iterations);
+    return clocks_per_access(copy_to_host<long long>(clocks, stream), iterations);
   };
   return workload;
 }
@@ -155,7 +143,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   return result;
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "bank_conflicts",
     .question =
         "What does one warp access to shared memory cost, by width, pattern and active lanes?",
@@ -173,4 +161,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::bank_conflicts
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::bank_conflicts::parts)
+FATHOM_PROBE(fathom::bank_conflicts::probe)

@@ -9,21 +9,19 @@ namespace fathom::copy_bandwidth {
 // 16-byte accesses with a hint to the caches. Where an architecture lacks a hint the plain access
 // stands in for it, so that everything compiles; the sweep leaves such cases out.
 
-__device__ inline std::uint64_t evict_first_policy() {
+template <bool first>
+__device__ std::uint64_t eviction_policy() {
   std::uint64_t policy = 0;
 #if __CUDA_ARCH__ >= 800
-  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  if constexpr (first)
+    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  else
+    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
 #endif
   return policy;
 }
-
-__device__ inline std::uint64_t evict_last_policy() {
-  std::uint64_t policy = 0;
-#if __CUDA_ARCH__ >= 800
-  asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-#endif
-  return policy;
-}
+__device__ inline std::uint64_t evict_first_policy() { return eviction_policy<true>(); }
+__device__ inline std::uint64_t evict_last_policy() { return eviction_policy<false>(); }
 
 __device__ inline uint4 load_with_policy(const uint4* p, [[maybe_unused]] std::uint64_t policy) {
 #if __CUDA_ARCH__ >= 800

@@ -25,12 +25,11 @@ Bound bound_of(const DeviceFacts& device, double useful, double dram_bytes, doub
   const Bound data_stage{l1.value, "cache-resident: the SMs' load/store data stage, " + l1.source};
   if (footprint <= l2) return data_stage;
   const std::string ratio =
-      dram_bytes > useful ? fmt::format(", {:.3f} bytes in whole sectors for each useful one",
-                                        dram_bytes / useful)
-                          : "";
-  if (dram_bytes >= static_cast<double>(gib)) {
+      dram_bytes > useful
+          ? fmt::format(", {:.3f} bytes in whole sectors for each useful one", dram_bytes / useful)
+          : "";
+  if (dram_bytes >= static_cast<double>(gib))
     return {dram.value * useful / dram_bytes, "DRAM: " + dram.source + ratio};
-  }
   const double value = dram.value * useful / (dram_bytes - l2);
   if (dram_bytes <= l2 || value >= l1.value) return data_stage;
   return {value, fmt::format("DRAM for all but what the L2's {:.0f} MiB can hold: {}{}",
@@ -44,7 +43,7 @@ int resident_threads(const DeviceFacts& device, int threads) {
 
 std::vector<CounterRequest> counters_of(const Work& work) {
   const auto request = [](const char* role, bool counted, std::uint64_t expected) {
-    CounterRequest r{role, std::nullopt, 0, ""};
+    CounterRequest r{role};
     if (counted) {
       r.expected = static_cast<double>(expected);
       r.model = "global-memory model, every warp instruction";
@@ -59,7 +58,7 @@ std::vector<CounterRequest> counters_of(const Work& work) {
       request("global_load_instructions", work.loads_counted, work.loads.requests),
       request("global_store_instructions", work.stores_counted, work.stores.requests)};
   const auto dram = [&](const char* role, std::size_t bytes) {
-    CounterRequest r{role, std::nullopt, 0, ""};
+    CounterRequest r{role};
     if (work.streams_through_dram && bytes >= gib - 4096) {
       r = {role, static_cast<double>(bytes), dram_tolerance, "every useful byte once"};
     }
@@ -67,51 +66,33 @@ std::vector<CounterRequest> counters_of(const Work& work) {
   };
   counters.push_back(dram("dram_read_bytes", work.read_bytes));
   counters.push_back(dram("dram_write_bytes", work.write_bytes));
-  counters.push_back({"achieved_occupancy", std::nullopt, 0, ""});
+  counters.push_back({"achieved_occupancy"});
   return counters;
 }
 
 }  // namespace
 
 std::string name_of(ElementType type) {
-  switch (type) {
-    case ElementType::int8: return "int8";
-    case ElementType::half: return "half";
-    case ElementType::bfloat16: return "bfloat16";
-    case ElementType::float32: return "float";
-    case ElementType::float64: return "double";
-  }
-  return "";
+  constexpr const char* names[] = {"int8", "half", "bfloat16", "float", "double"};
+  return names[static_cast<int>(type)];
 }
 
 std::string name_of(LoadHint hint) {
-  switch (hint) {
-    case LoadHint::none: return "none";
-    case LoadHint::non_coherent: return "nc";
-    case LoadHint::no_allocate: return "nc.L1::no_allocate";
-    case LoadHint::streaming: return "cs";
-    case LoadHint::not_cached: return "cv";
-    case LoadHint::evict_first: return "L2::evict_first";
-    case LoadHint::evict_last: return "L2::evict_last";
-  }
-  return "";
+  constexpr const char* names[] = {
+      "none", "nc", "nc.L1::no_allocate", "cs", "cv", "L2::evict_first", "L2::evict_last"};
+  return names[static_cast<int>(hint)];
 }
 
 std::string name_of(StoreHint hint) {
-  switch (hint) {
-    case StoreHint::none: return "none";
-    case StoreHint::streaming: return "cs";
-    case StoreHint::write_through: return "wt";
-    case StoreHint::no_allocate: return "L1::no_allocate";
-    case StoreHint::evict_first: return "L2::evict_first";
-  }
-  return "";
+  constexpr const char* names[] = {"none", "cs", "wt", "L1::no_allocate", "L2::evict_first"};
+  return names[static_cast<int>(hint)];
 }
 
 bool has_room_for_4_gib(const DeviceFacts& device) { return device.memory_bytes >= 11 * gib; }
 
 Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& work) {
-  const double useful = static_cast<double>(work.read_bytes) + static_cast<double>(work.write_bytes);
+  const double useful =
+      static_cast<double>(work.read_bytes) + static_cast<double>(work.write_bytes);
   const double dram_bytes = work.dram_bytes != 0 ? static_cast<double>(work.dram_bytes) : useful;
   const double expected_dram_bytes =
       work.expected_dram_bytes != 0 ? static_cast<double>(work.expected_dram_bytes) : dram_bytes;
@@ -133,7 +114,8 @@ Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& wor
        .threads_per_block = work.threads,
        .traffic_ratio = expected_dram_bytes / useful,
        .hot = true});
-  c.expected = Expectation{stream.bytes_per_second, tolerance, "streaming model: " + stream.sentence};
+  c.expected =
+      Expectation{stream.bytes_per_second, tolerance, "streaming model: " + stream.sentence};
   c.counters = counters_of(work);
   return c;
 }
@@ -176,13 +158,14 @@ Workload copy_workload(Context& context, std::size_t bytes, int threads, const C
   return workload;
 }
 
-std::optional<std::string> checked(Context& context, const Checker& check, const std::string& what) {
+std::optional<std::string> checked(Context& context, const Checker& check,
+                                   const std::string& what) {
   const Buffer count = context.buffers().output("count of wrong", sizeof(unsigned long long));
   FATHOM_CUDA(cudaMemsetAsync(count.data, 0, count.bytes, context.stream()));
   check(count.as<unsigned long long>());
   unsigned long long wrong = ~0ull;
-  FATHOM_CUDA(cudaMemcpyAsync(&wrong, count.data, sizeof wrong, cudaMemcpyDeviceToHost,
-                              context.stream()));
+  FATHOM_CUDA(
+      cudaMemcpyAsync(&wrong, count.data, sizeof wrong, cudaMemcpyDeviceToHost, context.stream()));
   FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
   if (wrong == 0) return std::nullopt;
   return fmt::format("{} {} are wrong", wrong, what);

@@ -16,15 +16,15 @@ inline constexpr std::size_t gib = std::size_t{1} << 30;
 inline constexpr std::size_t base_bytes = gib;
 
 /// The parts of the sweep; axis "sweep" names them.
-std::vector<Case> best_cases(const DeviceFacts& device);      ///< head to head with the libraries
-std::vector<Case> width_cases(const DeviceFacts& device);     ///< V1 to V8: width, type, block, unroll
-std::vector<Case> place_cases(const DeviceFacts& device);     ///< V9: base offset and stride
-std::vector<Case> tail_cases(const DeviceFacts& device);      ///< V10
-std::vector<Case> row_cases(const DeviceFacts& device);       ///< V11
-std::vector<Case> size_cases(const DeviceFacts& device);      ///< cache-resident to 4 GiB
-std::vector<Case> hint_cases(const DeviceFacts& device);      ///< cache hints
-std::vector<Case> async_cases(const DeviceFacts& device);     ///< cp.async and bulk copies
-std::vector<Case> mix_cases(const DeviceFacts& device);       ///< read, write, scale, add, triad
+std::vector<Case> best_cases(const DeviceFacts& device);   ///< head to head with the libraries
+std::vector<Case> width_cases(const DeviceFacts& device);  ///< V1 to V8: width, type, block, unroll
+std::vector<Case> place_cases(const DeviceFacts& device);  ///< V9: base offset and stride
+std::vector<Case> tail_cases(const DeviceFacts& device);   ///< V10
+std::vector<Case> row_cases(const DeviceFacts& device);    ///< V11
+std::vector<Case> size_cases(const DeviceFacts& device);   ///< cache-resident to 4 GiB
+std::vector<Case> hint_cases(const DeviceFacts& device);   ///< cache hints
+std::vector<Case> async_cases(const DeviceFacts& device);  ///< cp.async and bulk copies
+std::vector<Case> mix_cases(const DeviceFacts& device);    ///< read, write, scale, add, triad
 
 std::string name_of(ElementType type);
 std::string name_of(LoadHint hint);
@@ -38,16 +38,17 @@ struct Work {
   std::size_t read_bytes = 0, write_bytes = 0;  ///< useful
   models::StreamCost loads, stores;             ///< by the counters
   std::size_t dram_bytes = 0;  ///< least that both directions move in whole sectors; 0: the useful
-  /// What the DRAM is expected to move; 0: dram_bytes. An H200 reads 64 bytes at a time, and reads a
-  /// sector before it writes a part of it (counters of the strided copies in recordings/h200).
+  /// What the DRAM is expected to move; 0: dram_bytes. An H200 reads 64 bytes at a time, and reads
+  /// a sector before it writes a part of it (counters of the strided copies in recordings/h200).
   std::size_t expected_dram_bytes = 0;
-  std::size_t footprint = 0;   ///< bytes of memory touched; 0: dram_bytes
+  std::size_t footprint = 0;  ///< bytes of memory touched; 0: dram_bytes
   int bytes_per_access = 16;
   int unroll = 1;
   bool one_by_one = false;  ///< a thread stores each access before it loads the next
   int threads = 256;
   std::size_t grid_threads = 0;
-  /// Whether every byte must come from and go to DRAM once, so that its counters have an expectation.
+  /// Whether every byte must come from and go to DRAM once, so that its counters have an
+  /// expectation.
   bool streams_through_dram = false;
   bool loads_counted = true, stores_counted = true;  ///< false: not by the load/store units
 };

@@ -6,7 +6,7 @@
 
 #include "harness/counters/catalogue.h"
 #include "probes/copy_bandwidth/cases.h"
-#include "probes/copy_bandwidth/opponents.h"
+#include "probes/copy_bandwidth/kernels.h"
 
 namespace fathom::copy_bandwidth {
 namespace {
@@ -47,10 +47,13 @@ Case copy_case(const DeviceFacts& device, const Contiguous& what) {
 
 OpponentCase opponent(const char* name, std::size_t bytes,
                       void (*launch)(const std::byte*, std::byte*, std::size_t, cudaStream_t)) {
-  return {name, [=](Context& context) {
-            return copy_workload(context, bytes, 0, [launch](const CopyRun& run, cudaStream_t stream) {
-              launch(run.src, run.dst, run.bytes, stream);
-            });
+  return {name,
+          [=](Context& context) {
+            return copy_workload(
+                context, bytes, 0,
+                [launch](const CopyRun& run, cudaStream_t stream) {
+                  launch(run.src, run.dst, run.bytes, stream);
+                });
           }};
 }
 
@@ -62,13 +65,16 @@ Contiguous by_width(const char* sweep, const CopyShape& shape, int threads, Suit
   return {sweep,
           fmt::format("type:{}/vector:{}/unroll:{}/block:{}", name_of(shape.type), shape.vector,
                       shape.unroll, threads),
-          shape, base_bytes, threads, suite};
+          shape,
+          base_bytes,
+          threads,
+          suite};
 }
 
 /// Where the stall behind V2 sits (V8): sampled for two bytes a thread, and four and sixteen to
 /// compare.
 void add_stalls(Case& c) {
-  for (const std::string& role : stall_roles()) c.counters.push_back({role, std::nullopt, 0, ""});
+  for (const std::string& role : stall_roles()) c.counters.push_back({role});
   const SourceLines lines = plain_copy_lines();
   const char* file = "copy_kernels.cu";
   c.line_shares = {{"stall_share_load", file, {lines.load_call, lines.load}},
@@ -84,10 +90,9 @@ std::vector<Case> best_cases(const DeviceFacts& device) {
   for (const std::size_t bytes : {4 * gib, gib}) {  // the larger first: see source_buffer
     if (bytes > gib && !has_room_for_4_gib(device)) continue;
     for (const int threads : {320, 256}) {
-      Case c = copy_case(device, {"best",
-                                  fmt::format("best/block:{}/size:{}", threads, size_name(bytes)),
-                                  float4_with(hint), bytes, threads,
-                                  quick_if(threads == 320)});
+      Case c = copy_case(device,
+                         {"best", fmt::format("best/block:{}/size:{}", threads, size_name(bytes)),
+                          float4_with(hint), bytes, threads, quick_if(threads == 320)});
       c.opponents = {opponent("cudaMemcpyAsync", bytes, launch_memcpy),
                      opponent("cub::DeviceTransform float", bytes, launch_transform_float),
                      opponent("cub::DeviceTransform double", bytes, launch_transform_double)};
@@ -101,12 +106,12 @@ std::vector<Case> width_cases(const DeviceFacts& device) {
   using enum ElementType;
   std::vector<Case> cases;
   // V1, V2, V3, V5, V6, V7: one type for each width.
-  const CopyShape widths[] = {{int8, 1}, {half, 1}, {float32, 1}, {float32, 2}, {float32, 4}, {float32, 8}};
+  const CopyShape widths[] = {{int8, 1},    {half, 1},    {float32, 1},
+                              {float32, 2}, {float32, 4}, {float32, 8}};
   for (const int threads : {64, 128, 256, 512, 1024}) {
     for (const CopyShape& shape : widths) {
       const bool quick = threads == 256 || threads == 1024;
-      Case c = copy_case(device, by_width("width", shape, threads,
-                                          quick_if(quick)));
+      Case c = copy_case(device, by_width("width", shape, threads, quick_if(quick)));
       const int bytes = pack_bytes(shape);
       if (quick && (bytes == 2 || bytes == 4 || bytes == 16)) add_stalls(c);
       cases.push_back(std::move(c));
@@ -129,11 +134,16 @@ std::vector<Case> width_cases(const DeviceFacts& device) {
     cases.push_back(copy_case(device, what));
   }
   for (const int threads : {1024, 256}) {
-    for (const CopyShape& shape : {CopyShape{half, 1, 4}, {half, 1, 16}, {half, 1, 32}, {int8, 1, 4},
-                                   {int8, 1, 16}, {int8, 1, 32}, {float32, 4, 2}, {float32, 4, 4}}) {
+    for (const CopyShape& shape : {CopyShape{half, 1, 4},
+                                   {half, 1, 16},
+                                   {half, 1, 32},
+                                   {int8, 1, 4},
+                                   {int8, 1, 16},
+                                   {int8, 1, 32},
+                                   {float32, 4, 2},
+                                   {float32, 4, 4}}) {
       const bool quick = threads == 1024 && shape.type == half && shape.unroll >= 16;
-      cases.push_back(copy_case(device, by_width("unroll", shape, threads,
-                                                 quick_if(quick))));
+      cases.push_back(copy_case(device, by_width("unroll", shape, threads, quick_if(quick))));
     }
   }
   return cases;
@@ -147,7 +157,9 @@ std::vector<Case> tail_cases(const DeviceFacts& device) {
       const std::size_t bytes = base_bytes + static_cast<std::size_t>(more * element);
       Case c = copy_case(device, {"tail",
                                   fmt::format("tail/type:{}/n{:+}", name_of(type), more),
-                                  {type, vector}, bytes, 256,
+                                  {type, vector},
+                                  bytes,
+                                  256,
                                   quick_if(type == ElementType::float32)});
       c.axes.emplace_back("elements beyond n", std::int64_t{more});
       cases.push_back(std::move(c));
@@ -159,13 +171,13 @@ std::vector<Case> tail_cases(const DeviceFacts& device) {
 std::vector<Case> size_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   constexpr std::size_t kib = 1024, mib = 1024 * kib;
-  for (const std::size_t bytes : {64 * kib, 256 * kib, mib, 4 * mib, 8 * mib, 16 * mib, 32 * mib,
-                                  64 * mib, 128 * mib, 256 * mib, 512 * mib, gib, 2 * gib, 4 * gib}) {
+  for (const std::size_t bytes :
+       {64 * kib, 256 * kib, mib, 4 * mib, 8 * mib, 16 * mib, 32 * mib, 64 * mib, 128 * mib,
+        256 * mib, 512 * mib, gib, 2 * gib, 4 * gib}) {
     if (bytes > gib && !has_room_for_4_gib(device)) continue;
     const bool quick = bytes == mib || bytes == 16 * mib || bytes == 256 * mib;
     cases.push_back(copy_case(device, {"size", "size:" + size_name(bytes),
-                                       float4_with(LoadHint::none), bytes, 256,
-                                       quick_if(quick)}));
+                                       float4_with(LoadHint::none), bytes, 256, quick_if(quick)}));
   }
   return cases;
 }
@@ -173,22 +185,20 @@ std::vector<Case> size_cases(const DeviceFacts& device) {
 std::vector<Case> hint_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   std::vector<CopyShape> shapes;
-  for (const LoadHint load : {LoadHint::none, LoadHint::non_coherent, LoadHint::no_allocate,
-                              LoadHint::streaming, LoadHint::not_cached, LoadHint::evict_first,
-                              LoadHint::evict_last}) {
+  for (const LoadHint load :
+       {LoadHint::none, LoadHint::non_coherent, LoadHint::no_allocate, LoadHint::streaming,
+        LoadHint::not_cached, LoadHint::evict_first, LoadHint::evict_last})
     shapes.push_back(float4_with(load));
-  }
   for (const StoreHint store : {StoreHint::streaming, StoreHint::write_through,
-                                StoreHint::no_allocate, StoreHint::evict_first}) {
+                                StoreHint::no_allocate, StoreHint::evict_first})
     shapes.push_back(float4_with(LoadHint::none, store));
-  }
   shapes.push_back(float4_with(LoadHint::evict_last, StoreHint::evict_first));
   for (const CopyShape& shape : shapes) {
     if (!has_hint(shape.load, device.major) || !has_hint(shape.store, device.major)) continue;
-    cases.push_back(copy_case(device, {"hint",
-                                       fmt::format("hint/load:{}/store:{}", name_of(shape.load),
-                                                   name_of(shape.store)),
-                                       shape}));
+    cases.push_back(copy_case(
+        device,
+        {"hint", fmt::format("hint/load:{}/store:{}", name_of(shape.load), name_of(shape.store)),
+         shape}));
   }
   return cases;
 }

@@ -12,12 +12,12 @@ enum class ElementType { int8, half, bfloat16, float32, float64 };
 /// What a 16-byte load tells the caches. Those marked with an asterisk need compute capability 8.0.
 enum class LoadHint {
   none,
-  non_coherent,      ///< ld.global.nc
-  no_allocate,       ///< ld.global.nc.L1::no_allocate
-  streaming,         ///< ld.global.cs
-  not_cached,        ///< ld.global.cv
-  evict_first,       ///< * createpolicy L2::evict_first
-  evict_last,        ///< * createpolicy L2::evict_last
+  non_coherent,  ///< ld.global.nc
+  no_allocate,   ///< ld.global.nc.L1::no_allocate
+  streaming,     ///< ld.global.cs
+  not_cached,    ///< ld.global.cv
+  evict_first,   ///< * createpolicy L2::evict_first
+  evict_last,    ///< * createpolicy L2::evict_last
 };
 
 enum class StoreHint {
@@ -111,8 +111,8 @@ void launch_mix(Mix mix, ElementType type, const MixRun& run, cudaStream_t strea
 void launch_check_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
                       cudaStream_t stream);
 
-/// cp.async (compute capability 8.0): 16 bytes a thread through shared memory; `bytes` a multiple of
-/// 16.
+/// cp.async (compute capability 8.0): 16 bytes a thread through shared memory; `bytes` a multiple
+/// of 16.
 void launch_async_copy(const CopyRun& run, cudaStream_t stream);
 /// cp.async.bulk (9.0): one tile a block through shared memory by the bulk-copy engine; `bytes` a
 /// multiple of the tile, the tile one of 16.
@@ -124,5 +124,13 @@ struct BulkRun {
   bool evict_last = false;
 };
 void launch_bulk_copy(const BulkRun& run, cudaStream_t stream);
+
+/// The libraries' copies, device to device.
+void launch_memcpy(const std::byte* src, std::byte* dst, std::size_t bytes, cudaStream_t stream);
+/// cub::DeviceTransform with the identity over elements of this type; `bytes` whole elements.
+void launch_transform_float(const std::byte* src, std::byte* dst, std::size_t bytes,
+                            cudaStream_t stream);
+void launch_transform_double(const std::byte* src, std::byte* dst, std::size_t bytes,
+                             cudaStream_t stream);
 
 }  // namespace fathom::copy_bandwidth

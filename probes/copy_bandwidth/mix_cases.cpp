@@ -12,14 +12,8 @@ namespace {
 constexpr int threads = 256;
 
 const char* name_of(Mix mix) {
-  switch (mix) {
-    case Mix::read: return "read";
-    case Mix::write: return "write";
-    case Mix::scale: return "scale";
-    case Mix::add: return "add";
-    case Mix::triad: return "triad";
-  }
-  return "";
+  constexpr const char* names[] = {"read", "write", "scale", "add", "triad"};
+  return names[static_cast<int>(mix)];
 }
 
 int inputs_of(Mix mix) {
@@ -29,22 +23,24 @@ int inputs_of(Mix mix) {
 
 Workload mix_workload(Context& context, Mix mix, ElementType type) {
   cudaStream_t stream = context.stream();
-  const Fill fill = mix == Mix::read                ? Fill::random_bits
+  const Fill fill = mix == Mix::read               ? Fill::random_bits
                     : type == ElementType::float64 ? Fill::uniform_double
                                                    : Fill::uniform_float;
   MixRun run{.bytes = base_bytes, .threads = threads};
   if (inputs_of(mix) >= 1) run.a = source_buffer(context, base_bytes, fill).data;
   if (inputs_of(mix) >= 2) run.b = context.buffers().input("second src", base_bytes, fill).data;
-  const std::size_t out_bytes = mix == Mix::read ? base_bytes / read_bytes_per_fold * 4 : base_bytes;
+  const std::size_t out_bytes =
+      mix == Mix::read ? base_bytes / read_bytes_per_fold * 4 : base_bytes;
   const Buffer out = destination_buffer(context, out_bytes);
   run.out = out.data;
   Workload workload;
   workload.launch = [=] { launch_mix(mix, type, run, stream); };
   workload.poison = poisoning(context, {out});
   workload.verify = [=, &context] {
-    return checked(context, [&](unsigned long long* wrong) {
-      launch_check_mix(mix, type, run, wrong, stream);
-    }, "elements of the output");
+    return checked(
+        context,
+        [&](unsigned long long* wrong) { launch_check_mix(mix, type, run, wrong, stream); },
+        "elements of the output");
   };
   return workload;
 }
@@ -71,10 +67,13 @@ Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite)
     work.grid_threads = folds * 32;
   }
   Case c = bandwidth_case(device, fmt::format("mix/{}/type:{}", name_of(mix), type_name), work);
-  c.axes = {{"sweep", "mix"}, {"mix", name_of(mix)}, {"type", type_name},
+  c.axes = {{"sweep", "mix"},
+            {"mix", name_of(mix)},
+            {"type", type_name},
             {"arrays read", static_cast<std::int64_t>(inputs)},
             {"arrays written", std::int64_t{mix == Mix::read ? 0 : 1}},
-            {"bytes per thread", std::int64_t{16}}, {"block", std::int64_t{threads}}};
+            {"bytes per thread", std::int64_t{16}},
+            {"block", std::int64_t{threads}}};
   c.suite = suite;
   c.prepare = [mix, type](Context& context) { return mix_workload(context, mix, type); };
   return c;
@@ -86,8 +85,11 @@ Case async_case(const DeviceFacts& device, int block, Suite suite) {
   work.loads_counted = false;
   Case c = bandwidth_case(device, fmt::format("async/cp.async/block:{}", block), work);
   c.counters.push_back({"global_async_copy_sectors", sectors, 0, "bytes / 32"});
-  c.axes = {{"sweep", "async"}, {"instruction", "cp.async"}, {"load hint", "none"},
-            {"tile (B)", std::int64_t{16} * block}, {"block", std::int64_t{block}}};
+  c.axes = {{"sweep", "async"},
+            {"instruction", "cp.async"},
+            {"load hint", "none"},
+            {"tile (B)", std::int64_t{16} * block},
+            {"block", std::int64_t{block}}};
   c.suite = suite;
   c.prepare = [block](Context& context) {
     return copy_workload(context, base_bytes, block, launch_async_copy);
@@ -103,17 +105,25 @@ Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, Suite
       device, fmt::format("async/cp.async.bulk/tile:{}/load:{}", tile_bytes, hint), work);
   // A block keeps its whole tile in flight, and as many are resident as their tiles leave room for.
   const std::size_t room = tile_bytes + device.reserved_shared_bytes_per_block + 128;
-  const std::size_t blocks = std::min<std::size_t>(device.blocks_per_sm,
-                                                   device.shared_bytes_per_sm / room);
+  const std::size_t blocks =
+      std::min<std::size_t>(device.blocks_per_sm, device.shared_bytes_per_sm / room);
   const models::StreamExpectation stream = models::expected_stream(
       {bound(device, "dram_bandwidth").value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
-      {.read_bytes = base_bytes, .write_bytes = base_bytes, .bytes_per_access = 16,
-       .independent_loads = tile_bytes / 16.0, .accesses_per_thread = tile_bytes / 16.0,
-       .resident_threads_per_sm = static_cast<int>(blocks), .threads_per_block = 1, .hot = true});
+      {.read_bytes = base_bytes,
+       .write_bytes = base_bytes,
+       .bytes_per_access = 16,
+       .independent_loads = tile_bytes / 16.0,
+       .accesses_per_thread = tile_bytes / 16.0,
+       .resident_threads_per_sm = static_cast<int>(blocks),
+       .threads_per_block = 1,
+       .hot = true});
   c.expected->value = stream.bytes_per_second;
   c.expected->model = "streaming model: " + stream.sentence;
-  c.axes = {{"sweep", "async"}, {"instruction", "cp.async.bulk"}, {"load hint", hint},
-            {"tile (B)", std::int64_t{tile_bytes}}, {"block", std::int64_t{32}}};
+  c.axes = {{"sweep", "async"},
+            {"instruction", "cp.async.bulk"},
+            {"load hint", hint},
+            {"tile (B)", std::int64_t{tile_bytes}},
+            {"block", std::int64_t{32}}};
   c.suite = suite;
   c.prepare = [tile_bytes, evict_last](Context& context) {
     return copy_workload(context, base_bytes, 32, [=](const CopyRun& run, cudaStream_t stream) {

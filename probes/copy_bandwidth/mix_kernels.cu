@@ -1,10 +1,8 @@
 // Reading, writing and STREAM's kernels. Source of the names: J. D. McCalpin, "Memory Bandwidth and
 // Machine Balance in Current High Performance Computers", 1995.
 
-#include <stdexcept>
-
-#include "harness/cuda_check.h"
 #include "probes/copy_bandwidth/kernels.h"
+#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 
 namespace fathom::copy_bandwidth {
@@ -21,11 +19,10 @@ struct alignas(16) Pack16 {
 
 template <class T>
 __device__ bool same_bits(T x, T y) {
-  if constexpr (sizeof(T) == 8) {
+  if constexpr (sizeof(T) == 8)
     return __double_as_longlong(x) == __double_as_longlong(y);
-  } else {
+  else
     return __float_as_uint(x) == __float_as_uint(y);
-  }
 }
 
 template <Mix mix, class T>
@@ -44,9 +41,8 @@ __global__ void combine(const Pack16<T>* a, const Pack16<T>* b, Pack16<T>* out, 
   if constexpr (mix != Mix::scale) y = b[i];
   Pack16<T> result;
 #pragma unroll
-  for (int k = 0; k < Pack16<T>::count; ++k) {
+  for (int k = 0; k < Pack16<T>::count; ++k)
     result.element[k] = combined<mix>(x.element[k], y.element[k]);
-  }
   out[i] = result;
 }
 
@@ -71,7 +67,8 @@ __global__ void write_index(uint4* out, std::size_t packs) {
   out[i] = make_uint4(word_at(4 * i), word_at(4 * i + 1), word_at(4 * i + 2), word_at(4 * i + 3));
 }
 
-__global__ void check_write(const std::uint32_t* out, std::size_t words, unsigned long long* wrong) {
+__global__ void check_write(const std::uint32_t* out, std::size_t words,
+                            unsigned long long* wrong) {
   const std::size_t i = thread_number();
   if (i < words && out[i] != word_at(i)) atomicAdd(wrong, 1ull);
 }
@@ -86,13 +83,11 @@ __global__ void fold(const uint4* a, std::uint32_t* out) {
   for (int k = 0; k < read_packs_per_thread; ++k) value[k] = p[k * 32];
   std::uint32_t folded = 0;
 #pragma unroll
-  for (int k = 0; k < read_packs_per_thread; ++k) {
+  for (int k = 0; k < read_packs_per_thread; ++k)
     folded ^= value[k].x ^ value[k].y ^ value[k].z ^ value[k].w;
-  }
 #pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2) {
+  for (int distance = 16; distance > 0; distance /= 2)
     folded ^= __shfl_xor_sync(~0u, folded, distance);
-  }
   if (lane == 0) out[warp] = folded;
 }
 
@@ -108,32 +103,18 @@ __global__ void check_fold(const std::uint32_t* a, const std::uint32_t* out, std
 }
 
 template <Mix mix, class T>
-void launch_combine(const MixRun& run, cudaStream_t stream) {
-  const std::size_t packs = run.bytes / 16;
-  combine<mix, T><<<blocks_for(packs, run.threads), run.threads, 0, stream>>>(
-      reinterpret_cast<const Pack16<T>*>(run.a), reinterpret_cast<const Pack16<T>*>(run.b),
-      reinterpret_cast<Pack16<T>*>(run.out), packs);
-}
-
-template <Mix mix, class T>
-void launch_check_combine(const MixRun& run, unsigned long long* wrong, cudaStream_t stream) {
-  const std::size_t count = run.bytes / sizeof(T);
-  check_combine<mix, T><<<blocks_for(count, check_threads), check_threads, 0, stream>>>(
-      reinterpret_cast<const T*>(run.a), reinterpret_cast<const T*>(run.b),
-      reinterpret_cast<const T*>(run.out), count, wrong);
-}
-
-template <Mix mix>
-void launch_by_type(ElementType type, const MixRun& run, unsigned long long* wrong,
-                    cudaStream_t stream) {
-  if (type == ElementType::float32) {
-    wrong == nullptr ? launch_combine<mix, float>(run, stream)
-                     : launch_check_combine<mix, float>(run, wrong, stream);
-  } else if (type == ElementType::float64) {
-    wrong == nullptr ? launch_combine<mix, double>(run, stream)
-                     : launch_check_combine<mix, double>(run, wrong, stream);
+void launch_combine(const MixRun& run, unsigned long long* wrong, cudaStream_t stream) {
+  const std::size_t packs = run.bytes / 16, count = run.bytes / sizeof(T);
+  const auto *a = reinterpret_cast<const T*>(run.a), *b = reinterpret_cast<const T*>(run.b);
+  auto* out = reinterpret_cast<T*>(run.out);
+  using Pack = Pack16<T>;
+  if (wrong == nullptr) {
+    combine<mix, T><<<blocks_for(packs, run.threads), run.threads, 0, stream>>>(
+        reinterpret_cast<const Pack*>(a), reinterpret_cast<const Pack*>(b),
+        reinterpret_cast<Pack*>(out), packs);
   } else {
-    throw std::invalid_argument("the mixes are of float or double");
+    check_combine<mix, T>
+        <<<blocks_for(count, check_threads), check_threads, 0, stream>>>(a, b, out, count, wrong);
   }
 }
 
@@ -163,9 +144,19 @@ void launch(Mix mix, ElementType type, const MixRun& run, unsigned long long* wr
             out, run.bytes / 4, wrong);
       }
       break;
-    case Mix::scale: launch_by_type<Mix::scale>(type, run, wrong, stream); break;
-    case Mix::add: launch_by_type<Mix::add>(type, run, wrong, stream); break;
-    case Mix::triad: launch_by_type<Mix::triad>(type, run, wrong, stream); break;
+    case Mix::scale:
+    case Mix::add:
+    case Mix::triad:
+      with_constant<Mix::scale, Mix::add, Mix::triad>(
+          mix,
+          [&](auto of) {
+            with_constant<ElementType::float32, ElementType::float64>(
+                type,
+                [&](auto element) {
+                  using T = std::conditional_t<element == ElementType::float32, float, double>;
+                  launch_combine<decltype(of)::value, T>(run, wrong, stream);
+                });
+          });
   }
   FATHOM_CUDA(cudaGetLastError());
 }

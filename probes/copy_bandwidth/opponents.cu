@@ -1,4 +1,4 @@
-#include "probes/copy_bandwidth/opponents.h"
+#include "probes/copy_bandwidth/kernels.h"
 
 #include <cub/device/device_transform.cuh>
 

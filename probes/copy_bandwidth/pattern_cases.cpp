@@ -13,8 +13,7 @@ constexpr int threads = 256;
 
 Case offset_case(const DeviceFacts& device, int vector, std::size_t offset, Suite suite) {
   const CopyShape shape{ElementType::float32, vector};
-  Case c = bandwidth_case(device,
-                          fmt::format("offset/vector:{}/offset:{}B", vector, offset),
+  Case c = bandwidth_case(device, fmt::format("offset/vector:{}/offset:{}B", vector, offset),
                           copy_work(shape, base_bytes, threads, offset));
   c.axes = {{"sweep", "offset"},
             {"bytes per thread", std::int64_t{pack_bytes(shape)}},
@@ -23,10 +22,10 @@ Case offset_case(const DeviceFacts& device, int vector, std::size_t offset, Suit
             {"size", static_cast<std::int64_t>(base_bytes)}};
   c.suite = suite;
   c.prepare = [shape, offset](Context& context) {
-    return copy_workload(context, base_bytes, threads,
-                         [shape](const CopyRun& run, cudaStream_t stream) {
-                           launch_copy(shape, run, stream);
-                         }, offset);
+    return copy_workload(
+        context, base_bytes, threads,
+        [shape](const CopyRun& run, cudaStream_t stream) { launch_copy(shape, run, stream); },
+        offset);
   };
   return c;
 }
@@ -43,9 +42,9 @@ Workload strided_workload(Context& context, StridedRun run) {
   workload.launch = [=] { launch_strided_copy(run, stream); };
   workload.poison = poisoning(context, {dst});
   workload.verify = [=, &context] {
-    return checked(context, [&](unsigned long long* wrong) {
-      launch_check_strided_copy(run, wrong, stream);
-    }, "words of the destination");
+    return checked(
+        context, [&](unsigned long long* wrong) { launch_check_strided_copy(run, wrong, stream); },
+        "words of the destination");
   };
   return workload;
 }
@@ -56,8 +55,8 @@ Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned st
   StridedRun run{.pack_bytes = pack, .stride = stride, .side = side, .threads = threads};
   run.packs = base_bytes / stride / pack;
   const auto strided_bytes = static_cast<std::uint64_t>(pack) * stride;
-  const models::StreamPattern contiguous{.accesses = run.packs, .bytes_per_instruction = pack,
-                                         .threads_per_block = threads};
+  const models::StreamPattern contiguous{
+      .accesses = run.packs, .bytes_per_instruction = pack, .threads_per_block = threads};
   models::StreamPattern strided = contiguous;
   strided.stride_bytes = strided_bytes;
   Work work;
@@ -68,7 +67,8 @@ Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned st
   work.threads = threads;
   work.grid_threads = run.packs;
   // Neighbours share a sector up to its 32 bytes.
-  work.dram_bytes = run.packs * (pack + std::min<std::uint64_t>(strided_bytes, models::sector_bytes));
+  work.dram_bytes =
+      run.packs * (pack + std::min<std::uint64_t>(strided_bytes, models::sector_bytes));
   constexpr std::uint64_t dram_read_bytes = 64;
   if (loads) {
     work.expected_dram_bytes = run.packs * (pack + std::min(strided_bytes, dram_read_bytes));
@@ -78,7 +78,8 @@ Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned st
   }
   work.footprint = base_bytes;
   const char* what = loads ? "loads" : "stores";
-  Case c = bandwidth_case(device, fmt::format("stride/{}/bytes:{}/stride:{}", what, pack, stride), work);
+  Case c =
+      bandwidth_case(device, fmt::format("stride/{}/bytes:{}/stride:{}", what, pack, stride), work);
   c.axes = {{"sweep", "stride"},
             {"strided", what},
             {"bytes per thread", std::int64_t{pack}},
@@ -102,8 +103,8 @@ Workload row_workload(Context& context, RowRun run) {
   workload.launch = [=] { launch_fold_rows(run, stream); };
   workload.poison = poisoning(context, {dst});
   workload.verify = [=, &context] {
-    return checked(context, [&](unsigned long long* wrong) { launch_check_rows(run, wrong, stream); },
-                   "rows");
+    return checked(
+        context, [&](unsigned long long* wrong) { launch_check_rows(run, wrong, stream); }, "rows");
   };
   return workload;
 }
@@ -127,18 +128,22 @@ Case row_case(const DeviceFacts& device, bool along) {
   work.streams_through_dram = along;
   Case c = bandwidth_case(device, along ? "rows/along" : "rows/across", work);
   if (!along) {
-    // The bound is what any order of reading has. A row's sector is asked for eight times, and finds
-    // itself in the L2 at best: the L1 is far too small for a sector of every row in flight.
+    // The bound is what any order of reading has. A row's sector is asked for eight times, and
+    // finds itself in the L2 at best: the L1 is far too small for a sector of every row in flight.
     const models::StreamParameters parameters;
     const double l2 = device.sms * device.sm_clock_max_hz * parameters.l2_bytes_per_clock *
                       parameters.l2_efficiency;
     const double from_l2 = static_cast<double>(work.loads.sectors) * models::sector_bytes;
     c.expected->value = static_cast<double>(work.read_bytes + work.write_bytes) * l2 / from_l2;
-    c.expected->model = fmt::format("{:.2f} GB of sectors from the L2 at {:.2f} TB/s, the streaming "
-                                    "model's rate for it", from_l2 / 1e9, l2 / 1e12);
+    c.expected->model = fmt::format(
+        "{:.2f} GB of sectors from the L2 at {:.2f} TB/s, the streaming "
+        "model's rate for it",
+        from_l2 / 1e9, l2 / 1e12);
   }
-  c.axes = {{"sweep", "rows"}, {"lanes read", along ? "along" : "across"},
-            {"bytes per thread", std::int64_t{4}}, {"block", std::int64_t{threads}}};
+  c.axes = {{"sweep", "rows"},
+            {"lanes read", along ? "along" : "across"},
+            {"bytes per thread", std::int64_t{4}},
+            {"block", std::int64_t{threads}}};
   c.suite = Suite::quick;
   c.prepare = [run](Context& context) { return row_workload(context, run); };
   return c;
@@ -152,17 +157,15 @@ std::vector<Case> place_cases(const DeviceFacts& device) {
     const bool quick = offset == 0 || offset == 4 || offset == 32;
     cases.push_back(offset_case(device, 1, offset, quick_if(quick)));
   }
-  for (const std::size_t offset : {0, 16, 32, 64, 128}) {
+  for (const std::size_t offset : {0, 16, 32, 64, 128})
     cases.push_back(offset_case(device, 4, offset, Suite::standard));
-  }
   for (const Strided side : {Strided::loads, Strided::stores}) {
     for (const unsigned stride : {1, 2, 4, 8, 16, 32}) {
       const bool quick = side == Strided::loads && (stride == 1 || stride == 8);
       cases.push_back(strided_case(device, side, 4, stride, quick_if(quick)));
     }
-    for (const unsigned stride : {1, 2, 4, 8}) {
+    for (const unsigned stride : {1, 2, 4, 8})
       cases.push_back(strided_case(device, side, 16, stride, Suite::standard));
-    }
   }
   return cases;
 }

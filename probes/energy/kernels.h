@@ -34,7 +34,8 @@ int walk_blocks_per_sm(Level level);
 inline constexpr std::uint32_t chunk_spread = 37;
 
 /// What a block must write: by the sums of each chunk's words.
-std::uint32_t expected_sum(std::span<const std::uint32_t> chunk_sums, std::uint32_t block, int turns);
+std::uint32_t expected_sum(std::span<const std::uint32_t> chunk_sums, std::uint32_t block,
+                           int turns);
 
 /// Resident threads that do nothing but sleep: `turns` times about `sleep_ns`, which hardware may
 /// halve or double. Each writes `turns` to its place in `out`.

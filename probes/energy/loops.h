@@ -32,8 +32,8 @@ struct MemoryLoop {
   std::string_view what;     ///< how the bytes are moved, for the fact's method
   bool quick = false;
 };
-inline constexpr MemoryLoop shared_loop{
-    "shared", "shared memory", "16-byte loads without bank conflicts (ld.shared.v4)"};
+inline constexpr MemoryLoop shared_loop{"shared", "shared memory",
+                                        "16-byte loads without bank conflicts (ld.shared.v4)"};
 inline constexpr MemoryLoop l1_loop{
     "l1", "L1", "16-byte loads of 32 KiB by all blocks of an SM (ld.global.v4)"};
 inline constexpr MemoryLoop l2_loop{
@@ -44,8 +44,8 @@ inline constexpr MemoryLoop dram_write_loop{
     "dram_write", "DRAM, stores", "16-byte stores to gigabytes, each place once a launch"};
 inline constexpr std::array memory_loops{shared_loop, l1_loop, l2_loop, dram_loop, dram_write_loop};
 
-/// Arithmetic; of several instructions that do the same, the first one that the chip has. The ids are
-/// those of probes/instructions.
+/// Arithmetic; of several instructions that do the same, the first one that the chip has. The ids
+/// are those of probes/instructions.
 struct InstructionLoop {
   std::string_view id;       ///< of the fact: "ffma", "tensor_f16"
   std::string_view subject;  ///< where none was measured
@@ -69,8 +69,8 @@ inline constexpr InstructionLoop instruction_loops[] = {
 /// The GPU with nothing to do, and with threads that are there and sleep.
 inline constexpr std::string_view idle_id = "idle", active_idle_id = "active_idle";
 
-/// Extras of a loop's entry: joules per unit of work that the active idle would have taken in the same
-/// time, and what is left of the metric without them, in picojoules.
+/// Extras of a loop's entry: joules per unit of work that the active idle would have taken in the
+/// same time, and what is left of the metric without them, in picojoules.
 inline constexpr const char *base_extra = "base_energy_j", *net_extra = "net_energy_pj";
 
 }  // namespace fathom::energy

@@ -1,11 +1,199 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "harness/cases.h"
+#include "harness/cuda_check.h"
 #include "probes/claims.h"
-#include "probes/energy/cases.h"
+#include "probes/copy_bandwidth/kernels.h"
 #include "probes/energy/kernels.h"
+#include "probes/energy/loops.h"
+#include "probes/instructions/claims.h"
+#include "probes/instructions/workload.h"
 
 namespace fathom::energy {
 namespace {
+
+/// Watts of the active idle, once its case has run; what all loops are held against.
+using Baseline = std::shared_ptr<std::optional<double>>;
+
+/// The case of a loop whose launch does `work`, without `prepare` and counters.
+Case loop_case(std::string_view kind, std::string_view id, std::string_view subject, Per per,
+               double work, const Baseline& baseline) {
+  const PerNames names = names_of(per);
+  Case c;
+  c.name = fmt::format("{}/{}", kind, id);
+  c.axes = {{"kind", std::string(kind)},
+            {"id", std::string(id)},
+            {"loop", std::string(subject)},
+            {"per", std::string(names.axis)}};
+  c.metric = {"energy", std::string(names.unit), Better::lower, std::nullopt};
+  EnergyLoop loop;
+  loop.work = work;
+  loop.figures = [baseline](const EnergyReading& whole) -> std::map<std::string, double> {
+    if (!*baseline) return {};
+    const double base = **baseline * whole.seconds / whole.work;
+    return {{base_extra, base}, {net_extra, (whole.joules / whole.work - base) * 1e12}};
+  };
+  c.mode = std::move(loop);
+  return c;
+}
+
+// The kernels that measure throughput, launched again and again.
+
+using instructions::Instruction;
+
+/// Of one launch: long against the gap to the next, short enough for the host to follow its chains.
+constexpr double launch_clocks = 300'000;
+
+const Instruction& instruction_named(std::string_view id) {
+  for (const Instruction& instruction : instructions::all_instructions())
+    if (instruction.id == id) return instruction;
+  throw std::out_of_range("no instruction " + std::string(id));
+}
+
+/// The first one that this GPU has, or null.
+const Instruction* best_of(const InstructionLoop& loop, const DeviceFacts& device) {
+  for (const std::string_view id : loop.instructions) {
+    if (id.empty()) continue;
+    const Instruction& instruction = instruction_named(id);
+    if (instruction.runs_on(device.major, device.minor)) return &instruction;
+  }
+  return nullptr;
+}
+
+Case instruction_case(const DeviceFacts& device, const InstructionLoop& loop,
+                      const Instruction& instruction, const Baseline& baseline) {
+  const instructions::Kernels& kernels = instructions::find_kernels(instruction.op);
+  const auto bound = instructions::throughput_bound(instruction, device.major, device.minor);
+  const double rate = bound ? bound->value : instruction.usual_rate;
+  const instructions::Shape& shape = kernels.throughput;
+  const int warps = kernels.throughput_warps;
+  const double clocks = shape.steps * shape.chains * warps * instruction.results / rate;
+  const int iterations = std::max(4, static_cast<int>(launch_clocks / clocks));
+  const instructions::Plan plan{instruction, kernels, instructions::Variant::throughput,
+                                device.sms,  warps,   iterations};
+  // A multiply-add is two operations.
+  const double work = plan.steps() * plan.blocks * instruction.results * 2;
+  Case c = loop_case("instruction", loop.id, instruction.subject, loop.per, work, baseline);
+  c.suite = quick_if(loop.quick);
+  c.prepare = [plan](Context& context) { return instructions::prepare(context, plan); };
+  return c;
+}
+
+std::vector<Case> instruction_cases(const DeviceFacts& device, const Baseline& baseline) {
+  std::vector<Case> cases;
+  for (const InstructionLoop& loop : instruction_loops)
+    if (const Instruction* instruction = best_of(loop, device))
+      cases.push_back(instruction_case(device, loop, *instruction, baseline));
+  return cases;
+}
+
+// Loads, and stores, that each level answers again and again. Data are random bits throughout.
+
+/// A launch of about a millisecond on an H200, so that the gaps between launches do not count.
+constexpr int turns_inside_sm = 2000, turns_l2 = 500;
+/// Far above any L2, so that nearly nothing of one launch is found there by the next.
+constexpr std::size_t dram_bytes = std::size_t{4} << 30;
+constexpr int dram_threads = 256;
+
+/// Sums of the words of each chunk.
+std::vector<std::uint32_t> chunk_sums(const Buffer& data, cudaStream_t stream) {
+  const auto words = copy_to_host<std::uint32_t>(data, stream);
+  constexpr std::size_t per_chunk = chunk_bytes / 4;
+  std::vector<std::uint32_t> sums(words.size() / per_chunk, 0);
+  for (std::size_t i = 0; i < words.size(); ++i) sums[i / per_chunk] += words[i];
+  return sums;
+}
+
+Workload walk_workload(Context& context, Level level, std::uint32_t chunks, int turns, int blocks) {
+  cudaStream_t stream = context.stream();
+  const Buffer data = context.buffers().input("walked", chunks * chunk_bytes, Fill::random_bits);
+  const Buffer sums = context.buffers().output("sums", blocks * sizeof(std::uint32_t));
+  const Walk walk{data.data, chunks, turns, sums.as<std::uint32_t>()};
+  const std::vector<std::uint32_t> expected = chunk_sums(data, stream);
+  Workload workload;
+  workload.launch = [=] { launch_walk(level, walk, blocks, stream); };
+  workload.poison = poisoning(context, {sums});
+  workload.verify = [=]() -> std::optional<std::string> {
+    const auto found = copy_to_host<std::uint32_t>(sums, stream);
+    for (std::uint32_t block = 0; block < found.size(); ++block) {
+      const std::uint32_t want = expected_sum(expected, block, turns);
+      if (found[block] != want)
+        return fmt::format("the sum of block {} is {:#x} instead of {:#x}", block, found[block],
+                           want);
+    }
+    return std::nullopt;
+  };
+  return workload;
+}
+
+Case walk_case(const DeviceFacts& device, const MemoryLoop& loop, Level level, std::uint32_t chunks,
+               int turns, const Baseline& baseline) {
+  const int blocks = device.sms * walk_blocks_per_sm(level);
+  const double bytes = static_cast<double>(chunk_bytes) * turns * blocks;
+  Case c = loop_case("memory", loop.id, loop.subject, Per::byte, bytes, baseline);
+  c.prepare = [=](Context& context) {
+    return walk_workload(context, level, chunks, turns, blocks);
+  };
+  if (level != Level::shared) c.counters.push_back({"l1_hit_rate"});
+  if (level == Level::l2) c.counters.push_back({"l2_hit_rate"});
+  return c;
+}
+
+/// The largest power of two of chunks within a quarter of the L2, or of one of its partitions where
+/// there are several: all SMs find it there.
+std::uint32_t l2_chunks(const DeviceFacts& device) {
+  const std::size_t quarter = std::max<std::size_t>(device.l2_bytes / 4, 2 * chunk_bytes);
+  return static_cast<std::uint32_t>(std::bit_floor(quarter / chunk_bytes));
+}
+
+Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth::Mix mix,
+               const Baseline& baseline) {
+  using copy_bandwidth::MixRun;
+  constexpr std::size_t unit = copy_bandwidth::read_bytes_per_fold * 8;
+  const std::size_t bytes = std::min(dram_bytes, device.memory_bytes / 8 / unit * unit);
+  const bool reads = mix == copy_bandwidth::Mix::read;
+  Case c =
+      loop_case("memory", loop.id, loop.subject, Per::byte, static_cast<double>(bytes), baseline);
+  c.suite = quick_if(loop.quick);
+  c.counters = {{reads ? "dram_read_bytes" : "dram_write_bytes"}, {"l2_hit_rate"}};
+  c.prepare = [=](Context& context) {
+    cudaStream_t stream = context.stream();
+    MixRun run{.bytes = bytes, .threads = dram_threads};
+    if (reads) run.a = context.buffers().input("src", bytes, Fill::random_bits).data;
+    const Buffer out = context.buffers().output(
+        reads ? "folds" : "dst", reads ? bytes / copy_bandwidth::read_bytes_per_fold * 4 : bytes);
+    const Buffer wrong = context.buffers().output("count of wrong", sizeof(unsigned long long));
+    run.out = out.data;
+    constexpr auto type = copy_bandwidth::ElementType::float32;  // which means nothing to these two
+    Workload workload;
+    workload.launch = [=] { copy_bandwidth::launch_mix(mix, type, run, stream); };
+    workload.poison = poisoning(context, {out});
+    workload.verify = [=]() -> std::optional<std::string> {
+      FATHOM_CUDA(cudaMemsetAsync(wrong.data, 0, wrong.bytes, stream));
+      copy_bandwidth::launch_check_mix(mix, type, run, wrong.as<unsigned long long>(), stream);
+      const auto count = copy_to_host<unsigned long long>(wrong, stream)[0];
+      if (count == 0) return std::nullopt;
+      return fmt::format("{} elements of the output are wrong", count);
+    };
+    return workload;
+  };
+  return c;
+}
+
+std::vector<Case> memory_cases(const DeviceFacts& device, const Baseline& baseline) {
+  return {walk_case(device, shared_loop, Level::shared, shared_chunks, turns_inside_sm, baseline),
+          walk_case(device, l1_loop, Level::l1, 2, turns_inside_sm, baseline),
+          walk_case(device, l2_loop, Level::l2, l2_chunks(device), turns_l2, baseline),
+          dram_case(device, dram_loop, copy_bandwidth::Mix::read, baseline),
+          dram_case(device, dram_write_loop, copy_bandwidth::Mix::write, baseline)};
+}
 
 /// About 4 ms.
 constexpr int rest_turns = 200;
@@ -18,7 +206,7 @@ Case rest_case(std::string_view id, const char* what) {
   c.axes = {{"kind", "rest"}, {"id", std::string(id)}, {"loop", what}, {"per", "second"}};
   c.suite = Suite::quick;
   c.metric = {"power", "W", Better::lower, std::nullopt};
-  c.energy = EnergyLoop{};
+  c.mode = EnergyLoop{};
   return c;
 }
 
@@ -37,6 +225,21 @@ Workload rest_workload(Context& context, int blocks) {
   return workload;
 }
 
+std::vector<Case> rest_cases(const DeviceFacts& device, const Baseline& baseline) {
+  Case idle = rest_case(idle_id, "nothing runs");
+  std::get<EnergyLoop>(idle.mode).settle_s = idle_settle_s;
+  idle.prepare = [](Context&) { return Workload{}; };
+  Case active = rest_case(active_idle_id, "resident threads sleep");
+  const int blocks = device.sms;
+  active.prepare = [blocks](Context& context) { return rest_workload(context, blocks); };
+  std::get<EnergyLoop>(active.mode).figures =
+      [baseline](const EnergyReading& whole) -> std::map<std::string, double> {
+    *baseline = whole.watts();
+    return {};
+  };
+  return {idle, active};
+}
+
 std::vector<Case> cases(const DeviceFacts& device) {
   const auto baseline = std::make_shared<std::optional<double>>();
   std::vector<Case> result;
@@ -45,7 +248,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   return result;
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "energy",
     .question =
         "How much energy does a byte take from each level of the memory hierarchy, and an "
@@ -67,42 +270,6 @@ const ProbeParts parts{
     .cases = {cases}};
 
 }  // namespace
-
-Case loop_case(std::string_view kind, std::string_view id, std::string_view subject, Per per,
-               double work, const Baseline& baseline) {
-  const PerNames names = names_of(per);
-  Case c;
-  c.name = fmt::format("{}/{}", kind, id);
-  c.axes = {{"kind", std::string(kind)},
-            {"id", std::string(id)},
-            {"loop", std::string(subject)},
-            {"per", std::string(names.axis)}};
-  c.metric = {"energy", std::string(names.unit), Better::lower, std::nullopt};
-  EnergyLoop loop;
-  loop.work = work;
-  loop.figures = [baseline](const EnergyReading& whole) -> std::map<std::string, double> {
-    if (!*baseline) return {};
-    const double base = **baseline * whole.seconds / whole.work;
-    return {{base_extra, base}, {net_extra, (whole.joules / whole.work - base) * 1e12}};
-  };
-  c.energy = std::move(loop);
-  return c;
-}
-
-std::vector<Case> rest_cases(const DeviceFacts& device, const Baseline& baseline) {
-  Case idle = rest_case(idle_id, "nothing runs");
-  idle.energy->settle_s = idle_settle_s;
-  idle.prepare = [](Context&) { return Workload{}; };
-  Case active = rest_case(active_idle_id, "resident threads sleep");
-  const int blocks = device.sms;
-  active.prepare = [blocks](Context& context) { return rest_workload(context, blocks); };
-  active.energy->figures = [baseline](const EnergyReading& whole) -> std::map<std::string, double> {
-    *baseline = whole.watts();
-    return {};
-  };
-  return {idle, active};
-}
-
 }  // namespace fathom::energy
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::energy::parts)
+FATHOM_PROBE(fathom::energy::probe)

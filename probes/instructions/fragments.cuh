@@ -69,7 +69,8 @@ struct F64 {
   static constexpr int bytes = 8;
 };
 
-/// Register `i` of random numbers from 1 to 2 in size, of either sign; integers from -127 to 127, odd ones.
+/// Register `i` of random numbers from 1 to 2 in size, of either sign; integers from -127 to 127,
+/// odd ones.
 template <class Element>
 typename Element::Register random_register(std::uint32_t i) {
   if constexpr (std::is_same_v<Element, F64>) {

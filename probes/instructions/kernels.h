@@ -48,9 +48,9 @@ struct Kernels {
   void (*launch)(Variant, const Run&, int blocks, int warps, cudaStream_t);
   /// Start values of `chains` chains and operands, to be copied to the device.
   void (*fill)(int chains, std::byte* starts, std::byte* operands);
-  /// Operands of random signs and mantissas (integers: bits) in place of those that `fill` made, such
-  /// that even and odd steps still cancel out up to rounding: they toggle as many bits as real data do, but no
-  /// host can foretell the result. Null where operands are what they always are.
+  /// Operands of random signs and mantissas (integers: bits) in place of those that `fill` made,
+  /// such that even and odd steps still cancel out up to rounding: they toggle as many bits as real
+  /// data do, but no host can foretell the result. Null where operands are what they always are.
   void (*randomise)(std::byte* operands);
   /// Checks what one launch wrote to `out` (host copy): each chain's last step against the
   /// reference of the instruction, and where every step is exact the whole chain against

@@ -39,15 +39,8 @@ double latency_of(const Plan& plan, const std::vector<long long>& clocks) {
 /// last warp's end; the median over the SMs.
 double throughput_of(const Plan& plan, const std::vector<long long>& clocks) {
   std::vector<double> rates;
-  const std::size_t per_block = static_cast<std::size_t>(plan.warps) * clocks_per_warp;
-  for (std::size_t block = 0; block < clocks.size(); block += per_block) {
-    long long first = clocks[block], last = clocks[block + 1];
-    for (std::size_t i = block; i < block + per_block; i += clocks_per_warp) {
-      first = std::min(first, clocks[i]);
-      last = std::max(last, clocks[i + 1]);
-    }
-    rates.push_back(plan.steps() * plan.instruction.results / static_cast<double>(last - first));
-  }
+  for (const double taken : clocks_of_blocks(clocks, plan.warps, clocks_per_warp))
+    rates.push_back(plan.steps() * plan.instruction.results / taken);
   return median(rates);
 }
 
@@ -105,13 +98,13 @@ Case throughput_case(const Instruction& instruction, const Kernels& kernels,
   if (published && instruction.reaches_bound)
     c.expected = Expectation{bound->value, throughput_tolerance, bound->source};
   // Before the loop, around it and the last step: a few dozen instructions.
-  CounterRequest executed{"instructions_executed", std::nullopt, 0, ""};
+  CounterRequest executed{"instructions_executed"};
   if (instruction.counted && iterations * shape.steps * shape.chains > 2000) {
     executed.expected = plan.steps() * instruction.per_step * plan.blocks;
     executed.tolerance = 0.05;
     executed.model = "steps of all chains and warps; the loop and what is around it are left out";
   }
-  c.counters = {executed, {"sm_cycles_active", std::nullopt, 0, ""}};
+  c.counters = {executed, {"sm_cycles_active"}};
   return c;
 }
 
@@ -127,7 +120,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   return result;
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "instructions",
     .question =
         "How long does each instruction take, and how many of it does an SM complete in a clock?",
@@ -148,4 +141,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::instructions
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::instructions::parts)
+FATHOM_PROBE(fathom::instructions::probe)

@@ -13,13 +13,23 @@ namespace fathom::instructions {
 constexpr Instruction mma(std::string_view id, std::string_view subject, std::string_view op,
                           std::string_view opcode, TensorType type, double fma, int since,
                           bool quick = false) {
-  return {.id = id, .subject = subject, .family = "mma", .ptx = "mma.sync", .op = op,
-          .sass = {{{opcode}}}, .since = since, .results = fma, .counted = false, .tensor = type,
-          .reaches_bound = false, .usual_latency = 34, .quick = quick};
+  return {.id = id,
+          .subject = subject,
+          .family = "mma",
+          .ptx = "mma.sync",
+          .op = op,
+          .sass = {{{opcode}}},
+          .since = since,
+          .results = fma,
+          .counted = false,
+          .tensor = type,
+          .reaches_bound = false,
+          .usual_latency = 34,
+          .quick = quick};
 }
 
-/// Hopper multiplies e4m3 in wgmma alone: for mma.sync the compiler converts to fp16, multiplies once and
-/// takes that out of the loop. There is nothing to time.
+/// Hopper multiplies e4m3 in wgmma alone: for mma.sync the compiler converts to fp16, multiplies
+/// once and takes that out of the loop. There is nothing to time.
 constexpr Instruction mma_e4m3() {
   Instruction e4m3 = mma("mma_e4m3_k32", "mma m16n8k32 e4m3 to fp32", "MmaE4m3K32", "QMMA",
                          TensorType::fp8, 16 * 8 * 32, 89);
@@ -29,10 +39,13 @@ constexpr Instruction mma_e4m3() {
 
 inline constexpr Instruction mma_instructions[] = {
     mma("mma_f16_k8", "mma m16n8k8 fp16 to fp32", "MmaF16K8", "HMMA", TensorType::f16, 1024, 75),
-    mma("mma_f16_k16", "mma m16n8k16 fp16 to fp32", "MmaF16K16", "HMMA", TensorType::f16, 2048, 80, true),
-    mma("mma_f16_k16_f16", "mma m16n8k16 fp16 to fp16", "MmaF16K16F16", "HMMA", TensorType::f16, 2048, 80),
+    mma("mma_f16_k16", "mma m16n8k16 fp16 to fp32", "MmaF16K16", "HMMA", TensorType::f16, 2048, 80,
+        true),
+    mma("mma_f16_k16_f16", "mma m16n8k16 fp16 to fp16", "MmaF16K16F16", "HMMA", TensorType::f16,
+        2048, 80),
     mma("mma_bf16_k8", "mma m16n8k8 bf16 to fp32", "MmaBf16K8", "HMMA", TensorType::bf16, 1024, 80),
-    mma("mma_bf16_k16", "mma m16n8k16 bf16 to fp32", "MmaBf16K16", "HMMA", TensorType::bf16, 2048, 80),
+    mma("mma_bf16_k16", "mma m16n8k16 bf16 to fp32", "MmaBf16K16", "HMMA", TensorType::bf16, 2048,
+        80),
     mma("mma_tf32_k4", "mma m16n8k4 tf32 to fp32", "MmaTf32K4", "HMMA", TensorType::tf32, 512, 80),
     mma("mma_tf32_k8", "mma m16n8k8 tf32 to fp32", "MmaTf32K8", "HMMA", TensorType::tf32, 1024, 80),
     mma("mma_s8_k16", "mma m16n8k16 int8 to int32", "MmaS8K16", "IMMA", TensorType::s8, 2048, 80),

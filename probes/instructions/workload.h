@@ -22,10 +22,11 @@ struct Plan {
   }
 };
 
-/// A launch, checked against the instruction's reference. `read_clocks`, where it is given, makes the
-/// metric of the clocks that all warps wrote (`clocks_per_warp` each); else the launch is
-/// timed from outside. Where the operands can be randomised, the workload's `load` runs on such.
-Workload prepare(Context& context, const Plan& plan,
-                 std::function<double(const Plan&, const std::vector<long long>&)> read_clocks = {});
+/// A launch, checked against the instruction's reference. `read_clocks`, where it is given, makes
+/// the metric of the clocks that all warps wrote (`clocks_per_warp` each); else the launch is timed
+/// from outside. Where the operands can be randomised, the workload's `load` runs on such.
+Workload prepare(
+    Context& context, const Plan& plan,
+    std::function<double(const Plan&, const std::vector<long long>&)> read_clocks = {});
 
 }  // namespace fathom::instructions

@@ -83,16 +83,35 @@ class Flag {
   int value_ = 0;
 };
 
+/// Of a call that takes the stream and does not wait for the GPU.
+template <class Call>
+Case call_case(const char* what, bool quick, Call call, Axes more = {}) {
+  return host_case(
+      what, quick,
+      [=](Context& context) {
+        return batched(
+            context.stream(), [=, stream = context.stream()] { call(stream); });
+      },
+      std::move(more));
+}
+
+/// `rounds` of them, each timed by what `round` returns: seconds.
+template <class Round>
+std::function<double()> mean_of(Round round) {
+  return [=] {
+    double seconds = 0;
+    for (int i = 0; i < round_trips; ++i) seconds += round();
+    return seconds / round_trips;
+  };
+}
+
 void add_launches(std::vector<Case>& cases) {
-  cases.push_back(host_case(kernel_launch, true, [](Context& context) {
-    cudaStream_t stream = context.stream();
-    return batched(stream, [=] { launch_empty(1, 1, stream); });
-  }));
+  cases.push_back(call_case(
+      kernel_launch, true, [](cudaStream_t stream) { launch_empty(1, 1, stream); }));
   cases.push_back(host_case(
       launch_and_synchronize, true,
       [](Context& context) {
-        cudaStream_t stream = context.stream();
-        return round_trip([=] {
+        return round_trip([stream = context.stream()] {
           launch_empty(1, 1, stream);
           synchronize(stream);
         });
@@ -100,70 +119,45 @@ void add_launches(std::vector<Case>& cases) {
   cases.push_back(host_case(
       launch_until_flag, true,
       [](Context& context) {
-        cudaStream_t stream = context.stream();
-        const auto flag = std::make_shared<Flag>();
-        return [=] {
-          double seconds = 0;
-          for (int i = 0; i < round_trips; ++i) {
-            seconds += host_seconds([&] { flag->launch_and_wait(stream); });
-            synchronize(stream);
-          }
-          return seconds / round_trips;
-        };
+        return mean_of([stream = context.stream(), flag = std::make_shared<Flag>()] {
+          const double seconds = host_seconds([&] { flag->launch_and_wait(stream); });
+          synchronize(stream);
+          return seconds;
+        });
       }));
   cases.push_back(host_case(synchronize_after_flag, true, [](Context& context) {
-    cudaStream_t stream = context.stream();
-    const auto flag = std::make_shared<Flag>();
-    return [=] {
-      double seconds = 0;
-      for (int i = 0; i < round_trips; ++i) {
-        flag->launch_and_wait(stream);
-        seconds += host_seconds([&] { synchronize(stream); });
-      }
-      return seconds / round_trips;
-    };
+    return mean_of([stream = context.stream(), flag = std::make_shared<Flag>()] {
+      flag->launch_and_wait(stream);
+      return host_seconds([&] { synchronize(stream); });
+    });
   }));
   for (const int bytes : argument_bytes) {
-    cases.push_back(host_case(
+    cases.push_back(call_case(
         launch_with_argument_bytes, bytes == 4096,
-        [=](Context& context) {
-          cudaStream_t stream = context.stream();
-          return batched(
-              stream, [=] { launch_with_arguments(bytes, stream); });
-        },
+        [=](cudaStream_t stream) { launch_with_arguments(bytes, stream); },
         {{"arguments (B)", std::int64_t{bytes}}}));
   }
 }
 
 void add_waits(std::vector<Case>& cases) {
-  cases.push_back(host_case(
-      synchronize_idle, true,
-      [](Context& context) {
-        cudaStream_t stream = context.stream();
-        return batched(
-            stream, [=] { synchronize(stream); });
-      }));
-  cases.push_back(host_case(
-      query_idle, false,
-      [](Context& context) {
-        cudaStream_t stream = context.stream();
-        return batched(
-            stream, [=] { FATHOM_CUDA(cudaStreamQuery(stream)); });
-      }));
+  cases.push_back(call_case(
+      synchronize_idle, true, [](cudaStream_t stream) { synchronize(stream); }));
+  cases.push_back(call_case(
+      query_idle, false, [](cudaStream_t stream) { FATHOM_CUDA(cudaStreamQuery(stream)); }));
   cases.push_back(host_case(
       record_event, true,
       [](Context& context) {
-        cudaStream_t stream = context.stream();
-        const std::shared_ptr<Event> event = std::make_shared<Event>(make_event());
         return batched(
-            stream, [=] { FATHOM_CUDA(cudaEventRecord(event->get(), stream)); });
+            context.stream(),
+            [stream = context.stream(), event = std::make_shared<Event>(make_event())] {
+              FATHOM_CUDA(cudaEventRecord(event->get(), stream));
+            });
       }));
   cases.push_back(host_case(query_event, true, [](Context& context) {
-    cudaStream_t stream = context.stream();
-    const std::shared_ptr<Event> event = std::make_shared<Event>(make_event());
-    FATHOM_CUDA(cudaEventRecord(event->get(), stream));
-    synchronize(stream);
-    return batched(stream, [=] { FATHOM_CUDA(cudaEventQuery(event->get())); });
+    const auto event = std::make_shared<Event>(make_event());
+    FATHOM_CUDA(cudaEventRecord(event->get(), context.stream()));
+    synchronize(context.stream());
+    return batched(context.stream(), [=] { FATHOM_CUDA(cudaEventQuery(event->get())); });
   }));
 }
 
@@ -180,16 +174,13 @@ void add_graphs(std::vector<Case>& cases) {
     // One at a time: a second launch of the same graph may wait for the first.
     cases.push_back(host_case(
         graph_launch, quick,
-        [=](Context& context) -> std::function<double()> {
-          cudaStream_t stream = context.stream();
-          return [=, graph = graph_of(context)] {
-            double seconds = 0;
-            for (int i = 0; i < round_trips; ++i) {
-              seconds += host_seconds([&] { FATHOM_CUDA(cudaGraphLaunch(graph->get(), stream)); });
-              synchronize(stream);
-            }
-            return seconds / round_trips;
-          };
+        [=](Context& context) {
+          return mean_of([stream = context.stream(), graph = graph_of(context)] {
+            const double seconds =
+                host_seconds([&] { FATHOM_CUDA(cudaGraphLaunch(graph->get(), stream)); });
+            synchronize(stream);
+            return seconds;
+          });
         },
         axes));
     cases.push_back(host_case(

@@ -25,12 +25,13 @@ std::vector<Case> host_cases(const SharedMachine& machine);
 std::vector<Case> peer_cases(const SharedMachine& machine);
 std::vector<Case> nccl_cases(const SharedMachine& machine);
 
-/// A case whose launch moves `bytes` in all, counted once for each direction. What conclusions need to say
-/// why there are no other cases is in its extras: `visible_gpus`, `busy_gpus`, `pairs_with_access`,
-/// `nccl_version` (0: not there).
+/// A case whose launch moves `bytes` in all, counted once for each direction. What conclusions need
+/// to say why there are no other cases is in its extras: `visible_gpus`, `busy_gpus`,
+/// `pairs_with_access`, `nccl_version` (0: not there).
 Case transfer_case(std::string name, Axes axes, double bytes, const Machine& machine);
 
-/// Blocks of launch_copy that fill a GPU like the own one, shared by `copies` that run side by side.
+/// Blocks of launch_copy that fill a GPU like the own one, shared by `copies` that run side by
+/// side.
 int copy_blocks(const DeviceFacts& device, int copies);
 
 /// `factor` times what is known of a link.

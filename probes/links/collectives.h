@@ -11,34 +11,25 @@ enum class Collective {
   all_to_all,
   send_receive  ///< each rank sends to the next one and receives from the one before it
 };
-inline constexpr Collective collectives[] = {Collective::all_reduce, Collective::all_gather,
+inline constexpr Collective collectives[] = {Collective::all_reduce,     Collective::all_gather,
                                              Collective::reduce_scatter, Collective::broadcast,
-                                             Collective::all_to_all, Collective::send_receive};
+                                             Collective::all_to_all,     Collective::send_receive};
 
 struct CollectiveNames {
   const char* name;  ///< "all-reduce"
   const char* id;    ///< in a fact's id: "all_reduce"
 };
 constexpr CollectiveNames names_of(Collective collective) {
-  switch (collective) {
-    case Collective::all_reduce:
-      return {"all-reduce", "all_reduce"};
-    case Collective::all_gather:
-      return {"all-gather", "all_gather"};
-    case Collective::reduce_scatter:
-      return {"reduce-scatter", "reduce_scatter"};
-    case Collective::broadcast:
-      return {"broadcast", "broadcast"};
-    case Collective::send_receive:
-      return {"send and receive", "send_receive"};
-    default:
-      return {"all-to-all", "all_to_all"};
-  }
+  constexpr CollectiveNames names[] = {
+      {"all-reduce", "all_reduce"},         {"all-gather", "all_gather"},
+      {"reduce-scatter", "reduce_scatter"}, {"broadcast", "broadcast"},
+      {"all-to-all", "all_to_all"},         {"send and receive", "send_receive"}};
+  return names[static_cast<int>(collective)];
 }
 
-/// Bus bandwidth over algorithm bandwidth (size over time), which makes it comparable with a link's:
-/// nccl-tests, doc/PERFORMANCE.md. The size is that of the whole: of all ranks' shares together where each sends
-/// or receives one of `ranks`.
+/// Bus bandwidth over algorithm bandwidth (size over time), which makes it comparable with a
+/// link's: nccl-tests, doc/PERFORMANCE.md. The size is that of the whole: of all ranks' shares
+/// together where each sends or receives one of `ranks`.
 constexpr double bus_factor(Collective collective, int ranks) {
   const double others = ranks - 1.0;
   switch (collective) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "harness/buffers.h"
-#include "harness/cuda_handles.h"
 #include "harness/cases.h"
+#include "harness/cuda_handles.h"
 #include "probes/links/bounds.h"
 #include "probes/links/kernels.h"
 #include "results/device_lock.h"
@@ -32,13 +32,15 @@ class OnDevice {
 /// An event that says when, not how long it took; of the current device.
 Event make_order_event();
 
-/// One GPU's part in a transfer: its own stream, words to send that name it as their source, and room to
-/// receive. Memory is `largest_bytes` each.
+/// One GPU's part in a transfer: its own stream, words to send that name it as their source, and
+/// room to receive. Memory is `largest_bytes` each.
 class Node {
  public:
   Node(int ordinal, std::uint32_t source);
   int ordinal() const { return ordinal_; }
-  std::uint32_t source() const { return source_; }  ///< of its words: its place among the usable GPUs
+  std::uint32_t source() const {
+    return source_;
+  }  ///< of its words: its place among the usable GPUs
   cudaStream_t stream() const { return stream_.get(); }
   std::uint32_t* sent() const { return sent_.get(); }
   std::uint32_t* received() const { return received_.get(); }
@@ -51,7 +53,8 @@ class Node {
   bool at_rest() const;
   /// Fills what is received with a pattern that is never sent.
   void poison(std::size_t bytes) const;
-  /// How many of the words at `data`, in this GPU's memory, are not what should have arrived; synchronises.
+  /// How many of the words at `data`, in this GPU's memory, are not what should have arrived;
+  /// synchronises.
   std::uint64_t wrong_words(const std::uint32_t* data, std::size_t words,
                             const Arrival& arrival) const;
 
@@ -64,8 +67,8 @@ class Node {
   DeviceMemory<unsigned long long> wrong_;
 };
 
-/// The GPUs that this process may use: its own, and the others that it sees and nobody else holds, which
-/// are locked as long as this lives.
+/// The GPUs that this process may use: its own, and the others that it sees and nobody else holds,
+/// which are locked as long as this lives.
 class Gpus {
  public:
   explicit Gpus(const DeviceFacts& own);

@@ -7,27 +7,30 @@
 
 namespace fathom::links {
 
-// What is sent: word i of source s is a hash of both, so that every bit is as good as random, a piece that came
-// from elsewhere shows, and so does a sum over sources (modulo 2^32, whatever its order).
+// What is sent: word i of source s is a hash of both, so that every bit is as good as random, a
+// piece that came from elsewhere shows, and so does a sum over sources (modulo 2^32, whatever its
+// order).
 
 /// Writes `words` words of source `source` to memory of the current device.
 void launch_fill(std::uint32_t* out, std::size_t words, std::uint32_t source, cudaStream_t stream);
 
-/// Copies `bytes`, a multiple of 16, between memory that the current device reaches, by at most `blocks`
-/// blocks of `copy_threads`: so few that two such copies run side by side where each gets half. Loads are
-/// ld.global.cv, which no cache may answer with the host's words of the launch before.
+/// Copies `bytes`, a multiple of 16, between memory that the current device reaches, by at most
+/// `blocks` blocks of `copy_threads`: so few that two such copies run side by side where each gets
+/// half. Loads are ld.global.cv, which no cache may answer with the host's words of the launch
+/// before.
 inline constexpr int copy_threads = 256;
 void launch_copy(const std::byte* from, std::byte* to, std::size_t bytes, int blocks,
                  cudaStream_t stream);
 
-/// A ring of `chase_lines` lines in memory of the current device: the first word of each is the number of
-/// the next, in the order of their addresses. 2 MiB, one page of the GPU's memory.
+/// A ring of `chase_lines` lines in memory of the current device: the first word of each is the
+/// number of the next, in the order of their addresses. 2 MiB, one page of the GPU's memory.
 inline constexpr int chase_line_bytes = 128, chase_lines = (2 << 20) / chase_line_bytes;
 void launch_chain(std::uint32_t* lines, cudaStream_t stream);
 
-/// `loads` loads one after the other along such a ring, from line `first` on, by one thread of block
-/// `working` of `blocks`, the others of which end at once: with a block for each SM it is on another SM for
-/// each `working`. Writes the number of the line that it came to, in memory of the current device.
+/// `loads` loads one after the other along such a ring, from line `first` on, by one thread of
+/// block `working` of `blocks`, the others of which end at once: with a block for each SM it is on
+/// another SM for each `working`. Writes the number of the line that it came to, in memory of the
+/// current device.
 void launch_chase(const std::uint32_t* lines, int first, int loads, int blocks, int working,
                   std::uint32_t* end, cudaStream_t stream);
 

@@ -37,7 +37,8 @@ struct NcclLibrary::Functions {
   Functions() = default;
   Functions(const Functions&) = delete;
   Functions& operator=(const Functions&) = delete;
-  // Threads of NCCL's own may outlive its last communicator: it stays loaded, as the linker would have it.
+  // Threads of NCCL's own may outlive its last communicator: it stays loaded, as the linker would
+  // have it.
 
   /// False if any is missing.
   bool find_all() {
@@ -66,8 +67,7 @@ NcclLibrary::NcclLibrary() {
   setenv(nvls_variable, "0", /*overwrite=*/0);
   const char* override_path = std::getenv("FATHOM_NCCL_LIBRARY");
   auto functions = std::make_shared<Functions>();
-  functions->handle =
-      dlopen(override_path ? override_path : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  functions->handle = dlopen(override_path ? override_path : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
   if (functions->handle == nullptr || !functions->find_all()) return;
   if (functions->version(&version_) != 0) {
     version_ = 0;

@@ -11,8 +11,9 @@
 
 namespace fathom::links {
 
-// NCCL is loaded at run time, so that Fathom builds and runs where it is not installed. The values and
-// signatures are those of NCCL's API reference (nccl.h, unchanged since 2.7), reduced to what is called.
+// NCCL is loaded at run time, so that Fathom builds and runs where it is not installed. The values
+// and signatures are those of NCCL's API reference (nccl.h, unchanged since 2.7), reduced to what
+// is called.
 
 /// The ranks of one communicator, all of this process.
 class Communicators;
@@ -20,9 +21,10 @@ class Communicators;
 /// NCCL, open as long as this or a communicator of it lives. Copies share one library.
 class NcclLibrary {
  public:
-  /// Opens libnccl.so.2, or the file that environment variable FATHOM_NCCL_LIBRARY names. Never throws:
-  /// without NCCL `available` is false. Switches reduction in the NVLink switches (NVLS) off
-  /// unless NCCL_NVLS_ENABLE says otherwise: it counts fewer bytes on the links than bus bandwidth does.
+  /// Opens libnccl.so.2, or the file that environment variable FATHOM_NCCL_LIBRARY names. Never
+  /// throws: without NCCL `available` is false. Switches reduction in the NVLink switches (NVLS)
+  /// off unless NCCL_NVLS_ENABLE says otherwise: it counts fewer bytes on the links than bus
+  /// bandwidth does.
   NcclLibrary();
 
   bool available() const { return functions_ != nullptr; }
@@ -50,8 +52,8 @@ class Communicators {
   /// All that `calls` asks for starts as one. It must make the calls of every rank.
   void group(const std::function<void()>& calls) const;
 
-  // Of 32-bit unsigned integers; sums are modulo 2^32. `count` as NCCL has it: of one rank's share for
-  // all_gather (sent), reduce_scatter (received) and all_to_all (both), else of the whole.
+  // Of 32-bit unsigned integers; sums are modulo 2^32. `count` as NCCL has it: of one rank's share
+  // for all_gather (sent), reduce_scatter (received) and all_to_all (both), else of the whole.
   using Words = std::uint32_t;
   void all_reduce(int rank, const Words* in, Words* out, std::size_t count, cudaStream_t) const;
   void all_gather(int rank, const Words* in, Words* out, std::size_t count, cudaStream_t) const;

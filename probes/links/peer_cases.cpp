@@ -10,35 +10,27 @@
 namespace fathom::links {
 namespace {
 
-/// Who moves the bytes: a copy engine of the sending GPU (it writes) or of the receiving one (it reads), the
-/// receiver's SMs by loads, or the sender's by stores.
+/// Who moves the bytes: a copy engine of the sending GPU (it writes) or of the receiving one (it
+/// reads), the receiver's SMs by loads, or the sender's by stores.
 enum class Engine { copy, copy_reads, loads, stores };
 constexpr Engine engines[] = {Engine::copy, Engine::copy_reads, Engine::loads, Engine::stores};
 
 const char* name_of(Engine engine) {
-  switch (engine) {
-    case Engine::copy:
-      return "copy engine";
-    case Engine::copy_reads:
-      return "copy engine reads";
-    case Engine::loads:
-      return "SM loads";
-    default:
-      return "SM stores";
-  }
+  constexpr const char* names[] = {"copy engine", "copy engine reads", "SM loads", "SM stores"};
+  return names[static_cast<int>(engine)];
 }
 bool by_copy_engine(Engine engine) {
   return engine == Engine::copy || engine == Engine::copy_reads;
 }
 
-/// Copies in one launch: so many that the microseconds in which GPUs wait for each other's streams do
-/// not count.
+/// Copies in one launch: so many that the microseconds in which GPUs wait for each other's streams
+/// do not count.
 constexpr int copies_per_launch = 4;
 constexpr Precision pair_precision{
     .relative_half_width = 0.01, .min_samples = 6, .time_limit_s = 0.03};
 
-/// Copies so small that nothing but their beginning and end counts, and so many in one launch that what
-/// the GPUs wait for each other's streams does not.
+/// Copies so small that nothing but their beginning and end counts, and so many in one launch that
+/// what the GPUs wait for each other's streams does not.
 constexpr std::size_t latency_bytes = 4;
 constexpr int latency_copies = 64;
 
@@ -55,7 +47,8 @@ int worker(Engine engine, int from, int to) {
   return engine == Engine::loads || engine == Engine::copy_reads ? to : from;
 }
 
-void queue_copies(const PeerRun& run, const Node& from, const Node& to, const Node& on, int blocks) {
+void queue_copies(const PeerRun& run, const Node& from, const Node& to, const Node& on,
+                  int blocks) {
   const OnDevice here(on.ordinal());
   const auto* source = reinterpret_cast<const std::byte*>(from.sent());
   auto* destination = reinterpret_cast<std::byte*>(to.received());
@@ -110,16 +103,16 @@ Workload peer_workload(Context& context, const SharedMachine& machine, const Pee
 Case peer_case(const SharedMachine& machine, const PeerRun& run) {
   const char* way = run.both ? "both" : "one way";
   const bool access = machine->gpus.access(run.from, run.to);
-  Case c = transfer_case(fmt::format("peer/{}/{}/{}to{}", name_of(run.engine), way, run.from, run.to),
-                         {{"link", "peer"},
-                          {"engine", name_of(run.engine)},
-                          {"direction", way},
-                          {"from GPU", std::int64_t{run.from}},
-                          {"to GPU", std::int64_t{run.to}},
-                          {"path", access ? "peer access" : "through the host"},
-                          {"size", static_cast<std::int64_t>(largest_bytes)}},
-                         static_cast<double>(largest_bytes) * copies_per_launch * (run.both ? 2 : 1),
-                         *machine);
+  Case c = transfer_case(
+      fmt::format("peer/{}/{}/{}to{}", name_of(run.engine), way, run.from, run.to),
+      {{"link", "peer"},
+       {"engine", name_of(run.engine)},
+       {"direction", way},
+       {"from GPU", std::int64_t{run.from}},
+       {"to GPU", std::int64_t{run.to}},
+       {"path", access ? "peer access" : "through the host"},
+       {"size", static_cast<std::int64_t>(largest_bytes)}},
+      static_cast<double>(largest_bytes) * copies_per_launch * (run.both ? 2 : 1), *machine);
   c.bound = times(peer_bound(machine->gpus.topology(), run.from, run.to), run.both ? 2 : 1);
   c.precision = pair_precision;
   c.suite = quick_if(run.engine == Engine::copy);
@@ -140,12 +133,12 @@ Case latency_case(const SharedMachine& machine, int from, int to) {
   return c;
 }
 
-/// A chase takes so many loads on each of so many SMs, spread over the GPU: how far an SM is from the links
-/// differs. One pass is over `chase_lines` different lines, more than any L1 holds.
+/// A chase takes so many loads on each of so many SMs, spread over the GPU: how far an SM is from
+/// the links differs. One pass is over `chase_lines` different lines, more than any L1 holds.
 constexpr int chase_loads = 512, chase_sms = 8;
 
-/// How long a load of another GPU's memory takes: a chase of one thread, whose every load needs the one
-/// before it.
+/// How long a load of another GPU's memory takes: a chase of one thread, whose every load needs the
+/// one before it.
 Workload chase_workload(Context& context, const SharedMachine& machine, int from, int to) {
   cudaStream_t stream = context.stream();
   const Node& memory = machine->gpus.node(from);
@@ -163,10 +156,9 @@ Workload chase_workload(Context& context, const SharedMachine& machine, int from
     reader.wait_for(fork->get());
     {
       const OnDevice here(reader.ordinal());
-      for (int i = 0; i < chase_sms; ++i) {
+      for (int i = 0; i < chase_sms; ++i)
         launch_chase(memory.received(), i * chase_loads, chase_loads, sms, i * sms / chase_sms,
                      reader.received() + i, reader.stream());
-      }
     }
     reader.make_wait(stream);
   };

@@ -1,17 +1,48 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "harness/cases.h"
 #include "probes/memory_bandwidth/kernels.h"
-#include "probes/memory_bandwidth/readings.h"
-
-// The cases of the sweep, by what they ask. Each file's name says which.
 
 namespace fathom::memory_bandwidth {
+
+/// What one launch says of itself by the clocks that its warps read.
+struct Reading {
+  /// Of one SM: bytes of its warps from the first one's start to the last one's end; the median
+  /// over the SMs.
+  double bytes_per_clock = 0;
+  double sm_clock_hz = 0;  ///< clock64 against the global timer, over all warps
+  int sms = 0;             ///< that ran any warp
+};
+
+/// Every warp of the launch moved `bytes_per_warp`. Throws std::invalid_argument for reports whose
+/// clocks stood still or ran backwards.
+Reading read_launch(std::span<const WarpReport> reports, double bytes_per_warp);
+
+/// What the launches of one case have told.
+class Readings {
+ public:
+  void take(const Reading& reading) { readings_.push_back(reading); }
+  /// Of the last launch: bytes per clock x SMs x SM clock, which is taken to be at most `max_hz`,
+  /// since the global timer of some chips ticks in microseconds. In bytes per second.
+  double last_bandwidth(double max_hz) const;
+  /// Medians over the launches: "bytes_per_clock", "sm_clock_hz", "sms"; of six launches or more
+  /// the ends of the former's 95 % interval as well, "bytes_per_clock_low" and "_high".
+  std::map<std::string, double> extras() const;
+
+ private:
+  std::vector<Reading> readings_;
+};
+
+// The cases of the sweep, by what they ask. Each file's name says which.
 
 std::vector<Case> register_cases(const DeviceFacts& device);
 std::vector<Case> shared_cases(const DeviceFacts& device);  ///< and distributed shared memory
@@ -129,5 +160,24 @@ std::vector<std::uint64_t> geometric(std::uint64_t low, std::uint64_t high, int 
 Workload reporting_workload(Context& context, const Buffer& reports, double bytes_per_warp,
                             bool in_kernel, const std::shared_ptr<Readings>& readings,
                             std::function<void()> launch);
+
+// What launches through global memory read, and whether they moved it.
+
+/// The largest that any case's source or destination may be.
+std::uint64_t largest_region(const DeviceFacts& device);
+
+/// Where an access goes: what it loads is random data, what it stores a buffer of its own.
+struct Ends {
+  Buffer src, dst;  ///< of loads and copies, of stores and copies; else without data
+};
+Ends ends_of(Context& context, Operation operation, std::uint64_t bytes);
+
+/// A workload's `verify`. Of loads: the sum of all words, which `loaded` reads, is `passes` times
+/// the source's; of stores: the destination holds what `blocks` x `warps` interleaved warps store;
+/// of copies: it holds the source.
+std::function<std::optional<std::string>()> check_of(Context& context, const Access& access,
+                                                     const Ends& ends, int blocks, int warps,
+                                                     std::uint64_t passes,
+                                                     std::function<std::uint32_t()> loaded);
 
 }  // namespace fathom::memory_bandwidth

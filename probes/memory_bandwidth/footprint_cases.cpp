@@ -2,7 +2,6 @@
 #include <set>
 
 #include "probes/memory_bandwidth/cases.h"
-#include "probes/memory_bandwidth/checks.h"
 
 // Bandwidth against working set: from what the L1s hold to what only DRAM holds.
 

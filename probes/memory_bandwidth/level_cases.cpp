@@ -3,7 +3,6 @@
 
 #include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/cases.h"
-#include "probes/memory_bandwidth/checks.h"
 
 // The headline of each level behind a load instruction: a working set well inside it, by operation,
 // width and instruction, in the few shapes of grid that may be the best. The quick suite has those

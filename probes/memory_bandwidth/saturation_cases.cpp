@@ -2,7 +2,6 @@
 #include <set>
 
 #include "probes/memory_bandwidth/cases.h"
-#include "probes/memory_bandwidth/checks.h"
 
 // What it takes to saturate the L2 and DRAM: by the number of SMs, and by the bytes in flight.
 

@@ -124,16 +124,10 @@ Workload prepare(Context& context, const SharedPlan& plan,
 }
 
 std::string instruction(Operation operation, bool cluster) {
-  const char* space = cluster ? "shared::cluster" : "shared";
-  switch (operation) {
-    case Operation::load:
-      return fmt::format("ld.{}", space);
-    case Operation::store:
-      return fmt::format("st.{}", space);
-    case Operation::copy:
-      return fmt::format("ld.{0}, st.{0}", space);
-  }
-  return "";
+  const std::string space = cluster ? "shared::cluster" : "shared";
+  return operation == Operation::load    ? "ld." + space
+         : operation == Operation::store ? "st." + space
+                                         : "ld." + space + ", st." + space;
 }
 
 Case shared_case(const DeviceFacts& device, Operation operation, int width) {
@@ -157,11 +151,11 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width) {
   const char* model = "one wavefront for each 128 bytes; filling and saving are left out";
   if (operation != Operation::store) {
     c.counters.push_back({"shared_load_wavefronts", wavefronts, 0.01, model});
-    c.counters.push_back({"shared_load_conflicts", std::nullopt, 0, ""});
+    c.counters.push_back({"shared_load_conflicts"});
   }
   if (operation != Operation::load) {
     c.counters.push_back({"shared_store_wavefronts", wavefronts, 0.01, model});
-    c.counters.push_back({"shared_store_conflicts", std::nullopt, 0, ""});
+    c.counters.push_back({"shared_store_conflicts"});
   }
   c.prepare = [plan, readings = std::make_shared<Readings>()](Context& context) {
     return prepare(context, plan, readings);

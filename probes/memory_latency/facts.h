@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "results/document.h"
+#include "results/facts.h"
 #include "results/query.h"
 #include "results/segmentation.h"
 
@@ -43,5 +47,63 @@ std::vector<Fact> line_facts(std::span<const Entry> entries);
 /// Ways of the L1 and the L2, or the evidence that their sets are hashed: how many lines of a wide
 /// stride they keep; and the slices of the L2.
 std::vector<Fact> set_facts(std::span<const Entry> entries);
+
+// How a curve of latency over working set becomes sizes.
+
+inline constexpr const char* working_set = "working set (B)";
+
+/// A curve that was measured well enough to be cut, and its regimes.
+struct Curve {
+  std::vector<const Entry*> entries;
+  std::optional<Segmentation> cut;  ///< empty: too few points
+  int samples = 0;
+};
+Curve curve(std::span<const Entry> all, const AxisFilter& filter,
+            RampScale scale = RampScale::log2);
+
+inline constexpr const char* no_curve =
+    "its curve was left out of this run, or too much of it failed";
+
+void add_evidence(Fact& fact, const Curve& c);
+
+Fact missing_size(std::string id, std::string subject, std::string reason);
+
+/// The curve's boundary `index` as a size.
+Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subject,
+             std::string quantity);
+
+/// Why a curve that was cut has no boundary.
+std::string no_change(const Curve& c);
+
+/// The boundary beyond which there are misses, if there is one. A regime whose latency is within
+/// two percent of the first one's is still hits, however surely the two are told apart.
+std::optional<std::size_t> end_of_hits(const Segmentation& cut);
+
+// Entries of a sweep by the place on one of its axes.
+
+struct MeasuredPoint {
+  double latency;
+  const Entry* entry;
+};
+using Points = std::map<std::int64_t, MeasuredPoint>;
+
+/// Of those that `filter` selects and that have a value, by the whole number on `axis`.
+inline Points points_by(std::span<const Entry> entries, const AxisFilter& filter,
+                        const std::string& axis) {
+  Points result;
+  for (const Entry* entry : select(entries, filter)) {
+    const AxisValue* value = find_axis(*entry, axis);
+    if (!entry->metric.value || value == nullptr) continue;
+    result.insert({std::get<std::int64_t>(*value), MeasuredPoint{*entry->metric.value, entry}});
+  }
+  return result;
+}
+
+inline void add_evidence(Fact& fact, const Points& points) {
+  for (const auto& [x, point] : points) {
+    fact.evidence.push_back(point.entry->name);
+    fact.repeats += static_cast<int>(point.entry->samples.size());
+  }
+}
 
 }  // namespace fathom::memory_latency

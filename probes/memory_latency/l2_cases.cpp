@@ -80,9 +80,8 @@ void add_associativity_cases(std::vector<Case>& result, const DeviceFacts& devic
     g.chase.loads = curve_loads;
     c.extras["expected_l2_bytes"] = static_cast<double>(device.l2_bytes);
     if (stride == line || stride >= 64 * kib) {
-      c.counters = {{"l2_read_sectors", std::nullopt, 0, ""},
-                    {"l2_slice_read_sectors", std::nullopt, 0, ""},
-                    {"l2_busiest_slice_read_sectors", std::nullopt, 0, ""}};
+      c.counters = {
+          {"l2_read_sectors"}, {"l2_slice_read_sectors"}, {"l2_busiest_slice_read_sectors"}};
     }
     c.prepare = global_workload(g, device, Timed::mean);
     result.push_back(std::move(c));

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "probes/memory_latency/curve.h"
 #include "probes/memory_latency/hinge.h"
+#include "results/facts.h"
+#include "results/query.h"
 #include "results/statistics.h"
 
 namespace fathom::memory_latency {
@@ -19,8 +20,9 @@ const AxisFilter l2_curve{{"sweep", "size"}, {"level", "L2"}};
 /// says.
 void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
   std::vector<double> kept;
-  Fact fact = missing_fact({"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out"},
-                           "B", Better::lower, no_curve);
+  Fact fact = missing_fact(
+      {"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out", "B", Better::lower},
+      no_curve);
   for (const Fact& size : sizes) {
     if (!size.value || !size.bound) continue;
     kept.push_back(size.bound->value - *size.value);
@@ -82,7 +84,7 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Entry* dram = find_measured(
       entries, {{"sweep", "latency"}, {"level", "DRAM"}, {"method", "unrolled chase"}});
   const auto missing = [&](const char* id, const char* quantity, std::string reason) {
-    facts.push_back(missing_fact({id, "L2", quantity}, "B", Better::higher, std::move(reason)));
+    facts.push_back(missing_fact({id, "L2", quantity, "B"}, std::move(reason)));
   };
   if (!c.cut || dram == nullptr || c.cut->boundaries.empty()) {
     const std::string reason = c.cut && c.cut->boundaries.empty() ? no_change(c)
@@ -158,7 +160,7 @@ void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
   }
   if (level == 0) {
     facts.push_back(missing_fact(
-        {"tlb.reach", "TLB", "reach"}, "B", Better::higher,
+        {"tlb.reach", "TLB", "reach", "B"},
         c.cut ? no_change(c) : "footprints are swept in the default suite only, or failed"));
   }
 }
@@ -175,6 +177,36 @@ std::vector<Fact> size_facts(std::span<const Entry> entries) {
   add_l2(facts, entries);
   add_tlb(facts, entries);
   return facts;
+}
+
+namespace {
+
+Fact size_fact(std::span<const Entry> entries, const char* level, const char* extra, FactName name,
+               const char* method) {
+  for (const Entry* entry : select(entries, {{"sweep", "latency"}, {"level", level}})) {
+    const auto bytes = entry->extras.find(extra);
+    if (bytes == entry->extras.end()) continue;
+    Fact fact = named_fact(std::move(name));
+    fact.value = bytes->second;
+    fact.method = method;
+    fact.repeats = 1;
+    fact.evidence = {entry->name};
+    return fact;
+  }
+  return missing_fact(std::move(name),
+                      "the cases that carry what the driver says were left out of this run");
+}
+
+}  // namespace
+
+std::vector<Fact> driver_size_facts(std::span<const Entry> entries) {
+  return {size_fact(entries, "shared", register_bytes, {"registers.size", "registers", "size", "B"},
+                    "not measured: the driver's number of 4-byte registers of an SM"),
+          size_fact(entries, "shared", shared_bytes, {"shared.size", "shared memory", "size", "B"},
+                    "not measured: the driver's most shared memory of an SM, with what it keeps "
+                    "for itself of each block"),
+          size_fact(entries, "DRAM", memory_bytes, {"dram.size", "DRAM", "size", "B"},
+                    "not measured: the memory that the driver lets programs have")};
 }
 
 }  // namespace fathom::memory_latency

@@ -1,13 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
 
 #include "models/warp_access.h"
-#include "probes/model_validation/regions.h"
 
 namespace fathom::model_validation {
+
+/// Addresses of a pattern stay below this, its last byte included. Shared memory: what a block of
+/// any GPU may have without asking. Global: far enough for lanes to lie in pages of 64 KiB.
+inline constexpr std::uint64_t shared_region_bytes = 32 * 1024;
+inline constexpr std::uint64_t global_region_bytes = 1024 * 1024;
 
 enum class Space { shared, global };
 
@@ -78,5 +84,13 @@ class PatternGenerator {
 /// A row of the table that `fathom predict shared|global --patterns` reads:
 /// "load,8,0,8,,24,...", an empty field for an inactive lane.
 std::string csv_row(const models::WarpAccess& access);
+
+/// Holds what a trial found (kernels.h: `found_words` words) against what its instruction must do:
+/// nothing, or what is wrong.
+std::optional<std::string> check_found(const models::WarpAccess& access,
+                                       std::span<const std::uint32_t> found);
+
+/// Distinct bytes that the active lanes touch.
+std::uint32_t distinct_bytes(const models::WarpAccess& access);
 
 }  // namespace fathom::model_validation

@@ -1,4 +1,3 @@
-#include "probes/model_validation/patterns_check.h"
 
 #include <fmt/format.h>
 

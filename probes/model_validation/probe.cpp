@@ -1,7 +1,6 @@
 #include "harness/probe.h"
 #include "probes/claims.h"
-#include "probes/model_validation/occupancy_campaign.h"
-#include "probes/model_validation/warp_campaign.h"
+#include "probes/model_validation/campaigns.h"
 
 namespace fathom::model_validation {
 namespace {
@@ -16,7 +15,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   return result;
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "model_validation",
     .question =
         "Do the models of shared memory, global memory and occupancy predict this GPU exactly, "
@@ -42,4 +41,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::model_validation
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::model_validation::parts)
+FATHOM_PROBE(fathom::model_validation::probe)

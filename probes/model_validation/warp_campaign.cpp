@@ -1,4 +1,4 @@
-#include "probes/model_validation/warp_campaign.h"
+#include "probes/model_validation/campaigns.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "models/global_memory.h"
 #include "models/shared_memory.h"
 #include "probes/model_validation/kernels.h"
-#include "probes/model_validation/patterns_check.h"
+#include "probes/model_validation/patterns.h"
 
 namespace fathom::model_validation {
 namespace {
@@ -189,7 +189,7 @@ Case warp_case(Space space, Access op, int bytes) {
             {"operation", name(op)},
             {"bits", std::int64_t{8} * bytes}};
   c.suite = Suite::quick;
-  c.campaign = Campaign{
+  c.mode = Campaign{
       "patterns", instruction.roles(),
       [instruction](Context& context, CounterSession* counters, const KeepGoing& keep_going) {
         return run(context, counters, keep_going, instruction);

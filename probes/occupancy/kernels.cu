@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 #include "probes/occupancy/kernels.h"
 
 namespace fathom::occupancy_probe {
@@ -30,15 +30,16 @@ struct Ballast {
 template <>
 struct Ballast<0> {};
 
-/// Several loads a thread stride through L1 lines that are of no further use: not allocating them is
-/// what lets such a copy reach the bandwidth of one load a thread.
+/// Several loads a thread stride through L1 lines that are of no further use: not allocating them
+/// is what lets such a copy reach the bandwidth of one load a thread.
 template <int Vectors>
 __device__ uint4 load(const uint4* address) {
   if constexpr (Vectors == 1) {
     return *address;
   } else {
     uint4 v;
-    // volatile: else the compiler may sink each load to its store, and they are in flight one by one
+    // volatile: else the compiler may sink each load to its store, and they are in flight one by
+    // one
     asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "l"(address));
@@ -57,21 +58,23 @@ __device__ void copy_some(const uint4* src, uint4* dst, std::size_t first, std::
 
 template <int Vectors>
 __global__ void one_shot_copy(const uint4* src, uint4* dst, std::size_t, unsigned) {
-  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x * Vectors + threadIdx.x;
+  const std::size_t first =
+      static_cast<std::size_t>(blockIdx.x) * blockDim.x * Vectors + threadIdx.x;
   copy_some<Vectors>(src, dst, first, blockDim.x);
 }
 
 template <int Vectors, int BallastRegisters>
-__global__ void persistent_copy(const uint4* src, uint4* dst, std::size_t count, unsigned unlikely) {
+__global__ void persistent_copy(const uint4* src, uint4* dst, std::size_t count,
+                                unsigned unlikely) {
   const Ballast<BallastRegisters> ballast;
   const std::size_t per_block = static_cast<std::size_t>(blockDim.x) * Vectors;
   std::size_t block = blockIdx.x;
-  for (; block * per_block < count; block += gridDim.x) {
+  for (; block * per_block < count; block += gridDim.x)
     copy_some<Vectors>(src, dst, block * per_block + threadIdx.x, blockDim.x);
-  }
   if constexpr (BallastRegisters > 0) {
     // Uses the ballast. Should the value turn up by chance, a right element is written once more.
-    if (ballast.combined_with(static_cast<unsigned>(block)) == unlikely) dst[threadIdx.x] = src[threadIdx.x];
+    if (ballast.combined_with(static_cast<unsigned>(block)) == unlikely)
+      dst[threadIdx.x] = src[threadIdx.x];
   }
 }
 
@@ -82,14 +85,8 @@ Kernel kernel_of(const Variant& variant) {
   } else if (variant.vectors == 4) {
     if (variant.ballast == 0) return persistent_copy<4, 0>;
   } else if (variant.vectors == 1) {
-    switch (variant.ballast) {
-      case 0: return persistent_copy<1, 0>;
-      case 64: return persistent_copy<1, 64>;
-      case 80: return persistent_copy<1, 80>;
-      case 112: return persistent_copy<1, 112>;
-      case 164: return persistent_copy<1, 164>;
-      case 214: return persistent_copy<1, 214>;
-    }
+    return with_constant<0, 64, 80, 112, 164, 214>(
+        variant.ballast, [](auto ballast) -> Kernel { return persistent_copy<1, ballast>; });
   }
   throw std::invalid_argument("no such variant of the occupancy probe's copy");
 }
@@ -117,8 +114,7 @@ KernelFacts facts_of(const Variant& variant, int threads, int dynamic_shared) {
   facts.registers = attributes.numRegs;
   facts.static_shared = static_cast<int>(attributes.sharedSizeBytes);
   facts.local_bytes = static_cast<int>(attributes.localSizeBytes);
-  FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&facts.resident_blocks, kernel, threads,
-                                                            dynamic_shared));
+  facts.resident_blocks = resident_blocks_of(kernel, threads, dynamic_shared);
   return facts;
 }
 

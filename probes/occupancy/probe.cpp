@@ -139,11 +139,11 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
               {"driver_blocks_per_sm", facts.resident_blocks},
               {"theoretical_warps", model.warps},
               {"spilled_bytes_per_thread", facts.local_bytes}};
-  c.counters = {{"achieved_occupancy", std::nullopt, 0, ""},
+  c.counters = {{"achieved_occupancy"},
                 {"dram_read_bytes", static_cast<double>(bytes), 0.01, "every source byte once"},
                 {"global_load_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
                 {"global_store_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
-                {"stall_long_scoreboard", std::nullopt, 0, ""}};
+                {"stall_long_scoreboard"}};
   const Launch launch{
       nullptr, nullptr, bytes, blocks, configuration.threads, configuration.dynamic_shared};
   c.prepare = [variant, launch](Context& context) { return prepare(context, variant, launch); };
@@ -161,7 +161,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   return result;
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "occupancy",
     .question =
         "How much occupancy does a memory-bound kernel need, and is it what was computed before "
@@ -177,4 +177,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::occupancy_probe
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::occupancy_probe::parts)
+FATHOM_PROBE(fathom::occupancy_probe::probe)

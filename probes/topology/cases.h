@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/cases.h"
+#include "harness/device_facts.h"
 #include "probes/topology/kernels.h"
 
 // The cases of the sweep. Each gives an entry with a profile: one figure for each L2 line or SM,
@@ -24,5 +27,15 @@ std::vector<int> numbers_of_sms(const DeviceFacts& device);  ///< as %smid has t
 
 /// Rounded so that a profile of hundreds of values stays short: two decimals.
 double rounded(double value);
+
+// What the cases that launch clusters share.
+
+/// Clusters with room for so many blocks on each SM: 1 or more.
+ClusterTask cluster_task(const DeviceFacts& device, int cluster_size, int blocks,
+                         int blocks_per_sm);
+
+/// Nothing if each block ran in its own cluster on one of `sms` SMs, else what is wrong.
+std::optional<std::string> check_placements(const std::vector<Placement>& placements,
+                                            int cluster_size, int sms);
 
 }  // namespace fathom::topology

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "probes/topology/clustering.h"
 #include "results/document.h"
-#include "probes/topology/grouping_choice.h"
 #include "results/query.h"
 
 // Groups of SMs by each method. Labels are by SM number: label i is of SM i.

@@ -168,7 +168,7 @@ Case case_of_sm(const DeviceFacts& device, LineAccess access, int sm) {
   if (access != LineAccess::load || sm % counted_every != 0) return c;
   c.counters = {{"global_load_sectors", lines_of_set * double(repeats + warm_passes), 0,
                  "one sector for each load of the one SM"},
-                {"l1_hit_rate", std::nullopt, 0, ""}};
+                {"l1_hit_rate"}};
   return c;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "probes/topology/fact_parts.h"
 #include "probes/topology/names.h"
 #include "probes/topology/topology_facts.h"
 #include "results/statistics.h"

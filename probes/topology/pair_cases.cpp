@@ -5,7 +5,6 @@
 
 #include "harness/cuda_check.h"
 #include "probes/topology/cases.h"
-#include "probes/topology/cluster_tasks.h"
 #include "probes/topology/names.h"
 #include "results/statistics.h"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "probes/topology/fact_parts.h"
 #include "probes/topology/names.h"
 
 namespace fathom::topology {

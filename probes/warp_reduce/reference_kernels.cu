@@ -1,4 +1,4 @@
-#include "probes/warp_reduce/reference_kernels.h"
+#include "probes/warp_reduce/sum_kernels.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -4,6 +4,7 @@
 #include <cuda_fp16.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "probes/warp_reduce/sum_layout.h"
 
@@ -14,19 +15,8 @@ namespace fathom::warp_reduce {
 
 /// Narrow types are summed in float; integers wrap, hence unsigned.
 template <class T>
-struct AccumulatorOf {
-  using type = T;
-};
-template <>
-struct AccumulatorOf<__half> {
-  using type = float;
-};
-template <>
-struct AccumulatorOf<__nv_bfloat16> {
-  using type = float;
-};
-template <class T>
-using Accumulator = typename AccumulatorOf<T>::type;
+using Accumulator =
+    std::conditional_t<std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>, float, T>;
 
 /// Every lane gets the warp's sum: five exchanges, each halving the distance.
 template <class T>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 #include "probes/warp_reduce/stages.cuh"
 
 namespace fathom::warp_reduce {
@@ -33,9 +33,8 @@ __global__ void __launch_bounds__(Threads) loop_sum(Sum<T> sum) {
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * Threads;
 #pragma unroll 1
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * Threads + threadIdx.x;
-       i < sum.layout.vectors; i += step) {
+       i < sum.layout.vectors; i += step)
     own.add_vector(vectors[i], 0);
-  }
   if (blockIdx.x == 0) own.add_ends(sum.source, sum.layout);
   const auto total = block_sum<Threads>(own.total());
   if (threadIdx.x == 0) atomicAdd(sum.result, total);
@@ -47,9 +46,8 @@ __global__ void __launch_bounds__(Threads) scalar_loop_sum(Sum<T> sum) {
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * Threads;
 #pragma unroll 1
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * Threads + threadIdx.x;
-       i < sum.layout.elements; i += step) {
+       i < sum.layout.elements; i += step)
     own.add_element(sum.source[i]);
-  }
   const auto total = block_sum<Threads>(own.total());
   if (threadIdx.x == 0) atomicAdd(sum.result, total);
 }
@@ -118,11 +116,16 @@ Kernel<T> kernel_of(const SumKernel& kernel) {
 template <class F>
 auto with_type(Element element, F&& f) {
   switch (element) {
-    case Element::f32: return f(float{});
-    case Element::f64: return f(double{});
-    case Element::i32: return f(unsigned{});
-    case Element::f16: return f(__half{});
-    case Element::bf16: return f(__nv_bfloat16{});
+    case Element::f32:
+      return f(float{});
+    case Element::f64:
+      return f(double{});
+    case Element::i32:
+      return f(unsigned{});
+    case Element::f16:
+      return f(__half{});
+    case Element::bf16:
+      return f(__nv_bfloat16{});
   }
   throw std::invalid_argument("unknown element type");
 }
@@ -130,33 +133,32 @@ auto with_type(Element element, F&& f) {
 }  // namespace
 
 int element_bytes(Element element) {
-  return with_type(element, [](auto x) { return static_cast<int>(sizeof x); });
+  return with_type(
+      element, [](auto x) { return static_cast<int>(sizeof x); });
 }
 
 int accumulator_bytes(Element element) {
-  return with_type(element, [](auto x) { return static_cast<int>(sizeof(Accumulator<decltype(x)>)); });
+  return with_type(
+      element, [](auto x) { return static_cast<int>(sizeof(Accumulator<decltype(x)>)); });
 }
 
 int resident_blocks(const SumKernel& kernel) {
-  return with_type(kernel.element, [&](auto x) {
-    int blocks = 0;
-    FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, kernel_of<decltype(x)>(kernel), kernel.threads, 0));
-    return blocks;
-  });
+  return with_type(
+      kernel.element,
+      [&](auto x) { return resident_blocks_of(kernel_of<decltype(x)>(kernel), kernel.threads); });
 }
 
 std::size_t grid_blocks(const SumKernel& kernel, const SumLayout& layout, int sms) {
   const std::size_t tiles = std::max<std::size_t>(layout.tiles(), 1);
   switch (kernel.recipe) {
-    case Recipe::tile: return tiles;
+    case Recipe::tile:
+      return tiles;
     case Recipe::dynamic:
-      return std::min({tiles, static_cast<std::size_t>(dynamic_blocks_per_sm) * sms,
-                       max_dynamic_blocks});
+      return std::min(
+          {tiles, static_cast<std::size_t>(dynamic_blocks_per_sm) * sms, max_dynamic_blocks});
     case Recipe::loop:
     case Recipe::scalar_loop: {
-      const std::size_t items =
-          kernel.recipe == Recipe::loop ? layout.vectors : layout.elements;
+      const std::size_t items = kernel.recipe == Recipe::loop ? layout.vectors : layout.elements;
       const std::size_t wave = static_cast<std::size_t>(resident_blocks(kernel)) * sms;
       return std::clamp<std::size_t>((items + kernel.threads - 1) / kernel.threads, 1, wave);
     }
@@ -166,20 +168,21 @@ std::size_t grid_blocks(const SumKernel& kernel, const SumLayout& layout, int sm
 
 void launch_sum(const SumKernel& kernel, const SumArguments& arguments, int sms,
                 cudaStream_t stream) {
-  with_type(kernel.element, [&](auto x) {
-    using T = decltype(x);
-    const SumLayout layout = sum_layout(reinterpret_cast<std::uintptr_t>(arguments.source),
-                                        arguments.elements, sizeof(T), kernel.threads);
-    const Sum<T> sum{reinterpret_cast<const T*>(arguments.source), layout,
-                     reinterpret_cast<Accumulator<T>*>(arguments.result), arguments.state,
-                     reinterpret_cast<Accumulator<T>*>(arguments.block_sums)};
-    if (kernel.recipe != Recipe::dynamic) {
-      FATHOM_CUDA(cudaMemsetAsync(arguments.result, 0, sizeof(Accumulator<T>), stream));
-    }
-    const auto blocks = static_cast<unsigned>(grid_blocks(kernel, layout, sms));
-    kernel_of<T>(kernel)<<<blocks, kernel.threads, 0, stream>>>(sum);
-    FATHOM_CUDA(cudaGetLastError());
-  });
+  with_type(
+      kernel.element,
+      [&](auto x) {
+        using T = decltype(x);
+        const SumLayout layout = sum_layout(reinterpret_cast<std::uintptr_t>(arguments.source),
+                                            arguments.elements, sizeof(T), kernel.threads);
+        const Sum<T> sum{reinterpret_cast<const T*>(arguments.source), layout,
+                         reinterpret_cast<Accumulator<T>*>(arguments.result), arguments.state,
+                         reinterpret_cast<Accumulator<T>*>(arguments.block_sums)};
+        if (kernel.recipe != Recipe::dynamic)
+          FATHOM_CUDA(cudaMemsetAsync(arguments.result, 0, sizeof(Accumulator<T>), stream));
+        const auto blocks = static_cast<unsigned>(grid_blocks(kernel, layout, sms));
+        kernel_of<T>(kernel)<<<blocks, kernel.threads, 0, stream>>>(sum);
+        FATHOM_CUDA(cudaGetLastError());
+      });
 }
 
 }  // namespace fathom::warp_reduce

@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <vector>
 
 #include "probes/warp_reduce/sum_layout.h"
 
@@ -53,5 +54,30 @@ int resident_blocks(const SumKernel& kernel);
 /// Sums into `result`; zeroing it, where the recipe needs that, is part of the launch.
 void launch_sum(const SumKernel& kernel, const SumArguments& arguments, int sms,
                 cudaStream_t stream);
+
+inline constexpr int reference_blocks = 1024;
+inline constexpr int reference_threads = 256;
+
+/// The sum that the others are held against, by another way than theirs: scalar loads, every thread
+/// its own partial sum, no shuffle, no atomic addition. The caller adds up
+/// reference_blocks x reference_threads partial sums: double for floating-point elements, and exact
+/// 64-bit integers otherwise.
+void launch_reference(Element element, const std::byte* source, std::size_t elements,
+                      std::byte* partial_sums, cudaStream_t stream);
+
+/// Width of the element count's type, which chooses between two compiled kernels of CUB's.
+enum class OffsetType { int32, int64 };
+
+/// Whether `cub_sum` can: float, double and 32-bit integers, and a count that fits the offset type.
+bool cub_can_sum(Element element, std::size_t elements, OffsetType offset);
+
+/// Bytes of temporary memory that cub::DeviceReduce::Sum asks for.
+std::size_t cub_temporary_bytes(Element element, std::size_t elements, OffsetType offset);
+
+/// cub::DeviceReduce::Sum of `elements` elements into one element at `result`. Throws
+/// std::invalid_argument where `cub_can_sum` is false.
+void cub_sum(Element element, const std::byte* source, std::size_t elements, OffsetType offset,
+             std::byte* result, std::byte* temporary, std::size_t temporary_bytes,
+             cudaStream_t stream);
 
 }  // namespace fathom::warp_reduce

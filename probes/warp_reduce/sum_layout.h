@@ -22,8 +22,8 @@ __host__ __device__ constexpr std::size_t tile_vectors(int threads) {
 /// whole 16-byte vector, and vectors after the last whole tile, are the ragged rest: one block's.
 struct SumLayout {
   std::size_t elements = 0;
-  int head_elements = 0;          ///< before the first 16-byte boundary
-  std::size_t vectors = 0;        ///< whole 16-byte vectors, those of tiles included
+  int head_elements = 0;    ///< before the first 16-byte boundary
+  std::size_t vectors = 0;  ///< whole 16-byte vectors, those of tiles included
   std::size_t full_tiles = 0;
   std::size_t rest_vectors = 0;
   int tail_elements = 0;
@@ -32,7 +32,9 @@ struct SumLayout {
     return head_elements + tail_elements > 0 || rest_vectors > 0;
   }
   /// Full ones and the ragged rest.
-  __host__ __device__ constexpr std::size_t tiles() const { return full_tiles + (ragged() ? 1 : 0); }
+  __host__ __device__ constexpr std::size_t tiles() const {
+    return full_tiles + (ragged() ? 1 : 0);
+  }
 };
 
 /// `address` modulo 16 is all that matters of it; it must be a multiple of `element_bytes`.

@@ -21,8 +21,9 @@ constexpr int reductions = 2048;
 /// with a full set of such units, 8 on a V100 (Jia et al., arXiv 1804.06826, table 4.1; an H100 has
 /// the same), 29 from shared memory of an H100 (models/published_hopper.cpp).
 constexpr double addition_latency = 4, double_addition_latency = 8, shared_latency = 29;
-/// Of a shuffle and of the integer instruction nothing published is known to us. Fathom measured them
-/// on an H200 (recordings/h200): 145.7 cycles for five shuffles with their additions, and 46.1.
+/// Of a shuffle and of the integer instruction nothing published is known to us. Fathom measured
+/// them on an H200 (recordings/h200): 145.7 cycles for five shuffles with their additions,
+/// and 46.1.
 constexpr double shuffle_latency = 25, reduce_add_latency = 46;
 /// Covers what differs between chips.
 constexpr double tolerance = 0.25;
@@ -44,18 +45,14 @@ struct Stage {
 };
 
 const char* name_of(WarpMethod method) {
-  switch (method) {
-    case WarpMethod::shuffle_xor: return "shuffle-xor";
-    case WarpMethod::shuffle_down: return "shuffle-down";
-    case WarpMethod::reduce_add: return "reduce-add";
-    case WarpMethod::shared_tree: return "shared-tree";
-    case WarpMethod::shared_butterfly: return "shared-butterfly";
-  }
-  return "";
+  constexpr const char* names[] = {"shuffle-xor", "shuffle-down", "reduce-add", "shared-tree",
+                                   "shared-butterfly"};
+  return names[static_cast<int>(method)];
 }
 
 const char* name_of(StageType type) {
-  return type == StageType::f32 ? "float" : type == StageType::i32 ? "int32" : "double";
+  constexpr const char* names[] = {"float", "int32", "double"};
+  return names[static_cast<int>(type)];
 }
 
 int bytes_of(StageType type) { return type == StageType::f64 ? 8 : 4; }
@@ -93,9 +90,8 @@ Warp<T> expected_values(const Stage& stage, int chain) {
   for (int lane = 0; lane < lanes; ++lane) x[lane] = static_cast<T>(start_value(lane, chain));
   for (int round = 0; round < stage.rounds(); ++round) {
     for (int i = 0; i < reductions_per_round(stage.type); ++i) x = reduced(stage.method, x);
-    for (T& value : x) {
+    for (T& value : x)
       for (int i = 0; i < reductions_per_round(stage.type); ++i) value /= 32;
-    }
   }
   return x;
 }
@@ -105,9 +101,8 @@ std::optional<std::string> verify(const Stage& stage, const Buffer& out, int blo
                                   cudaStream_t stream) {
   const std::vector<T> values = copy_to_host<T>(out, stream);
   std::vector<Warp<T>> expected;
-  for (int chain = 0; chain < stage.chains(); ++chain) {
+  for (int chain = 0; chain < stage.chains(); ++chain)
     expected.push_back(expected_values<T>(stage, chain));
-  }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t chain = i / lanes % stage.chains(), lane = i % lanes;
     if (values[i] == expected[chain][lane]) continue;  // false for a NaN too
@@ -117,21 +112,10 @@ std::optional<std::string> verify(const Stage& stage, const Buffer& out, int blo
   return std::nullopt;
 }
 
-/// Cycles per reduction: each block's time from its first warp's start to its last warp's end over
-/// all its reductions; the median over the SMs.
-double cycles(const Stage& stage, const std::vector<long long>& clocks, int blocks) {
-  std::vector<double> per_reduction;
-  for (int block = 0; block < blocks; ++block) {
-    const long long* slots = clocks.data() + static_cast<std::size_t>(block) * stage.warps() * 2;
-    long long first = slots[0], last = slots[1];
-    for (int warp = 1; warp < stage.warps(); ++warp) {
-      first = std::min(first, slots[2 * warp]);
-      last = std::max(last, slots[2 * warp + 1]);
-    }
-    per_reduction.push_back(static_cast<double>(last - first) /
-                            (double{reductions} * stage.warps() * stage.chains()));
-  }
-  return median(per_reduction);
+/// Cycles per reduction: each block's time over all its reductions; the median over the SMs.
+double cycles(const Stage& stage, const std::vector<long long>& clocks) {
+  return median(clocks_of_blocks(clocks, stage.warps())) /
+         (double{reductions} * stage.warps() * stage.chains());
 }
 
 Workload prepare(Context& context, const Stage& stage) {
@@ -139,22 +123,26 @@ Workload prepare(Context& context, const Stage& stage) {
   cudaStream_t stream = context.stream();
   const std::size_t warps = static_cast<std::size_t>(blocks) * stage.warps();
   const Buffer clocks = context.buffers().output("clocks", warps * 2 * sizeof(long long));
-  const Buffer out = context.buffers().output(
-      "lanes", warps * stage.chains() * lanes * bytes_of(stage.type));
-  const WarpStageRun run{stage.method, stage.type, stage.warps(), stage.chains(), stage.rounds(),
-                         clocks.as<long long>(), out.data};
+  const Buffer out =
+      context.buffers().output("lanes", warps * stage.chains() * lanes * bytes_of(stage.type));
+  const WarpStageRun run{stage.method,   stage.type,     stage.warps(),
+                         stage.chains(), stage.rounds(), clocks.as<long long>(),
+                         out.data};
   Workload workload;
   workload.launch = [=] { launch_warp_stage(run, blocks, stream); };
   workload.poison = poisoning(context, {out, clocks});
   workload.verify = [=] {
     switch (stage.type) {
-      case StageType::f32: return verify<float>(stage, out, blocks, stream);
-      case StageType::i32: return verify<std::uint32_t>(stage, out, blocks, stream);
-      case StageType::f64: break;
+      case StageType::f32:
+        return verify<float>(stage, out, blocks, stream);
+      case StageType::i32:
+        return verify<std::uint32_t>(stage, out, blocks, stream);
+      case StageType::f64:
+        break;
     }
     return verify<double>(stage, out, blocks, stream);
   };
-  workload.read_sample = [=] { return cycles(stage, copy_to_host<long long>(clocks, stream), blocks); };
+  workload.read_sample = [=] { return cycles(stage, copy_to_host<long long>(clocks, stream)); };
   return workload;
 }
 
@@ -164,9 +152,8 @@ int wavefronts(models::Access op, StageType type, int active) {
   access.op = op;
   access.bytes_per_lane = bytes_of(type);
   access.active_mask = active == lanes ? ~0u : (1u << active) - 1;
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < lanes; ++lane)
     access.address[lane] = static_cast<std::uint64_t>(lane) * bytes_of(type);
-  }
   return models::shared_cost(access).wavefronts;
 }
 
@@ -204,7 +191,8 @@ SharedWork shared_work(const Stage& stage) {
 
 void add_counters(Case& c, const Stage& stage, const DeviceFacts& device) {
   if (!stage.in_shared()) return;
-  const double count = static_cast<double>(device.sms) * stage.warps() * stage.chains() * reductions;
+  const double count =
+      static_cast<double>(device.sms) * stage.warps() * stage.chains() * reductions;
   const SharedWork work = shared_work(stage);
   const std::string model = "shared-memory model of the reduction's accesses";
   c.counters = {{"shared_load_instructions", count * work.loads, 0, model},
@@ -244,9 +232,8 @@ std::optional<Expectation> expected_throughput(const Stage& stage, const DeviceF
 /// Cycles of one reduction alone; nothing for double precision where the chip has few such units,
 /// whose latency is not known to us.
 std::optional<Expectation> expected_latency(const Stage& stage, const DeviceFacts& device) {
-  if (stage.method == WarpMethod::reduce_add) {
+  if (stage.method == WarpMethod::reduce_add)
     return Expectation{reduce_add_latency, tolerance, "what Fathom measured on an H200"};
-  }
   const bool in_double = stage.type == StageType::f64;
   const bool full_double = device.minor == 0 && device.major < 12;
   if (in_double && !full_double) return std::nullopt;
@@ -276,9 +263,8 @@ Case make_case(const Stage& stage, const DeviceFacts& device) {
   c.suite = quick_if(quick);
   c.metric = {"cycles_per_reduction", "cycles", Better::lower, std::nullopt};
   c.expected = stage.latency ? expected_latency(stage, device) : expected_throughput(stage, device);
-  if (!stage.latency && stage.shuffles() && c.expected) {
+  if (!stage.latency && stage.shuffles() && c.expected)
     c.bound = Bound{c.expected->value, c.expected->model};
-  }
   add_counters(c, stage, device);
   c.prepare = [stage](Context& context) { return prepare(context, stage); };
   return c;
@@ -294,9 +280,8 @@ std::vector<Case> warp_stage_cases(const DeviceFacts& device) {
           WarpMethod::shared_tree, WarpMethod::shared_butterfly}) {
       const bool instruction = method == WarpMethod::reduce_add;
       if (instruction && (type != StageType::i32 || device.major < 8)) continue;
-      for (const bool latency : {true, false}) {
+      for (const bool latency : {true, false})
         result.push_back(make_case({method, type, latency}, device));
-      }
     }
   }
   return result;

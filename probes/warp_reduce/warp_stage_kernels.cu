@@ -1,8 +1,6 @@
 #include "probes/warp_reduce/warp_stage_kernels.h"
 
-#include <stdexcept>
-
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 
 // Each warp repeats reductions whose input is the last one's result. With one warp on the SM the
 // clocks are a reduction's latency, with 32 of two chains each what the SM sustains.
@@ -13,13 +11,9 @@ namespace {
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
 
 template <StageType Type>
-struct ValueOf;
-template <>
-struct ValueOf<StageType::f32> { using type = float; };
-template <>
-struct ValueOf<StageType::i32> { using type = unsigned; };
-template <>
-struct ValueOf<StageType::f64> { using type = double; };
+using Value =
+    std::conditional_t<Type == StageType::f32, float,
+                       std::conditional_t<Type == StageType::i32, unsigned, double>>;
 
 template <class T, int Chains>
 struct Shared {
@@ -115,8 +109,8 @@ __device__ T renormalised(T x) {
 
 template <WarpMethod Method, StageType Type, int Chains>
 __global__ void __launch_bounds__(1024)
-    warp_stage(int rounds, long long* clocks, typename ValueOf<Type>::type* out) {
-  using T = typename ValueOf<Type>::type;
+    warp_stage(int rounds, long long* clocks, Value<Type>* out) {
+  using T = Value<Type>;
   extern __shared__ unsigned char dynamic_shared[];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   auto& shared = reinterpret_cast<Shared<T, Chains>*>(dynamic_shared)[warp];
@@ -145,7 +139,7 @@ __global__ void __launch_bounds__(1024)
 
 template <WarpMethod Method, StageType Type, int Chains>
 void launch(const WarpStageRun& run, int blocks, cudaStream_t stream) {
-  using T = typename ValueOf<Type>::type;
+  using T = Value<Type>;
   constexpr bool in_shared =
       Method == WarpMethod::shared_tree || Method == WarpMethod::shared_butterfly;
   const std::size_t shared_bytes = in_shared ? run.warps * sizeof(Shared<T, Chains>) : 0;
@@ -154,40 +148,24 @@ void launch(const WarpStageRun& run, int blocks, cudaStream_t stream) {
   FATHOM_CUDA(cudaGetLastError());
 }
 
-template <StageType Type, int Chains>
-void launch_method(const WarpStageRun& run, int blocks, cudaStream_t stream) {
-  switch (run.method) {
-    case WarpMethod::shuffle_xor:
-      return launch<WarpMethod::shuffle_xor, Type, Chains>(run, blocks, stream);
-    case WarpMethod::shuffle_down:
-      return launch<WarpMethod::shuffle_down, Type, Chains>(run, blocks, stream);
-    case WarpMethod::shared_tree:
-      return launch<WarpMethod::shared_tree, Type, Chains>(run, blocks, stream);
-    case WarpMethod::shared_butterfly:
-      return launch<WarpMethod::shared_butterfly, Type, Chains>(run, blocks, stream);
-    case WarpMethod::reduce_add:
-      if constexpr (Type == StageType::i32) {
-        return launch<WarpMethod::reduce_add, Type, Chains>(run, blocks, stream);
-      }
-  }
-  throw std::invalid_argument("this type has no such reduction");
-}
-
-template <StageType Type>
-void launch_type(const WarpStageRun& run, int blocks, cudaStream_t stream) {
-  if (run.chains == 1) return launch_method<Type, 1>(run, blocks, stream);
-  if (run.chains == max_chains) return launch_method<Type, max_chains>(run, blocks, stream);
-  throw std::invalid_argument("a warp has one chain or max_chains");
-}
-
 }  // namespace
 
 void launch_warp_stage(const WarpStageRun& run, int blocks, cudaStream_t stream) {
-  switch (run.type) {
-    case StageType::f32: return launch_type<StageType::f32>(run, blocks, stream);
-    case StageType::i32: return launch_type<StageType::i32>(run, blocks, stream);
-    case StageType::f64: return launch_type<StageType::f64>(run, blocks, stream);
-  }
+  using enum WarpMethod;
+  using enum StageType;
+  with_constant<f32, i32, f64>(run.type, [&](auto type) {
+    with_constant<1, max_chains>(run.chains, [&](auto chains) {
+      constexpr StageType of_type = decltype(type)::value;
+      if constexpr (of_type == i32) {
+        if (run.method == reduce_add)
+          return launch<reduce_add, of_type, decltype(chains)::value>(run, blocks, stream);
+      }
+      with_constant<shuffle_xor, shuffle_down, shared_tree, shared_butterfly>(
+          run.method, [&](auto method) {
+            launch<decltype(method)::value, of_type, decltype(chains)::value>(run, blocks, stream);
+          });
+    });
+  });
 }
 
 }  // namespace fathom::warp_reduce

@@ -19,7 +19,9 @@ enum class StageType { f32, i32, f64 };
 /// Reductions between two renormalisations, which keep a repeated sum from overflowing: each
 /// multiplies the values by up to 32. They are one multiplication (a shift) by an exact power of
 /// two in the chain, at most a fourth of an addition's latency a reduction.
-__host__ __device__ constexpr int reductions_per_round(StageType type) { return type == StageType::i32 ? 4 : 16; }
+__host__ __device__ constexpr int reductions_per_round(StageType type) {
+  return type == StageType::i32 ? 4 : 16;
+}
 
 /// Independent reductions that a warp has in flight.
 inline constexpr int max_chains = 2;

@@ -8,7 +8,6 @@
 #include <exception>
 #include <filesystem>
 
-#include "studies/gate/simulation.h"
 #include "reports/markdown.h"
 #include "results/atomic_file.h"
 #include "results/document_io.h"
@@ -16,7 +15,7 @@
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "results/statistics.h"
-#include "studies/gate/power_curve.h"
+#include "studies/gate/simulation.h"
 
 namespace {
 
@@ -42,7 +41,8 @@ constexpr double stored_slowdowns[] = {0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2};
 constexpr gate::StoredRuns stored_runs[] = {{5, 3}, {10, 2}, {30, 1}};
 
 std::string words_of(const gate::StoredRuns& runs) {
-  return fmt::format("{} earlier runs, {}", runs.earlier, counted(runs.results, "result", "results"));
+  return fmt::format("{} earlier runs, {}", runs.earlier,
+                     counted(runs.results, "result", "results"));
 }
 
 RecordedNoise read_noise(const Arguments& arguments) {
@@ -98,9 +98,8 @@ int simulate(const Arguments& arguments) {
   };
   add_alarms("paired", gate::simulate_false_alarms(noise, options, arguments.decisions));
   for (const gate::StoredRuns& runs : stored_runs)
-    add_alarms(
-        "stored, " + words_of(runs),
-        gate::simulate_stored_false_alarms(noise, runs, arguments.decisions, arguments.seed));
+    add_alarms("stored, " + words_of(runs), gate::simulate_stored_false_alarms(
+                                                noise, runs, arguments.decisions, arguments.seed));
   page.table("Suites of which nothing changed", alarms);
 
   reports::Table power({{"Slowdown", reports::Align::right},

@@ -1,5 +1,7 @@
 #include "studies/gate/simulation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -160,6 +162,12 @@ Interval Share::interval() const {
   return share_interval(static_cast<double>(trials), static_cast<double>(hits), 0.025);
 }
 
+std::string share_text(const Share& share) {
+  const Interval interval = share.interval();
+  return fmt::format("{:.2f} % ({:.2f} to {:.2f} %)", 100 * share.value(), 100 * interval.low,
+                     100 * interval.high);
+}
+
 FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOptions& options,
                                   std::size_t decisions, const std::function<void()>& tick) {
   FalseAlarms found;
@@ -204,8 +212,8 @@ Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, d
   return caught;
 }
 
-Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs,
-                            double slower, std::size_t trials, std::uint64_t seed) {
+Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs, double slower,
+                            std::size_t trials, std::uint64_t seed) {
   Share caught{0, trials};
   std::mt19937_64 generator(seed);
   for (std::size_t i = 0; i < trials; ++i) {

@@ -59,6 +59,8 @@ struct Share {
   double value() const { return static_cast<double>(hits) / static_cast<double>(trials); }
   Interval interval() const;
 };
+/// "98.00 % (95.70 to 99.26 %)": the share and its interval.
+std::string share_text(const Share& share);
 
 /// Decisions on suites of which nothing differs.
 struct FalseAlarms {
@@ -85,7 +87,7 @@ Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, d
                      std::size_t trials);
 
 /// The same of stored decisions.
-Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs,
-                            double slower, std::size_t trials, std::uint64_t seed);
+Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs, double slower,
+                            std::size_t trials, std::uint64_t seed);
 
 }  // namespace fathom::gate

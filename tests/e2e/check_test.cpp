@@ -19,6 +19,28 @@ std::string benchmark_file(const std::string& nanoseconds) {
 
 std::string copying(const fs::path& file) { return "cp " + file.string() + " {out}"; }
 
+/// With a result and a baseline's folder.
+class Stored : public Sandbox {
+ public:
+  Stored() : Sandbox({}) {}
+  const fs::path file = folder() / "result.json";
+  const std::string baseline = (folder() / "baseline").string();
+
+  CapturedRun add() { return fathom({"baseline", "add", file.string(), "--baseline", baseline}); }
+  CapturedRun add(const std::string& nanoseconds) {
+    write_text(file, benchmark_file(nanoseconds));
+    return add();
+  }
+  CapturedRun check(std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"check", file.string(), "--baseline", baseline});
+    return fathom(more);
+  }
+};
+
+bool says(const CapturedRun& run, const std::string& text) {
+  return run.output.find(text) != std::string::npos;
+}
+
 }  // namespace
 
 TEST_CASE("fathom check compares two commands and ends as it says") {
@@ -29,20 +51,19 @@ TEST_CASE("fathom check compares two commands and ends as it says") {
   const auto same = sandbox.fathom({"check", "--base", copying(fast), "--head", copying(fast)});
   CHECK(code(same) == 0);
   CHECK(first_line(same.output) == "PASS: 1 metric, no regression");
-  CHECK(same.output.find("\n1 metric: 1 unchanged\n") != std::string::npos);
+  CHECK(says(same, "\n1 metric: 1 unchanged\n"));
   const fs::path junit = sandbox.folder() / "check.xml", summary = sandbox.folder() / "step.md";
   sandbox.set("GITHUB_STEP_SUMMARY", summary.string());
   const auto worse = sandbox.fathom({"check", "--base", copying(fast), "--head", copying(slow),
                                      "--junit", junit.string(), "--github"});
   CHECK(code(worse) == 1);
   CHECK(worse.errors.find(", 1 metric again)") != std::string::npos);
-  CHECK(worse.output.find("::error title=Regression::BM_Sort: 1 us to 1.05 us") !=
-        std::string::npos);
+  CHECK(says(worse, "::error title=Regression::BM_Sort: 1 us to 1.05 us"));
   CHECK(read_text(junit).find("<failure ") != std::string::npos);
   CHECK(read_text(summary).find("regression") != std::string::npos);
   const auto better = sandbox.fathom({"check", "--base", copying(slow), "--head", copying(fast)});
   CHECK(code(better) == 0);
-  CHECK(better.output.find("improved") != std::string::npos);
+  CHECK(says(better, "improved"));
   const fs::path rules = sandbox.folder() / "rules.toml";
   write_text(rules, "[[metric]]\nname = \"BM_*\"\nthreshold = 0.1\nreason = \"known\"\n");
   CHECK(code(sandbox.fathom({"check", "--base", copying(fast), "--head", copying(slow), "--config",
@@ -50,116 +71,94 @@ TEST_CASE("fathom check compares two commands and ends as it says") {
 }
 
 TEST_CASE("fathom check against a baseline: too few, enough, worse, lost, another machine") {
-  Sandbox sandbox({});
-  const fs::path file = sandbox.folder() / "result.json";
-  const std::string baseline = (sandbox.folder() / "baseline").string();
-  write_text(file, benchmark_file("1000"));
-  const auto check = [&] {
-    return sandbox.fathom({"check", file.string(), "--baseline", baseline});
-  };
-  const auto none = check();
+  Stored stored;
+  write_text(stored.file, benchmark_file("1000"));
+  const auto none = stored.check();
   CHECK(code(none) == 3);
-  CHECK(none.output.find("has no run yet: there is no such folder") != std::string::npos);
-  for (const char* time : {"1000", "1001", "999", "1002", "998", "1000.5"}) {
-    write_text(file, benchmark_file(time));
-    CHECK(code(sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline})) == 0);
-  }
-  const auto listed = sandbox.fathom({"baseline", "list", "--baseline", baseline});
-  CHECK(listed.output.find("6 runs") != std::string::npos);
-  CHECK(code(check()) == 0);
-  const auto twice =
-      sandbox.fathom({"check", file.string(), file.string(), "--baseline", baseline});
+  CHECK(says(none, "has no run yet: there is no such folder"));
+  for (const char* time : {"1000", "1001", "999", "1002", "998", "1000.5"})
+    CHECK(code(stored.add(time)) == 0);
+  CHECK(says(stored.fathom({"baseline", "list", "--baseline", stored.baseline}), "6 runs"));
+  CHECK(code(stored.check()) == 0);
+  const auto twice = stored.check({stored.file.string()});
   CHECK(code(twice) == 2);
   CHECK(twice.errors.find("is given twice") != std::string::npos);
-  write_text(file, benchmark_file("1100"));
-  const auto single = check();
+  write_text(stored.file, benchmark_file("1100"));
+  const auto single = stored.check();
   CHECK(code(single) == 3);
-  CHECK(single.output.find("give 2 more of the same commit") != std::string::npos);
-  std::vector<std::string> three{"check", file.string()};
+  CHECK(says(single, "give 2 more of the same commit"));
+  std::vector<std::string> more;
   for (const char* time : {"1101", "1099"}) {
-    const fs::path more = sandbox.folder() / (std::string(time) + ".json");
-    write_text(more, benchmark_file(time));
-    three.push_back(more.string());
+    more.push_back((stored.folder() / (std::string(time) + ".json")).string());
+    write_text(more.back(), benchmark_file(time));
   }
-  three.insert(three.end(), {"--baseline", baseline});
-  const auto slower = sandbox.fathom(three);
+  const auto slower = stored.check(more);
   CHECK(code(slower) == 1);
   CHECK(first_line(slower.output) == "FAIL: 1 regression");
-  CHECK(code(sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline})) == 0);
-  const auto added = check();
+  CHECK(code(stored.add()) == 0);
+  const auto added = stored.check();
   CHECK(code(added) == 3);
-  CHECK(added.output.find("has what is checked itself, which was left out (1 run)") !=
-        std::string::npos);
+  CHECK(says(added, "has what is checked itself, which was left out (1 run)"));
   std::string other = benchmark_file("1000");
-  write_text(file, other.replace(other.find("\"h\""), 3, "\"i\""));
-  const auto refused = check();
+  write_text(stored.file, other.replace(other.find("\"h\""), 3, "\"i\""));
+  const auto refused = stored.check();
   CHECK(code(refused) == 3);
-  CHECK(refused.output.find("host_name: h and i") != std::string::npos);
-  const fs::path second = sandbox.folder() / "second.json";
-  write_text(second, benchmark_file("1000"));
-  const auto mixed =
-      sandbox.fathom({"check", file.string(), second.string(), "--baseline", baseline});
+  CHECK(says(refused, "host_name: h and i"));
+  const auto mixed = stored.check({more.front()});
   CHECK(code(mixed) == 3);
-  CHECK(
-      mixed.output.find("not all of the results are of one thing: different host_name: i and h") !=
-      std::string::npos);
+  CHECK(says(mixed, "not all of the results are of one thing: different host_name: i and h"));
   other = benchmark_file("1000");
-  write_text(file, other.replace(other.find("BM_Sort"), 7, "BM_Else"));
-  CHECK(code(check()) == 4);
-  CHECK(code(sandbox.fathom({"history", baseline, "--out", sandbox.out().string()})) == 0);
-  CHECK(fs::exists(sandbox.out() / "README.md"));
-  CHECK(code(sandbox.fathom({"baseline", "prune", "--baseline", baseline, "--keep", "5"})) == 0);
+  write_text(stored.file, other.replace(other.find("BM_Sort"), 7, "BM_Else"));
+  CHECK(code(stored.check()) == 4);
+  CHECK(code(stored.fathom({"history", stored.baseline, "--out", stored.out().string()})) == 0);
+  CHECK(fs::exists(stored.out() / "README.md"));
+  CHECK(code(stored.fathom({"baseline", "prune", "--baseline", stored.baseline, "--keep", "5"})) ==
+        0);
 }
 
 TEST_CASE("fathom check compares ratios across machines, where that is asked for") {
-  Sandbox sandbox({});
-  const std::string baseline = (sandbox.folder() / "baseline").string();
-  const fs::path file = sandbox.folder() / "result.json";
+  Stored stored;
   Document run = read_document(FATHOM_RECORDING_FILE);
   for (int i = 0; i < 5; ++i) {
     run.date = "2026-11-2" + std::to_string(i) + "T00:00:00Z";
-    write_document(run, file);
-    CHECK(code(sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline})) == 0);
+    write_document(run, stored.file);
+    CHECK(code(stored.add()) == 0);
   }
   run.fingerprint.gpu_uuid_hash = "another card";
   run.fingerprint.driver = "590";
   run.date = "2026-11-26T00:00:00Z";
-  write_document(run, file);
-  const std::vector<std::string> check{"check", file.string(), "--baseline", baseline};
-  CHECK(code(sandbox.fathom(check)) == 3);
-  std::vector<std::string> ratios = check;
-  ratios.push_back("--ratios-only");
-  const auto same = sandbox.fathom(ratios);
+  write_document(run, stored.file);
+  CHECK(code(stored.check()) == 3);
+  const auto same = stored.check({"--ratios-only"});
   CHECK(code(same) == 0);
-  CHECK(same.output.find(" vs ") == std::string::npos);  // nothing to tell of any
+  CHECK_FALSE(says(same, " vs "));  // nothing to tell of any
   for (Entry& entry : run.entries)
     for (Opponent& opponent : entry.opponents)
       if (opponent.ratio) *opponent.ratio *= 0.9;
-  write_document(run, file);
+  write_document(run, stored.file);
+  std::vector<std::string> more{"--ratios-only"};
   for (const char* name : {"second.json", "third.json"}) {
-    write_document(run, sandbox.folder() / name);
-    ratios.push_back((sandbox.folder() / name).string());
+    more.push_back((stored.folder() / name).string());
+    write_document(run, more.back());
   }
-  const auto slower = sandbox.fathom(ratios);
+  const auto slower = stored.check(more);
   CHECK(code(slower) == 1);
-  CHECK(slower.output.find(" vs ") != std::string::npos);
-  CHECK(code(sandbox.fathom({"check", "--base", "true", "--head", "true", "--ratios-only"})) == 2);
+  CHECK(says(slower, " vs "));
+  CHECK(code(stored.fathom({"check", "--base", "true", "--head", "true", "--ratios-only"})) == 2);
 }
 
 TEST_CASE("fathom check never passes a replay, and bad input is one sentence and code 2") {
-  Sandbox sandbox({});
-  const std::string baseline = (sandbox.folder() / "baseline").string();
-  const fs::path file = sandbox.folder() / "result.json";
+  Stored sandbox;
   Document replay = read_document(FATHOM_RECORDING_FILE);
   replay.source = Source::replay;
-  write_document(replay, file);
-  const auto replayed = sandbox.fathom({"check", file.string(), "--baseline", baseline});
+  write_document(replay, sandbox.file);
+  const auto replayed = sandbox.check();
   CHECK(code(replayed) == 3);
-  CHECK(replayed.output.find("is a replay") != std::string::npos);
-  CHECK(code(sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline})) == 2);
+  CHECK(says(replayed, "is a replay"));
+  CHECK(code(sandbox.add()) == 2);
   for (const std::string text : {"", "{", "[[[[", "{\"context\": {}, \"benchmarks\": [{}]}"}) {
-    write_text(file, text);
-    const auto bad = sandbox.fathom({"check", file.string(), "--baseline", baseline});
+    write_text(sandbox.file, text);
+    const auto bad = sandbox.check();
     CHECK(code(bad) == 2);
     CHECK(std::count(bad.errors.begin(), bad.errors.end(), '\n') == 1);
   }
@@ -193,7 +192,7 @@ TEST_CASE(
   const auto failed = check("echo why >&2; exit 9");
   CHECK(code(failed) == 3);
   CHECK(first_line(failed.output).find("INCONCLUSIVE: Round 1 of --") == 0);
-  CHECK(failed.output.find("\n::warning title=Inconclusive::Round 1 of --") != std::string::npos);
+  CHECK(says(failed, "\n::warning title=Inconclusive::Round 1 of --"));
   everywhere("ended with exit status 9; its last words: why.");
   CHECK(read_text(step).find("exit status 9") != std::string::npos);
   CHECK(read_text(json).find("\"exit_code\": 3") != std::string::npos);
@@ -221,9 +220,8 @@ TEST_CASE("fathom check fails for a head that cannot run, and for commands that 
   };
   const auto broken = check(copying(fast), "echo 'of no use.' >&2; exit 9");
   CHECK(code(broken) == 4);
-  CHECK(broken.output.find("failed again after a round of --base") != std::string::npos);
-  CHECK(broken.output.find("::error title=Missing metric::BM_Sort: the head's rounds fail: Round ") !=
-        std::string::npos);
+  CHECK(says(broken, "failed again after a round of --base"));
+  CHECK(says(broken, "::error title=Missing metric::BM_Sort: the head's rounds fail: Round "));
   CHECK(read_text(junit).find("<failure ") != std::string::npos);
   CHECK(read_text(junit).find("its last words: of no use.") != std::string::npos);
   for (const char* missing : {"no-such-build", "./no-such-program {out}"}) {
@@ -231,7 +229,7 @@ TEST_CASE("fathom check fails for a head that cannot run, and for commands that 
       const auto mistyped = check(base, missing);
       CHECK(code(mistyped) == 2);
       CHECK(mistyped.errors.find("exit status 127") != std::string::npos);
-      CHECK(mistyped.output.find("::error title=Check ended::Round ") != std::string::npos);
+      CHECK(says(mistyped, "::error title=Check ended::Round "));
       CHECK(read_text(junit).find("type=\"ended\"") != std::string::npos);
     }
   }
@@ -279,19 +277,17 @@ TEST_CASE("fathom check ends within its time limit") {
   };
   const auto slow = check("sleep 0.8; " + copying(file));
   CHECK(code(slow) == 3);
-  CHECK(slow.output.find("1 of the first 4 rounds took") != std::string::npos);
+  CHECK(says(slow, "1 of the first 4 rounds took"));
   const auto hanging = check("sleep 60");
   CHECK(code(hanging) == 3);
-  CHECK(hanging.output.find("Round 1 of --") != std::string::npos);
+  CHECK(says(hanging, "Round 1 of --"));
   CHECK(
       hanging.output.find("was ended after 1.5 s, the lesser of --round-limit and --time-limit") !=
       std::string::npos);
 }
 
 TEST_CASE("What documents and logs hold is no command for a CI server") {
-  Sandbox sandbox({});
-  const fs::path file = sandbox.folder() / "result.json";
-  const std::string baseline = (sandbox.folder() / "baseline").string();
+  Stored sandbox;
   const std::string hostile =
       "::error title=pwn::injected\\u001b[31m\\n::error title=pwn::injected";
   const auto harmless = [](const CapturedRun& run) {
@@ -302,14 +298,14 @@ TEST_CASE("What documents and logs hold is no command for a CI server") {
     }
   };
   std::string text = benchmark_file("1000");
-  write_text(file, text.replace(text.find("\"h\""), 3, "\"" + hostile + "\""));
-  harmless(sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline}));
-  harmless(sandbox.fathom({"baseline", "list", "--baseline", baseline}));
-  harmless(sandbox.fathom({"history", baseline}));
-  write_text(file, benchmark_file("1000"));
-  const auto refused = sandbox.fathom({"check", file.string(), "--baseline", baseline, "--github"});
+  write_text(sandbox.file, text.replace(text.find("\"h\""), 3, "\"" + hostile + "\""));
+  harmless(sandbox.add());
+  harmless(sandbox.fathom({"baseline", "list", "--baseline", sandbox.baseline}));
+  harmless(sandbox.fathom({"history", sandbox.baseline}));
+  write_text(sandbox.file, benchmark_file("1000"));
+  const auto refused = sandbox.check({"--github"});
   CHECK(code(refused) == 3);
-  CHECK(refused.output.find("host_name") != std::string::npos);
+  CHECK(says(refused, "host_name"));
   harmless(refused);
   const std::string says = "printf 'a\\033[31m##[group]' >&2; ";
   for (const char* end : {"exit 9", "true"})
@@ -317,13 +313,9 @@ TEST_CASE("What documents and logs hold is no command for a CI server") {
 }
 
 TEST_CASE("Of ratios alone nothing else is asked, and of files nothing that is for commands") {
-  Sandbox sandbox({});
-  const fs::path file = sandbox.folder() / "result.json";
-  const std::string baseline = (sandbox.folder() / "baseline").string();
-  write_text(file, benchmark_file("1000"));
-  CHECK(code(sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline})) == 0);
-  const auto none =
-      sandbox.fathom({"check", file.string(), "--baseline", baseline, "--ratios-only"});
+  Stored sandbox;
+  CHECK(code(sandbox.add("1000")) == 0);
+  const auto none = sandbox.check({"--ratios-only"});
   CHECK(code(none) == 2);
   CHECK(none.errors.find("has no ratio to an opponent") != std::string::npos);
   // Of another suite: of the identity that ratios have, and no more.
@@ -333,52 +325,46 @@ TEST_CASE("Of ratios alone nothing else is asked, and of files nothing that is f
   const fs::path other = sandbox.folder() / "other.json";
   write_document(recording, other);
   const std::string ratios = (sandbox.folder() / "ratios").string();
-  CHECK(code(sandbox.fathom({"baseline", "add", FATHOM_RECORDING_FILE, "--baseline", ratios})) == 0);
-  const auto refused = sandbox.fathom({"check", other.string(), "--baseline", ratios, "--ratios-only"});
+  CHECK(code(sandbox.fathom({"baseline", "add", FATHOM_RECORDING_FILE, "--baseline", ratios})) ==
+        0);
+  const auto refused =
+      sandbox.fathom({"check", other.string(), "--baseline", ratios, "--ratios-only"});
   CHECK(code(refused) == 3);
-  CHECK(refused.output.find("different suite: ") != std::string::npos);
-  CHECK(refused.output.find("not known") == std::string::npos);
+  CHECK(says(refused, "different suite: "));
+  CHECK_FALSE(says(refused, "not known"));
   for (const char* flag : {"--rounds", "--seed", "--time-limit"}) {
-    const auto useless =
-        sandbox.fathom({"check", file.string(), "--baseline", baseline, flag, "4"});
+    const auto useless = sandbox.check({flag, "4"});
     CHECK(code(useless) == 2);
-    CHECK(useless.errors.find(std::string(flag) + " is for --base and --head") != std::string::npos);
+    CHECK(useless.errors.find(std::string(flag) + " is for --base and --head") !=
+          std::string::npos);
   }
 }
 
 TEST_CASE("One file that is no run blocks the decision, and prune alone removes it") {
-  Sandbox sandbox({});
-  const fs::path file = sandbox.folder() / "result.json", folder = sandbox.folder() / "baseline";
-  const std::string baseline = folder.string();
-  const auto add = [&](const char* time) {
-    write_text(file, benchmark_file(time));
-    return sandbox.fathom({"baseline", "add", file.string(), "--baseline", baseline});
-  };
-  for (const char* time : {"1000", "1001", "999", "1002", "998"}) CHECK(code(add(time)) == 0);
-  write_text(fs::directory_iterator(folder)->path() / "2026-0123456789abcdef.json",
+  Stored stored;
+  for (const char* time : {"1000", "1001", "999", "1002", "998"})
+    CHECK(code(stored.add(time)) == 0);
+  write_text(fs::directory_iterator(stored.baseline)->path() / "2026-0123456789abcdef.json",
              "{\"fathom_baseline\": 1, ");
-  const auto more = add("1000.5");
+  const auto more = stored.add("1000.5");
   CHECK(code(more) == 0);
-  CHECK(more.output.find("1 metric; 7 runs of this identity") != std::string::npos);
-  const auto check = [&] {
-    return sandbox.fathom({"check", file.string(), "--baseline", baseline});
-  };
-  const auto refused = check();
+  CHECK(says(more, "1 metric; 7 runs of this identity"));
+  const auto refused = stored.check();
   CHECK(code(refused) == 2);
   CHECK(refused.errors.find("2026-0123456789abcdef.json") != std::string::npos);
-  for (const auto& told : {sandbox.fathom({"baseline", "list", "--baseline", baseline}),
-                           sandbox.fathom({"history", baseline})}) {
+  for (const auto& told : {stored.fathom({"baseline", "list", "--baseline", stored.baseline}),
+                           stored.fathom({"history", stored.baseline})}) {
     CHECK(code(told) == 0);
-    CHECK(told.output.find("2026-0123456789abcdef.json") != std::string::npos);
-    CHECK(told.output.find("6 runs") != std::string::npos);
+    CHECK(says(told, "2026-0123456789abcdef.json"));
+    CHECK(says(told, "6 runs"));
   }
   // As the refusal says.
-  const auto pruned = sandbox.fathom({"baseline", "prune", "--baseline", baseline});
+  const auto pruned = stored.fathom({"baseline", "prune", "--baseline", stored.baseline});
   INFO(pruned.output << pruned.errors);
   CHECK(code(pruned) == 0);
-  CHECK(pruned.output.find("removed") != std::string::npos);
-  CHECK(pruned.output.find("1 file is gone") != std::string::npos);
-  CHECK(code(check()) == 0);
+  CHECK(says(pruned, "removed"));
+  CHECK(says(pruned, "1 file is gone"));
+  CHECK(code(stored.check()) == 0);
 }
 
 TEST_CASE("fathom check starts the probes of two builds together, where both can") {

@@ -7,17 +7,14 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "fleet_run.h"
 #include "results/error.h"
-#include "sandbox.h"
 
 namespace fathom {
 namespace {
 
-namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
-using nlohmann::json;
 
 /// A simulated fleet below `folder`.
 void simulate(const fs::path& folder, int gpus, int planted) {
@@ -40,12 +37,12 @@ TEST_CASE("A simulated fleet is collected, and its slow cards are named", "[e2e]
   write_text(jobs / "node0012" / "gpu.json.77-x.tmp", "{");
   write_text(box.folder() / "hosts", "# all\nnode0007\nnode0011\n\n");
   const auto run =
-      box.fathom({"fleet", "collect", jobs.string(), "--out", box.out().string(), "--expect-hosts",
-                  (box.folder() / "hosts").string(), "--expect-gpus", "400", "--host", "node0020"});
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::incomplete));
+      must_end(box,
+               {"fleet", "collect", jobs.string(), "--out", box.out().string(), "--expect-hosts",
+                (box.folder() / "hosts").string(), "--expect-gpus", "400", "--host", "node0020"},
+               ExitCode::incomplete);
   CHECK(run.errors.empty());
-  const json fleet = json::parse(read_text(box.out() / "fleet.json"));
+  const json fleet = fleet_of(box.out());
   CHECK(fleet.at("gpus").size() == 391);
   CHECK(fleet.at("named").size() == 5);
   CHECK(fleet.at("problems").size() == 4);
@@ -99,15 +96,13 @@ TEST_CASE("A large fleet is collected within its time and memory", "[e2e][fleet]
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
   };
   const double before_s = spent_s();
-  const auto run = box.fathom(
-      {"fleet", "collect", (box.folder() / "jobs").string(), "--out", box.out().string()});
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == 0);
+  must_end(box,
+           {"fleet", "collect", (box.folder() / "jobs").string(), "--out", box.out().string()});
   CHECK(spent_s() - before_s < 2 * 10 * share + pictures_s);
   rusage usage{};
   getrusage(RUSAGE_CHILDREN, &usage);  // of the largest: making the fleet takes less
   CHECK(static_cast<double>(usage.ru_maxrss) / 1024 < 1024 * share + start_mib);
-  const json fleet = json::parse(read_text(box.out() / "fleet.json"));
+  const json fleet = fleet_of(box.out());
   CHECK(fleet.at("gpus").size() == static_cast<std::size_t>(gpus));
   CHECK(fleet.at("links").size() == static_cast<std::size_t>(gpus / 8));
   CHECK(fleet.at("named").size() >= static_cast<std::size_t>(planted));
@@ -122,10 +117,8 @@ TEST_CASE("Plain runs of several hosts are collected as well", "[e2e][fleet]") {
     REQUIRE(code(box.fathom(
                 {"run", "--out", (box.folder() / "jobs" / gpu).string(), "--no-report"})) == 0);
   }
-  const auto run = box.fathom({"fleet", "collect", (box.folder() / "jobs").string()});
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == 0);
-  const json fleet = json::parse(read_text(box.folder() / "jobs" / "fleet.json"));
+  must_end(box, {"fleet", "collect", (box.folder() / "jobs").string()});
+  const json fleet = fleet_of(box.folder() / "jobs");
   REQUIRE(fleet.at("gpus").size() == 3);
   CHECK(fleet.at("gpus").at(1).at("host") == "GPU-1");
   // What collect itself left is no job's.
@@ -136,9 +129,7 @@ TEST_CASE("What cannot be collected is told in one sentence", "[e2e][fleet]") {
   Sandbox box({"first"});
   const auto refused = [&](std::vector<std::string> words, const std::string& saying) {
     words.insert(words.begin(), {"fleet", "collect"});
-    const auto run = box.fathom(words);
-    INFO(run.output << run.errors);
-    CHECK(code(run) == to_int(ExitCode::bad_input));
+    const auto run = must_end(box, words, ExitCode::bad_input);
     CHECK(std::count(run.errors.begin(), run.errors.end(), '\n') == 1);
     CHECK_THAT(run.errors, ContainsSubstring(saying));
   };

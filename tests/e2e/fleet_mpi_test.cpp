@@ -49,6 +49,11 @@ class Job {
     const auto ended = supervise(*child_, inbox_, {.limit = 60s, .line = {}});
     return ended.end.signal != 0 ? -ended.end.signal : ended.end.status;
   }
+  void must_end(ExitCode expected = ExitCode::ok) {
+    const int status = wait();
+    INFO(output());
+    REQUIRE(status == to_int(expected));
+  }
   std::string output() const {
     std::string text(1 << 16, '\0');
     const ssize_t n = pread(output_.get(), text.data(), text.size(), 0);
@@ -73,9 +78,7 @@ TEST_CASE("Ranks of MPI measure one GPU each, and rank 0 reports", "[e2e][fleet]
   Sandbox box({"first", "second"});
   box.set("FAKE_GPUS", "4");
   Job job(box, 4, fleet_run(box));
-  const int status = job.wait();
-  INFO(job.output());
-  REQUIRE(status == 0);
+  job.must_end();
   const json fleet = fleet_of(box.out());
   REQUIRE(fleet.at("gpus").size() == 4);
   for (int gpu = 0; gpu < 4; ++gpu) {
@@ -112,9 +115,7 @@ TEST_CASE("Counters are shared among the ranks that have a GPU", "[e2e][fleet][m
   };
   Job job(box,
           scripted(fleet_run(box, {"--alone", "none"}), {on("GPU-0"), on("GPU-0"), on("GPU-1")}));
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == to_int(ExitCode::incomplete));  // of the one in the middle
+  job.must_end(ExitCode::incomplete);  // of the one in the middle
   CHECK(counters_of(box.out(), 3) ==
         std::vector<std::vector<std::string>>{{"first", "third"}, {}, {"second"}});
   CHECK(gpu_of(fleet_of(box.out()), 1)->at("no_counters") == "");
@@ -130,9 +131,7 @@ TEST_CASE("A rank asks for its GPUs while MPI starts", "[e2e][fleet][mpi]") {
       "for i in $(seq 200); do [ -e \"$FAKE_ASKED\" ] && break; sleep 0.05; done; "
       "[ -e \"$FAKE_ASKED\" ] && : > \"$SEEN\"; exec \"$@\"";
   Job job(box, scripted(fleet_run(box, {"--alone", "none"}), {"exec \"$@\"", late}));
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == 0);
+  job.must_end();
   CHECK(fs::exists(box.folder() / "seen"));
 }
 
@@ -140,9 +139,7 @@ TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {
   Sandbox box({"links", "copy_bandwidth"});
   box.set("FAKE_GPUS", "3");
   Job job(box, 3, fleet_run(box, {"--alone", "brief"}));
-  const int status = job.wait();
-  INFO(job.output());
-  REQUIRE(status == 0);
+  job.must_end();
   check_turns(box.out(), 3, "links");
   check_turns(box.out(), 3, "copy_bandwidth");
 }
@@ -153,9 +150,7 @@ TEST_CASE("A rank that cannot write its documents says so to rank 0", "[e2e][fle
   fs::create_directories(box.out() / "gpus");
   write_text(box.out() / "gpus" / "box-1", "a file where a folder should be");
   Job job(box, 2, fleet_run(box));
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == to_int(ExitCode::incomplete));
+  job.must_end(ExitCode::incomplete);
   const json fleet = fleet_of(box.out());
   REQUIRE(fleet.at("gpus").size() == 1);
   CHECK(status_of(fleet, 0) == "complete");
@@ -171,9 +166,7 @@ TEST_CASE("Two jobs of ranks do not share a folder", "[e2e][fleet][mpi]") {
   const FileDescriptor other(open((box.out() / ".lock").c_str(), O_RDWR | O_CREAT, 0644));
   REQUIRE(flock(other.get(), LOCK_EX | LOCK_NB) == 0);
   Job job(box, 2, fleet_run(box));
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == to_int(ExitCode::gpu_busy));
+  job.must_end(ExitCode::gpu_busy);
   CHECK_THAT(job.output(), ContainsSubstring("Another job of ranks"));
   CHECK_FALSE(fs::exists(box.out() / "gpus"));
 }
@@ -183,9 +176,7 @@ TEST_CASE("Where a rank is lost while they come together, the others say so", "[
   box.set("FAKE_GPUS", "2");
   box.set("LD_PRELOAD", FATHOM_LOST_RANK);
   Job job(box, 2, fleet_run(box));
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == to_int(ExitCode::setup_incomplete));
+  job.must_end(ExitCode::setup_incomplete);
   CHECK_THAT(job.output(), ContainsSubstring("A rank was lost before all had come together"));
 }
 
@@ -209,9 +200,7 @@ TEST_CASE("Ranks that share no storage are told, and measure nothing", "[e2e][fl
   const std::string blind =
       "while [ ! -e '" + note + "' ]; do sleep 0.05; done; rm '" + note + "'; exec \"$@\"";
   Job job(box, scripted(fleet_run(box), {"exec \"$@\"", blind}));
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == to_int(ExitCode::setup_incomplete));
+  job.must_end(ExitCode::setup_incomplete);
   CHECK_THAT(job.output(), ContainsSubstring("does not see what rank 0 wrote into"));
 }
 
@@ -222,9 +211,7 @@ TEST_CASE("Ranks without --out take the folder of rank 0", "[e2e][fleet][mpi]") 
   words.erase(words.begin() + 2, words.begin() + 4);
   const std::string later = "sleep 1.1; exec \"$@\"";
   Job job(box, scripted(words, {"cd '" + box.folder().string() + "'; exec \"$@\"", later}));
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == 0);
+  job.must_end();
   std::vector<fs::path> made;
   for (const auto& entry : fs::directory_iterator(box.folder()))
     if (entry.path().filename().string().starts_with("fathom-fleet-")) made.push_back(entry);
@@ -237,9 +224,7 @@ TEST_CASE("Fewer ranks than before report no more than themselves", "[e2e][fleet
   box.set("FAKE_GPUS", "3");
   REQUIRE(Job(box, 3, fleet_run(box, {"--alone", "none"})).wait() == 0);
   Job job(box, 2, fleet_run(box, {"--alone", "none"}));
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == 0);
+  job.must_end();
   const json fleet = fleet_of(box.out());
   CHECK(fleet.at("gpus").size() == 2);
   CHECK(fleet.at("gpus").at(0).at("run") == fleet.at("gpus").at(1).at("run"));
@@ -250,9 +235,7 @@ TEST_CASE("Fewer ranks than before report no more than themselves", "[e2e][fleet
 TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]") {
   Sandbox box({"first"});
   Job job(box, 3, fleet_run(box, {"--replay", "--no-report"}));
-  const int status = job.wait();
-  INFO(job.output());
-  REQUIRE(status == 0);
+  job.must_end();
   const json fleet = fleet_of(box.out());
   REQUIRE(fleet.at("gpus").size() == 3);
   CHECK(fleet.at("gpus").at(0).at("source") == "replay");
@@ -270,9 +253,7 @@ TEST_CASE("A rank killed in the middle takes nobody with it", "[e2e][fleet][mpi]
   REQUIRE(ranks.size() == 4);
   REQUIRE(kill(ranks.at(2).first, SIGKILL) == 0);
   gate.open();
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == to_int(ExitCode::incomplete));
+  job.must_end(ExitCode::incomplete);
   const json fleet = fleet_of(box.out());
   for (const int gpu : {0, 1, 3}) CHECK(status_of(fleet, gpu) == "complete");
   CHECK(status_of(fleet, 2) == "failed");
@@ -299,9 +280,7 @@ TEST_CASE("Of a rank that hangs, rank 0 waits no longer than it was told", "[e2e
   REQUIRE(ranks.size() == 3);
   REQUIRE(kill(ranks.at(1).first, SIGSTOP) == 0);
   gate.open();
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == to_int(ExitCode::incomplete));
+  job.must_end(ExitCode::incomplete);
   kill(ranks.at(1).first, SIGKILL);
   const json fleet = fleet_of(box.out());
   for (const int gpu : {0, 2}) CHECK(status_of(fleet, gpu) == "complete");
@@ -320,9 +299,7 @@ TEST_CASE("If rank 0's measurement dies, it reports what the others found", "[e2
   REQUIRE(ranks.size() == 3);
   REQUIRE(kill(ranks.at(0).first, SIGKILL) == 0);
   gate.open();
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == to_int(ExitCode::incomplete));
+  job.must_end(ExitCode::incomplete);
   const json fleet = fleet_of(box.out());
   CHECK(status_of(fleet, 0) == "failed");
   CHECK_THAT(gpu_of(fleet, 0)->at("reason").get<std::string>(),
@@ -365,9 +342,7 @@ TEST_CASE("More ranks than GPUs: those without one say so", "[e2e][fleet][mpi]")
   Sandbox box({"first"});
   box.set("FAKE_GPUS", "2");
   Job job(box, 3, fleet_run(box));
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == to_int(ExitCode::incomplete));
+  job.must_end(ExitCode::incomplete);
   const json fleet = fleet_of(box.out());
   CHECK(status_of(fleet, 0) == "complete");
   CHECK(status_of(fleet, 1) == "complete");

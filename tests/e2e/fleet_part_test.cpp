@@ -57,9 +57,7 @@ TEST_CASE("Jobs of one GPU each on one host keep out of each other's folders", "
   for (int gpu = 0; gpu < 4; ++gpu)
     REQUIRE(wait_for_text(folder_of(box, gpu) / "suite" / "logs" / "lasting.log", "log of"));
   // The last one's GPU again, while it is measured.
-  const auto twice = box.fathom(words);
-  INFO(twice.output << twice.errors);
-  CHECK(code(twice) == to_int(ExitCode::gpu_busy));
+  const auto twice = must_end(box, words, ExitCode::gpu_busy);
   CHECK_THAT(twice.errors, ContainsSubstring("another job measures box GPU"));
   write_text(box.folder() / "release", "");
   for (auto& job : jobs) {
@@ -70,9 +68,7 @@ TEST_CASE("Jobs of one GPU each on one host keep out of each other's folders", "
   std::set<std::string> hashes;
   for (int gpu = 0; gpu < 4; ++gpu) hashes.insert(hash_in(folder_of(box, gpu)));
   CHECK(hashes.size() == 4);
-  const auto collected = box.fathom({"fleet", "collect", box.out().string()});
-  INFO(collected.output << collected.errors);
-  CHECK(code(collected) == 0);
+  must_end(box, {"fleet", "collect", box.out().string()});
   CHECK(fleet_of(box.out()).at("gpus").size() == 4);
   // Once more, in another order: each finds its own again.
   box.set("CUDA_VISIBLE_DEVICES", "GPU-2");
@@ -88,14 +84,10 @@ TEST_CASE("Machines of one name keep apart, in one folder and in several", "[e2e
   const auto measure_on = [&](const char* machine, const char* gpu) {
     box.set("FATHOM_MACHINE", machine);
     box.set("CUDA_VISIBLE_DEVICES", gpu);
-    const auto run = box.fathom(words);
-    INFO(run.output << run.errors);
-    REQUIRE(code(run) == 0);
+    must_end(box, words);
   };
   const auto collected = [&](const fs::path& folder) {
-    const auto run = box.fathom({"fleet", "collect", folder.string(), "--out", box.out().string()});
-    INFO(run.output << run.errors);
-    CHECK(code(run) == 0);
+    must_end(box, {"fleet", "collect", folder.string(), "--out", box.out().string()});
     const json fleet = fleet_of(box.out());
     std::multiset<std::string> hosts;
     for (const json& gpu : fleet.at("gpus")) hosts.insert(gpu.at("host"));
@@ -132,9 +124,7 @@ TEST_CASE("A second run keeps off the GPUs that one measures into the same folde
   Background first(words);
   for (int gpu = 0; gpu < 2; ++gpu)
     REQUIRE(wait_for_text(folder_of(box, gpu) / "suite" / "logs" / "lasting.log", "log of"));
-  const auto second = box.fathom(words);
-  INFO(second.output << second.errors);
-  CHECK(code(second) == to_int(ExitCode::gpu_busy));
+  const auto second = must_end(box, words, ExitCode::gpu_busy);
   CHECK_THAT(second.errors, ContainsSubstring("choose another folder with --out"));
   CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
   write_text(box.folder() / "release", "");
@@ -154,9 +144,7 @@ TEST_CASE("Parts that a launcher starts replay as a GPU each", "[e2e][fleet]") {
   box.set("OMPI_COMM_WORLD_SIZE", "3");
   for (const char* rank : {"2", "0", "1", "1"}) {
     box.set("OMPI_COMM_WORLD_RANK", rank);
-    const auto run = box.fathom(fleet_run(box, {"--part", "--replay"}));
-    INFO(run.output << run.errors);
-    CHECK(code(run) == 0);
+    must_end(box, fleet_run(box, {"--part", "--replay"}));
   }
   CHECK(code(box.fathom({"fleet", "collect", box.out().string()})) == 0);
   CHECK(fleet_of(box.out()).at("gpus").size() == 3);

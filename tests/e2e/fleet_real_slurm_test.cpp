@@ -18,6 +18,7 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
+using Statuses = std::vector<std::string>;
 const std::vector<std::string> all_gpus{"n1-0", "n1-1", "n2-0", "n2-1"};
 
 /// A command in the background, with its words in a file.
@@ -70,13 +71,30 @@ class SlurmJob {
   void run(const std::string& line) { command.emplace(box, line); }
   int wait() { return command->wait(); }
   std::string output() const { return command->output() + read_text(script_log()); }
+  /// Once all have begun.
+  std::map<int, std::pair<pid_t, pid_t>> ranks() const {
+    auto found = wait_for_ranks(box, all_gpus);
+    INFO(output() << cluster->log());
+    REQUIRE(found.size() == 4);
+    return found;
+  }
+  /// Nothing: with any code but 0.
+  void must_end(std::optional<ExitCode> expected) {
+    const int status = wait();
+    INFO(output() << cluster->log());
+    if (expected)
+      CHECK(status == to_int(*expected));
+    else
+      CHECK(status != 0);
+  }
   fs::path script_log() const { return box.folder() / "script.log"; }
 
-  std::string status(const std::string& host, int number) const {
+  /// Of both nodes' GPUs in their order.
+  std::vector<std::string> statuses() const {
+    std::vector<std::string> all;
     const json fleet = fleet_of(box.out());
-    for (const json& gpu : fleet.at("gpus"))
-      if (gpu.at("host") == host && gpu.at("gpu") == number) return gpu.at("status");
-    return "not there";
+    for (const json& gpu : fleet.at("gpus")) all.push_back(gpu.at("status"));
+    return all;
   }
 
   Sandbox box{"lasting", "links", "copy_bandwidth"};
@@ -89,102 +107,68 @@ TEST_CASE("Slurm runs the batch script: ranks on two nodes, one report", "[e2e][
   SlurmJob job;
   job.gate->open();
   job.batch();
-  const int status = job.wait();
-  INFO(job.output() << job.cluster->log());
-  CHECK(status == 0);
+  job.must_end(ExitCode::ok);
   const json fleet = fleet_of(job.box.out());
-  CHECK(fleet.at("gpus").size() == 4);
   CHECK(
       fleet.at("problems").empty());  // Slurm's own names of the nodes are those that are expected
-  for (const char* host : {"n1", "n2"})
-    for (const int gpu : {0, 1}) CHECK(job.status(host, gpu) == "complete");
+  CHECK(job.statuses() == Statuses(4, "complete"));
 }
 
 TEST_CASE("Under Slurm a rank that dies takes nobody with it", "[e2e][fleet][slurm]") {
   SlurmJob job;
   job.srun("--mpi=pmix");
-  const auto ranks = wait_for_ranks(job.box, all_gpus);
-  INFO(job.output() << job.cluster->log());
-  REQUIRE(ranks.size() == 4);
+  const auto ranks = job.ranks();
   REQUIRE(kill(ranks.at(2).first, SIGKILL) == 0);
   // Long enough for Slurm to have ended the others.
   std::this_thread::sleep_for(std::chrono::seconds(1));
   job.gate->open();
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == to_int(ExitCode::incomplete));
-  CHECK(job.status("n1", 0) == "complete");
-  CHECK(job.status("n1", 1) == "complete");
-  CHECK(job.status("n2", 0) == "failed");
-  CHECK(job.status("n2", 1) == "complete");
+  job.must_end(ExitCode::incomplete);
+  CHECK(job.statuses() == Statuses{"complete", "complete", "failed", "complete"});
   CHECK_THAT(read_text(job.box.out() / "report" / "README.md"), ContainsSubstring("SIGKILL"));
 }
 
 TEST_CASE("Under Slurm a rank that is killed itself does not end the step", "[e2e][fleet][slurm]") {
   SlurmJob job;
   job.srun("--mpi=pmix", "--wait 2");
-  const auto ranks = wait_for_ranks(job.box, all_gpus);
-  INFO(job.output() << job.cluster->log());
-  REQUIRE(ranks.size() == 4);
+  const auto ranks = job.ranks();
   REQUIRE(kill(ranks.at(2).second, SIGKILL) == 0);
   std::this_thread::sleep_for(std::chrono::seconds(1));
   job.gate->open();
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status != 0);
-  for (const auto& [host, gpu] : {std::pair("n1", 0), {"n1", 1}, {"n2", 1}})
-    CHECK(job.status(host, gpu) == "complete");
-  CHECK(job.status("n2", 0) == "failed");
+  job.must_end(std::nullopt);
+  CHECK(job.statuses() == Statuses{"complete", "complete", "failed", "complete"});
   CHECK_THAT(read_text(job.box.out() / "report" / "README.md"), ContainsSubstring("rank 2"));
 }
 
 TEST_CASE("Under Slurm a rank that hangs is given up", "[e2e][fleet][slurm]") {
   SlurmJob job;
   job.srun("--mpi=pmix", "--wait 1");
-  const auto ranks = wait_for_ranks(job.box, all_gpus);
-  INFO(job.output() << job.cluster->log());
-  REQUIRE(ranks.size() == 4);
+  const auto ranks = job.ranks();
   REQUIRE(kill(ranks.at(1).first, SIGSTOP) == 0);
   job.gate->open();
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == to_int(ExitCode::incomplete));
-  CHECK(job.status("n1", 0) == "complete");
-  CHECK(job.status("n1", 1) == "failed");
-  CHECK(job.status("n2", 1) == "complete");
+  job.must_end(ExitCode::incomplete);
+  CHECK(job.statuses() == Statuses{"complete", "failed", "complete", "complete"});
 }
 
 TEST_CASE("A node of Slurm's that stands still costs its own GPUs", "[e2e][fleet][slurm]") {
   SlurmJob job;
   job.srun("--mpi=pmix", "--wait 1");
-  const auto ranks = wait_for_ranks(job.box, all_gpus);
-  INFO(job.output() << job.cluster->log());
-  REQUIRE(ranks.size() == 4);
+  const auto ranks = job.ranks();
   for (const int rank : {2, 3}) kill(ranks.at(rank).second, SIGSTOP);  // leaves no note
   for (const int rank : {2, 3}) kill(ranks.at(rank).first, SIGSTOP);
   job.gate->open();
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status != 0);
-  CHECK(job.status("n1", 0) == "complete");
-  CHECK(job.status("n1", 1) == "complete");
-  CHECK(job.status("n2", 0) == "failed");
-  CHECK(job.status("n2", 1) == "failed");
+  job.must_end(std::nullopt);
+  CHECK(job.statuses() == Statuses{"complete", "complete", "failed", "failed"});
 }
 
 TEST_CASE("Of a step that Slurm has ended the batch script reports", "[e2e][fleet][slurm]") {
   SlurmJob job;
   job.batch();
-  const auto ranks = wait_for_ranks(job.box, all_gpus);
-  INFO(job.output() << job.cluster->log());
-  REQUIRE(ranks.size() == 4);
+  const auto ranks = job.ranks();
   const auto ended = run_and_capture(
       "/bin/sh", {"-c", "scancel --signal=KILL $(squeue --steps -h -o %i | grep '[.]0$')"},
       std::chrono::seconds(20));
   CHECK(code(ended) == 0);
-  const int status = job.wait();
-  INFO(job.output());
-  CHECK(status == to_int(ExitCode::incomplete));
+  job.must_end(ExitCode::incomplete);
   CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
   // What was measured before is there.
   const auto summary = json::parse(read_text(job.box.out() / "gpus" / "n1-0" / "gpu.json"));
@@ -195,14 +179,12 @@ TEST_CASE("Of a step that Slurm has ended the batch script reports", "[e2e][flee
 TEST_CASE("Before Slurm's time is up the batch script reports", "[e2e][fleet][slurm]") {
   SlurmJob job;
   job.batch();
-  REQUIRE(wait_for_ranks(job.box, all_gpus).size() == 4);
+  job.ranks();
   // What --signal=B:TERM does, without waiting for minutes to pass.
   const auto told = run_and_capture(
       "/bin/sh", {"-c", "scancel --batch --signal=TERM --name=fathom"}, std::chrono::seconds(20));
   CHECK(code(told) == 0);
-  const int status = job.wait();
-  INFO(job.output() << job.cluster->log());
-  CHECK(status == to_int(ExitCode::incomplete));
+  job.must_end(ExitCode::incomplete);
   CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
   CHECK(fs::exists(job.box.out() / "report" / "README.md"));
 }
@@ -210,14 +192,12 @@ TEST_CASE("Before Slurm's time is up the batch script reports", "[e2e][fleet][sl
 TEST_CASE("A step of Slurm's that is ended is reported by rank 0", "[e2e][fleet][slurm]") {
   SlurmJob job;
   job.srun("--mpi=pmix --job-name=fathom");
-  REQUIRE(wait_for_ranks(job.box, all_gpus).size() == 4);
+  job.ranks();
   // First SIGTERM to all tasks, SIGKILL after KillWait.
   const auto told = run_and_capture("/bin/sh", {"-c", "scancel --signal=TERM --name=fathom"},
                                     std::chrono::seconds(20));
   CHECK(code(told) == 0);
-  const int status = job.wait();
-  INFO(job.output() << job.cluster->log());
-  CHECK(status != 0);
+  job.must_end(std::nullopt);
   CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
 }
 
@@ -225,9 +205,7 @@ TEST_CASE("srun without an MPI says so, and nobody waits", "[e2e][fleet][slurm]"
   SlurmJob job;
   job.srun("--mpi=none");
   const auto begin = std::chrono::steady_clock::now();
-  const int status = job.wait();
-  INFO(job.output() << job.cluster->log());
-  CHECK(status == to_int(ExitCode::setup_incomplete));
+  job.must_end(ExitCode::setup_incomplete);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
   CHECK_THAT(job.output(), ContainsSubstring("fathom: rank 0 of 4") &&
                                ContainsSubstring("srun --mpi=pmix") &&
@@ -242,11 +220,8 @@ TEST_CASE("Slurm runs independent jobs without MPI", "[e2e][fleet][slurm]") {
       "srun --nodes=2 --ntasks-per-node=1 --kill-on-bad-exit=0 \"$FATHOM\" fleet run --part "
       "--suite quick --no-links --time-limit 300 --out \"$OUT\" || true\n"
       "\"$FATHOM\" fleet collect \"$OUT\"");
-  const int status = job.wait();
-  INFO(job.output() << job.cluster->log());
-  CHECK(status == 0);
-  CHECK(job.status("n1", 0) == "complete");
-  CHECK(job.status("n2", 0) == "complete");
+  job.must_end(ExitCode::ok);
+  CHECK(job.statuses() == Statuses{"complete", "complete"});
 }
 
 }  // namespace

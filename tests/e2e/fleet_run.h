@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "results/exit_codes.h"
 #include "sandbox.h"
 
 namespace fathom {
@@ -42,6 +43,15 @@ inline std::vector<std::string> fleet_run(const Sandbox& box, std::vector<std::s
   unless_given("--host-name", "box");
   words.insert(words.end(), more.begin(), more.end());
   return words;
+}
+
+/// `fathom` with these words, which has to end as expected.
+inline CapturedRun must_end(Sandbox& box, const std::vector<std::string>& words,
+                            ExitCode expected = ExitCode::ok) {
+  const auto run = box.fathom(words);
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == to_int(expected));
+  return run;
 }
 
 /// In turn, none while another measures, and all of them ready before the first of all does.

@@ -18,9 +18,7 @@ using Catch::Matchers::ContainsSubstring;
 TEST_CASE("One process measures all GPUs of a host, alone and together", "[e2e][fleet]") {
   Sandbox box({"first"});
   box.set("FAKE_GPUS", "3");
-  const auto run = box.fathom(fleet_run(box));
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == 0);
+  must_end(box, fleet_run(box));
   const json fleet = fleet_of(box.out());
   REQUIRE(fleet.at("gpus").size() == 3);
   for (int gpu = 0; gpu < 3; ++gpu) CHECK(status_of(fleet, gpu) == "complete");
@@ -41,9 +39,7 @@ TEST_CASE("Alone is in turn, all made ready before", "[e2e][fleet]") {
   Sandbox box({"links", "copy_bandwidth", "atlas_first"});
   box.set("FAKE_GPUS", "3");
   // The fakes are of the group core, which holds what together needs; of another suite it is run.
-  const auto run = box.fathom(fleet_run(box, {"--alone", "brief", "--suite", "atlas-quick"}));
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == 0);
+  must_end(box, fleet_run(box, {"--alone", "brief", "--suite", "atlas-quick"}));
   check_turns(box.out(), 3, "links");
   check_turns(box.out(), 3, "copy_bandwidth");
   const fs::path gpus = box.out() / "gpus";
@@ -94,9 +90,7 @@ TEST_CASE("What measures a GPU runs on the CPUs near it", "[e2e][fleet]") {
 
 TEST_CASE("A host's name that is not there does not cost the report", "[e2e][fleet]") {
   Sandbox box({"first"});
-  const auto run = box.fathom(fleet_run(box, {"--host", "bx"}));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == 0);
+  must_end(box, fleet_run(box, {"--host", "bx"}));
   CHECK_THAT(read_text(box.out() / "report" / "README.md"),
              ContainsSubstring("No host `bx` has left a result"));
 }
@@ -106,9 +100,7 @@ using Names = std::vector<std::string>;
 TEST_CASE("The GPUs of a host share the probes of which they collect counters", "[e2e][fleet]") {
   Sandbox box({"first", "second", "third"});
   box.set("FAKE_GPUS", "2");
-  const auto run = box.fathom(fleet_run(box));
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == 0);
+  must_end(box, fleet_run(box));
   CHECK(counting(box.out(), 2, "first") == std::vector{true, false});
   CHECK(counting(box.out(), 2, "second") == std::vector{false, true});
   CHECK(counting(box.out(), 2, "third") == std::vector{true, false});
@@ -153,9 +145,7 @@ TEST_CASE("One GPU of a host collects counters, or all, or none", "[e2e][fleet]"
   Sandbox box({"first", "second"});
   box.set("FAKE_GPUS", "3");
   const auto gpus_counting = [&](std::vector<std::string> more) {
-    const auto run = box.fathom(fleet_run(box, std::move(more)));
-    INFO(run.output << run.errors);
-    REQUIRE(code(run) == 0);
+    must_end(box, fleet_run(box, std::move(more)));
     CHECK(counters_of(box.out(), 3) == std::vector<Names>(3));
     const auto gpus = counting(box.out(), 3);
     CHECK(counting(box.out(), 3, "second") == gpus);
@@ -183,13 +173,9 @@ TEST_CASE("A part of a fleet leaves documents and no report, and shares among it
           "[e2e][fleet]") {
   Sandbox box({"first", "second"});
   box.set("FAKE_GPUS", "2");
-  const auto run = box.fathom(fleet_run(box, {"--part"}));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == 0);
+  must_end(box, fleet_run(box, {"--part"}));
   CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
-  const auto collected = box.fathom({"fleet", "collect", box.out().string()});
-  INFO(collected.output << collected.errors);
-  CHECK(code(collected) == 0);
+  must_end(box, {"fleet", "collect", box.out().string()});
   CHECK(counters_of(box.out(), 2) == std::vector<Names>{{"first"}, {"second"}});
 }
 
@@ -198,18 +184,14 @@ TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", 
   box.set("FAKE_GPUS", "3");
   auto words = fleet_run(box, {"--alone", "none"});
   std::erase(words, "--no-links");
-  const auto before = box.fathom(words);
-  INFO(before.output << before.errors);
-  REQUIRE(code(before) == 0);
+  must_end(box, words);
   CHECK(fleet_of(box.out()).at("gpus").size() == 3);
   CHECK(fleet_of(box.out()).at("links").size() == 1);
   const fs::path links = box.out() / "links" / "box-0" / "links.json";
   CHECK(json::parse(read_text(links)).at("run") == fleet_of(box.out()).at("gpus").at(2).at("run"));
   write_text(box.out() / "gpus" / "box-7" / "gpu.json.1-a.tmp", "{");
   box.set("CUDA_VISIBLE_DEVICES", "GPU-1");
-  const auto run = box.fathom(fleet_run(box));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == 0);
+  must_end(box, fleet_run(box));
   const json fleet = fleet_of(box.out());
   REQUIRE(fleet.at("gpus").size() == 1);
   CHECK(fleet.at("gpus").at(0).at("uuid_hash") == "0123456789abcde1");
@@ -229,9 +211,7 @@ TEST_CASE("Runs of other GPUs of a host leave each its own links", "[e2e][fleet]
   std::erase(words, "--no-links");
   for (const char* gpu : {"GPU-0", "GPU-1"}) {
     box.set("CUDA_VISIBLE_DEVICES", gpu);
-    const auto run = box.fathom(words);
-    INFO(run.output << run.errors);
-    REQUIRE(code(run) == 0);
+    must_end(box, words);
     CHECK(fleet_of(box.out()).at("links").size() == 1);
   }
   const auto collected = box.fathom({"fleet", "collect", box.out().string()});

@@ -15,9 +15,7 @@ using Catch::Matchers::ContainsSubstring;
 TEST_CASE("A short probe that dies costs what it would have measured", "[e2e][fleet]") {
   Sandbox box({"links", "first"});  // and the copy's program is not there at all
   box.set("FAKE_GPUS", "2");
-  const auto run = box.fathom(fleet_run(box, {"--alone", "brief"}));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::incomplete));
+  must_end(box, fleet_run(box, {"--alone", "brief"}), ExitCode::incomplete);
   const json fleet = fleet_of(box.out());
   CHECK(status_of(fleet, 1) == "partial");
   CHECK_THAT(gpu_of(fleet, 1)->at("reason").get<std::string>(),
@@ -32,9 +30,7 @@ TEST_CASE("A short probe that never gets ready is given up before the others beg
   Sandbox box({"links", "copy_bandwidth"});
   box.set("FAKE_GPUS", "2");
   box.set("FAKE_LATE", "copy_bandwidth");
-  const auto run = box.fathom(fleet_run(box, {"--alone", "brief", "--time-limit", "4"}));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::incomplete));
+  must_end(box, fleet_run(box, {"--alone", "brief", "--time-limit", "4"}), ExitCode::incomplete);
   const json fleet = fleet_of(box.out());
   CHECK(status_of(fleet, 1) == "partial");
   CHECK_THAT(gpu_of(fleet, 1)->at("reason").get<std::string>(),
@@ -47,9 +43,7 @@ TEST_CASE("A short probe that never gets ready is given up before the others beg
 
 TEST_CASE("A time limit names the probe that hung", "[e2e][fleet]") {
   Sandbox box({"first", "hang", "zero"});
-  const auto run = box.fathom(fleet_run(box, {"--alone", "none", "--time-limit", "3"}));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::incomplete));
+  must_end(box, fleet_run(box, {"--alone", "none", "--time-limit", "3"}), ExitCode::incomplete);
   const json fleet = fleet_of(box.out());
   CHECK(status_of(fleet, 0) == "partial");
   CHECK(gpu_of(fleet, 0)->at("reason") ==
@@ -80,9 +74,7 @@ TEST_CASE(
 
 TEST_CASE("A failed check beside refused counters is a failed check", "[e2e][fleet]") {
   Sandbox box({"counters", "mismatch"});
-  const auto run = box.fathom(fleet_run(box));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::check_failed));
+  must_end(box, fleet_run(box), ExitCode::check_failed);
   CHECK(gpu_of(fleet_of(box.out()), 0)->at("exit_code") == to_int(ExitCode::check_failed));
   // Of two GPUs one fails its check and the other's probe crashes: causes that differ.
   box.set("FAKE_GPUS", "2");
@@ -95,9 +87,7 @@ TEST_CASE("A GPU whose probe crashes costs its own figures only", "[e2e][fleet]"
   Sandbox box({"first", "sometimes"});
   box.set("FAKE_GPUS", "2");
   box.set("FAKE_BAD_GPU", "1");
-  const auto run = box.fathom(fleet_run(box, {"--alone", "none"}));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::incomplete));
+  must_end(box, fleet_run(box, {"--alone", "none"}), ExitCode::incomplete);
   const json fleet = fleet_of(box.out());
   CHECK(status_of(fleet, 0) == "complete");
   CHECK(status_of(fleet, 1) == "partial");
@@ -108,9 +98,7 @@ TEST_CASE("Counters that were refused are told by who was to collect them, and f
           "[e2e][fleet]") {
   Sandbox box({"counters", "first"});
   box.set("FAKE_GPUS", "2");
-  const auto run = box.fathom(fleet_run(box));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::incomplete));
+  must_end(box, fleet_run(box), ExitCode::incomplete);
   const json fleet = fleet_of(box.out());
   CHECK_THAT(gpu_of(fleet, 0)->at("reason").get<std::string>(),
              ContainsSubstring("counters are not permitted"));
@@ -130,9 +118,7 @@ TEST_CASE("A GPU that computes wrong results is a problem, and a failed check", 
   Sandbox box({"first", "mismatch"});
   box.set("FAKE_GPUS", "2");
   for (const char* alone : {"none", "full"}) {
-    const auto run = box.fathom(fleet_run(box, {"--alone", alone}));
-    INFO(run.output << run.errors);
-    CHECK(code(run) == to_int(ExitCode::check_failed));
+    must_end(box, fleet_run(box, {"--alone", alone}), ExitCode::check_failed);
     const json fleet = fleet_of(box.out());
     CHECK(status_of(fleet, 1) == "complete");
     REQUIRE(fleet.at("problems").size() == 2);
@@ -146,23 +132,19 @@ TEST_CASE("A folder that takes no documents is told as such", "[e2e][fleet]") {
   write_text(box.folder() / "file", "");
   fs::create_directories(box.out());
   write_text(box.out() / "gpus", "a file where a folder should be");
-  const auto run = box.fathom(fleet_run(box));
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::output_unwritable));
+  const auto run = must_end(box, fleet_run(box), ExitCode::output_unwritable);
   CHECK(std::count(run.errors.begin(), run.errors.end(), '\n') == 1);
   CHECK_THAT(run.errors, !ContainsSubstring("holds no result"));
 }
 
 TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]") {
   Sandbox box({"first"});
-  const auto refused = [&](std::vector<std::string> more, int expected) {
-    const auto run = box.fathom(fleet_run(box, std::move(more)));
-    INFO(run.output << run.errors);
-    CHECK(code(run) == expected);
+  const auto refused = [&](std::vector<std::string> more, ExitCode expected) {
+    const auto run = must_end(box, fleet_run(box, std::move(more)), expected);
     CHECK(std::count(run.errors.begin(), run.errors.end(), '\n') == 1);
     CHECK(run.output.empty());
   };
-  const int bad = to_int(ExitCode::bad_input);
+  const ExitCode bad = ExitCode::bad_input;
   refused({"--suite", "quikc"}, bad);
   refused({"--counters", "second"}, bad);
   refused({"--alone", "sometimes"}, bad);
@@ -176,7 +158,7 @@ TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]
   refused({"--no-such-flag"}, bad);
   refused({"stray"}, bad);
   box.set("FAKE_GPU", "none");
-  refused({}, to_int(ExitCode::no_driver));
+  refused({}, ExitCode::no_driver);
 }
 
 }  // namespace

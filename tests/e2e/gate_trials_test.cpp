@@ -35,9 +35,21 @@ class Trials {
     return run_and_capture(FATHOM_GATE_TRIALS, all, std::chrono::seconds(60));
   }
 
+  CapturedRun must_run(std::vector<std::string> arguments) {
+    const auto ended = run(std::move(arguments));
+    INFO(ended.errors);
+    REQUIRE(code(ended) == 0);
+    return ended;
+  }
+  /// The page about the own journal, and others.
+  std::string page(std::vector<std::string> journals = {}) {
+    journals.insert(journals.begin(), journal().string());
+    REQUIRE(code(report(journals)) == 0);
+    return read_text(sandbox_.out() / "trials.md");
+  }
+
   std::string program(const char* name) const { return (sandbox_.folder() / name).string(); }
   fs::path journal() const { return sandbox_.folder() / "journal.jsonl"; }
-  std::string trials_page() const { return read_text(sandbox_.out() / "trials.md"); }
   Sandbox& sandbox() { return sandbox_; }
 
   /// The journal's decisions, without its first line.
@@ -66,10 +78,7 @@ std::size_t with(const json& decision, double size, const std::string& outcome) 
 
 TEST_CASE("gate_trials slows metrics, and the gate finds the large slowdowns alone") {
   Trials trials;
-  const auto run =
-      trials.run({"--kind", "slowed", "--decisions", "2", "--slowed", "4", "--sizes", "0.25,5"});
-  INFO(run.errors);
-  REQUIRE(code(run) == 0);
+  trials.must_run({"--kind", "slowed", "--decisions", "2", "--slowed", "4", "--sizes", "0.25,5"});
   const auto decisions = trials.decisions();
   REQUIRE(decisions.size() == 2);
   for (const json& decision : decisions) {
@@ -84,8 +93,7 @@ TEST_CASE("gate_trials slows metrics, and the gate finds the large slowdowns alo
   }
   // Other metrics in the second one.
   CHECK(decisions[0].at("planted") != decisions[1].at("planted"));
-  REQUIRE(code(trials.report({trials.journal().string()})) == 0);
-  const std::string page = trials.trials_page();
+  const std::string page = trials.page();
   CHECK(page.find("| 5 % | 4 of 4, 100.00 %") != std::string::npos);
   CHECK(page.find("| 0.25 % | 0 of 4, 0.00 %") != std::string::npos);
   CHECK(page.find("| nothing | 0 of 16, 0.00 %") != std::string::npos);
@@ -95,9 +103,7 @@ TEST_CASE("gate_trials slows metrics, and the gate finds the large slowdowns alo
 
 TEST_CASE("gate_trials plants real faults in metrics that can have them") {
   Trials trials;
-  const auto run = trials.run({"--kind", "faults", "--decisions", "1"});
-  INFO(run.errors);
-  REQUIRE(code(run) == 0);
+  trials.must_run({"--kind", "faults", "--decisions", "1"});
   const json decision = trials.decisions().at(0);
   std::map<std::string, int> faults;
   for (const json& metric : decision.at("planted")) {
@@ -109,17 +115,14 @@ TEST_CASE("gate_trials plants real faults in metrics that can have them") {
   }
   CHECK(faults ==
         std::map<std::string, int>{{"conflict", 2}, {"uncoalesced", 2}, {"occupancy", 2}});
-  REQUIRE(code(trials.report({trials.journal().string()})) == 0);
-  CHECK(trials.trials_page().find("any measured to cost 3 % or more") != std::string::npos);
+  CHECK(trials.page().find("any measured to cost 3 % or more") != std::string::npos);
 }
 
 TEST_CASE("gate_trials starts another load at random, and beside the head's rounds") {
   Trials trials;
   trials.sandbox().set("FAKE_ROUND_MS", "120");
-  const auto run = trials.run(
+  trials.must_run(
       {"--kind", "disturbed", "--decisions", "2", "--patterns", "once,head", "--expected", "0.4"});
-  INFO(run.errors);
-  REQUIRE(code(run) == 0);
   const auto decisions = trials.decisions();
   REQUIRE(decisions.size() == 2);
   const json& head = decisions[1].at("load");
@@ -127,8 +130,7 @@ TEST_CASE("gate_trials starts another load at random, and beside the head's roun
   CHECK(head.at("head_rounds") >= 2);
   CHECK(head.at("head_rounds") > head.at("base_rounds"));
   CHECK(decisions[0].at("load").at("seconds") > 0);
-  REQUIRE(code(trials.report({trials.journal().string()})) == 0);
-  CHECK(trials.trials_page().find("Two equal sides with another load") != std::string::npos);
+  CHECK(trials.page().find("Two equal sides with another load") != std::string::npos);
 }
 
 TEST_CASE("A run that is cut loses nothing, and goes on where it was") {
@@ -141,7 +143,6 @@ TEST_CASE("A run that is cut loses nothing, and goes on where it was") {
   // No decision begins after the time limit.
   trials.sandbox().set("FAKE_ROUND_MS", "100");
   const auto cut = with_more({"--time-limit", "0.1"});
-  INFO(cut.errors);
   REQUIRE(code(cut) == 0);
   CHECK(cut.output.find("go on with --resume") != std::string::npos);
   trials.sandbox().set("FAKE_ROUND_MS", "0");
@@ -157,8 +158,7 @@ TEST_CASE("A run that is cut loses nothing, and goes on where it was") {
   REQUIRE(all.size() == 3);
   CHECK(all[0] == first[0]);
   CHECK(all[2].at("index") == 2);
-  REQUIRE(code(trials.report({trials.journal().string()})) == 0);
-  CHECK(trials.trials_page().find("0 of 3, 0.00 %") != std::string::npos);
+  CHECK(trials.page().find("0 of 3, 0.00 %") != std::string::npos);
 }
 
 TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
@@ -166,12 +166,11 @@ TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
   const auto first_line_of = [&] { return json::parse(first_line(read_text(trials.journal()))); };
   const std::vector<std::string> one{"--kind", "unchanged", "--decisions", "1"},
       two{"--kind", "unchanged", "--decisions", "2", "--resume"};
-  REQUIRE(code(trials.run(one)) == 0);
+  trials.must_run(one);
   const std::string tool = first_line_of().at("tool");
   CHECK(tool == first_line(trials.sandbox().fathom({"--version"}).output));
   CHECK(tool.find(" (") != std::string::npos);  // the commit
-  REQUIRE(code(trials.report({trials.journal().string()})) == 0);
-  CHECK(trials.trials_page().find("### Decided by ") != std::string::npos);
+  CHECK(trials.page().find("### Decided by ") != std::string::npos);
   // A journal of another commit, and one of before commits were noted.
   const std::string text = read_text(trials.journal());
   const auto with_tool = [&](const std::string& by) {
@@ -182,8 +181,7 @@ TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
   const fs::path other = trials.sandbox().folder() / "other.jsonl";
   for (const std::string before : {"", ",\"tool\":\"fathom 0.0.1 (abc)\""}) {
     write_text(other, with_tool(before));
-    REQUIRE(code(trials.report({trials.journal().string(), other.string()})) == 0);
-    const std::string page = trials.trials_page();
+    const std::string page = trials.page({other.string()});
     const auto old = page.find(before.empty() ? "### Decided before commits were noted"
                                               : "### Decided by fathom 0.0.1 (abc)");
     CHECK(old != std::string::npos);
@@ -200,7 +198,7 @@ TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
     CHECK(trials.decisions().size() == 1);
     std::vector<std::string> asked = two;
     asked.back() = "--another-tool";
-    REQUIRE(code(trials.run(asked)) == 0);
+    trials.must_run(asked);
     CHECK(trials.decisions().size() == 2);
     CHECK(std::string(first_line_of().at("tool")).find(", then " + tool) != std::string::npos);
     write_text(trials.journal(), text);
@@ -216,7 +214,7 @@ TEST_CASE("gate_trials counts a check whose round failed, and keeps rounds of a 
   CHECK(code(trials.run(flags)) == 2);  // somebody else's rounds
   std::vector<std::string> resumed = flags;
   resumed.emplace_back("--resume");
-  REQUIRE(code(trials.run(resumed)) == 0);
+  trials.must_run(resumed);
   const json decision = trials.decisions().at(0);
   CHECK(decision.at("exit_code") == 3);
   CHECK(std::string(decision.at("headline")).find("INCONCLUSIVE: Round 1 of --") == 0);

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "fleet/run/measure.h"
 #include "results/error.h"
 #include "sandbox.h"
-#include "fleet/run/counter_shares.h"
 #include "tools/probe_binaries.h"
 
 namespace fathom {
@@ -33,10 +33,12 @@ TEST_CASE("Every probe program describes itself, has help, and needs a GPU", "[e
   CHECK(probes.size() >= 6);
   for (const auto& probe : probes) {
     CAPTURE(probe.name);
-    CHECK(probe.program.filename() == (probe.name == "gemm" ? "gemm_ladder" : "probe_" + probe.name));
+    CHECK(probe.program.filename() ==
+          (probe.name == "gemm" ? "gemm_ladder" : "probe_" + probe.name));
     CHECK(probe.question.ends_with('?'));
     // The atlas states facts, and the validation has models to answer for: neither tests a claim.
-    CHECK(probe.claims.empty() == (probe.name == "model_validation" || probe.group.starts_with("atlas")));
+    CHECK(probe.claims.empty() ==
+          (probe.name == "model_validation" || probe.group.starts_with("atlas")));
     const auto help = run_and_capture(probe.program, {"--help"}, 30s);
     CHECK(code(help) == 0);
     CHECK_THAT(help.output, ContainsSubstring("Examples:"));
@@ -63,17 +65,18 @@ TEST_CASE("A report can have what today's programs conclude, and the document st
   CHECK_THAT(page("now", {"--conclude"}), ContainsSubstring(said));
   CHECK(read_text(FATHOM_RECORDING_FILE) == recorded);
   // What would choose what to measure has no meaning there.
-  const auto useless = run_and_capture(
-      programs / "probe_occupancy",
-      {"--conclude", FATHOM_RECORDING_FILE, "--out", (box.folder() / "x.json").string(), "--seed", "3"}, 30s);
+  const auto useless = run_and_capture(programs / "probe_occupancy",
+                                       {"--conclude", FATHOM_RECORDING_FILE, "--out",
+                                        (box.folder() / "x.json").string(), "--seed", "3"},
+                                       30s);
   CHECK(code(useless) == to_int(ExitCode::bad_input));
   CHECK_THAT(useless.errors, ContainsSubstring("--seed is of no use beside --conclude"));
   // No program is needed for that, as on a machine without CUDA.
   const std::filesystem::path none = box.folder() / "programs";
   std::filesystem::create_directories(none);
   box.set("FATHOM_BIN_DIR", none);
-  const auto run = box.fathom({"report", FATHOM_RECORDING_FILE, "--out",
-                               (box.folder() / "none").string(), "--conclude"});
+  const auto run = box.fathom(
+      {"report", FATHOM_RECORDING_FILE, "--out", (box.folder() / "none").string(), "--conclude"});
   CHECK(code(run) == 0);
   CHECK(run.errors.empty());
   CHECK_THAT(read_text(box.folder() / "none/README.md"),
@@ -113,9 +116,9 @@ TEST_CASE("fathom list shows the real probes", "[e2e]") {
   const auto list = box.fathom({"list"});
   CHECK(code(list) == 0);
   for (const char* name :
-       {"atomics", "bank_conflicts", "copy_bandwidth", "energy", "instructions", "launch_overhead", "links",
-        "memory_bandwidth", "memory_latency", "model_validation", "occupancy", "tail_effect", "topology",
-        "warp_reduce"})
+       {"atomics", "bank_conflicts", "copy_bandwidth", "energy", "instructions", "launch_overhead",
+        "links", "memory_bandwidth", "memory_latency", "model_validation", "occupancy",
+        "tail_effect", "topology", "warp_reduce"})
     CHECK_THAT(list.output, ContainsSubstring(name));
 }
 

@@ -12,9 +12,13 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-CapturedRun run_together(Sandbox& box, std::vector<std::string> more = {}) {
+CapturedRun run_together(Sandbox& box, std::vector<std::string> more = {},
+                         ExitCode expected = ExitCode::ok) {
   more.insert(more.end(), {"--no-counters", "--start-together"});
-  return box.run(more);
+  const auto run = box.run(more);
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == to_int(expected));
+  return run;
 }
 
 long long of_log(const Sandbox& box, const std::string& probe, const std::string& word) {
@@ -24,8 +28,6 @@ long long of_log(const Sandbox& box, const std::string& probe, const std::string
 TEST_CASE("Probes that are started together measure in turn", "[e2e]") {
   Sandbox box({"first", "second", "third"});
   const auto run = run_together(box);
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == 0);
   for (const char* probe : {"first", "second", "third"}) {
     CHECK(entries_of(box.result(), probe) == 2);
     CHECK(of_log(box, probe, "ready") > 0);
@@ -44,9 +46,7 @@ TEST_CASE("Probes that are started together measure in turn", "[e2e]") {
 
 TEST_CASE("The next one begins once the one before has measured, whatever its end takes", "[e2e]") {
   Sandbox box({"lingering", "next", "other"});
-  const auto run = run_together(box);
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == 0);
+  run_together(box);
   CHECK(of_log(box, "next", "began") > of_log(box, "lingering", "ended"));
   CHECK(of_log(box, "next", "began") < of_log(box, "lingering", "left"));
   CHECK(of_log(box, "next", "beside") == 2);  // it still has its context
@@ -55,9 +55,7 @@ TEST_CASE("The next one begins once the one before has measured, whatever its en
 
 TEST_CASE("After a held probe has lost the GPU the others do not begin", "[e2e]") {
   Sandbox box({"first", "lost", "zero"});
-  const auto run = run_together(box);
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::gpu_lost));
+  run_together(box, {}, ExitCode::gpu_lost);
   CHECK(entries_of(box.result(), "lost") == 2);
   CHECK(entries_of(box.result(), "zero") == 0);
   CHECK_THAT(summary_of(box.result(), "zero").status_reason, ContainsSubstring("fell off the bus"));
@@ -65,9 +63,7 @@ TEST_CASE("After a held probe has lost the GPU the others do not begin", "[e2e]"
 
 TEST_CASE("A filter's probes are started together, and the others are left out", "[e2e]") {
   Sandbox box({"first", "second", "third"});
-  const auto run = run_together(box, {"--benchmark_filter=second|third"});
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == 0);
+  run_together(box, {"--benchmark_filter=second|third"});
   CHECK(box.result().probes.size() == 2);
   CHECK(of_log(box, "second", "beside") == 1);
 }
@@ -82,21 +78,19 @@ TEST_CASE("Profilers need the GPU for themselves", "[e2e]") {
 TEST_CASE("As many probes are up at once as the GPU's memory has room for", "[e2e]") {
   Sandbox box({"first", "second", "third"});
   box.set("FAKE_MEMORY_GIB", "16");
-  REQUIRE(code(run_together(box)) == 0);
+  run_together(box);
   CHECK(of_log(box, "second", "ready") < of_log(box, "first", "began"));
   CHECK(of_log(box, "third", "ready") > of_log(box, "second", "ended"));
   CHECK(of_log(box, "first", "beside") == 1);
   box.set("FAKE_MEMORY_GIB", "8");
-  REQUIRE(code(run_together(box)) == 0);
+  run_together(box);
   CHECK(of_log(box, "first", "ready") == -1);
   CHECK(entries_of(box.result(), "first") == 2);
 }
 
 TEST_CASE("Where probes take the GPU from each other they start one by one", "[e2e]") {
   Sandbox box({"crowded", "first"});
-  const auto run = run_together(box);
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == 0);
+  run_together(box);
   CHECK(entries_of(box.result(), "crowded") == 2);
   CHECK(entries_of(box.result(), "first") == 2);
   CHECK(of_log(box, "first", "ready") == -1);
@@ -104,9 +98,7 @@ TEST_CASE("Where probes take the GPU from each other they start one by one", "[e
 
 TEST_CASE("A probe that dies or hangs before it is ready costs its own results", "[e2e]") {
   Sandbox box({"first", "late", "stillborn", "zero"});
-  const auto run = run_together(box, {"--time-limit", "1"});
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::incomplete));
+  const auto run = run_together(box, {"--time-limit", "1"}, ExitCode::incomplete);
   const Document document = box.result();
   CHECK(entries_of(document, "first") == 2);
   CHECK(entries_of(document, "zero") == 2);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "models/warp_access.h"
-#include "probes/bank_conflicts/expected.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"
 #include "tests/gpu/gpu_fixture.h"

@@ -4,9 +4,8 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "harness/runner.h"
-#include "probes/model_validation/occupancy_campaign.h"
-#include "probes/model_validation/occupancy_kernels.h"
-#include "probes/model_validation/warp_campaign.h"
+#include "probes/model_validation/kernels.h"
+#include "probes/model_validation/campaigns.h"
 #include "results/verdict.h"
 #include "tests/gpu/gpu_fixture.h"
 

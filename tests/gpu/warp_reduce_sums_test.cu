@@ -9,7 +9,6 @@
 #include <cstring>
 #include <vector>
 
-#include "probes/warp_reduce/reference_kernels.h"
 #include "probes/warp_reduce/sum_kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 

@@ -20,10 +20,6 @@ struct TmaCode {
   bool keeps =
       false;  ///< its registers: its loads are there twice, to fill the ring and in the loop
 };
-/// A single-tile kernel's, which changes its registers.
-constexpr TmaCode single_tile(const char* product, int loads, int multicasts, int stores) {
-  return {product, 4, loads, multicasts, stores, 1, true, false};
-}
 /// One of at most 64 columns: loads and multicasts of a stage.
 constexpr TmaCode keeping(const char* product, int loads, int multicasts, int stores) {
   return {product, 4, 2 * loads, 2 * multicasts, stores, 1, true, true};
@@ -142,7 +138,6 @@ std::vector<RungCode> other_tensor_codes() {
        "HGMMA UTMALDG LDGSTS USETMAXREG RED REDG ATOMG"});
 
   const char* split = "fp32-3xtf32/02_planned_tiles";
-  add_registers("fp32-3xtf32/01_promoted", "::Promoted,", 2, {t128, 1, 12, 64, 2, 2, 2});
   add_registers(split, "::Wide,", 2, {t128, 1, 12, 64, 2, 2, 2});
   add_registers(split, "::Narrow,", 2, {t64, 1, 12, 32, 2, 1, 1});
   add_registers(split, "::Shared<128,", 2, {t128, 1, 12, 64, 2, 4, 0});
@@ -156,9 +151,11 @@ std::vector<RungCode> other_tensor_codes() {
   add(promoted, "WideTile<fathom::gemm::AlongKPromoted>,", {q128, 8, 4, 2, 4, 2});
   add(promoted, "LargeClusters<fathom::gemm::AlongKPromoted>,", {q128, 8, 2, 2, 4, 2});
   add(promoted, "LargeClusters<fathom::gemm::AlongKPromoted> >,", {q128, 8, 4, 2, 4, 2});
-  add(promoted, "Columns16<fathom::gemm::AlongKPromoted>,", single_tile(q16, 3, 0, 0));
-  add(promoted, "Columns64<fathom::gemm::AlongKPromoted>,", {q64, 4, 3, 0, 0});
-  add(promoted, "Columns128<fathom::gemm::AlongKPromoted>,", {q128, 4, 4, 0, 0});
+  // Two stages' sums, of one that is added while the next multiplies: a stage stands there four
+  // times, at first, twice in the loop and after it.
+  add(promoted, "Columns16<fathom::gemm::AlongKPromoted>,", {q16, 16, 3, 0, 0, 4, true});
+  add(promoted, "Columns64<fathom::gemm::AlongKPromoted>,", {q64, 16, 3, 0, 0, 4});
+  add(promoted, "Columns128<fathom::gemm::AlongKPromoted>,", {q128, 16, 4, 0, 0, 4});
   for (RungCode& code : codes) {
     if (code.rung == promoted) code.has += " FADD>=16";
   }

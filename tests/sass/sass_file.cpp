@@ -179,9 +179,13 @@ const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
   std::vector<SassFunction>& functions = known[folder + "/" + file];
   if (!functions.empty()) return functions;
   for (const std::filesystem::path object : library_objects) {
-    const std::string parent = object.lexically_normal().parent_path().string() + "/";
-    if (parent.find("/gemm_ladder_kernels.dir/") == std::string::npos ||
-        !parent.ends_with("/" + (folder.empty() ? "gemm_ladder_kernels.dir" : folder) + "/") ||
+    const std::string path = object.lexically_normal().string(),
+                      best = "/gemm_ladder_kernels.dir/best/";
+    const std::size_t at = path.find(best);
+    if (at == std::string::npos) continue;
+    const std::string below = path.substr(at + best.size());
+    const std::string where = below.substr(0, below.find_first_of("/."));  // a folder, or a file
+    if ((folder.empty() ? below.find('/') != std::string::npos : where != folder) ||
         object.filename().string().find(file) == std::string::npos)
       continue;
     std::ranges::move(kernels_in(object), std::back_inserter(functions));

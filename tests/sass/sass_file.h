@@ -39,9 +39,9 @@ std::vector<SassFunction> disassemble(const std::string& file);
 /// The same of a kernel library of this build by its target's name.
 std::vector<SassFunction> disassemble_library(const std::string& target);
 
-/// The same of the matrix-product ladder's files whose name contains `file`, in a folder of it,
-/// "fp64", or where that is empty beside those: all of it takes a minute. Kept, so that a test may
-/// ask for it again.
+/// The same of the contenders' files whose name contains `file`: of a folder of gemm/best, "fp64",
+/// or the one file that has its name, "fp8", or where that is empty of all beside the folders. All
+/// of them take a minute. Kept, so that a test may ask for it again.
 const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
                                                     const std::string& file = "");
 

@@ -1,12 +1,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <fstream>
-#include <iterator>
 
 #include "fleet/report.h"
 #include "results/document_io.h"
 #include "results/error.h"
-#include "tests/unit/fleet_folder.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::fleet;
@@ -31,10 +29,9 @@ std::string report_of(const std::vector<Document>& hosts) {
   for (std::size_t i = 0; i < hosts.size(); ++i)
     builder.add(links_of("host" + std::to_string(i), hosts[i]));
   const Fleet fleet = builder.finish({});
-  FleetFolderForTest folder;
+  TestFolder folder;
   const auto paths = write_fleet_report(fleet, find_outliers(fleet, {}), folder.path(), {});
-  std::ifstream file(paths.readme);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return file_text(paths.readme);
 }
 
 }  // namespace
@@ -62,11 +59,11 @@ TEST_CASE("One slow pair of many is named, though no host's median shows it", "[
 
 TEST_CASE("Links that were summed up are reported as their document is", "[fleet]") {
   const Document document = recorded_links();
-  FleetFolderForTest whole, summed_up;
+  TestFolder whole, summed_up;
   whole.write("links/a/result.json", to_text(document));
   summed_up.write("links/a/result.json", "{ not read");
   summed_up.write("links/a/links.json", to_text(links_of("a", document)));
-  const auto facts = [](const FleetFolderForTest& folder) {
+  const auto facts = [](const TestFolder& folder) {
     const Fleet fleet = read_fleet(folder.path(), {});
     REQUIRE(fleet.links.size() == 1);
     CHECK(fleet.problems.empty());
@@ -82,7 +79,7 @@ TEST_CASE("Links that were summed up are reported as their document is", "[fleet
 }
 
 TEST_CASE("A whole document in place of a summary is none of a later run's", "[fleet]") {
-  FleetFolderForTest folder;
+  TestFolder folder;
   folder.write("links/a/links.json", to_text(recorded_links()));
   CHECK(read_fleet(folder.path(), {}).links.size() == 1);
   const Fleet own = read_fleet(folder.path(), {.gpus = {}, .hosts = {}, .run = "this"});

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "fleet/outliers.h"
 #include "fleet/report.h"
-#include "tests/unit/fleet_folder.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::fleet;
@@ -49,11 +47,11 @@ class Host {
       folder_.write("gpus/node-" + std::to_string(i) + "/gpu.json", cards_[i].dump());
     return read_fleet(folder_.path(), {}, 1);
   }
-  const FleetFolderForTest& folder() const { return folder_; }
+  const TestFolder& folder() const { return folder_; }
 
  private:
   std::vector<Json> cards_;
-  FleetFolderForTest folder_;
+  TestFolder folder_;
 };
 
 void set_first(Json& card, const Json& value) {
@@ -76,17 +74,12 @@ std::vector<std::string> named(const Fleet& fleet) {
   return names;
 }
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// The whole report with its hosts' pages.
-std::string report_of(const Fleet& fleet, const FleetFolderForTest& folder) {
+std::string report_of(const Fleet& fleet, const TestFolder& folder) {
   const Outliers outliers = find_outliers(fleet, {});
   const auto paths = write_fleet_report(fleet, outliers, folder.path() / "report", {});
-  std::string text = text_of(paths.readme);
-  for (const auto& host : paths.hosts) text += text_of(host);
+  std::string text = file_text(paths.readme);
+  for (const auto& host : paths.hosts) text += file_text(host);
   return text + fleet_summary(fleet, outliers);
 }
 

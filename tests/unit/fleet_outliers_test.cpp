@@ -8,9 +8,9 @@
 #include "fleet/groups.h"
 #include "fleet/outliers.h"
 #include "fleet/report.h"
-#include "studies/fleet/simulation.h"
 #include "results/document_io.h"
-#include "tests/unit/fleet_folder.h"
+#include "studies/fleet/simulation.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::fleet;
@@ -163,7 +163,7 @@ TEST_CASE("Cards are held against those of their model and settings", "[fleet]")
   Cards planted(0.001);
   for (int i = 0; i < 24; ++i) {
     GpuSummary& card = planted.add(i < 12 ? 0.2 : 0);
-    if (i < 12) card.settings[1].second = "500 W";  // enough to be a kind of their own
+    if (i < 12) card.settings["power limit"] = "500 W";  // enough to be a kind of their own
   }
   CHECK(groups_of(planted.fleet()).size() == 2);
   CHECK(find_outliers(planted.fleet(), {}).named() == 0);
@@ -175,7 +175,7 @@ TEST_CASE("Cards are held against those of their model and settings", "[fleet]")
   for (int i = 0; i < 24; ++i) {
     GpuSummary& card = few.add(i < 2 ? 0.2 : 0);
     if (i >= 2) continue;
-    card.settings[1].second = "500 W";
+    card.settings["power limit"] = "500 W";
     card.health.power_limit_w = 500;
   }
   CHECK(groups_of(few.fleet()).size() == 1);
@@ -217,7 +217,7 @@ TEST_CASE("The telemetry's likeliest cause comes first", "[fleet]") {
              ContainsSubstring("power limit 500 W, the others' 700 W"));
   CHECK_THAT(with([](GpuSummary& c) { c.health.other_processes = 1; }),
              ContainsSubstring("other processes"));
-  CHECK_THAT(with([](GpuSummary& c) { c.settings[0].second = "2"; }),
+  CHECK_THAT(with([](GpuSummary& c) { c.settings["driver"] = "2"; }),
              ContainsSubstring("driver 2, the others' 1"));
 }
 
@@ -241,7 +241,7 @@ TEST_CASE("Planted faults are found in a simulated fleet, and hardly another car
   CHECK(recall.causes == 32);  // all but the unexplained
   CHECK(fleet.hosts() == 250);
 
-  FleetFolderForTest folder;
+  TestFolder folder;
   const auto paths = write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"node0007"}});
   CHECK(paths.hosts.size() == 1);
   CHECK(std::filesystem::file_size(paths.readme) < 500'000);
@@ -261,7 +261,7 @@ TEST_CASE("Hosts with names alike have a page each, and a terminal gets no contr
     builder.add(std::move(summary), "");
   }
   const Fleet fleet = builder.finish({});
-  FleetFolderForTest folder;
+  TestFolder folder;
   const auto outliers = find_outliers(fleet, {});
   const auto paths = write_fleet_report(fleet, outliers, folder.path(), {});
   REQUIRE(paths.hosts.size() == 2);

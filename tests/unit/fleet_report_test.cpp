@@ -1,23 +1,16 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <random>
 
 #include "fleet/report.h"
-#include "tests/unit/fleet_folder.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::fleet;
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// Report of so many GPUs, eight a host, whose names and models follow from their numbers.
 class Report {
@@ -41,10 +34,10 @@ class Report {
     const Fleet fleet = builder.finish({});
     write_fleet_report(fleet, find_outliers(fleet, {}), folder_.path(), {});
   }
-  std::string page() const { return text_of(folder_.path() / "README.md"); }
+  std::string page() const { return file_text(folder_.path() / "README.md"); }
 
  private:
-  FleetFolderForTest folder_;
+  TestFolder folder_;
 };
 
 const auto as_they_are = [](int, GpuSummary&) {};

@@ -14,7 +14,7 @@
 #include "fleet/groups.h"
 #include "results/document_io.h"
 #include "results/error.h"
-#include "tests/unit/fleet_folder.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::fleet;
@@ -154,7 +154,7 @@ TEST_CASE("A date that is none is refused, in a summary and in a document", "[fl
     summary.date = date;
     CHECK_THAT(refusal(to_text(summary)), ContainsSubstring("its date, \"") &&
                                               ContainsSubstring("\", is none; expected: one such"));
-    FleetFolderForTest folder;
+    TestFolder folder;
     folder.write("a/gpu.json", to_text(summary));
     Document document = recording();
     document.date = date;
@@ -169,7 +169,7 @@ TEST_CASE("A date that is none is refused, in a summary and in a document", "[fl
 }
 
 TEST_CASE("A date that is still to come is named, and is not the latest", "[fleet]") {
-  FleetFolderForTest folder;
+  TestFolder folder;
   GpuSummary summary = recorded();
   summary.uuid_hash = "one";
   for (const auto& [place, gpu, date] :
@@ -187,7 +187,7 @@ TEST_CASE("A date that is still to come is named, and is not the latest", "[flee
 }
 
 TEST_CASE("A gpu.json that is a folder is named, and the documents beside it count", "[fleet]") {
-  FleetFolderForTest folder;
+  TestFolder folder;
   GpuSummary other = recorded();
   other.uuid_hash = "other";
   folder.write("gpus/a-0/gpu.json", to_text(other));
@@ -208,7 +208,7 @@ TEST_CASE("A gpu.json that is a folder is named, and the documents beside it cou
 }
 
 TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
-  FleetFolderForTest folder;
+  TestFolder folder;
   GpuSummary summary = recorded();
   for (int gpu = 0; gpu < 3; ++gpu) {
     summary.host = "a";
@@ -267,7 +267,7 @@ TEST_CASE("Builds and suites that differ are seen among the settings", "[fleet]"
 }
 
 TEST_CASE("Of a torn summary's GPU the documents count", "[fleet]") {
-  FleetFolderForTest folder;
+  TestFolder folder;
   folder.write("gpus/node-7-3/gpu.json", to_text(recorded()).substr(0, 3000));
   folder.write("gpus/node-7-3/suite/result.json", to_text(recording()));
   const Fleet fleet = read_fleet(folder.path(), {});
@@ -297,7 +297,7 @@ TEST_CASE("Exit codes that files name are those of the table", "[fleet]") {
 }
 
 TEST_CASE("What is no file is told, and nobody waits for it", "[fleet]") {
-  FleetFolderForTest folder;
+  TestFolder folder;
   GpuSummary summary = recorded();
   summary.host = "a.example.org";
   folder.write("a/gpu.json", to_text(summary));
@@ -316,7 +316,7 @@ TEST_CASE("What is no file is told, and nobody waits for it", "[fleet]") {
 }
 
 TEST_CASE("A folder that may not be looked into takes nothing with it", "[fleet]") {
-  FleetFolderForTest folder;
+  TestFolder folder;
   folder.write("z/gpu.json", to_text(recorded()));
   std::filesystem::create_directories(folder.path() / "locked");
   std::filesystem::permissions(folder.path() / "locked", std::filesystem::perms::none);
@@ -328,7 +328,7 @@ TEST_CASE("A folder that may not be looked into takes nothing with it", "[fleet]
 }
 
 TEST_CASE("Hosts are found by their short names, and not by another's", "[fleet]") {
-  FleetFolderForTest folder;
+  TestFolder folder;
   GpuSummary summary = recorded();
   summary.host = "a.example.org";
   folder.write("a/gpu.json", to_text(summary));
@@ -342,7 +342,7 @@ TEST_CASE("Hosts are found by their short names, and not by another's", "[fleet]
 }
 
 TEST_CASE("A folder without a result is bad input", "[fleet]") {
-  FleetFolderForTest folder;
+  TestFolder folder;
   CHECK_THROWS_AS(read_fleet(folder.path(), {}), Error);
   CHECK_THROWS_AS(read_fleet(folder.path() / "nowhere", {}), Error);
 }

@@ -8,13 +8,13 @@
 #include <thread>
 
 #include "fleet/commands/run_arguments.h"
-#include "fleet/run/counter_shares.h"
 #include "fleet/run/cpus.h"
 #include "fleet/run/launcher.h"
+#include "fleet/run/measure.h"
 #include "fleet/run/rank_note.h"
 #include "fleet/run/roll_call.h"
 #include "results/error.h"
-#include "tests/unit/fleet_folder.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 
@@ -46,7 +46,7 @@ TEST_CASE("Lists of CPUs are read as the kernel writes them", "[fleet]") {
     CAPTURE(text);
     CHECK_FALSE(parse_cpu_list(text));
   }
-  FleetFolderForTest folder;
+  TestFolder folder;
   folder.write("0000:1a:00.0/local_cpulist", "16-17\n");
   const Environment environment({{"FATHOM_PCI_DEVICES", folder.path().string()}});
   CHECK(cpus_near("0000:1A:00.0") == Cpus{16, 17});
@@ -136,7 +136,7 @@ TEST_CASE("Where it is not known which probes there are, nobody collects counter
 }
 
 TEST_CASE("A rank's note comes back, and a torn one is none", "[fleet]") {
-  const FleetFolderForTest root;
+  const TestFolder root;
   const FleetFolder folder{root.path()};
   CHECK_FALSE(read_note(folder, 3));
   leave_note(folder, {.run = "r",
@@ -160,7 +160,7 @@ TEST_CASE("A rank's note comes back, and a torn one is none", "[fleet]") {
 }
 
 TEST_CASE("The last job's ranks are told that failed or left nothing, and no others", "[fleet]") {
-  const FleetFolderForTest root;
+  const TestFolder root;
   const FleetFolder folder{root.path()};
   CHECK(problems_of_notes(folder).empty());
   const auto leave = [&](const char* run, int rank, const char* reason) {

@@ -20,21 +20,13 @@
 #include "gate/stored.h"
 #include "results/error.h"
 #include "results/utc_time.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::gate;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Folder {
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "fathom-baseline-XXXXXX").string();
-    path = mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path); }
-  fs::path path;
-};
 
 RunMetrics planted_run(int number, double value = 1) {
   RunMetrics run;
@@ -57,8 +49,8 @@ RunMetrics planted_run(int number, double value = 1) {
 }  // namespace
 
 TEST_CASE("What goes into a baseline comes out again", "[gate]") {
-  const Folder folder;
-  const BaselineFolder baseline(folder.path / "made" / "on" / "demand");
+  const TestFolder folder;
+  const BaselineFolder baseline(folder.path() / "made" / "on" / "demand");
   CHECK(baseline.groups().empty());
   const RunMetrics run = planted_run(1, 0.1 + 0.2);
   baseline.add(run);
@@ -78,8 +70,8 @@ TEST_CASE("What goes into a baseline comes out again", "[gate]") {
 }
 
 TEST_CASE("Ratios to opponents are compared across machines of one model", "[gate]") {
-  const Folder folder;
-  const BaselineFolder baseline(folder.path);
+  const TestFolder folder;
+  const BaselineFolder baseline(folder.path());
   const auto run_on = [](const std::string& machine, const std::string& model, int number) {
     RunMetrics run = planted_run(number);
     run.fathom = true;
@@ -104,18 +96,18 @@ TEST_CASE("Ratios to opponents are compared across machines of one model", "[gat
 
 TEST_CASE("A baseline takes no replay, nothing without a value and nothing without a date",
           "[gate]") {
-  const Folder folder;
+  const TestFolder folder;
   RunMetrics replay = planted_run(1), failed = replay, undated = replay;
   replay.replay = true;
   for (MetricValue& metric : failed.metrics) metric.problem = "it failed";
   undated.date.clear();
   for (const RunMetrics& run : {replay, failed, undated})
-    CHECK_THROWS_AS(BaselineFolder(folder.path).add(run), Error);
-  CHECK(fs::is_empty(folder.path));
+    CHECK_THROWS_AS(BaselineFolder(folder.path()).add(run), Error);
+  CHECK(fs::is_empty(folder.path()));
 }
 
 TEST_CASE("Jobs that add at the same time lose nothing", "[gate]") {
-  const Folder folder;
+  const TestFolder folder;
   constexpr int jobs = 8, each = 10;
   std::vector<pid_t> children;
   for (int job = 0; job < jobs; ++job) {
@@ -124,7 +116,7 @@ TEST_CASE("Jobs that add at the same time lose nothing", "[gate]") {
       for (int i = 0; i < each; ++i) {
         // All at one date; every second run is one that another job adds as well.
         RunMetrics run = planted_run(1, i % 2 == 0 ? 1000 + i : 1 + job * each + i);
-        BaselineFolder(folder.path).add(run);
+        BaselineFolder(folder.path()).add(run);
       }
       _exit(0);
     }
@@ -136,14 +128,14 @@ TEST_CASE("Jobs that add at the same time lose nothing", "[gate]") {
     CHECK(status == 0);
   }
   std::set<double> values;
-  for (const RunMetrics& run : BaselineFolder(folder.path).runs_like(planted_run(1)))
+  for (const RunMetrics& run : BaselineFolder(folder.path()).runs_like(planted_run(1)))
     values.insert(run.metrics[0].value);
   CHECK(values.size() == jobs * each / 2 + each / 2);
 }
 
 TEST_CASE("An add that is killed while it writes leaves the folder readable", "[gate]") {
-  const Folder folder;
-  const BaselineFolder baseline(folder.path);
+  const TestFolder folder;
+  const BaselineFolder baseline(folder.path());
   const fs::path file = baseline.add(planted_run(1));
   const pid_t child = fork();
   if (child == 0) {
@@ -172,14 +164,14 @@ TEST_CASE("An add that is killed while it writes leaves the folder readable", "[
 }
 
 TEST_CASE("What a crash in the middle of an add has left is pruned", "[gate]") {
-  const Folder folder;
-  const BaselineFolder baseline(folder.path);
+  const TestFolder folder;
+  const BaselineFolder baseline(folder.path());
   const fs::path file = baseline.add(planted_run(1));
   const fs::path torn = file.string() + ".123-0badcafe.tmp";
   std::ofstream(torn) << "{\"fathom_baseline\": 1, \"met";
   // Nobody's but its owner's to remove, in a folder that `add` did not make least of all.
   const fs::path notes = file.parent_path() / "notes.tmp",
-                 elsewhere = folder.path / "mine" / torn.filename();
+                 elsewhere = folder.path() / "mine" / torn.filename();
   fs::create_directories(elsewhere.parent_path());
   for (const fs::path& other : {notes, elsewhere}) {
     std::ofstream(other) << "x";
@@ -192,12 +184,12 @@ TEST_CASE("What a crash in the middle of an add has left is pruned", "[gate]") {
   CHECK(baseline.prune({}).gone == std::vector{torn});
   CHECK(!fs::exists(torn));
   CHECK(fs::exists(file));
-  CHECK_THROWS_AS(BaselineFolder(folder.path / "typo").prune({}), Error);
+  CHECK_THROWS_AS(BaselineFolder(folder.path() / "typo").prune({}), Error);
 }
 
 TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]") {
-  const Folder folder;
-  const BaselineFolder baseline(folder.path);
+  const TestFolder folder;
+  const BaselineFolder baseline(folder.path());
   for (int i = 0; i < 3; ++i) baseline.add(planted_run(i, i + 1));
   const fs::path torn = baseline.groups().at(0).folder / "9999-0123456789abcdef.json";
   std::ofstream(torn) << "{\"fathom_baseline\": 1, \"met";
@@ -210,7 +202,7 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
     return std::string();
   };
   CHECK(message().find("9999-0123456789abcdef.json") != std::string::npos);
-  CHECK(message().find("`fathom baseline prune --baseline " + folder.path.string() +
+  CHECK(message().find("`fathom baseline prune --baseline " + folder.path().string() +
                        "` removes such") != std::string::npos);
   CHECK(baseline.files_like(planted_run(1)).size() == 4);
   REQUIRE(baseline.newest_of_each().size() == 1);
@@ -239,8 +231,7 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
 }
 
 TEST_CASE("The file that the documentation shows is one of a baseline", "[gate]") {
-  std::ifstream page(FATHOM_SOURCE_DIR "/docs/gate.md");
-  const std::string text{std::istreambuf_iterator<char>(page), {}};
+  const std::string text = file_text(FATHOM_SOURCE_DIR "/docs/gate.md");
   const std::string fence = "```json\n";
   const auto start = text.find(fence + "{\n\"fathom_baseline\"");
   REQUIRE(start != std::string::npos);
@@ -257,8 +248,8 @@ TEST_CASE("The file that the documentation shows is one of a baseline", "[gate]"
 }
 
 TEST_CASE("Pruning keeps the newest, or what is young enough", "[gate]") {
-  const Folder folder;
-  const BaselineFolder baseline(folder.path);
+  const TestFolder folder;
+  const BaselineFolder baseline(folder.path());
   for (int i = 0; i < 9; ++i) baseline.add(planted_run(i, i + 1));
   BaselineFolder::Pruning pruning;
   pruning.keep = 6;
@@ -276,13 +267,13 @@ TEST_CASE("Pruning keeps the newest, or what is young enough", "[gate]") {
 }
 
 TEST_CASE("Pruning a folder that is no baseline removes no result", "[gate]") {
-  const Folder folder;
-  const BaselineFolder kept(folder.path / "kept");
-  const fs::path results = folder.path / "results" / "of one commit";
+  const TestFolder folder;
+  const BaselineFolder kept(folder.path() / "kept");
+  const fs::path results = folder.path() / "results" / "of one commit";
   fs::create_directories(results);
   for (int i = 0; i < 3; ++i)
     fs::copy(kept.add(planted_run(i)), results / ("result-" + std::to_string(i) + ".json"));
-  const BaselineFolder mistaken(folder.path / "results");
+  const BaselineFolder mistaken(folder.path() / "results");
   REQUIRE(mistaken.groups().front().files.size() == 3);
   BaselineFolder::Pruning pruning;
   pruning.keep = 1;

@@ -2,19 +2,17 @@
 // (hyperfine 1.15, pytest-benchmark 5.3, Google Benchmark 1.7, Criterion 0.3; hosts and CPU flags
 // are edited), but for nvbench's, which is written after its documented format.
 
-#include <unistd.h>
-
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "gate/identity.h"
 #include "gate/run_metrics.h"
 #include "results/error.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::gate;
@@ -43,25 +41,6 @@ std::string reader_refusal(const std::string& text) {
   }
   return {};
 }
-
-class CopiedNvbench {
- public:
-  CopiedNvbench()
-      : folder_(fs::temp_directory_path() / ("fathom-readers-" + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-    fs::copy_file(tool_files / "nvbench.json", file(), fs::copy_options::overwrite_existing);
-  }
-  ~CopiedNvbench() { fs::remove_all(folder_); }
-  fs::path file() const { return folder_ / "nvbench.json"; }
-  void sample_file(const std::string& bytes) const {
-    fs::create_directories(folder_ / "nvbench.json-bin");
-    for (const char* name : {"0.bin", "1.bin"})
-      std::ofstream(folder_ / "nvbench.json-bin" / name, std::ios::binary) << bytes;
-  }
-
- private:
-  fs::path folder_;
-};
 
 }  // namespace
 
@@ -108,17 +87,23 @@ TEST_CASE("nvbench's sample files give medians, and without them its means are t
   CHECK(fact_of(run, "gpu_name") == "NVIDIA H200");
   CHECK(fact_of(run, "statistic") == "median of samples");
 
-  const CopiedNvbench copied;
-  const RunMetrics mean = read_run_metrics(copied.file());
+  const TestFolder copied;
+  const fs::path file = copied.path() / "nvbench.json";
+  fs::copy_file(tool_files / "nvbench.json", file);
+  const auto write_samples = [&](const std::string& bytes) {
+    for (const char* name : {"0.bin", "1.bin"})
+      copied.write(std::string("nvbench.json-bin/") + name, bytes);
+  };
+  const RunMetrics mean = read_run_metrics(file);
   metrics = metrics_of(mean);
   CHECK(metrics.at("copy/BlockSize=128").value == Approx(3e-3));
   CHECK(differences_of(run, mean, Allowed::nothing) ==
         std::vector<std::string>{"statistic: median of samples and mean"});
-  copied.sample_file("12345678");
-  CHECK_THROWS_WITH(read_run_metrics(copied.file()),
+  write_samples("12345678");
+  CHECK_THROWS_WITH(read_run_metrics(file),
                     ContainsSubstring("8 bytes") && ContainsSubstring("3 samples"));
-  copied.sample_file(std::string("\0\0\xc0\x7f\0\0\xc0\x7f\0\0\xc0\x7f", 12));  // NaN
-  CHECK_THROWS_WITH(read_run_metrics(copied.file()), ContainsSubstring("copy/BlockSize=128"));
+  write_samples(std::string("\0\0\xc0\x7f\0\0\xc0\x7f\0\0\xc0\x7f", 12));  // NaN
+  CHECK_THROWS_WITH(read_run_metrics(file), ContainsSubstring("copy/BlockSize=128"));
 }
 
 TEST_CASE("nvbench's states on two GPUs and on the CPU have names of their own", "[gate]") {

@@ -7,21 +7,13 @@
 
 #include "gate/commands/side_command.h"
 #include "results/error.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::gate;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Folder {
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "fathom-rounds-XXXXXX").string();
-    path = mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path); }
-  fs::path path;
-};
 
 /// A benchmark in shell: its time is what the file `time` of the folder says, in ns.
 std::string benchmark(const fs::path& folder) {
@@ -31,22 +23,15 @@ std::string benchmark(const fs::path& folder) {
          shell_quoted((folder / "filters").string());
 }
 
-std::string message_of(ProcessRounds& rounds, Side side) {
+/// What a round says that goes wrong, with this code if one is given.
+std::string message_of(ProcessRounds& rounds, Side side, std::optional<ExitCode> code = {}) {
   try {
     rounds.round(side, {});
   } catch (const Error& error) {
+    if (code) CHECK(error.code() == *code);
     return error.what();
   }
   return {};
-}
-
-ExitCode code_of(ProcessRounds& rounds, Side side) {
-  try {
-    rounds.round(side, {});
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ExitCode::ok;
 }
 
 }  // namespace
@@ -67,23 +52,18 @@ TEST_CASE("A word for the shell stays one word", "[gate]") {
 }
 
 TEST_CASE("Rounds are processes that leave a result", "[gate]") {
-  const Folder folder;
-  std::ofstream(folder.path / "time") << "1500";
-  const std::string command = benchmark(folder.path);
-  ProcessRounds rounds({Side::base, command}, {Side::head, command}, folder.path / "kept",
+  const TestFolder folder;
+  std::ofstream(folder.path() / "time") << "1500";
+  const std::string command = benchmark(folder.path());
+  ProcessRounds rounds({Side::base, command}, {Side::head, command}, folder.path() / "kept",
                        std::chrono::seconds(20));
   CHECK(rounds.can_select());
   const RunMetrics run = rounds.round(Side::base, {});
   REQUIRE(run.metrics.size() == 2);
   CHECK(run.metrics[0].value == 1500e-9);
   rounds.round(Side::head, {"BM/1"});
-  std::ifstream filters(folder.path / "filters");
-  std::string first, second;
-  std::getline(filters, first);
-  std::getline(filters, second);
-  CHECK(first == ".");
-  CHECK(second == "^(BM/1)(/|$)");
-  CHECK(fs::exists(folder.path / "kept/round-002-head/result.json"));
+  CHECK(file_text(folder.path() / "filters") == ".\n^(BM/1)(/|$)\n");
+  CHECK(fs::exists(folder.path() / "kept/round-002-head/result.json"));
 }
 
 TEST_CASE("A name with the word for the result in it is a name like others", "[gate]") {
@@ -94,16 +74,14 @@ TEST_CASE("A name with the word for the result in it is a name like others", "[g
 }
 
 TEST_CASE("A side's variables are its own", "[gate]") {
-  const Folder folder;
+  const TestFolder folder;
   const std::string command = "echo $FATHOM_CHECK_SIDE \"$FATHOM_CHECK_FILTER\" >> " +
-                              (folder.path / "sides").string() + "; false";
-  ProcessRounds rounds({Side::base, command}, {Side::head, command}, folder.path / "kept",
+                              (folder.path() / "sides").string() + "; false";
+  ProcessRounds rounds({Side::base, command}, {Side::head, command}, folder.path() / "kept",
                        std::chrono::seconds(20));
   message_of(rounds, Side::base);
   message_of(rounds, Side::head);
-  std::ifstream sides(folder.path / "sides");
-  const std::string told((std::istreambuf_iterator<char>(sides)), {});
-  CHECK(told == "base .\nhead .\n");
+  CHECK(file_text(folder.path() / "sides") == "base .\nhead .\n");
   CHECK(std::getenv("FATHOM_CHECK_SIDE") == nullptr);
 }
 
@@ -118,36 +96,35 @@ TEST_CASE("What is quoted already is not to be quoted again", "[gate]") {
 }
 
 TEST_CASE("Rounds that go wrong say how", "[gate]") {
-  const Folder folder;
+  const TestFolder folder;
   const SideCommand fine(Side::base, "true");
-  ProcessRounds failing(fine, {Side::head, "echo the reason >&2; exit 7"}, folder.path / "failing",
-                        std::chrono::seconds(20));
-  CHECK(message_of(failing, Side::head) ==
+  ProcessRounds failing(fine, {Side::head, "echo the reason >&2; exit 7"},
+                        folder.path() / "failing", std::chrono::seconds(20));
+  CHECK(message_of(failing, Side::head, ExitCode::inconclusive) ==
         "Round 1 of --head ended with exit status 7; its last words: the reason.");
   CHECK(message_of(failing, Side::base).find("left no result") != std::string::npos);
-  ProcessRounds mistyped(fine, {Side::head, "bulid"}, folder.path / "mistyped",
+  ProcessRounds mistyped(fine, {Side::head, "bulid"}, folder.path() / "mistyped",
                          std::chrono::seconds(20));
-  CHECK(message_of(mistyped, Side::head).find("there is no folder of that name either") !=
-        std::string::npos);
-  CHECK(code_of(mistyped, Side::head) == ExitCode::bad_input);
-  CHECK(code_of(failing, Side::head) == ExitCode::inconclusive);
-  ProcessRounds slow(fine, {Side::head, "sleep 60"}, folder.path / "slow", std::chrono::seconds(1));
+  CHECK(message_of(mistyped, Side::head, ExitCode::bad_input)
+            .find("there is no folder of that name either") != std::string::npos);
+  ProcessRounds slow(fine, {Side::head, "sleep 60"}, folder.path() / "slow",
+                     std::chrono::seconds(1));
   CHECK(message_of(slow, Side::head).find("was ended after 1 s") != std::string::npos);
-  ProcessRounds garbage(fine, {Side::head, "echo garbage > {out}"}, folder.path / "garbage",
+  ProcessRounds garbage(fine, {Side::head, "echo garbage > {out}"}, folder.path() / "garbage",
                         std::chrono::seconds(20));
   const std::string unreadable = message_of(garbage, Side::head);
   CHECK(unreadable.starts_with(
       "Round 1 of --head left no usable result, in a folder that --keep DIR keeps: "));
   CHECK(unreadable.find("is not JSON") != std::string::npos);
-  CHECK_THROWS_AS(SideCommand(Side::head, folder.path.string()), Error);
+  CHECK_THROWS_AS(SideCommand(Side::head, folder.path().string()), Error);
 }
 
 TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate]") {
-  const Folder folder;
-  fs::create_directories(folder.path / "bin");
-  std::ofstream(folder.path / "bin/fathom") << "#!/bin/sh\n";
-  fs::permissions(folder.path / "bin/fathom", fs::perms::owner_all);
-  SideCommand build(Side::head, folder.path.string(), {"quick", 0.25});
+  const TestFolder folder;
+  fs::create_directories(folder.path() / "bin");
+  std::ofstream(folder.path() / "bin/fathom") << "#!/bin/sh\n";
+  fs::permissions(folder.path() / "bin/fathom", fs::perms::owner_all);
+  SideCommand build(Side::head, folder.path().string(), {"quick", 0.25});
   CHECK(build.is_build());
   const auto start = build.start("/out/result.json", {"copy/x", "copy/y", "sum/z vs cub"});
   const std::string flags = [&] {
@@ -168,7 +145,7 @@ TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate
   // Of before there was such a flag.
   CHECK_FALSE(build.can_start_together());
   CHECK(flags.find("--start-together") == std::string::npos);
-  std::ofstream(folder.path / "bin/fathom") << "#!/bin/sh\necho \"  --start-together  $*\"\n";
+  std::ofstream(folder.path() / "bin/fathom") << "#!/bin/sh\necho \"  --start-together  $*\"\n";
   CHECK(build.can_start_together());
   CHECK_FALSE(SideCommand(Side::base, "echo --start-together").can_start_together());
   build.start_together();

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "harness/cuda_check.h"
-#include "harness/cuda_errors.h"
 #include "harness/cuda_device.h"
 #include "harness/device_json.h"
 #include "harness/doctor.h"

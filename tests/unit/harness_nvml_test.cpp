@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "harness/device_readings.h"
+#include "harness/device_facts.h"
 #include "harness/doctor.h"
 #include "harness/nvml_library.h"
 #include "harness/telemetry.h"

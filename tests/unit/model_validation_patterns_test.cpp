@@ -10,7 +10,6 @@
 #include "models/shared_memory.h"
 #include "probes/model_validation/kernels.h"
 #include "probes/model_validation/patterns.h"
-#include "probes/model_validation/patterns_check.h"
 
 using namespace fathom::model_validation;
 using fathom::models::Access;

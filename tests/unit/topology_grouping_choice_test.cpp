@@ -6,7 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "probes/topology/grouping_choice.h"
+#include "probes/topology/clustering.h"
 
 using namespace fathom;
 

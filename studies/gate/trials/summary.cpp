@@ -16,7 +16,7 @@
 #include "results/error.h"
 #include "results/format.h"
 #include "results/statistics.h"
-#include "studies/gate/power_curve.h"
+#include "studies/gate/simulation.h"
 
 namespace fathom::gate {
 namespace {

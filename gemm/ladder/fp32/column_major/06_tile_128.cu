@@ -3,20 +3,24 @@
 //
 // 20 elements from shared memory for 64 multiplications where the parent read eight for 16, and
 // half of the global traffic. A warp reads one k of A as 512 neighbouring bytes, gets B by
-// broadcasts, and stores whole columns: 8 x 8 elements a thread would read 16 and store half
-// sectors (claim GC9).
+// broadcasts, and stores whole columns.
+//
+// 09_tile_8x8 is the same kernel with 8 x 8 elements a thread (claim GC9). It reads 16 elements for
+// 64 multiplications; but a thread's eight rows are two vectors of 16 bytes, and the next lane's
+// begin 32 bytes further: a store touches every sector of a column and writes half of it, and a
+// read of A meets itself in the banks.
 //
 // Source: kernel `sgemm_128` of the column-major ladder (claims GC1 to GC13). The published kernel
 // lacks the second barrier in the loop (see 03).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {
 
 constexpr LessonTile tile{128, 128, 8, 256, /*any_size=*/false, /*vectors=*/true};
-constexpr int rows = 4, columns = 16, pitch_b = tile.n + 4;
+constexpr int pitch_b = tile.n + 4;
 
 /// B's tile, eight k of 128 columns, stored transposed.
 __device__ void load_b(float (&tile_b)[tile.k][pitch_b], const float* b, std::int64_t ldb) {
@@ -28,11 +32,14 @@ __device__ void load_b(float (&tile_b)[tile.k][pitch_b], const float* b, std::in
   }
 }
 
+/// A thread has so many elements.
+template <int rows, int columns>
 __global__ void __launch_bounds__(tile.threads, 2) tile_128_product(LessonProduct p) {
   alignas(16) __shared__ float tile_a[tile.k][tile.m];
   alignas(16) __shared__ float tile_b[tile.k][pitch_b];
-  const int row = static_cast<int>(threadIdx.x) % 32 * rows;
-  const int column = static_cast<int>(threadIdx.x) / 32 * columns;
+  constexpr int threads_m = tile.m / rows;
+  const int row = static_cast<int>(threadIdx.x) % threads_m * rows;
+  const int column = static_cast<int>(threadIdx.x) / threads_m * columns;
   const std::int64_t c_row = blockIdx.x * tile.m, c_column = blockIdx.y * tile.n;
   const float* a = p.a + c_row;
   const float* b = p.b + c_column * p.ldb;
@@ -51,14 +58,17 @@ __global__ void __launch_bounds__(tile.threads, 2) tile_128_product(LessonProduc
     __syncthreads();
   }
 #pragma unroll
-  for (int i = 0; i < columns; ++i)
-    store_vector(p, p.c + (c_column + column + i) * p.ldc + c_row + row, sums[i]);
+  for (int i = 0; i < columns; ++i) {
+    float* const c = p.c + (c_column + column + i) * p.ldc + c_row + row;
+#pragma unroll
+    for (int j = 0; j < rows; j += 4) store_vector(p, c + j, sums[i] + j);
+  }
 }
 
 }  // namespace
 
 Lesson tile_128() {
-  Lesson lesson = make_lesson<tile_128_product, View::column_major, tile>();
+  Lesson lesson = make_lesson<tile_128_product<4, 16>, View::column_major, tile>();
   lesson.name = "column_major/06_tile_128";
   lesson.parent = "column_major/05_vectorised_64";
   lesson.idea =
@@ -67,6 +77,18 @@ Lesson tile_128() {
       "20 elements from shared memory for 64 multiplications instead of eight for 16, half of "
       "the global traffic, and whole columns stored.";
   lesson.claims = {"GC6", "GC9"};
+  return lesson;
+}
+
+Lesson tile_8x8() {
+  Lesson lesson = make_lesson<tile_128_product<8, 8>, View::column_major, tile>();
+  lesson.name = "column_major/09_tile_8x8";
+  lesson.parent = "column_major/06_tile_128";
+  lesson.idea = "The thread's tile has 8 x 8 elements instead of 4 x 16.";
+  lesson.gain =
+      "16 elements from shared memory instead of 20 for 64 multiplications; but a store covers "
+      "half of each sector, and reads of A conflict.";
+  lesson.claims = {"GC9"};
   return lesson;
 }
 

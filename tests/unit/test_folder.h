@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tools/temporary_folder.h"
+
+namespace fathom {
+
+/// A folder for one test, gone afterwards.
+class TestFolder : public TemporaryFolder {
+ public:
+  TestFolder() : TemporaryFolder("set TMPDIR") {}
+  std::filesystem::path operator/(const std::string& name) const { return path() / name; }
+  std::filesystem::path write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path file = *this / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << text;
+    return file;
+  }
+};
+
+inline std::string file_text(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace fathom
