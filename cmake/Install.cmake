@@ -1,8 +1,8 @@
 # What `cmake --install` puts into a prefix, and what `cpack` packs. The tree can be moved and
 # copied: everything is found from the executable's place, and no file holds a path of the build.
 #
-#   bin/               fathom, what it hands over to (fathom-gate, fathom-fleet, fathom-explain), gemm_ladder, one
-#                      rank of a fleet
+#   bin/               fathom, what it hands over to (fathom-gate, fathom-fleet,
+#                      fathom-explain), gemm_ladder, one rank of a fleet
 #   libexec/fathom/    the probes and fathom-device, which `fathom` starts
 #   lib/fathom/        shared libraries that another machine may lack (the .deb depends on them)
 #   share/             recordings, schema, man pages, completions

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "models/warp_access.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 
 namespace fathom::explain {
@@ -18,18 +19,14 @@ namespace {
 
 constexpr std::uint64_t warp = models::warp_size;
 
-std::string source_name(const std::string& function) {
-  if (!function.starts_with("_Z")) return function;
-  int status = 0;
-  char* const plain = abi::__cxa_demangle(function.c_str(), nullptr, nullptr, &status);
-  std::string name = plain == nullptr ? function : plain;
-  std::free(plain);
-  return name;
-}
-
+/// Misalignments with the same fix are one, however far off they are.
 void add_fault(LineCost& line, const Fault& fault, std::uint64_t accesses, std::uint64_t saved) {
-  auto known = std::ranges::find_if(line.faults, [&](const Finding& f) { return f == fault; });
+  auto known = std::ranges::find_if(line.faults, [&](const Finding& f) {
+    return f.rule == fault.rule && f.fix == fault.fix &&
+           (f.what == fault.what || fault.rule == Rule::misalignment);
+  });
   if (known == line.faults.end()) known = line.faults.insert(known, Finding{fault, 0, 0});
+  if (known->what != fault.what) known->what = "warps begin at various distances from a boundary";
   known->accesses += accesses;
   known->saved += saved;
 }
@@ -112,6 +109,20 @@ void add_launch(Collected& kernel, const Trace& trace, const Launch& launch,
 
 }  // namespace
 
+std::string source_name(const std::string& function) {
+  if (!function.starts_with("_Z")) return function;
+  int status = 0;
+  char* const plain = abi::__cxa_demangle(function.c_str(), nullptr, nullptr, &status);
+  std::string name = plain == nullptr ? function : plain;
+  std::free(plain);
+  return name;
+}
+
+std::string short_name(const std::string& name) {
+  constexpr std::size_t most = 120;
+  return clean(name.size() <= most ? name : name.substr(0, most) + "...");
+}
+
 std::uint64_t LineCost::saved() const { return sum_saved(faults); }
 
 std::uint64_t KernelCost::saved() const {
@@ -124,6 +135,7 @@ Explanation explain(const std::vector<Trace>& traces, const FindLine& find_line)
   Explanation result;
   std::map<std::string, Collected> kernels;
   std::map<std::string, std::uint64_t> totals;
+  std::size_t without_lines = 0;
   for (const Trace& trace : traces) {
     for (const std::string& note : trace.notes) result.notes.push_back(note + ".");
     if (trace.cut_short)
@@ -147,14 +159,15 @@ Explanation explain(const std::vector<Trace>& traces, const FindLine& find_line)
     if (kernel.kept < kernel.accesses)
       result.notes.push_back(
           fmt::format("Of {} only the first {} of {} accesses fitted: record fewer --blocks.",
-                      kernel.name, format_count(static_cast<double>(kernel.kept)),
+                      short_name(kernel.name), format_count(static_cast<double>(kernel.kept)),
                       format_count(static_cast<double>(kernel.accesses))));
-    if (collected.lines_missing)
-      result.notes.push_back(
-          fmt::format("{} has no line information for some instructions: compile with -lineinfo.",
-                      kernel.name));
+    without_lines += collected.lines_missing ? 1 : 0;
     result.kernels.push_back(std::move(kernel));
   }
+  if (without_lines != 0)
+    result.notes.push_back(
+        fmt::format("{} without line information, at least in parts: compile with -lineinfo.",
+                    counted(without_lines, "kernel")));
   std::ranges::stable_sort(result.kernels, std::greater<>{}, &KernelCost::saved);
   return result;
 }

@@ -123,7 +123,8 @@ Error nothing_recorded(const ExplainArguments& arguments, const std::vector<Trac
       return {ExitCode::setup_incomplete,
               fmt::format("Nothing was recorded: {}.", clean(trace.notes.front()))};
     }
-    for (const auto& [function, launches] : trace.totals) functions.push_back(function);
+    for (const auto& [function, launches] : trace.totals)
+      functions.push_back(short_name(source_name(function)));
   }
   const std::string& program = arguments.program.front();
   if (traces.empty()) {
@@ -135,10 +136,9 @@ Error nothing_recorded(const ExplainArguments& arguments, const std::vector<Trac
     return {ExitCode::incomplete, fmt::format("{} launched no kernel to its end.", program)};
   constexpr std::size_t most = 5;
   functions.resize(std::min(most, functions.size()));
-  return {
-      ExitCode::incomplete,
-      fmt::format("No kernel matches --kernel {}; {} launched {}, for example.", arguments.kernel,
-                  program, clean(fmt::format("{}", fmt::join(functions, ", "))))};
+  return {ExitCode::incomplete,
+          fmt::format("No kernel matches --kernel {}; {} launched {}, for example.",
+                      arguments.kernel, program, fmt::join(functions, ", "))};
 }
 
 std::string page_in_format(const ExplainArguments& arguments, const Explanation& explanation,

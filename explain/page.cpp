@@ -81,8 +81,13 @@ std::string page_of(const Explanation& explanation, const RunFacts& run, Format 
                     *const under = markdown ? "  - " : "      ";
   std::string page = slowdown(explanation, run) + "\n";
   for (const std::string& note : explanation.notes) page += note + "\n";
+  std::size_t without_access = 0;
   for (const KernelCost& kernel : explanation.kernels) {
-    page += fmt::format("{}{}\n{}{}\n", heading, clean(kernel.name), markdown ? "\n" : "  ",
+    if (kernel.lines.empty()) {
+      ++without_access;
+      continue;
+    }
+    page += fmt::format("{}{}\n{}{}\n", heading, short_name(kernel.name), markdown ? "\n" : "  ",
                         sampled(kernel));
     if (markdown) page += "\n";
     std::size_t clean_lines = 0;
@@ -109,6 +114,9 @@ std::string page_of(const Explanation& explanation, const RunFacts& run, Format 
     if (clean_lines != 0)
       page += fmt::format("{}{} without a fault\n", item, counted(clean_lines, "line"));
   }
+  if (without_access != 0)
+    page += fmt::format("\n{} accessed no memory in the blocks recorded.\n",
+                        counted(without_access, "kernel"));
   return page;
 }
 

@@ -30,8 +30,8 @@ __global__ void stride_3_double(double* out, const double* in) {
   out[me()] = x;
 }
 __global__ void stride_2_float4(float4* out, const float4* in) {
-  const float4 x = in[2 * me()];  // fault: stride
-  out[me()] = x;
+  // In one statement: a copy of a struct takes the line of its use.
+  out[me()] = in[2 * me()];  // fault: stride
 }
 struct Particle {
   float x, y, z, vx, vy, vz, mass;
@@ -136,8 +136,8 @@ __global__ void float4_rows(float4* out, const float4* in) {
     tile[k * 4 + threadIdx.x / 8][threadIdx.x % 8] = in[k * 32 + threadIdx.x];
   __syncthreads();
   for (int k = 0; k < 8; ++k) {
-    const float4 x = tile[threadIdx.x][k];  // fault: bank conflict
-    out[k * 32 + threadIdx.x] = x;
+    // As above, in one statement.
+    out[k * 32 + threadIdx.x] = tile[threadIdx.x][k];  // fault: bank conflict
   }
 }
 __global__ void fragment_of_8_by_4(std::uint32_t* out, const std::uint32_t* in) {
@@ -181,9 +181,9 @@ __global__ void matrix_rows(uint4* out, const uint4* in) {
   uint4 x;
   const auto from = static_cast<std::uint32_t>(__cvta_generic_to_shared(&tile[threadIdx.x][2]));
   asm volatile(
-      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"  // fault: bank conflict
+      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
       : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
-      : "r"(from));
+      : "r"(from));  // fault: bank conflict
   out[me()] = x;
 }
 

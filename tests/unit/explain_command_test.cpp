@@ -133,8 +133,8 @@ TEST_CASE("Without line information an instruction stands for its line", "[expla
   const Explanation all = explanation_of(
       two_kernels().bytes, [](const auto&, const auto&, auto) { return std::nullopt; });
   CHECK_FALSE(all.kernels[0].lines[0].source);
-  REQUIRE(all.notes.size() == 2);
-  CHECK_THAT(all.notes[0], ContainsSubstring("compile with -lineinfo"));
+  REQUIRE(all.notes.size() == 1);
+  CHECK_THAT(all.notes[0], ContainsSubstring("2 kernels without line information"));
   CHECK_THAT(page_of(all, {}, Format::text), ContainsSubstring("+0x0020  shared load"));
   CHECK(nlohmann::json::parse(json_of(all, {}))
             .at("kernels")
@@ -143,6 +143,30 @@ TEST_CASE("Without line information an instruction stands for its line", "[expla
             .at(0)
             .at("line")
             .is_null());
+}
+
+TEST_CASE("Misalignments with one fix are one fault", "[explain]") {
+  TraceBytes trace;
+  trace.module(1, "machine code");
+  const auto from = [](unsigned first) { return [=](unsigned i) { return first + 4 * i; }; };
+  trace.launch("f", {pattern(Space::global, Op::load, 4, from(4), 16, 8),
+                     pattern(Space::global, Op::load, 4, from(8), 16, 8),
+                     pattern(Space::global, Op::load, 4, from(0), 16, 8)});
+  const Explanation all = explanation_of(trace.bytes);
+  REQUIRE(all.kernels[0].lines[0].faults.size() == 1);
+  CHECK(all.kernels[0].lines[0].faults[0].saved == 16);
+  CHECK_THAT(all.kernels[0].lines[0].faults[0].what, ContainsSubstring("various distances"));
+}
+
+TEST_CASE("A page cuts long names and leaves out kernels without an access", "[explain]") {
+  TraceBytes trace;
+  trace.launch(std::string(1000, 'f'),
+               {pattern(Space::global, Op::load, 4, [](unsigned i) { return 16 * i; })});
+  trace.launch("idle", {});
+  const std::string page = page_of(explanation_of(trace.bytes), {}, Format::text);
+  CHECK_THAT(page, ContainsSubstring("\n" + std::string(120, 'f') + "...\n"));
+  CHECK_THAT(page, ContainsSubstring("1 kernel accessed no memory in the blocks recorded."));
+  CHECK_THAT(page, !ContainsSubstring("idle"));
 }
 
 TEST_CASE("A recording that is cut short keeps its whole launches, a damaged one is refused",
@@ -217,11 +241,11 @@ TEST_CASE("explain says in one sentence why there is nothing to explain", "[expl
   CHECK_THAT(sentence, ContainsSubstring("ended with exit status 9"));
 
   TraceBytes no_match;
-  no_match.total(4, "other");
+  no_match.total(4, "_Z5otherPf");
   run.arguments.kernel = "wanted";
   std::tie(code, sentence) = run.failing(trace(no_match));
   CHECK(code == 5);
-  CHECK(sentence == "No kernel matches --kernel wanted; sh launched other, for example.");
+  CHECK(sentence == "No kernel matches --kernel wanted; sh launched other(float*), for example.");
 
   TraceBytes misfit;
   misfit.note("Compute Sanitizer's library does not fit this driver");
