@@ -62,6 +62,13 @@ build fathom fathom-fleet"
   expect_equal "$(calls | tail -n 1)" "build fathom fathom-fleet"
 }
 
+case_explain_without_a_gpu_builds_nothing() {
+  add_build_tools
+  expect 14 fathom explain -- ./app
+  expect_said "'explain' runs a program on an NVIDIA GPU, and this machine has none"
+  [[ $(calls) != *build* ]] || die "something was built: $(calls)"
+}
+
 case_with_a_gpu_a_command_builds_its_programs() {
   add_build_tools
   add_gpu

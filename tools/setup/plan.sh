@@ -6,7 +6,11 @@ plan() {
   case $command in
     test) plan_tests ;;
     doctor) if builds_for_gpu; then kind=cuda targets+=(fathom-device); fi ;;
-    explain) if builds_for_gpu; then kind=cuda targets+=(fathom-explain); fi ;;
+    explain)
+      builds_for_gpu ||
+        fail "$NO_DRIVER" "'explain' runs a program on an NVIDIA GPU, and this machine has none"
+      kind=cuda targets+=(fathom-explain)
+      ;;
     run | build) plan_measuring default ;;
     check | baseline | history) gate=yes targets=(fathom-gate) tool=$build/bin/fathom-gate ;;
     fleet)
