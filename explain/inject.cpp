@@ -31,13 +31,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-#define FATHOM_FOR_EACH_CALL(X)                                                                   \
-  X(sanitizerAddPatchesFromFile)                                                                  \
-  X(sanitizerAlloc)                                                                               \
-  X(sanitizerEnableDomain) X(sanitizerGetFunctionPcAndSize) X(sanitizerGetResultString)           \
-      X(sanitizerMemcpyDeviceToHost) X(sanitizerMemcpyHostToDeviceAsync)                          \
-          X(sanitizerPatchInstructions) X(sanitizerPatchModule) X(sanitizerSetLaunchCallbackData) \
-              X(sanitizerStreamSynchronize) X(sanitizerSubscribe) X(sanitizerUnpatchModule)
+// clang-format off
+#define FATHOM_FOR_EACH_CALL(X) \
+  X(sanitizerAddPatchesFromFile) X(sanitizerAlloc) X(sanitizerEnableDomain) \
+  X(sanitizerGetFunctionPcAndSize) X(sanitizerGetResultString) X(sanitizerMemcpyDeviceToHost) \
+  X(sanitizerMemcpyHostToDeviceAsync) X(sanitizerPatchInstructions) X(sanitizerPatchModule) \
+  X(sanitizerSetLaunchCallbackData) X(sanitizerStreamSynchronize) X(sanitizerSubscribe) \
+  X(sanitizerUnpatchModule)
+// clang-format on
 
 /// Compute Sanitizer's functions, from the user's toolkit.
 struct Api {

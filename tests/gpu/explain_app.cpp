@@ -2,11 +2,8 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <numeric>
-#include <random>
 #include <vector>
 
 #include "tests/gpu/explain_planted.h"
@@ -17,9 +14,7 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 1;
   const int status = argc > 2 ? std::atoi(argv[2]) : 0;
   PlantedBuffers buffers{};
-  std::vector<int> order(planted_threads);
-  std::iota(order.begin(), order.end(), 0);
-  std::shuffle(order.begin(), order.end(), std::mt19937(1));
+  const std::vector<int> order = planted_order();
   int* copied = nullptr;
   if (cudaMalloc(&buffers.in, planted_bytes) != cudaSuccess ||
       cudaMalloc(&buffers.out, planted_bytes) != cudaSuccess ||

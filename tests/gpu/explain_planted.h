@@ -2,14 +2,18 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <numeric>
+#include <random>
 #include <span>
+#include <vector>
 
 namespace fathom::test {
 
 struct PlantedBuffers {
   float *in, *out;
-  const int* order;  ///< a permutation of `planted_threads`
+  const int* order;  ///< planted_order()
 };
 
 inline constexpr int planted_threads = 8192;
@@ -23,5 +27,13 @@ struct Planted {
 };
 
 std::span<const Planted> planted_kernels();
+
+/// A permutation of `planted_threads`.
+inline std::vector<int> planted_order() {
+  std::vector<int> order(planted_threads);
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937(1));
+  return order;
+}
 
 }  // namespace fathom::test
