@@ -1,11 +1,9 @@
 #include "explain/analysis.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -108,15 +106,6 @@ void add_launch(Collected& kernel, const Trace& trace, const Launch& launch,
 }
 
 }  // namespace
-
-std::string source_name(const std::string& function) {
-  if (!function.starts_with("_Z")) return function;
-  int status = 0;
-  char* const plain = abi::__cxa_demangle(function.c_str(), nullptr, nullptr, &status);
-  std::string name = plain == nullptr ? function : plain;
-  std::free(plain);
-  return name;
-}
 
 std::string short_name(const std::string& name) {
   constexpr std::size_t most = 120;

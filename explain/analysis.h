@@ -62,9 +62,6 @@ struct Explanation {
   std::vector<std::string> notes;   ///< what is missing and why
 };
 
-/// A function as the source names it, where its name can be read.
-std::string source_name(const std::string& function);
-
 /// For headings and sentences: names of templates can be thousands of characters long.
 std::string short_name(const std::string& name);
 

@@ -1,4 +1,3 @@
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sanitizer.h>
@@ -270,12 +269,8 @@ class Recorder {
 
  private:
   bool is_wanted(const std::string& function) const {
-    if (!kernel_) return true;
-    int status = 0;
-    char* const plain = abi::__cxa_demangle(function.c_str(), nullptr, nullptr, &status);
-    const std::string name = plain == nullptr ? function : plain;
-    std::free(plain);
-    return std::regex_search(name, *kernel_) || std::regex_search(function, *kernel_);
+    return !kernel_ || std::regex_search(source_name(function), *kernel_) ||
+           std::regex_search(function, *kernel_);
   }
 
   void patch(CUcontext context, CUmodule handle, Module& module) {

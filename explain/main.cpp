@@ -2,9 +2,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "explain/command.h"
-#include "explain/lines.h"
+#include "harness/counters/counter_problem.h"
+#include "harness/counters/cupti_library.h"
 #include "harness/toolkit_libraries.h"
 #include "tools/command_line.h"
 #include "tools/probe_binaries.h"
@@ -20,6 +22,27 @@ std::filesystem::path sanitizer_library() {
   return {};
 }
 
+/// CUPTI comes with the toolkit and reads what nvcc -lineinfo left.
+std::optional<fathom::explain::SourceLine> line_by_cupti(const std::vector<char>& code,
+                                                         const std::string& function,
+                                                         std::uint64_t offset) try {
+  CUpti_GetSassToSourceCorrelationParams params{};
+  params.size = CUpti_GetSassToSourceCorrelationParamsSize;
+  params.cubin = code.data();
+  params.cubinSize = code.size();
+  params.functionName = function.c_str();
+  params.pcOffset = offset;
+  if (fathom::cupti_library().cuptiGetSassToSourceCorrelation(&params) != CUPTI_SUCCESS) return {};
+  std::optional<fathom::explain::SourceLine> line;
+  if (params.fileName != nullptr && params.lineNumber != 0)
+    line = {std::filesystem::path(params.fileName).filename().string(), params.lineNumber};
+  std::free(params.fileName);
+  std::free(params.dirName);
+  return line;
+} catch (const fathom::CounterError&) {
+  return {};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -28,7 +51,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> program(std::min(end + 1, argv + argc), argv + argc);
   const fathom::explain::Tools tools{
       fathom::executable_folder() / "../lib/fathom/libfathom_explain.so", sanitizer_library(),
-      fathom::explain::line_by_cupti};
+      line_by_cupti};
   return fathom::run_program(static_cast<int>(end - argv), argv,
                              fathom::explain::explain_commands(tools, program));
 }

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cxxabi.h>
+
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -67,6 +70,15 @@ struct Trace {
   std::vector<std::string> notes;
   bool cut_short = false;  ///< the last record is not whole
 };
+
+/// A function as the source names it, where its name can be read.
+inline std::string source_name(const std::string& function) {
+  int status = 0;
+  char* const plain = abi::__cxa_demangle(function.c_str(), nullptr, nullptr, &status);
+  std::string name = plain == nullptr || !function.starts_with("_Z") ? function : plain;
+  std::free(plain);
+  return name;
+}
 
 /// Throws Error(document_malformed) for what is no trace, or one that no program can have written.
 Trace read_trace(const std::filesystem::path& file);

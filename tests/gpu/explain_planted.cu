@@ -160,8 +160,8 @@ __global__ void interleaved_sum(float* out, const float* in) {
   __shared__ volatile float line[1024];
   for (int i = threadIdx.x; i < 1024; i += 128) line[i] = in[i];
   __syncthreads();
-  if (threadIdx.x < 32)
-    line[16 * threadIdx.x] += line[16 * threadIdx.x + 8];  // fault: bank conflict
+  if (const unsigned i = 16 * threadIdx.x; i < 512)
+    line[i] = line[i] + line[i + 8];  // fault: bank conflict
   __syncthreads();
   out[me()] = line[threadIdx.x];
 }
