@@ -29,6 +29,10 @@ function(fathom_compile_for_all_architectures target)
   endforeach()
   target_link_libraries(${objects} PRIVATE $<TARGET_PROPERTY:${target},LINK_LIBRARIES>)
   target_compile_options(${objects} PRIVATE -fatbin)
+  # What is asked is whether each chip's compiler takes the code, not how fast the code is.
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    target_compile_options(${objects} PRIVATE --Ofast-compile=max)
+  endif()
   add_dependencies(all_architectures ${objects})
 endfunction()
 

@@ -114,7 +114,7 @@ void report_campaign(const Campaign& campaign, const CampaignResult& result,
 
 Entry Runner::run_campaign(const std::string& entry_name, const std::string& probe, const Case& c,
                            bool counters, const KeepGoing& keep_going) {
-  const Campaign& campaign = *c.campaign;
+  const auto& campaign = std::get<Campaign>(c.mode);
   Entry entry;
   entry.name = entry_name;
   entry.probe = probe;

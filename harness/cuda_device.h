@@ -3,33 +3,15 @@
 #include <cuda_runtime.h>
 
 #include <array>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "harness/device_facts.h"
 #include "harness/nvml_library.h"
 #include "results/error.h"
 
 namespace fathom {
-
-/// What the CUDA runtime says about one GPU, without creating a context on it. Plain data, so that
-/// everything that is concluded from it can be tested without a GPU.
-struct CudaDevice {
-  int ordinal = 0;
-  std::string name;
-  std::string pci_bus_id;
-  std::array<unsigned char, 16> uuid{};
-  int major = 0, minor = 0;
-  int sms = 0;
-  std::size_t memory_bytes = 0, l2_bytes = 0;
-  std::size_t shared_bytes_per_sm = 0, shared_bytes_per_block_max = 0;
-  std::size_t reserved_shared_bytes_per_block = 0;
-  int registers_per_sm = 0, threads_per_sm = 0, blocks_per_sm = 0;
-  int memory_bus_bits = 0;
-  double sm_clock_max_hz = 0, memory_clock_max_hz = 0;
-  bool own_context = false;  ///< this process itself already has memory on the GPU
-};
 
 /// Versions as CUDA counts them: 1000 x major + 10 x minor; a driver of 0 is not there at all.
 struct CudaVersions {

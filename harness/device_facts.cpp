@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "harness/cuda_check.h"
@@ -32,32 +33,16 @@ std::string enabled(const Reading<NvmlMode>& reading) {
 }
 
 std::string name_of(NvmlComputeMode mode) {
-  switch (mode) {
-    case NvmlComputeMode::shared:
-      return "default";
-    case NvmlComputeMode::prohibited:
-      return "prohibited";
-    case NvmlComputeMode::exclusive_thread:
-    case NvmlComputeMode::exclusive_process:
-      return "exclusive process";
-  }
-  return "unknown";
+  return mode == NvmlComputeMode::shared              ? "default"
+         : mode == NvmlComputeMode::prohibited        ? "prohibited"
+         : mode <= NvmlComputeMode::exclusive_process ? "exclusive process"
+                                                      : "unknown";
 }
 
 std::string name_of(NvmlVirtualization mode) {
-  switch (mode) {
-    case NvmlVirtualization::none:
-      return "none";
-    case NvmlVirtualization::passthrough:
-      return "passthrough";
-    case NvmlVirtualization::vgpu:
-      return "vGPU";
-    case NvmlVirtualization::host_vgpu:
-      return "vGPU host";
-    case NvmlVirtualization::host_vsga:
-      return "vSGA host";
-  }
-  return "unknown";
+  constexpr std::array names{"none", "passthrough", "vGPU", "vGPU host", "vSGA host"};
+  const auto number = static_cast<std::size_t>(mode);
+  return number < names.size() ? names[number] : "unknown";
 }
 
 /// The highest generation, since the current one falls while the GPU idles, and the lanes in use.
@@ -163,20 +148,7 @@ DeviceFacts assemble_device_facts(const CudaDevice& cuda, const CudaVersions& ve
                             "(dmesg) and restart the machine.",
                             cuda.ordinal, to_string(gpu.status)));
   DeviceFacts facts;
-  facts.ordinal = cuda.ordinal;
-  facts.name = cuda.name;
-  facts.major = cuda.major;
-  facts.minor = cuda.minor;
-  facts.sms = cuda.sms;
-  facts.l2_bytes = cuda.l2_bytes;
-  facts.memory_bytes = cuda.memory_bytes;
-  facts.shared_bytes_per_sm = cuda.shared_bytes_per_sm;
-  facts.shared_bytes_per_block_max = cuda.shared_bytes_per_block_max;
-  facts.reserved_shared_bytes_per_block = cuda.reserved_shared_bytes_per_block;
-  facts.registers_per_sm = cuda.registers_per_sm;
-  facts.threads_per_sm = cuda.threads_per_sm;
-  facts.blocks_per_sm = cuda.blocks_per_sm;
-  facts.memory_bus_bits = cuda.memory_bus_bits;
+  static_cast<CudaDevice&>(facts) = cuda;
   // The higher of the two sources: a bound must hold whatever clock the GPU can reach.
   const auto nvml_clock = [&gpu](NvmlClock which) {
     return gpu ? gpu->clock_max_hz(which).value_or(0) : 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -8,28 +9,33 @@
 
 namespace fathom {
 
-/// What the driver and NVML say about one GPU, read once at the start of a program. Clocks in
-/// hertz, sizes in bytes. `query_device_facts` throws Error: no driver, driver too old, GPU busy
-/// (exclusive mode), GPU lost, or an ordinal that does not exist.
-struct DeviceFacts {
+/// What the CUDA runtime says about one GPU, without creating a context on it. Plain data, so that
+/// everything that is concluded from it can be tested without a GPU. Clocks in hertz, sizes in
+/// bytes.
+struct CudaDevice {
   int ordinal = 0;
   std::string name;
+  std::string pci_bus_id;
+  std::array<unsigned char, 16> uuid{};
   int major = 0, minor = 0;  ///< compute capability
   int sms = 0;
-  std::size_t l2_bytes = 0;
-  std::size_t memory_bytes = 0;
+  std::size_t memory_bytes = 0, l2_bytes = 0;
   std::size_t shared_bytes_per_sm = 0;         ///< including what the driver reserves
   std::size_t shared_bytes_per_block_max = 0;  ///< opt-in maximum
   std::size_t reserved_shared_bytes_per_block = 0;
-  int registers_per_sm = 0;
-  int threads_per_sm = 0;
-  int blocks_per_sm = 0;
+  int registers_per_sm = 0, threads_per_sm = 0, blocks_per_sm = 0;
   int memory_bus_bits = 0;  ///< those in use: 6016 on an H200, whose interface has 6144
   double sm_clock_max_hz = 0;
   double memory_clock_max_hz = 0;  ///< command clock: data moves on both edges
+  bool own_context = false;        ///< this process itself already has memory on the GPU
+};
+
+/// What the driver and NVML say about one GPU, read once at the start of a program.
+/// `query_device_facts` throws Error: no driver, driver too old, GPU busy (exclusive mode), GPU
+/// lost, or an ordinal that does not exist.
+struct DeviceFacts : CudaDevice {
   int pcie_generation = 0, pcie_lanes = 0;  ///< highest generation, lanes in use; 0: unknown
-  bool mig = false;
-  bool vgpu = false;
+  bool mig = false, vgpu = false;
   Fingerprint fingerprint;
   std::vector<DeviceBound> bounds;    ///< dram_bandwidth, shared_bandwidth, l1_bandwidth, fp32_fma
   std::vector<std::string> warnings;  ///< e.g. other processes on the GPU, throttling at idle

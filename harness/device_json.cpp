@@ -11,17 +11,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const char* name_of(CheckStatus status) {
-  switch (status) {
-    case CheckStatus::ok:
-      return "ok";
-    case CheckStatus::warn:
-      return "warn";
-    case CheckStatus::fail:
-      return "fail";
-    case CheckStatus::skip:
-      return "skip";
-  }
-  return "skip";
+  constexpr const char* names[] = {"ok", "warn", "fail", "skip"};
+  return names[static_cast<int>(status)];
 }
 
 }  // namespace

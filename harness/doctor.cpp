@@ -64,57 +64,43 @@ void append(std::vector<Check>& checks, std::vector<Check> more) {
 std::vector<Check> check_software(const CudaDeviceCount& devices, const Surroundings& around,
                                   const NvmlLibrary& nvml) {
   std::vector<Check> checks;
-  const std::string driver = nvml.driver_version().value_or("");
+  const auto add = [&](const char* id, const char* what, CheckStatus status, std::string detail,
+                       std::string what_to_do = {}) {
+    checks.push_back({id, status, {}, what, std::move(detail), std::move(what_to_do)});
+  };
   const std::string cuda_driver = version_text(around.versions.driver);
-  const std::string cuda_runtime = version_text(around.versions.runtime);
-  const bool works = devices.count > 0;
+  const bool works = devices.count > 0, has_driver = around.versions.driver != 0;
   const NoGpu why =
       works ? NoGpu{ExitCode::ok, "", ""} : explain_no_gpu(devices.status, around, nvml);
-  const bool no_driver_at_all = around.versions.driver == 0;
-  if (no_driver_at_all)
-    checks.push_back(
-        {"driver", CheckStatus::fail, {}, "NVIDIA driver", why.cause + ".", sentence(why.remedy)});
+  if (has_driver)
+    add("driver", "NVIDIA driver", CheckStatus::ok,
+        fmt::format("{}, supports CUDA {}", nvml.driver_version().value_or("present"),
+                    cuda_driver));
   else
-    checks.push_back(
-        {"driver",
-         CheckStatus::ok,
-         {},
-         "NVIDIA driver",
-         fmt::format("{}, supports CUDA {}", driver.empty() ? "present" : driver, cuda_driver),
-         ""});
+    add("driver", "NVIDIA driver", CheckStatus::fail, why.cause + ".", sentence(why.remedy));
 
-  const std::string built = fmt::format("runtime {}, toolkit {}", cuda_runtime, toolkit_version());
-  if (!works && !no_driver_at_all)
-    checks.push_back(
-        {"cuda", CheckStatus::fail, {}, "CUDA", why.cause + ".", sentence(why.remedy)});
-  else if (no_driver_at_all)
-    checks.push_back({"cuda", CheckStatus::skip, {}, "CUDA", built + "; needs the driver", ""});
+  const std::string built = fmt::format("runtime {}, toolkit {}",
+                                        version_text(around.versions.runtime), toolkit_version());
+  if (!has_driver)
+    add("cuda", "CUDA", CheckStatus::skip, built + "; needs the driver");
+  else if (!works)
+    add("cuda", "CUDA", CheckStatus::fail, why.cause + ".", sentence(why.remedy));
   else if (around.versions.driver < around.versions.runtime)
-    checks.push_back({"cuda",
-                      CheckStatus::warn,
-                      {},
-                      "CUDA",
-                      fmt::format("{}; the driver is of the older CUDA {}", built, cuda_driver),
-                      "Works, but features of the newer runtime are missing: update the driver."});
+    add("cuda", "CUDA", CheckStatus::warn,
+        fmt::format("{}; the driver is of the older CUDA {}", built, cuda_driver),
+        "Works, but features of the newer runtime are missing: update the driver.");
   else
-    checks.push_back({"cuda", CheckStatus::ok, {}, "CUDA", built, ""});
+    add("cuda", "CUDA", CheckStatus::ok, built);
 
   if (nvml.available())
-    checks.push_back({"nvml",
-                      CheckStatus::ok,
-                      {},
-                      "NVML",
-                      fmt::format("sees {} GPU(s)", nvml.device_count().value_or(0)),
-                      ""});
+    add("nvml", "NVML", CheckStatus::ok,
+        fmt::format("sees {} GPU(s)", nvml.device_count().value_or(0)));
+  else if (has_driver)
+    add("nvml", "NVML", CheckStatus::warn, sentence(nvml.problem()),
+        "Install the driver's utilities (package nvidia-smi) for clocks, power and throttle "
+        "reasons.");
   else
-    checks.push_back({"nvml",
-                      no_driver_at_all ? CheckStatus::skip : CheckStatus::warn,
-                      {},
-                      "NVML",
-                      sentence(nvml.problem()),
-                      no_driver_at_all ? ""
-                                       : "Install the driver's utilities (package nvidia-smi) for "
-                                         "clocks, power and throttle reasons."});
+    add("nvml", "NVML", CheckStatus::skip, sentence(nvml.problem()));
   return checks;
 }
 

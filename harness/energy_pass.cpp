@@ -52,7 +52,8 @@ Entry Runner::measure_energy(const std::string& entry_name, const std::string& p
       launch();
       FATHOM_CUDA(cudaStreamSynchronize(stream_.get()));
     }
-    report(*c.energy, EnergyMeter(telemetry_, stream_.get()).run(launch, *c.energy), entry);
+    const EnergyLoop& loop = std::get<EnergyLoop>(c.mode);
+    report(loop, EnergyMeter(telemetry_, stream_.get()).run(launch, loop), entry);
     // The loop's own output: what is wrong only under load must not become a figure.
     if (workload.verify) wrong = workload.load ? check_output(workload) : workload.verify();
     if (!wrong) wrong = context_.buffers().guards_intact();

@@ -9,7 +9,7 @@
 int main(int argc, char** argv) {
   fathom::open_standard_streams();
   try {
-    return fathom::to_int(fathom::probe_main(argc, argv, *fathom::make_probe()));
+    return fathom::to_int(fathom::probe_main(argc, argv, fathom::make_probe()));
   } catch (const fathom::Error& error) {
     std::cerr << fathom::clean(error.what()) << '\n';
     return fathom::to_int(error.code());

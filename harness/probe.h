@@ -143,6 +143,9 @@ struct Precision {
   double rest = 0;             ///< TimingPolicy::rest
 };
 
+/// The usual way to measure a case.
+struct LaunchByLaunch {};
+
 /// How long a case is kept under load instead of being timed launch by launch.
 struct SustainedLoad {
   double lead_in_s = 2;  ///< before anything is measured
@@ -168,19 +171,20 @@ struct Case {
   std::vector<LineShare> line_shares;
   std::optional<Precision> precision;
   std::string profile_axis, profile_unit;  ///< of the workload's `profile`, where it has one
-  /// Measured as the GPU runs under lasting load: the metric then has a sample for each turn, and
-  /// the extras say the joules of one launch, `joules`, and of the opponents', `joules:<name>`; how
-  /// surely is `joules_half_width[:<name>]`, a share of them (harness/sustained.h).
-  std::optional<SustainedLoad> sustained;
   std::map<std::string, double> extras;  ///< known before the run, e.g. theoretical occupancy
   std::map<std::string, std::string> notes;  ///< of the entry, known before the run
   std::function<Workload(Context&)> prepare;
   std::vector<OpponentCase> opponents;
-  /// In place of timing: the metric is an energy or a power. `value`, `cache`, `precision` and opponents are
-  /// unused then; `prepare` may give a workload without a launch, for a GPU at rest.
-  std::optional<EnergyLoop> energy;
-  /// In place of a workload: the harness then uses of the above only name, axes, suite and extras.
-  std::optional<Campaign> campaign;
+  /// How it is measured.
+  ///  - LaunchByLaunch: each sample is one launch, or one graph of several.
+  ///  - SustainedLoad: as the GPU runs under lasting load. The metric has a sample for each turn,
+  ///  and
+  ///    the extras say the joules of one launch, `joules`, and of the opponents', `joules:<name>`;
+  ///    how surely is `joules_half_width[:<name>]`, a share of them (harness/sustained.h).
+  ///  - EnergyLoop: the metric is an energy or a power. `value`, `cache`, `precision` and opponents
+  ///    are unused; `prepare` may give a workload without a launch, for a GPU at rest.
+  ///  - Campaign: no workload; the harness uses only name, axes, suite and extras beside it.
+  std::variant<LaunchByLaunch, SustainedLoad, EnergyLoop, Campaign> mode;
 };
 
 /// `work` per launch (bytes, operations) over its seconds.
@@ -188,93 +192,53 @@ inline std::function<double(double)> rate(double work) {
   return [work](double seconds) { return work / seconds; };
 }
 
-/// One question put to the GPU. A probe never formats output and never reads a clock: it says what
-/// to run and what to expect, and concludes from the entries that come back.
-class Probe {
- public:
-  virtual ~Probe() = default;
-  virtual std::string name() const = 0;      ///< "copy_bandwidth"
-  virtual std::string program() const { return "probe_" + name(); }  ///< the binary's file name
-  /// What `fathom run`'s suites choose by: "core", "atlas", ... (cmake/Suites.cmake, which has them all).
-  std::string group() const;
-  virtual std::string question() const = 0;  ///< one sentence with a question mark
-  virtual std::string method() const = 0;    ///< one paragraph for "how it was measured"
-  /// Those that it decides; of "S2" and "S2 (stores)" the first.
-  virtual std::vector<std::string> claim_ids() const {
-    std::vector<std::string> ids;
-    for (const Claim& claim : conclude({}).claims)
-      if (claim.id.find(' ') == std::string::npos) ids.push_back(claim.id);
-    return ids;
-  }
+/// One question put to the GPU: what to run, what to expect, and what is concluded from the entries
+/// that come back. It never formats output and never reads a clock.
+struct Probe {
+  std::string name{};      ///< "copy_bandwidth"
+  std::string question{};  ///< one sentence with a question mark
+  std::string method{};    ///< one paragraph for "how it was measured"
+  /// `entries` are this probe's, in order; some may lack (filtered, failed): say not_measured then.
+  Conclude conclude{};
+  /// The sweep for this GPU, both suites, part by part; a case that the chip cannot run is left
+  /// out.
+  std::vector<std::vector<Case> (*)(const DeviceFacts&)> cases{};
   /// Its own options on the command line; their values come with the Context.
-  virtual std::vector<ProbeOption> options() const { return {}; }
-  /// Throws Error(bad_input) for values of its own options that do not go together, before the GPU is
-  /// asked for anything.
-  virtual void check_options(const OptionValues&) const {}
+  std::vector<ProbeOption> options{};
+  /// Whether any case has `line_shares`: modules must be watched before any is loaded.
+  bool samples_lines = false;
+  std::string program = "probe_" + name;  ///< the binary's file name
+  /// Arguments that show, in --help, what is particular to the probe.
+  std::string example = "--benchmark_filter=1GiB --no-counters";
+  std::string more_help{};  ///< in --help, whole lines with an empty one at the end
+
+  // Of a probe whose cases depend on its own options; each may be empty.
+
+  /// Throws Error(bad_input) for values that do not go together, before the GPU is asked for
+  /// anything.
+  std::function<void(const OptionValues&)> check_options{};
+  /// In place of `cases`.
+  std::function<std::vector<Case>(const DeviceFacts&, const OptionValues&)> cases_for{};
   /// What the whole run should be read with, one sentence each; asked for once, after `cases_for`.
-  virtual std::vector<std::string> warnings() const { return {}; }
+  std::function<std::vector<std::string>()> warnings{};
   /// The same of what is no warning; also shown on the terminal. Asked for whenever the document is
   /// written, since it may depend on what was measured.
-  virtual std::vector<std::string> notes() const { return {}; }
-  /// Arguments that show, in --help, what is particular to the probe.
-  virtual std::string example() const { return "--benchmark_filter=1GiB --no-counters"; }
-  /// Of what --help says besides, whole lines with an empty one at the end; may be empty.
-  virtual std::string more_help() const { return ""; }
-  /// Whether any case has `line_shares`: modules must be watched before any is loaded.
-  virtual bool samples_lines() const { return false; }
-  /// The sweep for this GPU, both suites; a case that the chip cannot run is left out.
-  virtual std::vector<Case> cases(const DeviceFacts& device) const = 0;
-  /// The same with the values of the probe's own options, for a probe whose cases depend on them.
-  virtual std::vector<Case> cases_for(const DeviceFacts& device, const OptionValues&) const {
-    return cases(device);
-  }
-  /// `entries` are this probe's, in order; some may lack (filtered, failed): say not_measured then.
-  virtual Findings conclude(std::span<const Entry> entries) const = 0;
+  std::function<std::vector<std::string>()> notes{};
+  /// Ids of the claims that it decides, where they are not those that it concludes from no entry.
+  std::function<std::vector<std::string>()> claim_ids{};
 };
 
-/// A probe without a state of its own: words, the cases part by part, and what they say.
-struct ProbeParts {
-  const char* name;
-  const char* question;
-  std::string method;
-  Conclude conclude;
-  std::vector<std::vector<Case> (*)(const DeviceFacts&)> cases;  ///< one after the other
-  std::vector<ProbeOption> options{};
-  bool samples_lines = false;
-};
-class PartsProbe : public Probe {
- public:
-  explicit PartsProbe(const ProbeParts& parts) : parts_(parts) {}
-  std::string name() const override { return parts_.name; }
-  std::string question() const override { return parts_.question; }
-  std::string method() const override { return parts_.method; }
-  std::vector<ProbeOption> options() const override { return parts_.options; }
-  bool samples_lines() const override { return parts_.samples_lines; }
-  std::vector<Case> cases(const DeviceFacts& device) const override {
-    std::vector<Case> all;
-    for (const auto part : parts_.cases)
-      for (Case& c : part(device)) all.push_back(std::move(c));
-    return all;
-  }
-  Findings conclude(std::span<const Entry> entries) const override {
-    return parts_.conclude(entries);
-  }
-
- private:
-  const ProbeParts& parts_;
-};
-
-/// The probe of this program; defined once per probe binary by FATHOM_PROBE: its type, and what that
-/// is made of.
-std::unique_ptr<Probe> make_probe();
+/// The probe of this program; defined once per probe binary by FATHOM_PROBE.
+Probe make_probe();
+/// What `fathom run`'s suites choose it by: "core", "atlas", ... (cmake/Suites.cmake, which has
+/// them all).
+std::string probe_group();
 
 #ifndef FATHOM_PROBE_GROUP
 #define FATHOM_PROBE_GROUP ""  // in no suite
 #endif
-#define FATHOM_PROBE(Type, ...)                         \
-  std::unique_ptr<::fathom::Probe> fathom::make_probe() { \
-    return std::make_unique<Type>(__VA_ARGS__);           \
-  }                                                       \
-  std::string fathom::Probe::group() const { return FATHOM_PROBE_GROUP; }
+#define FATHOM_PROBE(probe)                              \
+  ::fathom::Probe fathom::make_probe() { return probe; } \
+  std::string fathom::probe_group() { return FATHOM_PROBE_GROUP; }
 
 }  // namespace fathom

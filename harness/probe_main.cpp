@@ -55,12 +55,30 @@ TimingPolicy policy_for(const ProbeOptions& options) {
   return policy;
 }
 
+/// All that the probe's document can have; of "S2" and "S2 (stores)" the first.
+std::vector<std::string> claim_ids_of(const Probe& probe) {
+  if (probe.claim_ids) return probe.claim_ids();
+  std::vector<std::string> ids;
+  for (const Claim& claim : probe.conclude({}).claims)
+    if (claim.id.find(' ') == std::string::npos) ids.push_back(claim.id);
+  return ids;
+}
+
+std::vector<Case> cases_of(const Probe& probe, const DeviceFacts& device,
+                           const OptionValues& values) {
+  if (probe.cases_for) return probe.cases_for(device, values);
+  std::vector<Case> all;
+  for (const auto part : probe.cases)
+    for (Case& c : part(device)) all.push_back(std::move(c));
+  return all;
+}
+
 void print_description(const Probe& probe) {
-  const nlohmann::ordered_json description{{"name", probe.name()},
-                                           {"group", probe.group()},
-                                           {"question", probe.question()},
-                                           {"method", probe.method()},
-                                           {"claims", probe.claim_ids()}};
+  const nlohmann::ordered_json description{{"name", probe.name},
+                                           {"group", probe_group()},
+                                           {"question", probe.question},
+                                           {"method", probe.method},
+                                           {"claims", claim_ids_of(probe)}};
   std::cout << description.dump(2) << '\n';
 }
 
@@ -78,7 +96,7 @@ DeviceLock lock_of(const DeviceFacts& device, const ProbeOptions& options) {
 }
 
 bool samples_lines(const Probe& probe, const ProbeOptions& options) {
-  return probe.samples_lines() && options.counters && !options.list_only;
+  return probe.samples_lines && options.counters && !options.list_only;
 }
 
 /// Source lines are known only of modules that were seen as they were loaded, so this comes before
@@ -100,11 +118,11 @@ class ProbeRun {
       : probe_(probe),
         options_(options),
         device_(device),
-        cases_(probe.cases_for(device, options.own)),
+        cases_(cases_of(probe, device, options.own)),
         runner_(device, options.seed, policy_for(options), options.own),
         out_(std::move(out)) {
     document_.date = utc_time(std::chrono::system_clock::now());
-    document_.executable = probe.program();
+    document_.executable = probe.program;
     document_.fathom_version = version();
     document_.fathom_commit = commit();
     document_.suite = options.suite == Suite::quick ? "quick" : "default";
@@ -117,7 +135,9 @@ class ProbeRun {
     document_.fingerprint = device.fingerprint;
     document_.bounds = device.bounds;
     document_.warnings = device.warnings;
-    for (const std::string& warning : probe.warnings()) document_.warnings.push_back(warning);
+    if (probe.warnings)
+      for (std::string& warning : probe.warnings())
+        document_.warnings.push_back(std::move(warning));
     register_cases();
   }
 
@@ -129,7 +149,8 @@ class ProbeRun {
     if (!fatal_ && interrupt_requested == 0 && (ran == 0 || measured_.empty())) {
       throw Error(ExitCode::bad_input,
                   fmt::format("No case of {} matches the filter; --benchmark_list_tests "
-                              "lists their names.", probe_.program()));
+                              "lists their names.",
+                              probe_.program));
     }
     ExitCode code = fatal_ ? fatal_->code() : runner_.case_failure();
     if (!fatal_ && interrupt_requested == 0 && options_.counters) {
@@ -169,7 +190,7 @@ class ProbeRun {
     for (const Case& c : cases_) {
       if (!in_suite(c)) continue;
       ++total_;
-      const std::string name = probe_.name() + "/" + c.name;
+      const std::string name = probe_.name + "/" + c.name;
       benchmark::RegisterBenchmark(name.c_str(), [this, &c, name](benchmark::State& state) {
         measure(state, c, name);
       })->Iterations(1)->UseManualTime()->Unit(benchmark::kMicrosecond);
@@ -198,7 +219,8 @@ class ProbeRun {
   }
 
   bool in_suite(const Case& c) const {
-    if (c.campaign && !c.campaign->roles.empty() && leaves_out_counting()) return false;
+    const auto* campaign = std::get_if<Campaign>(&c.mode);
+    if (campaign != nullptr && !campaign->roles.empty() && leaves_out_counting()) return false;
     return c.suite == Suite::quick || options_.suite == Suite::standard;
   }
 
@@ -226,10 +248,11 @@ class ProbeRun {
       Measured m{&c, {}};
       try {
         const auto keep_going = [] { return interrupt_requested == 0; };
-        m.entry = c.campaign ? runner_.run_campaign(name, probe_.name(), c, options_.counters,
-                                                    keep_going)
-                   : c.energy ? runner_.measure_energy(name, probe_.name(), c)
-                              : runner_.measure(name, probe_.name(), c);
+        m.entry = std::holds_alternative<Campaign>(c.mode)
+                      ? runner_.run_campaign(name, probe_.name, c, options_.counters, keep_going)
+                  : std::holds_alternative<EnergyLoop>(c.mode)
+                      ? runner_.measure_energy(name, probe_.name, c)
+                      : runner_.measure(name, probe_.name, c);
       } catch (const Error& error) {
         fatal_ = error;
         state.SkipWithError(error.what());
@@ -301,15 +324,15 @@ class ProbeRun {
       document_.entries.push_back(m.entry);
     }
     ProbeSummary summary;
-    summary.name = probe_.name();
-    summary.question = probe_.question();
-    summary.method = probe_.method();
+    summary.name = probe_.name;
+    summary.question = probe_.question;
+    summary.method = probe_.method;
     summary.status = status;
     summary.status_reason = reason;
     summary.elapsed_s = document_.elapsed_s = elapsed_s();
-    document_.notes = probe_.notes();
+    if (probe_.notes) document_.notes = probe_.notes();
     document_.probes = {std::move(summary)};
-    put_findings(probe_.name(), [this](auto entries) { return probe_.conclude(entries); }, document_);
+    put_findings(probe_.name, probe_.conclude, document_);
     if (out_) out_->write(to_text(document_));
   }
 
@@ -341,15 +364,15 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
   }
   if (!options->conclude.empty()) {
     Document document = read_document(options->conclude);
-    if (std::ranges::find(document.probes, probe.name(), &ProbeSummary::name) ==
+    if (std::ranges::find(document.probes, probe.name, &ProbeSummary::name) ==
         document.probes.end())
-      throw Error(ExitCode::bad_input, fmt::format("{} has nothing of the probe `{}`.",
-                                                   options->conclude, probe.name()));
-    conclude_again(probe.name(), [&](auto entries) { return probe.conclude(entries); }, document);
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{} has nothing of the probe `{}`.", options->conclude, probe.name));
+    conclude_again(probe.name, probe.conclude, document);
     OutputFile(options->out).write(to_text(document));
     return ExitCode::ok;
   }
-  probe.check_options(options->own);
+  if (probe.check_options) probe.check_options(options->own);
   std::optional<OutputFile> out;
   if (!options->out.empty() && !options->list_only) {
     out.emplace(options->out);
@@ -362,7 +385,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
   if (count > 1) {
     throw Error(ExitCode::bad_input,
                 fmt::format("Google Benchmark does not know the flag {}: see {} --help.",
-                            arguments[1], probe.program()));
+                            arguments[1], probe.program));
   }
 
   watch_modules_for(probe, *options);

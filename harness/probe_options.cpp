@@ -67,7 +67,7 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
     }
   }
 
-  CLI::App app(probe.question(), probe.program());
+  CLI::App app(probe.question, probe.program);
   app.footer(fmt::format(
       "{2}Google Benchmark's own flags work too (--benchmark_filter=REGEX, "
       "--benchmark_list_tests,\n"
@@ -75,7 +75,7 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
       "Examples:\n"
       "  {0} --suite quick --out result.json\n"
       "  {0} {1}\n",
-      probe.program(), probe.example(), probe.more_help()));
+      probe.program, probe.example, probe.more_help));
   app.set_version_flag("--version", std::string("fathom ") + version() + " (" + commit() + ")");
   app.add_option_function<std::string>(
          "--suite",
@@ -122,7 +122,7 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
          "measured")
       ->check(ordinal())
       ->type_name("N");
-  const std::vector<ProbeOption> own_options = probe.options();
+  const std::vector<ProbeOption>& own_options = probe.options;
   std::map<std::string, std::optional<std::string>> given;
   for (const ProbeOption& option : own_options) add_own_option(app, option, given[option.name]);
   try {
@@ -137,12 +137,11 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
     std::vector<std::string> known;
     for (const CLI::Option* option : app.get_options())
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    throw Error(ExitCode::bad_input,
-                fmt::format("{0} does not know {1}.{2} See {0} --help.", probe.program(), flag,
-                            did_you_mean(flag, known)));
+    throw Error(ExitCode::bad_input, fmt::format("{0} does not know {1}.{2} See {0} --help.",
+                                                 probe.program, flag, did_you_mean(flag, known)));
   } catch (const CLI::ParseError& error) {
     throw Error(ExitCode::bad_input,
-                fmt::format("{}. See {} --help.", complaint(error), probe.program()));
+                fmt::format("{}. See {} --help.", complaint(error), probe.program));
   }
   if (!options.conclude.empty()) {
     for (const CLI::Option* option : app.get_options())

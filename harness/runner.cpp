@@ -172,7 +172,8 @@ Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Worklo
   std::vector<const Workload*> pointers;
   for (const Workload& workload : workloads) pointers.push_back(&workload);
   telemetry_.start();
-  const SustainedTurns turns = run_sustained(pointers, *c.sustained, stream_.get(), telemetry_);
+  const auto& load = std::get<SustainedLoad>(c.mode);
+  const SustainedTurns turns = run_sustained(pointers, load, stream_.get(), telemetry_);
   Rounds rounds;
   rounds.telemetry = telemetry_.stop();
   Samples& samples = rounds.samples;
@@ -198,9 +199,9 @@ Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Worklo
   samples.timing.timer = "cudaEvent";
   samples.timing.stop = "time limit";
   samples.timing.launches_per_sample =
-      static_cast<int>(std::max(1.0, c.sustained->turn_s / median(samples.seconds)));
-  samples.timing.elapsed_s = c.sustained->lead_in_s + c.sustained->turns * c.sustained->turn_s *
-                                                          static_cast<double>(turns.size());
+      static_cast<int>(std::max(1.0, load.turn_s / median(samples.seconds)));
+  samples.timing.elapsed_s =
+      load.lead_in_s + load.turns * load.turn_s * static_cast<double>(turns.size());
   return rounds;
 }
 
@@ -244,7 +245,7 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
     context_.buffers().set_placement(0);
     std::vector<Workload> workloads = prepare_and_verify(c, wrong);
     Rounds rounds;
-    if (!wrong && c.sustained)
+    if (!wrong && std::holds_alternative<SustainedLoad>(c.mode))
       rounds = sample_under_load(c, workloads, entry);
     else if (!wrong)
       rounds = sample_in_rounds(c, workloads, wrong);

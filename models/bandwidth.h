@@ -31,10 +31,10 @@ PhysicalBound shared_bandwidth_bound(const PhysicalDevice& device);  ///< SMs x 
 PhysicalBound l1_bandwidth_bound(const PhysicalDevice& device);      ///< the same data stage
 PhysicalBound fp32_fma_bound(const PhysicalDevice& device);          ///< SMs x clock x lanes x 2
 
-/// What one direction of a PCIe link carries before packet headers and acknowledgements: raw bit rate of
-/// a lane x lanes x line code / 8. Rates and codes are the specification's: 2.5 and 5 GT/s with 8b/10b,
-/// 8, 16 and 32 GT/s with 128b/130b, 64 GT/s without (1b/1b). Throws std::invalid_argument for a
-/// generation other than 1 to 6, and for no lanes.
+/// What one direction of a PCIe link carries before packet headers and acknowledgements: raw bit
+/// rate of a lane x lanes x line code / 8. Rates and codes are the specification's: 2.5 and 5 GT/s
+/// with 8b/10b, 8, 16 and 32 GT/s with 128b/130b, 64 GT/s without (1b/1b). Throws
+/// std::invalid_argument for a generation other than 1 to 6, and for no lanes.
 PhysicalBound pcie_bandwidth_bound(int generation, int lanes);
 
 /// Figures that the hardware does not state. Each may be replaced by a measured one; the defaults
@@ -45,8 +45,8 @@ struct StreamParameters {
   /// and 4.285 TB/s) and of a sum (4.53 and 4.61 TB/s) on an H200, whose bound is 4.814 TB/s.
   double dram_efficiency_mixed = 0.893;
   double dram_efficiency_read = 0.955;
-  /// Fill and drain of a launch, whatever the size: through DRAM and in the L2, from the same copies
-  /// and from copies of 64 KiB to 16 MiB in one graph.
+  /// Fill and drain of a launch, whatever the size: through DRAM and in the L2, from the same
+  /// copies and from copies of 64 KiB to 16 MiB in one graph.
   double overhead_seconds = 3e-6;
   double l2_overhead_seconds = 0.95e-6;
   /// From issue of a load to its data while the memory is busy, by Little's law from kernels with
@@ -66,8 +66,9 @@ struct StreamParameters {
   double instructions_per_thread = 18;
   double instructions_per_access = 4;
   /// What the L2 sustains for streams of all SMs at once: a fitted 28.8 bytes a clock and SM, from
-  /// copies of 4 to 16 MiB on an H200, as a share of 64. No port is this wide: one SM of an H200 alone
-  /// takes 115 bytes a clock from the L2 (probe memory_bandwidth, bandwidth by number of SMs).
+  /// copies of 4 to 16 MiB on an H200, as a share of 64. No port is this wide: one SM of an H200
+  /// alone takes 115 bytes a clock from the L2 (probe memory_bandwidth, bandwidth by number of
+  /// SMs).
   double l2_bytes_per_clock = 64;
   double l2_efficiency = 0.45;
   /// Blocks that the whole GPU starts per clock: copies of 1 GiB in blocks of 32 and of 64 threads

@@ -33,16 +33,15 @@ constexpr SmLimits limits(int major, int minor, int warps, int blocks,
           .l1_bytes_per_clock = major >= 8 ? 128 : 64};
 }
 
-// 8.8 and 11.0: blocks and carve-outs as cuda_occupancy.h has them; warps as their relatives with as
-// many blocks.
+// 8.8 and 11.0: blocks and carve-outs as cuda_occupancy.h has them; warps as their relatives with
+// as many blocks.
 constexpr std::array table{
     limits(7, 5, 32, 16, carveouts_turing, 96, 64), limits(8, 0, 64, 32, carveouts_164, 192, 64),
-    limits(8, 6, 48, 16, carveouts_100, 128, 128),   limits(8, 7, 48, 16, carveouts_164, 192, 128),
-    limits(8, 8, 48, 16, carveouts_100, 128, 128),
-    limits(8, 9, 48, 24, carveouts_100, 128, 128),   limits(9, 0, 64, 32, carveouts_228, 256, 128),
-    limits(10, 0, 64, 32, carveouts_228, 256, 128),  limits(10, 3, 64, 32, carveouts_228, 256, 128),
-    limits(11, 0, 48, 24, carveouts_228, 256, 128),
-    limits(12, 0, 48, 24, carveouts_100, 128, 128),  limits(12, 1, 48, 24, carveouts_100, 128, 128)};
+    limits(8, 6, 48, 16, carveouts_100, 128, 128),  limits(8, 7, 48, 16, carveouts_164, 192, 128),
+    limits(8, 8, 48, 16, carveouts_100, 128, 128),  limits(8, 9, 48, 24, carveouts_100, 128, 128),
+    limits(9, 0, 64, 32, carveouts_228, 256, 128),  limits(10, 0, 64, 32, carveouts_228, 256, 128),
+    limits(10, 3, 64, 32, carveouts_228, 256, 128), limits(11, 0, 48, 24, carveouts_228, 256, 128),
+    limits(12, 0, 48, 24, carveouts_100, 128, 128), limits(12, 1, 48, 24, carveouts_100, 128, 128)};
 
 }  // namespace
 

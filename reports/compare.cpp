@@ -101,8 +101,7 @@ void decide(ComparedFigure& figure) {
   const Interval &of_a = *a.interval, &of_b = *b.interval;
   bool differs, same;
   if (positive && of_a.low > 0 && of_b.low > 0) {
-    const Interval ratio{of_b.low / of_a.high, of_b.high / of_a.low,
-                         of_a.confidence * of_b.confidence, "ends of both intervals"};
+    const Interval ratio = ratio_interval(of_b, of_a);
     figure.ratio_interval = ratio;
     // The reciprocal, so that A against B finds what B against A does.
     differs = ratio.low > 1 + margin || ratio.high < 1 / (1 + margin);

@@ -108,6 +108,11 @@ bool is_confident(const std::optional<Interval>& interval) {
   return interval && interval->confidence >= least_confidence;
 }
 
+Interval ratio_interval(const Interval& over, const Interval& under) {
+  return {over.low / under.high, over.high / under.low, over.confidence * under.confidence,
+          "ends of both intervals"};
+}
+
 std::string reach_of(double value, const Interval& interval, int decimals) {
   const double reach = std::max(std::abs(interval.high - value), std::abs(value - interval.low)) /
                        std::abs(value) * 100;

@@ -17,6 +17,10 @@ using FactList = std::vector<const Fact*>;
 inline constexpr double least_confidence = 0.8;
 bool is_confident(const std::optional<Interval>& interval);
 
+/// The interval of a ratio of two figures above zero that were measured one after the other: from
+/// the ends of both.
+Interval ratio_interval(const Interval& over, const Interval& under);
+
 /// " ± 1.2 %": how far the interval's farther end is from the value, with decimals below 10 %.
 /// Empty where there is nothing to divide by.
 std::string reach_of(double value, const Interval& interval, int decimals = 1);

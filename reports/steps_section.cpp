@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/facts_table.h"
 #include "reports/scale.h"
 #include "reports/sections.h"
 #include "results/format.h"
@@ -137,7 +138,14 @@ std::string gained(const std::vector<Watched>& watched, const Entry* before,
     return figure;
   const double ratio = entry.metric.better == Better::higher ? *value / *before->metric.value
                                                              : *before->metric.value / *value;
-  std::string text = fmt::format("{}, **{:.2f} ×** {}", figure, ratio, than);
+  const auto &of_old = before->interval, &of_new = entry.interval;
+  std::string reach;
+  if (is_confident(of_old) && is_confident(of_new) && of_old->low > 0 && of_new->low > 0) {
+    const bool higher = entry.metric.better == Better::higher;
+    reach = reach_of(
+        ratio, higher ? ratio_interval(*of_new, *of_old) : ratio_interval(*of_old, *of_new), 1);
+  }
+  std::string text = fmt::format("{}, **{:.2f} ×** {}{}", figure, ratio, than, reach);
   std::string counted;
   for (const Change& change : changes(watched, *before, entry)) {
     counted += (counted.empty() ? "" : "; ") + change.text();
@@ -179,18 +187,21 @@ void write_steps(Writing& to, const View& view, const EntryList& shown) {
     const AxisValue* name = find_axis(*entry, view.x);
     if (name == nullptr) continue;
     const Entry* parent = parent_of(view, shown, *entry);
-    const std::string than =
-        parent == nullptr ? "the one before" : "its parent " + note(*entry, "parent");
+    const std::string than = parent == nullptr ? "the one before" : note(*entry, "parent");
     const std::string gain = note(*entry, "gain");
     table.add_row({escape_text(format_axis_value(view.x, *name)),
                    note(*entry, "idea") + (gain == "–" ? "" : "<br>*" + gain + "*"),
-                   gained(watched, parent != nullptr ? parent : is_first(*entry) ? nullptr : before,
+                   gained(watched,
+                          parent != nullptr  ? parent
+                          : is_first(*entry) ? nullptr
+                                             : before,
                           than, *entry)});
     if (entry->metric.value) before = entry;
   }
   // Never folded: it is the way up.
   to.page.table(escape_text(view.title), table, "", table.rows());
   if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
+  to.page.paragraph("± is how far a gain may be off, by the ends of both rungs' intervals.");
 }
 
 }  // namespace fathom::reports

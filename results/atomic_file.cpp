@@ -14,7 +14,7 @@
 #include <random>
 #include <system_error>
 
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 namespace {
@@ -66,9 +66,8 @@ void sweep(const fs::path& target) {
 }
 
 [[noreturn]] void fail_read(const fs::path& path, const std::string& why) {
-  throw Error(ExitCode::bad_input,
-              fmt::format("{} cannot be read ({}): give the path of a file that can be.",
-                          path.string(), why));
+  fail(ExitCode::bad_input, "{} cannot be read ({}): give the path of a file that can be.",
+       path.string(), why);
 }
 
 }  // namespace
@@ -79,15 +78,13 @@ std::filesystem::path folder_of(const fs::path& path) {
 
 void fail_write(const fs::path& path, int error) {
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-    throw Error(
-        ExitCode::output_full,
-        fmt::format("{} cannot be written, there is no room for it ({}): make room, or choose "
-                    "another folder with --out.",
-                    path.string(), std::strerror(error)));
+    fail(ExitCode::output_full,
+         "{} cannot be written, there is no room for it ({}): make room, or choose another folder "
+         "with --out.",
+         path.string(), std::strerror(error));
   }
-  throw Error(ExitCode::output_unwritable,
-              fmt::format("{} cannot be written ({}): choose another place.", path.string(),
-                          std::strerror(error)));
+  fail(ExitCode::output_unwritable, "{} cannot be written ({}): choose another place.",
+       path.string(), std::strerror(error));
 }
 
 void write_all(int descriptor, std::string_view text, const fs::path& path) {
@@ -157,10 +154,9 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
   if (error) fail_read(path, error.message());
   if (fs::is_directory(status)) fail_read(path, "it is a folder");
   const auto refuse_size = [&] {
-    throw Error(ExitCode::document_malformed,
-                fmt::format("{}: is larger than {} MiB, larger than any file of its kind: give "
-                            "another.",
-                            path.string(), limit >> 20));
+    fail(ExitCode::document_malformed,
+         "{}: is larger than {} MiB, larger than any file of its kind: give another.",
+         path.string(), limit >> 20);
   };
   // A file that says so itself is not read at all.
   if (fs::is_regular_file(status) && fs::file_size(path, error) > limit && !error) refuse_size();

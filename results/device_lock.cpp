@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -18,7 +17,8 @@
 #include <thread>
 #include <utility>
 
-#include "results/error.h"
+#include "results/fail.h"
+#include "results/parse_number.h"
 #include "results/utc_time.h"
 
 namespace fathom {
@@ -51,10 +51,10 @@ FileDescriptor open_lock_file(const std::string& path) {
   if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
     const std::string why = fd < 0 ? std::strerror(errno) : "it is not a regular file";
     if (fd >= 0) close(fd);
-    throw Error(ExitCode::gpu_busy,
-                fmt::format("The GPU's lock file {} cannot be opened ({}): remove it, or give "
-                            "another folder in FATHOM_LOCK_DIR.",
-                            path, why));
+    fail(ExitCode::gpu_busy,
+         "The GPU's lock file {} cannot be opened ({}): remove it, or give another folder in "
+         "FATHOM_LOCK_DIR.",
+         path, why);
   }
   return FileDescriptor(fd);
 }
@@ -64,9 +64,9 @@ bool try_lock(int fd, const std::string& path) {
   while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return false;
     if (errno != EINTR)
-      throw Error(ExitCode::gpu_busy, fmt::format("The GPU's lock file {} cannot be locked ({}): "
-                                                  "give another folder in FATHOM_LOCK_DIR.",
-                                                  path, std::strerror(errno)));
+      fail(ExitCode::gpu_busy,
+           "The GPU's lock file {} cannot be locked ({}): give another folder in FATHOM_LOCK_DIR.",
+           path, std::strerror(errno));
   }
   return true;
 }
@@ -106,9 +106,8 @@ std::optional<Holder> read_holder(int fd) {
   if (!std::getline(text, pid_line) || !std::getline(text, holder.command) ||
       !std::getline(text, holder.since))
     return std::nullopt;
-  const auto [end, error] =
-      std::from_chars(pid_line.data(), pid_line.data() + pid_line.size(), holder.pid);
-  if (error != std::errc() || holder.pid <= 0) return std::nullopt;
+  holder.pid = parse_number<pid_t>(pid_line).value_or(0);
+  if (holder.pid <= 0) return std::nullopt;
   return holder;
 }
 
@@ -134,10 +133,7 @@ std::string describe_holder(int fd) {
 std::optional<FileDescriptor> inherited_lock(const std::string& path) {
   const char* text = std::getenv("FATHOM_LOCK_FD");
   if (!text) return std::nullopt;
-  int fd = -1;
-  const char* end = text + std::strlen(text);
-  if (auto [last, error] = std::from_chars(text, end, fd); error != std::errc() || last != end)
-    return std::nullopt;
+  const int fd = parse_number<int>(text).value_or(-1);
   struct stat by_fd {
   }, by_path{};
   if (fd < 0 || fstat(fd, &by_fd) != 0 || stat(path.c_str(), &by_path) != 0) return std::nullopt;
@@ -163,15 +159,12 @@ DeviceLock::DeviceLock(const std::string& gpu_uuid_hash, IfHeld if_held, std::ch
   bool told = false;
   while (!try_lock(fd, path)) {
     if (if_held == IfHeld::fail)
-      throw Error(ExitCode::gpu_busy,
-                  fmt::format("The GPU is in use by {}: wait for it or start with --wait.",
-                              describe_holder(fd)));
+      fail(ExitCode::gpu_busy, "The GPU is in use by {}: wait for it or start with --wait.",
+           describe_holder(fd));
     if (Clock::now() >= deadline)
-      throw Error(
-          ExitCode::gpu_busy,
-          fmt::format("The GPU is still in use by {} after {} s of waiting: end it or start "
-                      "again later.",
-                      describe_holder(fd), limit.count()));
+      fail(ExitCode::gpu_busy,
+           "The GPU is still in use by {} after {} s of waiting: end it or start again later.",
+           describe_holder(fd), limit.count());
     if (!std::exchange(told, true) && on_wait) on_wait(describe_holder(fd));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -181,9 +174,8 @@ DeviceLock::DeviceLock(const std::string& gpu_uuid_hash, IfHeld if_held, std::ch
 std::string DeviceLock::share_with_children() {
   const int fd = fd_.get();
   if (fcntl(fd, F_SETFD, 0) != 0)
-    throw Error(ExitCode::gpu_busy, fmt::format("The GPU's lock cannot be shared with child "
-                                                "processes ({}).",
-                                                std::strerror(errno)));
+    fail(ExitCode::gpu_busy, "The GPU's lock cannot be shared with child processes ({}).",
+         std::strerror(errno));
   return std::to_string(fd);
 }
 

@@ -7,7 +7,7 @@
 #include "results/document_fields.h"
 #include "results/document_io.h"
 #include "results/document_keys.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/read_fields.h"
 #include "results/utc_time.h"
 
@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 [[noreturn]] void refuse_document(const std::string& origin, const std::string& what) {
-  throw Error(ExitCode::document_malformed, fmt::format("{}: {}", origin, what));
+  fail(ExitCode::document_malformed, "{}: {}", origin, what);
 }
 
 /// A replay's entries carry its mark and a measurement's do not, so that changing the one word that
@@ -105,10 +105,10 @@ void check_version(const Json& json, const std::string& origin) {
   const bool versioned = own.is_object() && own.contains("schema_version") &&
                          own["schema_version"].is_number_integer();
   if (versioned && own["schema_version"] != schema_version) {
-    throw Error(ExitCode::document_version,
-                fmt::format("{}: is a result document of schema version {}, and this Fathom reads "
-                            "version {}: use the Fathom that wrote it, or measure again.",
-                            origin, own["schema_version"].dump(), schema_version));
+    fail(ExitCode::document_version,
+         "{}: is a result document of schema version {}, and this Fathom reads version {}: use the "
+         "Fathom that wrote it, or measure again.",
+         origin, own["schema_version"].dump(), schema_version);
   }
 }
 

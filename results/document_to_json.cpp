@@ -9,7 +9,7 @@
 #include "results/document_fields.h"
 #include "results/document_io.h"
 #include "results/document_keys.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/write_fields.h"
 
 namespace fathom {
@@ -124,10 +124,8 @@ OrderedJson to_json(const Document& document) {
     if (document.source == Source::replay) mark_replay(row);
   }
   if (const auto path = find_not_finite(json)) {
-    throw Error(ExitCode::document_malformed,
-                fmt::format("The result cannot be written: {} is NaN or infinite; correct what "
-                            "computed it.",
-                            *path));
+    fail(ExitCode::document_malformed,
+         "The result cannot be written: {} is NaN or infinite; correct what computed it.", *path);
   }
   return json;
 }

@@ -4,18 +4,22 @@
 
 namespace fathom {
 
-Fact named_fact(FactName name, std::string unit, Better better) {
+Fact named_fact(FactName name) {
   Fact fact;
   fact.id = std::move(name.id);
   fact.subject = std::move(name.subject);
   fact.quantity = std::move(name.quantity);
-  fact.unit = std::move(unit);
-  fact.better = better;
+  fact.unit = std::move(name.unit);
+  fact.better = name.better;
   return fact;
 }
 
 Fact fact_of(const Entry& entry, FactName name, std::string method) {
-  Fact fact = named_fact(std::move(name), entry.metric.unit, entry.metric.better);
+  if (name.unit.empty()) {
+    name.unit = entry.metric.unit;
+    name.better = entry.metric.better;
+  }
+  Fact fact = named_fact(std::move(name));
   fact.value = entry.metric.value;
   fact.interval = entry.interval;
   fact.method = std::move(method);
@@ -26,8 +30,8 @@ Fact fact_of(const Entry& entry, FactName name, std::string method) {
   return fact;
 }
 
-Fact missing_fact(FactName name, std::string unit, Better better, std::string reason) {
-  Fact fact = named_fact(std::move(name), std::move(unit), better);
+Fact missing_fact(FactName name, std::string reason) {
+  Fact fact = named_fact(std::move(name));
   fact.reason = std::move(reason);
   return fact;
 }
@@ -35,6 +39,12 @@ Fact missing_fact(FactName name, std::string unit, Better better, std::string re
 std::string why_missing(const Entry* entry, std::string absent) {
   if (entry == nullptr) return absent;
   return entry->verdict.reasons.empty() ? "the case gave no value" : entry->verdict.reasons.front();
+}
+
+Fact fact_or_reason(const Entry* entry, FactName name, std::string method, std::string absent) {
+  if (entry != nullptr && entry->metric.value)
+    return fact_of(*entry, std::move(name), std::move(method));
+  return missing_fact(std::move(name), why_missing(entry, std::move(absent)));
 }
 
 }  // namespace fathom

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "results/parse_number.h"
 #include "results/suggestion.h"
 
 namespace fathom {
@@ -20,11 +20,18 @@ namespace {
 
 std::optional<double> finite(std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
+  const auto value = parse_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+/// Says "`x` is not <what>" of a value that is not good.
+template <class Good>
+CLI::Validator is(std::string what, Good good) {
+  return CLI::Validator(
+      [what = std::move(what), good](const std::string& text) {
+        return good(text) ? std::string() : fmt::format("`{}` is not {}", text, what);
+      },
+      "");
 }
 
 }  // namespace
@@ -35,46 +42,27 @@ CLI::Validator whole_number(std::uint64_t lowest) {
 
 CLI::Validator whole_number(std::uint64_t lowest, std::uint64_t highest) {
   const bool open = highest == std::numeric_limits<std::uint64_t>::max();
-  const std::string range =
-      open ? fmt::format("from {} on", lowest) : fmt::format("from {} to {}", lowest, highest);
-  return CLI::Validator(
-      [=](std::string& text) {
-        std::uint64_t value = 0;
-        const char* const end = text.data() + text.size();
-        const auto [parsed, error] = std::from_chars(text.data(), end, value);
-        const bool good =
-            error == std::errc() && parsed == end && value >= lowest && value <= highest;
-        return good ? "" : fmt::format("`{}` is not a whole number {}", text, range);
-      },
-      "");
+  return is(open ? fmt::format("a whole number from {} on", lowest)
+                 : fmt::format("a whole number from {} to {}", lowest, highest),
+            [=](const std::string& text) {
+              const auto value = parse_number<std::uint64_t>(text);
+              return value && *value >= lowest && *value <= highest;
+            });
 }
 
 CLI::Validator number() {
-  return CLI::Validator(
-      [](std::string& text) {
-        return finite(text) ? "" : fmt::format("`{}` is not a finite number", text);
-      },
-      "");
+  return is("a finite number", [](const std::string& text) { return finite(text).has_value(); });
 }
 
 CLI::Validator positive_number() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const auto value = finite(text);
-        return value && *value > 0 ? "" : fmt::format("`{}` is not a number above 0", text);
-      },
-      "");
+  return is("a number above 0", [](const std::string& text) { return finite(text) > 0.0; });
 }
 
 CLI::Validator seconds() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const auto value = finite(text);
-        return value && *value > 0 && *value <= 1e6
-                   ? ""
-                   : fmt::format("`{}` is not a number of seconds above 0, 1000000 at most", text);
-      },
-      "");
+  return is("a number of seconds above 0, 1000000 at most", [](const std::string& text) {
+    const auto value = finite(text);
+    return value > 0.0 && value <= 1e6;
+  });
 }
 
 CLI::Validator ordinal() { return whole_number(0, std::numeric_limits<int>::max()); }
@@ -102,12 +90,11 @@ CLI::Validator one_of(std::vector<std::string> words) {
 
 std::string complaint(const CLI::ParseError& error) {
   static const std::pair<std::regex, const char*> in_our_words[] = {
-      {std::regex("(.+): 1 required .* missing"), "$1 takes a value, and none came"},
-      {std::regex("(.+): ([0-9]+) required .* missing"), "$1 takes $2 values, and none came"},
+      {std::regex("(.+): 1 required .* missing"), "$1 needs a value"},
+      {std::regex("(.+): ([0-9]+) required .* missing"), "$1 needs $2 values"},
       {std::regex("(.+): At least ([0-9]+) required but received ([0-9]+)"),
-       "$1 takes $2 values, and $3 came"},
-      {std::regex("(.+): At Most 1 required but received ([0-9]+)"),
-       "$1 takes one value, and $2 came"},
+       "$1 needs $2 values, not $3"},
+      {std::regex("(.+): At Most 1 required but received ([0-9]+)"), "$1 takes one value, not $2"},
       {std::regex("Could not convert: (.+) = (.*)"), "$1 does not take `$2`"}};
   const std::string said = error.what();
   for (const auto& [words, ours] : in_our_words) {

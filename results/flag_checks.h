@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fathom {
@@ -36,6 +37,28 @@ CLI::Validator not_empty();
 /// `one_of_words`, then the words with a space between, which completions read.
 inline constexpr const char* one_of_words = "one of ";
 CLI::Validator one_of(std::vector<std::string> words);
+
+// The flags that most commands have; `kind` is what the help calls the value.
+
+template <class Value>
+CLI::Option* number_flag(CLI::App& app, const char* flag, Value& value, const char* description,
+                         std::uint64_t lowest, std::uint64_t highest, const char* kind = "N") {
+  return app.add_option(flag, value, description)
+      ->check(whole_number(lowest, highest))
+      ->type_name(kind);
+}
+
+template <class Value>
+CLI::Option* word_flag(CLI::App& app, const char* flag, Value& value, const char* description,
+                       std::vector<std::string> words, const char* kind = "NAME") {
+  return app.add_option(flag, value, description)->check(one_of(std::move(words)))->type_name(kind);
+}
+
+template <class Value>
+CLI::Option* path_flag(CLI::App& app, const char* flag, Value& value, const char* description,
+                       const char* kind = "FILE") {
+  return app.add_option(flag, value, description)->check(not_empty())->type_name(kind);
+}
 
 /// What CLI11 says of an argument, in a user's words and without a full stop; its own are "1
 /// required N missing" and "Could not convert: --wait = x".

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/clean_text.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/format.h"
 #include "results/strict_json.h"
 
@@ -45,18 +45,6 @@ Value typed(dom::element value, const Place& place, const char* expected) {
 }
 
 }  // namespace
-
-std::string Place::path() const {
-  const std::string before = parent ? parent->path() : "";
-  if (index) return fmt::format("{}/{}", before, *index);
-  return parent ? before + "/" + quotable(key) : before;
-}
-
-void Place::refuse(const std::string& what) const {
-  const std::string where = path();
-  throw Error(ExitCode::document_malformed,
-              fmt::format("{}: {} {}.", *origin, where.empty() ? "the document" : where, what));
-}
 
 Fields::Fields(dom::element value, const Place& place) : place_(place) {
   const auto object = typed<dom::object>(value, place, "an object");
@@ -143,16 +131,13 @@ ParsedJson::ParsedJson(std::string_view text, const std::string& origin) {
   if (problem == simdjson::SUCCESS) return;
   // The parser below would want more still.
   if (problem == simdjson::MEMALLOC)
-    throw Error(
-        ExitCode::document_malformed,
-        fmt::format("{}: there is too little memory to read its {} bytes.", origin, text.size()));
+    fail(ExitCode::document_malformed, "{}: there is too little memory to read its {} bytes.",
+         origin, text.size());
   // The slower parser says what is wrong, and where; this one's memory is not needed beside it.
   parser_ = dom::parser();
   require_strict_json(text, origin);
-  throw Error(ExitCode::document_malformed,
-              fmt::format("{}: holds a number or a nesting that no result has: give a result "
-                          "document.",
-                          origin));
+  fail(ExitCode::document_malformed,
+       "{}: holds a number or a nesting that no result has: give a result document.", origin);
 }
 
 }  // namespace fathom

@@ -9,23 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "results/json_place.h"
 #include "results/names.h"
 
 namespace fathom {
 
-/// Where in a document a value is; paths are put together only for an error.
-struct Place {
-  const std::string* origin;
-  const Place* parent = nullptr;
-  std::string_view key{};
-  std::optional<std::size_t> index{};
-
-  Place at(std::string_view name) const { return {origin, this, name, std::nullopt}; }
-  Place at(std::size_t position) const { return {origin, this, {}, position}; }
-  std::string path() const;
-  /// Throws Error(document_malformed): "<origin>: <path> <what>".
-  [[noreturn]] void refuse(const std::string& what) const;
-};
+using Place = JsonPlace;
 
 std::string text_of(simdjson::dom::element value, const Place& place);
 double number_of(simdjson::dom::element value, const Place& place);

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "results/document_fields.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/names.h"
 
 namespace fathom {
@@ -41,10 +41,8 @@ std::string name_of(const Document& part) {
 }
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw Error(ExitCode::bad_input,
-              fmt::format("Parts of different runs cannot be merged: {}; merge parts of one run "
-                          "only.",
-                          why));
+  fail(ExitCode::bad_input,
+       "Parts of different runs cannot be merged: {}; merge parts of one run only.", why);
 }
 
 void require_same_run(const Document& first, const Document& part) {

@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <compare>
 #include <map>
 #include <optional>
 #include <system_error>
 
 #include "results/atomic_file.h"
-#include "results/error.h"
+#include "results/fail.h"
+#include "results/parse_number.h"
 
 namespace fathom {
 namespace {
@@ -25,11 +25,7 @@ std::optional<int> descriptor_of(const fs::path& path) {
   std::error_code none;
   const fs::path own = fs::canonical("/proc/self/fd", none);
   if (none || fs::canonical(folder_of(path), none) != own || none) return std::nullopt;
-  const std::string name = path.filename().string();
-  int number = -1;
-  const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
-  return read.ec == std::errc() && read.ptr == name.data() + name.size() ? std::optional(number)
-                                                                         : std::nullopt;
+  return parse_number<int>(path.filename().string());
 }
 
 /// What a name leads to: a descriptor of this process, or a path that is no link and may not be
@@ -140,9 +136,9 @@ void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<Na
     if (!file || S_ISCHR(file->mode) || S_ISSOCK(file->mode)) continue;
     const auto refuse_if_in = [&](const std::map<FileId, std::string>& others) {
       if (const auto other = others.find(file->id); other != others.end())
-        throw Error(ExitCode::bad_input,
-                    fmt::format("{} {} is the same file as {}: give another; nothing was written.",
-                                output.name, output.path.string(), other->second));
+        fail(ExitCode::bad_input,
+             "{} {} is the same file as {}: give another; nothing was written.", output.name,
+             output.path.string(), other->second);
     };
     refuse_if_in(read);
     // What goes to a FIFO or to /dev/stdout destroys nothing that went there before.

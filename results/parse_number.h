@@ -6,14 +6,13 @@
 
 namespace fathom {
 
-/// The number that all of a text is, without a sign or a space before it but for "-".
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
+/// The number that the whole text is, in whole numbers' `base`; nothing if it is none.
+template <class Number, class... Base>
+std::optional<Number> parse_number(std::string_view text, Base... base) {
+  Number value{};
   const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return number;
+  const auto [stop, error] = std::from_chars(text.data(), end, value, base...);
+  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace fathom

@@ -53,6 +53,15 @@ const Entry* best(const std::vector<const Entry*>& entries) {
   return found;
 }
 
+const Opponent* fastest_opponent(const Entry& entry) {
+  const Opponent* fastest = nullptr;
+  for (const Opponent& opponent : entry.opponents) {
+    if (opponent.value && (fastest == nullptr || *opponent.value > *fastest->value))
+      fastest = &opponent;
+  }
+  return fastest;
+}
+
 const Counter* find_counter(const Entry& entry, const std::string& role) {
   for (const Counter& counter : entry.counters) {
     if (counter.role == role) return &counter;

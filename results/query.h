@@ -30,6 +30,9 @@ const Entry* find_measured(std::span<const Entry> entries, const AxisFilter& fil
 /// metric.
 const Entry* best(const std::vector<const Entry*>& entries);
 
+/// The first of its opponents with the largest value, or null if none has a value.
+const Opponent* fastest_opponent(const Entry& entry);
+
 const Counter* find_counter(const Entry& entry, const std::string& role);
 std::optional<double> counter_value(const Entry& entry, const std::string& role);
 

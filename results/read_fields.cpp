@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "results/clean_text.h"
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 namespace {
@@ -54,8 +54,8 @@ std::string JsonPlace::path() const {
 
 void JsonPlace::refuse(const std::string& what) const {
   const std::string where = path();
-  throw Error(ExitCode::document_malformed,
-              fmt::format("{}: {} {}.", *origin, where.empty() ? "the document" : where, what));
+  fail(ExitCode::document_malformed, "{}: {} {}.", *origin, where.empty() ? "the document" : where,
+       what);
 }
 
 void refuse_value(const JsonPlace& place, const nlohmann::json& found,

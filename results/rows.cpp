@@ -104,6 +104,10 @@ double ratio_to_opponents(const Entry& entry) {
   }
   return least;
 }
+double fastest_opponent_of(const Entry& entry) {
+  const Opponent* fastest = fastest_opponent(entry);
+  return fastest == nullptr ? nothing : *fastest->value;
+}
 Figure counter_of(std::string role) {
   return [role](const Entry& entry) { return counter_value(entry, role).value_or(nothing); };
 }
@@ -198,12 +202,13 @@ std::string Figures::tell(const std::string& sentence, bool* any) const {
       [&](const std::string& name) -> Shown {
         if (const auto found = known_.find(name); found != known_.end())
           return {found->second.value, found->second.unit};
-        // "<quantity> <axis>": what its entry has there.
+        // "<quantity> <axis>": what its entry has there; "<quantity> opponent": who that is.
         for (const auto& [quantity, known] : known_) {
           if (known.entry == nullptr || !name.starts_with(quantity + " ")) continue;
           const std::string axis_name = name.substr(quantity.size() + 1);
           if (const AxisValue* value = find_axis(*known.entry, axis_name))
             return {nothing, "", format_axis_value(axis_name, *value)};
+          if (axis_name == "opponent") return {nothing, "", fastest_opponent(*known.entry)->name};
         }
         return {};
       },
@@ -255,16 +260,13 @@ Fact evaluate(const FactRow& row, std::span<const Entry> entries) {
   const std::vector<const Entry*> found = chosen(entries, row.where, row.only);
   const Entry* entry = picked(found, row.pick, metric_of);
   if (entry == nullptr)
-    return missing_fact(row.name, row.unit, row.better,
-                        why_missing(found.empty() ? nullptr : found.front(), row.absent));
+    return missing_fact(row.name, why_missing(found.empty() ? nullptr : found.front(), row.absent));
   const auto named = [&](const std::string& name) -> Shown {
     if (name == "cases") return {static_cast<double>(found.size()), ""};
     const AxisValue* value = find_axis(*entry, name);
     return {nothing, "", value == nullptr ? "?" : format_axis_value(name, *value)};
   };
   Fact fact = fact_of(*entry, row.name, told(row.method, named, nullptr));
-  fact.unit = row.unit;
-  fact.better = row.better;
   if (row.change) row.change(fact, *entry);
   return fact;
 }

@@ -31,6 +31,8 @@ double metric_of(const Entry& entry);
 double bound_of(const Entry& entry);
 /// Its ratio to the fastest of its opponents.
 double ratio_to_opponents(const Entry& entry);
+/// The fastest of its opponents; a sentence names it as {quantity opponent}.
+double fastest_opponent_of(const Entry& entry);
 Figure counter_of(std::string role);
 Figure extra_of(std::string name);
 Figure axis_of(std::string name);
@@ -116,7 +118,7 @@ inline const ClaimSource double_products{"notes on shared memory and products of
 
 struct ClaimRow {
   std::string id, statement, claimed;
-  ClaimSource source;
+  ClaimSource source{};
   Reading reading;
   std::vector<FigureRange> checks;
   std::string sentence;
@@ -133,8 +135,6 @@ struct FactRow {
   AxisFilter where;
   std::string method;  ///< {axis of the entry}, {cases}: how many there were to pick from
   std::string absent;  ///< why there may be no entry
-  std::string unit;
-  Better better = Better::higher;
   Pick pick = Pick::first;
   std::function<bool(const Entry&)> only{};
   std::function<void(Fact&, const Entry&)> change{};  ///< of the fact that its metric makes

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "results/clean_text.h"
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 namespace {
@@ -49,10 +49,10 @@ void require_written_output() {
   const int error = errno;  // 0: an earlier one, of which the number is gone
   if (error == EPIPE || reader_has_gone()) return;
   const bool full = error == 0 || error == ENOSPC || error == EDQUOT || error == EFBIG;
-  throw Error(full ? ExitCode::output_full : ExitCode::output_unwritable,
-              fmt::format("The answer could not be written to standard output{}: make room there, "
-                          "or send it elsewhere.",
-                          error == 0 ? "" : fmt::format(" ({})", std::strerror(error))));
+  fail(full ? ExitCode::output_full : ExitCode::output_unwritable,
+       "The answer could not be written to standard output{}: make room there, or send it "
+       "elsewhere.",
+       error == 0 ? "" : fmt::format(" ({})", std::strerror(error)));
 }
 
 }  // namespace fathom

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "results/clean_text.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/format.h"
 
 namespace fathom {
@@ -23,7 +23,7 @@ constexpr std::size_t max_values = 20'000'000;
 constexpr std::size_t max_quoted = 160;
 
 [[noreturn]] void refuse(const std::string& origin, const std::string& what) {
-  throw Error(ExitCode::document_malformed, fmt::format("{}: {}", origin, what));
+  fail(ExitCode::document_malformed, "{}: {}", origin, what);
 }
 
 std::string place(std::string_view text, std::size_t byte) {

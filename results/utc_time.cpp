@@ -2,21 +2,13 @@
 
 #include <fmt/chrono.h>
 
+#include "results/parse_number.h"
+
 namespace fathom {
 namespace {
 
 std::tm parts_of(std::chrono::system_clock::time_point time) {
   return fmt::gmtime(std::chrono::system_clock::to_time_t(time));
-}
-
-/// The digits of a number in a date: all of them, and nothing else.
-std::optional<int> digits(std::string_view text) {
-  int value = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return std::nullopt;
-    value = 10 * value + (c - '0');
-  }
-  return value;
 }
 
 }  // namespace
@@ -35,12 +27,13 @@ std::optional<std::chrono::sys_seconds> parse_utc_time(std::string_view text) {
   if (text.size() != form.size()) return std::nullopt;
   for (std::size_t i = 0; i < form.size(); ++i)
     if (form[i] != '0' && text[i] != form[i]) return std::nullopt;
-  const auto part = [&](std::size_t at, std::size_t size) { return digits(text.substr(at, size)); };
+  const auto part = [&](std::size_t at, std::size_t size) {
+    return parse_number<unsigned>(text.substr(at, size));
+  };
   const auto y = part(0, 4), mon = part(5, 2), d = part(8, 2);
   const auto h = part(11, 2), min = part(14, 2), s = part(17, 2);
   if (!y || !mon || !d || !h || !min || !s || *h > 23 || *min > 59 || *s > 59) return std::nullopt;
-  const year_month_day date{year(*y), month(static_cast<unsigned>(*mon)),
-                            day(static_cast<unsigned>(*d))};
+  const year_month_day date{year(static_cast<int>(*y)), month(*mon), day(*d)};
   if (!date.ok()) return std::nullopt;
   return sys_days(date) + hours(*h) + minutes(*min) + seconds(*s);
 }

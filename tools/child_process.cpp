@@ -19,7 +19,7 @@
 #include <fstream>
 #include <thread>
 
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 namespace {
@@ -163,24 +163,23 @@ ChildProcess::ChildProcess(const ChildStart& start) {
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("No pipe for {}: {}.", start.program.string(), std::strerror(errno)));
+    fail(ExitCode::setup_incomplete, "No pipe for {}: {}.", start.program.string(),
+         std::strerror(errno));
   const FileDescriptor reader(ends[0]);
   FileDescriptor writer(ends[1]);
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ == 0) become(start, arguments.data(), environment.data(), parent, writer.get());
   if (pid_ < 0)
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("Cannot start {}: {}.", start.program.string(), std::strerror(errno)));
+    fail(ExitCode::setup_incomplete, "Cannot start {}: {}.", start.program.string(),
+         std::strerror(errno));
   setpgid(pid_, pid_);  // in both processes, so that neither has to wait for the other
   writer.close();
   int error = 0;
   if (read(reader.get(), &error, sizeof error) == sizeof error) {
     waitpid(pid_, nullptr, 0);
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("Cannot start {}: {}; build Fathom again with ./fathom run.",
-                            start.program.string(), std::strerror(error)));
+    fail(ExitCode::setup_incomplete, "Cannot start {}: {}; build Fathom again with ./fathom run.",
+         start.program.string(), std::strerror(error));
   }
 }
 

@@ -15,7 +15,7 @@
 #include <system_error>
 
 #include "results/clean_text.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/standard_streams.h"
 #include "results/suggestion.h"
@@ -42,16 +42,13 @@ void check_benchmark_flag(const std::string& flag) {
       benchmark_flag_names.end())
     return;
   if (name.starts_with("--benchmark_out"))
-    throw Error(ExitCode::bad_input, fmt::format("{} is not for a whole run, whose document goes "
-                                                 "into the folder of --out.",
-                                                 name));
+    fail(ExitCode::bad_input,
+         "{} is not for a whole run, whose document goes into the folder of --out.", name);
   if (name.starts_with("--benchmark_list"))
-    throw Error(
-        ExitCode::bad_input,
-        fmt::format("{} is a flag of the single probes: probe_copy_bandwidth {}.", name, name));
-  throw Error(ExitCode::bad_input,
-              fmt::format("Unknown flag {}.{} `fathom run --help` shows them all.", name,
-                          did_you_mean(name, benchmark_flag_names)));
+    fail(ExitCode::bad_input, "{} is a flag of the single probes: probe_copy_bandwidth {}.", name,
+         name);
+  fail(ExitCode::bad_input, "Unknown flag {}.{} `fathom run --help` shows them all.", name,
+       did_you_mean(name, benchmark_flag_names));
 }
 
 std::vector<std::string> names_of(const Commands& commands) {
@@ -86,12 +83,10 @@ class Help : public CLI::Formatter {
                                const CLI::App& app) {
   const std::string program = command.empty() ? "fathom" : "fathom " + command;
   if (!word.starts_with('-'))
-    throw Error(ExitCode::bad_input,
-                fmt::format("`{0}` has no use for `{1}`: see `{0} --help`.", program, word));
+    fail(ExitCode::bad_input, "`{0}` has no use for `{1}`: see `{0} --help`.", program, word);
   const std::string flag = without_value(word);
-  throw Error(ExitCode::bad_input,
-              fmt::format("`{0}` has no flag {1}.{2} `{0} --help` shows them all.", program, flag,
-                          did_you_mean(flag, flags_of(app))));
+  fail(ExitCode::bad_input, "`{0}` has no flag {1}.{2} `{0} --help` shows them all.", program, flag,
+       did_you_mean(flag, flags_of(app)));
 }
 
 void refuse_unknown_command(const std::string& word, const Commands& commands) {
@@ -99,9 +94,8 @@ void refuse_unknown_command(const std::string& word, const Commands& commands) {
   if (word == "test")
     throw Error(ExitCode::bad_input,
                 "The tests are started by the script in Fathom's source folder: ./fathom test.");
-  throw Error(ExitCode::bad_input,
-              fmt::format("There is no command `{}`.{} `fathom --help` shows them all.", word,
-                          did_you_mean(word, names_of(commands))));
+  fail(ExitCode::bad_input, "There is no command `{}`.{} `fathom --help` shows them all.", word,
+       did_you_mean(word, names_of(commands)));
 }
 
 /// The words that may follow a command, and what such a word is called.
@@ -113,9 +107,8 @@ struct Subcommands {
 void refuse_unknown_subcommand(const std::string& command, const std::string& word,
                                const Subcommands& known) {
   if (known.commands.contains(word)) return;
-  throw Error(ExitCode::bad_input,
-              fmt::format("There is no {} `{}`.{} `fathom {} --help` shows them all.", known.noun,
-                          word, did_you_mean(word, names_of(known.commands)), command));
+  fail(ExitCode::bad_input, "There is no {} `{}`.{} `fathom {} --help` shows them all.", known.noun,
+       word, did_you_mean(word, names_of(known.commands)), command);
 }
 
 /// What a word of the command line names, and the words that may follow it.
@@ -144,11 +137,10 @@ Known add_all(CLI::App& app, const std::vector<TopCommand>& commands) {
   const std::filesystem::path folder = executable_folder();
   const std::string path = (folder / program).string();
   execv(path.c_str(), const_cast<char* const*>(argv));
-  throw Error(
-      ExitCode::setup_incomplete,
-      fmt::format("`fathom {0}` needs the program {1}, which cannot be started in {2} ({3}): "
-                  "in Fathom's source folder `./fathom {0}` builds it.",
-                  command, program, folder.string(), std::strerror(errno)));
+  fail(ExitCode::setup_incomplete,
+       "`fathom {0}` needs the program {1}, which cannot be started in {2} ({3}): in Fathom's "
+       "source folder `./fathom {0}` builds it.",
+       command, program, folder.string(), std::strerror(errno));
 }
 
 ExitCode understand_and_act(int argc, const char* const* argv,
@@ -218,8 +210,7 @@ ExitCode understand_and_act(int argc, const char* const* argv,
     // What is missing, or where it should not be, may follow a misspelt flag.
     for (const std::string& word : app.remaining(true))
       if (word.starts_with('-')) refuse_extra(word, command, chosen ? *chosen->app : app);
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}: see `fathom {} --help`.", complaint(error), command));
+    fail(ExitCode::bad_input, "{}: see `fathom {} --help`.", complaint(error), command);
   }
   if (!chosen || !chosen->act) {
     fmt::print("{}", chosen ? chosen->app->help("fathom") : app.help());

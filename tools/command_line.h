@@ -12,8 +12,7 @@ namespace fathom {
 struct TopCommand {
   std::string name, summary;
   std::string program = {};  ///< the one beside this that has the command; empty: this one
-  /// Adds its flags and returns what it does; empty where it only has subcommands.
-  std::function<std::function<ExitCode()>(CLI::App&)> add = {};
+  AddCommand add = {};       ///< empty where it only has subcommands
   std::string noun = {};  ///< what its subcommands are called
   std::function<Commands(CLI::App&)> add_subcommands = {};
   std::vector<std::string>* benchmark_flags = nullptr;  ///< gets Google Benchmark's, if it has any

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 namespace {
@@ -30,15 +30,13 @@ std::string answer_of(CapturedChild& child) {
   const CapturedRun run = child.wait(answer_limit);
   const ProcessEnd& end = run.end.end;
   if (run.end.stopped == Stopped::time_limit)
-    throw Error(ExitCode::gpu_lost,
-                fmt::format("The NVIDIA driver did not answer within {} s: restart the machine or "
-                            "reset the GPU.",
-                            answer_limit.count()));
+    fail(ExitCode::gpu_lost,
+         "The NVIDIA driver did not answer within {} s: restart the machine or reset the GPU.",
+         answer_limit.count());
   if (end.signal != 0)
-    throw Error(ExitCode::gpu_lost,
-                fmt::format("{} was ended by {} while it asked the driver: see `dmesg` for what "
-                            "the driver says.",
-                            program_name, end.describe()));
+    fail(ExitCode::gpu_lost,
+         "{} was ended by {} while it asked the driver: see `dmesg` for what the driver says.",
+         program_name, end.describe());
   if (end.status != 0) {
     const std::string sentence = sentence_of(run.errors);
     throw Error(static_cast<ExitCode>(end.status),
@@ -55,10 +53,9 @@ auto read_answer(CapturedChild& child, const fs::path& programs, Read read) {
   try {
     return read(Json::parse(answer));
   } catch (const std::exception&) {
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("{} gave no answer that fits this program: build Fathom again with "
-                            "./fathom run.",
-                            (programs / program_name).string()));
+    fail(ExitCode::setup_incomplete,
+         "{} gave no answer that fits this program: build Fathom again with ./fathom run.",
+         (programs / program_name).string());
   }
 }
 

@@ -9,16 +9,15 @@
 #include <cstring>
 #include <thread>
 
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 
 HeldRun::HeldRun(ChildStart start) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("No pair of sockets for {}: {}.", start.program.string(),
-                            std::strerror(errno)));
+    fail(ExitCode::setup_incomplete, "No pair of sockets for {}: {}.", start.program.string(),
+         std::strerror(errno));
   gate_ = FileDescriptor(ends[0]);
   // Only the child's from then on: if it dies, the other end says so.
   const FileDescriptor inner(ends[1]);

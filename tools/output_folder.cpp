@@ -10,7 +10,7 @@
 #include <system_error>
 #include <vector>
 
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/file_descriptor.h"
 #include "results/utc_time.h"
 
@@ -25,14 +25,13 @@ bool means_full(int error) { return error == ENOSPC || error == EDQUOT; }
 [[noreturn]] void refuse(const std::filesystem::path& folder, int error,
                          const char* flag = "--out") {
   if (means_full(error))
-    throw Error(
-        ExitCode::output_full,
-        fmt::format("The disk under {} has less than {} MiB free: free some space, or choose "
-                    "another folder with {}.",
-                    folder.string(), room_needed >> 20, flag));
-  throw Error(ExitCode::output_unwritable,
-              fmt::format("The output folder {} cannot be written ({}): choose another with {}.",
-                          folder.string(), std::strerror(error), flag));
+    fail(ExitCode::output_full,
+         "The disk under {} has less than {} MiB free: free some space, or choose another folder "
+         "with {}.",
+         folder.string(), room_needed >> 20, flag);
+  fail(ExitCode::output_unwritable,
+       "The output folder {} cannot be written ({}): choose another with {}.", folder.string(),
+       std::strerror(error), flag);
 }
 
 /// Writes for real: neither permissions nor free-space figures tell the whole truth (quotas,

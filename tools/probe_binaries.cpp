@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/suggestion.h"
 #include "tools/child_process.h"
 
@@ -53,11 +53,9 @@ ProbeBinary described(const std::filesystem::path& program, CapturedChild& child
             description.at("claims")};
   } catch (const nlohmann::json::exception&) {
     const std::string said = last_line(run.errors);
-    throw Error(
-        ExitCode::setup_incomplete,
-        fmt::format("{} does not describe itself ({}{}): build Fathom again with "
-                    "./fathom run.",
-                    program.string(), run.end.end.describe(), said.empty() ? "" : ": " + said));
+    fail(ExitCode::setup_incomplete,
+         "{} does not describe itself ({}{}): build Fathom again with ./fathom run.",
+         program.string(), run.end.end.describe(), said.empty() ? "" : ": " + said);
   }
 }
 
@@ -85,9 +83,8 @@ bool has_probes(const std::filesystem::path& folder) { return !programs_in(folde
 std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder) {
   const std::vector<std::filesystem::path> programs = programs_in(folder);
   if (programs.empty())
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("There are no probe programs in {}: build Fathom with ./fathom run.",
-                            folder.string()));
+    fail(ExitCode::setup_incomplete,
+         "There are no probe programs in {}: build Fathom with ./fathom run.", folder.string());
   std::vector<std::unique_ptr<CapturedChild>> children;  // all at once: each takes its time to load
   for (const auto& program : programs)
     children.push_back(
@@ -106,19 +103,17 @@ std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
     std::copy_if(probes.begin(), probes.end(), std::back_inserter(selected),
                  [&](const ProbeBinary& probe) { return suite.has(probe.group); });
     if (selected.empty())
-      throw Error(
-          ExitCode::setup_incomplete,
-          fmt::format("No probe program of the suite `{}` (group {}) was built: build Fathom again "
-                      "with ./fathom run.",
-                      suite.name, suite.group_names()));
+      fail(ExitCode::setup_incomplete,
+           "No probe program of the suite `{}` (group {}) was built: build Fathom again with "
+           "./fathom run.",
+           suite.name, suite.group_names());
     return selected;
   }
   const std::vector<std::string> known = names_of(probes);
   for (const auto& name : names)
     if (std::ranges::find(known, name) == known.end())
-      throw Error(ExitCode::bad_input,
-                  fmt::format("There is no probe `{}`.{} `fathom list` shows them all.", name,
-                              did_you_mean(name, known)));
+      fail(ExitCode::bad_input, "There is no probe `{}`.{} `fathom list` shows them all.", name,
+           did_you_mean(name, known));
   for (const auto& probe : probes)
     if (std::find(names.begin(), names.end(), probe.name) != names.end()) selected.push_back(probe);
   return selected;
@@ -129,9 +124,8 @@ void check_selected(const std::string& flag, const std::vector<std::string>& nam
   const std::vector<std::string> known = names_of(selected);
   for (const auto& name : names)
     if (std::ranges::find(known, name) == known.end())
-      throw Error(ExitCode::bad_input,
-                  fmt::format("{}: this run has no probe `{}`, only {}.{}", flag, name,
-                              fmt::join(known, ", "), did_you_mean(name, known)));
+      fail(ExitCode::bad_input, "{}: this run has no probe `{}`, only {}.{}", flag, name,
+           fmt::join(known, ", "), did_you_mean(name, known));
 }
 
 }  // namespace fathom

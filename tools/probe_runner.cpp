@@ -12,7 +12,7 @@
 
 #include "results/atomic_file.h"
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/probe_environment.h"
 #include "tools/suites.h"
 
@@ -73,7 +73,7 @@ ProbeProcess::ProbeProcess(const ProbeBinary& probe, const RunArguments& options
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-    throw Error(ExitCode::setup_incomplete, fmt::format("No pipe: {}.", std::strerror(errno)));
+    fail(ExitCode::setup_incomplete, "No pipe: {}.", std::strerror(errno));
   progress_ = FileDescriptor(ends[0]);
   const FileDescriptor progress_writer(ends[1]);  // only the child's from then on
   const FileDescriptor log = create_file(log_);

@@ -9,7 +9,7 @@
 #include "reports/report.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "tools/card_recordings.h"
 #include "tools/commands.h"
 #include "tools/output_folder.h"
@@ -22,8 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse_recording(const fs::path& file, const std::string& why) {
-  throw Error(ExitCode::bad_input,
-              fmt::format("{} is no recording: {}.", clean(file.string()), clean(why)));
+  fail(ExitCode::bad_input, "{} is no recording: {}.", clean(file.string()), clean(why));
 }
 
 /// What makes figures of a card worth nothing to others.
@@ -106,10 +105,10 @@ ExitCode recording_add_command(const RecordingArguments& options) {
   if (const std::string why = missing_part(given); !why.empty())
     refuse_recording(options.result, why);
   if (!fs::is_directory(options.recordings))
-    throw Error(ExitCode::bad_input,
-                fmt::format("There is no folder {}: call this in Fathom's source folder, or name "
-                            "one with --recordings.",
-                            clean(options.recordings.string())));
+    fail(ExitCode::bad_input,
+         "There is no folder {}: call this in Fathom's source folder, or name one with "
+         "--recordings.",
+         clean(options.recordings.string()));
   const Document document = anonymous(given, options.result.string());
   const RecordingPlaces places = recording_places(options.recordings, document);
   for (const fs::path& file : recording_files(places)) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/suggestion.h"
 #include "tools/probe_binaries.h"
 
@@ -25,8 +25,8 @@ void keep_probes(Document& document, const std::vector<std::string>& names) {
   for (const auto& probe : document.probes) recorded.push_back(probe.name);
   for (const auto& name : names)
     if (std::find(recorded.begin(), recorded.end(), name) == recorded.end())
-      throw Error(ExitCode::bad_input, fmt::format("The recording has no probe `{}`.{}", name,
-                                                   did_you_mean(name, recorded)));
+      fail(ExitCode::bad_input, "The recording has no probe `{}`.{}", name,
+           did_you_mean(name, recorded));
   std::erase_if(document.probes, [&](const auto& probe) { return unwanted(probe.name); });
   std::erase_if(document.entries, [&](const auto& entry) { return unwanted(entry.probe); });
   std::erase_if(document.claims, [&](const auto& claim) { return unwanted(claim.probe); });
@@ -72,11 +72,10 @@ std::filesystem::path recording_path(const std::string& suite) {
     folder = given;
   }
   if (const auto recording = recording_of(folder, suite)) return recording->lexically_normal();
-  throw Error(
-      ExitCode::setup_incomplete,
-      fmt::format("There is neither a GPU nor a recording to replay: {} is missing, install "
-                  "or clone Fathom again.",
-                  (folder / recording_file).lexically_normal().string()));
+  fail(ExitCode::setup_incomplete,
+       "There is neither a GPU nor a recording to replay: {} is missing, install or clone Fathom "
+       "again.",
+       (folder / recording_file).lexically_normal().string());
 }
 
 Document load_replay(const std::filesystem::path& recording, const RunArguments& options) {

@@ -11,7 +11,7 @@
 #include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/output_file.h"
 #include "tools/card_recordings.h"
 #include "tools/child_process.h"
@@ -43,9 +43,8 @@ Document concluded_by_program(const Document& document, const std::string& probe
   const CapturedRun run =
       run_and_capture(found->program, {"--conclude", file, "--out", file}, limit);
   if (run.end.end.signal != 0 || run.end.end.status != 0)
-    throw Error(ExitCode::probe_crashed,
-                fmt::format("{} concludes nothing ({}): {}", found->program.string(),
-                            run.end.end.describe(), last_line(run.errors)));
+    fail(ExitCode::probe_crashed, "{} concludes nothing ({}): {}", found->program.string(),
+         run.end.end.describe(), last_line(run.errors));
   return read_document(file);
 }
 
@@ -68,10 +67,10 @@ void refuse_in_report(const fs::path& document, const fs::path& folder) {
   std::error_code none;
   if ((kind == ".md" || kind == ".html") &&
       fs::equivalent(document.parent_path() / ".", folder, none))
-    throw Error(ExitCode::bad_input,
-                fmt::format("{} lies where its report goes, under the name of a page: choose "
-                            "another folder with --out.",
-                            document.string()));
+    fail(ExitCode::bad_input,
+         "{} lies where its report goes, under the name of a page: choose another folder with "
+         "--out.",
+         document.string());
 }
 
 std::string shown(const fs::path& path) {

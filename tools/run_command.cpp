@@ -14,7 +14,7 @@
 #include "results/atomic_file.h"
 #include "results/device_lock.h"
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/output_file.h"
 #include "results/standard_streams.h"
 #include "tools/card_recordings.h"
@@ -77,11 +77,10 @@ Error gpu_required() {
 ExitCode replay_without_probes(const RunArguments& options) {
   if (options.replay) return replay(options, asked_for);
   if (const auto address = nvidia_gpu_on_pci(); !address.empty())
-    throw Error(
-        ExitCode::setup_incomplete,
-        fmt::format("There is an NVIDIA GPU at PCI address {}, but this build has no probes: "
-                    "build them with ./fathom run, or see a recording with --replay.",
-                    address));
+    fail(ExitCode::setup_incomplete,
+         "There is an NVIDIA GPU at PCI address {}, but this build has no probes: build them with "
+         "./fathom run, or see a recording with --replay.",
+         address);
   if (options.require_gpu) throw gpu_required();
   return replay(options, none_found);
 }
@@ -190,7 +189,7 @@ void keeping(const std::string& where, const std::function<void()>& write) {
   try {
     write();
   } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{} Nothing is lost: {}.", error.what(), where));
+    fail(error.code(), "{} Nothing is lost: {}.", error.what(), where);
   }
 }
 
@@ -242,11 +241,11 @@ ExitCode run_command(const RunArguments& options) {
     // wants to be known: a driver that is missing, too old or lost its GPU.
     if (error.code() != ExitCode::no_driver) throw;
     if (const auto address = nvidia_gpu_on_pci(); !address.empty())
-      throw Error(ExitCode::no_driver,
-                  fmt::format("There is an NVIDIA GPU at PCI address {}, but its driver cannot be "
-                              "used: install it, or start the container with the GPU (--gpus all); "
-                              "`fathom run --replay` shows a recording meanwhile.",
-                              address));
+      fail(ExitCode::no_driver,
+           "There is an NVIDIA GPU at PCI address {}, but its driver cannot be used: install it, "
+           "or start the container with the GPU (--gpus all); `fathom run --replay` shows a "
+           "recording meanwhile.",
+           address);
     if (options.require_gpu) throw gpu_required();
     return replay(options, none_found);
   }

@@ -5,7 +5,7 @@
 
 #include <system_error>
 
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 
@@ -16,12 +16,10 @@ TemporaryFolder::TemporaryFolder(const std::string& instead) {
   const fs::path parent = fs::temp_directory_path(nowhere);
   std::string pattern = (parent / "fathom-XXXXXX").string();
   if (nowhere)
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("There is no folder for temporary files ({}): {}.", nowhere.message(),
-                            instead));
+    fail(ExitCode::output_unwritable, "There is no folder for temporary files ({}): {}.",
+         nowhere.message(), instead);
   if (!mkdtemp(pattern.data()))
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("{} cannot be made: {}.", pattern, instead));
+    fail(ExitCode::output_unwritable, "{} cannot be made: {}.", pattern, instead);
   path_ = pattern;
 }
 

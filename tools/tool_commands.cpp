@@ -14,28 +14,24 @@ namespace fathom {
 namespace {
 
 void add_recordings(CLI::App& app, std::filesystem::path& folder) {
-  app.add_option("--recordings", folder,
-                 "Cards that this one is held against, as a folder like Fathom's recordings "
-                 "(default: those that came with Fathom)")
-      ->check(not_empty())
-      ->type_name("DIR");
+  path_flag(app, "--recordings", folder,
+            "Cards that this one is held against, as a folder like Fathom's recordings (default: "
+            "those that came with Fathom)",
+            "DIR");
 }
 
 void add_run(CLI::App& app, RunArguments& options) {
-  app.add_option(
-         "--suite", options.suite,
-         "quick (under a minute), default (under three minutes), or another of `fathom list`")
-      ->check(one_of(suite_names()))
-      ->type_name("NAME")
+  word_flag(app, "--suite", options.suite,
+            "quick (under a minute), default (under three minutes), or another of `fathom list`",
+            suite_names())
       ->capture_default_str();
   app.add_option("--probe", options.probes,
                  "Only this probe, of whichever group; may be given several times")
       ->type_name("NAME");
-  app.add_option("--out", options.out,
-                 "Folder for document, report and logs; what an earlier run left there "
-                 "is overwritten (default: fathom-<gpu>-<UTC time>)")
-      ->check(not_empty())
-      ->type_name("DIR");
+  path_flag(app, "--out", options.out,
+            "Folder for document, report and logs; what an earlier run left there is overwritten "
+            "(default: fathom-<gpu>-<UTC time>)",
+            "DIR");
   app.add_option("--device", options.device, "CUDA device ordinal")
       ->check(ordinal())
       ->type_name("N")
@@ -83,11 +79,10 @@ void add_report(CLI::App& app, ReportArguments& options) {
   app.add_option("FILE", options.documents, "Result document of a run; with --html also several")
       ->check(not_empty())
       ->required();
-  app.add_option("--out", options.out,
-                 "Folder of the report, or with --html the page (default: report or "
-                 "report/index.html, beside FILE)")
-      ->check(not_empty())
-      ->type_name("PATH");
+  path_flag(app, "--out", options.out,
+            "Folder of the report, or with --html the page (default: report or report/index.html, "
+            "beside FILE)",
+            "PATH");
   app.add_flag("--html", options.html,
                "Only the HTML page: one file that shows all documents over each other");
   app.add_flag("--conclude", options.conclude,
@@ -104,12 +99,8 @@ void add_report(CLI::App& app, ReportArguments& options) {
 void add_compare(CLI::App& app, CompareArguments& options) {
   app.add_option("A", options.a, "Result document of a run")->check(not_empty())->required();
   app.add_option("B", options.b, "Result document of another run")->check(not_empty())->required();
-  app.add_option("--markdown", options.markdown, "Write it as Markdown into this file")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--json", options.json, "Write every figure that both have into this file")
-      ->check(not_empty())
-      ->type_name("FILE");
+  path_flag(app, "--markdown", options.markdown, "Write it as Markdown into this file");
+  path_flag(app, "--json", options.json, "Write every figure that both have into this file");
   app.footer(
       "The two may come from any GPUs, drivers, commits or dates. The exit code is 0 whatever\n"
       "differs, and 5 if they share no figure; `fathom check` decides about a regression.\n\n"
@@ -129,9 +120,7 @@ void add_export(CLI::App& app, ExportArguments& options) {
   app.add_option("RESULT", options.result, "Result document of a run")
       ->check(not_empty())
       ->required();
-  app.add_option("--out", options.out, "Write it into this file (default: standard output)")
-      ->check(not_empty())
-      ->type_name("FILE");
+  path_flag(app, "--out", options.out, "Write it into this file (default: standard output)");
   app.footer(
       "machine, accelsim and inductor need facts, which the suites atlas and atlas-quick state;\n"
       "the others export entries where there are no facts.\n\n"
@@ -141,25 +130,25 @@ void add_export(CLI::App& app, ExportArguments& options) {
       "  fathom export accelsim recordings/h200/atlas/result.json --out fathom.config\n");
 }
 
-Commands add_recording(CLI::App& recording) {
-  recording.footer(
-      "Example:\n"
-      "  fathom recording add fathom-h200-20260131T120000Z/result.json\n");
-  const auto options = std::make_shared<RecordingArguments>();
-  CLI::App* add = recording.add_subcommand("add", "Put a result into the folder of recordings");
-  add->add_option("RESULT", options->result, "Result document of a whole run of a suite")
+void add_recording_add(CLI::App& app, RecordingArguments& options) {
+  app.add_option("RESULT", options.result, "Result document of a whole run of a suite")
       ->check(not_empty())
       ->required();
-  add->add_option("--recordings", options->recordings, "Folder of recordings")
-      ->check(not_empty())
-      ->type_name("DIR")
+  path_flag(app, "--recordings", options.recordings, "Folder of recordings", "DIR")
       ->capture_default_str();
-  add->footer(
+  app.footer(
       "The copy has no paths; a host name is in no document. What is no whole measurement is\n"
       "refused, and so is one beside another process.\n\n"
       "Example:\n"
       "  fathom recording add fathom-h200-20260131T120000Z/result.json\n");
-  return {{"add", {add, [options] { return recording_add_command(*options); }}}};
+}
+
+Commands add_recording(CLI::App& recording) {
+  recording.footer(
+      "Example:\n"
+      "  fathom recording add fathom-h200-20260131T120000Z/result.json\n");
+  CLI::App* add = recording.add_subcommand("add", "Put a result into the folder of recordings");
+  return {{"add", {add, with_arguments(add_recording_add, recording_add_command)(*add)}}};
 }
 
 void add_doctor(CLI::App& app, DoctorArguments& options) {
@@ -171,17 +160,6 @@ void add_doctor(CLI::App& app, DoctorArguments& options) {
       "Examples:\n"
       "  fathom doctor\n"
       "  fathom doctor --device 1 --json\n");
-}
-
-/// A command with arguments of its own.
-template <typename Arguments>
-TopCommand with_arguments(const char* name, const char* summary, void (*add)(CLI::App&, Arguments&),
-                          ExitCode (*act)(const Arguments&)) {
-  return {.name = name, .summary = summary, .add = [add, act](CLI::App& app) {
-            const auto arguments = std::make_shared<Arguments>();
-            add(app, *arguments);
-            return [arguments, act] { return act(*arguments); };
-          }};
 }
 
 }  // namespace
@@ -202,12 +180,18 @@ std::vector<TopCommand> tool_commands() {
        .add = add_run_to,
        .benchmark_flags = &run->benchmark_flags},
       {.name = "list", .summary = "Show the probes, their questions and claims", .add = add_list},
-      with_arguments("doctor", "Check driver, permissions and tools", add_doctor, doctor_command),
-      with_arguments("report", "Make the report of a result document", add_report, report_command),
-      with_arguments("compare", "Two result documents side by side, of any GPUs", add_compare,
-                     compare_command),
-      with_arguments("export", "A result for other programs: csv, Prometheus, Accel-Sim, ...",
-                     add_export, export_command),
+      {.name = "doctor",
+       .summary = "Check driver, permissions and tools",
+       .add = with_arguments(add_doctor, doctor_command)},
+      {.name = "report",
+       .summary = "Make the report of a result document",
+       .add = with_arguments(add_report, report_command)},
+      {.name = "compare",
+       .summary = "Two result documents side by side, of any GPUs",
+       .add = with_arguments(add_compare, compare_command)},
+      {.name = "export",
+       .summary = "A result for other programs: csv, Prometheus, Accel-Sim, ...",
+       .add = with_arguments(add_export, export_command)},
       {.name = "recording",
        .summary = "Add a result to the cards that others are held against",
        .noun = "action",

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "gemm/rung.h"
+#include "gemm/bench/rung.h"
 
 // What a kernel gets of a product: its matrices as views with strides, so that transposes and leading
 // dimensions are no case of their own, in one of two ways to look at the same memory.
@@ -48,7 +48,7 @@ Product<In, Out, Scalar> column_major(const Arguments& arguments) {
           {static_cast<Out*>(arguments.c), 1, p.ldc}};
 }
 
-/// The same memory as C^T = op(B)^T op(A)^T: C contiguous along a row (see gemm/problem.h).
+/// The same memory as C^T = op(B)^T op(A)^T: C contiguous along a row (see gemm/bench/problem.h).
 template <class In, class Out = In, class Scalar = Out>
 Product<In, Out, Scalar> row_major(const Arguments& arguments) {
   const Product<In, Out, Scalar> p = column_major<In, Out, Scalar>(arguments);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gemm/blocks/named_barrier.cuh"
+#include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 
 // Sums of 8-bit floating point that keep fp32's bits.
@@ -17,26 +17,54 @@ __device__ inline void ping_pong_arrive(int a_block) {
   named_arrive(first_ping_pong_barrier + (1 - a_block), ping_pong_threads);
 }
 
-/// As `accumulate`, with each stage's sums of its own, added up in fp32 by the threads: the tensor
-/// cores keep fewer bits of fp8 products that they accumulate. A stage is 128 of k then. The
-/// registers hold such sums of 128 columns at a time beside those of all.
-///
+/// Whether the warpgroups take turns. For wide tiles a thread has registers for one stage's sums
+/// beside those of all; for narrow ones it has them for two stages', so that a warpgroup adds those
+/// of one while the next multiplies.
+template <KernelConfig d>
+inline constexpr bool takes_turns = d.promoted&& d.n > 128;
+
+/// Sums of 64 rows by these columns, of one stage.
+template <int Columns>
+struct StageSums {
+  std::uint32_t of[Columns / 2];
+
+  __device__ StageSums() {
+#pragma unroll
+    for (std::uint32_t& sum : of) sum = 0;
+    fence_accumulators(of);
+  }
+
+  /// Issues the products of one stage, of these columns of B, as one group or as two.
+  template <class In, Major a_major, Major b_major, int Groups>
+  __device__ void multiply_stage(std::uint64_t a, std::uint64_t b) {
+    wgmma_fence();
+#pragma unroll
+    for (int s = 0; s < 4; ++s) {
+      if (Groups == 2 && s == 2) wgmma_commit_group();
+      multiply<a_major, b_major>(In{}, of, a + s * step_units<a_major>, b + s * step_units<b_major>,
+                                 s > 0);
+    }
+    wgmma_commit_group();
+  }
+
+  __device__ void add_to(std::uint32_t* all) {
+    fence_accumulators(of);
+#pragma unroll
+    for (int j = 0; j < Columns / 2; ++j)
+      all[j] = __float_as_uint(__uint_as_float(all[j]) + __uint_as_float(of[j]));
+  }
+};
+
 /// The two warpgroups take turns: one's products go on while the other adds. Left alone they get in
 /// step, since the tensor cores serve both alike: then both add, and the tensor cores wait. A turn
 /// is handed over half way, since the other needs a while to begin.
 template <class In, KernelConfig d, Major a_major, Major b_major>
-__device__ inline void accumulate_promoted(const TileRing<d>& ring,
+__device__ inline void accumulate_in_turns(const TileRing<d>& ring,
                                            RingPosition<d.stages>& position, int steps, int a_block,
                                            const ClusterPlace<d>& place, Sums<d>& sums) {
-  static_assert(d.consumers == 2);
-  constexpr int columns = d.n < 128 ? d.n : 128, parts = d.n / columns;
+  constexpr int columns = 128, parts = d.n / columns;
   static_assert(parts * columns == d.n);
-  std::uint32_t part_sums[columns / 2];
-#pragma unroll
-  for (std::uint32_t& sum : part_sums) sum = 0;
-  fence_accumulators(part_sums);
-#pragma unroll
-  for (std::uint32_t& sum : sums.of[0]) sum = 0;
+  StageSums<columns> part_sums;
   for (int step = 0; step < steps; ++step) {
     wait(ring.full(position.stage), position.parity);
     const std::uint64_t a =
@@ -45,27 +73,73 @@ __device__ inline void accumulate_promoted(const TileRing<d>& ring,
 #pragma unroll
     for (int part = 0; part < parts; ++part) {
       ping_pong_wait(a_block);
-      wgmma_fence();
-#pragma unroll
-      for (int s = 0; s < 4; ++s) {
-        if (s == 2) wgmma_commit_group();
-        multiply<a_major, b_major>(
-            In{}, part_sums, a + s * step_units<a_major>,
-            b + part * columns / block_side * (block_bytes >> 4) + s * step_units<b_major>, s > 0);
-      }
-      wgmma_commit_group();
+      part_sums.template multiply_stage<In, a_major, b_major, 2>(
+          a, b + part * columns / block_side * (block_bytes >> 4));
       wgmma_wait_group<1>();
       ping_pong_arrive(a_block);
       wgmma_wait_group<0>();
       if (part == parts - 1) release(ring, position.stage, place);
-      fence_accumulators(part_sums);
-#pragma unroll
-      for (int j = 0; j < columns / 2; ++j) {
-        std::uint32_t& sum = sums.of[0][part * columns / 2 + j];
-        sum = __float_as_uint(__uint_as_float(sum) + __uint_as_float(part_sums[j]));
-      }
+      part_sums.add_to(sums.of[0] + part * columns / 2);
     }
     position.advance();
+  }
+}
+
+/// With two stages' sums: those of one are added under the products of the next.
+template <class In, KernelConfig d, Major a_major, Major b_major>
+__device__ inline void accumulate_alternately(const TileRing<d>& ring,
+                                              RingPosition<d.stages>& position, int steps,
+                                              int a_block, const ClusterPlace<d>& place,
+                                              Sums<d>& sums) {
+  StageSums<d.n> even, odd;
+  const auto multiply_next = [&](StageSums<d.n>& stage_sums) {
+    wait(ring.full(position.stage), position.parity);
+    stage_sums.template multiply_stage<In, a_major, b_major, 1>(
+        tile_descriptor<a_major>(ring.a(position.stage) + a_block * block_bytes),
+        tile_descriptor<b_major>(ring.b(position.stage)));
+  };
+  const auto advance = [&](StageSums<d.n>& before, StageSums<d.n>& next) {
+    const int done = position.stage;
+    position.advance();
+    multiply_next(next);
+    wgmma_wait_group<1>();
+    release(ring, done, place);
+    before.add_to(sums.of[0]);
+  };
+  const auto finish = [&](StageSums<d.n>& last) {
+    wgmma_wait_group<0>();
+    release(ring, position.stage, place);
+    position.advance();
+    last.add_to(sums.of[0]);
+  };
+  if (steps == 0) return;
+  multiply_next(even);
+  int left = steps - 1;
+  for (; left > 1; left -= 2) {
+    advance(even, odd);
+    advance(odd, even);
+  }
+  if (left == 1) {
+    advance(even, odd);
+    finish(odd);
+  } else {
+    finish(even);
+  }
+}
+
+/// As `accumulate`, with each stage's sums of its own, added up in fp32 by the threads: the tensor
+/// cores keep fewer bits of fp8 products that they accumulate. A stage is 128 of k then.
+template <class In, KernelConfig d, Major a_major, Major b_major>
+__device__ inline void accumulate_promoted(const TileRing<d>& ring,
+                                           RingPosition<d.stages>& position, int steps, int a_block,
+                                           const ClusterPlace<d>& place, Sums<d>& sums) {
+  static_assert(d.consumers == 2);
+#pragma unroll
+  for (std::uint32_t& sum : sums.of[0]) sum = 0;
+  if constexpr (takes_turns<d>) {
+    accumulate_in_turns<In, d, a_major, b_major>(ring, position, steps, a_block, place, sums);
+  } else {
+    accumulate_alternately<In, d, a_major, b_major>(ring, position, steps, a_block, place, sums);
   }
 }
 

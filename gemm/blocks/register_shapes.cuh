@@ -1,8 +1,8 @@
 #pragma once
 
+#include "gemm/bench/rung.h"
 #include "gemm/blocks/register_product.cuh"
 #include "gemm/blocks/tma_product.cuh"
-#include "gemm/rung.h"
 
 // From a product's arguments to the launch of a kernel whose first operand goes through registers.
 // Host code.
@@ -23,7 +23,7 @@ struct RegisterKernel {
 struct RegisterOperands {
   TmaOperand first, second;
   /// Whether `first` is BLAS's A, so that the kernel computes BLAS's C; else it computes the
-  /// transpose, as other kernels do (gemm/problem.h).
+  /// transpose, as other kernels do (gemm/bench/problem.h).
   bool a_first = false;
 };
 

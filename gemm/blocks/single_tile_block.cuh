@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gemm/blocks/named_barrier.cuh"
+#include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 

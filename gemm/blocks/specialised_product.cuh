@@ -1,18 +1,101 @@
 #pragma once
 
 #include "gemm/blocks/cluster_sum.cuh"
-#include "gemm/blocks/deferred_stores.cuh"
-#include "gemm/blocks/named_barrier.cuh"
+#include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/promoted_sums.cuh"
 #include "gemm/blocks/single_tile_block.cuh"
+#include "gemm/blocks/tile_order.cuh"
 #include "gemm/blocks/tile_ring.cuh"
-#include "gemm/blocks/tile_scheduler.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 
 // The warp-specialised product: one warp keeps TMA busy, warpgroups multiply, and a
 // ring of tiles lies between them. What a config has beside that is in `KernelConfig`.
 
 namespace fathom::gemm {
+
+// A tile's results that leave while the next tile is multiplied.
+
+/// What a warp has yet to store of the tile before.
+template <KernelConfig d, class Out>
+struct DeferredStores {
+  static constexpr bool used = d.deferred_stores && sizeof(Out) == 2;
+  static constexpr int chunks = used ? d.n / staged_columns<Out> : 0;
+  static_assert(!used || (d.tma_stores && chunks % staging_slots == 0));
+  std::uint32_t pairs[used ? d.n / 4 : 1] = {};
+  int row = 0, column = 0;
+  bool pending = false;
+
+  /// Keeps a tile's finished sums.
+  template <int Count>
+  __device__ void take(const std::uint32_t (&sums)[Count], int to_row, int to_column) {
+    pack<Out>(sums, pairs);
+    row = to_row;
+    column = to_column;
+    pending = true;
+  }
+  /// Stores one of the chunks of 64 columns; nothing if there is no such.
+  template <class P>
+  __device__ void store(const P& p, int chunk, std::uint32_t staging) {
+    if constexpr (used) {
+      if (!pending || chunk >= chunks) return;
+      if (threadIdx.x % 32 == 0) wait_stores_read<staging_slots - 1>();
+      __syncwarp();
+      const std::uint32_t buffer = staging + chunk % staging_slots * staged_bytes;
+#pragma unroll
+      for (int c = 0; c < chunks; ++c) {
+        if (chunk == c) stage_pairs(pairs, c * 16, buffer);
+      }
+      store_staged(p, row, column + chunk * staged_columns<Out>, buffer);
+    }
+  }
+  /// Stores the chunks from `first` on.
+  template <class P>
+  __device__ void store_from(const P& p, int first, std::uint32_t staging) {
+#pragma unroll 1
+    for (int chunk = first; chunk < chunks; ++chunk) store(p, chunk, staging);
+    pending = false;
+  }
+};
+
+// Which tiles a cluster computes, and in which order.
+
+/// The tiles of a cluster, one after the other. C is cut into entries, which are gone through in
+/// bands; an entry is a cluster's tile, or for the tail kernel as many as make one of the
+/// other kernel's.
+template <KernelConfig d>
+struct TileScheduler {
+  int next, step, end;
+  bool backwards = false;  ///< through k
+  template <class P>
+  __device__ explicit TileScheduler(const P& p)
+      : next(p.first + static_cast<int>(blockIdx.x) / d.cluster()), step(p.step), end(p.end) {}
+  __device__ bool done() const { return next >= end; }
+  /// Whether the next tile of this cluster is of another band: what this one's rows had in the L2
+  /// is of no more use.
+  template <class P>
+  __device__ bool leaves_band(const P& p) const {
+    const int of_band = d.band * p.tiles_n * d.parent();
+    return next + step >= end || (next + step) / of_band != next / of_band;
+  }
+  __device__ void advance() {
+    next += step;
+    backwards = d.serpentine && !backwards;
+  }
+  template <class P>
+  __device__ static TileIndex entry_of(const P& p, int entry) {
+    // A band of one row is gone through along it: one division instead of three.
+    if constexpr (d.band == 1) return {entry / p.tiles_n, entry % p.tiles_n};
+    return banded_tile<d.band>(entry, p.tiles_m, p.tiles_n);
+  }
+  /// First row and column of this block's tile.
+  template <class P>
+  __device__ TileIndex corner(const P& p, const ClusterPlace<d>& place) const {
+    const TileIndex entry = entry_of(p, next / d.parent());
+    const int m = entry.m * d.parent_m + next % d.parent_m;
+    const int n = entry.n * d.parent_n + next % d.parent() / d.parent_m;
+    return {(m * d.cluster_m + place.m) * d.m(), (n * d.cluster_n + place.n) * d.n};
+  }
+};
 
 /// Registers of a producer thread and of a consumer thread: 128 of the first and 256 of the
 /// second share what 384 threads of 168 are given (64512 of the 65536). Results that wait take what
@@ -100,7 +183,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   start(sums);
   auto& of = sums.of[0];
   DeferredStores<d, Out> deferred;
-  if (d.promoted && warpgroup == 1) ping_pong_arrive(1);  // the first is the other's
+  if (takes_turns<d> && warpgroup == 1) ping_pong_arrive(1);  // the first is the other's
   for (TileScheduler<d> scheduler(p); !scheduler.done(); scheduler.advance()) {
     TileIndex corner = keeps_registers<d> ? first_tile : scheduler.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
@@ -113,7 +196,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
                                           [&](int step) { deferred.store(p, step, staging); });
     }
     if constexpr (d.split_k > 1) {
-      if (d.promoted && warpgroup == 0) ping_pong_wait(0);
+      if (takes_turns<d> && warpgroup == 0) ping_pong_wait(0);
       named_barrier(1, d.consumers * 128);  // both warpgroups have read the ring
       keep_partial<d.n>(ring.tiles, of, warpgroup * 64 + warp * 16, range.count > 0);
       return;
@@ -143,7 +226,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
       }
     }
   }
-  if (d.promoted && warpgroup == 0) ping_pong_wait(0);  // the one that the other passed last
+  if (takes_turns<d> && warpgroup == 0) ping_pong_wait(0);  // the one that the other passed last
   deferred.store_from(p, 0, staging);
   if constexpr (d.tma_stores) wait_stores();
   if constexpr (d.single_tile && d.split_k == 1) wait_stores_read<0>();

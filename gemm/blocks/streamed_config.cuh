@@ -7,7 +7,7 @@
 // A product of which one side has at most 16: how a kernel cuts it that reads the other, large
 // operand once, as long runs of memory, and holds its part of the small operand in registers.
 //
-// In row-major terms (gemm/problem.h) A, the large one, is m x k, and each of its rows is
+// In row-major terms (gemm/bench/problem.h) A, the large one, is m x k, and each of its rows is
 // contiguous along k; B is k x n, n at most 16. The blocks of a cluster share k: each has a slab of
 // every row of the cluster's, and keeps B's part of that slab for as long as it goes through the
 // rows. So A crosses from the memory once, and B once for each cluster; only sums leave a block.

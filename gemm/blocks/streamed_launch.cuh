@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "gemm/bench/rung.h"
+#include "gemm/best/operand_copies.h"
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/streamed_product.cuh"
-#include "gemm/operand_copies.h"
-#include "gemm/rung.h"
 
 // From a product's arguments to the launch of a kernel that streams the large operand. Host code.
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "gemm/problem.h"
+#include "gemm/bench/problem.h"
 
 // How TMA is told of a matrix. Host code.
 

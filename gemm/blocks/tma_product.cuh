@@ -1,9 +1,9 @@
 #pragma once
 
+#include "gemm/bench/rung.h"
+#include "gemm/best/tma_operands.h"
 #include "gemm/blocks/specialised_launch.cuh"
 #include "gemm/blocks/tensor_map.h"
-#include "gemm/rung.h"
-#include "gemm/tma_operands.h"
 
 // From a product's arguments to the launch of a kernel whose operands come by TMA. Host code.
 

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "gemm/best/plan.h"
+#include "gemm/best/tma_plan.h"
 #include "gemm/blocks/tma_product.cuh"
-#include "gemm/tma_plan.h"
 
 // The shapes of the top rungs, which every type has: a wide tile, and narrow ones for products of
 // which one of m and n is small.
@@ -136,42 +137,8 @@ void launch_halves(const Arguments& arguments, const Workspace& workspace, cudaS
       small_side_is_n(arguments.problem), stream);
 }
 
-/// Which of the shapes a product takes where a rung has them all: large clusters for what fills
-/// them, halves of 128 columns, and for small products the tiles of skinny ones where those occupy
-/// more SMs.
-enum class BestShape { large, halves, skinny, wide };
-
-template <class Layout>
-BestShape best_shape(const Problem& p, int sms) {
-  if (!is_skinny(p) && fills_large_clusters<Layout>(p, sms)) return BestShape::large;
-  // Promoted sums are slower in halves: 0.67 of the library's speed at m = 128, n = k = 8192 on an
-  // H200, where blocks that share k reach 0.81.
-  if (!Layout::promoted && is_skinny(p) && std::min(p.m, p.n) > Columns64<Layout>::config.n)
-    return BestShape::halves;
-  if (is_skinny(p) || halves_of_small_tiles_are_sooner(p, sms)) return BestShape::skinny;
-  return BestShape::wide;
-}
-
-template <class Layout, class Types>
-void launch_best_shape(const Arguments& arguments, const Workspace& workspace,
-                       cudaStream_t stream) {
-  switch (best_shape<Layout>(arguments.problem, workspace.sms)) {
-    case BestShape::large:
-      return launch_shape<LargeClusters<Layout>, Types>(arguments, workspace, stream);
-    case BestShape::halves:
-      if constexpr (!Layout::promoted) launch_halves<Layout, Types>(arguments, workspace, stream);
-      return;
-    case BestShape::skinny:
-      return launch_skinny<Layout, Types>(arguments, workspace, stream);
-    case BestShape::wide:
-      return launch_shape<WideTile<Layout>, Types>(arguments, workspace, stream);
-  }
-}
-
-// What a rung reports of what these launch.
-
 /// What a rung reports of a shape. `function`: the kernel of any shape, since it tells the template
-/// alone (gemm/rung_workload.cpp), and to name this one would compile it here too.
+/// alone (gemm/bench/rung_workload.cpp), and to name this one would compile it here too.
 template <class Shape, class Types>
 RungKernel tma_kernel(const void* function) {
   constexpr KernelConfig d = Shape::config;
@@ -180,28 +147,37 @@ RungKernel tma_kernel(const void* function) {
           d.split_k, d.cluster_m, d.cluster_n};
 }
 
+/// Which of the shapes a product takes where a rung has them all: large clusters for what fills
+/// them, halves of 128 columns, and for small products the tiles of skinny ones where those occupy
+/// more SMs.
 template <class Layout, class Types>
-RungKernel skinny_kernel(const void* function, const Problem& p) {
-  const RungKernel kernel = with_skinny_shape<Layout>(
-      p, [&](auto shape) { return tma_kernel<decltype(shape), Types>(function); });
-  return small_side_is_n(p) ? kernel.transposed() : kernel;
-}
-
-template <class Layout, class Types>
-RungKernel best_shape_kernel(const void* function, const Problem& p, int sms) {
-  switch (best_shape<Layout>(p, sms)) {
-    case BestShape::large:
-      return tma_kernel<LargeClusters<Layout>, Types>(function);
-    case BestShape::halves: {
-      const RungKernel kernel = tma_kernel<ColumnHalves<Layout>, Types>(function);
-      return small_side_is_n(p) ? kernel.transposed() : kernel;
-    }
-    case BestShape::skinny:
-      return skinny_kernel<Layout, Types>(function, p);
-    case BestShape::wide:
-      return tma_kernel<WideTile<Layout>, Types>(function);
+RungPlan best_plan(const Problem& p, int sms) {
+  using Large = LargeClusters<Layout>;
+  using Kernel = TmaKernel<Large, Types, Layout::majors.a.value_or(Major::k),
+                           Layout::majors.b.value_or(Major::outer)>;
+  const auto function = reinterpret_cast<const void*>(&specialised_product<Kernel>);
+  const std::size_t copied = TmaOperands::copy_bytes(p, Layout::majors);
+  const auto by = [&](auto launch, const RungKernel& kernel) -> RungPlan {
+    return {launch, copied, kernel, copied == 0};
+  };
+  // The rung's own view has BLAS's columns as rows.
+  const auto narrow = [&](const RungKernel& kernel) {
+    return small_side_is_n(p) ? kernel.transposed() : kernel;
+  };
+  if (!is_skinny(p) && fills_large_clusters<Layout>(p, sms))
+    return by(&launch_shape<Large, Types>, tma_kernel<Large, Types>(function));
+  // Promoted sums are slower in halves: 0.67 of the library's speed at m = 128, n = k = 8192 on an
+  // H200, where blocks that share k reach 0.81.
+  if constexpr (!Layout::promoted) {
+    if (is_skinny(p) && std::min(p.m, p.n) > Columns64<Layout>::config.n)
+      return by(&launch_halves<Layout, Types>,
+                narrow(tma_kernel<ColumnHalves<Layout>, Types>(function)));
   }
-  return {};
+  if (is_skinny(p) || halves_of_small_tiles_are_sooner(p, sms))
+    return by(&launch_skinny<Layout, Types>,
+              narrow(with_skinny_shape<Layout>(
+                  p, [&]<class Shape>(Shape) { return tma_kernel<Shape, Types>(function); })));
+  return by(&launch_shape<WideTile<Layout>, Types>, tma_kernel<WideTile<Layout>, Types>(function));
 }
 
 /// Fills in what follows from the type.
@@ -217,24 +193,11 @@ inline Rung hopper_rung(Class of, const char* name) {
 /// The top rung of a type.
 template <class Layout, class Types>
 Rung best_rung(Class of, const char* name) {
-  using Shape = LargeClusters<Layout>;
-  using Kernel = TmaKernel<Shape, Types, Shape::majors.a.value_or(Major::k),
-                           Shape::majors.b.value_or(Major::outer)>;
   Rung rung = hopper_rung(of, name);
-  static const void* const function = reinterpret_cast<const void*>(&specialised_product<Kernel>);
-  rung.kernel = tma_kernel<Shape, Types>(function);
-  rung.takes_own_path = [](const Problem& p) {
-    return TmaOperands::copy_bytes(p, Shape::majors) == 0;
-  };
-  rung.workspace_bytes = [](const Problem& p, int) {
-    return TmaOperands::copy_bytes(p, Shape::majors);
-  };
+  rung.kernel = best_plan<Layout, Types>(make_problem(of, 4096, 4096, 4096), 1).kernel;
   rung.contender = true;
   rung.promoted = Layout::promoted;
-  rung.launch = &launch_best_shape<Layout, Types>;
-  rung.kernel_for = [](const Problem& p, int sms) {
-    return best_shape_kernel<Layout, Types>(function, p, sms);
-  };
+  follow_plan<best_plan<Layout, Types>>(rung);
   return rung;
 }
 

@@ -1,10 +1,10 @@
 #include "gemm/ladder/lesson.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
-#include "gemm/ladder/fp32/lessons.h"
-#include "gemm/ladder/fp64/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm {
 namespace {
@@ -39,6 +39,17 @@ LessonProductOf<T> lesson_product(const Arguments& arguments, View view) {
 }
 
 }  // namespace
+
+std::string Rung::id() const { return std::string(traits(of).name) + "/" + name; }
+
+bool Rung::answers(const char* claim) const {
+  return std::ranges::any_of(claims, [&](const std::string& own) { return own == claim; });
+}
+
+bool runs_on(const Rung& rung, int major, int minor) {
+  const int capability = 10 * major + minor;
+  return rung.exact_capability ? capability == rung.capability : capability >= rung.capability;
+}
 
 std::string Lesson::parent_id() const {
   return *parent == 0 ? "" : std::string(traits(of).name) + "/" + parent;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gemm/rung.h"
+#include "gemm/bench/rung.h"
 
 // What a lesson is to the rest of gemm: the product as its kernel gets it, what the kernel is made
 // for, and how it becomes a rung.
@@ -31,7 +31,7 @@ using LessonProduct = LessonProductOf<float>;
 template <class T>
 using LessonKernel = void (*)(LessonProductOf<T>);
 
-/// How a lesson looks at the matrices of a product (gemm/problem.h), and in which direction
+/// How a lesson looks at the matrices of a product (gemm/bench/problem.h), and in which direction
 /// blockIdx.x counts its tiles.
 enum class View { row_major, row_major_x_along_rows, column_major };
 

@@ -2,10 +2,7 @@
 #include <iterator>
 #include <string>
 
-#include "gemm/ladder/along_k.h"
-#include "gemm/ladder/fp32/lessons.h"
-#include "gemm/ladder/fp64/lessons.h"
-#include "gemm/ladder/half/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm {
 
@@ -25,11 +22,10 @@ std::vector<Lesson> lessons_of(Class of) {
               half::wide_tile(of),          half::persistent(of),  half::cluster_multicast(of),
               half::overlapped_epilogue(of)};
     case Class::tf32:
-      return {tf32::along_k::wgmma()};
-    case Class::fp8:
-      return {fp8::along_k::fast_sums(), fp8::along_k::promoted()};
     case Class::int8:
-      return {int8::along_k::wgmma()};
+      return {along_k::wgmma(of)};
+    case Class::fp8:
+      return {along_k::wgmma(of), along_k::promoted()};
   }
   return {};
 }

@@ -18,10 +18,14 @@ struct Exception {
 };
 
 struct Row {
-  Role role;
-  std::string metric;
-  std::vector<Exception> exceptions;
+  std::string name, unit;
+  bool exact;
+  std::string metric, meaning;
+  std::vector<Exception> exceptions{};
+
+  Role role() const { return {name, unit, meaning, exact}; }
 };
+constexpr bool exact = true, varies = false;
 
 // Integrated GPUs share the processor's memory controller, whose counters CUPTI does not offer.
 const std::vector<std::string> integrated = {"GA10B", "GB10B", "GB20B"};
@@ -34,108 +38,90 @@ Exception no_dram_unit() {
 
 Row stall(const std::string& reason, const std::string& meaning,
           std::vector<Exception> exceptions = {}) {
-  return {{"stall_" + reason, "warps per issue", meaning, false},
+  return {"stall_" + reason,
+          "warps per issue",
+          varies,
           "smsp__average_warps_issue_stalled_" + reason + "_per_issue_active.ratio",
+          meaning,
           std::move(exceptions)};
 }
 
 /// Names follow one grammar: unit__quantity_qualifiers.rollup.
 std::vector<Row> global_memory_rows() {
   return {
-      {{"global_load_sectors", "sectors", "32-byte sectors that global loads asked the L1 for.",
-        true},
-       "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-       {}},
-      {{"global_store_sectors", "sectors",
-        "32-byte sectors that global stores wrote through the L1.", true},
-       "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-       {}},
-      {{"global_load_requests", "requests", "Global load requests of whole warps to the L1.", true},
-       "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-       {}},
-      {{"global_store_requests", "requests", "Global store requests of whole warps to the L1.",
-        true},
+      {"global_load_sectors", "sectors", exact, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+       "32-byte sectors that global loads asked the L1 for."},
+      {"global_store_sectors", "sectors", exact, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+       "32-byte sectors that global stores wrote through the L1."},
+      {"global_load_requests", "requests", exact, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+       "Global load requests of whole warps to the L1."},
+      {"global_store_requests", "requests", exact,
        "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-       {}},
-      {{"global_load_instructions", "instructions", "Warp-level global load instructions executed.",
-        true},
-       "smsp__inst_executed_op_global_ld.sum",
-       {}},
-      {{"global_store_instructions", "instructions",
-        "Warp-level global store instructions executed.", true},
-       "smsp__inst_executed_op_global_st.sum",
-       {}},
-      {{"global_async_copy_sectors", "sectors",
-        "32-byte sectors that cp.async read from global memory.", true},
+       "Global store requests of whole warps to the L1."},
+      {"global_load_instructions", "instructions", exact, "smsp__inst_executed_op_global_ld.sum",
+       "Warp-level global load instructions executed."},
+      {"global_store_instructions", "instructions", exact, "smsp__inst_executed_op_global_st.sum",
+       "Warp-level global store instructions executed."},
+      {"global_async_copy_sectors",
+       "sectors",
+       exact,
        "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
+       "32-byte sectors that cp.async read from global memory.",
        {{turing, "", "Turing has no asynchronous copy (cp.async)"}}},
-      {{"global_reduction_requests", "requests", "Global reductions (atomics without a result).",
-        true},
+      {"global_reduction_requests", "requests", exact,
        "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-       {}},
-      {{"global_reduction_sectors", "sectors", "32-byte sectors that global reductions touched.",
-        true},
+       "Global reductions (atomics without a result)."},
+      {"global_reduction_sectors", "sectors", exact,
        "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-       {}},
-      {{"global_atomic_requests", "requests", "Global atomics with a result, of whole warps.", true},
+       "32-byte sectors that global reductions touched."},
+      {"global_atomic_requests", "requests", exact,
        "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-       {}},
-      {{"global_atomic_sectors", "sectors",
-        "32-byte sectors that global atomics with a result touched.", true},
+       "Global atomics with a result, of whole warps."},
+      {"global_atomic_sectors", "sectors", exact,
        "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
-       {}},
-      {{"local_load_sectors", "sectors", "32-byte sectors that local loads (spills) asked for.",
-        true},
-       "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
-       {}},
-      {{"local_store_sectors", "sectors", "32-byte sectors that local stores (spills) wrote.",
-        true},
-       "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
-       {}},
-      {{"l1_hit_rate", "%", "Share of the L1's sector look-ups that hit.", false},
-       "l1tex__t_sector_hit_rate.pct",
-       {}},
-      {{"l2_hit_rate", "%",
-        "Share of the L2's sector look-ups that hit; a write of a whole sector always hits.",
-        false},
-       "lts__t_sector_hit_rate.pct",
-       {}},
-      {{"l2_read_sectors", "sectors", "32-byte sectors that the SMs read from the L2.", false},
-       "lts__t_sectors_srcunit_tex_op_read.sum",
-       {}},
-      {{"l2_slice_read_sectors", "sectors", "Sectors that the SMs read from a slice of the L2, mean.",
-        false},
-       "lts__t_sectors_srcunit_tex_op_read.avg",
-       {}},
-      {{"l2_busiest_slice_read_sectors", "sectors",
-        "Sectors that the SMs read from the slice of the L2 that they read most from.", false},
-       "lts__t_sectors_srcunit_tex_op_read.max",
-       {}},
-      {{"l2_write_sectors", "sectors", "32-byte sectors that the SMs wrote to the L2.", false},
-       "lts__t_sectors_srcunit_tex_op_write.sum",
-       {}},
-      {{"l2_reduction_sectors", "sectors", "32-byte sectors in which the L2 performed reductions.",
-        false},
-       "lts__t_sectors_srcunit_tex_op_red.sum",
-       {}},
-      {{"l2_atomic_sectors", "sectors",
-        "32-byte sectors in which the L2 performed atomics with a result.", false},
-       "lts__t_sectors_srcunit_tex_op_atom.sum",
-       {}},
-      {{"l2_read_hit_sectors", "sectors", "32-byte sectors that the SMs read and the L2 had.",
-        false},
+       "32-byte sectors that global atomics with a result touched."},
+      {"local_load_sectors", "sectors", exact, "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
+       "32-byte sectors that local loads (spills) asked for."},
+      {"local_store_sectors", "sectors", exact, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
+       "32-byte sectors that local stores (spills) wrote."},
+      {"l1_hit_rate", "%", varies, "l1tex__t_sector_hit_rate.pct",
+       "Share of the L1's sector look-ups that hit."},
+      {"l2_hit_rate", "%", varies, "lts__t_sector_hit_rate.pct",
+       "Share of the L2's sector look-ups that hit; a write of a whole sector always hits."},
+      {"l2_read_sectors", "sectors", varies, "lts__t_sectors_srcunit_tex_op_read.sum",
+       "32-byte sectors that the SMs read from the L2."},
+      {"l2_slice_read_sectors", "sectors", varies, "lts__t_sectors_srcunit_tex_op_read.avg",
+       "Sectors that the SMs read from a slice of the L2, mean."},
+      {"l2_busiest_slice_read_sectors", "sectors", varies, "lts__t_sectors_srcunit_tex_op_read.max",
+       "Sectors that the SMs read from the slice of the L2 that they read most from."},
+      {"l2_write_sectors", "sectors", varies, "lts__t_sectors_srcunit_tex_op_write.sum",
+       "32-byte sectors that the SMs wrote to the L2."},
+      {"l2_reduction_sectors", "sectors", varies, "lts__t_sectors_srcunit_tex_op_red.sum",
+       "32-byte sectors in which the L2 performed reductions."},
+      {"l2_atomic_sectors", "sectors", varies, "lts__t_sectors_srcunit_tex_op_atom.sum",
+       "32-byte sectors in which the L2 performed atomics with a result."},
+      {"l2_read_hit_sectors", "sectors", varies,
        "lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum",
-       {}},
-      {{"dram_read_bytes", "B", "Bytes read from device memory.", false},
+       "32-byte sectors that the SMs read and the L2 had."},
+      {"dram_read_bytes",
+       "B",
+       varies,
        "dram__bytes_read.sum",
+       "Bytes read from device memory.",
        {{{"GB202", "GB203", "GB205", "GB206", "GB207"}, "dram__bytes_op_read.sum", ""},
         no_dram_unit()}},
-      {{"dram_write_bytes", "B", "Bytes written to device memory.", false},
+      {"dram_write_bytes",
+       "B",
+       varies,
        "dram__bytes_write.sum",
+       "Bytes written to device memory.",
        {{{"GB202", "GB203", "GB205", "GB206", "GB207"}, "dram__bytes_op_write.sum", ""},
         no_dram_unit()}},
-      {{"dram_busy", "%", "Device memory's busiest resource against its sustained peak.", false},
+      {"dram_busy",
+       "%",
+       varies,
        "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+       "Device memory's busiest resource against its sustained peak.",
        {no_dram_unit()}},
   };
 }
@@ -144,87 +130,58 @@ std::vector<Row> global_memory_rows() {
 // count, while these gave the expected count exactly.
 std::vector<Row> shared_memory_rows() {
   return {
-      {{"shared_load_wavefronts", "wavefronts",
-        "Passes through the shared-memory data stage that loads took.", true},
+      {"shared_load_wavefronts", "wavefronts", exact,
        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-       {}},
-      {{"shared_store_wavefronts", "wavefronts",
-        "Passes through the shared-memory data stage that stores took.", true},
+       "Passes through the shared-memory data stage that loads took."},
+      {"shared_store_wavefronts", "wavefronts", exact,
        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-       {}},
-      {{"shared_load_conflicts", "conflicts",
-        "Wavefronts of shared loads beyond those that the access width needs.", true},
+       "Passes through the shared-memory data stage that stores took."},
+      {"shared_load_conflicts", "conflicts", exact,
        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-       {}},
-      {{"shared_store_conflicts", "conflicts",
-        "Wavefronts of shared stores beyond those that the access width needs.", true},
+       "Wavefronts of shared loads beyond those that the access width needs."},
+      {"shared_store_conflicts", "conflicts", exact,
        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-       {}},
-      {{"shared_load_instructions", "instructions", "Warp-level shared load instructions executed.",
-        true},
-       "smsp__inst_executed_op_shared_ld.sum",
-       {}},
-      {{"shared_store_instructions", "instructions",
-        "Warp-level shared store instructions executed.", true},
-       "smsp__inst_executed_op_shared_st.sum",
-       {}},
-      {{"shared_atomic_instructions", "instructions",
-        "Warp-level shared atomic instructions executed.", true},
-       "smsp__inst_executed_op_shared_atom.sum",
-       {}},
-      {{"shared_atomic_wavefronts", "wavefronts",
-        "Passes through the shared-memory data stage that atomics took.", false},
+       "Wavefronts of shared stores beyond those that the access width needs."},
+      {"shared_load_instructions", "instructions", exact, "smsp__inst_executed_op_shared_ld.sum",
+       "Warp-level shared load instructions executed."},
+      {"shared_store_instructions", "instructions", exact, "smsp__inst_executed_op_shared_st.sum",
+       "Warp-level shared store instructions executed."},
+      {"shared_atomic_instructions", "instructions", exact,
+       "smsp__inst_executed_op_shared_atom.sum", "Warp-level shared atomic instructions executed."},
+      {"shared_atomic_wavefronts", "wavefronts", varies,
        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
-       {}},
-      {{"shared_matrix_load_instructions", "instructions",
-        "Warp-level ldmatrix instructions executed.", true},
-       "smsp__inst_executed_op_ldsm.sum",
-       {}},
+       "Passes through the shared-memory data stage that atomics took."},
+      {"shared_matrix_load_instructions", "instructions", exact, "smsp__inst_executed_op_ldsm.sum",
+       "Warp-level ldmatrix instructions executed."},
   };
 }
 
 std::vector<Row> sm_rows() {
   return {
-      {{"instructions_executed", "instructions", "Warp-level instructions executed.", true},
-       "smsp__inst_executed.sum",
-       {}},
-      {{"thread_instructions_executed", "instructions", "Instructions executed, counted by thread.",
-        true},
-       "smsp__thread_inst_executed.sum",
-       {}},
-      {{"lsu_instructions", "instructions",
-        "Warp-level instructions that the load/store units executed, shuffles included.", true},
-       "sm__inst_executed_pipe_lsu.sum",
-       {}},
-      {{"fma_instructions", "instructions", "fp32 fused multiply-adds, counted by thread.", true},
+      {"instructions_executed", "instructions", exact, "smsp__inst_executed.sum",
+       "Warp-level instructions executed."},
+      {"thread_instructions_executed", "instructions", exact, "smsp__thread_inst_executed.sum",
+       "Instructions executed, counted by thread."},
+      {"lsu_instructions", "instructions", exact, "sm__inst_executed_pipe_lsu.sum",
+       "Warp-level instructions that the load/store units executed, shuffles included."},
+      {"fma_instructions", "instructions", exact,
        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
-       {}},
-      {{"tensor_instructions", "instructions", "Warp-level tensor-core instructions executed.",
-        true},
-       "sm__inst_executed_pipe_tensor.sum",
-       {}},
-      {{"tensor_pipe_active", "%", "Share of the active cycles in which the tensor pipe worked.",
-        false},
+       "fp32 fused multiply-adds, counted by thread."},
+      {"tensor_instructions", "instructions", exact, "sm__inst_executed_pipe_tensor.sum",
+       "Warp-level tensor-core instructions executed."},
+      {"tensor_pipe_active", "%", varies,
        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
-       {}},
-      {{"achieved_occupancy", "%", "Resident warps per active SM cycle against the SM's maximum.",
-        false},
-       "sm__warps_active.avg.pct_of_peak_sustained_active",
-       {}},
-      {{"warps_active", "warps", "Resident warps per active SM cycle.", false},
-       "sm__warps_active.avg.per_cycle_active",
-       {}},
-      {{"issue_active", "issues per cycle",
-        "Share of a scheduler's active cycles in which it issued an instruction.", false},
-       "smsp__issue_active.avg.per_cycle_active",
-       {}},
-      {{"sm_cycles_elapsed", "cycles", "SM cycles from the start to the end of the range.", false},
-       "sm__cycles_elapsed.max",
-       {}},
-      {{"sm_cycles_active", "cycles", "SM cycles with at least one resident warp, mean over SMs.",
-        false},
-       "sm__cycles_active.avg",
-       {}},
+       "Share of the active cycles in which the tensor pipe worked."},
+      {"achieved_occupancy", "%", varies, "sm__warps_active.avg.pct_of_peak_sustained_active",
+       "Resident warps per active SM cycle against the SM's maximum."},
+      {"warps_active", "warps", varies, "sm__warps_active.avg.per_cycle_active",
+       "Resident warps per active SM cycle."},
+      {"issue_active", "issues per cycle", varies, "smsp__issue_active.avg.per_cycle_active",
+       "Share of a scheduler's active cycles in which it issued an instruction."},
+      {"sm_cycles_elapsed", "cycles", varies, "sm__cycles_elapsed.max",
+       "SM cycles from the start to the end of the range."},
+      {"sm_cycles_active", "cycles", varies, "sm__cycles_active.avg",
+       "SM cycles with at least one resident warp, mean over SMs."},
   };
 }
 
@@ -270,7 +227,7 @@ const std::vector<Row>& rows() {
 }
 
 const Row& row(std::string_view name) {
-  const auto found = std::ranges::find(rows(), name, [](const Row& r) { return r.role.name; });
+  const auto found = std::ranges::find(rows(), name, &Row::name);
   if (found == rows().end()) {
     throw Error(ExitCode::bad_input,
                 fmt::format("There is no hardware counter role named '{}': take one of those in "
@@ -285,17 +242,19 @@ const Row& row(std::string_view name) {
 std::span<const Role> roles() {
   static const std::vector<Role> all = [] {
     std::vector<Role> result;
-    for (const Row& r : rows()) result.push_back(r.role);
+    for (const Row& r : rows()) result.push_back(r.role());
     return result;
   }();
   return all;
 }
 
-const Role& role(std::string_view name) { return row(name).role; }
+const Role& role(std::string_view name) {
+  return roles()[static_cast<std::size_t>(&row(name) - rows().data())];
+}
 
 std::vector<std::string> stall_roles() {
   std::vector<std::string> names;
-  for (const Row& r : stall_rows()) names.push_back(r.role.name);
+  for (const Row& r : stall_rows()) names.push_back(r.name);
   return names;
 }
 

@@ -28,8 +28,7 @@ void initialise_profilers(int device) {
   FATHOM_CUDA(cudaFree(nullptr));
   // Once for the program: CUPTI stays initialised, since other sessions follow.
   static const CUptiResult result = [&cupti] {
-    CUpti_Profiler_Initialize_Params params{};
-    params.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
+    FATHOM_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
     return cupti.cuptiProfilerInitialize(&params);
   }();
   check_cupti(result, "cuptiProfilerInitialize");
@@ -44,10 +43,9 @@ CUcontext current_context() {
 }
 
 std::string chip_name(int device) {
-  CUpti_Device_GetChipName_Params params{};
-  params.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
+  FATHOM_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params);
   params.deviceIndex = static_cast<std::size_t>(device);
-  check_cupti(cupti_library().cuptiDeviceGetChipName(&params), "cuptiDeviceGetChipName");
+  FATHOM_CUPTI(cuptiDeviceGetChipName, params);
   return params.pChipName;
 }
 
@@ -56,12 +54,10 @@ CounterProblem device_problem(int device) {
   const CUresult result = driver_function<CUresult(CUdevice*, int)>("cuDeviceGet")(&handle, device);
   if (result != CUDA_SUCCESS) throw CounterError(CounterProblem::failed, "cuDeviceGet failed");
 
-  CUpti_Profiler_DeviceSupported_Params params{};
-  params.structSize = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params);
   params.cuDevice = handle;
   params.api = CUPTI_PROFILER_RANGE_PROFILING;
-  check_cupti(cupti_library().cuptiProfilerDeviceSupported(&params),
-              "cuptiProfilerDeviceSupported");
+  FATHOM_CUPTI(cuptiProfilerDeviceSupported, params);
   const auto closed = [](CUpti_Profiler_Support_Level level) {
     return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
            level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
@@ -76,16 +72,12 @@ CounterProblem device_problem(int device) {
 }
 
 std::vector<std::uint8_t> counter_availability() {
-  const CuptiLibrary& cupti = cupti_library();
-  CUpti_Profiler_GetCounterAvailability_Params params{};
-  params.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE;
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params);
   params.ctx = current_context();
-  check_cupti(cupti.cuptiProfilerGetCounterAvailability(&params),
-              "cuptiProfilerGetCounterAvailability");
+  FATHOM_CUPTI(cuptiProfilerGetCounterAvailability, params);
   std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
   params.pCounterAvailabilityImage = image.data();
-  check_cupti(cupti.cuptiProfilerGetCounterAvailability(&params),
-              "cuptiProfilerGetCounterAvailability");
+  FATHOM_CUPTI(cuptiProfilerGetCounterAvailability, params);
   return image;
 }
 

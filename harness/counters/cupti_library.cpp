@@ -25,44 +25,9 @@ const char* resolve(void* handle, CuptiLibrary& l) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
     if (function == nullptr && missing == nullptr) missing = name;
   };
-  get(l.cuptiGetVersion, "cuptiGetVersion");
-  get(l.cuptiGetResultString, "cuptiGetResultString");
-  get(l.cuptiDeviceGetChipName, "cuptiDeviceGetChipName");
-  get(l.cuptiProfilerInitialize, "cuptiProfilerInitialize");
-  get(l.cuptiProfilerDeviceSupported, "cuptiProfilerDeviceSupported");
-  get(l.cuptiProfilerGetCounterAvailability, "cuptiProfilerGetCounterAvailability");
-  get(l.cuptiProfilerHostInitialize, "cuptiProfilerHostInitialize");
-  get(l.cuptiProfilerHostDeinitialize, "cuptiProfilerHostDeinitialize");
-  get(l.cuptiProfilerHostGetSupportedChips, "cuptiProfilerHostGetSupportedChips");
-  get(l.cuptiProfilerHostConfigAddMetrics, "cuptiProfilerHostConfigAddMetrics");
-  get(l.cuptiProfilerHostGetConfigImageSize, "cuptiProfilerHostGetConfigImageSize");
-  get(l.cuptiProfilerHostGetConfigImage, "cuptiProfilerHostGetConfigImage");
-  get(l.cuptiProfilerHostGetNumOfPasses, "cuptiProfilerHostGetNumOfPasses");
-  get(l.cuptiProfilerHostEvaluateToGpuValues, "cuptiProfilerHostEvaluateToGpuValues");
-  get(l.cuptiRangeProfilerEnable, "cuptiRangeProfilerEnable");
-  get(l.cuptiRangeProfilerDisable, "cuptiRangeProfilerDisable");
-  get(l.cuptiRangeProfilerSetConfig, "cuptiRangeProfilerSetConfig");
-  get(l.cuptiRangeProfilerStart, "cuptiRangeProfilerStart");
-  get(l.cuptiRangeProfilerStop, "cuptiRangeProfilerStop");
-  get(l.cuptiRangeProfilerPushRange, "cuptiRangeProfilerPushRange");
-  get(l.cuptiRangeProfilerPopRange, "cuptiRangeProfilerPopRange");
-  get(l.cuptiRangeProfilerDecodeData, "cuptiRangeProfilerDecodeData");
-  get(l.cuptiRangeProfilerGetCounterDataSize, "cuptiRangeProfilerGetCounterDataSize");
-  get(l.cuptiRangeProfilerCounterDataImageInitialize,
-      "cuptiRangeProfilerCounterDataImageInitialize");
-  get(l.cuptiRangeProfilerGetCounterDataInfo, "cuptiRangeProfilerGetCounterDataInfo");
-  get(l.cuptiRangeProfilerCounterDataGetRangeInfo, "cuptiRangeProfilerCounterDataGetRangeInfo");
-  get(l.cuptiPCSamplingEnable, "cuptiPCSamplingEnable");
-  get(l.cuptiPCSamplingDisable, "cuptiPCSamplingDisable");
-  get(l.cuptiPCSamplingStart, "cuptiPCSamplingStart");
-  get(l.cuptiPCSamplingStop, "cuptiPCSamplingStop");
-  get(l.cuptiPCSamplingGetData, "cuptiPCSamplingGetData");
-  get(l.cuptiPCSamplingGetNumStallReasons, "cuptiPCSamplingGetNumStallReasons");
-  get(l.cuptiPCSamplingGetStallReasons, "cuptiPCSamplingGetStallReasons");
-  get(l.cuptiPCSamplingSetConfigurationAttribute, "cuptiPCSamplingSetConfigurationAttribute");
-  get(l.cuptiGetSassToSourceCorrelation, "cuptiGetSassToSourceCorrelation");
-  get(l.cuptiGetCubinCrc, "cuptiGetCubinCrc");
-  get(l.cuptiRegisterComputeCrcCallback, "cuptiRegisterComputeCrcCallback");
+#define FATHOM_RESOLVE(function) get(l.function, #function);
+  FATHOM_CUPTI_FUNCTIONS(FATHOM_RESOLVE)
+#undef FATHOM_RESOLVE
   return missing;
 }
 

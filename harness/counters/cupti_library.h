@@ -15,52 +15,34 @@
 
 namespace fathom {
 
+// clang-format off
+#define FATHOM_CUPTI_FUNCTIONS(F) \
+  F(cuptiGetVersion) F(cuptiGetResultString) F(cuptiDeviceGetChipName) \
+  F(cuptiProfilerInitialize) F(cuptiProfilerDeviceSupported) \
+  F(cuptiProfilerGetCounterAvailability) F(cuptiProfilerHostInitialize) \
+  F(cuptiProfilerHostDeinitialize) F(cuptiProfilerHostGetSupportedChips) \
+  F(cuptiProfilerHostConfigAddMetrics) F(cuptiProfilerHostGetConfigImageSize) \
+  F(cuptiProfilerHostGetConfigImage) F(cuptiProfilerHostGetNumOfPasses) \
+  F(cuptiProfilerHostEvaluateToGpuValues) F(cuptiRangeProfilerEnable) \
+  F(cuptiRangeProfilerDisable) F(cuptiRangeProfilerSetConfig) F(cuptiRangeProfilerStart) \
+  F(cuptiRangeProfilerStop) F(cuptiRangeProfilerPushRange) F(cuptiRangeProfilerPopRange) \
+  F(cuptiRangeProfilerDecodeData) F(cuptiRangeProfilerGetCounterDataSize) \
+  F(cuptiRangeProfilerCounterDataImageInitialize) F(cuptiRangeProfilerGetCounterDataInfo) \
+  F(cuptiRangeProfilerCounterDataGetRangeInfo) F(cuptiPCSamplingEnable) \
+  F(cuptiPCSamplingDisable) F(cuptiPCSamplingStart) F(cuptiPCSamplingStop) \
+  F(cuptiPCSamplingGetData) F(cuptiPCSamplingGetNumStallReasons) \
+  F(cuptiPCSamplingGetStallReasons) F(cuptiPCSamplingSetConfigurationAttribute) \
+  F(cuptiGetSassToSourceCorrelation) F(cuptiGetCubinCrc) F(cuptiRegisterComputeCrcCallback)
+// clang-format on
+
 /// The CUPTI functions that Fathom calls, loaded at run time: a machine without CUPTI must still
 /// measure times, so nothing links it. A function that an older libcupti lacks makes it unusable.
 struct CuptiLibrary {
   std::filesystem::path path;  ///< the file it was loaded from, as it was searched for
   unsigned version = 0;        ///< e.g. 130001
-
-  decltype(&::cuptiGetVersion) cuptiGetVersion = nullptr;
-  decltype(&::cuptiGetResultString) cuptiGetResultString = nullptr;
-  decltype(&::cuptiDeviceGetChipName) cuptiDeviceGetChipName = nullptr;
-  decltype(&::cuptiProfilerInitialize) cuptiProfilerInitialize = nullptr;
-  decltype(&::cuptiProfilerDeviceSupported) cuptiProfilerDeviceSupported = nullptr;
-  decltype(&::cuptiProfilerGetCounterAvailability) cuptiProfilerGetCounterAvailability = nullptr;
-  decltype(&::cuptiProfilerHostInitialize) cuptiProfilerHostInitialize = nullptr;
-  decltype(&::cuptiProfilerHostDeinitialize) cuptiProfilerHostDeinitialize = nullptr;
-  decltype(&::cuptiProfilerHostGetSupportedChips) cuptiProfilerHostGetSupportedChips = nullptr;
-  decltype(&::cuptiProfilerHostConfigAddMetrics) cuptiProfilerHostConfigAddMetrics = nullptr;
-  decltype(&::cuptiProfilerHostGetConfigImageSize) cuptiProfilerHostGetConfigImageSize = nullptr;
-  decltype(&::cuptiProfilerHostGetConfigImage) cuptiProfilerHostGetConfigImage = nullptr;
-  decltype(&::cuptiProfilerHostGetNumOfPasses) cuptiProfilerHostGetNumOfPasses = nullptr;
-  decltype(&::cuptiProfilerHostEvaluateToGpuValues) cuptiProfilerHostEvaluateToGpuValues = nullptr;
-  decltype(&::cuptiRangeProfilerEnable) cuptiRangeProfilerEnable = nullptr;
-  decltype(&::cuptiRangeProfilerDisable) cuptiRangeProfilerDisable = nullptr;
-  decltype(&::cuptiRangeProfilerSetConfig) cuptiRangeProfilerSetConfig = nullptr;
-  decltype(&::cuptiRangeProfilerStart) cuptiRangeProfilerStart = nullptr;
-  decltype(&::cuptiRangeProfilerStop) cuptiRangeProfilerStop = nullptr;
-  decltype(&::cuptiRangeProfilerPushRange) cuptiRangeProfilerPushRange = nullptr;
-  decltype(&::cuptiRangeProfilerPopRange) cuptiRangeProfilerPopRange = nullptr;
-  decltype(&::cuptiRangeProfilerDecodeData) cuptiRangeProfilerDecodeData = nullptr;
-  decltype(&::cuptiRangeProfilerGetCounterDataSize) cuptiRangeProfilerGetCounterDataSize = nullptr;
-  decltype(&::cuptiRangeProfilerCounterDataImageInitialize)
-      cuptiRangeProfilerCounterDataImageInitialize = nullptr;
-  decltype(&::cuptiRangeProfilerGetCounterDataInfo) cuptiRangeProfilerGetCounterDataInfo = nullptr;
-  decltype(&::cuptiRangeProfilerCounterDataGetRangeInfo) cuptiRangeProfilerCounterDataGetRangeInfo =
-      nullptr;
-  decltype(&::cuptiPCSamplingEnable) cuptiPCSamplingEnable = nullptr;
-  decltype(&::cuptiPCSamplingDisable) cuptiPCSamplingDisable = nullptr;
-  decltype(&::cuptiPCSamplingStart) cuptiPCSamplingStart = nullptr;
-  decltype(&::cuptiPCSamplingStop) cuptiPCSamplingStop = nullptr;
-  decltype(&::cuptiPCSamplingGetData) cuptiPCSamplingGetData = nullptr;
-  decltype(&::cuptiPCSamplingGetNumStallReasons) cuptiPCSamplingGetNumStallReasons = nullptr;
-  decltype(&::cuptiPCSamplingGetStallReasons) cuptiPCSamplingGetStallReasons = nullptr;
-  decltype(&::cuptiPCSamplingSetConfigurationAttribute) cuptiPCSamplingSetConfigurationAttribute =
-      nullptr;
-  decltype(&::cuptiGetSassToSourceCorrelation) cuptiGetSassToSourceCorrelation = nullptr;
-  decltype(&::cuptiGetCubinCrc) cuptiGetCubinCrc = nullptr;
-  decltype(&::cuptiRegisterComputeCrcCallback) cuptiRegisterComputeCrcCallback = nullptr;
+#define FATHOM_DECLARE(function) decltype(&::function) function = nullptr;
+  FATHOM_CUPTI_FUNCTIONS(FATHOM_DECLARE)
+#undef FATHOM_DECLARE
 };
 
 /// Files that `cupti_library` tries, in the order of `toolkit_library_files`; the variable that names
@@ -79,3 +61,15 @@ const CuptiLibrary& cupti_library();
 void check_cupti(CUptiResult result, const char* call);
 
 }  // namespace fathom
+
+/// Calls a function of the program's CUPTI with the address of its parameters, and checks it.
+#define FATHOM_CUPTI(function, parameters) \
+  ::fathom::check_cupti(::fathom::cupti_library().function(&(parameters)), #function)
+/// The parameters of such a function, empty but for their size; those of PC sampling name it
+/// otherwise.
+#define FATHOM_CUPTI_PARAMS(Type, name) \
+  Type name{};                          \
+  name.structSize = Type##_STRUCT_SIZE
+#define FATHOM_SAMPLING_PARAMS(Type, name) \
+  Type name{};                             \
+  name.size = Type##Size

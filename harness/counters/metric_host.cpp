@@ -11,16 +11,13 @@ std::vector<const char*> c_strings(const std::vector<std::string>& strings) {
 }
 
 std::vector<std::string> cupti_chips() {
-  CUpti_Profiler_Host_GetSupportedChips_Params params{};
-  params.structSize = CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE;
-  check_cupti(cupti_library().cuptiProfilerHostGetSupportedChips(&params),
-              "cuptiProfilerHostGetSupportedChips");
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_GetSupportedChips_Params, params);
+  FATHOM_CUPTI(cuptiProfilerHostGetSupportedChips, params);
   return {params.ppChipNames, params.ppChipNames + params.numChips};
 }
 
 void MetricHost::Deleter::operator()(CUpti_Profiler_Host_Object* object) const {
-  CUpti_Profiler_Host_Deinitialize_Params params{};
-  params.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE;
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params, params);
   params.pHostObject = object;
   cupti_library().cuptiProfilerHostDeinitialize(&params);
 }
@@ -31,12 +28,11 @@ MetricHost::MetricHost(const std::string& chip, std::span<const std::uint8_t> av
 }
 
 void MetricHost::initialise() {
-  CUpti_Profiler_Host_Initialize_Params params{};
-  params.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
   params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   params.pChipName = chip_.c_str();
   params.pCounterAvailabilityImage = availability_.empty() ? nullptr : availability_.data();
-  check_cupti(cupti_library().cuptiProfilerHostInitialize(&params), "cuptiProfilerHostInitialize");
+  FATHOM_CUPTI(cuptiProfilerHostInitialize, params);
   object_.reset(params.pHostObject);
 }
 
@@ -45,8 +41,7 @@ int MetricHost::add(const std::vector<std::string>& metrics) {
   // an unknown error.
   initialise();
   std::vector<const char*> names = c_strings(metrics);
-  CUpti_Profiler_Host_ConfigAddMetrics_Params params{};
-  params.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, params);
   params.pHostObject = object_.get();
   params.ppMetricNames = names.data();
   params.numMetrics = names.size();
@@ -75,31 +70,25 @@ std::vector<std::string> MetricHost::schedule(const std::vector<std::string>& me
 }
 
 std::vector<std::uint8_t> MetricHost::config_image() const {
-  CUpti_Profiler_Host_GetConfigImageSize_Params size{};
-  size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
   size.pHostObject = object_.get();
-  check_cupti(cupti_library().cuptiProfilerHostGetConfigImageSize(&size),
-              "cuptiProfilerHostGetConfigImageSize");
+  FATHOM_CUPTI(cuptiProfilerHostGetConfigImageSize, size);
 
   std::vector<std::uint8_t> image(size.configImageSize);
-  CUpti_Profiler_Host_GetConfigImage_Params params{};
-  params.structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE;
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage_Params, params);
   params.pHostObject = object_.get();
   params.configImageSize = image.size();
   params.pConfigImage = image.data();
-  check_cupti(cupti_library().cuptiProfilerHostGetConfigImage(&params),
-              "cuptiProfilerHostGetConfigImage");
+  FATHOM_CUPTI(cuptiProfilerHostGetConfigImage, params);
   return image;
 }
 
 std::size_t MetricHost::passes(std::span<const std::uint8_t> config_image) {
-  CUpti_Profiler_Host_GetNumOfPasses_Params params{};
-  params.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, params);
   params.configImageSize = config_image.size();
   // The function only reads the image, although its parameter is not const.
   params.pConfigImage = const_cast<std::uint8_t*>(config_image.data());
-  check_cupti(cupti_library().cuptiProfilerHostGetNumOfPasses(&params),
-              "cuptiProfilerHostGetNumOfPasses");
+  FATHOM_CUPTI(cuptiProfilerHostGetNumOfPasses, params);
   return params.numOfPasses;
 }
 
@@ -107,8 +96,7 @@ std::vector<double> MetricHost::evaluate(std::span<const std::uint8_t> counter_d
                                          std::size_t position) const {
   std::vector<const char*> names = c_strings(metrics_);
   std::vector<double> values(names.size());
-  CUpti_Profiler_Host_EvaluateToGpuValues_Params params{};
-  params.structSize = CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE;
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, params);
   params.pHostObject = object_.get();
   params.pCounterDataImage = counter_data.data();
   params.counterDataImageSize = counter_data.size();
@@ -116,8 +104,7 @@ std::vector<double> MetricHost::evaluate(std::span<const std::uint8_t> counter_d
   params.ppMetricNames = names.data();
   params.numMetrics = names.size();
   params.pMetricValues = values.data();
-  check_cupti(cupti_library().cuptiProfilerHostEvaluateToGpuValues(&params),
-              "cuptiProfilerHostEvaluateToGpuValues");
+  FATHOM_CUPTI(cuptiProfilerHostEvaluateToGpuValues, params);
   return values;
 }
 

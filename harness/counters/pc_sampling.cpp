@@ -35,8 +35,7 @@ Modules& modules() {
 
 // CUPTI calls this as it loads a module, which is the one moment at which it shows the code.
 void CUPTIAPI keep_cubin(const void* cubin, std::size_t bytes, std::uint64_t* crc) {
-  CUpti_GetCubinCrcParams params{};
-  params.size = CUpti_GetCubinCrcParamsSize;
+  FATHOM_SAMPLING_PARAMS(CUpti_GetCubinCrcParams, params);
   params.cubin = cubin;
   params.cubinSize = bytes;
   if (cupti_library().cuptiGetCubinCrc(&params) != CUPTI_SUCCESS) return;
@@ -58,8 +57,7 @@ bool locate(PcSample& sample, std::uint64_t crc) {
   const std::scoped_lock lock(modules().mutex);
   const auto cubin = modules().cubins.find(crc);
   if (cubin == modules().cubins.end()) return false;
-  CUpti_GetSassToSourceCorrelationParams params{};
-  params.size = CUpti_GetSassToSourceCorrelationParamsSize;
+  FATHOM_SAMPLING_PARAMS(CUpti_GetSassToSourceCorrelationParams, params);
   params.cubin = cubin->second.data();
   params.cubinSize = cubin->second.size();
   params.functionName = sample.function.c_str();
@@ -111,34 +109,29 @@ struct PcSampler::State {
   PcBuffer fetched;
 
   void enable() {
-    CUpti_PCSamplingEnableParams params{};
-    params.size = CUpti_PCSamplingEnableParamsSize;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingEnableParams, params);
     params.ctx = context;
-    check_cupti(cupti_library().cuptiPCSamplingEnable(&params), "cuptiPCSamplingEnable");
+    FATHOM_CUPTI(cuptiPCSamplingEnable, params);
     enabled = true;
   }
 
   void read_reasons() {
     std::size_t count = 0;
-    CUpti_PCSamplingGetNumStallReasonsParams number{};
-    number.size = CUpti_PCSamplingGetNumStallReasonsParamsSize;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingGetNumStallReasonsParams, number);
     number.ctx = context;
     number.numStallReasons = &count;
-    check_cupti(cupti_library().cuptiPCSamplingGetNumStallReasons(&number),
-                "cuptiPCSamplingGetNumStallReasons");
+    FATHOM_CUPTI(cuptiPCSamplingGetNumStallReasons, number);
 
     std::vector<std::uint32_t> indices(count);
     std::vector<std::string> names(count, std::string(CUPTI_STALL_REASON_STRING_SIZE, '\0'));
     std::vector<char*> pointers;
     for (std::string& name : names) pointers.push_back(name.data());
-    CUpti_PCSamplingGetStallReasonsParams params{};
-    params.size = CUpti_PCSamplingGetStallReasonsParamsSize;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingGetStallReasonsParams, params);
     params.ctx = context;
     params.numStallReasons = count;
     params.stallReasonIndex = indices.data();
     params.stallReasons = pointers.data();
-    check_cupti(cupti_library().cuptiPCSamplingGetStallReasons(&params),
-                "cuptiPCSamplingGetStallReasons");
+    FATHOM_CUPTI(cuptiPCSamplingGetStallReasons, params);
     for (std::size_t i = 0; i < count; ++i) reasons[indices[i]] = short_reason(pointers[i]);
   }
 
@@ -161,25 +154,21 @@ struct PcSampler::State {
     infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER));
     infos.back().attributeData.samplingDataBufferData.samplingDataBuffer = &configured.data;
 
-    CUpti_PCSamplingConfigurationInfoParams params{};
-    params.size = CUpti_PCSamplingConfigurationInfoParamsSize;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingConfigurationInfoParams, params);
     params.ctx = context;
     params.numAttributes = infos.size();
     params.pPCSamplingConfigurationInfo = infos.data();
-    check_cupti(cupti_library().cuptiPCSamplingSetConfigurationAttribute(&params),
-                "cuptiPCSamplingSetConfigurationAttribute");
+    FATHOM_CUPTI(cuptiPCSamplingSetConfigurationAttribute, params);
   }
 
   void start() {
-    CUpti_PCSamplingStartParams params{};
-    params.size = CUpti_PCSamplingStartParamsSize;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingStartParams, params);
     params.ctx = context;
-    check_cupti(cupti_library().cuptiPCSamplingStart(&params), "cuptiPCSamplingStart");
+    FATHOM_CUPTI(cuptiPCSamplingStart, params);
   }
 
   CUptiResult stop() {
-    CUpti_PCSamplingStopParams params{};
-    params.size = CUpti_PCSamplingStopParamsSize;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingStopParams, params);
     params.ctx = context;
     return cupti_library().cuptiPCSamplingStop(&params);
   }
@@ -216,8 +205,7 @@ struct PcSampler::State {
 
   ~State() {
     if (!enabled) return;
-    CUpti_PCSamplingDisableParams params{};
-    params.size = CUpti_PCSamplingDisableParamsSize;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingDisableParams, params);
     params.ctx = context;
     cupti_library().cuptiPCSamplingDisable(&params);
   }
@@ -226,8 +214,7 @@ struct PcSampler::State {
 void PcSampler::watch_modules() {
   const std::scoped_lock lock(modules().mutex);
   if (modules().watched) return;
-  check_cupti(cupti_library().cuptiRegisterComputeCrcCallback(&keep_cubin),
-              "cuptiRegisterComputeCrcCallback");
+  FATHOM_CUPTI(cuptiRegisterComputeCrcCallback, keep_cubin);
   modules().watched = true;
 }
 
@@ -261,11 +248,10 @@ PcProfile PcSampler::collect(const std::function<void()>& launch) {
   PcProfile profile;
   std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, PcSample> found;
   do {
-    CUpti_PCSamplingGetDataParams params{};
-    params.size = CUpti_PCSamplingGetDataParamsSize;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingGetDataParams, params);
     params.ctx = s.context;
     params.pcSamplingData = &s.fetched.data;
-    check_cupti(cupti_library().cuptiPCSamplingGetData(&params), "cuptiPCSamplingGetData");
+    FATHOM_CUPTI(cuptiPCSamplingGetData, params);
     s.drain(s.fetched, found, profile);
   } while (s.fetched.data.remainingNumPcs > 0);
   s.drain(s.configured, found, profile);

@@ -25,15 +25,13 @@ constexpr std::size_t most_counter_data = std::size_t{64} << 20;
 class RangeProfiler {
  public:
   RangeProfiler() {
-    CUpti_RangeProfiler_Enable_Params params{};
-    params.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params);
     params.ctx = current_context();
-    check_cupti(cupti_library().cuptiRangeProfilerEnable(&params), "cuptiRangeProfilerEnable");
+    FATHOM_CUPTI(cuptiRangeProfilerEnable, params);
     object_ = params.pRangeProfilerObject;
   }
   ~RangeProfiler() {
-    CUpti_RangeProfiler_Disable_Params params{};
-    params.structSize = CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params);
     params.pRangeProfilerObject = object_;
     cupti_library().cuptiRangeProfilerDisable(&params);
   }
@@ -42,15 +40,13 @@ class RangeProfiler {
 
   std::size_t counter_data_size(const std::vector<std::string>& metrics, std::size_t ranges) const {
     std::vector<const char*> names = c_strings(metrics);
-    CUpti_RangeProfiler_GetCounterDataSize_Params params{};
-    params.structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, params);
     params.pRangeProfilerObject = object_;
     params.pMetricNames = names.data();
     params.numMetrics = names.size();
     params.maxNumOfRanges = ranges;
     params.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
-    check_cupti(cupti_library().cuptiRangeProfilerGetCounterDataSize(&params),
-                "cuptiRangeProfilerGetCounterDataSize");
+    FATHOM_CUPTI(cuptiRangeProfilerGetCounterDataSize, params);
     return params.counterDataSize;
   }
 
@@ -58,16 +54,13 @@ class RangeProfiler {
   /// must outlive the ranges.
   void configure(std::span<const std::uint8_t> config, std::span<std::uint8_t> counter_data,
                  std::size_t ranges) const {
-    CUpti_RangeProfiler_CounterDataImage_Initialize_Params image{};
-    image.structSize = CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image);
     image.pRangeProfilerObject = object_;
     image.counterDataSize = counter_data.size();
     image.pCounterData = counter_data.data();
-    check_cupti(cupti_library().cuptiRangeProfilerCounterDataImageInitialize(&image),
-                "cuptiRangeProfilerCounterDataImageInitialize");
+    FATHOM_CUPTI(cuptiRangeProfilerCounterDataImageInitialize, image);
 
-    CUpti_RangeProfiler_SetConfig_Params params{};
-    params.structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, params);
     params.pRangeProfilerObject = object_;
     params.configSize = config.size();
     params.pConfig = config.data();
@@ -80,29 +73,24 @@ class RangeProfiler {
     params.minNestingLevel = 1;
     params.passIndex = 0;
     params.targetNestingLevel = 1;
-    check_cupti(cupti_library().cuptiRangeProfilerSetConfig(&params),
-                "cuptiRangeProfilerSetConfig");
+    FATHOM_CUPTI(cuptiRangeProfilerSetConfig, params);
   }
 
   void start() const {
-    CUpti_RangeProfiler_Start_Params params{};
-    params.structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
     params.pRangeProfilerObject = object_;
-    check_cupti(cupti_library().cuptiRangeProfilerStart(&params), "cuptiRangeProfilerStart");
+    FATHOM_CUPTI(cuptiRangeProfilerStart, params);
   }
 
   void push(const std::string& name) const {
-    CUpti_RangeProfiler_PushRange_Params params{};
-    params.structSize = CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
     params.pRangeProfilerObject = object_;
     params.pRangeName = name.c_str();
-    check_cupti(cupti_library().cuptiRangeProfilerPushRange(&params),
-                "cuptiRangeProfilerPushRange");
+    FATHOM_CUPTI(cuptiRangeProfilerPushRange, params);
   }
 
   CUptiResult pop() const {
-    CUpti_RangeProfiler_PopRange_Params params{};
-    params.structSize = CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
     params.pRangeProfilerObject = object_;
     return cupti_library().cuptiRangeProfilerPopRange(&params);
   }
@@ -110,8 +98,7 @@ class RangeProfiler {
   /// Ends a pass; true if it was the last. Takes the result out instead of throwing because it also
   /// cleans up after a failed launch.
   std::pair<CUptiResult, bool> stop() const {
-    CUpti_RangeProfiler_Stop_Params params{};
-    params.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
     params.pRangeProfilerObject = object_;
     const CUptiResult result = cupti_library().cuptiRangeProfilerStop(&params);
     return {result, params.isAllPassSubmitted != 0};
@@ -119,11 +106,9 @@ class RangeProfiler {
 
   /// Returns how many ranges had no room.
   std::size_t decode() const {
-    CUpti_RangeProfiler_DecodeData_Params params{};
-    params.structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
     params.pRangeProfilerObject = object_;
-    check_cupti(cupti_library().cuptiRangeProfilerDecodeData(&params),
-                "cuptiRangeProfilerDecodeData");
+    FATHOM_CUPTI(cuptiRangeProfilerDecodeData, params);
     return params.numOfRangeDropped;
   }
 
@@ -163,23 +148,19 @@ bool run_pass(const RangeProfiler& profiler, std::size_t count,
 /// the order in which the ranges were pushed.
 std::vector<std::size_t> range_positions(std::span<const std::uint8_t> counter_data,
                                          std::size_t count) {
-  CUpti_RangeProfiler_GetCounterDataInfo_Params info{};
-  info.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE;
+  FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
   info.pCounterDataImage = counter_data.data();
   info.counterDataImageSize = counter_data.size();
-  check_cupti(cupti_library().cuptiRangeProfilerGetCounterDataInfo(&info),
-              "cuptiRangeProfilerGetCounterDataInfo");
+  FATHOM_CUPTI(cuptiRangeProfilerGetCounterDataInfo, info);
 
   std::map<std::string, std::size_t> by_name;
   for (std::size_t position = 0; position < info.numTotalRanges; ++position) {
-    CUpti_RangeProfiler_CounterData_GetRangeInfo_Params range{};
-    range.structSize = CUpti_RangeProfiler_CounterData_GetRangeInfo_Params_STRUCT_SIZE;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, range);
     range.pCounterDataImage = counter_data.data();
     range.counterDataImageSize = counter_data.size();
     range.rangeIndex = position;
     range.rangeDelimiter = "/";
-    check_cupti(cupti_library().cuptiRangeProfilerCounterDataGetRangeInfo(&range),
-                "cuptiRangeProfilerCounterDataGetRangeInfo");
+    FATHOM_CUPTI(cuptiRangeProfilerCounterDataGetRangeInfo, range);
     by_name[range.rangeName] = position;
   }
   std::vector<std::size_t> positions;

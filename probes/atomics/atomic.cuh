@@ -10,43 +10,33 @@
 
 namespace fathom::atomics {
 
-struct Cta {
-  static constexpr char name[] = "cta";
-};
-struct Gpu {
-  static constexpr char name[] = "gpu";
-};
-struct Sys {
-  static constexpr char name[] = "sys";
-};
-struct ClusterScope {
-  static constexpr char name[] = "cluster";
-};
+// Words, and types by the values that hold them.
+#define FATHOM_WORD(Name, text)          \
+  struct Name {                          \
+    static constexpr char name[] = text; \
+  };
+#define FATHOM_TYPE(Name, ValueType, text) \
+  struct Name {                            \
+    using Value = ValueType;               \
+    static constexpr char name[] = text;   \
+  };
 
-struct Add {
-  static constexpr char name[] = "add";
-};
-struct AddHalves {
-  static constexpr char name[] = "add.noftz";
-};
-struct AddVector {
-  static constexpr char name[] = "add.v4";
-};
-struct Min {
-  static constexpr char name[] = "min";
-};
-struct Max {
-  static constexpr char name[] = "max";
-};
-struct And {
-  static constexpr char name[] = "and";
-};
-struct Exch {
-  static constexpr char name[] = "exch";
-};
-struct Cas {
-  static constexpr char name[] = "cas";
-};
+FATHOM_WORD(Atom, "atom")
+FATHOM_WORD(Red, "red")
+
+FATHOM_WORD(Cta, "cta")
+FATHOM_WORD(Gpu, "gpu")
+FATHOM_WORD(Sys, "sys")
+FATHOM_WORD(ClusterScope, "cluster")
+
+FATHOM_WORD(Add, "add")
+FATHOM_WORD(AddHalves, "add.noftz")
+FATHOM_WORD(AddVector, "add.v4")
+FATHOM_WORD(Min, "min")
+FATHOM_WORD(Max, "max")
+FATHOM_WORD(And, "and")
+FATHOM_WORD(Exch, "exch")
+FATHOM_WORD(Cas, "cas")
 
 struct Value128 {
   std::uint64_t low, high;
@@ -55,50 +45,17 @@ struct Value4 {
   std::uint32_t words[4];
 };
 
-struct U32 {
-  using Value = std::uint32_t;
-  static constexpr char name[] = "u32";
-};
-struct S32 {
-  using Value = std::uint32_t;
-  static constexpr char name[] = "s32";
-};
-struct B32 {
-  using Value = std::uint32_t;
-  static constexpr char name[] = "b32";
-};
-struct F32 {
-  using Value = std::uint32_t;
-  static constexpr char name[] = "f32";
-};
-struct F16x2 {
-  using Value = std::uint32_t;
-  static constexpr char name[] = "f16x2";
-};
-struct Bf16x2 {
-  using Value = std::uint32_t;
-  static constexpr char name[] = "bf16x2";
-};
-struct U64 {
-  using Value = std::uint64_t;
-  static constexpr char name[] = "u64";
-};
-struct B64 {
-  using Value = std::uint64_t;
-  static constexpr char name[] = "b64";
-};
-struct F64 {
-  using Value = std::uint64_t;
-  static constexpr char name[] = "f64";
-};
-struct B128 {
-  using Value = Value128;
-  static constexpr char name[] = "b128";
-};
-struct F32x4 {
-  using Value = Value4;
-  static constexpr char name[] = "f32";
-};
+FATHOM_TYPE(U32, std::uint32_t, "u32")
+FATHOM_TYPE(S32, std::uint32_t, "s32")
+FATHOM_TYPE(B32, std::uint32_t, "b32")
+FATHOM_TYPE(F32, std::uint32_t, "f32")
+FATHOM_TYPE(F16x2, std::uint32_t, "f16x2")
+FATHOM_TYPE(Bf16x2, std::uint32_t, "bf16x2")
+FATHOM_TYPE(U64, std::uint64_t, "u64")
+FATHOM_TYPE(B64, std::uint64_t, "b64")
+FATHOM_TYPE(F64, std::uint64_t, "f64")
+FATHOM_TYPE(B128, Value128, "b128")
+FATHOM_TYPE(F32x4, Value4, "f32")
 
 /// Words of a value, added up.
 __device__ inline std::uint32_t folded(std::uint32_t v) { return v; }
@@ -107,36 +64,29 @@ __device__ inline std::uint32_t folded(std::uint64_t v) {
 }
 __device__ inline std::uint32_t folded(Value128 v) { return folded(v.low) + folded(v.high); }
 
-// What the parts of an atomic are called is in its template argument `W`, for Words.
+// What the parts of an atomic are called is in its template argument `W`, for Words. Addresses are
+// of 8 or 4 bytes, values of as many; those of 16 have instructions of their own.
+#define FATHOM_BY_SIZES(instruction)                             \
+  if constexpr (sizeof(Address) == 8 && sizeof(Value) == 4)      \
+    instruction("l", "r");                                       \
+  else if constexpr (sizeof(Address) == 8 && sizeof(Value) == 8) \
+    instruction("l", "l");                                       \
+  else if constexpr (sizeof(Address) == 4 && sizeof(Value) == 4) \
+    instruction("r", "r");                                       \
+  else if constexpr (sizeof(Address) == 4 && sizeof(Value) == 8) \
+    instruction("r", "l");
 
+#define FATHOM_ATOM(in, of)                                                        \
+  asm volatile("atom.relaxed.%3.%4.%5.%6 %0, [%1], %2;"                            \
+               : "=" of(old)                                                       \
+               : in(address), of(value), "C"(W::Scope::name), "C"(W::Space::name), \
+                 "C"(W::Op::name), "C"(W::Type::name)                              \
+               : "memory")
 template <class W, class Address, class Value>
 __device__ Value atom(Address address, Value value) {
   Value old;
-  if constexpr (sizeof(Address) == 8 && sizeof(Value) == 4) {
-    asm volatile("atom.relaxed.%3.%4.%5.%6 %0, [%1], %2;"
-                 : "=r"(old)
-                 : "l"(address), "r"(value), "C"(W::Scope::name), "C"(W::Space::name),
-                   "C"(W::Op::name), "C"(W::Type::name)
-                 : "memory");
-  } else if constexpr (sizeof(Address) == 8 && sizeof(Value) == 8) {
-    asm volatile("atom.relaxed.%3.%4.%5.%6 %0, [%1], %2;"
-                 : "=l"(old)
-                 : "l"(address), "l"(value), "C"(W::Scope::name), "C"(W::Space::name),
-                   "C"(W::Op::name), "C"(W::Type::name)
-                 : "memory");
-  } else if constexpr (sizeof(Address) == 4 && sizeof(Value) == 4) {
-    asm volatile("atom.relaxed.%3.%4.%5.%6 %0, [%1], %2;"
-                 : "=r"(old)
-                 : "r"(address), "r"(value), "C"(W::Scope::name), "C"(W::Space::name),
-                   "C"(W::Op::name), "C"(W::Type::name)
-                 : "memory");
-  } else if constexpr (sizeof(Address) == 4 && sizeof(Value) == 8) {
-    asm volatile("atom.relaxed.%3.%4.%5.%6 %0, [%1], %2;"
-                 : "=l"(old)
-                 : "r"(address), "l"(value), "C"(W::Scope::name), "C"(W::Space::name),
-                   "C"(W::Op::name), "C"(W::Type::name)
-                 : "memory");
-  } else {
+  FATHOM_BY_SIZES(FATHOM_ATOM)
+  else {
     asm volatile(
         "{ .reg .b128 x, y; mov.b128 x, {%3, %4}; atom.relaxed.%5.%6.%7.%8 y, [%2], x; "
         "mov.b128 {%0, %1}, y; }"
@@ -149,34 +99,17 @@ __device__ Value atom(Address address, Value value) {
 }
 
 /// Compares with `value` and stores it.
+#define FATHOM_CAS(in, of)                                                         \
+  asm volatile("atom.relaxed.%3.%4.cas.%5 %0, [%1], %2, %2;"                       \
+               : "=" of(old)                                                       \
+               : in(address), of(value), "C"(W::Scope::name), "C"(W::Space::name), \
+                 "C"(W::Type::name)                                                \
+               : "memory")
 template <class W, class Address, class Value>
 __device__ Value compare_swap(Address address, Value value) {
   Value old;
-  if constexpr (sizeof(Address) == 8 && sizeof(Value) == 4) {
-    asm volatile("atom.relaxed.%3.%4.cas.%5 %0, [%1], %2, %2;"
-                 : "=r"(old)
-                 : "l"(address), "r"(value), "C"(W::Scope::name), "C"(W::Space::name),
-                   "C"(W::Type::name)
-                 : "memory");
-  } else if constexpr (sizeof(Address) == 8 && sizeof(Value) == 8) {
-    asm volatile("atom.relaxed.%3.%4.cas.%5 %0, [%1], %2, %2;"
-                 : "=l"(old)
-                 : "l"(address), "l"(value), "C"(W::Scope::name), "C"(W::Space::name),
-                   "C"(W::Type::name)
-                 : "memory");
-  } else if constexpr (sizeof(Address) == 4 && sizeof(Value) == 4) {
-    asm volatile("atom.relaxed.%3.%4.cas.%5 %0, [%1], %2, %2;"
-                 : "=r"(old)
-                 : "r"(address), "r"(value), "C"(W::Scope::name), "C"(W::Space::name),
-                   "C"(W::Type::name)
-                 : "memory");
-  } else if constexpr (sizeof(Address) == 4 && sizeof(Value) == 8) {
-    asm volatile("atom.relaxed.%3.%4.cas.%5 %0, [%1], %2, %2;"
-                 : "=l"(old)
-                 : "r"(address), "l"(value), "C"(W::Scope::name), "C"(W::Space::name),
-                   "C"(W::Type::name)
-                 : "memory");
-  } else {
+  FATHOM_BY_SIZES(FATHOM_CAS)
+  else {
     asm volatile(
         "{ .reg .b128 x, y; mov.b128 x, {%3, %4}; atom.relaxed.%5.%6.cas.%7 y, [%2], x, x; "
         "mov.b128 {%0, %1}, y; }"
@@ -188,38 +121,20 @@ __device__ Value compare_swap(Address address, Value value) {
   return old;
 }
 
+#define FATHOM_RED(in, of)                                                                        \
+  asm volatile("red.relaxed.%2.%3.%4.%5 [%0], %1;" ::in(address), of(value), "C"(W::Scope::name), \
+               "C"(W::Space::name), "C"(W::Op::name), "C"(W::Type::name)                          \
+               : "memory")
 template <class W, class Address, class Value>
 __device__ void red(Address address, Value value) {
-  if constexpr (std::is_same_v<Value, Value4>) {
+  FATHOM_BY_SIZES(FATHOM_RED)
+  else {
     asm volatile("red.relaxed.%5.%6.%7.%8 [%0], {%1, %2, %3, %4};" ::"l"(address),
                  "r"(value.words[0]), "r"(value.words[1]), "r"(value.words[2]), "r"(value.words[3]),
                  "C"(W::Scope::name), "C"(W::Space::name), "C"(W::Op::name), "C"(W::Type::name)
                  : "memory");
-  } else if constexpr (sizeof(Address) == 8 && sizeof(Value) == 4) {
-    asm volatile("red.relaxed.%2.%3.%4.%5 [%0], %1;" ::"l"(address), "r"(value),
-                 "C"(W::Scope::name), "C"(W::Space::name), "C"(W::Op::name), "C"(W::Type::name)
-                 : "memory");
-  } else if constexpr (sizeof(Address) == 8) {
-    asm volatile("red.relaxed.%2.%3.%4.%5 [%0], %1;" ::"l"(address), "l"(value),
-                 "C"(W::Scope::name), "C"(W::Space::name), "C"(W::Op::name), "C"(W::Type::name)
-                 : "memory");
-  } else if constexpr (sizeof(Value) == 4) {
-    asm volatile("red.relaxed.%2.%3.%4.%5 [%0], %1;" ::"r"(address), "r"(value),
-                 "C"(W::Scope::name), "C"(W::Space::name), "C"(W::Op::name), "C"(W::Type::name)
-                 : "memory");
-  } else {
-    asm volatile("red.relaxed.%2.%3.%4.%5 [%0], %1;" ::"r"(address), "l"(value),
-                 "C"(W::Scope::name), "C"(W::Space::name), "C"(W::Op::name), "C"(W::Type::name)
-                 : "memory");
   }
 }
-
-struct Atom {
-  static constexpr char name[] = "atom";
-};
-struct Red {
-  static constexpr char name[] = "red";
-};
 
 /// One instruction. `needs`: the first compute capability, times ten, that has it.
 template <class FormOf, class ScopeOf, class SpaceOf, class OpOf, class TypeOf, int needs = 75>

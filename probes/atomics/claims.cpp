@@ -54,15 +54,13 @@ Fact throughput_fact(std::span<const Entry> entries, const Instruction& instruct
                      const char* sweep, const char* pattern, FactName name) {
   const Entry* entry = find_entry(
       entries, {{"sweep", sweep}, {"pattern", pattern}, {"instruction", instruction.ptx()}});
-  if (entry == nullptr || !entry->metric.value) {
-    return missing_fact(std::move(name), unit_of(instruction.level), Better::higher,
-                        why_missing(entry, absent_reason(instruction)));
-  }
+  name.unit = unit_of(instruction.level);
   const bool whole = instruction.level == Level::l2;
-  return fact_of(*entry, std::move(name),
-                 fmt::format("{}; {}, {}", pattern,
-                             whole ? "all SMs at once" : "each SM alone, the median one",
-                             entry->timing.timer));
+  return fact_or_reason(entry, std::move(name),
+                        fmt::format("{}; {}, {}", pattern,
+                                    whole ? "all SMs at once" : "each SM alone, the median one",
+                                    entry == nullptr ? "" : entry->timing.timer),
+                        absent_reason(instruction));
 }
 
 void add_operations(std::vector<Fact>& facts, std::span<const Entry> entries) {
@@ -139,13 +137,12 @@ void add_memory(std::vector<Fact>& facts, std::span<const Entry> entries) {
       }
       FactName name{fmt::format("dram.{}_{}_throughput", words_of(i, false),
                                 pattern == sweeping_lines ? "line_a_warp" : "sector_a_lane"),
-                    fmt::format("DRAM, {}, {}", i.ptx(), pattern), "throughput"};
-      facts.push_back(largest == nullptr || !largest->metric.value
-                          ? missing_fact(std::move(name), unit_of(i.level), Better::higher,
-                                         why_missing(largest, left_out))
-                          : fact_of(*largest, std::move(name),
-                                    fmt::format("working set of {} MiB; all SMs at once, {}",
-                                                most >> 20, largest->timing.timer)));
+                    fmt::format("DRAM, {}, {}", i.ptx(), pattern), "throughput", unit_of(i.level)};
+      facts.push_back(
+          fact_or_reason(largest, std::move(name),
+                         fmt::format("working set of {} MiB; all SMs at once, {}", most >> 20,
+                                     largest == nullptr ? "" : largest->timing.timer),
+                         left_out));
     }
   }
 }
@@ -173,11 +170,10 @@ void add_costs(std::vector<Fact>& facts, std::span<const Entry> entries) {
       const Entry* entry = found.empty() ? nullptr : found.back();
       FactName name{fmt::format("{}.atomic_same_address_time_{}", part_of(level), cost.id),
                     fmt::format("{}, one address, {}", subject_of(i), cost.words),
-                    "time per operation"};
+                    "time per operation", "s", Better::lower};
       const auto has_time = [](const Entry& e) { return e.extras.contains("ns_per_operation"); };
       if (entry == nullptr || !entry->metric.value || !has_time(*entry)) {
-        facts.push_back(
-            missing_fact(std::move(name), "s", Better::lower, why_missing(entry, left_out)));
+        facts.push_back(missing_fact(std::move(name), why_missing(entry, left_out)));
         continue;
       }
       Fact fact = fact_of(*entry, std::move(name),
@@ -190,8 +186,6 @@ void add_costs(std::vector<Fact>& facts, std::span<const Entry> entries) {
         fact.interval->high = seconds * value / of_rate.low;
       }
       fact.value = seconds;
-      fact.unit = "s";
-      fact.better = Better::lower;
       fact.bound.reset();
       facts.push_back(std::move(fact));
     }

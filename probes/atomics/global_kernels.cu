@@ -1,13 +1,11 @@
-#include "harness/cuda_check.h"
 #include "probes/atomics/kernel_lists.h"
 #include "probes/atomics/repeat.cuh"
+#include "probes/device/launch.h"
 
 namespace fathom::atomics {
 namespace {
 
-struct Global {
-  static constexpr char name[] = "global";
-};
+FATHOM_WORD(Global, "global")
 
 template <class A>
 __global__ void __launch_bounds__(most_threads) global_atomics(Run run) {
@@ -31,18 +29,11 @@ void launch(const Run& run, int blocks, int threads, int, cudaStream_t stream) {
   FATHOM_CUDA(cudaGetLastError());
 }
 
-template <class A>
-int resident_blocks(int threads) {
-  int blocks = 0;
-  FATHOM_CUDA(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, global_atomics<A>, threads, 0));
-  return blocks;
-}
-
 template <class Form, class Scope, class Op, class Type, int since = 75>
 Kernel kernel() {
   using A = Atomic<Form, Scope, Global, Op, Type, since>;
-  return {A::ptx(), launch<A>, resident_blocks<A>};
+  return {A::ptx(), launch<A>,
+          [](int threads) { return resident_blocks_of(global_atomics<A>, threads); }};
 }
 
 }  // namespace

@@ -26,21 +26,8 @@ std::string ptx_operation(Operation operation, Type type) {
 }  // namespace
 
 const char* name_of(Operation operation) {
-  switch (operation) {
-    case Operation::add:
-      return "add";
-    case Operation::min:
-      return "min";
-    case Operation::max:
-      return "max";
-    case Operation::bit_and:
-      return "and";
-    case Operation::exchange:
-      return "exch";
-    case Operation::compare_swap:
-      return "cas";
-  }
-  return "";
+  constexpr const char* names[] = {"add", "min", "max", "and", "exch", "cas"};
+  return names[static_cast<int>(operation)];
 }
 
 const char* name_of(Type type) {

@@ -142,7 +142,7 @@ void add_contenders(std::vector<Case>& cases, const DeviceFacts& device, const I
   add("SMs", device.sms, plan);
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "atomics",
     .question =
         "How many atomics does each level complete in a clock, by operation, type, scope and "
@@ -192,4 +192,4 @@ std::vector<Case> all_cases(const DeviceFacts& device) {
 
 }  // namespace fathom::atomics
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::atomics::parts)
+FATHOM_PROBE(fathom::atomics::probe)

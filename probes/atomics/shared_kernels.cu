@@ -1,19 +1,15 @@
-#include "harness/cuda_check.h"
 #include "probes/atomics/kernel_lists.h"
 #include "probes/atomics/repeat.cuh"
+#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 
 namespace fathom::atomics {
 namespace {
 
 /// Shared memory of the own block.
-struct Shared {
-  static constexpr char name[] = "shared";
-};
+FATHOM_WORD(Shared, "shared")
 /// Shared memory of any block of the cluster.
-struct ClusterShared {
-  static constexpr char name[] = "shared::cluster";
-};
+FATHOM_WORD(ClusterShared, "shared::cluster")
 
 constexpr int cluster_size = 2;
 
@@ -67,32 +63,16 @@ __global__ void __launch_bounds__(most_threads) shared_atomics(Run run) {
 
 template <class A>
 void launch(const Run& run, int blocks, int threads, int shared_bytes, cudaStream_t stream) {
-  cudaLaunchAttribute attribute;
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = cluster_size;
-  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = std::is_same_v<typename A::Space, ClusterShared> ? 1 : 0;
-  FATHOM_CUDA(cudaLaunchKernelEx(&config, shared_atomics<A>, run));
-}
-
-template <class A>
-int resident_blocks(int threads) {
-  int blocks = 0;
-  FATHOM_CUDA(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, shared_atomics<A>, threads, 0));
-  return blocks;
+  constexpr bool cluster = std::is_same_v<typename A::Space, ClusterShared>;
+  ClusterLaunch(cluster ? cluster_size : 1, blocks, threads, shared_bytes, stream)(
+      shared_atomics<A>, run);
 }
 
 template <class Form, class Scope, class Space, class Op, class Type, int since = 75>
 Kernel kernel() {
   using A = Atomic<Form, Scope, Space, Op, Type, since>;
-  return {A::ptx(), launch<A>, resident_blocks<A>};
+  return {A::ptx(), launch<A>,
+          [](int threads) { return resident_blocks_of(shared_atomics<A>, threads); }};
 }
 
 template <class Form, class Op, class Type>

@@ -1,5 +1,6 @@
-#include "harness/cuda_check.h"
 #include "probes/bank_conflicts/kernels.h"
+#include "probes/device/access.cuh"
+#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 
 // Every warp of a block does the same pattern on the same region, so that enough accesses are in
@@ -9,51 +10,24 @@ namespace fathom::bank_conflicts {
 namespace {
 
 template <int Bytes>
-__device__ std::uint32_t load_sum(std::uint32_t address);
-
-template <>
-__device__ std::uint32_t load_sum<4>(std::uint32_t address) {
-  std::uint32_t x;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(address) : "memory");
-  return x;
-}
-
-template <>
-__device__ std::uint32_t load_sum<8>(std::uint32_t address) {
-  std::uint32_t x, y;
-  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "r"(address) : "memory");
-  return x + y;
-}
-
-template <>
-__device__ std::uint32_t load_sum<16>(std::uint32_t address) {
-  std::uint32_t x, y, z, w;
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
-               : "r"(address)
-               : "memory");
-  return x + y + z + w;
+__device__ std::uint32_t load_sum(std::uint32_t address) {
+  std::uint32_t words[Bytes / 4];
+  SharedMemory::load<Bytes>(words, address);
+  if constexpr (Bytes == 4)
+    return words[0];
+  else if constexpr (Bytes == 8)
+    return words[0] + words[1];
+  else
+    return words[0] + words[1] + words[2] + words[3];
 }
 
 /// Stores word_value of each word's own index: lanes and warps that meet in one word agree on it.
 template <int Bytes>
-__device__ void store_values(std::uint32_t address, std::uint32_t first_value);
-
-template <>
-__device__ void store_values<4>(std::uint32_t address, std::uint32_t v) {
-  asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(v) : "memory");
-}
-
-template <>
-__device__ void store_values<8>(std::uint32_t address, std::uint32_t v) {
-  asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(v), "r"(v + 1) : "memory");
-}
-
-template <>
-__device__ void store_values<16>(std::uint32_t address, std::uint32_t v) {
-  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(v), "r"(v + 1),
-               "r"(v + 2), "r"(v + 3)
-               : "memory");
+__device__ void store_values(std::uint32_t address, std::uint32_t first_value) {
+  std::uint32_t words[Bytes / 4];
+#pragma unroll
+  for (int i = 0; i < Bytes / 4; ++i) words[i] = first_value + i;
+  SharedMemory::store<Bytes>(address, words);
 }
 
 /// A thread's share of the region, consecutive words to consecutive lanes. Unrolled, so that the
@@ -139,15 +113,16 @@ __global__ void __launch_bounds__(threads_per_block) shared_stores(Run run) {
 }  // namespace
 
 void launch_loads(int bytes, const Run& run, int blocks, cudaStream_t stream) {
-  const auto kernel = bytes == 4 ? shared_loads<4> : bytes == 8 ? shared_loads<8> : shared_loads<16>;
-  kernel<<<blocks, threads_per_block, 0, stream>>>(run);
+  with_constant<4, 8, 16>(bytes, [&](auto width) {
+    shared_loads<width><<<blocks, threads_per_block, 0, stream>>>(run);
+  });
   FATHOM_CUDA(cudaGetLastError());
 }
 
 void launch_stores(int bytes, const Run& run, int blocks, cudaStream_t stream) {
-  const auto kernel =
-      bytes == 4 ? shared_stores<4> : bytes == 8 ? shared_stores<8> : shared_stores<16>;
-  kernel<<<blocks, threads_per_block, 0, stream>>>(run);
+  with_constant<4, 8, 16>(bytes, [&](auto width) {
+    shared_stores<width><<<blocks, threads_per_block, 0, stream>>>(run);
+  });
   FATHOM_CUDA(cudaGetLastError());
 }
 

@@ -155,7 +155,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   return result;
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "bank_conflicts",
     .question =
         "What does one warp access to shared memory cost, by width, pattern and active lanes?",
@@ -173,4 +173,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::bank_conflicts
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::bank_conflicts::parts)
+FATHOM_PROBE(fathom::bank_conflicts::probe)

@@ -74,38 +74,19 @@ std::vector<CounterRequest> counters_of(const Work& work) {
 }  // namespace
 
 std::string name_of(ElementType type) {
-  switch (type) {
-    case ElementType::int8: return "int8";
-    case ElementType::half: return "half";
-    case ElementType::bfloat16: return "bfloat16";
-    case ElementType::float32: return "float";
-    case ElementType::float64: return "double";
-  }
-  return "";
+  constexpr const char* names[] = {"int8", "half", "bfloat16", "float", "double"};
+  return names[static_cast<int>(type)];
 }
 
 std::string name_of(LoadHint hint) {
-  switch (hint) {
-    case LoadHint::none: return "none";
-    case LoadHint::non_coherent: return "nc";
-    case LoadHint::no_allocate: return "nc.L1::no_allocate";
-    case LoadHint::streaming: return "cs";
-    case LoadHint::not_cached: return "cv";
-    case LoadHint::evict_first: return "L2::evict_first";
-    case LoadHint::evict_last: return "L2::evict_last";
-  }
-  return "";
+  constexpr const char* names[] = {
+      "none", "nc", "nc.L1::no_allocate", "cs", "cv", "L2::evict_first", "L2::evict_last"};
+  return names[static_cast<int>(hint)];
 }
 
 std::string name_of(StoreHint hint) {
-  switch (hint) {
-    case StoreHint::none: return "none";
-    case StoreHint::streaming: return "cs";
-    case StoreHint::write_through: return "wt";
-    case StoreHint::no_allocate: return "L1::no_allocate";
-    case StoreHint::evict_first: return "L2::evict_first";
-  }
-  return "";
+  constexpr const char* names[] = {"none", "cs", "wt", "L1::no_allocate", "L2::evict_first"};
+  return names[static_cast<int>(hint)];
 }
 
 bool has_room_for_4_gib(const DeviceFacts& device) { return device.memory_bytes >= 11 * gib; }

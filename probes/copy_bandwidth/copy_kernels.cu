@@ -3,9 +3,9 @@
 
 #include <stdexcept>
 
-#include "harness/cuda_check.h"
 #include "probes/copy_bandwidth/cache_hints.cuh"
 #include "probes/copy_bandwidth/kernels.h"
+#include "probes/device/launch.h"
 
 namespace fathom::copy_bandwidth {
 namespace {
@@ -120,50 +120,30 @@ Launcher by_vector(int vector) {
 
 template <class P>
 Launcher by_unroll(int unroll) {
-  switch (unroll) {
-    case 4: return launch<P, 4>;
-    case 16: return launch<P, 16>;
-    case 32: return launch<P, 32>;
-  }
-  return nullptr;
+  return with_constant<4, 16, 32>(unroll, [](auto of) -> Launcher { return launch<P, of>; });
 }
 
 using FloatPack = Pack<float, 4>;
 
-Launcher by_load_hint(LoadHint hint) {
-  switch (hint) {
-    case LoadHint::none: return launch<FloatPack>;
-    case LoadHint::non_coherent: return launch<FloatPack, 1, LoadHint::non_coherent>;
-    case LoadHint::no_allocate: return launch<FloatPack, 1, LoadHint::no_allocate>;
-    case LoadHint::streaming: return launch<FloatPack, 1, LoadHint::streaming>;
-    case LoadHint::not_cached: return launch<FloatPack, 1, LoadHint::not_cached>;
-    case LoadHint::evict_first: return launch<FloatPack, 1, LoadHint::evict_first>;
-    case LoadHint::evict_last: return launch<FloatPack, 1, LoadHint::evict_last>;
+Launcher by_hint(LoadHint load, StoreHint store) {
+  using L = LoadHint;
+  using S = StoreHint;
+  if (load == L::evict_last && store == S::evict_first)
+    return launch<FloatPack, 1, L::evict_last, S::evict_first>;
+  if (store == S::none) {
+    return with_constant<L::none, L::non_coherent, L::no_allocate, L::streaming, L::not_cached,
+                         L::evict_first, L::evict_last>(
+        load, [](auto hint) -> Launcher { return launch<FloatPack, 1, hint>; });
   }
-  return nullptr;
-}
-
-Launcher by_store_hint(LoadHint load, StoreHint store) {
-  constexpr LoadHint none = LoadHint::none, last = LoadHint::evict_last;
-  if (load == last && store == StoreHint::evict_first) {
-    return launch<FloatPack, 1, last, StoreHint::evict_first>;
-  }
-  if (load != none) return nullptr;
-  switch (store) {
-    case StoreHint::none: return launch<FloatPack>;
-    case StoreHint::streaming: return launch<FloatPack, 1, none, StoreHint::streaming>;
-    case StoreHint::write_through: return launch<FloatPack, 1, none, StoreHint::write_through>;
-    case StoreHint::no_allocate: return launch<FloatPack, 1, none, StoreHint::no_allocate>;
-    case StoreHint::evict_first: return launch<FloatPack, 1, none, StoreHint::evict_first>;
-  }
-  return nullptr;
+  if (load != L::none) return nullptr;
+  return with_constant<S::streaming, S::write_through, S::no_allocate, S::evict_first>(
+      store, [](auto hint) -> Launcher { return launch<FloatPack, 1, L::none, hint>; });
 }
 
 Launcher launcher_of(const CopyShape& shape) {
   if (shape.load != LoadHint::none || shape.store != StoreHint::none) {
     if (shape.type != ElementType::float32 || shape.vector != 4 || shape.unroll != 1) return nullptr;
-    return shape.store == StoreHint::none ? by_load_hint(shape.load)
-                                          : by_store_hint(shape.load, shape.store);
+    return by_hint(shape.load, shape.store);
   }
   if (shape.unroll != 1) {
     if (shape.type == ElementType::float32 && shape.vector == 4) {
@@ -197,14 +177,8 @@ bool has_hint(StoreHint hint, int compute_capability_major) {
 }
 
 int element_bytes(ElementType type) {
-  switch (type) {
-    case ElementType::int8: return 1;
-    case ElementType::half:
-    case ElementType::bfloat16: return 2;
-    case ElementType::float32: return 4;
-    case ElementType::float64: return 8;
-  }
-  return 0;
+  constexpr int bytes[] = {1, 2, 2, 4, 8};
+  return bytes[static_cast<int>(type)];
 }
 
 int pack_bytes(const CopyShape& shape) { return element_bytes(shape.type) * shape.vector; }

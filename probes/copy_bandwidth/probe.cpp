@@ -7,7 +7,7 @@
 namespace fathom::copy_bandwidth {
 namespace {
 
-const ProbeParts parts{
+const Probe probe{
     .name = "copy_bandwidth",
     .question =
         "How fast can this GPU copy memory, and what do access width, alignment and hints cost?",
@@ -28,4 +28,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::copy_bandwidth
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::copy_bandwidth::parts)
+FATHOM_PROBE(fathom::copy_bandwidth::probe)

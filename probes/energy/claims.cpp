@@ -56,7 +56,7 @@ void take_metric(Fact& fact, const Entry& entry, double base) {
 Fact power_fact(std::span<const Entry> entries, std::string_view id, const char* subject,
                 const char* what) {
   const Entry* entry = entry_of(entries, id);
-  Fact fact = named_fact({fmt::format("{}.power", id), subject, "power"}, "W", Better::lower);
+  Fact fact = named_fact({fmt::format("{}.power", id), subject, "power", "W", Better::lower});
   if (entry == nullptr || !entry->metric.value) {
     fact.reason = why_missing(entry, left_out);
     return fact;
@@ -73,11 +73,9 @@ void add_loop(std::vector<Fact>& facts, std::span<const Entry> entries, std::str
   const Entry* entry = entry_of(entries, id);
   const std::string unit(names.unit);
   Fact net = named_fact({fmt::format("{}.{}", id, names.quantity), subject_of(entry, subject),
-                         fmt::format("energy per {}", names.axis)},
-                        unit, Better::lower);
-  Fact gross = named_fact(
-      {fmt::format("{}.gross_{}", id, names.quantity), net.subject, "gross " + net.quantity}, unit,
-      Better::lower);
+                         fmt::format("energy per {}", names.axis), unit, Better::lower});
+  Fact gross = named_fact({fmt::format("{}.gross_{}", id, names.quantity), net.subject,
+                           "gross " + net.quantity, unit, Better::lower});
   if (entry == nullptr || !entry->metric.value) {
     net.reason = gross.reason = why_missing(entry, std::string(absent));
   } else {
@@ -104,7 +102,7 @@ std::vector<Fact> facts_of(std::span<const Entry> entries) {
       power_fact(entries, active_idle_id, "GPU, active idle",
                  "128 resident threads on each SM, which sleep")};
   facts.push_back(missing_fact(
-      {"registers.energy_per_byte", "registers", "energy per byte"}, "J/B", Better::lower,
+      {"registers.energy_per_byte", "registers", "energy per byte", "J/B", Better::lower},
       "no instruction moves bytes between registers and does nothing else: the energy of an FFMA "
       "has three reads and a write of 4 bytes in it"));
   for (const MemoryLoop& loop : memory_loops)

@@ -1,6 +1,6 @@
 #include "probes/energy/kernels.h"
 
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 
 namespace fathom::energy {
 namespace {
@@ -75,23 +75,16 @@ __global__ void __launch_bounds__(rest_threads) rest(int turns, std::uint32_t* o
   out[blockIdx.x * rest_threads + threadIdx.x] = static_cast<std::uint32_t>(turns);
 }
 
-using WalkKernel = void (*)(Walk);
-
-WalkKernel kernel_of(Level level) {
-  switch (level) {
-    case Level::shared:
-      return walk_chunks<Level::shared>;
-    case Level::l1:
-      return walk_chunks<Level::l1>;
-    default:
-      return walk_chunks<Level::l2>;
-  }
+auto kernel_of(Level level) {
+  return level == Level::shared ? walk_chunks<Level::shared>
+         : level == Level::l1   ? walk_chunks<Level::l1>
+                                : walk_chunks<Level::l2>;
 }
 
 }  // namespace
 
 void launch_walk(Level level, const Walk& walk, int blocks, cudaStream_t stream) {
-  const WalkKernel kernel = kernel_of(level);
+  const auto kernel = kernel_of(level);
   // The L1 is what shared memory leaves.
   FATHOM_CUDA(cudaFuncSetAttribute(
       kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
@@ -100,12 +93,7 @@ void launch_walk(Level level, const Walk& walk, int blocks, cudaStream_t stream)
   FATHOM_CUDA(cudaGetLastError());
 }
 
-int walk_blocks_per_sm(Level level) {
-  int blocks = 0;
-  FATHOM_CUDA(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(level), walk_threads, 0));
-  return blocks;
-}
+int walk_blocks_per_sm(Level level) { return resident_blocks_of(kernel_of(level), walk_threads); }
 
 std::uint32_t expected_sum(std::span<const std::uint32_t> chunk_sums, std::uint32_t block,
                            int turns) {

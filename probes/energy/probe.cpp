@@ -18,7 +18,7 @@ Case rest_case(std::string_view id, const char* what) {
   c.axes = {{"kind", "rest"}, {"id", std::string(id)}, {"loop", what}, {"per", "second"}};
   c.suite = Suite::quick;
   c.metric = {"power", "W", Better::lower, std::nullopt};
-  c.energy = EnergyLoop{};
+  c.mode = EnergyLoop{};
   return c;
 }
 
@@ -45,7 +45,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   return result;
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "energy",
     .question =
         "How much energy does a byte take from each level of the memory hierarchy, and an "
@@ -85,18 +85,19 @@ Case loop_case(std::string_view kind, std::string_view id, std::string_view subj
     const double base = **baseline * whole.seconds / whole.work;
     return {{base_extra, base}, {net_extra, (whole.joules / whole.work - base) * 1e12}};
   };
-  c.energy = std::move(loop);
+  c.mode = std::move(loop);
   return c;
 }
 
 std::vector<Case> rest_cases(const DeviceFacts& device, const Baseline& baseline) {
   Case idle = rest_case(idle_id, "nothing runs");
-  idle.energy->settle_s = idle_settle_s;
+  std::get<EnergyLoop>(idle.mode).settle_s = idle_settle_s;
   idle.prepare = [](Context&) { return Workload{}; };
   Case active = rest_case(active_idle_id, "resident threads sleep");
   const int blocks = device.sms;
   active.prepare = [blocks](Context& context) { return rest_workload(context, blocks); };
-  active.energy->figures = [baseline](const EnergyReading& whole) -> std::map<std::string, double> {
+  std::get<EnergyLoop>(active.mode).figures =
+      [baseline](const EnergyReading& whole) -> std::map<std::string, double> {
     *baseline = whole.watts();
     return {};
   };
@@ -105,4 +106,4 @@ std::vector<Case> rest_cases(const DeviceFacts& device, const Baseline& baseline
 
 }  // namespace fathom::energy
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::energy::parts)
+FATHOM_PROBE(fathom::energy::probe)

@@ -81,6 +81,24 @@ struct LaneOp : DefaultSizes {
   static bool right(const State& want, const State& got) { return want == got; }
 };
 
+/// An Op's step and its reference of x and the operands a and b: an expression, and inline PTX that
+/// changes x as `constraint` has it and reads what follows of the operands `o` for parity `i`.
+#define FATHOM_STEP(constraint, reference, ptx, ...)                        \
+  static __device__ void step(State& x, [[maybe_unused]] const Operands& o, \
+                              [[maybe_unused]] int i) {                     \
+    asm volatile(ptx : constraint(x) : __VA_ARGS__);                        \
+  }                                                                         \
+  static State next([[maybe_unused]] State x, [[maybe_unused]] State a,     \
+                    [[maybe_unused]] State b) {                             \
+    return reference;                                                       \
+  }
+#define FATHOM_OP(Name, Value, ...)   \
+  struct Name : LaneOp<Name, Value> { \
+    FATHOM_STEP(__VA_ARGS__)          \
+  };
+/// What belongs to an Op, by its own name.
+#define FATHOM_KERNELS(Op) kernels_of<Op>(#Op)
+
 template <class Op, int Steps, int Chains>
 __device__ __forceinline__ void take_steps(typename Op::State (&x)[Chains],
                                            const typename Op::Operands& operands) {

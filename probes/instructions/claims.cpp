@@ -51,21 +51,18 @@ Fact make_fact(const Instruction& instruction, std::span<const Entry> entries, c
                bool measurable) {
   const bool latency = std::string_view(quantity) == "latency";
   FactName name{fmt::format("{}.{}", instruction.id, quantity), std::string(instruction.subject),
-                quantity};
-  const std::string unit = latency ? "cycles" : std::string(throughput_unit(instruction));
-  const Better better = latency ? Better::lower : Better::higher;
+                quantity, latency ? "cycles" : std::string(throughput_unit(instruction)),
+                latency ? Better::lower : Better::higher};
   const char* method = latency ? "dependent chain, long loop less short loop, in-kernel clock"
                                : "independent chains in many warps, in-kernel clock";
   const Entry* entry = find_entry(entries, instruction.subject, quantity);
   if (entry == nullptr || !entry->metric.value) {
-    Fact fact = missing_fact(std::move(name), unit, better,
-                             why_missing(instruction, entry, measurable, quantity));
+    Fact fact =
+        missing_fact(std::move(name), why_missing(instruction, entry, measurable, quantity));
     fact.method = method;
     return fact;
   }
   Fact fact = fact_of(*entry, std::move(name), method);
-  fact.unit = unit;
-  fact.better = better;
   // Of a rate the expectation is the guide's; what others say of latencies the harness knows.
   if (entry->expected && !latency)
     fact.published = Published{entry->expected->value, entry->expected->model};

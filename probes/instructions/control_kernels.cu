@@ -31,22 +31,16 @@ struct ReadClock : LaneOp<ReadClock, Word> {
   static constexpr int latency_steps = 0;
   static constexpr bool whole_chain = false;
   static Word start(int, int chain) { return chain; }
-  static __device__ void step(Word& x, const Operands&, int) {
-    asm volatile("{.reg .u32 t; mov.u32 t, %%clock; max.u32 %0, %0, t;}" : "+r"(x));
-  }
-  static Word next(Word x, Word, Word) { return x; }
   static bool right(Word before, Word now) { return now > 1000 && now - before < 1'000'000; }
+  FATHOM_STEP("+r", x, "{.reg .u32 t; mov.u32 t, %%clock; max.u32 %0, %0, t;}")
 };
 
 /// The number of the SM, added: it is the same in every step, and no GPU has as many as 1024.
 struct ReadSpecialRegister : LaneOp<ReadSpecialRegister, Word> {
   static constexpr int latency_steps = 0;
   static constexpr bool whole_chain = false;
-  static __device__ void step(Word& x, const Operands&, int) {
-    asm volatile("{.reg .u32 t; mov.u32 t, %%smid; add.u32 %0, %0, t;}" : "+r"(x));
-  }
-  static Word next(Word x, Word, Word) { return x; }
   static bool right(Word before, Word now) { return now - before < 1024; }
+  FATHOM_STEP("+r", x, "{.reg .u32 t; mov.u32 t, %%smid; add.u32 %0, %0, t;}")
 };
 
 /// A loop that does next to nothing: an addition, the counter, the comparison and the branch.
@@ -71,14 +65,14 @@ struct LoopBranch : LaneOp<LoopBranch, Word> {
 }  // namespace
 
 std::span<const Kernels> control_kernels() {
-  static const std::array list{kernels_of<BarSync>("BarSync"),
-                               kernels_of<SyncWarp>("SyncWarp"),
-                               kernels_of<MembarCta>("MembarCta"),
-                               kernels_of<MembarGl>("MembarGl"),
-                               kernels_of<MembarSys>("MembarSys"),
-                               kernels_of<ReadClock>("ReadClock"),
-                               kernels_of<ReadSpecialRegister>("ReadSpecialRegister"),
-                               kernels_of<LoopBranch>("LoopBranch")};
+  static const std::array list{FATHOM_KERNELS(BarSync),
+                               FATHOM_KERNELS(SyncWarp),
+                               FATHOM_KERNELS(MembarCta),
+                               FATHOM_KERNELS(MembarGl),
+                               FATHOM_KERNELS(MembarSys),
+                               FATHOM_KERNELS(ReadClock),
+                               FATHOM_KERNELS(ReadSpecialRegister),
+                               FATHOM_KERNELS(LoopBranch)};
   return list;
 }
 

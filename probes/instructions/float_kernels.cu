@@ -11,26 +11,12 @@
 namespace fathom::instructions {
 namespace {
 
-struct Fadd : LaneOp<Fadd, float> {
-  static __device__ void step(float& x, const Operands& o, int i) {
-    asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(o.b[i]));
-  }
-  static float next(float x, float, float b) { return x + b; }
-};
+FATHOM_OP(Fadd, float, "+f", x + b, "add.rn.f32 %0, %0, %1;", "f"(o.b[i]))
 
-struct Fmul : LaneOp<Fmul, float> {
-  static __device__ void step(float& x, const Operands& o, int i) {
-    asm volatile("mul.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(o.a[i]));
-  }
-  static float next(float x, float a, float) { return x * a; }
-};
+FATHOM_OP(Fmul, float, "+f", (x * a), "mul.rn.f32 %0, %0, %1;", "f"(o.a[i]))
 
-struct Ffma : LaneOp<Ffma, float> {
-  static __device__ void step(float& x, const Operands& o, int i) {
-    asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(o.a[i]), "f"(o.b[i]));
-  }
-  static float next(float x, float a, float b) { return std::fma(x, a, b); }
-};
+FATHOM_OP(Ffma, float, "+f", std::fma(x, a, b), "fma.rn.f32 %0, %0, %1, %2;", "f"(o.a[i]),
+          "f"(o.b[i]))
 
 /// Even steps take the smaller one, odd steps the larger, of numbers such that every step changes
 /// x.
@@ -52,33 +38,19 @@ struct Fmnmx : LaneOp<Fmnmx, float> {
   }
 };
 
-struct Dadd : LaneOp<Dadd, double> {
-  static __device__ void step(double& x, const Operands& o, int i) {
-    asm volatile("add.rn.f64 %0, %0, %1;" : "+d"(x) : "d"(o.b[i]));
-  }
-  static double next(double x, double, double b) { return x + b; }
-};
+FATHOM_OP(Dadd, double, "+d", x + b, "add.rn.f64 %0, %0, %1;", "d"(o.b[i]))
 
-struct Dmul : LaneOp<Dmul, double> {
-  static __device__ void step(double& x, const Operands& o, int i) {
-    asm volatile("mul.rn.f64 %0, %0, %1;" : "+d"(x) : "d"(o.a[i]));
-  }
-  static double next(double x, double a, double) { return x * a; }
-};
+FATHOM_OP(Dmul, double, "+d", (x * a), "mul.rn.f64 %0, %0, %1;", "d"(o.a[i]))
 
 /// The operands change between two steps, and instructions around that change take all of theirs
 /// from the register file anew, which costs a turn: the more chains, the rarer that is.
-struct ManyChains {
+template <class Base>
+struct ManyChains : Base {
   static constexpr int throughput_chains = 32, throughput_steps = 16;
 };
 
-struct Dfma : LaneOp<Dfma, double> {
-  static constexpr int throughput_chains = ManyChains::throughput_chains;
-  static constexpr int throughput_steps = ManyChains::throughput_steps;
-  static __device__ void step(double& x, const Operands& o, int i) {
-    asm volatile("fma.rn.f64 %0, %0, %1, %2;" : "+d"(x) : "d"(o.a[i]), "d"(o.b[i]));
-  }
-  static double next(double x, double a, double b) { return std::fma(x, a, b); }
+struct Dfma : ManyChains<LaneOp<Dfma, double>> {
+  FATHOM_STEP("+d", std::fma(x, a, b), "fma.rn.f64 %0, %0, %1, %2;", "d"(o.a[i]), "d"(o.b[i]))
 };
 
 __half rounded_to(__half, double value) { return __double2half(value); }
@@ -116,37 +88,21 @@ struct PairOp : LaneOp<Derived, std::uint32_t> {
 };
 
 struct Hadd2 : PairOp<Hadd2, __half> {
-  static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
-    asm volatile("add.rn.f16x2 %0, %0, %1;" : "+r"(x) : "r"(o.b[i]));
-  }
-  static std::uint32_t next(std::uint32_t x, std::uint32_t a, std::uint32_t b) {
-    return by_half([](double u, double, double w) { return u + w; }, x, a, b);
-  }
+  FATHOM_STEP("+r", by_half([](double u, double, double w) { return u + w; }, x, a, b),
+              "add.rn.f16x2 %0, %0, %1;", "r"(o.b[i]))
 };
 
 struct Hmul2 : PairOp<Hmul2, __half> {
-  static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
-    asm volatile("mul.rn.f16x2 %0, %0, %1;" : "+r"(x) : "r"(o.a[i]));
-  }
-  static std::uint32_t next(std::uint32_t x, std::uint32_t a, std::uint32_t b) {
-    return by_half([](double u, double v, double) { return u * v; }, x, a, b);
-  }
+  FATHOM_STEP("+r", by_half([](double u, double v, double) { return u * v; }, x, a, b),
+              "mul.rn.f16x2 %0, %0, %1;", "r"(o.a[i]))
 };
 
-struct Hfma2 : PairOp<Hfma2, __half> {
-  static constexpr int throughput_chains = ManyChains::throughput_chains;
-  static constexpr int throughput_steps = ManyChains::throughput_steps;
-  static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
-    asm volatile("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
-  }
-  static std::uint32_t next(std::uint32_t x, std::uint32_t a, std::uint32_t b) {
-    return by_half([](double u, double v, double w) { return u * v + w; }, x, a, b);
-  }
+struct Hfma2 : ManyChains<PairOp<Hfma2, __half>> {
+  FATHOM_STEP("+r", by_half([](double u, double v, double w) { return u * v + w; }, x, a, b),
+              "fma.rn.f16x2 %0, %0, %1, %2;", "r"(o.a[i]), "r"(o.b[i]))
 };
 
-struct Hfma2Bf16 : PairOp<Hfma2Bf16, __nv_bfloat16> {
-  static constexpr int throughput_chains = ManyChains::throughput_chains;
-  static constexpr int throughput_steps = ManyChains::throughput_steps;
+struct Hfma2Bf16 : ManyChains<PairOp<Hfma2Bf16, __nv_bfloat16>> {
   static __device__ void step(std::uint32_t& x, const Operands& o, int i) {
 #if __CUDA_ARCH__ >= 800
     asm volatile("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
@@ -161,10 +117,9 @@ struct Hfma2Bf16 : PairOp<Hfma2Bf16, __nv_bfloat16> {
 
 std::span<const Kernels> float_kernels() {
   static const std::array list{
-      kernels_of<Fadd>("Fadd"),   kernels_of<Fmul>("Fmul"),          kernels_of<Ffma>("Ffma"),
-      kernels_of<Fmnmx>("Fmnmx"), kernels_of<Dadd>("Dadd"),          kernels_of<Dmul>("Dmul"),
-      kernels_of<Dfma>("Dfma"),   kernels_of<Hadd2>("Hadd2"),        kernels_of<Hmul2>("Hmul2"),
-      kernels_of<Hfma2>("Hfma2"), kernels_of<Hfma2Bf16>("Hfma2Bf16")};
+      FATHOM_KERNELS(Fadd),  FATHOM_KERNELS(Fmul),  FATHOM_KERNELS(Ffma),     FATHOM_KERNELS(Fmnmx),
+      FATHOM_KERNELS(Dadd),  FATHOM_KERNELS(Dmul),  FATHOM_KERNELS(Dfma),     FATHOM_KERNELS(Hadd2),
+      FATHOM_KERNELS(Hmul2), FATHOM_KERNELS(Hfma2), FATHOM_KERNELS(Hfma2Bf16)};
   return list;
 }
 

@@ -11,21 +11,10 @@ namespace {
 using Word = std::uint32_t;
 
 /// Two additions, which are one instruction.
-struct Iadd3 : LaneOp<Iadd3, Word> {
-  static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile("{.reg .u32 t; add.u32 t, %0, %1; add.u32 %0, t, %2;}"
-                 : "+r"(x)
-                 : "r"(o.a[i]), "r"(o.b[i]));
-  }
-  static Word next(Word x, Word a, Word b) { return x + a + b; }
-};
+FATHOM_OP(Iadd3, Word, "+r", x + a + b, "{.reg .u32 t; add.u32 t, %0, %1; add.u32 %0, t, %2;}",
+          "r"(o.a[i]), "r"(o.b[i]))
 
-struct Imad : LaneOp<Imad, Word> {
-  static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
-  }
-  static Word next(Word x, Word a, Word b) { return x * a + b; }
-};
+FATHOM_OP(Imad, Word, "+r", (x * a + b), "mad.lo.u32 %0, %0, %1, %2;", "r"(o.a[i]), "r"(o.b[i]))
 
 /// 32 x 32 + 64 bits, which the compiler makes of a product and an addition. Takes both words of
 /// the one before, else the compiler would leave out half.
@@ -52,10 +41,8 @@ struct ImadWide : LaneOp<ImadWide, std::uint64_t> {
 /// (x & a) ^ b: with other operands in the next step, so that two do not make one.
 struct Lop3 : LaneOp<Lop3, Word> {
   static constexpr unsigned table = (0xF0 & 0xCC) ^ 0xAA;
-  static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile("lop3.b32 %0, %0, %1, %2, %3;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]), "n"(table));
-  }
-  static Word next(Word x, Word a, Word b) { return (x & a) ^ b; }
+  FATHOM_STEP("+r", (x & a) ^ b, "lop3.b32 %0, %0, %1, %2, %3;", "r"(o.a[i]), "r"(o.b[i]),
+              "n"(table))
 };
 
 struct Shf : LaneOp<Shf, Word> {
@@ -76,12 +63,8 @@ struct Sel : LaneOp<Sel, Word> {
     o.b[1] = lane / 2 % 2;
     return o;
   }
-  static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; selp.b32 %0, %0, %1, p;}"
-                 : "+r"(x)
-                 : "r"(o.a[i]), "r"(o.b[i]));
-  }
-  static Word next(Word x, Word a, Word b) { return b != 0 ? x : a; }
+  FATHOM_STEP("+r", b != 0 ? x : a, "{.reg .pred p; setp.ne.u32 p, %2, 0; selp.b32 %0, %0, %1, p;}",
+              "r"(o.a[i]), "r"(o.b[i]))
 };
 
 /// Even steps take the smaller one, odd steps the larger, of numbers such that every step changes
@@ -107,20 +90,10 @@ struct Imnmx : LaneOp<Imnmx, Word> {
   }
 };
 
-struct Popc : LaneOp<Popc, Word> {
-  static __device__ void step(Word& x, const Operands&, int) {
-    asm volatile("popc.b32 %0, %0;" : "+r"(x));
-  }
-  static Word next(Word x, Word, Word) { return std::popcount(x); }
-};
+FATHOM_OP(Popc, Word, "+r", std::popcount(x), "popc.b32 %0, %0;")
 
 /// Place of the highest bit set. Its chain runs through 4, 2, 1, 0, ~0 and 31.
-struct Flo : LaneOp<Flo, Word> {
-  static __device__ void step(Word& x, const Operands&, int) {
-    asm volatile("bfind.u32 %0, %0;" : "+r"(x));
-  }
-  static Word next(Word x, Word, Word) { return x == 0 ? ~0u : 31 - std::countl_zero(x); }
-};
+FATHOM_OP(Flo, Word, "+r", x == 0 ? ~0u : 31 - std::countl_zero(x), "bfind.u32 %0, %0;")
 
 struct Brev : LaneOp<Brev, Word> {
   static __device__ void step(Word& x, const Operands&, int) {
@@ -196,20 +169,12 @@ struct DivideS32 : LaneOp<DivideS32, Word> {
 }  // namespace
 
 std::span<const Kernels> integer_kernels() {
-  static const std::array list{kernels_of<Iadd3>("Iadd3"),
-                               kernels_of<Imad>("Imad"),
-                               kernels_of<ImadWide>("ImadWide"),
-                               kernels_of<Lop3>("Lop3"),
-                               kernels_of<Shf>("Shf"),
-                               kernels_of<Sel>("Sel"),
-                               kernels_of<Imnmx>("Imnmx"),
-                               kernels_of<Popc>("Popc"),
-                               kernels_of<Flo>("Flo"),
-                               kernels_of<Brev>("Brev"),
-                               kernels_of<Prmt>("Prmt"),
-                               kernels_of<Dp4a>("Dp4a"),
-                               kernels_of<DivideU32>("DivideU32"),
-                               kernels_of<DivideS32>("DivideS32")};
+  static const std::array list{
+      FATHOM_KERNELS(Iadd3),     FATHOM_KERNELS(Imad),     FATHOM_KERNELS(ImadWide),
+      FATHOM_KERNELS(Lop3),      FATHOM_KERNELS(Shf),      FATHOM_KERNELS(Sel),
+      FATHOM_KERNELS(Imnmx),     FATHOM_KERNELS(Popc),     FATHOM_KERNELS(Flo),
+      FATHOM_KERNELS(Brev),      FATHOM_KERNELS(Prmt),     FATHOM_KERNELS(Dp4a),
+      FATHOM_KERNELS(DivideU32), FATHOM_KERNELS(DivideS32)};
   return list;
 }
 

@@ -151,12 +151,10 @@ struct MmaF64K16 : MmaOp<F64, F64Sum, 16, 8, 4, 4> {
 
 std::span<const Kernels> mma_kernels() {
   static const std::array list{
-      kernels_of<MmaF16K8>("MmaF16K8"),         kernels_of<MmaF16K16>("MmaF16K16"),
-      kernels_of<MmaF16K16F16>("MmaF16K16F16"), kernels_of<MmaBf16K8>("MmaBf16K8"),
-      kernels_of<MmaBf16K16>("MmaBf16K16"),     kernels_of<MmaTf32K4>("MmaTf32K4"),
-      kernels_of<MmaTf32K8>("MmaTf32K8"),       kernels_of<MmaS8K16>("MmaS8K16"),
-      kernels_of<MmaS8K32>("MmaS8K32"),         kernels_of<MmaE4m3K32>("MmaE4m3K32"),
-      kernels_of<MmaF64K4>("MmaF64K4"),         kernels_of<MmaF64K16>("MmaF64K16")};
+      FATHOM_KERNELS(MmaF16K8),   FATHOM_KERNELS(MmaF16K16),  FATHOM_KERNELS(MmaF16K16F16),
+      FATHOM_KERNELS(MmaBf16K8),  FATHOM_KERNELS(MmaBf16K16), FATHOM_KERNELS(MmaTf32K4),
+      FATHOM_KERNELS(MmaTf32K8),  FATHOM_KERNELS(MmaS8K16),   FATHOM_KERNELS(MmaS8K32),
+      FATHOM_KERNELS(MmaE4m3K32), FATHOM_KERNELS(MmaF64K4),   FATHOM_KERNELS(MmaF64K16)};
   return list;
 }
 

@@ -127,7 +127,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   return result;
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "instructions",
     .question =
         "How long does each instruction take, and how many of it does an SM complete in a clock?",
@@ -148,4 +148,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::instructions
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::instructions::parts)
+FATHOM_PROBE(fathom::instructions::probe)

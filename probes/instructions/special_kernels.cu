@@ -24,73 +24,44 @@ struct SpecialOp : LaneOp<Derived, float> {
 
 /// With an addition: of two reciprocals in a row the compiler leaves nothing.
 struct MufuRcp : SpecialOp<MufuRcp, true> {
-  static __device__ void step(float& x, const Operands& o, int i) {
-    asm volatile("{.reg .f32 t; add.ftz.f32 t, %0, %1; rcp.approx.ftz.f32 %0, t;}"
-                 : "+f"(x)
-                 : "f"(o.a[i]));
-  }
-  static float next(float x, float a, float) { return 1 / (x + a); }
+  FATHOM_STEP("+f", 1 / (x + a), "{.reg .f32 t; add.ftz.f32 t, %0, %1; rcp.approx.ftz.f32 %0, t;}",
+              "f"(o.a[i]))
 };
 
 struct MufuRsq : SpecialOp<MufuRsq, true> {
-  static __device__ void step(float& x, const Operands&, int) {
-    asm volatile("rsqrt.approx.ftz.f32 %0, %0;" : "+f"(x));
-  }
-  static float next(float x, float, float) { return 1 / std::sqrt(x); }
+  FATHOM_STEP("+f", 1 / std::sqrt(x), "rsqrt.approx.ftz.f32 %0, %0;")
 };
 
 struct MufuSqrt : SpecialOp<MufuSqrt, true> {
-  static __device__ void step(float& x, const Operands&, int) {
-    asm volatile("sqrt.approx.ftz.f32 %0, %0;" : "+f"(x));
-  }
-  static float next(float x, float, float) { return std::sqrt(x); }
+  FATHOM_STEP("+f", std::sqrt(x), "sqrt.approx.ftz.f32 %0, %0;")
 };
 
 struct MufuEx2 : SpecialOp<MufuEx2, true> {
-  static __device__ void step(float& x, const Operands&, int) {
-    asm volatile("{.reg .f32 t; neg.f32 t, %0; ex2.approx.ftz.f32 %0, t;}" : "+f"(x));
-  }
-  static float next(float x, float, float) { return std::exp2(-x); }
+  FATHOM_STEP("+f", std::exp2(-x), "{.reg .f32 t; neg.f32 t, %0; ex2.approx.ftz.f32 %0, t;}")
 };
 
 struct MufuLg2 : SpecialOp<MufuLg2, false> {
-  static __device__ void step(float& x, const Operands&, int) {
-    asm volatile("{.reg .f32 t; abs.f32 t, %0; lg2.approx.ftz.f32 %0, t;}" : "+f"(x));
-  }
-  static float next(float x, float, float) { return std::log2(std::abs(x)); }
+  FATHOM_STEP("+f", std::log2(std::abs(x)),
+              "{.reg .f32 t; abs.f32 t, %0; lg2.approx.ftz.f32 %0, t;}")
 };
 
 /// With the multiplication that brings the angle into the function's range.
 struct MufuSin : SpecialOp<MufuSin, false> {
-  static __device__ void step(float& x, const Operands&, int) {
-    asm volatile("sin.approx.ftz.f32 %0, %0;" : "+f"(x));
-  }
-  static float next(float x, float, float) { return std::sin(x); }
+  FATHOM_STEP("+f", std::sin(x), "sin.approx.ftz.f32 %0, %0;")
 };
 
 struct MufuCos : SpecialOp<MufuCos, true> {
-  static __device__ void step(float& x, const Operands&, int) {
-    asm volatile("cos.approx.ftz.f32 %0, %0;" : "+f"(x));
-  }
-  static float next(float x, float, float) { return std::cos(x); }
+  FATHOM_STEP("+f", std::cos(x), "cos.approx.ftz.f32 %0, %0;")
 };
 
 struct MufuTanh : SpecialOp<MufuTanh, false, 10> {
-  static __device__ void step(float& x, const Operands&, int) {
-    asm volatile("tanh.approx.f32 %0, %0;" : "+f"(x));
-  }
-  static float next(float x, float, float) { return std::tanh(x); }
+  FATHOM_STEP("+f", std::tanh(x), "tanh.approx.f32 %0, %0;")
 };
 
 /// Float of an integer whose bits are then taken for the next integer: tends to a fixed point.
-struct I2f : LaneOp<I2f, std::uint32_t> {
-  static __device__ void step(std::uint32_t& x, const Operands&, int) {
-    asm volatile("{.reg .f32 f; cvt.rn.f32.s32 f, %0; mov.b32 %0, f;}" : "+r"(x));
-  }
-  static std::uint32_t next(std::uint32_t x, std::uint32_t, std::uint32_t) {
-    return std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(x)));
-  }
-};
+FATHOM_OP(I2f, std::uint32_t, "+r",
+          std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(x))),
+          "{.reg .f32 f; cvt.rn.f32.s32 f, %0; mov.b32 %0, f;}")
 
 /// A whole number there and back: such chains stand still, each step as exact as the next.
 template <class Derived>
@@ -122,12 +93,11 @@ struct F64F32 : ThereAndBack<F64F32> {
 }  // namespace
 
 std::span<const Kernels> special_kernels() {
-  static const std::array list{kernels_of<MufuRcp>("MufuRcp"),   kernels_of<MufuRsq>("MufuRsq"),
-                               kernels_of<MufuSqrt>("MufuSqrt"), kernels_of<MufuEx2>("MufuEx2"),
-                               kernels_of<MufuLg2>("MufuLg2"),   kernels_of<MufuSin>("MufuSin"),
-                               kernels_of<MufuCos>("MufuCos"),   kernels_of<MufuTanh>("MufuTanh"),
-                               kernels_of<I2f>("I2f"),           kernels_of<F2iI2f>("F2iI2f"),
-                               kernels_of<F16F32>("F16F32"),     kernels_of<F64F32>("F64F32")};
+  static const std::array list{
+      FATHOM_KERNELS(MufuRcp), FATHOM_KERNELS(MufuRsq),  FATHOM_KERNELS(MufuSqrt),
+      FATHOM_KERNELS(MufuEx2), FATHOM_KERNELS(MufuLg2),  FATHOM_KERNELS(MufuSin),
+      FATHOM_KERNELS(MufuCos), FATHOM_KERNELS(MufuTanh), FATHOM_KERNELS(I2f),
+      FATHOM_KERNELS(F2iI2f),  FATHOM_KERNELS(F16F32),   FATHOM_KERNELS(F64F32)};
   return list;
 }
 

@@ -103,9 +103,9 @@ struct ReduxMax : WarpOp {
 }  // namespace
 
 std::span<const Kernels> warp_kernels() {
-  static const std::array list{kernels_of<ShflBfly>("ShflBfly"), kernels_of<ShflIdx>("ShflIdx"),
-                               kernels_of<Ballot>("Ballot"), kernels_of<MatchAny>("MatchAny"),
-                               kernels_of<ReduxMax>("ReduxMax")};
+  static const std::array list{FATHOM_KERNELS(ShflBfly), FATHOM_KERNELS(ShflIdx),
+                               FATHOM_KERNELS(Ballot), FATHOM_KERNELS(MatchAny),
+                               FATHOM_KERNELS(ReduxMax)};
   return list;
 }
 

@@ -18,7 +18,7 @@ using Kernels = std::int64_t;
 
 FactRow row(const char* id, const char* subject, const char* quantity, const char* method,
             AxisFilter where, const char* absent = left_out) {
-  return {{id, subject, quantity}, std::move(where), method, absent, "s", Better::lower};
+  return {{id, subject, quantity, "s", Better::lower}, std::move(where), method, absent};
 }
 
 std::vector<FactRow> rows() {
@@ -121,19 +121,18 @@ Interval difference_of(const Two& two) {
 /// How many more blocks start in a second more of an empty kernel.
 Fact block_start_rate(std::span<const Entry> entries, std::int64_t threads) {
   FactName name{fmt::format("launch.block_start_rate_{}_threads", threads),
-                fmt::format("blocks of {} threads that start and end", threads), "throughput"};
+                fmt::format("blocks of {} threads that start and end", threads), "throughput",
+                "blocks/s"};
   const Two two = two_largest(entries, {{"sweep", "grid"}, {"threads", threads}}, "blocks");
   const double seconds =
       two.small == nullptr ? 0 : *two.large->metric.value - *two.small->metric.value;
   if (seconds <= 0) {
-    return missing_fact(
-        std::move(name), "blocks/s", Better::higher,
-        two.small == nullptr ? left_out : "the larger grid took no longer than the smaller");
+    return missing_fact(std::move(name), two.small == nullptr
+                                             ? left_out
+                                             : "the larger grid took no longer than the smaller");
   }
   Fact fact = fact_of(*two.large, std::move(name),
                       "difference of the two largest empty grids over that of their times");
-  fact.unit = "blocks/s";
-  fact.better = Better::higher;
   fact.value = two.difference / seconds;
   const Interval times = difference_of(two);
   fact.interval.reset();
@@ -148,13 +147,13 @@ Fact block_start_rate(std::span<const Entry> entries, std::int64_t threads) {
 /// What one more node costs the host when it launches a straight graph.
 Fact graph_cost_per_node(std::span<const Entry> entries) {
   FactName name{"launch.graph_host_cost_per_node", "launch of a straight graph, each further node",
-                "time on the host"};
+                "time on the host", "s", Better::lower};
   const Two two = two_largest(entries, {{"sweep", "host"}, {"what", graph_launch}}, "kernels");
-  if (two.small == nullptr) return missing_fact(std::move(name), "s", Better::lower, left_out);
+  if (two.small == nullptr) return missing_fact(std::move(name), left_out);
   const Interval times = difference_of(two);
   if (times.low <= 0) {
     return missing_fact(
-        std::move(name), "s", Better::lower,
+        std::move(name),
         fmt::format("too little to be told from noise: at most {:.2g} ns a node, over {:.0f} nodes",
                     1e9 * times.high / two.difference, two.difference));
   }

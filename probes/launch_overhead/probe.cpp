@@ -8,7 +8,7 @@
 namespace fathom::launch_overhead {
 namespace {
 
-const ProbeParts parts{
+const Probe probe{
     .name = "launch_overhead",
     .question =
         "What does it cost to launch a kernel, to wait for it, and to follow one kernel by "
@@ -42,4 +42,4 @@ Case make_case(const char* sweep, const std::string& what, const Axes& more, Sui
 
 }  // namespace fathom::launch_overhead
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::launch_overhead::parts)
+FATHOM_PROBE(fathom::launch_overhead::probe)

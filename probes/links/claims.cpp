@@ -123,12 +123,12 @@ void add_host_facts(std::vector<Fact>& facts, std::span<const Entry> entries) {
     facts.push_back(best_fact(
         entries,
         {{"link", "host"}, {"memory", f.memory}, {"engine", f.engine}, {"direction", f.direction}},
-        named_fact({f.id, "host memory", f.quantity}, "B/s", Better::higher), f.how, left_out));
+        named_fact({f.id, "host memory", f.quantity, "B/s"}), f.how, left_out));
   }
   for (const auto& [id, direction] :
        {std::pair{"host.copy_latency", "to GPU"}, {"host.d2h_copy_latency", "to host"}}) {
-    Fact fact = named_fact({id, "host memory", fmt::format("time of a small copy {}", direction)},
-                           "s", Better::lower);
+    Fact fact = named_fact(
+        {id, "host memory", fmt::format("time of a small copy {}", direction), "s", Better::lower});
     const Entry* entry =
         find_measured(entries, {{"link", "host, latency"}, {"direction", direction}});
     if (entry == nullptr) {
@@ -179,7 +179,7 @@ void add_peer_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
     // The sender's copy engine has a way through the host; the others need access.
     const bool by_sm = std::string_view(engine) != "copy engine";
     facts.push_back(pairs_fact(entries, "peer", engine, direction,
-                               named_fact({id, "another GPU", quantity}, "B/s", Better::higher),
+                               named_fact({id, "another GPU", quantity, "B/s"}),
                                why_no_peer(around, by_sm)));
   };
   add("peer.bandwidth", bandwidth, "copy engine", "one way");
@@ -196,11 +196,11 @@ void add_peer_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
   add("peer.sm_store_bidirectional_bandwidth", "bandwidth of stores, both directions together",
       "SM stores", "both");
   Fact latency =
-      named_fact({"peer.copy_latency", "another GPU", "time of a small copy"}, "s", Better::lower);
+      named_fact({"peer.copy_latency", "another GPU", "time of a small copy", "s", Better::lower});
   facts.push_back(pairs_fact(entries, "peer, latency", "copy engine", "one way", std::move(latency),
                              why_no_peer(around, false)));
   Fact load =
-      named_fact({"peer.load_latency", "another GPU", "time of a load"}, "s", Better::lower);
+      named_fact({"peer.load_latency", "another GPU", "time of a load", "s", Better::lower});
   facts.push_back(pairs_fact(entries, "peer, latency", "SM loads", "one way", std::move(load),
                              why_no_peer(around, true)));
 }
@@ -212,8 +212,7 @@ void add_nccl_facts(std::vector<Fact>& facts, std::span<const Entry> entries,
     facts.push_back(
         best_fact(entries, {{"link", "NCCL"}, {"collective", names.name}},
                   named_fact({fmt::format("nccl.{}_bus_bandwidth", names.id), "all GPUs",
-                              fmt::format("bus bandwidth of {}", names.name)},
-                             "B/s", Better::higher),
+                              fmt::format("bus bandwidth of {}", names.name), "B/s"}),
                   fmt::format("NCCL {}.{}.{}, timed and counted as nccl-tests does",
                               around.nccl_version / 10000, around.nccl_version / 100 % 100,
                               around.nccl_version % 100),

@@ -20,20 +20,11 @@ struct CollectiveNames {
   const char* id;    ///< in a fact's id: "all_reduce"
 };
 constexpr CollectiveNames names_of(Collective collective) {
-  switch (collective) {
-    case Collective::all_reduce:
-      return {"all-reduce", "all_reduce"};
-    case Collective::all_gather:
-      return {"all-gather", "all_gather"};
-    case Collective::reduce_scatter:
-      return {"reduce-scatter", "reduce_scatter"};
-    case Collective::broadcast:
-      return {"broadcast", "broadcast"};
-    case Collective::send_receive:
-      return {"send and receive", "send_receive"};
-    default:
-      return {"all-to-all", "all_to_all"};
-  }
+  constexpr CollectiveNames names[] = {
+      {"all-reduce", "all_reduce"},         {"all-gather", "all_gather"},
+      {"reduce-scatter", "reduce_scatter"}, {"broadcast", "broadcast"},
+      {"all-to-all", "all_to_all"},         {"send and receive", "send_receive"}};
+  return names[static_cast<int>(collective)];
 }
 
 /// Bus bandwidth over algorithm bandwidth (size over time), which makes it comparable with a link's:

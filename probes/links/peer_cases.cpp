@@ -16,16 +16,8 @@ enum class Engine { copy, copy_reads, loads, stores };
 constexpr Engine engines[] = {Engine::copy, Engine::copy_reads, Engine::loads, Engine::stores};
 
 const char* name_of(Engine engine) {
-  switch (engine) {
-    case Engine::copy:
-      return "copy engine";
-    case Engine::copy_reads:
-      return "copy engine reads";
-    case Engine::loads:
-      return "SM loads";
-    default:
-      return "SM stores";
-  }
+  constexpr const char* names[] = {"copy engine", "copy engine reads", "SM loads", "SM stores"};
+  return names[static_cast<int>(engine)];
 }
 bool by_copy_engine(Engine engine) {
   return engine == Engine::copy || engine == Engine::copy_reads;

@@ -14,7 +14,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   return result;
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "links",
     .question =
         "How much do the links to the host and to other GPUs carry, by which engine, in which "
@@ -75,4 +75,4 @@ std::vector<std::size_t> sizes() {
 
 }  // namespace fathom::links
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::links::parts)
+FATHOM_PROBE(fathom::links::probe)

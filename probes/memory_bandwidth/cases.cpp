@@ -28,15 +28,8 @@ const models::SmLimits* limits_of(const DeviceFacts& device) {
 }  // namespace
 
 const char* name_of(Operation operation) {
-  switch (operation) {
-    case Operation::load:
-      return "load";
-    case Operation::store:
-      return "store";
-    case Operation::copy:
-      return "copy";
-  }
-  return "";
+  constexpr const char* names[] = {"load", "store", "copy"};
+  return names[static_cast<int>(operation)];
 }
 
 std::string instruction_of(const Access& access) {

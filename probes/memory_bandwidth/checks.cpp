@@ -12,6 +12,21 @@ T read_word(const Buffer& word, cudaStream_t stream) {
   return copy_to_host<T>(word.data, 1, stream).front();
 }
 
+/// `bytes` of random data: prefixes of one buffer up to a size and of another above it, so that a
+/// curve of many sizes fills random data twice and not for each of them.
+Buffer source(Context& context, std::uint64_t bytes) {
+  const std::uint64_t whole =
+      bytes <= BufferPool::small_bytes ? BufferPool::small_bytes : largest_region(context.device());
+  return {context.buffers().input("src", std::max(bytes, whole)).data, bytes};
+}
+
+/// Of all 32-bit words, modulo 2^32; synchronises.
+std::uint32_t sum_of(Context& context, const Buffer& data, const Buffer& word) {
+  launch_sum(data.data, data.bytes / sizeof(std::uint32_t), word.as<std::uint32_t>(),
+             context.stream());
+  return read_word<std::uint32_t>(word, context.stream());
+}
+
 }  // namespace
 
 std::uint64_t largest_region(const DeviceFacts& device) {
@@ -19,31 +34,36 @@ std::uint64_t largest_region(const DeviceFacts& device) {
   return std::min<std::uint64_t>(most, device.memory_bytes / 8);
 }
 
-Buffer source(Context& context, std::uint64_t bytes) {
-  const std::uint64_t whole =
-      bytes <= BufferPool::small_bytes ? BufferPool::small_bytes : largest_region(context.device());
-  return {context.buffers().input("src", std::max(bytes, whole)).data, bytes};
+Ends ends_of(Context& context, Operation operation, std::uint64_t bytes) {
+  Ends ends;
+  if (operation != Operation::store) ends.src = source(context, bytes);
+  if (operation != Operation::load) ends.dst = context.buffers().output("dst", bytes);
+  return ends;
 }
 
-std::uint32_t sum_of(Context& context, const Buffer& data) {
+std::function<std::optional<std::string>()> check_of(Context& context, const Access& access,
+                                                     const Ends& ends, int blocks, int warps,
+                                                     std::uint64_t passes,
+                                                     std::function<std::uint32_t()> loaded) {
+  cudaStream_t stream = context.stream();
+  if (access.operation == Operation::copy)
+    return [=] { return check_copied(ends.src.data, ends.dst.data, ends.dst.bytes, stream); };
   const Buffer word = context.buffers().output("word", sizeof(unsigned long long));
-  launch_sum(data.data, data.bytes / sizeof(std::uint32_t), word.as<std::uint32_t>(),
-             context.stream());
-  return read_word<std::uint32_t>(word, context.stream());
-}
-
-std::optional<std::string> check_sum(std::uint32_t sum, std::uint32_t expected) {
-  if (sum == expected) return std::nullopt;
-  return fmt::format("the words loaded sum to {:#x} instead of {:#x}", sum, expected);
-}
-
-std::optional<std::string> check_stored(const Buffer& dst, const Access& access, int blocks,
-                                        int warps, const Buffer& word, cudaStream_t stream) {
-  launch_count_wrong(dst.data, dst.bytes, access, blocks, warps, word.as<unsigned long long>(),
-                     stream);
-  const auto wrong = read_word<unsigned long long>(word, stream);
-  if (wrong == 0) return std::nullopt;
-  return fmt::format("{} of {} words were not stored", wrong, dst.bytes / 4);
+  if (access.operation == Operation::load) {
+    const auto expected = sum_of(context, ends.src, word) * static_cast<std::uint32_t>(passes);
+    return [=]() -> std::optional<std::string> {
+      const std::uint32_t sum = loaded();
+      if (sum == expected) return std::nullopt;
+      return fmt::format("the words loaded sum to {:#x} instead of {:#x}", sum, expected);
+    };
+  }
+  return [=]() -> std::optional<std::string> {
+    launch_count_wrong(ends.dst.data, ends.dst.bytes, access, blocks, warps,
+                       word.as<unsigned long long>(), stream);
+    const auto wrong = read_word<unsigned long long>(word, stream);
+    if (wrong == 0) return std::nullopt;
+    return fmt::format("{} of {} words were not stored", wrong, ends.dst.bytes / 4);
+  };
 }
 
 }  // namespace fathom::memory_bandwidth

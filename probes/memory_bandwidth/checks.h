@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -14,18 +15,18 @@ namespace fathom::memory_bandwidth {
 /// The largest that any case's source or destination may be.
 std::uint64_t largest_region(const DeviceFacts& device);
 
-/// `bytes` of random data: prefixes of one buffer up to a size and of another above it, so that a
-/// curve of many sizes fills random data twice and not for each of them.
-Buffer source(Context& context, std::uint64_t bytes);
+/// Where an access goes: what it loads is random data, what it stores a buffer of its own.
+struct Ends {
+  Buffer src, dst;  ///< of loads and copies, of stores and copies; else without data
+};
+Ends ends_of(Context& context, Operation operation, std::uint64_t bytes);
 
-/// Of all 32-bit words, modulo 2^32; synchronises.
-std::uint32_t sum_of(Context& context, const Buffer& data);
-
-/// Nothing, or that the words loaded sum to something else.
-std::optional<std::string> check_sum(std::uint32_t sum, std::uint32_t expected);
-
-/// Whether `dst` holds what interleaved warps store; synchronises. `word`: 8 bytes for its use.
-std::optional<std::string> check_stored(const Buffer& dst, const Access& access, int blocks,
-                                        int warps, const Buffer& word, cudaStream_t stream);
+/// A workload's `verify`. Of loads: the sum of all words, which `loaded` reads, is `passes` times
+/// the source's; of stores: the destination holds what `blocks` x `warps` interleaved warps store;
+/// of copies: it holds the source.
+std::function<std::optional<std::string>()> check_of(Context& context, const Access& access,
+                                                     const Ends& ends, int blocks, int warps,
+                                                     std::uint64_t passes,
+                                                     std::function<std::uint32_t()> loaded);
 
 }  // namespace fathom::memory_bandwidth

@@ -40,7 +40,8 @@ std::string method_of(const Entry& entry, std::size_t cases) {
 Fact bandwidth_fact(const std::vector<const Entry*>& cases, FactName name, const char* absent,
                     const std::function<std::string(const Entry&)>& note) {
   const Entry* entry = best(cases);
-  if (entry == nullptr) return missing_fact(std::move(name), "B/s", Better::higher, absent);
+  name.unit = "B/s";
+  if (entry == nullptr) return missing_fact(std::move(name), absent);
   return fact_of(*entry, std::move(name),
                  method_of(*entry, cases.size()) + (note ? note(*entry) : ""));
 }

@@ -1,6 +1,4 @@
-#include <stdexcept>
-
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 #include "probes/memory_bandwidth/global_stream.cuh"
 
 namespace fathom::memory_bandwidth {
@@ -16,50 +14,30 @@ using Kernel = void (*)(GlobalRun);
 template <Operation operation, Path path>
 Kernel kernel_of_width(const Access& access) {
   if (access.loads == 4) {
-    switch (access.width) {
-      case 4:
-        return stream_global<operation, path, 4, 4>;
-      case 8:
-        return stream_global<operation, path, 8, 4>;
-      case 16:
-        return stream_global<operation, path, 16, 4>;
-    }
+    return with_constant<4, 8, 16>(
+        access.width,
+        [](auto width) -> Kernel { return stream_global<operation, path, width, 4>; });
   }
   if constexpr (operation == Operation::load) {
     if (access.width == 16) {
-      switch (access.loads) {
-        case 1:
-          return stream_global<operation, path, 16, 1>;
-        case 2:
-          return stream_global<operation, path, 16, 2>;
-        case 8:
-          return stream_global<operation, path, 16, 8>;
-      }
+      return with_constant<1, 2, 8>(
+          access.loads,
+          [](auto loads) -> Kernel { return stream_global<operation, path, 16, loads>; });
     }
   }
   throw std::invalid_argument("no kernel for this width and number of accesses in flight");
 }
 
 Kernel kernel_of(const Access& access) {
-  switch (access.operation) {
-    case Operation::load:
-      switch (access.path) {
-        case Path::cached:
-          return kernel_of_width<Operation::load, Path::cached>(access);
-        case Path::l2_only:
-          return kernel_of_width<Operation::load, Path::l2_only>(access);
-        case Path::no_allocate:
-          return kernel_of_width<Operation::load, Path::no_allocate>(access);
-      }
-      break;
-    case Operation::store:
-      return kernel_of_width<Operation::store, Path::l2_only>(access);
-    case Operation::copy:
-      if (access.path == Path::l2_only)
-        return kernel_of_width<Operation::copy, Path::l2_only>(access);
-      break;
+  if (access.operation == Operation::load) {
+    return with_constant<Path::cached, Path::l2_only, Path::no_allocate>(
+        access.path, [&](auto path) { return kernel_of_width<Operation::load, path>(access); });
   }
-  throw std::invalid_argument("copies load by ld.global.cg alone");
+  if (access.operation == Operation::store)
+    return kernel_of_width<Operation::store, Path::l2_only>(access);
+  if (access.path != Path::l2_only)
+    throw std::invalid_argument("copies load by ld.global.cg alone");
+  return kernel_of_width<Operation::copy, Path::l2_only>(access);
 }
 
 }  // namespace
@@ -71,10 +49,7 @@ void prepare_global(const Access& access) {
 }
 
 int resident_blocks(const Access& access, int threads) {
-  int blocks = 0;
-  FATHOM_CUDA(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(access), threads, 0));
-  return blocks;
+  return resident_blocks_of(kernel_of(access), threads);
 }
 
 void launch_global(const GlobalRun& run, cudaStream_t stream) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "probes/memory_bandwidth/stream.cuh"
 
 // Global memory as a Space of stream.cuh, and the walk through it that kernels of all SMs and of
@@ -11,70 +13,9 @@ inline constexpr int max_threads = 1024;
 
 /// Global memory by one load instruction; plain stores.
 template <Path path>
-struct Global {
-  using Address = std::uint64_t;
-  using Offset = std::uint64_t;
-
-  static __device__ __forceinline__ void load(Vector<4>& v, Address p) {
-    if constexpr (path == Path::cached)
-      asm volatile("ld.global.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(p) : "memory");
-    else if constexpr (path == Path::l2_only)
-      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(p) : "memory");
-    else
-      asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(p) : "memory");
-  }
-
-  static __device__ __forceinline__ void load(Vector<8>& v, Address p) {
-    if constexpr (path == Path::cached) {
-      asm volatile("ld.global.v2.u32 {%0, %1}, [%2];"
-                   : "=r"(v.word[0]), "=r"(v.word[1])
-                   : "l"(p)
-                   : "memory");
-    } else if constexpr (path == Path::l2_only) {
-      asm volatile("ld.global.cg.v2.u32 {%0, %1}, [%2];"
-                   : "=r"(v.word[0]), "=r"(v.word[1])
-                   : "l"(p)
-                   : "memory");
-    } else {
-      asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
-                   : "=r"(v.word[0]), "=r"(v.word[1])
-                   : "l"(p)
-                   : "memory");
-    }
-  }
-
-  static __device__ __forceinline__ void load(Vector<16>& v, Address p) {
-    if constexpr (path == Path::cached) {
-      asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
-                   : "l"(p)
-                   : "memory");
-    } else if constexpr (path == Path::l2_only) {
-      asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
-                   : "l"(p)
-                   : "memory");
-    } else {
-      asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
-                   : "l"(p)
-                   : "memory");
-    }
-  }
-
-  static __device__ __forceinline__ void store(Address p, const Vector<4>& v) {
-    asm volatile("st.global.u32 [%0], %1;" ::"l"(p), "r"(v.word[0]) : "memory");
-  }
-  static __device__ __forceinline__ void store(Address p, const Vector<8>& v) {
-    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(p), "r"(v.word[0]), "r"(v.word[1])
-                 : "memory");
-  }
-  static __device__ __forceinline__ void store(Address p, const Vector<16>& v) {
-    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(v.word[0]),
-                 "r"(v.word[1]), "r"(v.word[2]), "r"(v.word[3])
-                 : "memory");
-  }
-};
+using Global =
+    std::conditional_t<path == Path::cached, GlobalMemory,
+                       std::conditional_t<path == Path::l2_only, GlobalPastL1, GlobalUnallocated>>;
 
 /// The walk of the calling block, which is number `block` of those that share out the work.
 template <Operation operation, Path path, int width, int loads>

@@ -39,15 +39,9 @@ Workload prepare(Context& context, const GlobalShape& shape,
   run.walk = shape.walk;
   run.blocks = shape.blocks();
   run.threads = shape.walk_shape.warps * warp_lanes;
-  Buffer src, dst;
-  if (access.operation != Operation::store) {
-    src = source(context, shape.region);
-    run.src = src.data;
-  }
-  if (access.operation != Operation::load) {
-    dst = context.buffers().output("dst", shape.region);
-    run.dst = dst.data;
-  }
+  const Ends ends = ends_of(context, access.operation, shape.region);
+  run.src = ends.src.data;
+  run.dst = ends.dst.data;
   const std::size_t warps =
       static_cast<std::size_t>(run.blocks) * static_cast<std::size_t>(shape.walk_shape.warps);
   const Buffer reports = context.buffers().output("reports", warps * sizeof(WarpReport));
@@ -65,40 +59,18 @@ Workload prepare(Context& context, const GlobalShape& shape,
                          shape.plan.in_kernel, readings, std::move(launch));
   workload.poison = [=, &context] {
     context.buffers().poison(reports);
-    if (dst.data != nullptr) context.buffers().poison(dst);
+    if (ends.dst.data != nullptr) context.buffers().poison(ends.dst);
   };
-  switch (access.operation) {
-    case Operation::load: {
-      const auto touches =
-          touches_per_pass(shape.walk_shape) * static_cast<std::uint64_t>(shape.passes);
-      const std::uint32_t expected = sum_of(context, src) * static_cast<std::uint32_t>(touches);
-      workload.verify = [=] { return check_sum(sum_of_reports(reports, stream), expected); };
-      break;
-    }
-    case Operation::store: {
-      const Buffer word = context.buffers().output("word", sizeof(unsigned long long));
-      workload.verify = [=] {
-        return check_stored(dst, access, run.blocks, run.threads / warp_lanes, word, stream);
-      };
-      break;
-    }
-    case Operation::copy:
-      workload.verify = [=] { return check_copied(src.data, dst.data, dst.bytes, stream); };
-      break;
-  }
+  workload.verify =
+      check_of(context, access, ends, run.blocks, run.threads / warp_lanes,
+               touches_per_pass(shape.walk_shape) * static_cast<std::uint64_t>(shape.passes),
+               [=] { return sum_of_reports(reports, stream); });
   return workload;
 }
 
 std::string name_of(Sharing sharing) {
-  switch (sharing) {
-    case Sharing::interleaved:
-      return "each warp its part";
-    case Sharing::by_block:
-      return "each SM its part";
-    case Sharing::by_all:
-      return "every SM everything";
-  }
-  return "";
+  constexpr const char* names[] = {"each warp its part", "each SM its part", "every SM everything"};
+  return names[static_cast<int>(sharing)];
 }
 
 }  // namespace

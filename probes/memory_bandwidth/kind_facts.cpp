@@ -79,13 +79,13 @@ void add_l2_kinds(std::vector<Fact>& facts, std::span<const Entry> entries) {
 
 /// The bytes that DRAM itself counted over the time without a counter.
 void add_by_counter(std::vector<Fact>& facts, std::span<const Entry> entries) {
-  const FactName name{"dram.bandwidth_by_counter", "DRAM", "bandwidth by counter"};
+  const FactName name{"dram.bandwidth_by_counter", "DRAM", "bandwidth by counter", "B/s"};
   const Entry* entry = best(select(entries, {{"sweep", "level"},
                                              {"level", "DRAM"},
                                              {"operation", "load"},
                                              {"width (B)", std::int64_t{16}}}));
   const auto missing = [&](std::string reason) {
-    facts.push_back(missing_fact(name, "B/s", Better::higher, std::move(reason)));
+    facts.push_back(missing_fact(name, std::move(reason)));
   };
   if (entry == nullptr) return missing(left_out);
   const Counter* counter = find_counter(*entry, "dram_read_bytes");

@@ -102,7 +102,8 @@ std::string operands_note(double bytes_per_clock, double bound) {
 }
 
 FactName per_clock_name(const Level& level) {
-  return {fmt::format("{}.bytes_per_clock", level.id), level.subject, "bytes per clock and SM"};
+  return {fmt::format("{}.bytes_per_clock", level.id), level.subject, "bytes per clock and SM",
+          "B/clk"};
 }
 
 /// The same per SM and clock.
@@ -110,10 +111,10 @@ Fact per_clock(const Entry& entry, const Level& level, const Fact& bandwidth) {
   const FactName name = per_clock_name(level);
   std::optional<Fact> fact = by_own_clocks(entry, bandwidth);
   if (!fact) fact = by_reported_clock(entry, bandwidth);
-  if (!fact) return missing_fact(name, "B/clk", Better::higher, "no SM clock was read");
+  if (!fact) return missing_fact(name, "no SM clock was read");
   fact->id = name.id;
   fact->quantity = name.quantity;
-  fact->unit = "B/clk";
+  fact->unit = name.unit;
   fact->bound.reset();
   if (const auto bound = extra(entry, "sm_bound_bytes_per_clock")) {
     fact->bound = Bound{*bound, "bytes that one SM can move in a clock"};
@@ -126,9 +127,8 @@ void add_loads(std::vector<Fact>& facts, std::span<const Entry> entries, const L
   const FactName name{fmt::format("{}.bandwidth", level.id), level.subject, "bandwidth"};
   const std::vector<const Entry*> cases = candidates(entries, level, "load");
   facts.push_back(bandwidth_fact(cases, name, level.absent));
-  facts.push_back(facts.back().value
-                      ? per_clock(*best(cases), level, facts.back())
-                      : missing_fact(per_clock_name(level), "B/clk", Better::higher, level.absent));
+  facts.push_back(facts.back().value ? per_clock(*best(cases), level, facts.back())
+                                     : missing_fact(per_clock_name(level), level.absent));
 }
 
 struct Direction {
@@ -144,7 +144,7 @@ constexpr Direction directions[] = {
 void add_stores(std::vector<Fact>& facts, std::span<const Entry> entries, const Level& level) {
   for (const Direction& direction : directions) {
     const FactName name{fmt::format("{}.{}", level.id, direction.id), level.subject,
-                        direction.quantity};
+                        direction.quantity, "B/s"};
     const std::string id = level.id;
     const char* never = nullptr;
     if (id == "l1") never = "the L1 writes through: what stores reach is the L2's store bandwidth";
@@ -154,7 +154,7 @@ void add_stores(std::vector<Fact>& facts, std::span<const Entry> entries, const 
           "can be measured";
     facts.push_back(
         never != nullptr
-            ? missing_fact(name, "B/s", Better::higher, never)
+            ? missing_fact(name, never)
             : bandwidth_fact(candidates(entries, level, direction.operation), name, level.absent));
   }
 }

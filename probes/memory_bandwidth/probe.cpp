@@ -5,7 +5,7 @@
 namespace fathom::memory_bandwidth {
 namespace {
 
-const ProbeParts parts{
+const Probe probe{
     .name = "memory_bandwidth",
     .question =
         "How many bytes does each level of the memory hierarchy move, and what does it take to "
@@ -30,4 +30,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::memory_bandwidth
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::memory_bandwidth::parts)
+FATHOM_PROBE(fathom::memory_bandwidth::probe)

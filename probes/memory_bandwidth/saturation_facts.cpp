@@ -56,20 +56,19 @@ std::string little(const std::map<double, const Entry*>& points, double best) {
 }
 
 Fact saturation_fact(std::span<const Entry> entries, const Saturation& s) {
-  const FactName name{s.id, s.level, s.quantity};
+  const FactName name{s.id, s.level, s.quantity, s.unit, Better::lower};
   const std::map<double, const Entry*> points = best_by(entries, s);
   constexpr std::size_t fewest = 4;
-  if (points.size() < fewest) return missing_fact(name, s.unit, Better::lower, left_out);
+  if (points.size() < fewest) return missing_fact(name, left_out);
   double best = 0;
   for (const auto& [x, entry] : points) best = std::max(best, *entry->metric.value);
   const auto enough = std::ranges::find_if(
       points, [&](const auto& point) { return *point.second->metric.value >= s.share * best; });
   if (enough == points.begin()) {
-    return missing_fact(name, s.unit, Better::lower,
-                        fmt::format("the least that was measured, {}, is enough already",
-                                    format_quantity(points.begin()->first, s.unit)));
+    return missing_fact(name, fmt::format("the least that was measured, {}, is enough already",
+                                          format_quantity(points.begin()->first, s.unit)));
   }
-  Fact fact = named_fact(name, s.unit, Better::lower);
+  Fact fact = named_fact(name);
   fact.value = enough->first;
   fact.interval = Interval{std::prev(enough)->first, enough->first, 1,
                            "between neighbouring points of the sweep"};

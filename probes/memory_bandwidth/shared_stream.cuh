@@ -50,7 +50,7 @@ __device__ void shared_stream(const SharedRun& run, std::uint32_t base) {
       written = p + half;
     }
     Vector<width> last;
-    Space::load(last, written);
+    Space::template load<width>(last.word, written);
     sum = last.word[0];
   }
   stopwatch.stop(sum);

@@ -1,13 +1,11 @@
 #pragma once
 
 #include "harness/device_clocks.cuh"
+#include "probes/device/access.cuh"
 #include "probes/memory_bandwidth/kernels.h"
 
-// The one loop that moves bytes. A Space says how:
-//   Address                                   a byte address that can be added to
-//   load(Vector<width>&, Address), store(Address, const Vector<width>&)
-// Tiles are touched by immediate offsets from one address, so that a turn of the loop is little
-// more than its loads or stores.
+// The one loop that moves bytes, through a `Space` of access.cuh. Tiles are touched by immediate
+// offsets from one address, so that a turn of the loop is little more than its loads or stores.
 
 namespace fathom::memory_bandwidth {
 
@@ -60,14 +58,16 @@ template <int width, int loads, class Space>
 __device__ __forceinline__ void load_tile(Vector<width> (&values)[loads],
                                           typename Space::Address p) {
 #pragma unroll
-  for (int i = 0; i < loads; ++i) Space::load(values[i], p + i * (width * warp_lanes));
+  for (int i = 0; i < loads; ++i)
+    Space::template load<width>(values[i].word, p + i * (width * warp_lanes));
 }
 
 template <int width, int loads, class Space>
 __device__ __forceinline__ void store_tile(typename Space::Address p,
                                            const Vector<width> (&values)[loads]) {
 #pragma unroll
-  for (int i = 0; i < loads; ++i) Space::store(p + i * (width * warp_lanes), values[i]);
+  for (int i = 0; i < loads; ++i)
+    Space::template store<width>(p + i * (width * warp_lanes), values[i].word);
 }
 
 template <int width>
@@ -83,8 +83,8 @@ __device__ __forceinline__ void add_words(std::uint32_t& sum, const Vector<width
 template <int width, int loads, class Space>
 __device__ __forceinline__ std::uint32_t load_stream(typename Space::Address p,
                                                      typename Space::Address end,
-                                                     typename Space::Offset step,
-                                                     typename Space::Offset span, int tiles) {
+                                                     typename Space::Address step,
+                                                     typename Space::Address span, int tiles) {
   std::uint32_t sum = 0;
   Vector<width> values[loads];
   load_tile<width, loads, Space>(values, p);
@@ -95,7 +95,7 @@ __device__ __forceinline__ std::uint32_t load_stream(typename Space::Address p,
 #pragma unroll
     for (int i = 0; i < loads; ++i) {
       add_words(sum, values[i]);
-      Space::load(values[i], p + i * (width * warp_lanes));
+      Space::template load<width>(values[i].word, p + i * (width * warp_lanes));
     }
   }
 #pragma unroll
@@ -105,8 +105,8 @@ __device__ __forceinline__ std::uint32_t load_stream(typename Space::Address p,
 
 template <int width, int loads, class Space>
 __device__ __forceinline__ void store_stream(typename Space::Address p, typename Space::Address end,
-                                             typename Space::Offset step,
-                                             typename Space::Offset span, int tiles,
+                                             typename Space::Address step,
+                                             typename Space::Address span, int tiles,
                                              const Vector<width>& value) {
   Vector<width> values[loads];
 #pragma unroll
@@ -122,9 +122,9 @@ __device__ __forceinline__ void store_stream(typename Space::Address p, typename
 /// From `p` to the same place `distance` further on.
 template <int width, int loads, class Space>
 __device__ __forceinline__ void copy_stream(typename Space::Address p, typename Space::Address end,
-                                            typename Space::Offset distance,
-                                            typename Space::Offset step,
-                                            typename Space::Offset span, int tiles) {
+                                            typename Space::Address distance,
+                                            typename Space::Address step,
+                                            typename Space::Address span, int tiles) {
 #pragma unroll 1
   for (; tiles > 0; --tiles) {
     Vector<width> values[loads];

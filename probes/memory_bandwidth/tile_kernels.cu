@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 #include "probes/memory_bandwidth/global_stream.cuh"
 
 // Grids of many more blocks than run at once, each over after one tile for each of its warps: where
@@ -47,42 +47,24 @@ __global__ void __launch_bounds__(max_tile_threads) stream_tiles(TileRun run) {
 
 using Kernel = void (*)(TileRun);
 
-template <Operation operation, Path path>
-Kernel kernel_of_loads(int loads) {
-  switch (loads) {
-    case 1:
-      return stream_tiles<operation, path, 1>;
-    case 2:
-      return stream_tiles<operation, path, 2>;
-  }
-  if constexpr (operation == Operation::load) {
-    // Of eight the compiler waits for the first before it issues the last, to save registers.
-    if (loads == 4) return stream_tiles<operation, path, 4>;
-  }
-  throw std::invalid_argument("no kernel of single tiles for this number of accesses in flight");
-}
-
 Kernel kernel_of(const Access& access) {
   if (access.width != 16 || access.path != Path::l2_only)
     throw std::invalid_argument("single tiles move 16 bytes a lane, loads by ld.global.cg");
-  switch (access.operation) {
-    case Operation::load:
-      return kernel_of_loads<Operation::load, Path::l2_only>(access.loads);
-    case Operation::store:
-      return kernel_of_loads<Operation::store, Path::l2_only>(access.loads);
-    case Operation::copy:
-      return kernel_of_loads<Operation::copy, Path::l2_only>(access.loads);
-  }
-  throw std::invalid_argument("no kernel of single tiles for this operation");
+  // Of eight the compiler waits for the first before it issues the last, to save registers.
+  if (access.operation == Operation::load && access.loads == 4)
+    return stream_tiles<Operation::load, Path::l2_only, 4>;
+  return with_constant<Operation::load, Operation::store, Operation::copy>(
+      access.operation, [&](auto operation) {
+        return with_constant<1, 2>(access.loads, [](auto loads) -> Kernel {
+          return stream_tiles<decltype(operation)::value, Path::l2_only, loads>;
+        });
+      });
 }
 
 }  // namespace
 
 int resident_tile_blocks(const Access& access, int threads) {
-  int blocks = 0;
-  FATHOM_CUDA(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(access), threads, 0));
-  return blocks;
+  return resident_blocks_of(kernel_of(access), threads);
 }
 
 void prepare_tiles(const Access& access) {

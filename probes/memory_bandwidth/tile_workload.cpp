@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "harness/cuda_check.h"
@@ -43,15 +44,11 @@ Workload prepare(Context& context, const TileShape& shape) {
   run.parts = shape.parts;
   run.blocks = static_cast<int>(shape.parts) * shape.passes;
   run.threads = shape.threads();
-  Buffer src, dst, sums;
-  if (access.operation != Operation::store) {
-    src = source(context, shape.region);
-    run.src = src.data;
-  }
-  if (access.operation != Operation::load) {
-    dst = context.buffers().output("dst", shape.region);
-    run.dst = dst.data;
-  } else {
+  const Ends ends = ends_of(context, access.operation, shape.region);
+  run.src = ends.src.data;
+  run.dst = ends.dst.data;
+  Buffer sums;
+  if (access.operation == Operation::load) {
     sums = context.buffers().output("sums", tile_sums * sizeof(std::uint32_t));
     run.sums = sums.as<std::uint32_t>();
   }
@@ -59,32 +56,15 @@ Workload prepare(Context& context, const TileShape& shape) {
   Workload workload;
   workload.launch = [=] { launch_tiles(run, stream); };
   workload.poison = [=, &context] {
-    if (dst.data != nullptr) context.buffers().poison(dst);
+    if (ends.dst.data != nullptr) context.buffers().poison(ends.dst);
     // The sums go on from launch to launch; that of one launch is looked at.
     if (sums.data != nullptr) FATHOM_CUDA(cudaMemsetAsync(sums.data, 0, sums.bytes, stream));
   };
-  switch (access.operation) {
-    case Operation::load: {
-      const std::uint32_t expected =
-          sum_of(context, src) * static_cast<std::uint32_t>(shape.passes);
-      workload.verify = [=] {
-        std::uint32_t sum = 0;
-        for (const std::uint32_t part : copy_to_host<std::uint32_t>(sums, stream)) sum += part;
-        return check_sum(sum, expected);
-      };
-      break;
-    }
-    case Operation::store: {
-      const Buffer word = context.buffers().output("word", sizeof(unsigned long long));
-      workload.verify = [=, parts = static_cast<int>(shape.parts), warps = shape.plan.warps] {
-        return check_stored(dst, access, parts, warps, word, stream);
-      };
-      break;
-    }
-    case Operation::copy:
-      workload.verify = [=] { return check_copied(src.data, dst.data, dst.bytes, stream); };
-      break;
-  }
+  workload.verify = check_of(context, access, ends, static_cast<int>(shape.parts), shape.plan.warps,
+                             static_cast<std::uint64_t>(shape.passes), [=] {
+                               const auto parts = copy_to_host<std::uint32_t>(sums, stream);
+                               return std::accumulate(parts.begin(), parts.end(), std::uint32_t{0});
+                             });
   return workload;
 }
 

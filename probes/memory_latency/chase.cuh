@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "harness/device_clocks.cuh"
+#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 #include "probes/memory_latency/kernels.h"
 
@@ -109,13 +110,9 @@ __device__ void run_chase(const Space& space, Address start, std::uint64_t base,
     chase_each(space, p, chase);
 }
 
-/// The launcher's choice of a kernel's template argument.
 template <class F>
 void with_timed(Timed timed, F&& f) {
-  if (timed == Timed::mean)
-    f(std::integral_constant<Timed, Timed::mean>{});
-  else
-    f(std::integral_constant<Timed, Timed::each>{});
+  with_constant<Timed::mean, Timed::each>(timed, f);
 }
 
 }  // namespace fathom::memory_latency

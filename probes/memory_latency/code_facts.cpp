@@ -75,8 +75,9 @@ Fact size_with_code(std::span<const Entry> entries, const char* id, const char* 
 /// What a constant takes that code has thrown out of the cache which both share.
 Fact latency_behind(std::span<const Entry> entries) {
   constexpr std::int64_t all = 64 * 1024;
-  Fact fact = missing_fact({"const.behind_l1_5.latency", "constants behind the L1.5", "latency"},
-                           "cycles", Better::lower, swept_by_default);
+  Fact fact = missing_fact({"const.behind_l1_5.latency", "constants behind the L1.5", "latency",
+                            "cycles", Better::lower},
+                           swept_by_default);
   const Curve c = beside_code(entries, all);
   if (!c.cut) return fact;
   const Regime& last = c.cut->regimes.back();
@@ -147,9 +148,9 @@ void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> ent
   if (levels.size() < 2) {
     const std::string reason = c.cut ? no_change(c) : swept_by_default;
     facts.push_back(missing_size(id("size", 0), "instruction cache level 1", reason));
-    facts.push_back(
-        missing_fact({id("issue_interval", 0), "instruction cache level 1", "issue interval"},
-                     "cycles", Better::lower, reason));
+    facts.push_back(missing_fact({id("issue_interval", 0), "instruction cache level 1",
+                                  "issue interval", "cycles", Better::lower},
+                                 reason));
     return;
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -158,7 +159,7 @@ void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> ent
                                         : fmt::format("behind instruction cache level {}", i);
     const Regime& regime = c.cut->regimes[levels[i].first];
     Fact pace =
-        named_fact({id("issue_interval", i), subject, "issue interval"}, "cycles", Better::lower);
+        named_fact({id("issue_interval", i), subject, "issue interval", "cycles", Better::lower});
     pace.value = regime.level;
     pace.interval = regime.interval;
     pace.bound = Bound{1, "a warp issues one instruction a clock at most"};

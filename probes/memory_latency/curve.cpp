@@ -30,15 +30,13 @@ void add_evidence(Fact& fact, const Curve& c) {
 }
 
 Fact missing_size(std::string id, std::string subject, std::string reason) {
-  return missing_fact({std::move(id), std::move(subject), "size"}, "B", Better::higher,
-                      std::move(reason));
+  return missing_fact({std::move(id), std::move(subject), "size", "B"}, std::move(reason));
 }
 
 Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subject,
              std::string quantity) {
   const Boundary& boundary = c.cut->boundaries.at(index);
-  Fact fact =
-      named_fact({std::move(id), std::move(subject), std::move(quantity)}, "B", Better::higher);
+  Fact fact = named_fact({std::move(id), std::move(subject), std::move(quantity), "B"});
   fact.value = boundary.below_x;
   fact.interval = boundary.interval;
   fact.method = fmt::format(

@@ -124,17 +124,6 @@ __global__ void fill_words(std::uint32_t* words, std::uint64_t count) {
 
 constexpr unsigned writer_threads = 256;
 
-template <GlobalLoad kind>
-void launch_kind(const Chase& chase, int carveout_percent, cudaStream_t stream) {
-  with_timed(chase.timed, [&](auto timed) {
-    const auto kernel = chase_global<kind, decltype(timed)::value>;
-    FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                     carveout_percent));
-    kernel<<<1, warm_threads, 0, stream>>>(chase, 0);
-  });
-  FATHOM_CUDA(cudaGetLastError());
-}
-
 }  // namespace
 
 void launch_write_chain(const Chain& chain, cudaStream_t stream) {
@@ -155,20 +144,16 @@ void launch_fill_words(std::uint32_t* words, std::uint64_t count, cudaStream_t s
 
 void launch_global_chase(GlobalLoad load, const Chase& chase, int carveout_percent,
                          cudaStream_t stream) {
-  switch (load) {
-    case GlobalLoad::cached:
-      return launch_kind<GlobalLoad::cached>(chase, carveout_percent, stream);
-    case GlobalLoad::l2_only:
-      return launch_kind<GlobalLoad::l2_only>(chase, carveout_percent, stream);
-    case GlobalLoad::read_only:
-      return launch_kind<GlobalLoad::read_only>(chase, carveout_percent, stream);
-    case GlobalLoad::system:
-      return launch_kind<GlobalLoad::system>(chase, carveout_percent, stream);
-    case GlobalLoad::atomic_add:
-      return launch_kind<GlobalLoad::atomic_add>(chase, carveout_percent, stream);
-    case GlobalLoad::atomic_cas:
-      return launch_kind<GlobalLoad::atomic_cas>(chase, carveout_percent, stream);
-  }
+  using enum GlobalLoad;
+  with_constant<cached, l2_only, read_only, system, atomic_add, atomic_cas>(load, [&](auto kind) {
+    with_timed(chase.timed, [&](auto timed) {
+      const auto kernel = chase_global<decltype(kind)::value, decltype(timed)::value>;
+      FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                       carveout_percent));
+      kernel<<<1, warm_threads, 0, stream>>>(chase, 0);
+    });
+  });
+  FATHOM_CUDA(cudaGetLastError());
 }
 
 void launch_pairs(GlobalLoad load, const Pairs& pairs, cudaStream_t stream) {

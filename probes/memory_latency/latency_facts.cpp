@@ -57,7 +57,7 @@ Fact latency_of(const Entry& entry, std::string id, std::string subject) {
 }
 
 Fact missing_latency(std::string id, std::string subject, std::string reason) {
-  return missing_fact({std::move(id), std::move(subject), "latency"}, "cycles", Better::lower,
+  return missing_fact({std::move(id), std::move(subject), "latency", "cycles", Better::lower},
                       std::move(reason));
 }
 
@@ -72,7 +72,7 @@ Fact in_seconds(Fact fact, const Entry& entry) {
   fact.quantity = in_time;
   fact.unit = "s";
   if (nanoseconds == entry.extras.end()) {
-    return missing_fact({fact.id, fact.subject, fact.quantity}, fact.unit, Better::lower,
+    return missing_fact({fact.id, fact.subject, fact.quantity, fact.unit, Better::lower},
                         "the kernels' global timer stood still");
   }
   const double seconds_per_cycle = nanoseconds->second * 1e-9 / *fact.value;
@@ -89,7 +89,7 @@ void add_level(std::vector<Fact>& facts, std::span<const Entry> entries, const F
   const Entry* mean = entry_of(entries, level, "unrolled chase");
   if (mean == nullptr) {
     facts.push_back(missing_latency(level.id, level.subject, level.absent));
-    facts.push_back(missing_fact({time_id(level.id), level.subject, in_time}, "s", Better::lower,
+    facts.push_back(missing_fact({time_id(level.id), level.subject, in_time, "s", Better::lower},
                                  level.absent));
     return;
   }
@@ -156,8 +156,8 @@ Fact over_distances(std::span<const Entry> entries, AxisFilter filter, std::stri
   const OfEntry of = in_cycles ? cycles_of : seconds_of;
   filter.insert(filter.end(), {{"sweep", "distance"}, {"instruction", "ld.shared::cluster"}});
   std::vector<double> latencies;
-  Fact fact = missing_fact({std::move(id), std::move(subject), in_cycles ? "latency" : in_time},
-                           in_cycles ? "cycles" : "s", Better::lower,
+  Fact fact = missing_fact({std::move(id), std::move(subject), in_cycles ? "latency" : in_time,
+                            in_cycles ? "cycles" : "s", Better::lower},
                            "this GPU runs no such cluster (none before compute capability 9.0), or "
                            "its cases were left out");
   for (const Entry* entry : select(entries, filter)) {

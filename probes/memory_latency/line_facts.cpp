@@ -24,7 +24,7 @@ struct LineSweep {
 constexpr LineSweep line_sweeps[] = {{"l1.line", "L1", 2}, {"l2.line", "L2", 1.15}};
 
 Fact line_of(std::span<const Entry> entries, const LineSweep& sweep) {
-  Fact fact = missing_fact({sweep.id, sweep.level, "line size"}, "B", Better::higher, left_out);
+  Fact fact = missing_fact({sweep.id, sweep.level, "line size", "B"}, left_out);
   // At which candidates the elements fit nowhere but in lines shorter than the candidate.
   std::map<std::int64_t, bool> at_least;
   std::vector<double> fitting;
@@ -55,7 +55,7 @@ Fact line_of(std::span<const Entry> entries, const LineSweep& sweep) {
 }
 
 Fact fetched(std::span<const Entry> entries, const char* level, const char* id) {
-  Fact fact = missing_fact({id, level, "fetch granularity"}, "B", Better::higher, left_out);
+  Fact fact = missing_fact({id, level, "fetch granularity", "B"}, left_out);
   const Points points = points_by(entries, {{"sweep", "fetch"}, {"level", level}}, "distance (B)");
   if (points.size() < 4) return fact;
   add_evidence(fact, points);

@@ -6,7 +6,7 @@
 namespace fathom::memory_latency {
 namespace {
 
-const ProbeParts parts{
+const Probe probe{
     .name = "memory_latency",
     .question =
         "How long does a load take from each level of the memory hierarchy, and how much does each "
@@ -30,4 +30,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::memory_latency
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::memory_latency::parts)
+FATHOM_PROBE(fathom::memory_latency::probe)

@@ -172,12 +172,12 @@ Fact associativity(const Kept& k, Fact fact) {
 }
 
 void add_sets(std::vector<Fact>& facts, std::span<const Entry> entries, const SetSweep& sweep) {
-  Fact ways =
-      missing_fact({fmt::format("{}.associativity", sweep.prefix), sweep.level, "associativity"},
-                   "ways", Better::higher, left_out);
+  Fact ways = missing_fact(
+      {fmt::format("{}.associativity", sweep.prefix), sweep.level, "associativity", "ways"},
+      left_out);
   Fact lines = missing_fact({fmt::format("{}.strided_lines", sweep.prefix), sweep.level,
-                             "lines of a wide stride that stay"},
-                            "lines", Better::higher, left_out);
+                             "lines of a wide stride that stay", "lines"},
+                            left_out);
   if (const std::optional<double> hit = hit_of(entries, sweep)) {
     const Kept k = kept(entries, sweep, *hit, ways);
     lines.evidence = ways.evidence;
@@ -194,7 +194,7 @@ void add_sets(std::vector<Fact>& facts, std::span<const Entry> entries, const Se
 /// Sectors read in all over those read from a slice on average. What the SM's own part of the L2
 /// answers for the other part counts where it is answered.
 Fact slices(std::span<const Entry> entries) {
-  Fact fact = missing_fact({"l2.slices", "L2", "slices"}, "slices", Better::higher, left_out);
+  Fact fact = missing_fact({"l2.slices", "L2", "slices", "slices"}, left_out);
   std::string spread;
   for (const Entry* entry : select(entries, {{"sweep", "associativity"}, {"level", "L2"}})) {
     const auto all = counter_value(*entry, "l2_read_sectors");

@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 #include "probes/memory_latency/chase.cuh"
 
 namespace fathom::memory_latency {
@@ -113,30 +113,7 @@ constexpr int fill_threads = 128;
 
 template <class F>
 void with_load(SharedLoad load, F&& f) {
-  switch (load) {
-    case SharedLoad::load:
-      return f(std::integral_constant<SharedLoad, SharedLoad::load>{});
-    case SharedLoad::atomic_add:
-      return f(std::integral_constant<SharedLoad, SharedLoad::atomic_add>{});
-    case SharedLoad::atomic_cas:
-      return f(std::integral_constant<SharedLoad, SharedLoad::atomic_cas>{});
-  }
-}
-
-/// A launch of one cluster; `attribute` must outlive it.
-cudaLaunchConfig_t cluster_config(int cluster_size, int shared_bytes, cudaStream_t stream,
-                                  cudaLaunchAttribute& attribute) {
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = static_cast<unsigned>(cluster_size);
-  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(cluster_size));
-  config.blockDim = dim3(fill_threads);
-  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  return config;
+  with_constant<SharedLoad::load, SharedLoad::atomic_add, SharedLoad::atomic_cas>(load, f);
 }
 
 }  // namespace
@@ -157,9 +134,8 @@ void launch_cluster_chase(SharedLoad load, const Chase& chase, int shared_bytes,
   with_load(load, [&](auto kind) {
     const auto kernel = chase_cluster<decltype(kind)::value>;
     FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config = cluster_config(cluster_size, shared_bytes, stream, attribute);
-    FATHOM_CUDA(cudaLaunchKernelEx(&config, kernel, chase, target, std::uint32_t{0}));
+    const ClusterLaunch launch(cluster_size, cluster_size, fill_threads, shared_bytes, stream);
+    launch(kernel, chase, target, std::uint32_t{0});
   });
 }
 
@@ -167,14 +143,8 @@ int largest_cluster(int major, int shared_bytes) {
   if (major < 9) return 0;
   const auto kernel = chase_cluster<SharedLoad::load>;
   FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-  for (int size = 16; size > 1; size /= 2) {
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config = cluster_config(size, shared_bytes, nullptr, attribute);
-    int clusters = 0;
-    const cudaError_t status = cudaOccupancyMaxActiveClusters(&clusters, kernel, &config);
-    if (status == cudaSuccess && clusters > 0) return size;
-    cudaGetLastError();  // too large for this GPU: clears it
-  }
+  for (int size = 16; size > 1; size /= 2)
+    if (ClusterLaunch(size, size, fill_threads, shared_bytes).most_active(kernel) > 0) return size;
   return 0;
 }
 

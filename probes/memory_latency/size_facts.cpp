@@ -19,8 +19,9 @@ const AxisFilter l2_curve{{"sweep", "size"}, {"level", "L2"}};
 /// says.
 void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
   std::vector<double> kept;
-  Fact fact = missing_fact({"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out"},
-                           "B", Better::lower, no_curve);
+  Fact fact = missing_fact(
+      {"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out", "B", Better::lower},
+      no_curve);
   for (const Fact& size : sizes) {
     if (!size.value || !size.bound) continue;
     kept.push_back(size.bound->value - *size.value);
@@ -82,7 +83,7 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Entry* dram = find_measured(
       entries, {{"sweep", "latency"}, {"level", "DRAM"}, {"method", "unrolled chase"}});
   const auto missing = [&](const char* id, const char* quantity, std::string reason) {
-    facts.push_back(missing_fact({id, "L2", quantity}, "B", Better::higher, std::move(reason)));
+    facts.push_back(missing_fact({id, "L2", quantity, "B"}, std::move(reason)));
   };
   if (!c.cut || dram == nullptr || c.cut->boundaries.empty()) {
     const std::string reason = c.cut && c.cut->boundaries.empty() ? no_change(c)
@@ -158,7 +159,7 @@ void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
   }
   if (level == 0) {
     facts.push_back(missing_fact(
-        {"tlb.reach", "TLB", "reach"}, "B", Better::higher,
+        {"tlb.reach", "TLB", "reach", "B"},
         c.cut ? no_change(c) : "footprints are swept in the default suite only, or failed"));
   }
 }

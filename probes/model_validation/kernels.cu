@@ -1,8 +1,7 @@
 #include "probes/model_validation/kernels.h"
 
-#include <stdexcept>
-
-#include "harness/cuda_check.h"
+#include "probes/device/access.cuh"
+#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 #include "probes/model_validation/regions.h"
 
@@ -18,86 +17,12 @@ constexpr int check_threads = 1024;
 
 using Words = std::uint32_t[words_per_lane];
 
-template <int Bytes>
-__device__ void load_shared(std::uint32_t address, Words& w) {
-  if constexpr (Bytes == 1) {
-    asm volatile("ld.shared.u8 %0, [%1];" : "=r"(w[0]) : "r"(address) : "memory");
-  } else if constexpr (Bytes == 2) {
-    asm volatile("ld.shared.u16 %0, [%1];" : "=r"(w[0]) : "r"(address) : "memory");
-  } else if constexpr (Bytes == 4) {
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w[0]) : "r"(address) : "memory");
-  } else if constexpr (Bytes == 8) {
-    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
-                 : "=r"(w[0]), "=r"(w[1])
-                 : "r"(address)
-                 : "memory");
-  } else {
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-                 : "r"(address)
-                 : "memory");
-  }
-}
-
-template <int Bytes>
-__device__ void store_shared(std::uint32_t address, const Words& w) {
-  if constexpr (Bytes == 1) {
-    asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "r"(w[0]) : "memory");
-  } else if constexpr (Bytes == 2) {
-    asm volatile("st.shared.u16 [%0], %1;" ::"r"(address), "r"(w[0]) : "memory");
-  } else if constexpr (Bytes == 4) {
-    asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(w[0]) : "memory");
-  } else if constexpr (Bytes == 8) {
-    asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(w[0]), "r"(w[1])
-                 : "memory");
-  } else {
-    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(w[0]), "r"(w[1]),
-                 "r"(w[2]), "r"(w[3])
-                 : "memory");
-  }
-}
-
-template <int Bytes>
-__device__ void load_global(const std::byte* address, Words& w) {
-  if constexpr (Bytes == 1) {
-    asm volatile("ld.global.u8 %0, [%1];" : "=r"(w[0]) : "l"(address) : "memory");
-  } else if constexpr (Bytes == 2) {
-    asm volatile("ld.global.u16 %0, [%1];" : "=r"(w[0]) : "l"(address) : "memory");
-  } else if constexpr (Bytes == 4) {
-    asm volatile("ld.global.u32 %0, [%1];" : "=r"(w[0]) : "l"(address) : "memory");
-  } else if constexpr (Bytes == 8) {
-    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];"
-                 : "=r"(w[0]), "=r"(w[1])
-                 : "l"(address)
-                 : "memory");
-  } else {
-    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-                 : "l"(address)
-                 : "memory");
-  }
-}
-
-template <int Bytes>
-__device__ void store_global(std::byte* address, const Words& w) {
-  if constexpr (Bytes == 1) {
-    asm volatile("st.global.u8 [%0], %1;" ::"l"(address), "r"(w[0]) : "memory");
-  } else if constexpr (Bytes == 2) {
-    asm volatile("st.global.u16 [%0], %1;" ::"l"(address), "r"(w[0]) : "memory");
-  } else if constexpr (Bytes == 4) {
-    asm volatile("st.global.u32 [%0], %1;" ::"l"(address), "r"(w[0]) : "memory");
-  } else if constexpr (Bytes == 8) {
-    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(w[0]), "r"(w[1])
-                 : "memory");
-  } else {
-    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(w[0]), "r"(w[1]),
-                 "r"(w[2]), "r"(w[3])
-                 : "memory");
-  }
-}
-
 __device__ bool is_active(const Trial& trial) {
   return (trial.active_mask >> threadIdx.x & 1u) != 0;
+}
+
+__device__ std::uint64_t region_of(const Trial& trial) {
+  return reinterpret_cast<std::uint64_t>(trial.region);
 }
 
 __device__ void set_untouched(Words& w) {
@@ -127,7 +52,8 @@ __global__ void __launch_bounds__(lanes) shared_load(const __grid_constant__ Tri
   __syncwarp();
   Words w;
   set_untouched(w);
-  if (is_active(trial)) load_shared<Bytes>(shared_address(region) + trial.offset[threadIdx.x], w);
+  if (is_active(trial))
+    SharedMemory::load<Bytes>(w, shared_address(region) + trial.offset[threadIdx.x]);
   if (trial.out != nullptr) write_found(trial.out, w);
 }
 
@@ -142,11 +68,11 @@ __global__ void __launch_bounds__(lanes) shared_store(const __grid_constant__ Tr
   const std::uint32_t address = shared_address(region) + offset;
   Words w;
   set_stored(w, offset);
-  if (is_active(trial)) store_shared<Bytes>(address, w);
+  if (is_active(trial)) SharedMemory::store<Bytes>(address, w);
   if (trial.out == nullptr) return;
   __syncwarp();
   set_untouched(w);
-  if (is_active(trial)) load_shared<Bytes>(address, w);
+  if (is_active(trial)) SharedMemory::load<Bytes>(w, address);
   write_found(trial.out, w);
   int written = 0;
 #pragma unroll 1
@@ -160,7 +86,7 @@ __global__ void __launch_bounds__(lanes) global_load(const __grid_constant__ Tri
   if (trial.active_mask == 0) return;
   Words w;
   set_untouched(w);
-  if (is_active(trial)) load_global<Bytes>(trial.region + trial.offset[threadIdx.x], w);
+  if (is_active(trial)) GlobalMemory::load<Bytes>(w, region_of(trial) + trial.offset[threadIdx.x]);
   if (trial.out != nullptr) write_found(trial.out, w);
 }
 
@@ -170,7 +96,7 @@ __global__ void __launch_bounds__(lanes) global_store(const __grid_constant__ Tr
   const std::uint32_t offset = trial.offset[threadIdx.x];
   Words w;
   set_stored(w, offset);
-  if (is_active(trial)) store_global<Bytes>(trial.region + offset, w);
+  if (is_active(trial)) GlobalMemory::store<Bytes>(region_of(trial) + offset, w);
 }
 
 template <int Bytes>
@@ -178,7 +104,8 @@ __global__ void __launch_bounds__(check_threads) global_check(const __grid_const
   if (threadIdx.x < lanes) {
     Words w;
     set_untouched(w);
-    if (is_active(trial)) load_global<Bytes>(trial.region + trial.offset[threadIdx.x], w);
+    if (is_active(trial))
+      GlobalMemory::load<Bytes>(w, region_of(trial) + trial.offset[threadIdx.x]);
     write_found(trial.out, w);
     trial.out[found_values + threadIdx.x] = 0;
   }
@@ -195,59 +122,20 @@ __global__ void __launch_bounds__(check_threads) global_check(const __grid_const
   if (written != 0) atomicAdd(trial.out + found_values, static_cast<std::uint32_t>(written));
 }
 
-using Kernel = void (*)(Trial);
-
-Kernel of_width(int bytes, Kernel k1, Kernel k2, Kernel k4, Kernel k8, Kernel k16) {
-  switch (bytes) {
-    case 1:
-      return k1;
-    case 2:
-      return k2;
-    case 4:
-      return k4;
-    case 8:
-      return k8;
-    case 16:
-      return k16;
+/// A kernel of one warp, or of `threads`, for the number of bytes that a lane accesses at once.
+#define FATHOM_LAUNCH_OF_WIDTH(kernel, threads)                                       \
+  void launch_##kernel(int bytes, const Trial& trial, cudaStream_t stream) {          \
+    with_constant<1, 2, 4, 8, 16>(                                                    \
+        bytes, [&](auto width) { kernel<width><<<1, threads, 0, stream>>>(trial); }); \
+    FATHOM_CUDA(cudaGetLastError());                                                  \
   }
-  throw std::invalid_argument("a lane accesses 1, 2, 4, 8 or 16 bytes at once");
-}
-
-void launch(Kernel kernel, const Trial& trial, int threads, cudaStream_t stream) {
-  kernel<<<1, threads, 0, stream>>>(trial);
-  FATHOM_CUDA(cudaGetLastError());
-}
 
 }  // namespace
 
-void launch_shared_load(int bytes, const Trial& trial, cudaStream_t stream) {
-  launch(of_width(bytes, shared_load<1>, shared_load<2>, shared_load<4>, shared_load<8>,
-                  shared_load<16>),
-         trial, lanes, stream);
-}
-
-void launch_shared_store(int bytes, const Trial& trial, cudaStream_t stream) {
-  launch(of_width(bytes, shared_store<1>, shared_store<2>, shared_store<4>, shared_store<8>,
-                  shared_store<16>),
-         trial, lanes, stream);
-}
-
-void launch_global_load(int bytes, const Trial& trial, cudaStream_t stream) {
-  launch(of_width(bytes, global_load<1>, global_load<2>, global_load<4>, global_load<8>,
-                  global_load<16>),
-         trial, lanes, stream);
-}
-
-void launch_global_store(int bytes, const Trial& trial, cudaStream_t stream) {
-  launch(of_width(bytes, global_store<1>, global_store<2>, global_store<4>, global_store<8>,
-                  global_store<16>),
-         trial, lanes, stream);
-}
-
-void launch_global_check(int bytes, const Trial& trial, cudaStream_t stream) {
-  launch(of_width(bytes, global_check<1>, global_check<2>, global_check<4>, global_check<8>,
-                  global_check<16>),
-         trial, check_threads, stream);
-}
+FATHOM_LAUNCH_OF_WIDTH(shared_load, lanes)
+FATHOM_LAUNCH_OF_WIDTH(shared_store, lanes)
+FATHOM_LAUNCH_OF_WIDTH(global_load, lanes)
+FATHOM_LAUNCH_OF_WIDTH(global_store, lanes)
+FATHOM_LAUNCH_OF_WIDTH(global_check, check_threads)
 
 }  // namespace fathom::model_validation

@@ -130,15 +130,15 @@ Case occupancy_case(const DeviceFacts& device) {
   c.name = "occupancy";
   c.axes = {{"model", "occupancy"}};
   c.suite = Suite::quick;
-  c.campaign = Campaign{"configurations",
-                        {},
-                        [device](Context& context, CounterSession*, const KeepGoing& keep_going) {
-                          try {
-                            return run(context, device, keep_going);
-                          } catch (const std::invalid_argument& error) {  // an SM that no table has
-                            throw Error(ExitCode::bad_input, error.what());
-                          }
-                        }};
+  c.mode = Campaign{"configurations",
+                    {},
+                    [device](Context& context, CounterSession*, const KeepGoing& keep_going) {
+                      try {
+                        return run(context, device, keep_going);
+                      } catch (const std::invalid_argument& error) {  // an SM that no table has
+                        throw Error(ExitCode::bad_input, error.what());
+                      }
+                    }};
   return c;
 }
 

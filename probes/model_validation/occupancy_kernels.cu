@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 
 namespace fathom::model_validation {
 namespace {
@@ -59,10 +59,7 @@ int driver_blocks(int occupant, int threads, int dynamic_shared, int carveout_pe
   const Occupant kernel = kernels.at(static_cast<std::size_t>(occupant));
   FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                    carveout_percent));
-  int blocks = 0;
-  FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, kernel, threads, static_cast<std::size_t>(dynamic_shared)));
-  return blocks;
+  return resident_blocks_of(kernel, threads, static_cast<std::size_t>(dynamic_shared));
 }
 
 void launch_occupant(int occupant, unsigned* memory, cudaStream_t stream) {

@@ -16,7 +16,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   return result;
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "model_validation",
     .question =
         "Do the models of shared memory, global memory and occupancy predict this GPU exactly, "
@@ -42,4 +42,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::model_validation
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::model_validation::parts)
+FATHOM_PROBE(fathom::model_validation::probe)

@@ -189,7 +189,7 @@ Case warp_case(Space space, Access op, int bytes) {
             {"operation", name(op)},
             {"bits", std::int64_t{8} * bytes}};
   c.suite = Suite::quick;
-  c.campaign = Campaign{
+  c.mode = Campaign{
       "patterns", instruction.roles(),
       [instruction](Context& context, CounterSession* counters, const KeepGoing& keep_going) {
         return run(context, counters, keep_going, instruction);

@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 #include "probes/occupancy/kernels.h"
 
 namespace fathom::occupancy_probe {
@@ -82,14 +82,8 @@ Kernel kernel_of(const Variant& variant) {
   } else if (variant.vectors == 4) {
     if (variant.ballast == 0) return persistent_copy<4, 0>;
   } else if (variant.vectors == 1) {
-    switch (variant.ballast) {
-      case 0: return persistent_copy<1, 0>;
-      case 64: return persistent_copy<1, 64>;
-      case 80: return persistent_copy<1, 80>;
-      case 112: return persistent_copy<1, 112>;
-      case 164: return persistent_copy<1, 164>;
-      case 214: return persistent_copy<1, 214>;
-    }
+    return with_constant<0, 64, 80, 112, 164, 214>(
+        variant.ballast, [](auto ballast) -> Kernel { return persistent_copy<1, ballast>; });
   }
   throw std::invalid_argument("no such variant of the occupancy probe's copy");
 }
@@ -117,8 +111,7 @@ KernelFacts facts_of(const Variant& variant, int threads, int dynamic_shared) {
   facts.registers = attributes.numRegs;
   facts.static_shared = static_cast<int>(attributes.sharedSizeBytes);
   facts.local_bytes = static_cast<int>(attributes.localSizeBytes);
-  FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&facts.resident_blocks, kernel, threads,
-                                                            dynamic_shared));
+  facts.resident_blocks = resident_blocks_of(kernel, threads, dynamic_shared);
   return facts;
 }
 

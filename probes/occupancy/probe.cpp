@@ -161,7 +161,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   return result;
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "occupancy",
     .question =
         "How much occupancy does a memory-bound kernel need, and is it what was computed before "
@@ -177,4 +177,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::occupancy_probe
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::occupancy_probe::parts)
+FATHOM_PROBE(fathom::occupancy_probe::probe)

@@ -1,4 +1,4 @@
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 #include "probes/tail_effect/kernels.h"
 
 namespace fathom::tail_effect {
@@ -26,10 +26,7 @@ template <class Kernel>
 int resident_blocks(Kernel kernel, int threads, int dynamic_shared) {
   FATHOM_CUDA(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic_shared));
-  int blocks = 0;
-  FATHOM_CUDA(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, dynamic_shared));
-  return blocks;
+  return resident_blocks_of(kernel, threads, dynamic_shared);
 }
 
 }  // namespace

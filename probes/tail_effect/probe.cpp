@@ -163,7 +163,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
   return all;
 }
 
-const ProbeParts parts{
+const Probe probe{
     .name = "tail_effect",
     .question = "Does a grid that does not fill its last wave pay for the whole wave?",
     .method =
@@ -178,4 +178,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::tail_effect
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::tail_effect::parts)
+FATHOM_PROBE(fathom::tail_effect::probe)

@@ -1,3 +1,4 @@
+#include "probes/device/access.cuh"
 #include "probes/memory_latency/chase.cuh"
 #include "probes/topology/one_per_sm.cuh"
 
@@ -20,16 +21,13 @@ __device__ std::uint32_t pass_through(std::uint64_t slice, std::uint32_t slice_b
   constexpr std::uint32_t group = contention_threads * unroll;
 #pragma unroll 1
   for (std::uint32_t first = threadIdx.x; first < slice_bytes / word_bytes; first += group) {
-    std::uint32_t a[unroll], b[unroll], c[unroll], d[unroll];
+    std::uint32_t words[unroll][4];
 #pragma unroll
     for (int k = 0; k < unroll; ++k) {
       const std::uint32_t index = first + k * contention_threads;
       const std::uint64_t address = slice + std::uint64_t{index} * word_bytes;
       if constexpr (traffic == Traffic::load) {
-        asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(a[k]), "=r"(b[k]), "=r"(c[k]), "=r"(d[k])
-                     : "l"(address)
-                     : "memory");
+        GlobalPastL1::load<word_bytes>(words[k], address);
       } else {
         const std::uint32_t value = stored_value(sm, index);
         asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(address), "r"(value)
@@ -38,7 +36,7 @@ __device__ std::uint32_t pass_through(std::uint64_t slice, std::uint32_t slice_b
     }
     if constexpr (traffic == Traffic::load) {
 #pragma unroll
-      for (int k = 0; k < unroll; ++k) sum += a[k] + b[k] + c[k] + d[k];
+      for (const auto& [x, y, z, w] : words) sum += x + y + z + w;
     }
   }
   return sum;

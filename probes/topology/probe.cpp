@@ -5,7 +5,7 @@
 namespace fathom::topology {
 namespace {
 
-const ProbeParts parts{
+const Probe probe{
     .name = "topology",
     .question =
         "Which SMs sit together in TPCs and GPCs, and how far is each line of the L2 from each of "
@@ -31,4 +31,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::topology
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::topology::parts)
+FATHOM_PROBE(fathom::topology::probe)

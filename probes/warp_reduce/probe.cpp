@@ -5,7 +5,7 @@
 namespace fathom::warp_reduce {
 namespace {
 
-const ProbeParts parts{
+const Probe probe{
     .name = "warp_reduce",
     .question =
         "Does a sum run at the speed of memory, and what is the cheapest way to add up a warp?",
@@ -23,4 +23,4 @@ const ProbeParts parts{
 }  // namespace
 }  // namespace fathom::warp_reduce
 
-FATHOM_PROBE(fathom::PartsProbe, fathom::warp_reduce::parts)
+FATHOM_PROBE(fathom::warp_reduce::probe)

@@ -30,24 +30,13 @@ constexpr std::size_t cold_multiple_of_l2 = 4;
 constexpr std::size_t memory_for_4_gib = 12 * GiB;
 
 const char* name_of(Recipe recipe) {
-  switch (recipe) {
-    case Recipe::tile: return "tile";
-    case Recipe::loop: return "loop";
-    case Recipe::scalar_loop: return "scalar-loop";
-    case Recipe::dynamic: return "dynamic";
-  }
-  return "";
+  constexpr const char* names[] = {"tile", "loop", "scalar-loop", "dynamic"};
+  return names[static_cast<int>(recipe)];
 }
 
 const char* name_of(Element element) {
-  switch (element) {
-    case Element::f32: return "float";
-    case Element::f64: return "double";
-    case Element::i32: return "int32";
-    case Element::f16: return "half";
-    case Element::bf16: return "bfloat16";
-  }
-  return "";
+  constexpr const char* names[] = {"float", "double", "int32", "half", "bfloat16"};
+  return names[static_cast<int>(element)];
 }
 
 Fill fill_of(Element element) {

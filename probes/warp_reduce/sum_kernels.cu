@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 #include "probes/warp_reduce/stages.cuh"
 
 namespace fathom::warp_reduce {
@@ -139,10 +139,7 @@ int accumulator_bytes(Element element) {
 
 int resident_blocks(const SumKernel& kernel) {
   return with_type(kernel.element, [&](auto x) {
-    int blocks = 0;
-    FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, kernel_of<decltype(x)>(kernel), kernel.threads, 0));
-    return blocks;
+    return resident_blocks_of(kernel_of<decltype(x)>(kernel), kernel.threads);
   });
 }
 

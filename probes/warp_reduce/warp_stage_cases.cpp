@@ -44,18 +44,14 @@ struct Stage {
 };
 
 const char* name_of(WarpMethod method) {
-  switch (method) {
-    case WarpMethod::shuffle_xor: return "shuffle-xor";
-    case WarpMethod::shuffle_down: return "shuffle-down";
-    case WarpMethod::reduce_add: return "reduce-add";
-    case WarpMethod::shared_tree: return "shared-tree";
-    case WarpMethod::shared_butterfly: return "shared-butterfly";
-  }
-  return "";
+  constexpr const char* names[] = {"shuffle-xor", "shuffle-down", "reduce-add", "shared-tree",
+                                   "shared-butterfly"};
+  return names[static_cast<int>(method)];
 }
 
 const char* name_of(StageType type) {
-  return type == StageType::f32 ? "float" : type == StageType::i32 ? "int32" : "double";
+  constexpr const char* names[] = {"float", "int32", "double"};
+  return names[static_cast<int>(type)];
 }
 
 int bytes_of(StageType type) { return type == StageType::f64 ? 8 : 4; }

@@ -1,8 +1,6 @@
 #include "probes/warp_reduce/warp_stage_kernels.h"
 
-#include <stdexcept>
-
-#include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 
 // Each warp repeats reductions whose input is the last one's result. With one warp on the SM the
 // clocks are a reduction's latency, with 32 of two chains each what the SM sustains.
@@ -154,40 +152,24 @@ void launch(const WarpStageRun& run, int blocks, cudaStream_t stream) {
   FATHOM_CUDA(cudaGetLastError());
 }
 
-template <StageType Type, int Chains>
-void launch_method(const WarpStageRun& run, int blocks, cudaStream_t stream) {
-  switch (run.method) {
-    case WarpMethod::shuffle_xor:
-      return launch<WarpMethod::shuffle_xor, Type, Chains>(run, blocks, stream);
-    case WarpMethod::shuffle_down:
-      return launch<WarpMethod::shuffle_down, Type, Chains>(run, blocks, stream);
-    case WarpMethod::shared_tree:
-      return launch<WarpMethod::shared_tree, Type, Chains>(run, blocks, stream);
-    case WarpMethod::shared_butterfly:
-      return launch<WarpMethod::shared_butterfly, Type, Chains>(run, blocks, stream);
-    case WarpMethod::reduce_add:
-      if constexpr (Type == StageType::i32) {
-        return launch<WarpMethod::reduce_add, Type, Chains>(run, blocks, stream);
-      }
-  }
-  throw std::invalid_argument("this type has no such reduction");
-}
-
-template <StageType Type>
-void launch_type(const WarpStageRun& run, int blocks, cudaStream_t stream) {
-  if (run.chains == 1) return launch_method<Type, 1>(run, blocks, stream);
-  if (run.chains == max_chains) return launch_method<Type, max_chains>(run, blocks, stream);
-  throw std::invalid_argument("a warp has one chain or max_chains");
-}
-
 }  // namespace
 
 void launch_warp_stage(const WarpStageRun& run, int blocks, cudaStream_t stream) {
-  switch (run.type) {
-    case StageType::f32: return launch_type<StageType::f32>(run, blocks, stream);
-    case StageType::i32: return launch_type<StageType::i32>(run, blocks, stream);
-    case StageType::f64: return launch_type<StageType::f64>(run, blocks, stream);
-  }
+  using enum WarpMethod;
+  using enum StageType;
+  with_constant<f32, i32, f64>(run.type, [&](auto type) {
+    with_constant<1, max_chains>(run.chains, [&](auto chains) {
+      constexpr StageType of_type = decltype(type)::value;
+      if constexpr (of_type == i32) {
+        if (run.method == reduce_add)
+          return launch<reduce_add, of_type, decltype(chains)::value>(run, blocks, stream);
+      }
+      with_constant<shuffle_xor, shuffle_down, shared_tree, shared_butterfly>(
+          run.method, [&](auto method) {
+            launch<decltype(method)::value, of_type, decltype(chains)::value>(run, blocks, stream);
+          });
+    });
+  });
 }
 
 }  // namespace fathom::warp_reduce

@@ -1,15 +1,11 @@
-// `fathom predict waves`, `roofline` and `transformer`: what they print, and what they refuse.
+// `fathom predict waves`, `roofline` and `transformer`: what they print.
 
-#include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <nlohmann/json.hpp>
 
+#include "predict_runs.h"
 #include "results/document_io.h"
-#include "results/exit_codes.h"
-#include "sandbox.h"
 
 namespace fathom {
 namespace {
@@ -18,25 +14,6 @@ using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 using Json = nlohmann::json;
-using Words = std::vector<std::string>;
-
-CapturedRun predict(Sandbox& box, Words words) {
-  words.insert(words.begin(), "predict");
-  return box.fathom(words);
-}
-
-std::string text_of(Sandbox& box, const Words& words) {
-  const auto run = predict(box, words);
-  INFO(run.errors);
-  REQUIRE(code(run) == 0);
-  CHECK(run.errors.empty());
-  return run.output;
-}
-
-Json json_of(Sandbox& box, Words words) {
-  words.push_back("--json");
-  return Json::parse(text_of(box, words));
-}
 
 TEST_CASE("predict waves: a grid and a matrix product", "[e2e]") {
   Sandbox box({});
@@ -154,62 +131,6 @@ TEST_CASE("predict transformer: GPUs without the precision asked for are named",
   const Json answer = json_of(box, words);
   CHECK(answer["without_units"].size() == 7);
   CHECK(answer["table"].size() == 7);
-}
-
-struct Mistake {
-  Words words;
-  const char* said;
-};
-
-TEST_CASE("predict: what cannot be is refused in one sentence", "[e2e]") {
-  const auto mistake = GENERATE(
-      Mistake{{"roofline"}, "--gpu"}, Mistake{{"roofline", "--gpu", "H20"}, "Did you mean `H200`?"},
-      Mistake{{"roofline", "--gpu", "H200", "--result", "x"}, "excludes"},
-      Mistake{{"roofline", "--result", "none.json"}, "none.json"},
-      Mistake{{"roofline", "--gpu", "T4", "--precision", "fp8"}, "no units"},
-      Mistake{{"roofline", "--gpu", "H200", "--flops", "nan"}, "nan"},
-      Mistake{{"roofline", "--gpu", "H200", "--bytes", "-1"}, "-1"},
-      Mistake{{"roofline", "--gpu", "H200", "--level", "L2"}, "NAME=BYTES@BANDWIDTH"},
-      Mistake{{"roofline", "--gpu", "H200", "--level", "L2=1@0"}, "positive"},
-      Mistake{{"roofline", "--gpu", "H200", "--level", "DRAM=1@2"}, "--bytes"},
-      Mistake{{"roofline", "--gpu", "H200", "--bytes", "0"}, "no byte"},
-      Mistake{{"roofline", "--gpu", "H200", "--precison", "bf16"}, "--precision"},
-      Mistake{{"waves"}, "--blocks"}, Mistake{{"waves", "--blocks", "5"}, "--sms"},
-      Mistake{{"waves", "--blocks", "0", "--sms", "3"}, "--blocks"},
-      Mistake{{"waves", "--gemm", "1", "2", "--sms", "3"}, "--gemm"},
-      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--tile", "1", "2", "3"}, "--tile"},
-      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--cluster", "2", "1"}, "--cluster"},
-      Mistake{{"waves", "--gemm", "1", "2", "3", "--sms", "4", "--cluster", "0", "1"}, "--cluster"},
-      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--cost", "latency"}, "--wave-time"},
-      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--overhead", "1e-6"}, "--wave-time"},
-      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--gpu", "H200"}, "--sms"},
-      Mistake{{"roofline", "--gpu", "H200", "--flops", "137B", "--bytes", "1G"}, "137B"},
-      Mistake{{"transformer", "--layers", "2", "--hidden", "64", "--heads", "4294967296", "--vocab",
-               "10", "--gpu", "H200"},
-              "number of heads"},
-      Mistake{{"waves", "--gemm", "1", "2", "3", "--sms", "4", "--split-k", "9"}, "split"},
-      Mistake{{"transformer"}, "--params"}, Mistake{{"transformer", "--params", "0"}, "--params"},
-      Mistake{{"transformer", "--params", "7B", "--layers", "3"}, "not both"},
-      Mistake{{"transformer", "--params", "7B", "--active", "8B"}, "active"},
-      Mistake{{"transformer", "--layers", "3"}, "hidden size"},
-      Mistake{{"transformer", "--config", "none.json"}, "none.json"},
-      Mistake{{"transformer", "--params", "7B", "--weights", "fp4"}, "--weights"},
-      Mistake{{"transformer", "--params", "7B", "--gpu", "T4", "--compute", "bf16"}, "no units"},
-      Mistake{{"transformer", "--params", "7B", "--prompt", "9", "--context", "8"}, "prompt"});
-  Sandbox box({});
-  const auto run = predict(box, mistake.words);
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::bad_input));
-  CHECK_THAT(run.errors, StartsWith("fathom: ") && ContainsSubstring(mistake.said));
-  CHECK(std::count(run.errors.begin(), run.errors.end(), '\n') == 1);
-  CHECK(run.output.empty());
-}
-
-TEST_CASE("predict: every one of these has help with examples", "[e2e]") {
-  const std::string name = GENERATE("waves", "roofline", "transformer");
-  Sandbox box({});
-  const std::string help = text_of(box, {name, "--help"});
-  CHECK_THAT(help, ContainsSubstring("Example") && ContainsSubstring("fathom predict " + name));
 }
 
 }  // namespace

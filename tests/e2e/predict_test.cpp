@@ -6,10 +6,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <nlohmann/json.hpp>
 
+#include "predict_runs.h"
 #include "results/exit_codes.h"
-#include "sandbox.h"
 
 namespace fathom {
 namespace {
@@ -18,25 +17,6 @@ using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
 using Json = nlohmann::json;
-
-CapturedRun predict(Sandbox& box, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "predict");
-  return box.fathom(arguments);
-}
-
-std::string text_of(std::vector<std::string> arguments) {
-  Sandbox box({});
-  const auto run = predict(box, std::move(arguments));
-  INFO(run.errors);
-  CHECK(code(run) == 0);
-  CHECK(run.errors.empty());
-  return run.output;
-}
-
-Json json_of(std::vector<std::string> arguments) {
-  arguments.push_back("--json");
-  return Json::parse(text_of(std::move(arguments)));
-}
 
 std::string csv_header() {
   std::string text = "op,bytes";
@@ -93,7 +73,7 @@ TEST_CASE("shared draws which lane gets its word from which bank when", "[e2e]")
 }
 
 TEST_CASE("shared understands every way to name a pattern", "[e2e]") {
-  const auto wavefronts = [](std::vector<std::string> arguments) {
+  const auto wavefronts = [](Words arguments) {
     arguments.insert(arguments.begin(), "shared");
     return json_of(std::move(arguments)).at("wavefronts").get<int>();
   };
@@ -258,7 +238,8 @@ TEST_CASE("swizzle prints an index to paste", "[e2e]") {
 }
 
 TEST_CASE("Every prediction has help with examples", "[e2e]") {
-  const std::string name = GENERATE("shared", "global", "occupancy", "swizzle");
+  const std::string name =
+      GENERATE("shared", "global", "occupancy", "swizzle", "waves", "roofline", "transformer");
   const std::string help = text_of({name, "--help"});
   CHECK_THAT(help, ContainsSubstring("Examples:") &&
                        ContainsSubstring("fathom predict " + name + " ") &&
@@ -268,7 +249,7 @@ TEST_CASE("Every prediction has help with examples", "[e2e]") {
 }
 
 struct Mistake {
-  std::vector<std::string> arguments;
+  Words arguments;
   const char* said;
 };
 
@@ -319,7 +300,40 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
       Mistake{{"swizzle", "--access", "load:row:four"}, "no number of bytes"},
       Mistake{{"swizzle", "--access", "load:row:2"}, "at least an element's 4"},
       Mistake{{"swizzle", "--rows", "100000"}, "largest shared memory"},
-      Mistake{{"swizzle", "--element-bytes", "3"}, "1, 2, 4, 8, 16"});
+      Mistake{{"swizzle", "--element-bytes", "3"}, "1, 2, 4, 8, 16"},
+      Mistake{{"roofline"}, "--gpu"}, Mistake{{"roofline", "--gpu", "H20"}, "Did you mean `H200`?"},
+      Mistake{{"roofline", "--gpu", "H200", "--result", "x"}, "excludes"},
+      Mistake{{"roofline", "--result", "none.json"}, "none.json"},
+      Mistake{{"roofline", "--gpu", "T4", "--precision", "fp8"}, "no units"},
+      Mistake{{"roofline", "--gpu", "H200", "--flops", "nan"}, "nan"},
+      Mistake{{"roofline", "--gpu", "H200", "--bytes", "-1"}, "-1"},
+      Mistake{{"roofline", "--gpu", "H200", "--level", "L2"}, "NAME=BYTES@BANDWIDTH"},
+      Mistake{{"roofline", "--gpu", "H200", "--level", "L2=1@0"}, "positive"},
+      Mistake{{"roofline", "--gpu", "H200", "--level", "DRAM=1@2"}, "--bytes"},
+      Mistake{{"roofline", "--gpu", "H200", "--bytes", "0"}, "no byte"},
+      Mistake{{"roofline", "--gpu", "H200", "--precison", "bf16"}, "--precision"},
+      Mistake{{"waves"}, "--blocks"}, Mistake{{"waves", "--blocks", "5"}, "--sms"},
+      Mistake{{"waves", "--blocks", "0", "--sms", "3"}, "--blocks"},
+      Mistake{{"waves", "--gemm", "1", "2", "--sms", "3"}, "--gemm"},
+      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--tile", "1", "2", "3"}, "--tile"},
+      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--cluster", "2", "1"}, "--cluster"},
+      Mistake{{"waves", "--gemm", "1", "2", "3", "--sms", "4", "--cluster", "0", "1"}, "--cluster"},
+      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--cost", "latency"}, "--wave-time"},
+      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--overhead", "1e-6"}, "--wave-time"},
+      Mistake{{"waves", "--blocks", "5", "--sms", "3", "--gpu", "H200"}, "--sms"},
+      Mistake{{"roofline", "--gpu", "H200", "--flops", "137B", "--bytes", "1G"}, "137B"},
+      Mistake{{"transformer", "--layers", "2", "--hidden", "64", "--heads", "4294967296", "--vocab",
+               "10", "--gpu", "H200"},
+              "number of heads"},
+      Mistake{{"waves", "--gemm", "1", "2", "3", "--sms", "4", "--split-k", "9"}, "split"},
+      Mistake{{"transformer"}, "--params"}, Mistake{{"transformer", "--params", "0"}, "--params"},
+      Mistake{{"transformer", "--params", "7B", "--layers", "3"}, "not both"},
+      Mistake{{"transformer", "--params", "7B", "--active", "8B"}, "active"},
+      Mistake{{"transformer", "--layers", "3"}, "hidden size"},
+      Mistake{{"transformer", "--config", "none.json"}, "none.json"},
+      Mistake{{"transformer", "--params", "7B", "--weights", "fp4"}, "--weights"},
+      Mistake{{"transformer", "--params", "7B", "--gpu", "T4", "--compute", "bf16"}, "no units"},
+      Mistake{{"transformer", "--params", "7B", "--prompt", "9", "--context", "8"}, "prompt"});
   Sandbox box({});
   const auto run = predict(box, mistake.arguments);
   INFO(run.output << run.errors);

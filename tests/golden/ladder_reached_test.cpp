@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "gemm/conclude_parts.h"
+#include "gemm/bench/conclude_parts.h"
 #include "results/document_io.h"
 #include "results/query.h"
 

@@ -74,10 +74,10 @@ TEST_CASE("a case is measured by its energy", "[gpu][energy]") {
   Case c;
   c.name = "rest";
   c.metric = {"energy", "J/op", Better::lower, std::nullopt};
-  c.energy = EnergyLoop{};
-  c.energy->work = 10;
+  auto& loop = c.mode.emplace<EnergyLoop>();
+  loop.work = 10;
   double seen = 0;
-  c.energy->figures = [&](const EnergyReading& whole) -> std::map<std::string, double> {
+  loop.figures = [&](const EnergyReading& whole) -> std::map<std::string, double> {
     seen = whole.joules / whole.work;
     return {{"seen", seen}};
   };
@@ -94,7 +94,7 @@ TEST_CASE("a case is measured by its energy", "[gpu][energy]") {
   const Entry works = runner.measure_energy("energy/rest", "energy", c);
   REQUIRE(works.metric.value.has_value());
   CHECK(works.samples.size() >= 2);
-  CHECK(works.extras.at("loop_s") > 0.9 * c.energy->seconds);
+  CHECK(works.extras.at("loop_s") > 0.9 * loop.seconds);
   CHECK(works.extras.at("power_w") > 5);
   CHECK(works.extras.at("power_w") < 5000);
   CHECK(works.extras.at("seen") == seen);
@@ -106,7 +106,7 @@ TEST_CASE("a case is measured by its energy", "[gpu][energy]") {
   CHECK(works.real_time_s < 2e-3);
   CHECK_FALSE(works.telemetry.missing_reason.size());
 
-  c.energy->work = 0;
+  loop.work = 0;
   c.metric = {"power", "W", Better::lower, std::nullopt};
   c.prepare = [](Context&) { return Workload{}; };
   const Entry idle = runner.measure_energy("energy/idle", "energy", c);

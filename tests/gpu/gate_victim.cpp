@@ -34,26 +34,9 @@ struct Metric {
   Possible possible;
 };
 
-class Victim : public Probe {
+class Victim {
  public:
-  std::string name() const override { return "gate_victim"; }
-  std::string program() const override { return name(); }
-  std::string question() const override { return "Does the gate find a fault in one of these?"; }
-  std::string method() const override {
-    return "Chains of dependent instructions, walks through shared memory, L1 and L2, matrix "
-           "products, atomics, reads and copies of tiles in L2 and DRAM; each a fraction of a "
-           "millisecond, with its output checked.";
-  }
-  std::vector<std::string> claim_ids() const override { return {}; }
-  std::vector<ProbeOption> options() const override { return fault_options(); }
-  std::string example() const override {
-    return "--slow gate_victim/fma/warps:8=1.03 --conflict gate_victim/shared/warps:8=0.01";
-  }
-  std::vector<Case> cases(const DeviceFacts& device) const override {
-    return cases_for(device, {});
-  }
-  std::vector<Case> cases_for(const DeviceFacts& device,
-                              const OptionValues& values) const override {
+  static std::vector<Case> cases_for(const DeviceFacts& device, const OptionValues& values) {
     std::map<std::string, Possible> metrics;
     for (const Metric& metric : all(device, {}))
       metrics.emplace(name_of(metric.c), metric.possible);
@@ -63,7 +46,7 @@ class Victim : public Probe {
     return cases;
   }
 
-  Findings conclude(std::span<const Entry> entries) const override {
+  static Findings conclude(std::span<const Entry> entries) {
     Findings findings;
     findings.answer = fmt::format("{} metrics to be compared by the gate.", entries.size());
     View table;
@@ -74,7 +57,7 @@ class Victim : public Probe {
   }
 
  private:
-  std::string name_of(const Case& c) const { return name() + "/" + c.name; }
+  static std::string name_of(const Case& c) { return "gate_victim/" + c.name; }
 
   /// A case without its workload: `work` per launch is what the metric is of.
   static Case rate_case(std::string name, const char* metric, const char* unit, double work) {
@@ -93,7 +76,7 @@ class Victim : public Probe {
     return c;
   }
 
-  std::vector<Metric> all(const DeviceFacts& device, const Faults& faults) const {
+  static std::vector<Metric> all(const DeviceFacts& device, const Faults& faults) {
     std::vector<Metric> metrics;
     for (const int warps : {4, 8, 16, 32})
       metrics.push_back(chain_metric(device, faults, Chain::fma, "fma", warps));
@@ -117,8 +100,8 @@ class Victim : public Probe {
     return metrics;
   }
 
-  Metric chain_metric(const DeviceFacts& device, const Faults& faults, Chain chain,
-                      const char* label, int warps) const {
+  static Metric chain_metric(const DeviceFacts& device, const Faults& faults, Chain chain,
+                             const char* label, int warps) {
     const Grid grid{device.sms, warps};
     const double steps = static_cast<double>(grid.threads()) * turns * chain_unroll;
     Case c = chain == Chain::fma || chain == Chain::dfma
@@ -163,7 +146,7 @@ class Victim : public Probe {
     return workload;
   }
 
-  Metric shared_metric(const DeviceFacts& device, const Faults& faults, int warps) const {
+  static Metric shared_metric(const DeviceFacts& device, const Faults& faults, int warps) {
     const Grid grid{device.sms, warps};
     Case c = rate_case(fmt::format("shared/warps:{}", warps), "bandwidth", "B/s",
                        static_cast<double>(grid.threads()) * shared_steps * sizeof(int));
@@ -181,7 +164,7 @@ class Victim : public Probe {
     return {std::move(c), {.conflict = true}};
   }
 
-  Metric products_metric(const DeviceFacts& device, const Faults& faults, int warps) const {
+  static Metric products_metric(const DeviceFacts& device, const Faults& faults, int warps) {
     const Grid grid{device.sms, warps};
     const double tiles = static_cast<double>(grid.blocks) * warps;
     Case c = rate_case(fmt::format("mma/warps:{}", warps), "flops", "FLOP/s",
@@ -197,7 +180,7 @@ class Victim : public Probe {
   }
 
   /// `cells`: how many integers all threads share; 0: each has its own.
-  Metric atomics_metric(const DeviceFacts& device, const Faults& faults, int cells) const {
+  static Metric atomics_metric(const DeviceFacts& device, const Faults& faults, int cells) {
     const Grid grid{device.sms, 8};
     const int all_cells = cells > 0 ? cells : static_cast<int>(grid.threads());
     // Few lines are spread over the slices of the L2 unevenly, and otherwise in each process (3 %).
@@ -216,7 +199,7 @@ class Victim : public Probe {
     return {std::move(c), {}};
   }
 
-  Metric chase_metric(const Faults& faults, const char* level, std::size_t bytes) const {
+  static Metric chase_metric(const Faults& faults, const char* level, std::size_t bytes) {
     const bool in_l1 = std::string_view(level) == "L1";
     Case c = time_case(fmt::format("chase/{}:{}KiB", level, bytes / 1024));
     const int steps = slowed(in_l1 ? l1_chase_steps : l2_chase_steps, faults, name_of(c));
@@ -247,8 +230,8 @@ class Victim : public Probe {
     return static_cast<int>(std::min(free, device.shared_bytes_per_block_max - own));
   }
 
-  Metric tiles_metric(const DeviceFacts& device, const Faults& faults, const std::string& kind,
-                      std::size_t size_mib) const {
+  static Metric tiles_metric(const DeviceFacts& device, const Faults& faults,
+                             const std::string& kind, std::size_t size_mib) {
     const bool copies = kind == "copy";
     const auto in_buffer = static_cast<int>(size_mib * mebibyte / tile_bytes);
     // At least 256 MiB, so that what lies in L2 is read many times over.
@@ -304,7 +287,20 @@ class Victim : public Probe {
   }
 };
 
+const Probe probe{
+    .name = "gate_victim",
+    .question = "Does the gate find a fault in one of these?",
+    .method =
+        "Chains of dependent instructions, walks through shared memory, L1 and L2, matrix "
+        "products, atomics, reads and copies of tiles in L2 and DRAM; each a fraction of a "
+        "millisecond, with its output checked.",
+    .conclude = Victim::conclude,
+    .options = fault_options(),
+    .program = "gate_victim",
+    .example = "--slow gate_victim/fma/warps:8=1.03 --conflict gate_victim/shared/warps:8=0.01",
+    .cases_for = Victim::cases_for};
+
 }  // namespace
 }  // namespace fathom::gate_victim
 
-FATHOM_PROBE(fathom::gate_victim::Victim)
+FATHOM_PROBE(fathom::gate_victim::probe)

@@ -4,10 +4,10 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-#include "gemm/autotune.h"
-#include "gemm/kernel_names.h"
-#include "gemm/rung_workload.h"
-#include "gemm/variant.h"
+#include "gemm/bench/autotune.h"
+#include "gemm/bench/launched_kernels.h"
+#include "gemm/bench/rung_workload.h"
+#include "gemm/bench/variant.h"
 #include "results/error.h"
 #include "tests/gpu/gpu_fixture.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "gemm/rung.h"
-#include "gemm/shapes.h"
+#include "gemm/bench/rung.h"
+#include "gemm/bench/shapes.h"
 #include "tests/gpu/gemm_rung_bench.h"
 #include "tests/gpu/launched_kernels.h"
 

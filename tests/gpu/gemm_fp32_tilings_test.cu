@@ -4,8 +4,8 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-#include "gemm/fp32/tilings.h"
-#include "gemm/verification.h"
+#include "gemm/bench/verification.h"
+#include "gemm/best/fp32/tilings.h"
 #include "harness/probe.h"
 #include "tests/gpu/gpu_fixture.h"
 

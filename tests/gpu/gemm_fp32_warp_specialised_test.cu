@@ -5,8 +5,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
-#include "gemm/fp32/warp_specialised_tiles.h"
-#include "gemm/verification.h"
+#include "gemm/bench/verification.h"
+#include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "harness/probe.h"
 #include "tests/gpu/gpu_fixture.h"
 

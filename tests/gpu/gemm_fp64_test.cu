@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "gemm/rung.h"
+#include "gemm/bench/rung.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;

@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
-#include "gemm/rung.h"
+#include "gemm/bench/rung.h"
 #include "tests/gpu/gemm_rung_bench.h"
 #include "tests/gpu/gemm_rung_tasks.h"
 

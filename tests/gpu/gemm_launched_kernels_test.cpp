@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "gemm/cases.h"
-#include "gemm/kernel_names.h"
-#include "gemm/launched_kernels.h"
-#include "gemm/rung_workload.h"
-#include "gemm/shapes.h"
-#include "gemm/variant.h"
+#include "gemm/bench/cases.h"
+#include "gemm/bench/launched_kernels.h"
+#include "gemm/bench/rung_workload.h"
+#include "gemm/bench/shapes.h"
+#include "gemm/bench/variant.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 
+#include "gemm/bench/variant.h"
 #include "gemm/ladder/lesson.h"
-#include "gemm/variant.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;

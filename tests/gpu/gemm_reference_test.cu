@@ -12,8 +12,8 @@
 #include <limits>
 #include <vector>
 
-#include "gemm/reference_kernels.h"
-#include "gemm/verification.h"
+#include "gemm/bench/reference_kernels.h"
+#include "gemm/bench/verification.h"
 #include "tests/gpu/gpu_fixture.h"
 
 using namespace fathom;

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "gemm/fp32/warp_specialised_tiles.h"
-#include "gemm/rung.h"
-#include "gemm/shapes.h"
+#include "gemm/bench/rung.h"
+#include "gemm/bench/shapes.h"
+#include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;

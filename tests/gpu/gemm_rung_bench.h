@@ -4,8 +4,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
 
-#include "gemm/rung.h"
-#include "gemm/verification.h"
+#include "gemm/bench/rung.h"
+#include "gemm/bench/verification.h"
 #include "harness/probe.h"
 #include "tests/gpu/gpu_fixture.h"
 

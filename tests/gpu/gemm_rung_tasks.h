@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gemm/rung.h"
+#include "gemm/bench/rung.h"
 
 // Products for the tests of rungs whose operands come by TMA.
 

@@ -3,8 +3,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "gemm/rung.h"
-#include "gemm/tma_plan.h"
+#include "gemm/bench/rung.h"
+#include "gemm/best/tma_plan.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;

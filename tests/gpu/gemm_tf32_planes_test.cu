@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "gemm/best/tf32_planes.h"
 #include "gemm/blocks/tf32_split.cuh"
-#include "gemm/tf32_planes.h"
 #include "harness/probe.h"
 #include "tests/gpu/gpu_fixture.h"
 

@@ -93,7 +93,7 @@ TEST_CASE("a case under lasting load has a sample for each turn", "[gpu][harness
   Running gpu;
   Case c = make_case(Sabotage::none);
   c.opponents = {{"the same", [](Context& context) { return ones(context, Sabotage::none); }}};
-  c.sustained = SustainedLoad{.lead_in_s = 0.5, .turns = 2};
+  c.mode = SustainedLoad{.lead_in_s = 0.5, .turns = 2};
   const Entry entry = gpu.runner.measure("test/ones", "test", c);
   CAPTURE(entry.verdict.reasons);
   CHECK(entry.timing.mode == "sustained");

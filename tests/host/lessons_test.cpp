@@ -15,11 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "gemm/bench/tolerance.h"
+#include "gemm/bench/variant.h"
 #include "gemm/ladder/lesson.h"
-#include "gemm/ladder/fp32/lessons.h"
-#include "gemm/ladder/fp64/lessons.h"
-#include "gemm/tolerance.h"
-#include "gemm/variant.h"
+#include "gemm/ladder/lessons.h"
 #include "tests/host/host_run.h"
 
 using namespace fathom::gemm;

@@ -94,11 +94,11 @@ const RungCode codes[] = {
      "HGMMA.64x128x16.F32=8 UTMALDG.2D=8 UTMALDG.2D.MULTICAST=0 UTMASTG.2D=0 WARPGROUP.ARRIVE=1 "
      "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=1 USETMAXREG=0 MEMBAR.ALL.GPU<=2",
      "LDGSTS HMMA STSM"},
-    {"half/06_warp_specialised", "::warp_specialised_product<", 2,
+    {"half/06_warp_specialised", "::warp_specialised_product<*, 128>", 2,
      "HGMMA.64x128x16.F32=4 UTMALDG.2D=4 UTMALDG.2D.MULTICAST=0 UTMASTG.2D=0 WARPGROUP.ARRIVE=1 "
      "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2",
      "LDGSTS HMMA STSM"},
-    {"half/07_wide_tile", "::wide_tile_product<", 2,
+    {"half/07_wide_tile", "::warp_specialised_product<*, 256>", 2,
      "HGMMA.64x256x16.F32=4 UTMALDG.2D=6 UTMALDG.2D.MULTICAST=0 UTMASTG.2D=0 WARPGROUP.ARRIVE=1 "
      "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2",
      "LDGSTS HMMA STSM"},
@@ -132,16 +132,16 @@ const RungCode codes[] = {
      "SYNCS.PHASECHK>=2",
      "LDGSTS LDS.64 DADD", specialised},
     // As half/10, but for the type, and twice the stores where C has 32 bits.
-    {"tf32/along_k/01_wgmma", "::tf32_product(", 1,
+    {"tf32/along_k/01_wgmma", "::along_k_product<float", 1,
      "HGMMA.64x256x8.F32.TF32=4 UTMASTG.2D=8" + overlapped, "LDGSTS HMMA STSM FADD"},
-    {"fp8/along_k/01_fast_sums", "::fp8_product(", 1,
+    {"fp8/along_k/01_fast_sums", "::along_k_product<__nv_fp8_e4m3", 1,
      "QGMMA.64x256x32.F32.E4M3.E4M3=4 UTMASTG.2D=4 STSM" + overlapped, "LDGSTS HMMA FADD"},
     // A sum of each of 128 columns' registers, twice a stage.
     {"fp8/along_k/02_promoted", "::promoted_product(", 1,
      "QGMMA.64x128x32.F32.E4M3.E4M3=8 FADD>=128 UTMASTG.2D=4 STSM WARPGROUP.ARRIVE=2" +
          loads_by_cluster,
      "LDGSTS HMMA"},
-    {"int8/along_k/01_wgmma", "::int8_product(", 1,
+    {"int8/along_k/01_wgmma", "::along_k_product<signed char", 1,
      "IGMMA.64x256x32.S8.S8=4 UTMASTG.2D=8" + overlapped, "LDGSTS HMMA STSM FADD"},
     {"", "::any_product<__nv_fp8_e4m3", 1, "FFMA>=256 LDS STS BAR=2", later, two_blocks},
     {"", "::any_product<signed char", 1, "IMAD>=256 LDS STS BAR=2", later, two_blocks},

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
+#include "gemm/bench/rung.h"
 #include "gemm/ladder/lesson.h"
-#include "gemm/rung.h"
 #include "tests/sass/rung_code.h"
 
 using namespace fathom::gemm;
@@ -35,7 +35,7 @@ void check_kernels(const RungCode& code, const Rung& rung) {
   CHECK(kernels == code.kernels);
 }
 
-/// By its name (gemm/launched_kernels.h).
+/// By its name (gemm/bench/launched_kernels.h).
 bool multiplies(const SassFunction& kernel) {
   return kernel.name.find("_product<") != std::string::npos ||
          kernel.name.find("_product(") != std::string::npos;

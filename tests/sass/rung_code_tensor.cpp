@@ -142,7 +142,6 @@ std::vector<RungCode> other_tensor_codes() {
        "HGMMA UTMALDG LDGSTS USETMAXREG RED REDG ATOMG"});
 
   const char* split = "fp32-3xtf32/02_planned_tiles";
-  add_registers("fp32-3xtf32/01_promoted", "::Promoted,", 2, {t128, 1, 12, 64, 2, 2, 2});
   add_registers(split, "::Wide,", 2, {t128, 1, 12, 64, 2, 2, 2});
   add_registers(split, "::Narrow,", 2, {t64, 1, 12, 32, 2, 1, 1});
   add_registers(split, "::Shared<128,", 2, {t128, 1, 12, 64, 2, 4, 0});

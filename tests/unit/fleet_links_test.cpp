@@ -31,7 +31,7 @@ std::string report_of(const std::vector<Document>& hosts) {
   const Fleet fleet = builder.finish({});
   TestFolder folder;
   const auto paths = write_fleet_report(fleet, find_outliers(fleet, {}), folder.path(), {});
-  return text_of(paths.readme);
+  return file_text(paths.readme);
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ std::vector<std::string> named(const Fleet& fleet) {
 std::string report_of(const Fleet& fleet, const TestFolder& folder) {
   const Outliers outliers = find_outliers(fleet, {});
   const auto paths = write_fleet_report(fleet, outliers, folder.path() / "report", {});
-  std::string text = text_of(paths.readme);
-  for (const auto& host : paths.hosts) text += text_of(host);
+  std::string text = file_text(paths.readme);
+  for (const auto& host : paths.hosts) text += file_text(host);
   return text + fleet_summary(fleet, outliers);
 }
 

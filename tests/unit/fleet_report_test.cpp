@@ -29,7 +29,7 @@ class Report {
     const Fleet fleet = builder.finish({});
     write_fleet_report(fleet, find_outliers(fleet, {}), folder_.path(), {});
   }
-  std::string page() const { return text_of(folder_.path() / "README.md"); }
+  std::string page() const { return file_text(folder_.path() / "README.md"); }
 
  private:
   TestFolder folder_;

@@ -231,7 +231,7 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
 }
 
 TEST_CASE("The file that the documentation shows is one of a baseline", "[gate]") {
-  const std::string text = text_of(FATHOM_SOURCE_DIR "/docs/gate.md");
+  const std::string text = file_text(FATHOM_SOURCE_DIR "/docs/gate.md");
   const std::string fence = "```json\n";
   const auto start = text.find(fence + "{\n\"fathom_baseline\"");
   REQUIRE(start != std::string::npos);

@@ -141,7 +141,7 @@ TEST_CASE("A value that no measurement has is refused, and says of what", "[gate
   CHECK(refusal_of(google_rows(sort + sort + R"({"name": "Sort", "real_time": 1e308})"))
             .find("/benchmarks/2/real_time has a sample of \"Sort\" that is larger than any") !=
         std::string::npos);
-  CHECK(!refusal_of(text_of(corpus / "large_number.json")).empty());
+  CHECK(!refusal_of(file_text(corpus / "large_number.json")).empty());
   const auto baseline = [](const char* value, const char* clock) {
     return fmt::format(
         R"({{"fathom_baseline": 1, "program": "fathom", "date": "2026-01-31T12:00:00Z", "commit": "",
@@ -213,7 +213,7 @@ TEST_CASE("A time or rate of zero or below is no improvement, and a count of zer
 TEST_CASE("Every file of the corpus is decided on or refused in one sentence", "[gate]") {
   std::size_t files = 0;
   for (const auto& file : fs::directory_iterator(corpus)) {
-    const std::string text = text_of(file.path());
+    const std::string text = file_text(file.path());
     const auto* data = reinterpret_cast<const std::uint8_t*>(text.data());
     fuzz_document(data, text.size());  // aborts where that is not so
     if (text.size() > 1) fuzz_rules(data + 1, text.size() - 1);
@@ -231,7 +231,7 @@ TEST_CASE("Refusals say where and what", "[gate]") {
                                           {"baseline_twice.json", "two metrics named \"a/b\""},
                                           {"long_path.json", "15 has the key \"a\" twice"}}) {
     CAPTURE(file);
-    const std::string refusal = refusal_of(text_of(corpus / file));
+    const std::string refusal = refusal_of(file_text(corpus / file));
     CHECK(refusal.find(said) != std::string::npos);
     CHECK(refusal.size() < 300);
   }

@@ -62,7 +62,7 @@ TEST_CASE("Rounds are processes that leave a result", "[gate]") {
   REQUIRE(run.metrics.size() == 2);
   CHECK(run.metrics[0].value == 1500e-9);
   rounds.round(Side::head, {"BM/1"});
-  CHECK(text_of(folder.path() / "filters") == ".\n^(BM/1)(/|$)\n");
+  CHECK(file_text(folder.path() / "filters") == ".\n^(BM/1)(/|$)\n");
   CHECK(fs::exists(folder.path() / "kept/round-002-head/result.json"));
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("A side's variables are its own", "[gate]") {
                        std::chrono::seconds(20));
   message_of(rounds, Side::base);
   message_of(rounds, Side::head);
-  CHECK(text_of(folder.path() / "sides") == "base .\nhead .\n");
+  CHECK(file_text(folder.path() / "sides") == "base .\nhead .\n");
   CHECK(std::getenv("FATHOM_CHECK_SIDE") == nullptr);
 }
 

@@ -6,11 +6,10 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <set>
 
-#include "gemm/autotune.h"
-#include "gemm/fp32/tiling_variants.h"
-#include "gemm/fp32/tilings.h"
-#include "gemm/kernel_names.h"
-#include "gemm/request.h"
+#include "gemm/bench/autotune.h"
+#include "gemm/bench/launched_kernels.h"
+#include "gemm/bench/request.h"
+#include "gemm/best/fp32/tilings.h"
 
 using namespace fathom;
 using namespace fathom::gemm;

@@ -7,10 +7,10 @@
 #include <set>
 #include <string>
 
-#include "gemm/cases.h"
-#include "gemm/request.h"
-#include "gemm/rung.h"
-#include "gemm/shapes.h"
+#include "gemm/bench/cases.h"
+#include "gemm/bench/request.h"
+#include "gemm/bench/rung.h"
+#include "gemm/bench/shapes.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
@@ -197,7 +197,9 @@ TEST_CASE("every rung of a ladder rests as long before a sample, and points of a
   device.sm_clock_max_hz = 1980e6;
   for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
     CAPTURE(c.name);
-    if (c.sustained || std::get<std::string>(c.axes[2].second) == "cuBLAS") continue;
+    if (std::holds_alternative<SustainedLoad>(c.mode) ||
+        std::get<std::string>(c.axes[2].second) == "cuBLAS")
+      continue;
     const bool of_curve = c.name.ends_with("/sizes") || c.name.ends_with("/tiles");
     CHECK(c.precision->rest == (of_curve ? 0 : 2));
     const Rung* rung = find_rung(std::get<std::string>(c.axes[1].second) + "/" +

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <string>
 
-#include "gemm/cases.h"
-#include "gemm/peak.h"
-#include "gemm/request.h"
-#include "gemm/rung.h"
-#include "gemm/rung_choice.h"
+#include "gemm/bench/cases.h"
+#include "gemm/bench/peak.h"
+#include "gemm/bench/request.h"
+#include "gemm/bench/rung.h"
+#include "gemm/bench/rung_choice.h"
 #include "results/error.h"
 
 using namespace fathom;

@@ -1,7 +1,7 @@
 #include <catch2/catch_test_macros.hpp>
 
-#include "gemm/conclude.h"
-#include "gemm/conclude_parts.h"
+#include "gemm/bench/conclude.h"
+#include "gemm/bench/conclude_parts.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gemm/kernel_names.h"
-#include "gemm/launched_kernels.h"
+#include "gemm/bench/launched_kernels.h"
 
 using namespace fathom::gemm;
 

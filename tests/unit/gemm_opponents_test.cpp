@@ -5,9 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include "gemm/algorithm_choice.h"
-#include "gemm/opponents.h"
-#include "gemm/problem.h"
+#include "gemm/bench/algorithm_choice.h"
+#include "gemm/bench/opponents.h"
+#include "gemm/bench/problem.h"
 
 using namespace fathom;
 using namespace fathom::gemm;

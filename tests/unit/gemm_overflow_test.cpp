@@ -7,9 +7,9 @@
 #include <cmath>
 #include <random>
 
-#include "gemm/overflow.h"
-#include "gemm/request.h"
-#include "gemm/shapes.h"
+#include "gemm/bench/overflow.h"
+#include "gemm/bench/request.h"
+#include "gemm/bench/shapes.h"
 #include "results/error.h"
 
 using namespace fathom;

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <tuple>
 
-#include "gemm/fp32/tilings.h"
-#include "gemm/fp32/warp_specialised_tiles.h"
-#include "gemm/rung.h"
-#include "gemm/rung_workload.h"
-#include "gemm/tma_plan.h"
+#include "gemm/bench/rung.h"
+#include "gemm/bench/rung_workload.h"
+#include "gemm/best/fp32/tilings.h"
+#include "gemm/best/fp32/warp_specialised_tiles.h"
+#include "gemm/best/tma_plan.h"
 
 using namespace fathom;
 using namespace fathom::gemm;

@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "gemm/problem.h"
-#include "gemm/tolerance.h"
+#include "gemm/bench/problem.h"
+#include "gemm/bench/tolerance.h"
 
 using namespace fathom::gemm;
 

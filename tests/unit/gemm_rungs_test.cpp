@@ -6,10 +6,10 @@
 #include <set>
 #include <string>
 
-#include "gemm/conclude_parts.h"
+#include "gemm/bench/conclude_parts.h"
+#include "gemm/bench/request.h"
+#include "gemm/bench/rung.h"
 #include "gemm/ladder/lesson.h"
-#include "gemm/request.h"
-#include "gemm/rung.h"
 
 using namespace fathom;
 using namespace fathom::gemm;

@@ -1,7 +1,6 @@
 #include <catch2/catch_test_macros.hpp>
 
-#include "gemm/fp32_3xtf32/split_operands.h"
-#include "gemm/fp32_3xtf32/split_plan.h"
+#include "gemm/best/fp32_3xtf32/split_plan.h"
 
 using namespace fathom::gemm;
 using fp32_3xtf32::choose_operands;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "gemm/fp32/stream_k.h"
+#include "gemm/best/fp32/stream_k.h"
 
 using namespace fathom::gemm::fp32;
 

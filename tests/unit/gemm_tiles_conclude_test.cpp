@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gemm/conclude.h"
+#include "gemm/bench/conclude.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;

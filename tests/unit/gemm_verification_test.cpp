@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "gemm/verification.h"
+#include "gemm/bench/verification.h"
 
 using namespace fathom::gemm;
 

@@ -152,35 +152,28 @@ TEST_CASE("the model validation says how many differ and what was not compared",
 
 namespace {
 
-class WithOptions : public Probe {
- public:
-  std::string name() const override { return "with_options"; }
-  std::string question() const override { return "Which?"; }
-  std::string method() const override { return "None."; }
-  std::vector<std::string> claim_ids() const override { return {}; }
-  std::vector<ProbeOption> options() const override {
-    ProbeOption scale;
-    scale.name = "scale";
-    scale.kind = ProbeOption::Kind::number;
-    ProbeOption label;
-    label.name = "label";
-    label.kind = ProbeOption::Kind::text;
-    ProbeOption rows;
-    rows.name = "rows";
-    rows.optional = true;
-    rows.most = 10;
-    return {{"patterns", "Patterns", 20, 100, 1, 1000}, scale, label, rows};
-  }
-  std::vector<Case> cases(const DeviceFacts&) const override { return {}; }
-  Findings conclude(std::span<const Entry>) const override { return {}; }
-};
+Probe with_options() {
+  Probe probe{.name = "with_options", .question = "Which?", .method = "None."};
+  ProbeOption scale;
+  scale.name = "scale";
+  scale.kind = ProbeOption::Kind::number;
+  ProbeOption label;
+  label.name = "label";
+  label.kind = ProbeOption::Kind::text;
+  ProbeOption rows;
+  rows.name = "rows";
+  rows.optional = true;
+  rows.most = 10;
+  probe.options = {{"patterns", "Patterns", 20, 100, 1, 1000}, scale, label, rows};
+  return probe;
+}
 
 OptionValues values_of(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "probe_with_options");
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   const auto options =
-      parse_probe_options(static_cast<int>(argv.size()), argv.data(), WithOptions());
+      parse_probe_options(static_cast<int>(argv.size()), argv.data(), with_options());
   return options.value().own;
 }
 

@@ -169,7 +169,8 @@ TEST_CASE("A PCIe link carries its raw rate less the line code", "[models]") {
   CHECK(pcie_bandwidth_bound(1, 1).value == Approx(250e6));
   CHECK(pcie_bandwidth_bound(6, 16).value == Approx(128e9));
   for (int generation = 1; generation < 6; ++generation) {
-    CHECK(pcie_bandwidth_bound(generation + 1, 4).value >= 1.9 * pcie_bandwidth_bound(generation, 4).value);
+    CHECK(pcie_bandwidth_bound(generation + 1, 4).value >=
+          1.9 * pcie_bandwidth_bound(generation, 4).value);
   }
   CHECK_THROWS_AS(pcie_bandwidth_bound(0, 16), std::invalid_argument);
   CHECK_THROWS_AS(pcie_bandwidth_bound(7, 16), std::invalid_argument);

@@ -1,13 +1,10 @@
 #include "models/shared_memory.h"
 
 #include <algorithm>
-#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <numeric>
-#include <random>
-#include <set>
 #include <stdexcept>
 
 #include "random_access.h"
@@ -163,70 +160,6 @@ TEST_CASE("No active lane costs nothing", "[models]") {
   CHECK(cost.wavefronts == 0);
   CHECK(cost.conflicts == 0);
   CHECK(cost.minimum == 0);
-}
-
-TEST_CASE("Properties of shared memory cost over random accesses", "[models]") {
-  std::mt19937_64 random(20260601);
-  for (int trial = 0; trial < 20000; ++trial) {
-    const WarpAccess access = random_access(random);
-    const SharedCost cost = shared_cost(access);
-    CAPTURE(trial, access.bytes_per_lane, access.active_mask);
-
-    std::set<std::uint64_t> words;
-    for (int lane = 0; lane < warp_size; ++lane) {
-      for (int byte = 0; access.active(lane) && byte < access.bytes_per_lane; ++byte) {
-        words.insert((access.address[lane] + static_cast<unsigned>(byte)) / 4);
-      }
-    }
-    REQUIRE(cost.wavefronts >= static_cast<int>((words.size() + 31) / 32));
-    REQUIRE(cost.minimum == static_cast<int>((words.size() + 31) / 32));
-    REQUIRE(cost.wavefronts <= warp_size);
-    REQUIRE(cost.conflicts == cost.wavefronts - cost.groups);
-    REQUIRE(cost.conflicts >= 0);
-    REQUIRE(cost.clocks >= cost.wavefronts);
-
-    // Taking a lane away never costs, and its address does not matter.
-    const auto lane = static_cast<int>(random() % warp_size);
-    WarpAccess without = masked(access, ~(1u << lane));
-    REQUIRE(shared_cost(without).wavefronts <= cost.wavefronts);
-    const int wavefronts_without = shared_cost(without).wavefronts;
-    without.address[lane] = random();
-    REQUIRE(shared_cost(without).wavefronts == wavefronts_without);
-
-    // Rotating all addresses through the banks changes nothing.
-    WarpAccess moved = access;
-    for (auto& address : moved.address) address += 128;
-    REQUIRE(shared_cost(moved).wavefronts == cost.wavefronts);
-
-    // Lanes may swap places within their group where no merging is at stake: a group of 32 lanes,
-    // or addresses that no two lanes share.
-    std::array<int, warp_size> source;
-    std::iota(source.begin(), source.end(), 0);
-    WarpAccess spread = access;
-    if (access.bytes_per_lane > 4) {
-      spread.active_mask = all_lanes;
-      std::set<std::uint64_t> seen;
-      for (auto& address : spread.address) {
-        while (!seen.insert(address).second)
-          address += static_cast<unsigned>(access.bytes_per_lane);
-      }
-    }
-    const int group = shared_group_lanes(access.bytes_per_lane);
-    for (int first = 0; first < warp_size; first += group) {
-      std::shuffle(source.begin() + first, source.begin() + first + group, random);
-    }
-    REQUIRE(shared_cost(permuted(spread, source)).wavefronts == shared_cost(spread).wavefronts);
-  }
-}
-
-TEST_CASE("A broadcast to any lanes is one wavefront up to 64 bits", "[models]") {
-  std::mt19937_64 random(7);
-  for (int trial = 0; trial < 2000; ++trial) {
-    const int bytes = widths[random() % 4];
-    const auto mask = static_cast<std::uint32_t>(random()) | 1u;
-    const std::uint64_t address = random() % 1000 * 8;
-    REQUIRE(shared_cost(masked(broadcast(Access::load, bytes, address), mask)).wavefronts == 1);
-  }
 }
 
 TEST_CASE("Bad accesses to shared memory are refused with the lane named", "[models]") {

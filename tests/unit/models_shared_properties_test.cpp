@@ -62,8 +62,9 @@ TEST_CASE("The cost equals the rule counted word by word", "[models]") {
   for (int trial = 0; trial < 20000; ++trial) {
     const WarpAccess access = random_access(random);
     CAPTURE(trial, access.bytes_per_lane, access.active_mask);
-    require_same(shared_cost(access), counted(access));
-    REQUIRE(wavefronts(access) == counted(access).wavefronts);
+    const SharedCost cost = counted(access);
+    require_same(shared_cost(access), cost);
+    REQUIRE(wavefronts(access) == cost.wavefronts);
   }
 }
 

@@ -229,33 +229,25 @@ TEST_CASE("What the search reports holds when every warp is counted again", "[mo
 }
 
 TEST_CASE("Bad tiles and layouts are refused", "[models]") {
-  const auto refused = [](TileUse tile, const char* why) {
+  const auto refused = [](const char* why, auto change) {
+    TileUse tile = transpose_tile();
+    change(tile);
     CHECK_THROWS_MATCHES(search_layouts(tile), std::invalid_argument,
                          MessageMatches(ContainsSubstring(why)));
   };
-  TileUse tile = transpose_tile();
-  tile.rows = 0;
-  refused(tile, "at least one row");
-  tile = transpose_tile();
-  tile.element_bytes = 3;
-  refused(tile, "not 3");
-  tile = transpose_tile();
-  tile.accesses.clear();
-  refused(tile, "name at least one");
-  tile = transpose_tile();
-  tile.rows = 4096;
-  refused(tile, "largest shared memory");
-  tile = transpose_tile();
-  tile.accesses[0].bytes_per_lane = 2;
-  refused(tile, "at least an element's 4");
-  tile = transpose_tile();
-  tile.row_elements = 33;
-  tile.accesses[0].bytes_per_lane = 16;
-  refused(tile, "whole number of 16-byte");
-  tile = transpose_tile();
-  tile.accesses[0].order = Order::block;
-  tile.accesses[0].block_rows = 5;
-  refused(tile, "does not divide");
+  refused("at least one row", [](TileUse& tile) { tile.rows = 0; });
+  refused("not 3", [](TileUse& tile) { tile.element_bytes = 3; });
+  refused("name at least one", [](TileUse& tile) { tile.accesses.clear(); });
+  refused("largest shared memory", [](TileUse& tile) { tile.rows = 4096; });
+  refused("at least an element's 4", [](TileUse& tile) { tile.accesses[0].bytes_per_lane = 2; });
+  refused("whole number of 16-byte", [](TileUse& tile) {
+    tile.row_elements = 33;
+    tile.accesses[0].bytes_per_lane = 16;
+  });
+  refused("does not divide", [](TileUse& tile) {
+    tile.accesses[0].order = Order::block;
+    tile.accesses[0].block_rows = 5;
+  });
   CHECK_THROWS_AS(layout_cost(transpose_tile(), {.bits = 5, .base = 0, .shift = 4}),
                   std::invalid_argument);
   CHECK_THROWS_AS(layout_cost(operand_tile(64, 64), {.bits = 3, .base = 2, .shift = 4}),

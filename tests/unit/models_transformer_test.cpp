@@ -227,31 +227,19 @@ TEST_CASE("Properties of transformer bounds over random shapes", "[models]") {
 }
 
 TEST_CASE("Impossible transformers are refused", "[models]") {
-  const auto refused = [](TransformerShape shape, const char* said) {
+  const auto refused = [](TransformerShape shape, const char* said, auto change) {
+    change(shape);
     CHECK_THROWS_MATCHES(transformer_of_shape(shape), std::invalid_argument,
                          MessageMatches(ContainsSubstring(said)));
   };
-  TransformerShape s = llama_3_1_8b;
-  s.layers = 0;
-  refused(s, "layers");
-  s = llama_3_1_8b;
-  s.kv_heads = 5;
-  refused(s, "KV heads");
-  s = llama_3_1_8b;
-  s.heads = 24;
-  s.kv_heads = 8;
-  refused(s, "head size");
-  s = mixtral_8x7b;
-  s.active_experts = 9;
-  refused(s, "experts");
-  s.active_experts = 0;
-  refused(s, "experts");
-  s = llama_3_1_8b;
-  s.active_experts = 2;
-  refused(s, "without experts");
-  s = llama_3_1_8b;
-  s.intermediate = -1;
-  refused(s, "intermediate");
+  using Shape = TransformerShape;
+  refused(llama_3_1_8b, "layers", [](Shape& s) { s.layers = 0; });
+  refused(llama_3_1_8b, "KV heads", [](Shape& s) { s.kv_heads = 5; });
+  refused(llama_3_1_8b, "head size", [](Shape& s) { s.heads = 24; });  // of 8 KV heads
+  refused(mixtral_8x7b, "experts", [](Shape& s) { s.active_experts = 9; });
+  refused(mixtral_8x7b, "experts", [](Shape& s) { s.active_experts = 0; });
+  refused(llama_3_1_8b, "without experts", [](Shape& s) { s.active_experts = 2; });
+  refused(llama_3_1_8b, "intermediate", [](Shape& s) { s.intermediate = -1; });
 
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double bad : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {

@@ -1,12 +1,11 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "results/error.h"
+#include "test_folder.h"
 #include "tests/unit/open_models.h"
 #include "tools/predict/transformer_config.h"
 
@@ -18,17 +17,8 @@ using Json = nlohmann::json;
 
 /// The shape that a config of this text gives.
 models::TransformerShape shape_of(const std::string& text) {
-  const auto path = std::filesystem::temp_directory_path() / "fathom_config_test.json";
-  std::ofstream(path, std::ios::binary) << text;
-  const auto remove = [&] { std::filesystem::remove(path); };
-  try {
-    const auto shape = shape_from_config(path);
-    remove();
-    return shape;
-  } catch (...) {
-    remove();
-    throw;
-  }
+  const TestFolder folder;
+  return model_from_config(folder.write("config.json", text)).shape;
 }
 
 double parameters(const models::TransformerShape& shape) {
@@ -109,10 +99,10 @@ TEST_CASE("A config that is none, or of another kind of model, is refused in one
       CHECK_THAT(error.what(), ContainsSubstring(said));
     }
   };
-  refused("", "empty");
+  refused("", "no JSON object");
   refused("{bad", "no JSON object");
   refused("[1]", "no JSON object");
-  refused(std::string(3 << 20, ' ') + "{}", "larger");
+  refused(std::string(3 << 20, ' ') + "{}", "no JSON object");
   refused("{}", "model_type");
   refused(R"({"model_type": "deepseek_v3"})", "deepseek_v3");
   Json config = llama();
@@ -129,8 +119,8 @@ TEST_CASE("A config that is none, or of another kind of model, is refused in one
   config = llama();
   config.update({{"model_type", "qwen3_moe"}, {"mlp_only_layers", Json::array({0})}});
   refused(config.dump(), "experts");
-  CHECK_THROWS_AS(shape_from_config("/nonexistent/config.json"), Error);
-  CHECK_THROWS_AS(shape_from_config("/"), Error);
+  CHECK_THROWS_AS(model_from_config("/nonexistent/config.json"), Error);
+  CHECK_THROWS_AS(model_from_config("/"), Error);
 }
 
 }  // namespace

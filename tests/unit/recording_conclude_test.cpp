@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gemm/conclude.h"
+#include "gemm/bench/conclude.h"
 #include "results/document_io.h"
 #include "results/verdict.h"
 

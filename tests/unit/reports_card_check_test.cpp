@@ -85,69 +85,55 @@ TEST_CASE("Fewer than three other cards say nothing", "[card]") {
   CHECK(check_card(own, recorded).state == CardState::unknown);
   CHECK_THAT(card_sentence(check_card(own, recorded)), StartsWith("unknown: 2 other cards"));
 
-  SECTION("nor several runs of one") { recorded.push_back(recorded[0]); }
-  SECTION("nor runs of this card") { recorded.push_back(run_of("own", 4.3e12)); }
-  SECTION("nor a replay") {
+  // Nor several runs of one, nor runs of this card.
+  for (const Document& third : {recorded[0], run_of("own", 4.3e12)}) {
+    recorded.push_back(third);
+    CHECK(check_card(own, recorded).state == CardState::unknown);
+    recorded.pop_back();
+  }
+  const auto check_third = [&](const char* what, auto change) {
+    CAPTURE(what);
     recorded.push_back(run_of("third", 4.3e12));
-    recorded.back().source = Source::replay;
-  }
-  SECTION("nor another model") {
-    recorded.push_back(run_of("third", 4.3e12));
-    recorded.back().fingerprint.gpu_name = "NVIDIA Other";
-  }
-  SECTION("nor a part of a card") {
-    recorded.push_back(run_of("third", 4.3e12));
-    recorded.back().fingerprint.mig = "enabled";
-  }
-  SECTION("nor another suite") {
-    recorded.push_back(run_of("third", 4.3e12));
-    recorded.back().suite = "another";
-  }
-  SECTION("nor a card without an identity") { recorded.push_back(run_of("", 4.3e12)); }
-  SECTION("nor a figure that is none") {
-    recorded.push_back(run_of("third", std::numeric_limits<double>::quiet_NaN()));
-    recorded.back().entries[0].interval.reset();
-  }
-  SECTION("nor a figure whose check failed") {
-    recorded.push_back(run_of("third", 4.3e12));
-    recorded.back().entries[0].verdict.status = VerdictStatus::wrong_output;
-  }
-  CHECK(check_card(own, recorded).state == CardState::unknown);
+    change(recorded.back());
+    CHECK(check_card(own, recorded).state == CardState::unknown);
+    recorded.pop_back();
+  };
+  check_third("a replay", [](Document& d) { d.source = Source::replay; });
+  check_third("another model", [](Document& d) { d.fingerprint.gpu_name = "NVIDIA Other"; });
+  check_third("a part of a card", [](Document& d) { d.fingerprint.mig = "enabled"; });
+  check_third("another suite", [](Document& d) { d.suite = "another"; });
+  check_third("no identity", [](Document& d) { d.fingerprint.gpu_uuid_hash.clear(); });
+  check_third("no figure", [](Document& d) {
+    d.entries[0].metric.value = std::numeric_limits<double>::quiet_NaN();
+    d.entries[0].interval.reset();
+  });
+  check_third("a failed check",
+              [](Document& d) { d.entries[0].verdict.status = VerdictStatus::wrong_output; });
+  recorded.push_back(run_of("third", 4.3e12));
+  CHECK(check_card(own, recorded).state != CardState::unknown);
 }
 
 TEST_CASE("The likely cause stands beside what is low", "[card]") {
-  Document own = run_of("own", 3.87e12);
-  std::string expected;
-  SECTION("clock") {
-    own.entries[0].telemetry.sm_clock_hz = {1400e6, 1410e6, 1980e6};
-    own.entries[0].telemetry.throttle_reasons = {"sw power cap"};
-    expected = "SM clock 1.41 GHz, usually 1.98 GHz; clocks held down by sw power cap";
-  }
-  SECTION("memory clock") {
-    own.entries[0].telemetry.memory_clock_hz = {2600e6, 2600e6, 2600e6};
-    expected = "memory clock 2.6 GHz";
-  }
-  SECTION("temperature") {
-    own.entries[0].telemetry.temperature_c = {80, 84, 86};
-    expected = "temperature 84";
-  }
-  SECTION("other processes") {
-    own.entries[0].telemetry.other_processes = 2;
-    expected = "2 other processes";
-  }
-  SECTION("power limit") {
-    own.fingerprint.power_limit_w = 500;
-    expected = "power limit 500 W";
-  }
-  SECTION("ECC") {
-    own.fingerprint.ecc = "off";
-    expected = "ECC off";
-  }
-  SECTION("PCIe") {
-    own.fingerprint.pcie_link = "generation 5, x4";
-    expected = "PCIe generation 5, x4";
-  }
-  CHECK_THAT(card_sentence(check_card(own, cards(ten))), ContainsSubstring(expected));
+  const auto check_cause = [](const char* said, auto change) {
+    Document own = run_of("own", 3.87e12);
+    change(own, own.entries[0].telemetry);
+    CHECK_THAT(card_sentence(check_card(own, cards(ten))), ContainsSubstring(said));
+  };
+  check_cause("SM clock 1.41 GHz, usually 1.98 GHz; clocks held down by sw power cap",
+              [](Document&, Telemetry& t) {
+                t.sm_clock_hz = {1400e6, 1410e6, 1980e6};
+                t.throttle_reasons = {"sw power cap"};
+              });
+  check_cause("memory clock 2.6 GHz", [](Document&, Telemetry& t) {
+    t.memory_clock_hz = {2600e6, 2600e6, 2600e6};
+  });
+  check_cause("temperature 84", [](Document&, Telemetry& t) { t.temperature_c = {80, 84, 86}; });
+  check_cause("2 other processes", [](Document&, Telemetry& t) { t.other_processes = 2; });
+  check_cause("power limit 500 W",
+              [](Document& d, Telemetry&) { d.fingerprint.power_limit_w = 500; });
+  check_cause("ECC off", [](Document& d, Telemetry&) { d.fingerprint.ecc = "off"; });
+  check_cause("PCIe generation 5, x4",
+              [](Document& d, Telemetry&) { d.fingerprint.pcie_link = "generation 5, x4"; });
 }
 
 TEST_CASE("A noisy measurement is not called low for its noise", "[card]") {

@@ -154,37 +154,22 @@ TEST_CASE("Figures at and below zero are compared by their difference", "[compar
 }
 
 TEST_CASE("What must not be compared says why", "[compare]") {
-  const Entry a = entry("p/x", 100);
-  Entry b = entry("p/x", 50);
-  std::string why;
-  SECTION("unit") {
-    b.metric.unit = "";
-    why = "B/s in A, no unit in B";
-  }
-  SECTION("direction") {
-    b.metric.better = Better::lower;
-    why = "higher is better in A, lower in B";
-  }
-  SECTION("output") {
-    b.verdict.status = VerdictStatus::wrong_output;
-    why = "wrong output in B";
-  }
-  SECTION("value") {
-    b.metric.value.reset();
-    why = "no value in B";
-  }
-  SECTION("not a number") {
-    b.metric.value = std::numeric_limits<double>::quiet_NaN();
-    why = "a number that is not finite";
-  }
-  SECTION("an interval of none") {
-    b.interval->high = std::numeric_limits<double>::infinity();
-    why = "a number that is not finite";
-  }
-  const Comparison c = compared(document({a}), document({b}));
-  CHECK(c.figures.front().outcome == Outcome::not_compared);
-  CHECK(c.figures.front().reason == why);
-  CHECK_THAT(comparison_text(c), ContainsSubstring(why));
+  const auto refused = [](const char* why, auto change) {
+    Entry b = entry("p/x", 50);
+    change(b);
+    const Comparison c = compared(document({entry("p/x", 100)}), document({b}));
+    CHECK(c.figures.front().outcome == Outcome::not_compared);
+    CHECK(c.figures.front().reason == why);
+    CHECK_THAT(comparison_text(c), ContainsSubstring(why));
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  refused("B/s in A, no unit in B", [](Entry& b) { b.metric.unit = ""; });
+  refused("higher is better in A, lower in B", [](Entry& b) { b.metric.better = Better::lower; });
+  refused("wrong output in B", [](Entry& b) { b.verdict.status = VerdictStatus::wrong_output; });
+  refused("no value in B", [](Entry& b) { b.metric.value.reset(); });
+  refused("a number that is not finite", [&](Entry& b) { b.metric.value = nan; });
+  refused("a number that is not finite",
+          [](Entry& b) { b.interval->high = std::numeric_limits<double>::infinity(); });
 }
 
 TEST_CASE("What one side alone has is named by probe and kind", "[compare]") {

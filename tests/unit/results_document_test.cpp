@@ -6,11 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
 #include <string>
 
 #include "results/document_io.h"
@@ -18,36 +16,12 @@
 #include "results/query.h"
 #include "sample_document.h"
 #include "sample_ladder.h"
+#include "test_folder.h"
 
 using namespace fathom;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A folder that is gone with the test.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "fathom-results-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~Folder() {
-    fs::permissions(path_, fs::perms::owner_all);
-    fs::remove_all(path_);
-  }
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 ExitCode code_of_writing(const Document& document, const fs::path& path) {
   try {
@@ -82,14 +56,14 @@ Document small_document() {
 }  // namespace
 
 TEST_CASE("A document comes back from disk as it was", "[results]") {
-  const Folder folder;
+  const TestFolder folder;
   for (const Document& document : {sample::document(), sample::replay(), sample::empty_run(),
                                    sample::heat_map_document(), sample::ladder_document(),
                                    small_document(), Document{}}) {
     write_document(document, folder / "result.json");
     const Document read = read_document(folder / "result.json");
     CHECK(read == document);
-    CHECK(to_text(read) == content(folder / "result.json"));
+    CHECK(to_text(read) == file_text(folder / "result.json"));
   }
 }
 
@@ -174,7 +148,8 @@ TEST_CASE("Random documents come back as they were", "[results]") {
     view.work = "w" + text();
     view.show_opponents = random() % 2 == 0;
     view.levels = {{number(), text()}};
-    view.memory = {{text(), text(), {{text(), number()}}, {{text(), number()}, {text(), number()}}}};
+    view.memory = {
+        {text(), text(), {{text(), number()}}, {{text(), number()}, {text(), number()}}}};
     probe.views = {view};
     d.probes = {probe};
     const std::string written = to_text(d);
@@ -187,10 +162,11 @@ TEST_CASE("Random documents come back as they were", "[results]") {
 TEST_CASE("A small document has the very bytes of its golden file", "[results]") {
   const fs::path golden = fs::path(FATHOM_SOURCE_DIR) / "tests/unit/data/small_result.json";
   if (std::getenv("FATHOM_UPDATE_GOLDEN")) write_document(small_document(), golden);
-  CHECK(to_text(small_document()) == content(golden));
+  CHECK(to_text(small_document()) == file_text(golden));
 }
 
-TEST_CASE("A document from before there were facts, marks, heat maps, notes and pages has none", "[results]") {
+TEST_CASE("A document from before there were facts, marks, heat maps, notes and pages has none",
+          "[results]") {
   Document document = sample::document();
   for (Entry& entry : document.entries) entry.profile = Profile{"line", "cycles", {1, 2}};
   REQUIRE_FALSE(document.facts.empty());
@@ -203,8 +179,8 @@ TEST_CASE("A document from before there were facts, marks, heat maps, notes and 
   for (auto& probe : json["fathom"]["probes"]) {
     for (auto& view : probe["views"]) {
       view.erase("markers");
-      for (const char* key : {"stretches", "overview", "y_axis", "row_order", "section", "show_opponents",
-                              "levels", "work", "memory"}) {
+      for (const char* key : {"stretches", "overview", "y_axis", "row_order", "section",
+                              "show_opponents", "levels", "work", "memory"}) {
         view.erase(key);
       }
     }
@@ -283,7 +259,7 @@ TEST_CASE("A number that is not finite is refused by its path", "[results]") {
       CHECK(error.code() == ExitCode::document_malformed);
       CHECK(std::string(error.what()).find("/benchmarks/2/fathom/samples/5") != std::string::npos);
     }
-    const Folder folder;
+    const TestFolder folder;
     write_document(sample::document(), folder / "result.json");
     CHECK_THROWS_AS(write_document(document, folder / "result.json"), Error);
     CHECK(read_document(folder / "result.json") == sample::document());
@@ -323,7 +299,7 @@ TEST_CASE("Writing says what stands in the way, and keeps the old file", "[resul
   CHECK(code_of_writing(document, "/nonexistent/folder/result.json") ==
         ExitCode::output_unwritable);
   CHECK(code_of_writing(document, "/proc/result.json") == ExitCode::output_unwritable);
-  const Folder folder;
+  const TestFolder folder;
   fs::create_directory(folder / "taken");
   CHECK(code_of_writing(document, folder / "taken") == ExitCode::output_unwritable);
   CHECK(code_of_writing(document, folder / "result.json") == ExitCode::ok);
@@ -333,7 +309,7 @@ TEST_CASE("Writing says what stands in the way, and keeps the old file", "[resul
 
 TEST_CASE("A full disk is told apart, and keeps the old file", "[results]") {
   // A file that may not grow stands for a disk that is full: the write ends in the middle.
-  const Folder folder;
+  const TestFolder folder;
   write_document(small_document(), folder / "result.json");
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);

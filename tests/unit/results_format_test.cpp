@@ -55,7 +55,8 @@ TEST_CASE("What is counted has its plural, and none but one is singular", "[resu
   CHECK(counted(3, "entry", "entries") == "3 entries");
 }
 
-TEST_CASE("Of what others wrote a sentence has printable characters, and not too many", "[results]") {
+TEST_CASE("Of what others wrote a sentence has printable characters, and not too many",
+          "[results]") {
   CHECK(quotable("") == "");
   CHECK(quotable("copy/float4 ~") == "copy/float4 ~");
   CHECK(quotable("a\x1b[31m\nb\x7f\xc3\xa9") == "a<U+001B>[31m b<U+007F>\xc3\xa9");

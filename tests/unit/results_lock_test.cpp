@@ -18,6 +18,7 @@
 
 #include "results/device_lock.h"
 #include "results/error.h"
+#include "test_folder.h"
 
 namespace {
 
@@ -32,23 +33,19 @@ using IfHeld = DeviceLock::IfHeld;
 class LockFolder {
  public:
   LockFolder() {
-    char name[] = "/tmp/fathom-lock-test-XXXXXX";
-    REQUIRE(mkdtemp(name) != nullptr);
-    path_ = name;
-    setenv("FATHOM_LOCK_DIR", name, 1);
+    setenv("FATHOM_LOCK_DIR", folder_.path().c_str(), 1);
     unsetenv("FATHOM_LOCK_FD");
   }
   ~LockFolder() {
     unsetenv("FATHOM_LOCK_DIR");
     unsetenv("FATHOM_LOCK_FD");
-    std::filesystem::remove_all(path_);
   }
   std::filesystem::path file(const std::string& hash) const {
-    return path_ / ("fathom-gpu-" + hash + ".lock");
+    return folder_ / ("fathom-gpu-" + hash + ".lock");
   }
 
  private:
-  std::filesystem::path path_;
+  fathom::TestFolder folder_;
 };
 
 /// A second process that runs `body` and then waits until it is told to end.

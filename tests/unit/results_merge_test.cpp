@@ -77,25 +77,21 @@ TEST_CASE("The earliest date counts", "[results]") {
 }
 
 TEST_CASE("Parts of different runs are refused with what differs", "[results]") {
-  std::vector<Document> three = parts();
-  three[1].fingerprint.driver = "575.57.08";
-  CHECK_THAT(refusal(three),
-             ContainsSubstring("copy_bandwidth and bank_conflicts differ in driver: "
-                               "580.65.06 and 575.57.08"));
-  three = parts();
-  three[2].source = Source::replay;
-  CHECK_THAT(refusal(three), ContainsSubstring("source: measured and replay"));
-  three = parts();
-  three[2].fingerprint.power_limit_w.reset();
-  three[2].suite = "quick";
-  CHECK_THAT(refusal(three), ContainsSubstring("suite: default and quick"));
-  CHECK_THAT(refusal(three), ContainsSubstring("power limit in W: 700 and unknown"));
-  three = parts();
-  three[1] = three[0];
-  CHECK_THAT(refusal(three), ContainsSubstring("two of them hold the probe copy_bandwidth"));
-  three = parts();
-  three[2].facts = {three[0].facts.front()};
-  CHECK_THAT(refusal(three), ContainsSubstring("two of them hold the fact dram.bandwidth"));
+  using Parts = std::vector<Document>;
+  const auto check = [](const char* said, auto change) {
+    Parts three = parts();
+    change(three);
+    CHECK_THAT(refusal(three), ContainsSubstring(said));
+  };
+  check("copy_bandwidth and bank_conflicts differ in driver: 580.65.06 and 575.57.08",
+        [](Parts& p) { p[1].fingerprint.driver = "575.57.08"; });
+  check("source: measured and replay", [](Parts& p) { p[2].source = Source::replay; });
+  check("suite: default and quick", [](Parts& p) { p[2].suite = "quick"; });
+  check("power limit in W: 700 and unknown",
+        [](Parts& p) { p[2].fingerprint.power_limit_w.reset(); });
+  check("two of them hold the probe copy_bandwidth", [](Parts& p) { p[1] = p[0]; });
+  check("two of them hold the fact dram.bandwidth",
+        [](Parts& p) { p[2].facts = {p[0].facts.front()}; });
   CHECK_THROWS_AS(merge_documents({}), std::invalid_argument);
 }
 

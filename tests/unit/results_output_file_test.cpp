@@ -9,35 +9,17 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "results/atomic_file.h"
 #include "results/error.h"
+#include "test_folder.h"
 
 using namespace fathom;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Folder {
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "fathom-files-XXXXXX").string();
-    path = mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path); }
-  fs::path path;
-};
-
-void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
-
-std::string read(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 std::size_t unfinished_in(const fs::path& folder) {
   std::size_t found = 0;
@@ -49,34 +31,34 @@ std::size_t unfinished_in(const fs::path& folder) {
 }  // namespace
 
 TEST_CASE("A file of Fathom's own replaces a link and leaves what it names", "[results]") {
-  const Folder folder;
-  const fs::path victim = folder.path / "victim", link = folder.path / "page.md";
-  write(victim, "precious");
+  const TestFolder folder;
+  const fs::path victim = folder / "victim", link = folder / "page.md";
+  folder.write("victim", "precious");
   fs::create_symlink(victim, link);
   write_file_atomically(link, "page");
   CHECK(fs::is_regular_file(fs::symlink_status(link)));
-  CHECK(read(link) == "page");
+  CHECK(file_text(link) == "page");
   fs::remove(link);
   fs::create_symlink(victim, link);
   write_all(create_file(link).get(), "log", link);
   CHECK(fs::is_regular_file(fs::symlink_status(link)));
-  CHECK(read(link) == "log");
-  CHECK(read(victim) == "precious");
+  CHECK(file_text(link) == "log");
+  CHECK(file_text(victim) == "precious");
 }
 
 TEST_CASE("A named output follows links, and writes to what is no regular file", "[results]") {
-  const Folder folder;
-  fs::create_directories(folder.path / "place");
-  fs::create_symlink("place/second", folder.path / "first");
-  fs::create_symlink("target", folder.path / "place" / "second");
-  OutputFile output(folder.path / "first");
+  const TestFolder folder;
+  fs::create_directories(folder / "place");
+  fs::create_symlink("place/second", folder / "first");
+  fs::create_symlink("target", folder / "place/second");
+  OutputFile output(folder / "first");
   CHECK_FALSE(output.is_stream());
   output.write("one");
   output.write("two");  // replaces
-  CHECK(read(folder.path / "place" / "target") == "two");
-  CHECK(fs::is_symlink(folder.path / "first"));
-  CHECK(fs::is_symlink(folder.path / "place" / "second"));
-  CHECK(unfinished_in(folder.path / "place") == 0);
+  CHECK(file_text(folder / "place/target") == "two");
+  CHECK(fs::is_symlink(folder / "first"));
+  CHECK(fs::is_symlink(folder / "place/second"));
+  CHECK(unfinished_in(folder / "place") == 0);
   CHECK(OutputFile("/dev/null").is_stream());
   OutputFile full("/dev/full");
   try {
@@ -85,18 +67,18 @@ TEST_CASE("A named output follows links, and writes to what is no regular file",
   } catch (const Error& error) {
     CHECK(error.code() == ExitCode::output_full);
   }
-  fs::create_symlink("turn", folder.path / "turn");
-  CHECK_THROWS_AS(OutputFile(folder.path / "turn"), Error);
-  CHECK_THROWS_AS(OutputFile(folder.path), Error);
+  fs::create_symlink("turn", folder / "turn");
+  CHECK_THROWS_AS(OutputFile(folder / "turn"), Error);
+  CHECK_THROWS_AS(OutputFile(folder.path()), Error);
 }
 
 TEST_CASE("Two names of one file are found, there or not, and devices may be shared", "[results]") {
-  const Folder folder;
-  const fs::path file = folder.path / "file", other = folder.path / "other";
-  write(file, "x");
-  fs::create_hard_link(file, folder.path / "hard");
-  fs::create_symlink("file", folder.path / "soft");
-  fs::create_symlink(".", folder.path / "again");
+  const TestFolder folder;
+  const fs::path file = folder / "file", other = folder / "other";
+  folder.write("file", "x");
+  fs::create_hard_link(file, folder / "hard");
+  fs::create_symlink("file", folder / "soft");
+  fs::create_symlink(".", folder / "again");
   const auto refused = [](const fs::path& input, const fs::path& output) {
     try {
       require_distinct({{"input", input}}, {{"--json", output}});
@@ -106,7 +88,7 @@ TEST_CASE("Two names of one file are found, there or not, and devices may be sha
     return false;
   };
   for (const char* name : {"file", "hard", "soft", "again/file", "./again/again/hard"})
-    CHECK(refused(file, folder.path / name));
+    CHECK(refused(file, folder / name));
   CHECK_FALSE(refused(file, other));
   CHECK_FALSE(refused("/dev/null", "/dev/null"));
   const auto both_refused = [](const fs::path& first, const fs::path& second) {
@@ -117,21 +99,21 @@ TEST_CASE("Two names of one file are found, there or not, and devices may be sha
     }
     return false;
   };
-  CHECK(both_refused(other, folder.path / "again" / "other"));
-  CHECK(both_refused(file, folder.path / "hard"));
+  CHECK(both_refused(other, folder / "again/other"));
+  CHECK(both_refused(file, folder / "hard"));
   CHECK_FALSE(both_refused(file, other));
   CHECK_FALSE(both_refused("/dev/null", "/dev/null"));
   // A link to nothing yet is what it will name.
-  fs::create_symlink("other", folder.path / "to_other");
-  CHECK(both_refused(other, folder.path / "to_other"));
+  fs::create_symlink("other", folder / "to_other");
+  CHECK(both_refused(other, folder / "to_other"));
   CHECK_FALSE(fs::exists(other));
 }
 
 TEST_CASE("What a killed process left goes, and what one still writes stays", "[results]") {
-  const Folder folder;
-  const fs::path file = folder.path / "page.md", dead = file.string() + ".1-0123abcd.tmp",
+  const TestFolder folder;
+  const fs::path file = folder / "page.md", dead = file.string() + ".1-0123abcd.tmp",
                  alive = file.string() + ".2-0123abcd.tmp";
-  for (const fs::path& path : {dead, alive}) write(path, "half");
+  for (const fs::path& path : {dead, alive}) folder.write(path.filename().string(), "half");
   const FileDescriptor held(open(alive.c_str(), O_WRONLY | O_CLOEXEC));
   REQUIRE(flock(held.get(), LOCK_EX | LOCK_NB) == 0);
   write_file_atomically(file, "whole");
@@ -145,8 +127,8 @@ TEST_CASE("What a killed process left goes, and what one still writes stays", "[
 }
 
 TEST_CASE("Writers of one file at a time lose nothing to each other's sweeping", "[results]") {
-  const Folder folder;
-  const fs::path file = folder.path / "result.json";
+  const TestFolder folder;
+  const fs::path file = folder / "result.json";
   constexpr int writers = 6, each = 40;
   const std::string whole(100'000, 'x');
   std::vector<pid_t> children;
@@ -167,6 +149,6 @@ TEST_CASE("Writers of one file at a time lose nothing to each other's sweeping",
     REQUIRE(waitpid(child, &status, 0) == child);
     CHECK(status == 0);
   }
-  CHECK(read(file) == whole);
-  CHECK(unfinished_in(folder.path) == 0);
+  CHECK(file_text(file) == whole);
+  CHECK(unfinished_in(folder.path()) == 0);
 }

@@ -83,11 +83,10 @@ TEST_CASE("entries are picked, summed up and counted", "[results]") {
 }
 
 TEST_CASE("a fact is its entry's figure, or says why there is none", "[results]") {
-  const FactRow wanted{{"l.bandwidth", "L", "bandwidth"},
+  const FactRow wanted{{"l.bandwidth", "L", "bandwidth", "B/s"},
                        {{"x", "a"}},
                        "x is {x}, one of {cases:.0f}",
-                       "left out",
-                       "B/s"};
+                       "left out"};
   const Fact fact = evaluate(wanted, entries_of(5, 8));
   CHECK(fact.value == 5);
   CHECK(fact.method == "x is a, one of 1");

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gemm/conclude.h"
+#include "gemm/bench/conclude.h"
 #include "tests/unit/sample_document.h"
 
 namespace fathom::sample {

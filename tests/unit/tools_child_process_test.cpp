@@ -12,6 +12,7 @@
 #include <string>
 
 #include "results/error.h"
+#include "test_folder.h"
 #include "tools/child_process.h"
 
 namespace fathom {
@@ -92,17 +93,14 @@ TEST_CASE("The last line with text in it", "[tools]") {
 }
 
 TEST_CASE("Of a log its end is read, however long it is", "[tools]") {
-  std::string pattern = (std::filesystem::temp_directory_path() / "fathom-log-XXXXXX").string();
-  const std::filesystem::path folder = mkdtemp(pattern.data());
-  const auto log = folder / "log.txt";
-  std::ofstream(log) << "one\ntwo\n";
+  const TestFolder folder;
+  const auto log = folder.write("log.txt", "one\ntwo\n");
   CHECK(last_line_of(log) == "two");
   std::ofstream(log, std::ios::app) << std::string(10000, 'x') << " last words";
   CHECK(last_line_of(log).size() == 4096);
   CHECK_THAT(last_line_of(log), Catch::Matchers::EndsWith("x last words"));
-  CHECK(last_line_of(folder).empty());
+  CHECK(last_line_of(folder.path()).empty());
   CHECK(last_line_of(folder / "none").empty());
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

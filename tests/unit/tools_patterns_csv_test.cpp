@@ -1,19 +1,16 @@
 #include "tools/predict/patterns_csv.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "models/global_memory.h"
 #include "models/shared_memory.h"
 #include "random_access.h"
 #include "results/error.h"
+#include "test_folder.h"
 
 namespace fathom {
 namespace {
@@ -21,23 +18,6 @@ namespace {
 using namespace models;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
-
-/// A file with this text, until the end of the test.
-class TextFile {
- public:
-  explicit TextFile(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() /
-              ("fathom-patterns-" + std::to_string(getpid()) + ".csv")) {
-    std::ofstream(path_, std::ios::binary) << text;
-  }
-  ~TextFile() { std::filesystem::remove(path_); }
-  TextFile(const TextFile&) = delete;
-  TextFile& operator=(const TextFile&) = delete;
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string header() {
   std::string text = "op,bytes";
@@ -73,8 +53,8 @@ std::array<int, 2> global_answer(const WarpAccess& access) {
 }
 
 std::string answer(const std::string& text, AnswerOfAccess model = shared_answer) {
-  const TextFile file(text);
-  return answer_patterns(file.path(), "a,b", model);
+  const TestFolder folder;
+  return answer_patterns(folder.write("patterns.csv", text), "a,b", model);
 }
 
 std::string refusal(const std::string& text, AnswerOfAccess model = shared_answer) {

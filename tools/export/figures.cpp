@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "reports/facts.h"
 #include "reports/facts_table.h"
 #include "results/clean_text.h"
 #include "results/document_keys.h"
-#include "results/error.h"
+#include "results/fail.h"
+#include "results/parse_number.h"
 
 namespace fathom {
 
@@ -44,37 +43,21 @@ std::vector<ExportedFigure> exported_figures(const Document& document) {
 
 FactsById::FactsById(const Document& document) {
   const reports::Notes notes(document);
-  for (const Fact& fact : document.facts) {
-    if (fact.value)
-      values_[fact.id] = *fact.value;
-    else
-      reasons_[fact.id] = fact.reason;
-    if (notes.is_noisy(fact)) noisy_.insert(fact.id);
-  }
+  for (const Fact& fact : document.facts)
+    facts_[fact.id] = {fact.value, clean(fact.reason), notes.is_noisy(fact)};
   const Fingerprint& gpu = document.fingerprint;
   const auto add = [this](const char* id, const auto& value) {
-    if (value)
-      values_[id] = static_cast<double>(*value);
-    else
-      reasons_[id] = "the driver did not say";
+    facts_[id] = {value, "the driver did not say"};
   };
   add("gpu.sms", gpu.sms);
   add("gpu.sm_clock_max", gpu.sm_clock_max_hz);
   add("gpu.memory_size", gpu.memory_bytes);
-  double capability = 0;
-  const std::string& text = gpu.compute_capability;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), capability);
-  add("gpu.compute_capability", read.ec == std::errc() ? std::optional(capability) : std::nullopt);
+  add("gpu.compute_capability", parse_number<double>(gpu.compute_capability));
 }
 
-std::optional<double> FactsById::value(const std::string& id) const {
-  const auto found = values_.find(id);
-  return found == values_.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::string FactsById::reason(const std::string& id) const {
-  const auto found = reasons_.find(id);
-  return found == reasons_.end() ? "not in this result" : clean(found->second);
+FactsById::Known FactsById::find(const std::string& id) const {
+  const auto found = facts_.find(id);
+  return found == facts_.end() ? Known() : found->second;
 }
 
 std::string origin_of(const Document& document) {
@@ -86,10 +69,10 @@ std::string origin_of(const Document& document) {
 
 void require_facts(const Document& document, const std::string& format) {
   if (!document.facts.empty()) return;
-  throw Error(ExitCode::incomplete,
-              fmt::format("{} needs facts, and a result of suite {} has none: export one of "
-                          "`fathom run --suite atlas`.",
-                          format, quotable(document.suite)));
+  fail(ExitCode::incomplete,
+       "{} needs facts, and a result of suite {} has none: export one of `fathom run --suite "
+       "atlas`.",
+       format, quotable(document.suite));
 }
 
 }  // namespace fathom

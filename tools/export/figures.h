@@ -2,7 +2,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -32,15 +31,20 @@ std::vector<ExportedFigure> exported_figures(const Document& document);
 class FactsById {
  public:
   explicit FactsById(const Document& document);
-  std::optional<double> value(const std::string& id) const;
+  std::optional<double> value(const std::string& id) const { return find(id).value; }
   /// Why it has no value.
-  std::string reason(const std::string& id) const;
-  bool noisy(const std::string& id) const { return noisy_.contains(id); }
+  std::string reason(const std::string& id) const { return find(id).reason; }
+  bool noisy(const std::string& id) const { return find(id).noisy; }
 
  private:
-  std::map<std::string, double> values_;
-  std::map<std::string, std::string> reasons_;
-  std::set<std::string> noisy_;
+  struct Known {
+    std::optional<double> value{};
+    std::string reason = "not in this result";
+    bool noisy = false;
+  };
+  Known find(const std::string& id) const;
+
+  std::map<std::string, Known> facts_;
 };
 
 /// "NVIDIA H200, driver 580.159.04, 2026-11-24T12:00:41Z, Fathom 0.2.0 (763460e006f4)"; begins with

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "results/clean_text.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "tools/export/figures.h"
 #include "tools/export/formats.h"
 
@@ -58,9 +58,8 @@ std::string inductor_export(const Document& document) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto value = facts.value(names[i]);
     if (!value || !(*value > 0))
-      throw Error(ExitCode::incomplete,
-                  fmt::format("inductor needs {}: {}.", names[i],
-                              value ? "it is not above zero" : facts.reason(names[i])));
+      fail(ExitCode::incomplete, "inductor needs {}: {}.", names[i],
+           value ? "it is not above zero" : facts.reason(names[i]));
     needed[i] = *value;
   }
   const auto& [bandwidth, sms, clock, memory] = needed;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "models/global_memory.h"
@@ -12,7 +11,7 @@
 #include "tools/predict/global_kernel.h"
 #include "tools/predict/pattern_flags.h"
 #include "tools/predict/patterns_csv.h"
-#include "tools/predict/subcommands.h"
+#include "tools/predict/predict_command.h"
 
 namespace fathom {
 namespace {
@@ -23,7 +22,6 @@ using Json = nlohmann::ordered_json;
 struct GlobalFlags {
   PatternFlags access;
   KernelFlags kernel;
-  CLI::Option* bytes = nullptr;
 };
 
 /// What the lanes ask for: equal addresses count once.
@@ -74,14 +72,13 @@ std::string picture(const GlobalExplanation& why) {
 }
 
 void print_text(const WarpAccess& access, const GlobalExplanation& why) {
-  fmt::print("{} of {} a lane, active lanes {}\n\n", access.op == Access::load ? "Load" : "Store",
-             counted(access.bytes_per_lane, "byte"), lane_list(access.active_mask));
+  fmt::print("{}\n\n", title_of(access));
   if (!why.lines.empty()) fmt::print("{}\n", picture(why));
   fmt::print("sectors {}  lines {}  requests {}\n{}\n", why.cost.sectors, why.cost.lines,
              why.cost.requests, sentence(access, why));
 }
 
-void print_json(const WarpAccess& access, const GlobalExplanation& why) {
+Json to_json(const WarpAccess& access, const GlobalExplanation& why) {
   Json lines = Json::array();
   for (const auto& line : why.lines) {
     Json sectors = Json::array();
@@ -91,16 +88,15 @@ void print_json(const WarpAccess& access, const GlobalExplanation& why) {
                            {"lanes", lanes_to_json(line.lanes[i])}});
     lines.push_back({{"address", line.address}, {"sectors", std::move(sectors)}});
   }
-  const Json document{{"access", fathom::to_json(access)},
-                      {"sectors", why.cost.sectors},
-                      {"lines", why.cost.lines},
-                      {"requests", why.cost.requests},
-                      {"fewest_sectors", fewest_sectors(access)},
-                      {"distinct_bytes", distinct_bytes(access)},
-                      {"moved_bytes", why.cost.sectors * sector_bytes},
-                      {"sentence", sentence(access, why)},
-                      {"touched", std::move(lines)}};
-  fmt::print("{}\n", document.dump(2));
+  return {{"access", fathom::to_json(access)},
+          {"sectors", why.cost.sectors},
+          {"lines", why.cost.lines},
+          {"requests", why.cost.requests},
+          {"fewest_sectors", fewest_sectors(access)},
+          {"distinct_bytes", distinct_bytes(access)},
+          {"moved_bytes", why.cost.sectors * sector_bytes},
+          {"sentence", sentence(access, why)},
+          {"touched", std::move(lines)}};
 }
 
 ExitCode predict(const GlobalFlags& flags) {
@@ -112,36 +108,24 @@ ExitCode predict(const GlobalFlags& flags) {
     }));
     return ExitCode::ok;
   }
-  if (!flags.kernel.pattern.empty())
-    return predict_kernel(flags.kernel,
-                          {.bytes = static_cast<std::uint64_t>(access.bytes),
-                           .base = access.base,
-                           .stride = access.stride,
-                           .bytes_given = flags.bytes->count() > 0,
-                           .store = access.op == "store"},
-                          access.json);
+  if (!flags.kernel.pattern.empty()) return predict_kernel(flags.kernel, access);
   const WarpAccess warp = access_of(access);
   const GlobalExplanation why = explain_global(warp);
-  access.json ? print_json(warp, why) : print_text(warp, why);
+  if (access.json) return print_json(to_json(warp, why));
+  print_text(warp, why);
   return ExitCode::ok;
 }
 
-}  // namespace
-
-std::function<ExitCode()> add_predict_global(CLI::App& app) {
-  const auto flags = std::make_shared<GlobalFlags>();
-  add_pattern_flags(app, flags->access);
-  flags->bytes = app.get_option("--bytes");
-  CLI::Option* kernel = add_kernel_flags(app, flags->kernel);
+void add_flags(CLI::App& app, GlobalFlags& flags) {
+  add_pattern_flags(app, flags.access);
+  CLI::Option* kernel = add_kernel_flags(app, flags.kernel);
   for (const char* other :
        {"--patterns", "--broadcast", "--column", "--row", "--lanes", "--active", "--active-mask",
         "--row-elements", "--padding", "--xor-swizzle", "--first"})
     kernel->excludes(app.get_option(other));
   app.footer(
-      "The picture shows which lanes touch which sectors of which lines.\n\n"
-      "FILE has the header op,bytes,lane0,...,lane31 and a row for each access: load or store,\n"
-      "bytes a lane, and a byte address a lane, empty where it is inactive. Nothing is printed\n"
-      "unless every row is good.\n\n"
+      std::string("The picture shows which lanes touch which sectors of which lines.\n\n") +
+      patterns_help +
       "Examples:\n"
       "  fathom predict global load --base 4\n"
       "  fathom predict global store --bytes 16 --stride 64 --json\n"
@@ -149,7 +133,10 @@ std::function<ExitCode()> add_predict_global(CLI::App& app) {
       "4\n"
       "  fathom predict global --pattern transpose --matrix 4096x4096 --naive\n"
       "  fathom predict global --patterns accesses.csv > sectors.csv\n");
-  return [flags] { return predict(*flags); };
 }
+
+}  // namespace
+
+AddCommand global_prediction() { return with_arguments<GlobalFlags>(add_flags, predict); }
 
 }  // namespace fathom

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <charconv>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "models/global_memory.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
+#include "results/parse_number.h"
+#include "tools/predict/predict_command.h"
 
 namespace fathom {
 namespace {
@@ -33,59 +35,56 @@ double efficiency(const StreamCost& cost) {
 
 std::uint64_t needed(std::uint64_t value, const char* flag, const std::string& pattern) {
   if (value != 0) return value;
-  throw Error(ExitCode::bad_input, fmt::format("--pattern {} needs {}.", pattern, flag));
+  fail(ExitCode::bad_input, "--pattern {} needs {}.", pattern, flag);
 }
 
 /// "4096x1024" into rows and columns.
 void parse_matrix(const std::string& text, TransposePattern& pattern) {
-  const auto number = [](std::string_view digits, std::uint64_t& value) {
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, error] = std::from_chars(digits.data(), end, value);
-    return error == std::errc() && stop == end && value != 0;
-  };
-  const auto by = text.find('x');
-  if (by == std::string::npos || !number(std::string_view(text).substr(0, by), pattern.rows) ||
-      !number(std::string_view(text).substr(by + 1), pattern.columns))
-    throw Error(ExitCode::bad_input,
-                fmt::format("--matrix: `{}` is not ROWSxCOLUMNS such as 4096x1024.", text));
+  const std::size_t by = std::min(text.find('x'), text.size());
+  pattern.rows = parse_number<std::uint64_t>(text.substr(0, by)).value_or(0);
+  pattern.columns =
+      by == text.size() ? 0 : parse_number<std::uint64_t>(text.substr(by + 1)).value_or(0);
+  if (pattern.rows == 0 || pattern.columns == 0)
+    fail(ExitCode::bad_input, "--matrix: `{}` is not ROWSxCOLUMNS such as 4096x1024.", text);
 }
 
 /// A flag that would change nothing is a mistake.
-void refuse_idle_flags(const KernelFlags& flags, const KernelAccess& access) {
+void refuse_idle_flags(const KernelFlags& flags, const PatternFlags& access) {
   for (const auto& [option, patterns] : flags.meant_for)
-    if (option->count() > 0 && patterns.find(flags.pattern) == std::string::npos)
-      throw Error(ExitCode::bad_input, fmt::format("{} is for --pattern {}, not for {}.",
-                                                   option->get_name(), patterns, flags.pattern));
+    if (option->count() > 0 &&
+        std::string_view(patterns).find(flags.pattern) == std::string_view::npos)
+      fail(ExitCode::bad_input, "{} is for --pattern {}, not for {}.", option->get_name(), patterns,
+           flags.pattern);
   if (access.stride && (flags.pattern != "stream" || *access.stride == 0))
     throw Error(ExitCode::bad_input, "--stride is for --pattern stream, and at least 1 there.");
 }
 
-std::vector<DirectionCost> directions_of(const KernelFlags& flags, const KernelAccess& access) {
-  const std::string what = access.store ? "stores" : "loads";
-  if (flags.pattern == "stream")
-    return {{what, stream_cost({.accesses = needed(flags.elements, "--elements", flags.pattern),
-                                .bytes_per_instruction = static_cast<int>(access.bytes),
+std::vector<DirectionCost> directions_of(const KernelFlags& flags, const PatternFlags& access) {
+  const std::string what = access.op == "store" ? "stores" : "loads";
+  const auto& pattern = flags.pattern;
+  if (pattern == "stream")
+    return {{what, stream_cost({.accesses = needed(flags.elements, "--elements", pattern),
+                                .bytes_per_instruction = access.bytes,
                                 .stride_bytes = access.stride.value_or(0),
                                 .base_offset = access.base,
                                 .threads_per_block = flags.threads})}};
-  if (flags.pattern == "aos")
-    return {{what,
-             struct_cost(
-                 {.elements = needed(flags.elements, "--elements", flags.pattern),
-                  .struct_bytes = needed(flags.struct_bytes, "--struct-bytes", flags.pattern),
-                  .member_offset = flags.member_offset,
-                  .member_bytes = needed(flags.member_bytes, "--member-bytes", flags.pattern),
-                  .bytes_per_instruction = access.bytes_given ? static_cast<int>(access.bytes) : 0,
-                  .base_offset = access.base,
-                  .threads_per_block = flags.threads})}};
+  if (pattern == "aos")
+    return {{what, struct_cost(
+                       {.elements = needed(flags.elements, "--elements", pattern),
+                        .struct_bytes = needed(flags.struct_bytes, "--struct-bytes", pattern),
+                        .member_offset = flags.member_offset,
+                        .member_bytes = needed(flags.member_bytes, "--member-bytes", pattern),
+                        .bytes_per_instruction = access.given_bytes->count() > 0 ? access.bytes : 0,
+                        .base_offset = access.base,
+                        .threads_per_block = flags.threads})}};
   if (flags.matrix.empty()) throw Error(ExitCode::bad_input, "--pattern transpose needs --matrix.");
-  TransposePattern pattern{.element_bytes = static_cast<int>(access.bytes),
-                           .tile = flags.tile,
-                           .through_shared = !flags.naive,
-                           .load_base = access.base,
-                           .store_base = access.base};
-  parse_matrix(flags.matrix, pattern);
-  const TransposeCost cost = transpose_cost(pattern);
+  TransposePattern transpose{.element_bytes = access.bytes,
+                             .tile = flags.tile,
+                             .through_shared = !flags.naive,
+                             .load_base = access.base,
+                             .store_base = access.base};
+  parse_matrix(flags.matrix, transpose);
+  const TransposeCost cost = transpose_cost(transpose);
   return {{"loads", cost.loads}, {"stores", cost.stores}};
 }
 
@@ -93,45 +92,40 @@ std::vector<DirectionCost> directions_of(const KernelFlags& flags, const KernelA
 
 CLI::Option* add_kernel_flags(CLI::App& app, KernelFlags& flags) {
   CLI::Option* pattern =
-      app.add_option("--pattern", flags.pattern,
-                     "A whole kernel: stream (--bytes, --stride, --base), aos (an array of "
-                     "structures, a thread each) or transpose (--bytes an element)")
-          ->check(one_of({"stream", "aos", "transpose"}))
-          ->type_name("NAME");
-  std::vector<CLI::Option*> options{
-      app.add_option("--elements", flags.elements, "Accesses, or structures, of the kernel")
-          ->check(whole_number(1, most_elements)),
-      app.add_option("--threads", flags.threads, "Threads a block; stream and aos")
-          ->check(whole_number(1, 1024))
-          ->capture_default_str(),
-      app.add_option("--struct-bytes", flags.struct_bytes, "Size of a structure")
-          ->check(whole_number(1, 1 << 20)),
-      app.add_option("--member-offset", flags.member_offset, "Offset of the member accessed")
-          ->check(whole_number(0, 1 << 20)),
-      app.add_option("--member-bytes", flags.member_bytes, "Its size")
-          ->check(whole_number(1, 1 << 20)),
-      app.add_option("--tile", flags.tile, "Rows and columns of a transpose's tile")
-          ->check(whole_number(1, 128))
-          ->capture_default_str()};
-  for (auto* option : options) option->type_name("N");
-  options.push_back(app.add_option("--matrix", flags.matrix, "Matrix to transpose, row-major")
-                        ->type_name("ROWSxCOLUMNS"));
-  options.push_back(
+      word_flag(app, "--pattern", flags.pattern,
+                "A whole kernel: stream (--bytes, --stride, --base), aos (an array of structures, "
+                "a thread each) or transpose (--bytes an element)",
+                {"stream", "aos", "transpose"});
+  const auto add = [&](const char* patterns, CLI::Option* option) {
+    option->needs(pattern);
+    flags.meant_for.emplace_back(option, patterns);
+  };
+  add("stream or aos", number_flag(app, "--elements", flags.elements,
+                                   "Accesses, or structures, of the kernel", 1, most_elements));
+  add("stream or aos",
+      number_flag(app, "--threads", flags.threads, "Threads a block; stream and aos", 1, 1024)
+          ->capture_default_str());
+  add("aos",
+      number_flag(app, "--struct-bytes", flags.struct_bytes, "Size of a structure", 1, 1 << 20));
+  add("aos", number_flag(app, "--member-offset", flags.member_offset,
+                         "Offset of the member accessed", 0, 1 << 20));
+  add("aos", number_flag(app, "--member-bytes", flags.member_bytes, "Its size", 1, 1 << 20));
+  add("transpose",
+      number_flag(app, "--tile", flags.tile, "Rows and columns of a transpose's tile", 1, 128)
+          ->capture_default_str());
+  add("transpose", app.add_option("--matrix", flags.matrix, "Matrix to transpose, row-major")
+                       ->type_name("ROWSxCOLUMNS"));
+  add("transpose",
       app.add_flag("--naive", flags.naive, "Transpose without turning tiles in shared memory"));
-  for (auto* option : options) option->needs(pattern);
-  flags.meant_for = {{options[0], "stream or aos"}, {options[1], "stream or aos"},
-                     {options[2], "aos"},           {options[3], "aos"},
-                     {options[4], "aos"},           {options[5], "transpose"},
-                     {options[6], "transpose"},     {options[7], "transpose"}};
   return pattern;
 }
 
-ExitCode predict_kernel(const KernelFlags& flags, const KernelAccess& access, bool json) {
+ExitCode predict_kernel(const KernelFlags& flags, const PatternFlags& access) {
   refuse_idle_flags(flags, access);
   const auto directions = directions_of(flags, access);
   Json document{{"pattern", flags.pattern}};
   for (const auto& [what, cost] : directions) {
-    if (json) {
+    if (access.json) {
       document[what] = {{"sectors", cost.sectors},
                         {"requests", cost.requests},
                         {"bytes", cost.bytes},
@@ -145,8 +139,7 @@ ExitCode predict_kernel(const KernelFlags& flags, const KernelAccess& access, bo
                  cost.bytes, cost.sectors * sector_bytes, 100 * efficiency(cost));
     }
   }
-  if (json) fmt::print("{}\n", document.dump(2));
-  return ExitCode::ok;
+  return access.json ? print_json(document) : ExitCode::ok;
 }
 
 }  // namespace fathom

@@ -2,12 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "results/exit_codes.h"
+#include "tools/predict/pattern_flags.h"
 
 namespace fathom {
 
@@ -21,20 +21,13 @@ struct KernelFlags {
   int tile = 32;
   bool naive = false;  ///< a transpose not through shared memory
   /// Options, and the patterns that they are of.
-  std::vector<std::pair<const CLI::Option*, std::string>> meant_for;
+  std::vector<std::pair<const CLI::Option*, const char*>> meant_for;
 };
 
 /// Adds the flags; returns the option that asks for a whole kernel.
 CLI::Option* add_kernel_flags(CLI::App& app, KernelFlags& flags);
 
-/// What the flags shared with a single access say.
-struct KernelAccess {
-  std::uint64_t bytes, base;
-  std::optional<std::uint64_t> stride;  ///< none: contiguous
-  bool bytes_given;
-  bool store;
-};
-
-ExitCode predict_kernel(const KernelFlags& flags, const KernelAccess& access, bool json);
+/// `access`: what the flags shared with a single access say.
+ExitCode predict_kernel(const KernelFlags& flags, const PatternFlags& access);
 
 }  // namespace fathom

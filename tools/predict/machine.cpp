@@ -7,7 +7,7 @@
 #include <map>
 
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/query.h"
 #include "results/suggestion.h"
@@ -106,10 +106,10 @@ std::string Machine::origin() const {
 
 const GpuSpec& Machine::spec_for(const std::string& what) const {
   if (spec_) return *spec_;
-  throw Error(ExitCode::bad_input,
-              fmt::format("{}: it has no measured {} of the {}, and the table of data sheets lacks "
-                          "that GPU: give another document, or --gpu.",
-                          file_, what, name()));
+  fail(ExitCode::bad_input,
+       "{}: it has no measured {} of the {}, and the table of data sheets lacks that GPU: give "
+       "another document, or --gpu.",
+       file_, what, name());
 }
 
 std::optional<MachineFigure> Machine::best_of(const std::vector<const Entry*>& entries) const {
@@ -154,8 +154,7 @@ std::optional<MachineFigure> Machine::measured_peak(const std::string& precision
 int Machine::sms() const {
   if (document_ && document_->fingerprint.sms) {
     const std::int64_t sms = *document_->fingerprint.sms;
-    if (sms < 1 || sms > (1 << 16))
-      throw Error(ExitCode::bad_input, fmt::format("{}: no GPU has {} SMs.", file_, sms));
+    if (sms < 1 || sms > (1 << 16)) fail(ExitCode::bad_input, "{}: no GPU has {} SMs.", file_, sms);
     return static_cast<int>(sms);
   }
   return spec_for("number of SMs").sms.value;
@@ -190,14 +189,10 @@ std::optional<MachineFigure> Machine::link() const {
 
 void add_machine_flags(CLI::App& app, MachineFlags& flags) {
   auto* gpu = app.add_option("--gpu", flags.gpu,
-                             "GPU by name, from its data sheet: H200, \"A100 "
-                             "80GB SXM\", ...")
+                             "GPU by name, from its data sheet: H200, \"A100 80GB SXM\", ...")
                   ->type_name("NAME");
-  app.add_option("--result", flags.result,
-                 "GPU of a result document, with what was measured on it; its data sheet for the "
-                 "rest")
-      ->check(not_empty())
-      ->type_name("FILE")
+  path_flag(app, "--result", flags.result,
+            "GPU of a result document, with what was measured on it; its data sheet for the rest")
       ->excludes(gpu);
 }
 
@@ -207,11 +202,8 @@ std::optional<Machine> machine_of(const MachineFlags& flags) {
   if (const GpuSpec* gpu = models::find_gpu(flags.gpu)) return Machine(*gpu);
   std::vector<std::string> names;
   for (const GpuSpec& gpu : models::gpu_table()) names.emplace_back(gpu.name);
-  std::string list;
-  for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
-  throw Error(ExitCode::bad_input,
-              fmt::format("There is no data sheet of a GPU `{}`, only of {}.{}", flags.gpu, list,
-                          did_you_mean(flags.gpu, names)));
+  fail(ExitCode::bad_input, "There is no data sheet of a GPU `{}`, only of {}.{}", flags.gpu,
+       fmt::join(names, ", "), did_you_mean(flags.gpu, names));
 }
 
 }  // namespace fathom

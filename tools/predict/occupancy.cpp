@@ -3,14 +3,13 @@
 #include <CLI/CLI.hpp>
 
 #include <climits>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "models/occupancy.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/suggestion.h"
-#include "tools/predict/subcommands.h"
+#include "tools/predict/predict_command.h"
 
 namespace fathom {
 namespace {
@@ -41,8 +40,8 @@ const SmLimits& architecture(const std::string& text) {
       if (text == spelling) return sm;
   }
   const auto known = known_architectures();
-  throw Error(ExitCode::bad_input, fmt::format("There is no architecture `{}`, only {}.{}", text,
-                                               fmt::join(known, ", "), did_you_mean(text, known)));
+  fail(ExitCode::bad_input, "There is no architecture `{}`, only {}.{}", text,
+       fmt::join(known, ", "), did_you_mean(text, known));
 }
 
 Json limit_to_json(int blocks) { return blocks == INT_MAX ? Json(nullptr) : Json(blocks); }
@@ -115,47 +114,39 @@ ExitCode predict(const OccupancyArguments& arguments) {
         {"dynamic_shared_bytes", k.dynamic_shared_bytes},
         {"carveout_percent", k.carveout_percent < 0 ? Json(nullptr) : Json(k.carveout_percent)},
         {"architectures", std::move(list)}};
-    fmt::print("{}\n", document.dump(2));
+    return print_json(document);
   }
   return ExitCode::ok;
 }
 
-}  // namespace
-
-std::function<ExitCode()> add_predict_occupancy(CLI::App& app) {
-  const auto arguments = std::make_shared<OccupancyArguments>();
-  KernelResources& kernel = arguments->kernel;
-  app.add_option("--arch", arguments->architectures,
+void add_flags(CLI::App& app, OccupancyArguments& arguments) {
+  KernelResources& kernel = arguments.kernel;
+  app.add_option("--arch", arguments.architectures,
                  "Compute capability: sm_90, 90 or 9.0; may be given several times (default: all)")
       ->type_name("ARCH");
-  app.add_option("--threads", kernel.threads_per_block, "Threads a block")
-      ->check(whole_number(1, 1 << 20))
-      ->type_name("N")
+  number_flag(app, "--threads", kernel.threads_per_block, "Threads a block", 1, 1 << 20)
       ->required();
-  app.add_option("--registers", kernel.registers_per_thread,
-                 "Registers a thread, as `nvcc -Xptxas -v` says")
-      ->check(whole_number(0, 1 << 16))
-      ->type_name("N")
+  number_flag(app, "--registers", kernel.registers_per_thread,
+              "Registers a thread, as `nvcc -Xptxas -v` says", 0, 1 << 16)
       ->required();
-  app.add_option("--shared", kernel.dynamic_shared_bytes, "Dynamic shared memory a block")
-      ->check(whole_number(0, 1 << 30))
-      ->type_name("BYTES")
+  number_flag(app, "--shared", kernel.dynamic_shared_bytes, "Dynamic shared memory a block", 0,
+              1 << 30, "BYTES")
       ->capture_default_str();
-  app.add_option("--static-shared", kernel.static_shared_bytes,
-                 "Static shared memory a block, at most 49152")
-      ->check(whole_number(0, 48 * 1024))
-      ->type_name("BYTES")
+  number_flag(app, "--static-shared", kernel.static_shared_bytes,
+              "Static shared memory a block, at most 49152", 0, 48 * 1024, "BYTES")
       ->capture_default_str();
-  app.add_option("--carveout", kernel.carveout_percent,
-                 "Preferred share of shared memory, 0 to 100 % (default: the driver's choice)")
-      ->check(whole_number(0, 100))
-      ->type_name("PERCENT");
-  app.add_flag("--json", arguments->json, "Print the prediction as JSON");
+  number_flag(app, "--carveout", kernel.carveout_percent,
+              "Preferred share of shared memory, 0 to 100 % (default: the driver's choice)", 0, 100,
+              "PERCENT");
+  app.add_flag("--json", arguments.json, "Print the prediction as JSON");
   app.footer(
       "Examples:\n"
       "  fathom predict occupancy --arch 90 --threads 256 --registers 72\n"
       "  fathom predict occupancy --threads 128 --registers 40 --shared 65536 --json\n");
-  return [arguments] { return predict(*arguments); };
 }
+
+}  // namespace
+
+AddCommand occupancy_prediction() { return with_arguments<OccupancyArguments>(add_flags, predict); }
 
 }  // namespace fathom

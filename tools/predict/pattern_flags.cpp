@@ -8,8 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
+#include "results/format.h"
 #include "tools/predict/patterns_csv.h"
 
 namespace fathom {
@@ -21,10 +22,6 @@ using Json = nlohmann::ordered_json;
 // With these no address of a warp is beyond 2^64.
 constexpr std::uint64_t most_base = std::uint64_t{1} << 59;
 constexpr std::uint64_t most_stride = std::uint64_t{1} << 57;
-
-[[noreturn]] void refuse(const std::string& sentence) {
-  throw Error(ExitCode::bad_input, sentence);
-}
 
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> fields(1);
@@ -41,16 +38,15 @@ std::vector<std::string> split(const std::string& text) {
 void set_lanes(WarpAccess& access, const std::string& text) {
   const auto fields = split(text);
   if (fields.size() > warp_size)
-    refuse(
-        fmt::format("--lanes has {} addresses, but lane {} does not exist: a warp has lanes 0 to "
-                    "31.",
-                    fields.size(), warp_size));
+    fail(ExitCode::bad_input,
+         "--lanes has {} addresses, but lane {} does not exist: a warp has lanes 0 to 31.",
+         fields.size(), warp_size);
   access.active_mask = 0;
   for (std::size_t lane = 0; lane < fields.size(); ++lane) {
     if (fields[lane].empty()) continue;
     if (!parse_address(fields[lane], access.address[lane]))
-      refuse(fmt::format("--lanes: `{}` for lane {} is no byte address from 0 to 2^64 - 1.",
-                         fields[lane], lane));
+      fail(ExitCode::bad_input, "--lanes: `{}` for lane {} is no byte address from 0 to 2^64 - 1.",
+           fields[lane], lane);
     access.active_mask |= 1u << lane;
   }
 }
@@ -62,12 +58,12 @@ std::uint32_t parse_mask(const std::string& text) {
   const char* const end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, mask, 16);
   if (error == std::errc::result_out_of_range)
-    refuse(
-        fmt::format("--active-mask: `{}` has a lane beyond 31; a warp has 32 lanes, so a mask "
-                    "has at most 8 hexadecimal digits.",
-                    text));
+    fail(ExitCode::bad_input,
+         "--active-mask: `{}` has a lane beyond 31; a warp has 32 lanes, so a mask has at most 8 "
+         "hexadecimal digits.",
+         text);
   if (error != std::errc() || stop != end)
-    refuse(fmt::format("--active-mask: `{}` is no hexadecimal number such as ffff.", text));
+    fail(ExitCode::bad_input, "--active-mask: `{}` is no hexadecimal number such as ffff.", text);
   return mask;
 }
 
@@ -77,9 +73,9 @@ int parse_lane(std::string_view text, const std::string& all) {
   const auto [stop, error] = std::from_chars(text.data(), end, lane);
   if (text.empty() || text.front() == '-' || stop != end ||
       (error != std::errc() && error != std::errc::result_out_of_range))
-    refuse(fmt::format("--active: `{}` is no list of lanes such as 0-15,20.", all));
+    fail(ExitCode::bad_input, "--active: `{}` is no list of lanes such as 0-15,20.", all);
   if (error != std::errc() || lane >= warp_size)
-    refuse(fmt::format("--active: there is no lane {}: a warp has lanes 0 to 31.", text));
+    fail(ExitCode::bad_input, "--active: there is no lane {}: a warp has lanes 0 to 31.", text);
   return lane;
 }
 
@@ -91,7 +87,7 @@ std::uint32_t parse_lane_list(const std::string& text) {
     const int last = dash == std::string::npos
                          ? first
                          : parse_lane(std::string_view(range).substr(dash + 1), text);
-    if (last < first) refuse(fmt::format("--active: `{}` runs backwards.", range));
+    if (last < first) fail(ExitCode::bad_input, "--active: `{}` runs backwards.", range);
     for (int lane = first; lane <= last; ++lane) mask |= 1u << lane;
   }
   return mask;
@@ -102,26 +98,22 @@ std::uint32_t parse_lane_list(const std::string& text) {
 void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
   auto* op = app.add_option("OP", flags.op, "load or store")->check(one_of({"load", "store"}));
   op->capture_default_str();
-  auto* bytes = app.add_option("--bytes", flags.bytes, "Bytes a lane: 1, 2, 4, 8 or 16")
-                    ->check(one_of({"1", "2", "4", "8", "16"}))
-                    ->type_name("N")
-                    ->capture_default_str();
-  auto* base = app.add_option("--base", flags.base, "Address of lane 0, or of the tile")
-                   ->check(whole_number(0, most_base))
-                   ->type_name("BYTES");
-  auto* stride = app.add_option("--stride", flags.stride,
-                                "Lane i at base + i x BYTES (default: contiguous, i.e. --bytes)")
-                     ->check(whole_number(0, most_stride))
-                     ->type_name("BYTES");
+  auto* bytes = word_flag(app, "--bytes", flags.bytes, "Bytes a lane: 1, 2, 4, 8 or 16",
+                          {"1", "2", "4", "8", "16"}, "N");
+  flags.given_bytes = bytes->capture_default_str();
+  auto* base = number_flag(app, "--base", flags.base, "Address of lane 0, or of the tile", 0,
+                           most_base, "BYTES");
+  auto* stride = number_flag(app, "--stride", flags.stride,
+                             "Lane i at base + i x BYTES (default: contiguous, i.e. --bytes)", 0,
+                             most_stride, "BYTES");
   auto* broadcast = app.add_flag("--broadcast", flags.broadcast, "Every lane at the base");
-  auto* column =
-      app.add_option("--column", flags.column,
-                     "Lane i at row i of this column of a tile, its elements --bytes wide")
-          ->check(whole_number(0, 1 << 20))
-          ->type_name("N");
-  auto* row = app.add_option("--row", flags.row, "Lane i at column i of this row of a tile")
-                  ->check(whole_number(0, 1 << 20))
-                  ->type_name("N");
+  const auto tile_flag = [&app](const char* flag, auto& value, const char* description,
+                                std::uint64_t lowest = 0) {
+    return number_flag(app, flag, value, description, lowest, 1 << 20);
+  };
+  auto* column = tile_flag("--column", flags.column,
+                           "Lane i at row i of this column of a tile, its elements --bytes wide");
+  auto* row = tile_flag("--row", flags.row, "Lane i at column i of this row of a tile");
   auto* lanes = app.add_option("--lanes", flags.lanes,
                                "Lane by lane: 0,4,,12 (decimal or 0x...; empty: inactive)")
                     ->type_name("ADDRESSES");
@@ -130,30 +122,21 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
     for (std::size_t j = i + 1; j < patterns.size(); ++j) patterns[i]->excludes(patterns[j]);
   lanes->excludes(base);
 
-  std::vector<CLI::Option*> tile;
-  tile.push_back(
-      app.add_option("--row-elements", flags.row_elements, "Columns of the tile (default: 32)")
-          ->check(whole_number(1, 1 << 20)));
-  tile.push_back(app.add_option("--padding", flags.tile.padding_elements,
-                                "Elements that a row of the tile is padded by")
-                     ->check(whole_number(0, 1 << 20)));
-  tile.push_back(app.add_option("--first", flags.first, "Row or column in the tile of lane 0")
-                     ->check(whole_number(0, 1 << 20)));
-  for (auto* option : tile) option->type_name("N");
-  tile.push_back(app.add_flag("--xor-swizzle", flags.tile.xor_swizzle,
-                              "Element (row, column) lies at column XOR row"));
-
+  const std::vector<CLI::Option*> tile{
+      tile_flag("--row-elements", flags.row_elements, "Columns of the tile (default: 32)", 1),
+      tile_flag("--padding", flags.tile.padding_elements,
+                "Elements that a row of the tile is padded by"),
+      tile_flag("--first", flags.first, "Row or column in the tile of lane 0"),
+      app.add_flag("--xor-swizzle", flags.tile.xor_swizzle,
+                   "Element (row, column) lies at column XOR row")};
   auto* mask = app.add_option("--active-mask", flags.active_mask, "Active lanes, bit i for lane i")
                    ->type_name("HEX");
   auto* active =
       app.add_option("--active", flags.active, "Active lanes: 0-15,20")->type_name("LANES");
   mask->excludes(active);
   auto* json = app.add_flag("--json", flags.json, "Print the prediction as JSON");
-  auto* file =
-      app.add_option("--patterns", flags.file,
-                     "Many accesses from a CSV file, or - for standard input, answered in CSV")
-          ->check(not_empty())
-          ->type_name("FILE");
+  auto* file = path_flag(app, "--patterns", flags.file,
+                         "Many accesses from a CSV file, or - for standard input, answered in CSV");
   for (auto* option : {op, bytes, base, mask, active, json}) file->excludes(option);
   for (auto* option : patterns) file->excludes(option);
   for (auto* option : tile) file->excludes(option);
@@ -168,9 +151,9 @@ WarpAccess access_of(const PatternFlags& flags) {
   const bool tiled = flags.column || flags.row;
   if (!tiled &&
       (flags.row_elements || tile.padding_elements != 0 || tile.xor_swizzle || flags.first))
-    refuse(
-        "--row-elements, --padding, --xor-swizzle and --first are of a tile: name its --column or "
-        "--row too.");
+    throw Error(ExitCode::bad_input,
+                "--row-elements, --padding, --xor-swizzle and --first are of a tile: name its "
+                "--column or --row too.");
 
   WarpAccess access{.op = op, .bytes_per_lane = flags.bytes};
   if (flags.lanes)
@@ -187,6 +170,12 @@ WarpAccess access_of(const PatternFlags& flags) {
   if (flags.active_mask) access = masked(access, parse_mask(*flags.active_mask));
   if (flags.active) access = masked(access, parse_lane_list(*flags.active));
   return access;
+}
+
+std::string title_of(const WarpAccess& access) {
+  return fmt::format("{} of {} a lane, active lanes {}",
+                     access.op == Access::load ? "Load" : "Store",
+                     counted(access.bytes_per_lane, "byte"), lane_list(access.active_mask));
 }
 
 std::string lane_list(std::uint32_t lanes) {

@@ -14,6 +14,7 @@ namespace fathom {
 struct PatternFlags {
   std::string op = "load";
   int bytes = 4;
+  const CLI::Option* given_bytes = nullptr;  ///< to tell a default that was given
   std::uint64_t base = 0;
   std::optional<std::uint64_t> stride;  ///< none: contiguous
   bool broadcast = false;
@@ -32,6 +33,15 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags);
 
 /// Throws Error(bad_input), or std::invalid_argument where the model's builders do.
 models::WarpAccess access_of(const PatternFlags& flags);
+
+/// For the help of both.
+inline constexpr const char* patterns_help =
+    "FILE has the header op,bytes,lane0,...,lane31 and a row for each access: load or store,\n"
+    "bytes a lane, and a byte address a lane, empty where it is inactive. Nothing is printed\n"
+    "unless every row is good.\n\n";
+
+/// "Load of 4 bytes a lane, active lanes 0-31".
+std::string title_of(const models::WarpAccess& access);
 
 /// "0-7,16,18-20" of a mask.
 std::string lane_list(std::uint32_t lanes);

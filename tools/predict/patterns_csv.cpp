@@ -1,18 +1,19 @@
 #include "tools/predict/patterns_csv.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <fstream>
+#include <iostream>
 #include <vector>
 
 #include "results/clean_text.h"
-#include "results/error.h"
-#include "tools/child_process.h"
+#include "results/fail.h"
+#include "results/format.h"
+#include "results/parse_number.h"
 
 namespace fathom {
 namespace {
@@ -34,69 +35,40 @@ std::string shown(std::string_view field) { return "`" + quotable(field, 40) + "
 /// The lines of a file, without their ends.
 class Lines {
  public:
-  explicit Lines(const std::string& file)
-      : name_(file == "-" ? "standard input" : file), buffer_(std::size_t{1} << 20) {
+  explicit Lines(const std::string& file) : name_(file == "-" ? "standard input" : file) {
     if (file == "-") {
-      input_ = STDIN_FILENO;
-      return;
+      std::ios::sync_with_stdio(false);  // else it is read byte by byte
+      input_.rdbuf(std::cin.rdbuf());
+    } else if (!own_.open(file, std::ios::in | std::ios::binary)) {
+      refuse_unread();
     }
-    own_ = FileDescriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC));
-    input_ = own_.get();
-    if (input_ < 0) fail();
   }
   const std::string& name() const { return name_; }
   std::uint64_t number() const { return number_; }  ///< of the last line, from 1
 
   bool next(std::string_view& line) {
-    for (;;) {
-      const char* begin = buffer_.data() + begin_;
-      const auto* end =
-          static_cast<const char*>(std::memchr(begin + searched_, '\n', end_ - begin_ - searched_));
-      if (end != nullptr || (ended_ && begin_ != end_)) {
-        const std::size_t length =
-            end != nullptr ? static_cast<std::size_t>(end - begin) : end_ - begin_;
-        line = std::string_view(begin, length);
-        if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-        begin_ += length + (end != nullptr ? 1 : 0);
-        searched_ = 0;
-        ++number_;
-        return true;
-      }
-      if (ended_) return false;
-      searched_ = end_ - begin_;
-      fill();
-    }
+    input_.getline(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    if (input_.bad()) refuse_unread();
+    if (input_.eof() && input_.fail()) return false;
+    if (input_.fail())
+      fail(ExitCode::bad_input, "{}: line {} goes on for over 1 MiB: it is no CSV of patterns.",
+           name_, number_ + 1);
+    line = std::string_view(buffer_.data(), static_cast<std::size_t>(input_.gcount()));
+    if (!input_.eof()) line.remove_suffix(1);  // its end, which was taken off as well
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    ++number_;
+    return true;
   }
 
  private:
-  void fill() {
-    std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
-              buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
-    end_ -= begin_;
-    begin_ = 0;
-    if (end_ == buffer_.size())
-      throw Error(ExitCode::bad_input,
-                  fmt::format("{}: line {} goes on for over 1 MiB: it is no CSV of patterns.",
-                              name_, number_ + 1));
-    ssize_t got = 0;
-    do {
-      got = read(input_, buffer_.data() + end_, buffer_.size() - end_);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0) fail();
-    ended_ = got == 0;
-    end_ += static_cast<std::size_t>(got);
-  }
-  [[noreturn]] void fail() const {
-    throw Error(ExitCode::bad_input,
-                fmt::format("{} cannot be read: {}.", name_, std::strerror(errno)));
+  [[noreturn]] void refuse_unread() const {
+    fail(ExitCode::bad_input, "{} cannot be read: {}.", name_, std::strerror(errno));
   }
   std::string name_;
-  FileDescriptor own_;
-  int input_ = -1;
-  std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0, searched_ = 0;
+  std::vector<char> buffer_ = std::vector<char>((std::size_t{1} << 20) + 2);
+  std::filebuf own_;
+  std::istream input_{&own_};
   std::uint64_t number_ = 0;
-  bool ended_ = false;
 };
 
 /// What is wrong in a row, without its place in the file.
@@ -124,54 +96,36 @@ int width_of(std::string_view field) {
 void check_column_count(std::string_view line) {
   const auto count = std::count(line.begin(), line.end(), ',') + 1;
   if (count == columns) return;
-  throw Mistake{-1, fmt::format("{} column{}, not {} (op, bytes and {} lanes)", count,
-                                count == 1 ? "" : "s", columns, warp_size)};
+  throw Mistake{-1, fmt::format("{}, not {} (op, bytes and {} lanes)", counted(count, "column"),
+                                columns, warp_size)};
 }
 
 void parse_row(std::string_view line, WarpAccess& access) {
+  check_column_count(line);
   const char* at = line.data();
   const char* const end = at + line.size();
   const std::string_view op = take_field(at, end);
-  if (op == "load") {
-    access.op = models::Access::load;
-  } else if (op == "store") {
-    access.op = models::Access::store;
-  } else {
-    check_column_count(line);
+  if (op != "load" && op != "store")
     throw Mistake{0, fmt::format("{} is neither load nor store", shown(op))};
-  }
-  if (at > end) check_column_count(line);
-  const std::string_view width = take_field(at, end);
-  if (at > end) check_column_count(line);
-  access.bytes_per_lane = width_of(width);
+  access.op = op == "load" ? models::Access::load : models::Access::store;
+  access.bytes_per_lane = width_of(take_field(at, end));
   access.active_mask = 0;
   for (int lane = 0; lane < warp_size; ++lane) {
-    if (at > end) check_column_count(line);
-    if (at != end && *at != ',') {
-      auto [stop, error] = std::from_chars(at, end, access.address[lane]);
-      if (error != std::errc() || (stop != end && *stop != ',')) {
-        check_column_count(line);
-        const std::string_view field = take_field(at, end);
-        if (!parse_address(field, access.address[lane]))
-          throw Mistake{lane + 2,
-                        fmt::format("{} is no byte address from 0 to 2^64 - 1", shown(field))};
-        stop = at - 1;
-      }
-      access.active_mask |= 1u << lane;
-      at = stop;
-    }
-    ++at;  // beyond the comma, or the line's end
+    const std::string_view field = take_field(at, end);
+    if (field.empty()) continue;
+    if (!parse_address(field, access.address[lane]))
+      throw Mistake{lane + 2,
+                    fmt::format("{} is no byte address from 0 to 2^64 - 1", shown(field))};
+    access.active_mask |= 1u << lane;
   }
-  if (at <= end) check_column_count(line);
 }
 
 /// The header's own mistakes: the first column that is not what it should be.
 void check_header(Lines& lines) {
   std::string_view line;
   const auto refuse = [&](const std::string& what) {
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}: {}: the first line must be op,bytes,lane0,...,lane31.",
-                            lines.name(), what));
+    fail(ExitCode::bad_input, "{}: {}: the first line must be op,bytes,lane0,...,lane31.",
+         lines.name(), what);
   };
   if (!lines.next(line)) refuse("there is nothing in it");
   if (line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);  // spreadsheets mark UTF-8 so
@@ -195,9 +149,9 @@ void check_header(Lines& lines) {
 bool parse_address(std::string_view text, std::uint64_t& address) {
   const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
   if (hexadecimal) text.remove_prefix(2);
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, address, hexadecimal ? 16 : 10);
-  return error == std::errc() && stop == end;
+  const auto number = parse_number<std::uint64_t>(text, hexadecimal ? 16 : 10);
+  if (number) address = *number;
+  return number.has_value();
 }
 
 std::string answer_patterns(const std::string& file, std::string_view header,
@@ -208,8 +162,8 @@ std::string answer_patterns(const std::string& file, std::string_view header,
   text += '\n';
   WarpAccess access;
   const auto refuse = [&](std::uint64_t line, const std::string& column, const std::string& what) {
-    throw Error(ExitCode::bad_input, fmt::format("{}: row {} (line {}){}: {}.", lines.name(),
-                                                 line - 1, line, column, what));
+    fail(ExitCode::bad_input, "{}: row {} (line {}){}: {}.", lines.name(), line - 1, line, column,
+         what);
   };
   std::string_view line;
   std::uint64_t first_empty = 0;

@@ -1,11 +1,13 @@
 #include "tools/predict/predict_command.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
 #include <cctype>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "results/error.h"
-#include "tools/predict/subcommands.h"
 
 namespace fathom {
 namespace {
@@ -17,20 +19,22 @@ std::string as_sentence(std::string text) {
   return text.back() == '.' ? text : text + ".";
 }
 
-using AddFlags = std::function<ExitCode()> (*)(CLI::App&);
+struct Prediction {
+  const char *name, *summary;
+  AddCommand (*flags)();
+};
 
-void add(Commands& commands, CLI::App& predict, const std::string& name,
-         const std::string& description, AddFlags add_flags) {
-  CLI::App* app = predict.add_subcommand(name, description);
-  auto act = add_flags(*app);
-  commands[name] = {app, [act] {
-                      try {
-                        return act();
-                      } catch (const std::invalid_argument& refusal) {
-                        throw Error(ExitCode::bad_input, as_sentence(refusal.what()));
-                      }
-                    }};
-}
+constexpr Prediction predictions[] = {
+    {"shared", "Wavefronts and bank conflicts of a warp's access", shared_prediction},
+    {"global", "Sectors and requests of a warp's access or of a whole kernel", global_prediction},
+    {"occupancy", "Resident blocks and warps of a kernel, and what limits them",
+     occupancy_prediction},
+    {"waves", "What whole waves and whole tiles cost a grid or matrix product", waves_prediction},
+    {"roofline", "What bounds a kernel of given bytes and FLOPs", roofline_prediction},
+    {"swizzle", "The padding or XOR swizzle of a tile with the fewest conflicts",
+     swizzle_prediction},
+    {"transformer", "Memory, GPUs and least time that a language model needs",
+     transformer_prediction}};
 
 }  // namespace
 
@@ -46,21 +50,22 @@ Commands add_predict(CLI::App& predict) {
       "  fathom predict transformer --params 70B --gpu H200 --gpus 2\n"
       "`fathom predict NAME --help` says more.\n");
   Commands commands;
-  add(commands, predict, "shared", "Wavefronts and bank conflicts of a warp's access",
-      add_predict_shared);
-  add(commands, predict, "global", "Sectors and requests of a warp's access or of a whole kernel",
-      add_predict_global);
-  add(commands, predict, "occupancy", "Resident blocks and warps of a kernel, and what limits them",
-      add_predict_occupancy);
-  add(commands, predict, "waves", "What whole waves and whole tiles cost a grid or matrix product",
-      add_predict_waves);
-  add(commands, predict, "roofline", "What bounds a kernel of given bytes and FLOPs",
-      add_predict_roofline);
-  add(commands, predict, "swizzle",
-      "The padding or XOR swizzle of a tile with the fewest conflicts", add_predict_swizzle);
-  add(commands, predict, "transformer", "Memory, GPUs and least time that a language model needs",
-      add_predict_transformer);
+  for (const auto& [name, summary, flags] : predictions) {
+    CLI::App* app = predict.add_subcommand(name, summary);
+    commands[name] = {app, [act = flags()(*app)] {
+                        try {
+                          return act();
+                        } catch (const std::invalid_argument& refusal) {
+                          throw Error(ExitCode::bad_input, as_sentence(refusal.what()));
+                        }
+                      }};
+  }
   return commands;
+}
+
+ExitCode print_json(const nlohmann::ordered_json& answer) {
+  fmt::print("{}\n", answer.dump(2));
+  return ExitCode::ok;
 }
 
 }  // namespace fathom

@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "tools/predict/machine.h"
+#include "tools/predict/predict_command.h"
 #include "tools/predict/quantity.h"
-#include "tools/predict/subcommands.h"
 
 namespace fathom {
 namespace {
@@ -56,7 +55,7 @@ double checked_quantity(const std::string& text, const std::string& unit,
   std::string number = text;
   const std::string problem = quantity(unit)(number);
   if (problem.empty()) return std::stod(number);
-  throw Error(ExitCode::bad_input, fmt::format("--level {}: {}.", level, problem));
+  fail(ExitCode::bad_input, "--level {}: {}.", level, problem);
 }
 
 /// "NAME=BYTES@BANDWIDTH"
@@ -64,15 +63,13 @@ void add_level(const std::string& text, Question& question) {
   const auto equals = text.find('=');
   const auto at = text.find('@', equals == std::string::npos ? 0 : equals);
   if (equals == 0 || equals == std::string::npos || at == std::string::npos)
-    throw Error(
-        ExitCode::bad_input,
-        fmt::format("--level {}: it must be NAME=BYTES@BANDWIDTH, such as L2=4Gi@7.5T.", text));
+    fail(ExitCode::bad_input, "--level {}: it must be NAME=BYTES@BANDWIDTH, such as L2=4Gi@7.5T.",
+         text);
   const std::string name = text.substr(0, equals);
   for (const auto& ceiling : question.memory) {
     if (ceiling.name == name)
-      throw Error(ExitCode::bad_input,
-                  fmt::format("--level {}: there is a level {} already{}.", text, name,
-                              name == "DRAM" ? ", whose bytes --bytes gives" : ""));
+      fail(ExitCode::bad_input, "--level {}: there is a level {} already{}.", text, name,
+           name == "DRAM" ? ", whose bytes --bytes gives" : "");
   }
   const double bytes = checked_quantity(text.substr(equals + 1, at - equals - 1), "B", text);
   const double bandwidth = checked_quantity(text.substr(at + 1), "B/s", text);
@@ -88,9 +85,8 @@ Question question_of(const RooflineArguments& arguments, const Machine& machine)
   q.known.push_back({"DRAM", "B/s", dram});
   const auto peak = machine.peak(arguments.precision);
   if (!peak)
-    throw Error(ExitCode::bad_input,
-                fmt::format("The {} has no units for {}: choose another --precision.",
-                            machine.name(), arguments.precision));
+    fail(ExitCode::bad_input, "The {} has no units for {}: choose another --precision.",
+         machine.name(), arguments.precision);
   q.compute = {arguments.precision, peak->value, peak->source};
 
   double flops = arguments.flops.value_or(0);
@@ -128,7 +124,7 @@ Json to_json(const Roofline& r) {
           {"bound_by", r.bound_by},      {"memory_bound", r.memory_bound}};
 }
 
-void print_json(const Machine& machine, const Question& q, const std::optional<Roofline>& r) {
+Json to_json(const Machine& machine, const Question& q, const std::optional<Roofline>& r) {
   Json ceilings = Json::array();
   for (const auto& [name, unit, figure] : q.known)
     ceilings.push_back({{"name", name},
@@ -138,14 +134,13 @@ void print_json(const Machine& machine, const Question& q, const std::optional<R
                         {"source", figure.source}});
   Json ridges = Json::object();
   for (const auto& level : q.memory) ridges[level.name] = ridge_point(level, q.compute);
-  const Json document{{"gpu", machine.name()},
-                      {"source", machine.source()},
-                      {"precision", q.compute.name},
-                      {"ceilings", std::move(ceilings)},
-                      {"ridge_points", std::move(ridges)},
-                      {"flops", r ? Json(q.kernel.flops) : Json(nullptr)},
-                      {"prediction", r ? to_json(*r) : Json(nullptr)}};
-  fmt::print("{}\n", document.dump(2));
+  return {{"gpu", machine.name()},
+          {"source", machine.source()},
+          {"precision", q.compute.name},
+          {"ceilings", std::move(ceilings)},
+          {"ridge_points", std::move(ridges)},
+          {"flops", r ? Json(q.kernel.flops) : Json(nullptr)},
+          {"prediction", r ? to_json(*r) : Json(nullptr)}};
 }
 
 void print_text(const Machine& machine, const Question& q, const std::optional<Roofline>& r) {
@@ -178,43 +173,36 @@ ExitCode predict(const RooflineArguments& arguments) {
   const Question q = question_of(arguments, *machine);
   std::optional<Roofline> r;
   if (q.has_kernel) r = roofline(q.memory, q.compute, q.kernel);
-  if (arguments.json)
-    print_json(*machine, q, r);
-  else
-    print_text(*machine, q, r);
+  if (arguments.json) return print_json(to_json(*machine, q, r));
+  print_text(*machine, q, r);
   return ExitCode::ok;
 }
 
-}  // namespace
-
-std::function<ExitCode()> add_predict_roofline(CLI::App& app) {
-  const auto arguments = std::make_shared<RooflineArguments>();
-  add_machine_flags(app, arguments->machine);
-  app.add_option("--precision", arguments->precision,
-                 "Arithmetic: fp64 and fp32 of the CUDA cores, fp64-tensor, tf32, fp16, bf16, fp8, "
-                 "int8 of the tensor cores")
-      ->check(one_of(precisions()))
-      ->type_name("NAME")
+void add_flags(CLI::App& app, RooflineArguments& arguments) {
+  add_machine_flags(app, arguments.machine);
+  word_flag(app, "--precision", arguments.precision,
+            "Arithmetic: fp64 and fp32 of the CUDA cores, fp64-tensor, tf32, fp16, bf16, fp8, int8 "
+            "of the tensor cores",
+            precisions())
       ->capture_default_str();
-  auto* flops = app.add_option("--flops", arguments->flops, "FLOPs of the kernel: 137e9, 137G")
+  auto* flops = app.add_option("--flops", arguments.flops, "FLOPs of the kernel: 137e9, 137G")
                     ->transform(quantity("FLOP"))
                     ->type_name("N");
-  auto* bytes = app.add_option("--bytes", arguments->bytes,
+  auto* bytes = app.add_option("--bytes", arguments.bytes,
                                "Bytes that it moves through DRAM, read and written: 2e9, 2GiB")
                     ->transform(quantity("B"))
                     ->type_name("N");
-  app.add_option("--gemm", arguments->gemm,
-                 "Instead of both, a matrix product of M x K by K x N that moves each operand once")
-      ->check(whole_number(1, std::uint64_t{1} << 40))
+  number_flag(app, "--gemm", arguments.gemm,
+              "Instead of both, a matrix product of M x K by K x N that moves each operand once", 1,
+              std::uint64_t{1} << 40, "M N K")
       ->expected(3)
-      ->type_name("M N K")
       ->excludes(flops)
       ->excludes(bytes);
-  app.add_option("--level", arguments->levels,
+  app.add_option("--level", arguments.levels,
                  "A further level of memory, the kernel's bytes through it and its bandwidth; may "
                  "be given several times")
       ->type_name("NAME=BYTES@BANDWIDTH");
-  app.add_flag("--json", arguments->json, "Print the prediction as JSON");
+  app.add_flag("--json", arguments.json, "Print the prediction as JSON");
   app.footer(
       "Times are lower bounds: all levels and the arithmetic overlap in full.\n\n"
       "Examples:\n"
@@ -222,7 +210,10 @@ std::function<ExitCode()> add_predict_roofline(CLI::App& app) {
       "  fathom predict roofline --gpu \"RTX 4090\" --flops 1G --bytes 8GB\n"
       "  fathom predict roofline --result recordings/h200/result.json --gemm 4096 4096 4096\n"
       "  fathom predict roofline --gpu H200 --flops 2T --bytes 1G --level L2=40G@7.5T --json\n");
-  return [arguments] { return predict(*arguments); };
 }
+
+}  // namespace
+
+AddCommand roofline_prediction() { return with_arguments<RooflineArguments>(add_flags, predict); }
 
 }  // namespace fathom

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <bit>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "models/shared_memory.h"
@@ -11,7 +10,7 @@
 #include "results/standard_streams.h"
 #include "tools/predict/pattern_flags.h"
 #include "tools/predict/patterns_csv.h"
-#include "tools/predict/subcommands.h"
+#include "tools/predict/predict_command.h"
 
 namespace fathom {
 namespace {
@@ -76,15 +75,14 @@ std::string picture(const SharedExplanation& why) {
 
 void print_text(const WarpAccess& access, const SharedExplanation& why) {
   const SharedCost& cost = why.cost;
-  fmt::print("{} of {} a lane, active lanes {}\n\n", access.op == Access::load ? "Load" : "Store",
-             counted(access.bytes_per_lane, "byte"), lane_list(access.active_mask));
+  fmt::print("{}\n\n", title_of(access));
   if (!why.wavefronts.empty()) fmt::print("{}\n", picture(why));
   fmt::print("wavefronts {}  conflicts {}  groups {}  clocks {}  (distinct words alone: {})\n{}\n",
              cost.wavefronts, cost.conflicts, cost.groups, cost.clocks, cost.minimum,
              sentence(access, why));
 }
 
-void print_json(const WarpAccess& access, const SharedExplanation& why) {
+Json to_json(const WarpAccess& access, const SharedExplanation& why) {
   Json wavefronts = Json::array();
   for (const auto& wavefront : why.wavefronts) {
     Json banks = Json::array();
@@ -98,17 +96,16 @@ void print_json(const WarpAccess& access, const SharedExplanation& why) {
                           {"banks", std::move(banks)}});
   }
   const SharedCost& cost = why.cost;
-  const Json document{{"access", fathom::to_json(access)},
-                      {"wavefronts", cost.wavefronts},
-                      {"conflicts", cost.conflicts},
-                      {"groups", cost.groups},
-                      {"group_lanes", why.group_lanes},
-                      {"merged", why.merged},
-                      {"clocks", cost.clocks},
-                      {"minimum_wavefronts", cost.minimum},
-                      {"sentence", sentence(access, why)},
-                      {"schedule", std::move(wavefronts)}};
-  fmt::print("{}\n", document.dump(2));
+  return {{"access", fathom::to_json(access)},
+          {"wavefronts", cost.wavefronts},
+          {"conflicts", cost.conflicts},
+          {"groups", cost.groups},
+          {"group_lanes", why.group_lanes},
+          {"merged", why.merged},
+          {"clocks", cost.clocks},
+          {"minimum_wavefronts", cost.minimum},
+          {"sentence", sentence(access, why)},
+          {"schedule", std::move(wavefronts)}};
 }
 
 ExitCode predict(const PatternFlags& flags) {
@@ -121,26 +118,25 @@ ExitCode predict(const PatternFlags& flags) {
   }
   const WarpAccess access = access_of(flags);
   const SharedExplanation why = explain_shared(access);
-  flags.json ? print_json(access, why) : print_text(access, why);
+  if (flags.json) return print_json(to_json(access, why));
+  print_text(access, why);
   return ExitCode::ok;
+}
+
+void add_flags(CLI::App& app, PatternFlags& flags) {
+  add_pattern_flags(app, flags);
+  app.footer(std::string("The picture shows which lane gets its word from which bank in which "
+                         "wavefront.\n\n") +
+             patterns_help +
+             "Examples:\n"
+             "  fathom predict shared load --stride 8\n"
+             "  fathom predict shared load --column 0 --row-elements 32 --padding 1\n"
+             "  fathom predict shared store --bytes 16 --active 0-15 --json\n"
+             "  fathom predict shared --patterns accesses.csv > wavefronts.csv\n");
 }
 
 }  // namespace
 
-std::function<ExitCode()> add_predict_shared(CLI::App& app) {
-  const auto flags = std::make_shared<PatternFlags>();
-  add_pattern_flags(app, *flags);
-  app.footer(
-      "The picture shows which lane gets its word from which bank in which wavefront.\n\n"
-      "FILE has the header op,bytes,lane0,...,lane31 and a row for each access: load or store,\n"
-      "bytes a lane, and a byte address a lane, empty where it is inactive. Nothing is printed\n"
-      "unless every row is good.\n\n"
-      "Examples:\n"
-      "  fathom predict shared load --stride 8\n"
-      "  fathom predict shared load --column 0 --row-elements 32 --padding 1\n"
-      "  fathom predict shared store --bytes 16 --active 0-15 --json\n"
-      "  fathom predict shared --patterns accesses.csv > wavefronts.csv\n");
-  return [flags] { return predict(*flags); };
-}
+AddCommand shared_prediction() { return with_arguments<PatternFlags>(add_flags, predict); }
 
 }  // namespace fathom

@@ -4,13 +4,12 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include <charconv>
-#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
-#include "tools/predict/subcommands.h"
+#include "results/parse_number.h"
+#include "tools/predict/predict_command.h"
 
 namespace fathom {
 namespace {
@@ -27,24 +26,15 @@ struct SwizzleFlags {
 };
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw Error(
-      ExitCode::bad_input,
-      fmt::format("--access: `{}` is not OP:ORDER:BYTES such as load:column:4; {}.", text, why));
+  fail(ExitCode::bad_input, "--access: `{}` is not OP:ORDER:BYTES such as load:column:4; {}.", text,
+       why);
 }
 
-bool number(std::string_view text, int& value) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end;
-}
-
-/// "8x4": rows and columns of lanes, 32 in all.
-bool block(std::string_view text, int& rows) {
-  const auto by = text.find('x');
-  int columns = 0;
-  return by != std::string_view::npos && number(text.substr(0, by), rows) &&
-         number(text.substr(by + 1), columns) && rows >= 1 && rows <= warp_size && columns >= 1 &&
-         columns <= warp_size && rows * columns == warp_size;
+/// Rows of "8x4", rows and columns of lanes, 32 in all; 0 where the text is no such block.
+int rows_of_block(const std::string& text) {
+  for (int rows = 1; rows <= warp_size; rows *= 2)
+    if (text == fmt::format("{}x{}", rows, warp_size / rows)) return rows;
+  return 0;
 }
 
 /// "load:column:16".
@@ -62,12 +52,13 @@ TileAccess parse_access(const std::string& text) {
     access.order = Order::row;
   else if (order == "column")
     access.order = Order::column;
-  else if (block(order, access.block_rows))
+  else if (access.block_rows = rows_of_block(order); access.block_rows > 0)
     access.order = Order::block;
   else
     refuse(text, fmt::format("`{}` is neither row nor column nor 32 lanes such as 8x4", order));
-  if (!number(std::string_view(text).substr(second + 1), access.bytes_per_lane))
-    refuse(text, fmt::format("`{}` is no number of bytes", text.substr(second + 1)));
+  const auto bytes = parse_number<int>(text.substr(second + 1));
+  if (!bytes) refuse(text, fmt::format("`{}` is no number of bytes", text.substr(second + 1)));
+  access.bytes_per_lane = *bytes;
   return access;
 }
 
@@ -121,7 +112,8 @@ void print_text(const SwizzleFlags& flags, const LayoutCost& plain,
         description(best.layout));
 }
 
-ExitCode predict(SwizzleFlags flags) {
+ExitCode predict(const SwizzleFlags& given) {
+  SwizzleFlags flags = given;
   if (flags.accesses.empty()) {
     flags.accesses = {fmt::format("store:row:{}", flags.tile.element_bytes),
                       fmt::format("load:column:{}", flags.tile.element_bytes)};
@@ -141,36 +133,24 @@ ExitCode predict(SwizzleFlags flags) {
                       {"accesses", flags.accesses},
                       {"plain", to_json(flags.tile, plain)},
                       {"layouts", std::move(layouts)}};
-  fmt::print("{}\n", document.dump(2));
-  return ExitCode::ok;
+  return print_json(document);
 }
 
-}  // namespace
-
-std::function<ExitCode()> add_predict_swizzle(CLI::App& app) {
-  const auto flags = std::make_shared<SwizzleFlags>();
-  app.add_option("--rows", flags->tile.rows, "Rows of the tile")
-      ->check(whole_number(1, 1 << 18))
-      ->type_name("N")
+void add_flags(CLI::App& app, SwizzleFlags& flags) {
+  number_flag(app, "--rows", flags.tile.rows, "Rows of the tile", 1, 1 << 18)
       ->capture_default_str();
-  app.add_option("--row-elements", flags->tile.row_elements, "Elements of a row")
-      ->check(whole_number(1, 1 << 18))
-      ->type_name("N")
+  number_flag(app, "--row-elements", flags.tile.row_elements, "Elements of a row", 1, 1 << 18)
       ->capture_default_str();
-  app.add_option("--element-bytes", flags->tile.element_bytes, "1, 2, 4, 8 or 16")
-      ->check(one_of({"1", "2", "4", "8", "16"}))
-      ->type_name("N")
+  word_flag(app, "--element-bytes", flags.tile.element_bytes, "1, 2, 4, 8 or 16",
+            {"1", "2", "4", "8", "16"}, "N")
       ->capture_default_str();
   app.add_option(
-         "--access", flags->accesses,
+         "--access", flags.accesses,
          "What warps do, OP:ORDER:BYTES a lane, several times; ORDER is row, column or lanes "
          "as 8x4 (default: store:row and load:column of an element)")
       ->type_name("ACCESS");
-  app.add_option("--top", flags->top, "Layouts to show")
-      ->check(whole_number(1, 1000))
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_flag("--json", flags->json, "Print the layouts as JSON");
+  number_flag(app, "--top", flags.top, "Layouts to show", 1, 1000)->capture_default_str();
+  app.add_flag("--json", flags.json, "Print the layouts as JSON");
   app.footer(
       "An XOR swizzle <bits, base, shift> XORs into an element's number, from bit `base` on, as\n"
       "many of its bits as lie `shift` higher. Layouts rank by conflicts, then by bytes wasted.\n\n"
@@ -179,7 +159,10 @@ std::function<ExitCode()> add_predict_swizzle(CLI::App& app) {
       "  fathom predict swizzle --rows 64 --row-elements 64 --element-bytes 2 \\\n"
       "      --access store:row:16 --access load:column:16\n"
       "  fathom predict swizzle --element-bytes 2 --access load:8x4:4 --json\n");
-  return [flags] { return predict(*flags); };
 }
+
+}  // namespace
+
+AddCommand swizzle_prediction() { return with_arguments<SwizzleFlags>(add_flags, predict); }
 
 }  // namespace fathom

@@ -4,14 +4,13 @@
 #include <CLI/CLI.hpp>
 
 #include <map>
-#include <memory>
 #include <tuple>
 
 #include "models/gpu_table.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
+#include "tools/predict/predict_command.h"
 #include "tools/predict/quantity.h"
-#include "tools/predict/subcommands.h"
 #include "tools/predict/transformer_answer.h"
 #include "tools/predict/transformer_config.h"
 
@@ -79,13 +78,13 @@ bool gives_shape(const TransformerArguments& a) {
 TransformerShape merged(const TransformerArguments& a) {
   TransformerShape shape;
   if (!a.config.empty()) {
-    shape = shape_from_config(a.config);
-    const auto window = window_from_config(a.config);
-    if (window && *window < a.load.context)
-      throw Error(ExitCode::bad_input,
-                  fmt::format("{}: its attention looks back {} tokens only, which the model of a "
-                              "context of {} does not know: give --context {} or less.",
-                              a.config.string(), *window, a.load.context, *window));
+    const ConfiguredModel model = model_from_config(a.config);
+    shape = model.shape;
+    if (model.window && *model.window < a.load.context)
+      fail(ExitCode::bad_input,
+           "{}: its attention looks back {} tokens only, which the model of a context of {} does "
+           "not know: give --context {} or less.",
+           a.config.string(), *model.window, a.load.context, *model.window);
   }
   for (const auto& flag : number_flags)
     if (a.shape.*flag.field != 0) shape.*flag.field = a.shape.*flag.field;
@@ -118,18 +117,16 @@ std::pair<std::string, MachineFigure> peak_of(const Machine& machine,
                                               const TransformerArguments& a) {
   if (!a.compute.empty()) {
     if (const auto peak = machine.peak(a.compute)) return {a.compute, *peak};
-    throw Error(ExitCode::bad_input, fmt::format("The {} has no units for {}: choose another "
-                                                 "--compute.",
-                                                 machine.name(), a.compute));
+    fail(ExitCode::bad_input, "The {} has no units for {}: choose another --compute.",
+         machine.name(), a.compute);
   }
   std::vector<std::string> choices{"bf16", "fp16"};
   if (a.formats.weights != "int4") choices.insert(choices.begin(), a.formats.weights);
   for (const auto& precision : choices) {
     if (const auto peak = machine.peak(precision)) return {precision, *peak};
   }
-  throw Error(ExitCode::bad_input,
-              fmt::format("The {} has no units for {}, bf16 or fp16: choose another --compute.",
-                          machine.name(), a.formats.weights));
+  fail(ExitCode::bad_input, "The {} has no units for {}, bf16 or fp16: choose another --compute.",
+       machine.name(), a.formats.weights);
 }
 
 TransformerOnGpu on_gpu(const Machine& machine, const Transformer& model,
@@ -178,76 +175,51 @@ ExitCode predict(const TransformerArguments& a) {
     if (on.needed) row.on = std::move(on);
     answer.table.push_back(std::move(row));
   }
-  if (a.json)
-    print_json(answer);
-  else
-    print_text(answer);
+  if (a.json) return print_json(to_json(answer));
+  print_text(answer);
   return ExitCode::ok;
 }
 
-void add_model_flags(CLI::App& app, TransformerArguments& a) {
-  app.add_option("--config", a.config, "Shape of a model: its config.json, as published")
-      ->check(not_empty())
-      ->type_name("FILE");
+void add_flags(CLI::App& app, TransformerArguments& a) {
+  add_machine_flags(app, a.machine);
+  path_flag(app, "--config", a.config, "Shape of a model: its config.json, as published");
   app.add_option("--params", a.parameters, "Instead of a shape, the number of parameters: 8B")
       ->transform(model_size())
       ->type_name("N");
   app.add_option("--active", a.active, "Of --params, those that a token passes (default: all)")
       ->transform(model_size())
       ->type_name("N");
+  constexpr std::uint64_t largest = std::uint64_t{1} << 32;
   for (const auto& flag : number_flags)
-    app.add_option(flag.flag, a.shape.*flag.field, flag.description)
-        ->check(whole_number(1, std::uint64_t{1} << 32))
-        ->type_name("N");
+    number_flag(app, flag.flag, a.shape.*flag.field, flag.description, 1, largest);
   for (const auto& flag : switch_flags)
     app.add_flag(flag.flag, a.shape.*flag.field, flag.description);
   app.add_flag("--plain-mlp", a.plain_mlp, "The MLP is not gated: two matrices instead of three");
-}
 
-void add_load_flags(CLI::App& app, TransformerArguments& a) {
   std::vector<std::string> formats;
   for (const auto& [name, bytes] : format_bytes_per_element) formats.push_back(name);
-  app.add_option("--weights", a.formats.weights, "Format of the weights: fp32, bf16, ..., int4")
-      ->check(one_of(formats))
-      ->type_name("NAME")
+  word_flag(app, "--weights", a.formats.weights, "Format of the weights: fp32, bf16, ..., int4",
+            formats)
       ->capture_default_str();
-  app.add_option("--kv", a.formats.kv, "Format of the KV cache")
-      ->check(one_of(formats))
-      ->type_name("NAME")
+  word_flag(app, "--kv", a.formats.kv, "Format of the KV cache", formats)->capture_default_str();
+  word_flag(app, "--compute", a.compute,
+            "Precision of the arithmetic (default: of the weights where the GPU has it, else bf16 "
+            "or fp16)",
+            precisions());
+  TransformerLoad& load = a.load;
+  number_flag(app, "--context", load.context, "Tokens of a sequence, prompt and answer", 1, largest)
       ->capture_default_str();
-  app.add_option("--compute", a.compute,
-                 "Precision of the arithmetic (default: of the weights where the GPU has it, else "
-                 "bf16 or fp16)")
-      ->check(one_of(precisions()))
-      ->type_name("NAME");
-  const auto number = [&app](const char* flag, std::int64_t& value, const char* description) {
-    return app.add_option(flag, value, description)
-        ->check(whole_number(1, std::uint64_t{1} << 32))
-        ->type_name("N")
-        ->capture_default_str();
-  };
-  number("--context", a.load.context, "Tokens of a sequence, prompt and answer");
-  app.add_option("--prompt", a.load.prompt, "Of them the prompt's (default: all)")
-      ->check(whole_number(1, std::uint64_t{1} << 32))
-      ->type_name("N");
-  number("--batch", a.load.batch, "Sequences at once");
-  number("--gpus", a.load.gpus, "GPUs of --gpu or --result, tensor-parallel");
-  number("--chunk", a.load.prefill_chunk, "Tokens of the prefill at once, for the activations");
-  app.add_option("--usable", a.usable,
-                 "Share of a GPU's memory that model and cache may take, in %")
-      ->check(whole_number(1, 100))
-      ->type_name("PERCENT")
+  number_flag(app, "--prompt", load.prompt, "Of them the prompt's (default: all)", 1, largest);
+  number_flag(app, "--batch", load.batch, "Sequences at once", 1, largest)->capture_default_str();
+  number_flag(app, "--gpus", load.gpus, "GPUs of --gpu or --result, tensor-parallel", 1, largest)
       ->capture_default_str();
-}
-
-}  // namespace
-
-std::function<ExitCode()> add_predict_transformer(CLI::App& app) {
-  const auto arguments = std::make_shared<TransformerArguments>();
-  add_machine_flags(app, arguments->machine);
-  add_model_flags(app, *arguments);
-  add_load_flags(app, *arguments);
-  app.add_flag("--json", arguments->json, "Print the prediction as JSON");
+  number_flag(app, "--chunk", load.prefill_chunk,
+              "Tokens of the prefill at once, for the activations", 1, largest)
+      ->capture_default_str();
+  number_flag(app, "--usable", a.usable,
+              "Share of a GPU's memory that model and cache may take, in %", 1, 100, "PERCENT")
+      ->capture_default_str();
+  app.add_flag("--json", a.json, "Print the prediction as JSON");
   app.footer(
       "Times are lower bounds: every weight that a token needs is read once, 2 FLOPs a weight and "
       "token plus attention's, all overlapping in full.\n\n"
@@ -257,7 +229,12 @@ std::function<ExitCode()> add_predict_transformer(CLI::App& app) {
       "  fathom predict transformer --config config.json --result result.json --gpus 4\n"
       "  fathom predict transformer --layers 32 --hidden 4096 --heads 32 --kv-heads 8 \\\n"
       "      --vocab 128256 --intermediate 14336 --weights int4 --json\n");
-  return [arguments] { return predict(*arguments); };
+}
+
+}  // namespace
+
+AddCommand transformer_prediction() {
+  return with_arguments<TransformerArguments>(add_flags, predict);
 }
 
 }  // namespace fathom

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +43,7 @@ struct TransformerAnswer {
   std::vector<std::string> without_units{};  ///< GPUs that lack the --compute asked for
 };
 
-void print_json(const TransformerAnswer& answer);
+nlohmann::ordered_json to_json(const TransformerAnswer& answer);
 void print_text(const TransformerAnswer& answer);
 
 }  // namespace fathom

@@ -4,12 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "results/error.h"
+#include "results/atomic_file.h"
+#include "results/fail.h"
 #include "results/strict_json.h"
 
 namespace fathom {
@@ -23,7 +22,7 @@ class Config {
   Config(PlainJson json, std::string file) : json_(std::move(json)), file_(std::move(file)) {}
 
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(ExitCode::bad_input, fmt::format("{}: {}.", file_, what));
+    fail(ExitCode::bad_input, "{}: {}.", file_, what);
   }
   std::int64_t number(const char* key) const {
     if (const auto value = find_number(key)) return *value;
@@ -58,24 +57,6 @@ class Config {
   PlainJson json_;
   std::string file_;
 };
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  // A config has a few kilobytes; whatever is larger is another file.
-  constexpr std::size_t limit = 1 << 20;
-  std::string text(limit + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.empty() || file.bad())
-    throw Error(
-        ExitCode::bad_input,
-        fmt::format("{} cannot be read or is empty: give a model's config.json.", path.string()));
-  if (text.size() > limit)
-    throw Error(ExitCode::bad_input,
-                fmt::format("{} is larger than any config.json of a model: give such a file.",
-                            path.string()));
-  return text;
-}
 
 TransformerShape gpt2_shape(const Config& config) {
   return {.layers = config.number("n_layer"),
@@ -116,36 +97,22 @@ void add_qwen_experts(const Config& config, TransformerShape& shape) {
   shape.intermediate = config.number("moe_intermediate_size");
 }
 
-}  // namespace
-
-namespace {
-
 Config read_config(const std::filesystem::path& file) {
+  // A config has a few kilobytes; whatever is larger is another file.
+  constexpr std::size_t limit = 1 << 20;
   PlainJson json;
   try {
-    json = parse_strict_json(read_file(file), file.string());
+    json = parse_strict_json(read_file_up_to(file, limit), file.string());
   } catch (const Error& error) {
     // The parser's sentence is about result documents.
     if (error.code() != ExitCode::document_malformed) throw;
-    json = nullptr;
   }
   if (!json.is_object())
-    throw Error(ExitCode::bad_input,
-                fmt::format("{} is no JSON object: give a model's config.json.", file.string()));
+    fail(ExitCode::bad_input, "{} is no JSON object: give a model's config.json.", file.string());
   return Config(std::move(json), file.string());
 }
 
-}  // namespace
-
-std::optional<std::int64_t> window_from_config(const std::filesystem::path& file) {
-  const Config config = read_config(file);
-  const std::int64_t window = config.number("sliding_window", 0);
-  if (window <= 0 || !config.flag("use_sliding_window", true)) return std::nullopt;
-  return window;
-}
-
-TransformerShape shape_from_config(const std::filesystem::path& file) {
-  const Config config = read_config(file);
+TransformerShape shape_of(const Config& config) {
   const std::string family = config.word("model_type");
   if (family == "gpt2") return gpt2_shape(config);
   static const std::vector<std::string> families{"gpt2",  "llama",     "mistral", "mixtral",
@@ -167,6 +134,15 @@ TransformerShape shape_from_config(const std::filesystem::path& file) {
     shape.shared_expert_gate = true;
   }
   return shape;
+}
+
+}  // namespace
+
+ConfiguredModel model_from_config(const std::filesystem::path& file) {
+  const Config config = read_config(file);
+  const std::int64_t window = config.number("sliding_window", 0);
+  const bool slides = window > 0 && config.flag("use_sliding_window", true);
+  return {shape_of(config), slides ? std::optional(window) : std::nullopt};
 }
 
 }  // namespace fathom

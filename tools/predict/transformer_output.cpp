@@ -56,10 +56,6 @@ Json to_json(const TransformerOnGpu& on) {
 /// Decimal, as parameters and the memory of GPUs are spoken of.
 std::string gigabytes(double bytes) { return fmt::format("{:.4g} GB", bytes / 1e9); }
 
-std::string plural(std::int64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 void print_model(const TransformerAnswer& a) {
   const TransformerParameters& p = a.model.parameters;
   fmt::print("Model of {} parameters", format_count(p.total));
@@ -70,7 +66,7 @@ void print_model(const TransformerAnswer& a) {
     fmt::print("  {:<13} {:>10}  {}, {} B a token, for {} of {} tokens\n", "KV cache",
                gigabytes(*a.memory.kv_cache), a.formats.kv,
                format_count(*kv_elements_per_token(a.model) * a.load.kv_bytes),
-               plural(a.load.batch, "sequence"), a.load.context);
+               counted(a.load.batch, "sequence"), a.load.context);
   else
     fmt::print("  {:<13} {:>10}  give the model's shape (--config, or --layers, --hidden, ...)\n",
                "KV cache", "unknown");
@@ -102,7 +98,7 @@ void print_machine(const TransformerAnswer& a) {
   line(on.precision.c_str(), format_quantity(on.peak.value, "FLOP/s"), on.peak);
   line("memory", gigabytes(on.memory.value), on.memory);
   if (a.load.gpus > 1 && on.link) line("link, one way", format_bandwidth(on.link->value), *on.link);
-  fmt::print("  {} {} it{}\n", a.load.gpus == 1 ? "one GPU" : plural(a.load.gpus, "GPU"),
+  fmt::print("  {} {} it{}\n", a.load.gpus == 1 ? "one GPU" : counted(a.load.gpus, "GPU"),
              on.fits ? "can hold" : "cannot hold",
              on.fits      ? std::string()
              : !on.needed ? ", nor can any number of them that divides its heads"
@@ -140,7 +136,7 @@ void print_table(const TransformerAnswer& a) {
 
 }  // namespace
 
-void print_json(const TransformerAnswer& a) {
+Json to_json(const TransformerAnswer& a) {
   Json table = Json::array();
   for (const auto& [gpu, on] : a.table) {
     Json row{{"gpu", gpu}};
@@ -155,26 +151,25 @@ void print_json(const TransformerAnswer& a) {
     gpu = Json{{"name", a.machine->name()}, {"source", a.machine->source()}};
     gpu.update(to_json(*a.on));
   }
-  const Json document{{"model", to_json(a.model)},
-                      {"weights_format", a.formats.weights},
-                      {"kv_format", a.formats.kv},
-                      {"context", a.load.context},
-                      {"prompt", a.load.prompt == 0 ? a.load.context : a.load.prompt},
-                      {"batch", a.load.batch},
-                      {"gpus", a.load.gpus},
-                      {"prefill_chunk", a.load.prefill_chunk},
-                      {"usable_share", a.usable},
-                      {"memory",
-                       {{"weights", a.memory.weights},
-                        {"kv_cache", or_null(a.memory.kv_cache)},
-                        {"weights_per_gpu", a.memory.weights_per_gpu},
-                        {"kv_cache_per_gpu", or_null(a.memory.kv_cache_per_gpu)},
-                        {"activations_per_gpu", or_null(a.memory.activations_per_gpu)},
-                        {"per_gpu", a.memory.per_gpu}}},
-                      {"gpu", std::move(gpu)},
-                      {"table", std::move(table)},
-                      {"without_units", a.without_units}};
-  fmt::print("{}\n", document.dump(2));
+  return {{"model", to_json(a.model)},
+          {"weights_format", a.formats.weights},
+          {"kv_format", a.formats.kv},
+          {"context", a.load.context},
+          {"prompt", a.load.prompt == 0 ? a.load.context : a.load.prompt},
+          {"batch", a.load.batch},
+          {"gpus", a.load.gpus},
+          {"prefill_chunk", a.load.prefill_chunk},
+          {"usable_share", a.usable},
+          {"memory",
+           {{"weights", a.memory.weights},
+            {"kv_cache", or_null(a.memory.kv_cache)},
+            {"weights_per_gpu", a.memory.weights_per_gpu},
+            {"kv_cache_per_gpu", or_null(a.memory.kv_cache_per_gpu)},
+            {"activations_per_gpu", or_null(a.memory.activations_per_gpu)},
+            {"per_gpu", a.memory.per_gpu}}},
+          {"gpu", std::move(gpu)},
+          {"table", std::move(table)},
+          {"without_units", a.without_units}};
 }
 
 void print_text(const TransformerAnswer& answer) {

@@ -1,17 +1,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "models/gpu_table.h"
 #include "models/tile_quantisation.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "tools/predict/machine.h"
-#include "tools/predict/subcommands.h"
+#include "tools/predict/predict_command.h"
 
 namespace fathom {
 namespace {
@@ -32,9 +31,7 @@ struct WaveArguments {
   double wave_time = 0, overhead = 0;  ///< seconds
   MachineFlags machine;
   bool json = false;
-  struct {
-    CLI::Option *tile, *cluster, *split_k, *sweep, *cost;
-  } given{};  ///< to tell a default that was given from one that was not
+  const CLI::Option* given_cost = nullptr;  ///< to tell a default that was given
 };
 
 BlockCost cost_of(const std::string& word) {
@@ -74,8 +71,7 @@ Json to_json(std::uint64_t m, const TileQuantisation& q) {
 }
 
 void print_waves(std::uint64_t blocks, const Waves& w) {
-  fmt::print("{} {} in waves of {}: {:.4g} waves, {} paid for\n", format_count(double(blocks)),
-             blocks == 1 ? "block" : "blocks",
+  fmt::print("{} in waves of {}: {:.4g} waves, {} paid for\n", counted(blocks, "block"),
              format_count(double(w.wave_blocks)), w.waves, w.steps);
   if (w.tail_blocks == 0)
     fmt::print("  every wave is full\n");
@@ -102,8 +98,7 @@ ExitCode predict_grid(const WaveArguments& arguments) {
       document["cost"] = arguments.cost;
       document["seconds"] = *seconds;
     }
-    fmt::print("{}\n", document.dump(2));
-    return ExitCode::ok;
+    return print_json(document);
   }
   print_waves(grid.blocks, w);
   if (seconds)
@@ -171,99 +166,62 @@ ExitCode predict_product(const WaveArguments& arguments) {
                 {"prediction", to_json(product.m, q)},
                 {"sweep", Json::array()}};
   for (const auto& [m, at] : points) document["sweep"].push_back(to_json(m, at));
-  fmt::print("{}\n", document.dump(2));
-  return ExitCode::ok;
-}
-
-/// A flag that would change nothing is a mistake.
-void refuse_idle_flags(const WaveArguments& arguments) {
-  const bool grid = arguments.blocks > 0;
-  const auto refuse = [](const char* flag, const std::string& why) {
-    throw Error(ExitCode::bad_input, fmt::format("{} has no use here: {}.", flag, why));
-  };
-  for (const auto& [option, flag] : {std::pair{arguments.given.tile, "--tile"},
-                                     {arguments.given.cluster, "--cluster"},
-                                     {arguments.given.split_k, "--split-k"},
-                                     {arguments.given.sweep, "--sweep"}})
-    if (grid && option->count() > 0) refuse(flag, "it is about a matrix product (--gemm)");
-  if (!grid && (arguments.wave_time > 0 || arguments.overhead > 0))
-    refuse("--wave-time", "it is about a grid (--blocks)");
-  if (arguments.wave_time == 0 && arguments.overhead > 0)
-    refuse("--overhead", "give --wave-time too");
-  if (grid && arguments.wave_time == 0 && arguments.given.cost->count() > 0)
-    refuse("--cost", "it decides about times, so give --wave-time too");
-  if (arguments.sms > 0 && (!arguments.machine.gpu.empty() || !arguments.machine.result.empty()))
-    refuse("--sms", "--gpu or --result says how many there are");
+  return print_json(document);
 }
 
 ExitCode predict(const WaveArguments& arguments) {
-  if (arguments.blocks > 0 && !arguments.sizes.empty())
-    throw Error(ExitCode::bad_input,
-                "--blocks and --gemm are two different questions: give one of them.");
-  refuse_idle_flags(arguments);
+  if (arguments.blocks > 0 && arguments.wave_time == 0 && arguments.given_cost->count() > 0)
+    throw Error(ExitCode::bad_input, "--cost decides about a grid's time: give --wave-time too.");
   if (arguments.blocks > 0) return predict_grid(arguments);
   if (!arguments.sizes.empty()) return predict_product(arguments);
   throw Error(ExitCode::bad_input,
               "Nothing to predict: give a grid (--blocks N) or a matrix product (--gemm M N K).");
 }
 
-}  // namespace
-
-std::function<ExitCode()> add_predict_waves(CLI::App& app) {
-  const auto arguments = std::make_shared<WaveArguments>();
+void add_flags(CLI::App& app, WaveArguments& arguments) {
   constexpr std::uint64_t largest = std::uint64_t{1} << 40;
-  app.add_option("--blocks", arguments->blocks, "Blocks of a grid")
-      ->check(whole_number(1, largest))
-      ->type_name("N");
-  app.add_option("--gemm", arguments->sizes, "A matrix product of M x K by K x N")
-      ->check(whole_number(1, largest))
+  auto* blocks = number_flag(app, "--blocks", arguments.blocks, "Blocks of a grid", 1, largest);
+  auto* product = number_flag(app, "--gemm", arguments.sizes, "A matrix product of M x K by K x N",
+                              1, largest, "M N K")
+                      ->expected(3)
+                      ->excludes(blocks);
+  number_flag(app, "--tile", arguments.tile, "Its tile (default: 128 128 32)", 1, 1 << 20, "M N K")
       ->expected(3)
-      ->type_name("M N K");
-  arguments->given.tile =
-      app.add_option("--tile", arguments->tile, "Its tile (default: 128 128 32)")
-      ->check(whole_number(1, 1 << 20))
-      ->expected(3)
-      ->type_name("M N K");
-  arguments->given.cluster =
-      app.add_option("--cluster", arguments->cluster,
-                     "Tiles of a thread block cluster, beyond C too (default: 1 1)")
-      ->check(whole_number(1, 16))
+      ->needs(product);
+  number_flag(app, "--cluster", arguments.cluster,
+              "Tiles of a thread block cluster, beyond C too (default: 1 1)", 1, 16, "M N")
       ->expected(2)
-      ->type_name("M N");
-  arguments->given.split_k =
-      app.add_option("--split-k", arguments->split_k, "Blocks that share one tile's k")
-      ->check(whole_number(1, 1 << 20))
-      ->type_name("N")
+      ->needs(product);
+  number_flag(app, "--split-k", arguments.split_k, "Blocks that share one tile's k", 1, 1 << 20)
+      ->capture_default_str()
+      ->needs(product);
+  number_flag(app, "--blocks-per-sm", arguments.blocks_per_sm,
+              "Resident blocks, see `fathom predict occupancy`", 1, 32)
       ->capture_default_str();
-  app.add_option("--blocks-per-sm", arguments->blocks_per_sm,
-                 "Resident blocks, see `fathom predict occupancy`")
-      ->check(whole_number(1, 32))
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("--sms", arguments->sms, "SMs of the GPU, instead of --gpu or --result")
-      ->check(whole_number(1, 1 << 16))
-      ->type_name("N");
-  add_machine_flags(app, arguments->machine);
-  app.add_option("--wave-time", arguments->wave_time,
-                 "Seconds that a full wave of --blocks takes: predicts the grid's")
+  auto* sms = number_flag(app, "--sms", arguments.sms,
+                          "SMs of the GPU, instead of --gpu or --result", 1, 1 << 16);
+  add_machine_flags(app, arguments.machine);
+  sms->excludes(app.get_option("--gpu"))->excludes(app.get_option("--result"));
+  auto* wave_time =
+      app.add_option("--wave-time", arguments.wave_time,
+                     "Seconds that a full wave of --blocks takes: predicts the grid's")
+          ->check(seconds())
+          ->type_name("SECONDS")
+          ->needs(blocks);
+  app.add_option("--overhead", arguments.overhead, "Seconds of the launch itself")
       ->check(seconds())
-      ->type_name("SECONDS");
-  app.add_option("--overhead", arguments->overhead, "Seconds of the launch itself")
-      ->check(seconds())
-      ->type_name("SECONDS");
-  arguments->given.cost =
-      app.add_option("--cost", arguments->cost,
-                 "Of blocks that share an SM: latency (each as fast as alone) or throughput (they "
-                 "share it)")
-      ->check(one_of({"latency", "throughput"}))
-      ->type_name("WORD")
-      ->capture_default_str();
-  arguments->given.sweep =
-      app.add_option("--sweep", arguments->sweep,
-                 "Also m below, at and above N multiples of the tile around M")
-      ->check(whole_number(1, 1000))
-      ->type_name("N");
-  app.add_flag("--json", arguments->json, "Print the prediction as JSON");
+      ->type_name("SECONDS")
+      ->needs(wave_time);
+  arguments.given_cost =
+      word_flag(app, "--cost", arguments.cost,
+                "Of blocks that share an SM: latency (each as fast as alone) or throughput (they "
+                "share it)",
+                {"latency", "throughput"}, "WORD")
+          ->capture_default_str();
+  number_flag(app, "--sweep", arguments.sweep,
+              "Also m below, at and above N multiples of the tile around M", 1, 1000)
+      ->needs(product);
+  app.add_flag("--json", arguments.json, "Print the prediction as JSON");
   app.footer(
       "Examples:\n"
       "  fathom predict waves --blocks 396 --blocks-per-sm 2 --gpu H200\n"
@@ -271,7 +229,10 @@ std::function<ExitCode()> add_predict_waves(CLI::App& app) {
       "  fathom predict waves --gemm 4096 4096 4096 --tile 128 256 64 --gpu H200\n"
       "  fathom predict waves --gemm 4112 4096 4096 --tile 128 256 64 --cluster 4 2 --gpu H200\n"
       "  fathom predict waves --gemm 1024 4096 4096 --sms 108 --sweep 5\n");
-  return [arguments] { return predict(*arguments); };
 }
+
+}  // namespace
+
+AddCommand waves_prediction() { return with_arguments<WaveArguments>(add_flags, predict); }
 
 }  // namespace fathom

@@ -3,7 +3,7 @@
 // nothing else.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm {
 

@@ -1,4 +1,4 @@
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm {
 

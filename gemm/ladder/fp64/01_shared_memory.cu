@@ -9,7 +9,7 @@
 // Source: the fp64 kernel of a course's notes on SGEMM (claims S7 and G4).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp64/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp64 {
 namespace {

@@ -8,7 +8,7 @@
 // they do half of what the tensor cores do.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp64/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp64 {
 namespace {

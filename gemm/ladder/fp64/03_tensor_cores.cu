@@ -9,7 +9,7 @@
 
 #include "gemm/blocks/dmma.cuh"
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp64/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp64 {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "gemm/best/fp64/warp_sums.cuh"
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/tensor_map.h"
-#include "gemm/fp64/warp_sums.cuh"
-#include "gemm/ladder/fp64/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 // How a kernel of DMMA and TMA becomes a lesson. Host code.
 

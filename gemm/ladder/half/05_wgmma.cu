@@ -6,8 +6,8 @@
 // instructions): half as much again. The products of a step are under way while the next are
 // issued; when they are done, the four warps meet, and thread 0 refills their stage.
 
-#include "gemm/ladder/half/lessons.h"
 #include "gemm/ladder/hopper_lesson.cuh"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::half {
 namespace {

@@ -5,19 +5,26 @@
 // anybody else. setmaxnreg moves registers from the producer's warpgroup to the consumers'. A
 // tile's 64 stages at k = 4096 take 512 clocks each: the tensor cores wait for the first alone, and
 // for the stores at the end.
+//
+// 07_wide_tile is the same loop with a tile of 128 x 256: each of the two warpgroups multiplies
+// 64 x 256 at once. A stage takes 48 KiB, so that there are four, and a thread holds 128 sums. Each
+// element of the tiles is used for 85 multiplications instead of 64: a quarter of the traffic from
+// the L2 goes, and the products read 80 bytes of shared memory a clock instead of 96.
 
-#include "gemm/ladder/half/lessons.h"
 #include "gemm/ladder/hopper_lesson.cuh"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::half {
 namespace {
 
-constexpr KernelConfig d{.n = 128, .stages = 6};
+template <int columns>
+constexpr KernelConfig config{.n = columns, .stages = columns == 128 ? 6 : 4};
 
-template <class Element>
-__global__ void __launch_bounds__(d.threads(), 1)
+template <class Element, int columns>
+__global__ void __launch_bounds__(config<columns>.threads(), 1)
     warp_specialised_product(const __grid_constant__ TiledProduct<Element, float> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  constexpr KernelConfig d = config<columns>;
   extern __shared__ std::byte shared[];
   const TileRing<d> ring = make_ring<d>(shared);
   const ClusterPlace<d> place;
@@ -57,10 +64,21 @@ __global__ void __launch_bounds__(d.threads(), 1)
 #endif
 }
 
-template <class Element>
-Lesson make_warp_specialised() {
-  Lesson lesson = hopper_lesson<Element, warp_specialised_product<Element>, d, d.threads(),
-                                ring_shared_bytes<d>>("06_warp_specialised");
+template <class Element, int columns>
+Lesson make(const char* name) {
+  constexpr KernelConfig d = config<columns>;
+  return hopper_lesson<Element, warp_specialised_product<Element, columns>, d, d.threads(),
+                       ring_shared_bytes<d>>(name);
+}
+template <int columns>
+Lesson make(Class of, const char* name) {
+  return of == Class::fp16 ? make<__half, columns>(name) : make<__nv_bfloat16, columns>(name);
+}
+
+}  // namespace
+
+Lesson warp_specialised(Class of) {
+  Lesson lesson = make<128>(of, "06_warp_specialised");
   lesson.parent = "05_wgmma";
   lesson.idea =
       "A warp of its own issues the loads, and gives most of its registers to two warpgroups that "
@@ -72,11 +90,16 @@ Lesson make_warp_specialised() {
   return lesson;
 }
 
-}  // namespace
-
-Lesson warp_specialised(Class of) {
-  return of == Class::fp16 ? make_warp_specialised<__half>()
-                           : make_warp_specialised<__nv_bfloat16>();
+Lesson wide_tile(Class of) {
+  Lesson lesson = make<256>(of, "07_wide_tile");
+  lesson.parent = "06_warp_specialised";
+  lesson.idea =
+      "A tile of 128 x 256: each warpgroup multiplies 64 x 256 at once, with all of its registers.";
+  lesson.gain =
+      "Each element of the tiles is used for 85 multiplications instead of 64, so that a quarter "
+      "of the traffic from the L2 goes, and the products read 80 bytes of shared memory a clock "
+      "instead of 96.";
+  return lesson;
 }
 
 }  // namespace fathom::gemm::half

@@ -5,8 +5,8 @@
 // a square of C, so that 132 tiles need 4160 rows and columns of the operands instead of 5152: less
 // traffic from the L2 and beyond.
 
-#include "gemm/ladder/half/lessons.h"
 #include "gemm/ladder/hopper_lesson.cuh"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::half {
 namespace {

@@ -7,8 +7,8 @@
 // takes 32 KiB from the L2 for a stage instead of 48. No block may leave while the other can still
 // arrive at its barriers: the cluster meets at the end.
 
-#include "gemm/ladder/half/lessons.h"
 #include "gemm/ladder/hopper_lesson.cuh"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::half {
 namespace {

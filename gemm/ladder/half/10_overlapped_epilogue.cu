@@ -5,8 +5,8 @@
 // the warp goes on to the next tile. Whole lines of C leave instead of pieces of 16 bytes a row,
 // and no warp waits for a store: what is left of the epilogue is the conversion.
 
-#include "gemm/ladder/half/lessons.h"
 #include "gemm/ladder/hopper_lesson.cuh"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::half {
 namespace {

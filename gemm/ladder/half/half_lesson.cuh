@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "gemm/blocks/operands.cuh"
-#include "gemm/ladder/half/lessons.h"
+#include "gemm/ladder/lessons.h"
 #include "harness/cuda_check.h"
 
 // How a kernel of fp16 and bf16 becomes a lesson. Host code.

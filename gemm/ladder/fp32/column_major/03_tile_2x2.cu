@@ -10,7 +10,7 @@
 // tests/host show it.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {

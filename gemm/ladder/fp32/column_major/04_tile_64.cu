@@ -8,7 +8,7 @@
 // C.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {

@@ -7,7 +7,7 @@
 // Source: kernel `sgemm_128_pipeline` of the column-major ladder (claims GC1 to GC13).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {

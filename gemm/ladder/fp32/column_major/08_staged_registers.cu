@@ -7,7 +7,7 @@
 // Source: the column-major ladder's remark on `reg[32]` (claim GC8).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {

@@ -7,7 +7,7 @@
 // Source: the column-major ladder's remark on its thread tile (claim GC9).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {

@@ -10,7 +10,7 @@
 // lengthens whole lines instead, which shifts all lanes of a read alike.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {

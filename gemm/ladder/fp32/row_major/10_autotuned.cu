@@ -6,9 +6,9 @@
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 9.
 
+#include "gemm/bench/variant.h"
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
-#include "gemm/variant.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {

@@ -9,7 +9,7 @@
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 10.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {

@@ -8,7 +8,7 @@
 // Source: the second kernel of a course's notes on shared memory, rows r and r + 16 (claim G1).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {

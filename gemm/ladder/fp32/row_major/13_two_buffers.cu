@@ -8,7 +8,7 @@
 // Source: the double-buffered SGEMM of a course's notes on the memory hierarchy (claim G7).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {

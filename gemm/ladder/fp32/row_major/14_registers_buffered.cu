@@ -9,7 +9,7 @@
 // Source: the last kernel of a course's notes on shared memory (claim G2).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {

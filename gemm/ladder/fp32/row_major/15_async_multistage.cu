@@ -7,7 +7,7 @@
 // columns apart, as in lesson 14: no read conflicts.
 
 #include "gemm/blocks/simt_async.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {

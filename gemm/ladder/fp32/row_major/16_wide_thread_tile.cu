@@ -7,7 +7,7 @@
 // and products that do not depend on each other, have to.
 
 #include "gemm/blocks/simt_async.cuh"
-#include "gemm/ladder/fp32/lessons.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {

@@ -1,0 +1,281 @@
+#include "gemm/bench/cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "gemm/bench/claimed_products.h"
+#include "gemm/bench/opponents.h"
+#include "gemm/bench/peak.h"
+#include "gemm/bench/rung_choice.h"
+#include "gemm/bench/rung_workload.h"
+#include "gemm/bench/shapes.h"
+#include "gemm/bench/variant.h"
+#include "gemm/bench/verification.h"
+#include "gemm/ladder/lesson.h"
+
+namespace fathom::gemm {
+namespace {
+
+/// The path of a rung below its class: "row_major/01_naive".
+std::string short_name(const std::string& id) { return id.substr(id.find('/') + 1); }
+
+std::string layout_of(const Problem& p) {
+  return std::string(p.transa == Transpose::no ? "N" : "T") +
+         (p.transb == Transpose::no ? "N" : "T");
+}
+
+/// Counters that explain a step from one rung to the next, and say how many bytes it moved.
+std::vector<CounterRequest> counters_of_a_step() {
+  std::vector<CounterRequest> requests;
+  for (const char* role : {"global_load_sectors",      "global_load_requests",
+                           "shared_load_wavefronts",   "shared_load_conflicts",
+                           "shared_store_wavefronts",  "shared_store_conflicts",
+                           "l2_read_sectors",          "l2_write_sectors",
+                           "dram_read_bytes",          "dram_write_bytes",
+                           "fma_instructions",         "tensor_pipe_active",
+                           "instructions_executed",    "issue_active",
+                           "achieved_occupancy",       "stall_long_scoreboard",
+                           "stall_short_scoreboard",   "stall_mio_throttle",
+                           "stall_lg_throttle",        "stall_barrier",
+                           "stall_math_pipe_throttle", "stall_gmma",
+                           "stall_not_selected",       "global_store_sectors"}) {
+    requests.push_back({role, std::nullopt, 0, ""});
+  }
+  return requests;
+}
+
+/// Puts what the rung knows of its counters beside what is asked for.
+void expect_counters(std::vector<CounterRequest>& requests,
+                     const std::vector<CounterModel>& models) {
+  for (const CounterModel& m : models) {
+    const auto found = std::ranges::find(requests, m.role, &CounterRequest::role);
+    CounterRequest& request =
+        found == requests.end() ? requests.emplace_back(CounterRequest{m.role, {}, 0, ""}) : *found;
+    request.expected = m.value;
+    request.model = m.model;
+  }
+}
+
+/// Sectors that the blocks of a rung with a tile in shared memory read in all, each its own
+/// operands, where tiles are whole and their lines are whole sectors: what claim GT1 says. Nothing
+/// for asynchronous copies, which are no loads to the counters.
+std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
+  const RungKernel& k = rung.kernel;
+  if (rung.of != Class::fp32 || k.tile_k <= 1 || rung.capability > 75) return std::nullopt;
+  // Nobody knows yet which tile it will be.
+  if (!variants_of(rung, p, 1).empty()) return std::nullopt;
+  if (p.n % k.tile_m != 0 || p.m % k.tile_n != 0 || p.k % 8 != 0 || p.k % k.tile_k != 0)
+    return std::nullopt;
+  if (k.tile_k % 8 != 0 || p.lda % 8 != 0 || p.ldb % 8 != 0 || !rung.takes_own_path(p))
+    return std::nullopt;
+  if (layout_of(p) != "NN") return std::nullopt;
+  constexpr double elements_per_sector = 8;
+  return p.flops() / 2 * (1.0 / k.tile_m + 1.0 / k.tile_n) / elements_per_sector;
+}
+
+/// Parts that are a curve of many points: none of them needs what a headline needs.
+bool is_sweep(const std::string& part) { return part == "sizes" || part == "tiles"; }
+
+constexpr const char* layouts_part = "layouts";
+
+/// A ratio is one of bursts: what lasting load makes of it is the sustained part's. Of the ladder
+/// only contenders are asked for one; the others are sampled in short, since the first take a
+/// quarter of a second a launch, but in bursts too: a step's gain is against one that had rested as
+/// long. `seconds`: of a launch at the arithmetic peak, 0 where that is not known.
+Precision precision_of(bool contender, const std::string& part, double seconds) {
+  constexpr double long_launch_s = 0.025;  // slower than any contested product of the largest GPUs
+  if (is_sweep(part)) return {.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
+  // Three a class, beside the contest itself.
+  if (part == layouts_part)
+    return {.relative_half_width = 0.001,
+            .min_samples = 12,
+            .time_limit_s = 0.3,
+            .rest = rest_of_bursts};
+  if (!contender)
+    return {.relative_half_width = 0.0025,
+            .min_samples = 6,
+            .time_limit_s = 0.1,
+            .rest = rest_of_bursts};
+  return {.relative_half_width = 0.001,
+          .min_samples = seconds > long_launch_s ? 6 : 24,
+          .time_limit_s = 1,
+          .rest = rest_of_bursts};
+}
+
+/// Seconds that a launch of a part may take at the arithmetic peak: on slow GPUs, or those with
+/// next to no fp64, the largest products are left out. The points around tiles are many, and say
+/// the same of any size.
+double longest_launch_s(const std::string& part) { return part == "tiles" ? 0.02 : 0.25; }
+
+/// What the cases of one run share.
+struct Shared {
+  const DeviceFacts& device;
+  std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
+  std::shared_ptr<AlgorithmChoices> algorithms = std::make_shared<AlgorithmChoices>();
+  std::shared_ptr<Autotuner> autotuner;
+};
+
+Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, Suite suite,
+               const std::string& part) {
+  Case c;
+  const std::string layout = layout_of(problem);
+  c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, short_name(rung.id()), layout,
+                       problem.m, problem.n, problem.k);
+  // Those that may have a product of another part.
+  if (is_sweep(part) || part == "sustained" || part == layouts_part) c.name += "/" + part;
+  if (part == "sustained") c.mode = SustainedLoad{};
+  c.axes = {{"part", part},
+            {"type", traits(rung.of).name},
+            {"rung", short_name(rung.id())},
+            {"layout", layout},
+            {"m", problem.m},
+            {"n", problem.n},
+            {"k", problem.k},
+            {"alpha", problem.alpha},
+            {"beta", problem.beta}};
+  c.suite = suite;
+  if (problem.flops() > 0) {
+    c.metric = {"throughput", "FLOP/s", Better::higher, std::nullopt};
+    c.value = rate(problem.flops());
+    c.bound = arithmetic_peak(shared.device, rung.of);
+  } else {
+    c.metric = {"time", "s", Better::lower, std::nullopt};
+    c.value = [](double seconds) { return seconds; };
+  }
+  const bool contender = contends(rung, shared.device);
+  c.precision = precision_of(contender, part, c.bound ? problem.flops() / c.bound->value : 0);
+  if (part != "sustained" && part != layouts_part && !is_sweep(part))
+    c.counters = counters_of_a_step();
+  if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 &&
+      rung.takes_own_path(problem))
+    expect_counters(c.counters,
+                    rung.counters(problem, 10 * shared.device.major + shared.device.minor));
+  c.extras = {
+      {"own_path", rung.takes_own_path(problem) ? 1.0 : 0.0},
+      {"flop", problem.flops()},
+      {"compulsory_bytes", problem.minimum_bytes()},
+      {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
+  if (const auto sectors = tile_read_sectors(rung, problem))
+    c.extras["tile_read_sectors"] = *sectors;
+  if (part == "ladder" || part == "request") {
+    c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
+    if (const Lesson* lesson = find_lesson(rung.id()))
+      c.notes["parent"] = lesson->parent_id().empty() ? "none" : short_name(lesson->parent_id());
+  }
+  if (const auto peak = published_peak(shared.device.name, rung.of); peak && part == claimed_part)
+    c.extras[published_peak_key] = *peak;
+  if (contender && problem.flops() > 0)
+    c.opponents = opponents(problem, shared.references, !rung.promoted, shared.algorithms);
+  // Of a curve only the library as it is called by default: trying its algorithms takes longer than
+  // a point.
+  if (is_sweep(part) && c.opponents.size() > 1) c.opponents.resize(1);
+  c.prepare = [&rung, problem, references = shared.references,
+               autotuner = shared.autotuner](Context& context) {
+    return rung_workload(context, rung, problem, references, autotuner);
+  };
+  return c;
+}
+
+/// The vendor's library, as it is called by default, on a product by itself and with counters: what
+/// the ladder's claims compare their traffic with. Nothing where there is no library. The counters
+/// are those that say how much moved, and where.
+std::optional<Case> library_case(const DeviceFacts& device, const Problem& problem,
+                                 const std::shared_ptr<ReferenceStore>& references) {
+  const std::vector<OpponentCase> found = opponents(problem, references);
+  if (found.empty()) return std::nullopt;
+  Case c;
+  c.name = fmt::format("{}/{}/{}x{}x{}/{}", traits(problem.of).name, library_alone, problem.m,
+                       problem.n, problem.k, claimed_part);
+  c.axes = {{"part", claimed_part},   {"type", traits(problem.of).name},
+            {"rung", library_alone},  {"m", problem.m},
+            {"n", problem.n},         {"k", problem.k},
+            {"alpha", problem.alpha}, {"beta", problem.beta}};
+  c.metric = {"throughput", "FLOP/s", Better::higher, std::nullopt};
+  c.value = rate(problem.flops());
+  c.bound = arithmetic_peak(device, problem.of);
+  c.precision = Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
+  for (const char* role : {"l2_read_sectors", "l2_write_sectors", "dram_read_bytes",
+                           "dram_write_bytes", "shared_load_wavefronts", "instructions_executed"})
+    c.counters.push_back({role, std::nullopt, 0, ""});
+  c.extras = {{"flop", problem.flops()}, {"compulsory_bytes", problem.minimum_bytes()}};
+  c.prepare = found.front().prepare;
+  return c;
+}
+
+}  // namespace
+
+Problem ladder_problem(const Rung& rung, std::int64_t size) {
+  const Problem plain = contested_problem(rung.of, {size, size, size});
+  if (rung.takes_own_path(plain) || find_lesson(rung.id()) == nullptr) return plain;
+  const Problem along_k = make_problem(rung.of, size, size, size, Transpose::yes);
+  return rung.takes_own_path(along_k) ? along_k : plain;
+}
+
+std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
+                               const std::shared_ptr<Autotuner>& autotuner) {
+  const Shared shared{.device = device, .autotuner = autotuner};
+  const std::vector<const Rung*> rungs = wanted_rungs(device, request);
+  std::vector<Case> cases;
+  const auto add = [&](const Rung& rung, const Problem& problem, Suite suite, const char* part) {
+    if (!request.problem && !within_reach(device, problem, longest_launch_s(part))) return;
+    cases.push_back(make_case(shared, rung, problem, suite, part));
+  };
+  const auto cube = [](const Rung& rung, std::int64_t size) {
+    return contested_problem(rung.of, {size, size, size});
+  };
+  // All rungs of one product in a row: they share its reference.
+  if (request.problem) {
+    for (const Rung* rung : rungs) {
+      Problem problem = *request.problem;
+      problem.of = rung->of;
+      add(*rung, problem, Suite::quick, "request");
+    }
+    return cases;
+  }
+  for (const ClassTraits& row : all_classes()) {
+    for (const auto& [size, suite] :
+         {std::pair{quick_size, Suite::quick}, {ladder_size, Suite::standard}}) {
+      for (const Rung* rung : rungs) {
+        if (rung->of != row.of) continue;
+        add(*rung, ladder_problem(*rung, size), suite, "ladder");
+      }
+    }
+  }
+  for (const Shape& shape : contested_shapes()) {
+    for (const Rung* rung : rungs) {
+      if (contends(*rung, device))
+        add(*rung, contested_problem(rung->of, shape), Suite::standard, "contest");
+    }
+  }
+  for (const Rung* rung : tops(rungs, device)) {
+    for (const std::int64_t size : swept_sizes())
+      add(*rung, cube(*rung, size), Suite::standard, "sizes");
+    for (const std::int64_t m : sizes_around_tiles()) {
+      add(*rung, contested_problem(rung->of, {m, ladder_size, ladder_size}), Suite::standard,
+          "tiles");
+    }
+  }
+  for (const Rung* rung : last_contenders(rungs, device)) {
+    for (const Problem& problem : other_layouts(cube(*rung, ladder_size)))
+      add(*rung, problem, Suite::standard, layouts_part);
+  }
+  for (const Rung* rung : rungs) {
+    const std::optional<Problem> problem = claimed_product(*rung);
+    if (problem) add(*rung, *problem, Suite::standard, claimed_part);
+    if (std::ranges::find(rung->claims, "GC10") == rung->claims.end()) continue;
+    const Problem compared = cube(*rung, ladder_size);
+    if (!within_reach(device, compared, longest_launch_s(claimed_part))) continue;
+    if (auto library = library_case(device, compared, shared.references))
+      cases.push_back(std::move(*library));
+  }
+  // Under lasting load: last, since what it leaves is a hot card.
+  for (const Rung* rung : last_contenders(rungs, device)) {
+    for (const std::int64_t size : sustained_sizes(rung->of))
+      add(*rung, cube(*rung, size), Suite::standard, "sustained");
+  }
+  return cases;
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gemm/bench/autotune.h"
+#include "gemm/bench/request.h"
+#include "harness/device_facts.h"
+#include "harness/probe.h"
+
+namespace fathom::gemm {
+
+/// The ladders' cases on this GPU: every rung that it can run, unless the request says otherwise,
+/// without products that it is too small or too slow for (gemm/bench/peak.h). Their axis `part` says
+/// what they are for: "ladder" (every rung at one size), "contest" (contenders where they are to
+/// beat the library), "sizes" and "tiles" (the top rung over sizes, and around multiples of a
+/// tile), "layouts" (the last contenders in the other transpositions), "sustained" (under lasting
+/// load, of contenders that are held against the library in the same mode the last), "claim" (what
+/// a claim speaks of), "request" (the product of the command line). Throws Error(bad_input) for
+/// rungs or a type that were asked for and do not run on this GPU.
+std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
+                               const std::shared_ptr<Autotuner>& autotuner);
+
+/// The product of `size` cubed that the ladder measures: a lesson's in a layout that its own kernel
+/// takes.
+Problem ladder_problem(const Rung& rung, std::int64_t size);
+
+}  // namespace fathom::gemm

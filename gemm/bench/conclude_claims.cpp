@@ -1,0 +1,318 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "gemm/bench/claimed_products.h"
+#include "gemm/bench/conclude.h"
+#include "gemm/bench/conclude_parts.h"
+#include "results/format.h"
+#include "results/query.h"
+#include "results/rows.h"
+
+// What is claimed of products, as rows (results/rows.h).
+
+namespace fathom::gemm {
+namespace {
+
+constexpr LadderClaim table[] = {
+    {"GR1", "row_major/01_naive", "naive", 0.013},
+    {"GR2", "row_major/02_coalesced", "coalesced", 0.085},
+    {"GR3", "row_major/03_shared_memory", "shared memory", 0.128},
+    {"GR4", "row_major/04_tile_1d", "1D block tile", 0.365},
+    {"GR5", "row_major/05_tile_2d", "2D block tile", 0.687},
+    {"GR6", "row_major/06_linearised", "linearised against bank conflicts", 0.697},
+    {"GR7", "row_major/07_padded", "offset against bank conflicts", 0.708},
+    {"GR8", "row_major/08_double_buffered", "double buffering", 0.743},
+    {"GR9", "row_major/09_vectorised", "vectorised", 0.784},
+    {"GR10", "row_major/10_autotuned", "autotuned", 0.848, true},
+    {"GR11", "row_major/11_warp_tile", "warp tile", 0.937},
+    {"GC1", "column_major/01_naive", "naive", 0.07},
+    {"GC2", "column_major/02_shared_memory", "shared", 0.20},
+    {"GC3", "column_major/03_tile_2x2", "2x2 thread tile", 0.22},
+    {"GC4", "column_major/04_tile_64", "64 tile", 0.30},
+    {"GC5", "column_major/05_vectorised_64", "64 tile, vector loads and transposed store", 0.50},
+    {"GC6", "column_major/06_tile_128", "128x128x8 tile, 4x16 thread tile", 0.70},
+    {"GC7", "column_major/07_double_buffered", "128x128x8 tile, two shared buffers", 0.70},
+};
+
+/// Rungs whose throughputs are this close are equal.
+constexpr double same_throughput = 0.02;
+
+const ClaimSource row_major{"S. Boehm, How to Optimize a CUDA Matmul Kernel", "RTX A6000"};
+const ClaimSource column_major{"notes on a column-major ladder", "an unnamed GPU"};
+
+const ClaimSource& source_of(const std::string& id) {
+  if (id.starts_with("GR") || id.starts_with("GT")) return row_major;
+  if (id.starts_with("GC")) return column_major;
+  return id == "G3" || id == "G6" || id == "G7" || id == "T2" ? toyx : double_products;
+}
+
+ClaimRow share_row(const LadderClaim& row) {
+  Quantity rung = rung_at_size("rung", row.rung);
+  if (row.tuned)
+    rung.only = [](const Entry& e) { return has_figure(e) && extra_of("tuned")(e) == 1; };
+  return {.id = row.id,
+          .statement = fmt::format("fp32 at 4096 cubed, {}: its share of cuBLAS", row.step),
+          .claimed = fmt::format("{:.3g} % of cuBLAS", 100 * row.share),
+          .reading = {{rung, library_at_size("fp32")}, {percent("share", "rung", "library")}},
+          .checks = {about("share", 100 * row.share)},
+          .sentence = "[{share:.1f} %: {rung} against {library} of {library opponent}]",
+          .missing = row.tuned ? fmt::format("its choice among tilings was not tuned or not held "
+                                             "against the library; gemm_ladder --autotune --rung "
+                                             "fp32/{} does both",
+                                             row.rung)
+                               : ""};
+}
+
+/// A claim on the ratio of two rungs' throughputs.
+struct RatioClaim {
+  const char *id, *statement, *claimed, *rung, *against;
+  double least, most;  ///< of the ratio
+};
+
+constexpr double any = std::numeric_limits<double>::infinity();
+constexpr RatioClaim ratios[] = {
+    // "Barely helps": an output a thread more is worth no more than a tenth.
+    {"G1", "Two outputs per thread (instruction-level parallelism of 2) barely helps",
+     "within a few % of shared memory", "row_major/12_two_outputs", "row_major/03_shared_memory", 0,
+     1.10},
+    {"G3", "Double buffering lets a tiled product drop its second barrier, and is faster",
+     "correct with one barrier, and faster", "row_major/08_double_buffered", "row_major/05_tile_2d",
+     1 + same_throughput, any},
+    {"G7", "A 32x32 tiled product with two pairs of shared buffers is faster than with one",
+     "faster", "row_major/13_two_buffers", "row_major/03_shared_memory", 1 + same_throughput, any},
+};
+
+ClaimRow ratio_row(const RatioClaim& row) {
+  return {.id = row.id,
+          .statement = row.statement,
+          .claimed = row.claimed,
+          .reading = {{rung_at_size("rung", row.rung), rung_at_size("against", row.against)},
+                      {ratio("ratio", "rung", "against")}},
+          .checks = {{"ratio", row.least, row.most}},
+          .sentence = fmt::format("[{} {{rung}} against {{against}} of {} ({{ratio:.3f}} x)]",
+                                  row.rung, row.against)};
+}
+
+/// A claim on the one thing in which a lesson and one that goes on from it differ.
+struct AblationClaim {
+  const char *id, *statement, *claimed, *rung, *ablation, *difference;
+  struct Told {
+    const char *role, *words, *format;
+  } counters[2];       ///< that say why
+  double least, most;  ///< of the throughputs' ratio
+  bool rises;          ///< so must the first counter, from the rung to its ablation
+};
+
+constexpr AblationClaim ablations[] = {
+    {"GC8",
+     "Staging a fixed loop's operand in registers by hand changes nothing: the compiler does it",
+     "about the same",
+     "column_major/02_shared_memory",
+     "column_major/08_staged_registers",
+     "the array in which the source stages A's elements",
+     {{"shared_load_wavefronts", "wavefronts of shared-memory reads", ""},
+      {"stall_short_scoreboard", "warps per issue that wait for shared memory", ":.2f"}},
+     1 - same_throughput,
+     1 + same_throughput,
+     false},
+    {"GC9",
+     "An 8x8 thread tile loses coalesced stores against 4x16, which is faster",
+     "4x16 is faster",
+     "column_major/06_tile_128",
+     "column_major/09_tile_8x8",
+     "the thread tile",
+     {{"global_store_sectors", "sectors that stores touch", ""},
+      {"shared_load_wavefronts", "wavefronts of shared-memory reads", ""}},
+     1 + same_throughput,
+     any,
+     true},
+    {"GC13",
+     "Storing float4 by a 4x1 thread tile instead of staging is slower: MIO throttle rises",
+     "slower",
+     "column_major/03_tile_2x2",
+     "column_major/10_vector_store",
+     "the thread tile and its way to C",
+     {{"stall_mio_throttle", "warps per issue that wait for the MIO queue", ":.2f"},
+      {"shared_load_wavefronts", "wavefronts of shared-memory reads", ""}},
+     1 + same_throughput,
+     any,
+     true},
+};
+
+ClaimRow ablation_row(const AblationClaim& row) {
+  Reading reading{{rung_at_size("rung", row.rung), rung_at_size("ablation", row.ablation)},
+                  {ratio("ratio", "rung", "ablation")}};
+  std::string sentence =
+      fmt::format("[{} has {{ratio:.3f}} x the {{ablation}} of {}; they differ in nothing but {}]",
+                  row.rung, row.ablation, row.difference);
+  const auto compare = [&](const std::string& name, const Figure& figure, const char* words,
+                           const char* format) {
+    reading.quantities.push_back(rung_at_size(name, row.rung, figure));
+    reading.quantities.push_back(rung_at_size("other " + name, row.ablation, figure));
+    sentence += fmt::format("[; {0}: {{{1}{2}}} against {{other {1}{2}}}]", words, name, format);
+  };
+  for (const auto& [role, words, format] : row.counters)
+    compare(role, counter_of(role), words, format);
+  compare("registers", extra_of("registers"), "registers", "");
+  std::vector<FigureRange> checks{{"ratio", row.least, row.most}};
+  if (row.rises) {
+    const std::string first = row.counters[0].role;
+    reading.formulas.push_back(ratio("kept", first, "other " + first));
+    checks.push_back({"kept", 0, below_one});
+  }
+  return {.id = row.id,
+          .statement = row.statement,
+          .claimed = row.claimed,
+          .reading = std::move(reading),
+          .checks = std::move(checks),
+          .sentence = std::move(sentence)};
+}
+
+/// Against the fastest lesson, itself among them.
+Claim registers_buffered(std::span<const Entry> entries) {
+  Claim claim = make_claim("G2",
+                           "128x128x16 tile, 8x8 per thread, both shared memory and registers "
+                           "double buffered, one barrier per step",
+                           "near the top of the simple fp32 kernels");
+  std::vector<const Entry*> lessons = ladder_of(entries, "fp32", compared_size);
+  std::erase_if(lessons, [](const Entry* e) { return rung_of(*e).find('/') == std::string::npos; });
+  const auto rung = std::ranges::find(lessons, "row_major/14_registers_buffered",
+                                      [](const Entry* e) { return rung_of(*e); });
+  if (rung == lessons.end() || lessons.size() < 2) return claim;
+  const Entry* top = best(lessons);
+  constexpr double near_the_top = 0.9;
+  const double share = metric_of(**rung) / metric_of(*top);
+  claim.verdict = share >= near_the_top ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
+  claim.figure = fmt::format("{}, {:.1f} % of the fastest lesson's {}",
+                             format_quantity(metric_of(**rung), "FLOP/s"), 100 * share,
+                             format_quantity(metric_of(*top), "FLOP/s"));
+  claim.evidence = {(*rung)->name, top->name};
+  return claim;
+}
+
+ClaimRow conflicts_of_doubles() {
+  const auto counter = [](const char* name, const char* role) {
+    Quantity quantity = rung_at_size(name, "01_shared_memory", "fp64");
+    quantity.figure = counter_of(role);
+    return quantity;
+  };
+  // Of all wavefronts. A layout that conflicts costs every load of a warp another wavefront or
+  // more; the counter also has a few where loads meet another warp's stores, which no layout
+  // answers for (an H200 counts 0.015 % for this kernel). Without wavefronts nothing was counted.
+  constexpr double no_conflicts = 0.1;
+  return {.id = "S7",
+          .statement =
+              "A 16x16 tiled product of doubles has no bank conflict: one operand "
+              "broadcasts, the other is contiguous per half-warp",
+          .claimed = "zero conflicts",
+          .reading = {{counter("loads", "shared_load_conflicts"),
+                       counter("wavefronts", "shared_load_wavefronts")},
+                      {percent("share", "loads", "wavefronts")}},
+          .checks = {{"share", 0, no_conflicts}},
+          .sentence =
+              "[{loads:.0f} conflicts in {wavefronts:.0f} wavefronts of loads ({share:.3f} "
+              "%)]"};
+}
+
+/// An entry has a figure only if its C was right against a reference of twice the precision.
+ClaimRow doubles_by_shared_tiles() {
+  return {.id = "G4",
+          .statement = "fp64 by shared-memory tiles: the kernel of S7 computes the product",
+          .claimed = "no figure given",
+          .reading = {{rung_at_size("rung", "01_shared_memory", "fp64"), library_at_size("fp64")},
+                      {percent("share", "rung", "library")}},
+          .checks = {{"rung", 0}},
+          .sentence = "[{rung}][, {share:.1f} % of {library opponent}'s {library}]"};
+}
+
+ClaimRow straight_from_global() {
+  constexpr double far_below = 50;  // "far below the library": less than half of it
+  Quantity rung = best_at_size("rung", "fp16", [](const Entry& e) {
+    // The second name: documents from before the lessons.
+    return rung_of(e) == "01_wmma_global" || rung_of(e) == "02_wmma_global";
+  });
+  return {.id = "G5",
+          .statement = "Tensor cores by WMMA, straight from global memory, fp16 at 4096 cubed",
+          .claimed = "far below the library",
+          .reading = {{rung, library_at_size("fp16")}, {percent("share", "rung", "library")}},
+          .checks = {{"share", 0, far_below * below_one}},
+          .sentence = "[{share:.1f} %: {rung} against {library} of {library opponent}]"};
+}
+
+ClaimRow share_of_peak() {
+  constexpr double all_of_it = 95;  // "100 %": this share at least
+  const auto claimed = [](const char* name, Figure figure) {
+    return Quantity{name,
+                    {{"part", claimed_part}, {"type", "fp16"}},
+                    Pick::first,
+                    std::move(figure),
+                    "FLOP/s",
+                    [](const Entry& e) {
+                      // The second name: documents from before the lessons.
+                      return has_figure(e) &&
+                             (rung_of(e) == "02_wmma_shared" || rung_of(e) == "03_wmma");
+                    }};
+  };
+  return {.id = "G6",
+          .statement =
+              "WMMA, 256 threads, block K of 32, rows padded by 8, two stages, alpha = "
+              "beta = 0.5, fp16 at 8192 cubed: its share of the dense fp16 peak",
+          .claimed = "100 % (165.1 TFLOP/s of an RTX 4090)",
+          .reading = {{claimed("rung", metric_of), claimed("peak", extra_of(published_peak_key)),
+                       best_at_size("top", "fp16", has_figure)},
+                      {percent("share", "rung", "peak"),
+                       {"faster",
+                        [](const Figures& f) {
+                          return f["share"] > 0 && f["top"] > f["rung"]
+                                     ? f["top"]
+                                     : std::numeric_limits<double>::quiet_NaN();
+                        },
+                        "FLOP/s"}}},
+          .checks = {{"share", all_of_it}},
+          .sentence =
+              "[{share:.1f} %: ][{rung}][ of the published {peak}][; {top rung} has "
+              "{faster} at 4096 cubed]",
+          .missing = "the product or this GPU's published peak is missing"};
+}
+
+}  // namespace
+
+std::span<const LadderClaim> ladder_claims() { return table; }
+
+std::vector<std::string> claim_ids() {
+  std::vector<std::string> ids;
+  for (const Claim& claim : conclude_claims({})) ids.push_back(claim.id);
+  return ids;
+}
+
+std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
+  std::vector<Claim> claims;
+  const auto add = [&](const ClaimRow& row) { claims.push_back(evaluate(row, entries)); };
+  for (const LadderClaim& row : table) add(share_row(row));
+  for (const RatioClaim& row : ratios) add(ratio_row(row));
+  for (const AblationClaim& each : ablations) {
+    const ClaimRow row = ablation_row(each);
+    add(row);
+    // What was measured stands without the counter that would decide.
+    if (claims.back().verdict == ClaimVerdict::not_measured)
+      claims.back().figure = Figures(row.reading, entries).tell(row.sentence);
+  }
+  claims.push_back(registers_buffered(entries));
+  add(conflicts_of_doubles());
+  add(doubles_by_shared_tiles());
+  for (Claim& claim : traffic_claims(entries)) claims.push_back(std::move(claim));
+  add(straight_from_global());
+  add(share_of_peak());
+  claims.push_back(tile_claim(entries));
+  for (Claim& claim : claims) {
+    const ClaimSource& source = source_of(claim.id);
+    claim.author = source.author;
+    claim.gpu = source.gpu;
+  }
+  return claims;
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,117 @@
+#include "gemm/bench/cublas_library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <optional>
+#include <type_traits>
+
+#include "gemm/bench/opponents.h"
+#include "harness/toolkit_libraries.h"
+#include "results/error.h"
+
+namespace fathom::gemm {
+namespace {
+
+/// A library by its name without suffix, "libcublas": its handle, or null with what was tried.
+void* open_library(const std::string& name, std::string& path, std::string& tried) {
+  const std::string file = fmt::format("{}.so.{}", name, CUBLAS_VER_MAJOR);
+  for (const auto& candidate :
+       toolkit_library_files(file, "FATHOM_CUBLAS_DIR", {"lib64", "lib"})) {
+    void* const handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle != nullptr) {
+      path = path_of_library(handle).string();
+      return handle;
+    }
+    tried += (tried.empty() ? "" : ", ") + candidate.string();
+  }
+  return nullptr;
+}
+
+struct Loaded {
+  std::optional<CublasLibrary> library;
+  std::string problem;
+};
+
+Loaded load() {
+  for (const char* variable : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
+                               "CUBLAS_EMULATE_DOUBLE_PRECISION", "CUBLAS_EMULATION_STRATEGY"}) {
+    unsetenv(variable);
+  }
+  Loaded loaded;
+  CublasLibrary l;
+  std::string tried, path_of_lt;
+  // cuBLAS needs cuBLASLt by name alone: once loaded from beside it, it is found.
+  void* const lt = open_library("libcublasLt", path_of_lt, tried);
+  void* const blas = lt == nullptr ? nullptr : open_library("libcublas", l.path, tried);
+  if (blas == nullptr) {
+    loaded.problem = fmt::format(
+        "There is no cuBLAS {} on this machine to compare with (tried {}): install the toolkit's "
+        "cuBLAS, or name its folder in FATHOM_CUBLAS_DIR.",
+        CUBLAS_VER_MAJOR, tried);
+    return loaded;
+  }
+  const char* missing = nullptr;
+  const auto get = [&](void* handle, auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+    if (function == nullptr && missing == nullptr) missing = name;
+  };
+  get(blas, l.cublasCreate, "cublasCreate_v2");
+  get(blas, l.cublasDestroy, "cublasDestroy_v2");
+  get(blas, l.cublasGetVersion, "cublasGetVersion_v2");
+  get(blas, l.cublasGetStatusString, "cublasGetStatusString");
+  get(blas, l.cublasSetStream, "cublasSetStream_v2");
+  get(blas, l.cublasSetWorkspace, "cublasSetWorkspace_v2");
+  get(blas, l.cublasSetMathMode, "cublasSetMathMode");
+  get(blas, l.cublasGemmEx, "cublasGemmEx_64");
+  get(lt, l.cublasLtCreate, "cublasLtCreate");
+  get(lt, l.cublasLtDestroy, "cublasLtDestroy");
+  get(lt, l.cublasLtMatmul, "cublasLtMatmul");
+  get(lt, l.cublasLtMatmulAlgoGetHeuristic, "cublasLtMatmulAlgoGetHeuristic");
+  get(lt, l.cublasLtMatmulDescCreate, "cublasLtMatmulDescCreate");
+  get(lt, l.cublasLtMatmulDescDestroy, "cublasLtMatmulDescDestroy");
+  get(lt, l.cublasLtMatmulDescSetAttribute, "cublasLtMatmulDescSetAttribute");
+  get(lt, l.cublasLtMatrixLayoutCreate, "cublasLtMatrixLayoutCreate");
+  get(lt, l.cublasLtMatrixLayoutDestroy, "cublasLtMatrixLayoutDestroy");
+  get(lt, l.cublasLtMatmulPreferenceCreate, "cublasLtMatmulPreferenceCreate");
+  get(lt, l.cublasLtMatmulPreferenceDestroy, "cublasLtMatmulPreferenceDestroy");
+  get(lt, l.cublasLtMatmulPreferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute");
+  if (missing != nullptr) {
+    loaded.problem = fmt::format("{} has no {}: install cuBLAS {}.{} or newer, or name its folder in "
+                                 "FATHOM_CUBLAS_DIR.",
+                                 l.path, missing, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR);
+    return loaded;
+  }
+  loaded.library = l;
+  return loaded;
+}
+
+const Loaded& loaded() {
+  static const Loaded once = load();
+  return once;
+}
+
+}  // namespace
+
+const CublasLibrary* cublas_library() {
+  return loaded().library ? &*loaded().library : nullptr;
+}
+
+const std::string& why_no_opponents() { return loaded().problem; }
+
+void check_cublas(cublasStatus_t status, const char* call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  // What the library does not take it refuses before it launches anything: the GPU is as it was.
+  const bool refused = status == CUBLAS_STATUS_NOT_SUPPORTED ||
+                       status == CUBLAS_STATUS_INVALID_VALUE ||
+                       status == CUBLAS_STATUS_ARCH_MISMATCH;
+  throw Error(refused                                ? ExitCode::bad_input
+              : status == CUBLAS_STATUS_ALLOC_FAILED ? ExitCode::gpu_out_of_memory
+                                                     : ExitCode::probe_crashed,
+              fmt::format("{} failed with {}: the vendor's library cannot be compared with here; "
+                          "--benchmark_filter leaves the case out.",
+                          call, cublas_library()->cublasGetStatusString(status)));
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,173 @@
+#include "gemm/bench/launched_kernels.h"
+
+#include <cstdlib>
+#include <cuda.h>
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string_view>
+
+#include "harness/cuda_check.h"
+#include "harness/graphs.h"
+#include "results/error.h"
+
+namespace fathom::gemm {
+namespace {
+
+/// A function of the driver's, through the runtime: a program must start without a driver too.
+template <class Function>
+Function* driver_function(const char* name, unsigned version) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult status{};
+  FATHOM_CUDA(
+      cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &status));
+  if (status != cudaDriverEntryPointSuccess) {
+    throw Error(ExitCode::driver_too_old, std::string("the driver has no ") + name);
+  }
+  return reinterpret_cast<Function*>(function);
+}
+
+/// While it lives, this thread may do during a capture what would not be captured: a kernel's first
+/// launch may load its module.
+class UnsafeCallsAllowed {
+ public:
+  UnsafeCallsAllowed() { FATHOM_CUDA(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~UnsafeCallsAllowed() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  UnsafeCallsAllowed(const UnsafeCallsAllowed&) = delete;
+  UnsafeCallsAllowed& operator=(const UnsafeCallsAllowed&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+LaunchedKernel kernel_of(cudaGraphNode_t node) {
+  static const auto get_parameters =
+      driver_function<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)>(
+          "cuGraphKernelNodeGetParams", 12000);
+  static const auto function_name =
+      driver_function<CUresult(const char**, CUfunction)>("cuFuncGetName", 12030);
+  static const auto kernel_name =
+      driver_function<CUresult(const char**, CUkernel)>("cuKernelGetName", 12030);
+  static const auto function_of =
+      driver_function<CUresult(CUfunction*, CUkernel)>("cuKernelGetFunction", 12000);
+  CUDA_KERNEL_NODE_PARAMS_v2 parameters{};
+  LaunchedKernel kernel;
+  if (get_parameters(node, &parameters) != CUDA_SUCCESS) return kernel;
+  const char* name = nullptr;
+  const CUresult status = parameters.func != nullptr ? function_name(&name, parameters.func)
+                                                     : kernel_name(&name, parameters.kern);
+  if (status == CUDA_SUCCESS && name != nullptr) kernel.name = name;
+  CUfunction function = parameters.func;
+  if (function == nullptr && function_of(&function, parameters.kern) != CUDA_SUCCESS)
+    function = nullptr;
+  kernel.function = function;
+  kernel.threads =
+      static_cast<int>(parameters.blockDimX * parameters.blockDimY * parameters.blockDimZ);
+  kernel.dynamic_shared_bytes = static_cast<int>(parameters.sharedMemBytes);
+  return kernel;
+}
+
+void check_driver(CUresult status, const char* asked) {
+  if (status != CUDA_SUCCESS) {
+    throw Error(ExitCode::driver_too_old, fmt::format("the driver does not say {} (CUresult {})",
+                                                      asked, static_cast<int>(status)));
+  }
+}
+
+}  // namespace
+
+std::vector<LaunchedKernel> launched_kernels(const std::function<void()>& launch,
+                                             cudaStream_t stream) {
+  const UnsafeCallsAllowed allowed;
+  const Graph graph = capture(launch, stream);
+  std::size_t count = 0;
+  FATHOM_CUDA(cudaGraphGetNodes(graph.get(), nullptr, &count));
+  std::vector<cudaGraphNode_t> nodes(count);
+  if (count != 0) FATHOM_CUDA(cudaGraphGetNodes(graph.get(), nodes.data(), &count));
+  std::vector<LaunchedKernel> kernels;
+  for (const cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type{};
+    FATHOM_CUDA(cudaGraphNodeGetType(node, &type));
+    if (type == cudaGraphNodeTypeKernel) kernels.push_back(kernel_of(node));
+  }
+  return kernels;
+}
+
+KernelResources resources_of(const LaunchedKernel& kernel) {
+  static const auto get_attribute =
+      driver_function<CUresult(int*, CUfunction_attribute, CUfunction)>("cuFuncGetAttribute", 2020);
+  static const auto get_blocks = driver_function<CUresult(int*, CUfunction, int, std::size_t)>(
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor", 6050);
+  const auto function = static_cast<CUfunction>(kernel.function);
+  if (function == nullptr) check_driver(CUDA_ERROR_NOT_FOUND, "which function a kernel is");
+  KernelResources resources;
+  check_driver(get_attribute(&resources.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
+               "a kernel's registers");
+  check_driver(
+      get_attribute(&resources.shared_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+      "a kernel's shared memory");
+  resources.shared_bytes += kernel.dynamic_shared_bytes;
+  check_driver(get_blocks(&resources.blocks_per_sm, function, kernel.threads,
+                          static_cast<std::size_t>(kernel.dynamic_shared_bytes)),
+               "a kernel's occupancy");
+  return resources;
+}
+
+const LaunchedKernel* product_kernel(std::span<const LaunchedKernel> kernels) {
+  const auto found = std::ranges::find_if(kernels, [](const LaunchedKernel& kernel) {
+    return kernel_template(kernel.name).ends_with("_product");
+  });
+  return found == kernels.end() ? nullptr : &*found;
+}
+
+std::string readable_kernel_name(const std::string& mangled, std::size_t limit) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> demangled(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
+  std::string name = status == 0 ? demangled.get() : mangled;
+  if (name.starts_with("void ")) name.erase(0, 5);
+  // The arguments begin at the first bracket outside of <>, where it is a cast, that names no
+  // namespace.
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (name[i] == '(' && depth == 0 && name.compare(i, 11, "(anonymous ") != 0) {
+      name.erase(i);
+      break;
+    }
+  }
+  if (name.size() > limit) name = name.substr(0, limit - 3) + "...";
+  return name;
+}
+
+std::string ladder_kernel_name(const std::string& mangled) {
+  std::string name = readable_kernel_name(mangled, std::numeric_limits<std::size_t>::max());
+  for (const std::string_view dropped : {"fathom::gemm::", "(anonymous namespace)::"}) {
+    for (std::size_t at = name.find(dropped); at != std::string::npos; at = name.find(dropped, at))
+      name.erase(at, dropped.size());
+  }
+  return name;
+}
+
+std::string kernel_template(const std::string& mangled) {
+  const std::string name = ladder_kernel_name(mangled);
+  return name.substr(0, name.find('<'));
+}
+
+std::string kernel_names(const std::function<void()>& launch, cudaStream_t stream) try {
+  std::string names;
+  for (const LaunchedKernel& kernel : launched_kernels(launch, stream)) {
+    names += names.empty() ? "" : ", ";
+    names += kernel.name.empty() ? "unknown" : readable_kernel_name(kernel.name);
+  }
+  return names.empty() ? "none" : names;
+} catch (const Error& error) {
+  if (error.code() == ExitCode::gpu_lost) throw;
+  return std::string("unknown: ") + error.what();
+}
+
+}  // namespace fathom::gemm

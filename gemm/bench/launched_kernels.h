@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fathom::gemm {
+
+/// A kernel as a launch puts it on a stream.
+struct LaunchedKernel {
+  std::string name;          ///< as the compiler mangles it; empty where the driver cannot tell
+  void* function = nullptr;  ///< the driver's handle (CUfunction)
+  int threads = 0;           ///< of a block
+  int dynamic_shared_bytes = 0;
+};
+
+/// The kernels that `launch` puts on the stream, in the order in which the driver lists the nodes
+/// of its capture. CUDA promises no order of these, and drivers so far list them as captured: of a
+/// launch of two products tests/gpu/gemm_launched_kernels_test.cpp would see the other one first.
+/// Found by capturing, so that nothing of it runs, and known to be what it runs whoever chose
+/// among kernels. Throws Error for a launch that cannot be captured, and where the driver cannot
+/// tell.
+std::vector<LaunchedKernel> launched_kernels(const std::function<void()>& launch,
+                                             cudaStream_t stream);
+
+/// What a kernel takes of an SM.
+struct KernelResources {
+  int registers = 0;     ///< of a thread
+  int shared_bytes = 0;  ///< of a block, static and dynamic
+  int blocks_per_sm = 0;
+};
+/// As the driver sees it; throws Error where it does not.
+KernelResources resources_of(const LaunchedKernel& kernel);
+
+/// Of a rung's kernels the one that multiplies. All of those, and no others, have names that end in
+/// "_product" (tests/sass holds them to it): before it operands may be copied, and after it sums be
+/// added. Where there are two, the second has the SMs that the first leaves. Null: none multiplies.
+const LaunchedKernel* product_kernel(std::span<const LaunchedKernel> kernels);
+
+/// The kernels that `launch` puts on the stream, in the order of launched_kernels:
+/// "ampere_sgemm_128x128_nn, splitKreduce_kernel". Says why where the driver cannot tell (it names
+/// kernels since CUDA 12.3).
+std::string kernel_names(const std::function<void()>& launch, cudaStream_t stream);
+
+/// A kernel's name for people: demangled, without return type and arguments, at most `limit`
+/// characters.
+std::string readable_kernel_name(const std::string& mangled, std::size_t limit = 160);
+/// The same of a kernel of the ladder, without our own namespaces:
+/// "fp32::warp_specialised_product<fp32::WarpSpecialisedTile<16, 8, ...".
+std::string ladder_kernel_name(const std::string& mangled);
+/// The same without what it is a template of: "fp32::warp_specialised_product".
+std::string kernel_template(const std::string& mangled);
+
+}  // namespace fathom::gemm

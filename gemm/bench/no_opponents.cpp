@@ -1,0 +1,19 @@
+// In place of opponents.cpp where the toolkit that builds has no headers of cuBLAS.
+
+#include "gemm/bench/opponents.h"
+
+namespace fathom::gemm {
+
+std::vector<OpponentCase> opponents(const Problem&, const std::shared_ptr<ReferenceStore>&, bool,
+                                    std::shared_ptr<AlgorithmChoices>) {
+  return {};
+}
+
+const std::string& why_no_opponents() {
+  static const std::string sentence =
+      "This build cannot compare with cuBLAS, since its toolkit has no cublasLt.h: install the "
+      "toolkit's cuBLAS (package libcublas-dev) and build again.";
+  return sentence;
+}
+
+}  // namespace fathom::gemm

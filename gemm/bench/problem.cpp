@@ -1,0 +1,138 @@
+#include "gemm/bench/problem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fathom::gemm {
+namespace {
+
+// From the number of explicit mantissa bits: fp32 23, fp64 52, fp16 10, bf16 7.
+constexpr double fp32 = 0x1p-24, fp64 = 0x1p-53, fp16 = 0x1p-11, bf16 = 0x1p-8;
+/// Where the tensor cores add in fp32: nobody promises that they round to nearest.
+constexpr double fp32_cut = 0x1p-23;
+/// tf32 has 10 explicit mantissa bits, and the hardware may cut off the others.
+constexpr double tf32_cut = 0x1p-10;
+/// Two tf32 numbers hold an fp32 but for 2^-23 of it; low times low, which is left out, is at most
+/// 2^-22 of a product: half of the three together (gemm/blocks/tf32_split.cuh). What the tensor cores
+/// cut off of at most 32 products is below what fp32 rounds of a long sum.
+constexpr double two_tf32 = 0x1p-22;
+/// Sums of fp8 products as the tensor cores of Hopper keep them when they accumulate fast.
+constexpr double fp8_sum = 0x1p-13;
+
+constexpr ClassTraits table[] = {
+    {Class::fp32, "fp32", Element::f32, Element::f32, Element::f32, Element::f32, 0, fp32, 0},
+    {Class::fp32_3xtf32, "fp32-3xtf32", Element::f32, Element::f32, Element::f32, Element::f32,
+     two_tf32, fp32, 0},
+    {Class::fp64, "fp64", Element::f64, Element::f64, Element::f64, Element::f64, 0, fp64, 0},
+    {Class::fp16, "fp16", Element::f16, Element::f32, Element::f32, Element::f16, 0, fp32_cut, fp16},
+    {Class::bf16, "bf16", Element::bf16, Element::f32, Element::f32, Element::bf16, 0, fp32_cut,
+     bf16},
+    {Class::tf32, "tf32", Element::f32, Element::f32, Element::f32, Element::f32, tf32_cut, fp32_cut,
+     0},
+    {Class::fp8, "fp8", Element::e4m3, Element::f32, Element::f32, Element::bf16, 0, fp8_sum, bf16},
+    {Class::int8, "int8", Element::s8, Element::s32, Element::s32, Element::s32, 0, 0, 0},
+};
+
+std::int64_t elements(std::int64_t rows, std::int64_t columns, std::int64_t leading_dimension) {
+  return rows == 0 || columns == 0 ? 0 : leading_dimension * (columns - 1) + rows;
+}
+
+}  // namespace
+
+int element_bytes(Element element) {
+  switch (element) {
+    case Element::f64: return 8;
+    case Element::f32:
+    case Element::s32: return 4;
+    case Element::f16:
+    case Element::bf16: return 2;
+    case Element::e4m3:
+    case Element::s8: return 1;
+  }
+  return 0;
+}
+
+std::span<const ClassTraits> all_classes() { return table; }
+
+const ClassTraits& traits(Class of) {
+  return *std::find_if(std::begin(table), std::end(table),
+                       [&](const ClassTraits& row) { return row.of == of; });
+}
+
+std::optional<Class> find_class(const std::string& name) {
+  for (const ClassTraits& row : table) {
+    if (row.name == name) return row.of;
+  }
+  return std::nullopt;
+}
+
+double Problem::flops() const { return 2.0 * double(m) * double(n) * double(k); }
+
+double Problem::minimum_bytes() const {
+  const ClassTraits& t = traits(of);
+  const bool reads_operands = alpha != 0;
+  const double operands = reads_operands ? double(m) * double(k) + double(k) * double(n) : 0;
+  return operands * element_bytes(t.input) +
+         double(m) * double(n) * element_bytes(t.output) * (beta == 0 ? 1 : 2);
+}
+
+std::int64_t Problem::a_elements() const { return elements(a_rows(), a_columns(), lda); }
+std::int64_t Problem::b_elements() const { return elements(b_rows(), b_columns(), ldb); }
+
+std::string Problem::describe() const {
+  const auto letter = [](Transpose t) { return t == Transpose::no ? 'N' : 'T'; };
+  std::string text = fmt::format("{} {}{} {}x{}x{}", traits(of).name, letter(transa), letter(transb),
+                                 m, n, k);
+  const Problem usual = make_problem(of, m, n, k, transa, transb);
+  if (lda != usual.lda) text += fmt::format(" lda {}", lda);
+  if (ldb != usual.ldb) text += fmt::format(" ldb {}", ldb);
+  if (ldc != usual.ldc) text += fmt::format(" ldc {}", ldc);
+  if (alpha != 1) text += fmt::format(" alpha {}", alpha);
+  if (beta != 0) text += fmt::format(" beta {}", beta);
+  return text;
+}
+
+Problem make_problem(Class of, std::int64_t m, std::int64_t n, std::int64_t k, Transpose transa,
+                     Transpose transb, double alpha, double beta) {
+  Problem problem{of, m, n, k, 1, 1, 1, transa, transb, alpha, beta};
+  problem.lda = std::max<std::int64_t>(1, problem.a_rows());
+  problem.ldb = std::max<std::int64_t>(1, problem.b_rows());
+  problem.ldc = std::max<std::int64_t>(1, m);
+  return problem;
+}
+
+std::optional<std::string> invalid(const Problem& p) {
+  for (const auto& [name, size] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}}) {
+    if (size < 0 || size > largest_size)
+      return fmt::format("{} is {}: take 0 to {}", name, size, largest_size);
+  }
+  for (const auto& [name, given, rows] : {std::tuple{"lda", p.lda, p.a_rows()},
+                                          {"ldb", p.ldb, p.b_rows()},
+                                          {"ldc", p.ldc, p.m}}) {
+    const std::int64_t least = std::max<std::int64_t>(1, rows);
+    if (given < least)
+      return fmt::format("{} is {}: take at least {}, the rows of that matrix as it is stored", name,
+                         given, least);
+    if (given > largest_size)
+      return fmt::format("{} is {}: take at most {}", name, given, largest_size);
+  }
+  const bool whole_scalars = traits(p.of).scalar == Element::s32;
+  const double largest_scalar = traits(p.of).scalar == Element::f32 ? std::numeric_limits<float>::max()
+                                                                    : std::numeric_limits<double>::max();
+  for (const auto& [name, scalar] : {std::pair{"alpha", p.alpha}, {"beta", p.beta}}) {
+    if (!std::isfinite(scalar)) return fmt::format("{} is not finite", name);
+    if (std::abs(scalar) > largest_scalar)
+      return fmt::format("{} is {}: take {:.3g} at most, since it is rounded to fp32", name, scalar, largest_scalar);
+    if (!whole_scalars) continue;
+    if (scalar != std::rint(scalar))
+      return fmt::format("{} is {}: integer products take whole numbers", name, scalar);
+    if (std::abs(scalar) > 0x1p30)
+      return fmt::format("{} is {}: integer products take 2^30 at most", name, scalar);
+  }
+  return std::nullopt;
+}
+
+}  // namespace fathom::gemm

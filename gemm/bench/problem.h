@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <span>
+
+namespace fathom::gemm {
+
+/// The type of a matrix element or of a scalar.
+enum class Element { f32, f64, f16, bf16, e4m3, s8, s32 };
+
+/// Bytes of one element.
+int element_bytes(Element element);
+
+/// How a product's numbers are held and computed: each has a ladder of rungs of its own. `fp32_3xtf32`
+/// has fp32 operands and fp32 accuracy, by three products on the tensor cores.
+enum class Class { fp32, fp32_3xtf32, fp64, fp16, bf16, tf32, fp8, int8 };
+
+/// What a class means. Unit roundoffs are half the distance from 1 to the next number where the
+/// hardware rounds to nearest, and the whole distance where it may cut off.
+struct ClassTraits {
+  Class of;
+  const char* name;       ///< as on the command line: "fp32", "fp32-3xtf32", ...
+  Element input;          ///< of A and B in memory
+  Element accumulator;    ///< of the sums
+  Element scalar;         ///< of alpha and beta
+  Element output;         ///< of C
+  double input_roundoff;  ///< of what the arithmetic does to an element of A or B before it multiplies; 0: nothing
+  double sum_roundoff;    ///< of one multiplication and addition in the accumulator; 0: exact
+  double output_roundoff; ///< of the conversion from accumulator to C; 0: none
+};
+
+const ClassTraits& traits(Class of);
+std::span<const ClassTraits> all_classes();
+/// The class of this name, or nothing.
+std::optional<Class> find_class(const std::string& name);
+
+enum class Transpose { no, yes };
+
+/// Along which dimension an operand is contiguous in memory: k, or its other one (m of the first
+/// operand, n of the second). The numbers are those of wgmma's imm-trans.
+enum class Major { k = 0, outer = 1 };
+
+/// C = alpha op(A) op(B) + beta C, as BLAS states it: every matrix column-major, op(X) = X or its
+/// transpose, op(A) m x k, op(B) k x n, C m x n. Where k or alpha is 0, A and B are not read; where
+/// beta is 0, C is not read, so that it may hold NaN.
+///
+/// A row-major product needs no case of its own. Column-major C is row-major C^T, and
+/// C^T = op(B)^T op(A)^T: a kernel that thinks in rows takes B as its first operand, A as its second,
+/// and m and n exchanged, and reads the very same memory (gemm/blocks/operands.cuh). BLAS's NN is
+/// then the row-major NN: the first operand contiguous along k, the second and C along a row.
+struct Problem {
+  Class of = Class::fp32;
+  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t lda = 1, ldb = 1, ldc = 1;  ///< in elements, from one column to the next
+  Transpose transa = Transpose::no, transb = Transpose::no;
+  double alpha = 1, beta = 0;  ///< rounded to the class's scalar type by whoever computes
+
+  /// 2 m n k: what TFLOP/s are counted from, whatever alpha and beta are.
+  double flops() const;
+  /// Least that must cross the memory bus: A and B read once, C written once, and read once where
+  /// beta is not 0.
+  double minimum_bytes() const;
+
+  // Shapes in memory: rows are contiguous.
+  std::int64_t a_rows() const { return transa == Transpose::no ? m : k; }
+  std::int64_t a_columns() const { return transa == Transpose::no ? k : m; }
+  std::int64_t b_rows() const { return transb == Transpose::no ? k : n; }
+  std::int64_t b_columns() const { return transb == Transpose::no ? n : k; }
+  /// Elements from the first to the last of each matrix, gaps between columns included; C's last gap too.
+  std::int64_t a_elements() const;
+  std::int64_t b_elements() const;
+  std::int64_t c_elements() const { return ldc * n; }
+
+  /// "fp32 NN 4096x4096x4096", with leading dimensions and scalars where they are not the usual ones.
+  std::string describe() const;
+  friend bool operator==(const Problem&, const Problem&) = default;
+};
+
+/// Largest m, n or k, so that sizes fit an int and rounding them up to a tile does too.
+inline constexpr std::int64_t largest_size = std::int64_t{1} << 30;
+
+/// How many of `b`, tiles, stages or waves, hold `a`.
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// A product with the smallest leading dimensions that hold it.
+Problem make_problem(Class of, std::int64_t m, std::int64_t n, std::int64_t k,
+                     Transpose transa = Transpose::no, Transpose transb = Transpose::no,
+                     double alpha = 1, double beta = 0);
+
+/// What is wrong with the problem in one sentence (negative or too large sizes, a leading dimension
+/// below the rows, a scalar that is not finite or, for integers, not whole), or nothing.
+std::optional<std::string> invalid(const Problem& problem);
+
+/// Whether `element` of this matrix starts every column on a multiple of `bytes`, given that the
+/// matrix itself starts on one.
+inline bool columns_aligned(std::int64_t leading_dimension, Element element, int bytes) {
+  return leading_dimension * element_bytes(element) % bytes == 0;
+}
+
+}  // namespace fathom::gemm

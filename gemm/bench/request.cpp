@@ -1,0 +1,254 @@
+#include "gemm/bench/request.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "gemm/bench/overflow.h"
+#include "results/error.h"
+#include "results/suggestion.h"
+
+namespace fathom::gemm {
+namespace {
+
+/// Where only some of m, n and k are given, the others.
+constexpr std::int64_t usual_size = 4096;
+
+template <class T>
+std::optional<T> given(const OptionValues& values, const std::string& name) {
+  const auto found = values.find(name);
+  if (found == values.end()) return std::nullopt;
+  return std::get<T>(found->second);
+}
+
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw Error(ExitCode::bad_input, sentence);
+}
+
+Transpose transpose(const OptionValues& values, const std::string& name) {
+  const std::string text = given<std::string>(values, name).value_or("N");
+  if (text == "N" || text == "n") return Transpose::no;
+  if (text == "T" || text == "t") return Transpose::yes;
+  refuse(fmt::format("--{} takes N or T, not '{}'.", name, text));
+}
+
+std::vector<std::string> known_rungs() {
+  std::vector<std::string> ids;
+  for (const Rung& rung : all_rungs()) ids.push_back(rung.id());
+  return ids;
+}
+
+/// Fills in the request's rungs, and its notes on those that have another name now.
+void read_rungs(Request& request, const std::string& text) {
+  const std::optional<Class>& of = request.of;
+  std::stringstream stream(text);
+  for (std::string id; std::getline(stream, id, ',');) {
+    if (const std::string now = current_id(id); !now.empty()) {
+      request.notes.push_back(
+          fmt::format("The rung {} is {} now; the next version takes that name alone.", id, now));
+      id = now;
+    }
+    if (find_rung(id) == nullptr)
+      refuse(fmt::format("There is no rung '{}'.{} gemm_ladder --help names them all.", id,
+                         did_you_mean(id, known_rungs())));
+    if (of && find_rung(id)->of != *of)
+      refuse(fmt::format(
+          "The rung {} is not of the type {}: leave --type out, or take one of its own rungs.", id,
+          traits(*of).name));
+    request.rungs.push_back(id);
+  }
+  if (request.rungs.empty())
+    refuse(
+        "--rung takes a rung such as fp32/row_major/02_coalesced, or several with commas between.");
+}
+
+std::string class_names() {
+  std::vector<std::string> names;
+  for (const ClassTraits& row : all_classes()) names.emplace_back(row.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool wants_class(const Request& request, Class of) {
+  return std::ranges::any_of(rungs_of(of), [&](const Rung* rung) { return request.wants(*rung); });
+}
+
+/// Why this is none of a class, or none that can be checked.
+std::optional<std::string> no_product_of(Class of, Problem p) {
+  p.of = of;
+  const auto wrong = invalid(p);
+  return wrong ? wrong : overflows(p);
+}
+
+ProbeOption whole(const char* name, std::string description, std::int64_t least) {
+  ProbeOption option;
+  option.name = name;
+  option.description = std::move(description);
+  option.least = least;
+  option.most = largest_size;
+  option.optional = true;
+  return option;
+}
+
+ProbeOption other(const char* name, ProbeOption::Kind kind, std::string description,
+                  std::string value_name = "TEXT") {
+  ProbeOption option;
+  option.value_name = std::move(value_name);
+  option.name = name;
+  option.description = std::move(description);
+  option.kind = kind;
+  option.optional = true;
+  return option;
+}
+
+}  // namespace
+
+std::string current_id(const std::string& former_id) {
+  constexpr std::pair<const char*, const char*> former[] = {
+      {"fp32/01_naive", "fp32/row_major/01_naive"},
+      {"fp32/02_coalesced", "fp32/row_major/02_coalesced"},
+      {"fp32/03_shuffle_broadcast", "fp32/column_major/01_naive"},
+      {"fp32/04_shared_memory", "fp32/row_major/03_shared_memory"},
+      {"fp32/05_shared_columns", "fp32/column_major/02_shared_memory"},
+      {"fp32/06_two_outputs", "fp32/row_major/12_two_outputs"},
+      {"fp32/07_tile_1d", "fp32/row_major/04_tile_1d"},
+      {"fp32/08_tile_2x2", "fp32/column_major/03_tile_2x2"},
+      {"fp32/09_tile_64", "fp32/column_major/04_tile_64"},
+      {"fp32/10_tile_2d", "fp32/row_major/05_tile_2d"},
+      {"fp32/11_linearised", "fp32/row_major/06_linearised"},
+      {"fp32/12_padded", "fp32/row_major/07_padded"},
+      {"fp32/13_swizzled", "fp32/row_major/07_padded"},
+      {"fp32/14_double_buffered", "fp32/row_major/08_double_buffered"},
+      {"fp32/15_vectorised", "fp32/row_major/09_vectorised"},
+      {"fp32/16_vectorised_64", "fp32/column_major/05_vectorised_64"},
+      {"fp32/17_tile_16x4", "fp32/column_major/06_tile_128"},
+      {"fp32/18_registers_buffered", "fp32/row_major/14_registers_buffered"},
+      {"fp32/19_warp_tile", "fp32/row_major/11_warp_tile"},
+      {"fp32/20_async_multistage", "fp32/row_major/15_async_multistage"},
+      {"fp32/21_wide_thread_tile", "fp32/row_major/16_wide_thread_tile"},
+      {"fp32/23_engine_fed", "fp32/26_sliced_depth"},
+      {"fp32/23_tma_producer", "fp32/26_sliced_depth"},
+      {"fp32/24_thread_fed", "fp32/26_sliced_depth"},
+      {"fp32/24_thread_producer", "fp32/26_sliced_depth"},
+      {"fp32/25_equal_shares", "fp32/26_sliced_depth"},
+      {"fp32/25_stream_k", "fp32/26_sliced_depth"},
+      {"fp64/05_copy_engine", "fp64/05_tma"},
+      {"fp32/27_small_products", "fp32/26_sliced_depth"},
+      {"fp64/07_stream_k", "fp64/08_late_reads"},
+      {"fp64/09_small_products", "fp64/08_late_reads"},
+      {"fp32-3xtf32/01_promoted", "fp32-3xtf32/02_planned_tiles"},
+      {"tf32/01_wgmma", "tf32/along_k/01_wgmma"},
+      {"fp16/01_simt", "fp16/01_wmma_global"},
+      {"fp16/02_wmma_global", "fp16/01_wmma_global"},
+      {"fp16/03_wmma", "fp16/02_wmma_shared"},
+      {"fp16/04_mma_sync", "fp16/03_mma_sync"},
+      {"fp16/05_multistage", "fp16/04_multistage"},
+      {"fp16/06_wgmma", "fp16/05_wgmma"},
+      {"fp16/07_warp_specialised", "fp16/06_warp_specialised"},
+      {"fp16/08_wide_tile", "fp16/07_wide_tile"},
+      {"fp16/09_persistent", "fp16/08_persistent"},
+      {"fp16/10_cluster_multicast", "fp16/09_cluster_multicast"},
+      {"fp16/11_overlapped_epilogue", "fp16/10_overlapped_epilogue"},
+      {"fp16/12_split_depth", "fp16/15_deferred_stores"},
+      {"fp16/13_all_layouts", "fp16/15_deferred_stores"},
+      {"fp16/14_large_clusters", "fp16/15_deferred_stores"},
+      {"fp16/16_small_products", "fp16/15_deferred_stores"}};
+  // bf16 has fp16's rungs.
+  const bool bf16 = former_id.starts_with("bf16/");
+  const std::string sought = bf16 ? "fp16" + former_id.substr(4) : former_id;
+  for (const auto& [id, now] : former) {
+    if (sought == id) return bf16 ? "bf16" + std::string(now).substr(4) : now;
+  }
+  return "";
+}
+
+bool Request::wants(const Rung& rung) const {
+  if (of && rung.of != *of) return false;
+  return rungs.empty() || std::ranges::find(rungs, rung.id()) != rungs.end();
+}
+
+std::vector<ProbeOption> ladder_options() {
+  using Kind = ProbeOption::Kind;
+  const auto size = [](const char* name, const char* of) {
+    return whole(name, fmt::format("{} (default: {})", of, usual_size), 0);
+  };
+  return {
+      other("rung", Kind::text, "Only this rung of those below, or these with commas between",
+            "RUNG"),
+      other("type", Kind::text, "Only the ladder of this type: " + class_names(), "TYPE"),
+      size("m",
+           "Rows of op(A) and C; with any flag from here to --beta, one product in place of the "
+           "sweep"),
+      size("n", "Columns of op(B) and C"),
+      size("k", "Columns of op(A), rows of op(B)"),
+      whole("lda", "Leading dimension of A in elements (column-major; default: its rows)", 1),
+      whole("ldb", "Leading dimension of B (default: its rows)", 1),
+      whole("ldc", "Leading dimension of C (default: its rows)", 1),
+      other("transa", Kind::text, "N or T: whether A is transposed (default: N)", "N|T"),
+      other("transb", Kind::text, "N or T: whether B is transposed (default: N)", "N|T"),
+      other("alpha", Kind::number, "C = alpha op(A) op(B) + beta C (default: 1)"),
+      other("beta", Kind::number, "See alpha (default: 0, where C is not read)"),
+      other("autotune", Kind::flag,
+            "Try the variants of each rung that has some, and take the fastest")};
+}
+
+std::string rungs_for_help() {
+  constexpr std::size_t width = 100;
+  std::string text = "Rungs:\n";
+  for (const ClassTraits& row : all_classes()) {
+    std::string line = " ";
+    for (const Rung* rung : rungs_of(row.of)) {
+      if (line.size() + 1 + rung->id().size() > width) {
+        text += line + "\n";
+        line = " ";
+      }
+      line += " " + rung->id();
+    }
+    text += line + "\n";
+  }
+  return text + "\n";
+}
+
+Request read_request(const OptionValues& values) {
+  Request request;
+  if (const auto type = given<std::string>(values, "type")) {
+    request.of = find_class(*type);
+    if (!request.of)
+      refuse(fmt::format("There is no type '{}': take one of {}.", *type, class_names()));
+  }
+  if (const auto rungs = given<std::string>(values, "rung")) read_rungs(request, *rungs);
+  request.autotune = values.contains("autotune");
+
+  const char* const of_a_product[] = {"m",   "n",      "k",      "lda",   "ldb",
+                                      "ldc", "transa", "transb", "alpha", "beta"};
+  if (std::ranges::none_of(of_a_product, [&](const char* name) { return values.contains(name); }))
+    return request;
+  const auto size = [&](const char* name) {
+    return given<std::int64_t>(values, name).value_or(usual_size);
+  };
+  Problem p = make_problem(request.of.value_or(Class::fp32), size("m"), size("n"), size("k"),
+                           transpose(values, "transa"), transpose(values, "transb"),
+                           given<double>(values, "alpha").value_or(1),
+                           given<double>(values, "beta").value_or(0));
+  p.lda = given<std::int64_t>(values, "lda").value_or(p.lda);
+  p.ldb = given<std::int64_t>(values, "ldb").value_or(p.ldb);
+  p.ldc = given<std::int64_t>(values, "ldc").value_or(p.ldc);
+  // What is a product in one class may be none in another: integers have no alpha of a half.
+  for (const ClassTraits& row : all_classes()) {
+    if (!wants_class(request, row.of)) continue;
+    if (const auto wrong = no_product_of(row.of, p)) {
+      const bool others =
+          !request.of && std::ranges::any_of(all_classes(), [&](const ClassTraits& other) {
+            return !no_product_of(other.of, p);
+          });
+      refuse(fmt::format("{}{}.", *wrong, others ? "; --type or --rung choose others" : ""));
+    }
+    p.of = row.of;
+  }
+  request.problem = p;
+  return request;
+}
+
+}  // namespace fathom::gemm

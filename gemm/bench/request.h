@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gemm/bench/problem.h"
+#include "gemm/bench/rung.h"
+#include "harness/probe.h"
+
+namespace fathom::gemm {
+
+/// What the command line asks of the ladder.
+struct Request {
+  std::vector<std::string> rungs;     ///< identifiers; empty: all
+  std::optional<Class> of;            ///< only this class
+  /// One product in place of the sweep's; its class is set for each ladder that is asked for.
+  std::optional<Problem> problem;
+  std::vector<std::string> notes;  ///< rungs that were asked for by an earlier version's name
+  bool autotune = false;  ///< try the variants of rungs that have some, and take the fastest
+
+  bool wants(const Rung& rung) const;
+};
+
+/// The ladder's own options.
+std::vector<ProbeOption> ladder_options();
+
+/// What an id of an earlier version is called now, or the rung that does its products; empty for
+/// any other. For one version --rung takes these too.
+std::string current_id(const std::string& former_id);
+
+/// The rungs that --rung takes, type by type, as --help shows them.
+std::string rungs_for_help();
+
+/// Reads their values. Throws Error(bad_input), with what to give instead, for a rung or a type that
+/// there is not and for sizes that are no product.
+Request read_request(const OptionValues& values);
+
+}  // namespace fathom::gemm

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <iosfwd>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "gemm/bench/problem.h"
+
+// Every kernel's file reads this, so it has none of the large headers: functions of a rung are
+// plain ones, and its words are literals.
+
+namespace fathom::gemm {
+
+/// A product and where its matrices lie in device memory. All start on 256 bytes at least, as
+/// cudaMalloc gives them; what the leading dimensions leave of that is the rung's to find out.
+struct Arguments {
+  Problem problem;
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* c = nullptr;
+};
+
+/// What a launch may use beside its operands: one launch at a time, since those of several streams
+/// would write each other's sums and flags. Launches of one stream may share it.
+struct Workspace {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;  ///< at least the rung's `workspace_bytes`
+  int sms = 1;            ///< of the GPU, for grids that fill it once
+};
+
+/// What a part of a workspace takes up to where the next may start: each on 256 bytes, as all do.
+constexpr std::size_t workspace_part(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/// What a hardware counter must read of one launch, by its role (harness/counters/catalogue.h), and why.
+struct CounterModel {
+  const char* role;
+  double value = 0;
+  const char* model;
+};
+
+/// The kernel that does a rung's work on the products that it is made for, and how it is launched.
+/// Which one multiplies another product is asked of the launch itself (gemm/bench/launched_kernels.h).
+struct RungKernel {
+  const void* function = nullptr;
+  int threads = 0;
+  int dynamic_shared_bytes = 0;
+  int tile_m = 0, tile_n = 0, tile_k = 0;  ///< of a block, in the rung's own view; 0: no such tile
+  int parts = 1;  ///< blocks that share a tile's k; 0: as many as leave no wave partly filled
+  /// Tiles of a cluster, one below the other and beside each other: all are computed, even beyond C.
+  int cluster_m = 1, cluster_n = 1;
+
+  /// The same where the rung takes the product's transpose: its rows are the product's columns.
+  RungKernel transposed() const {
+    RungKernel other = *this;
+    std::swap(other.tile_m, other.tile_n);
+    std::swap(other.cluster_m, other.cluster_n);
+    return other;
+  }
+};
+
+struct Variant;  // gemm/bench/variant.h
+
+/// One step of a ladder. `launch` is asynchronous, and takes every valid problem of its class that
+/// `supports` lets pass: any m, n and k, zero included, any leading dimension, transposes, alpha and
+/// beta. What its own kernel cannot do it gives to a slower one.
+struct Rung {
+  Class of = Class::fp32;
+  const char* name = "";  ///< "03_tensor_cores": its file, below the type's folder
+  const char* idea = "";  ///< what it adds to the rung before, one sentence
+  const char* gain = "";  ///< what that should gain and why, one or two sentences
+  std::vector<const char*> claims;  ///< identifiers of the claims that it answers
+  int capability = 75;              ///< least compute capability, 10 x major + minor
+  bool exact_capability = false;    ///< runs on that one only, as code with arch-specific features does
+  /// Held against the vendor's library, at the goals' sizes too; who stands in: gemm/bench/rung_choice.h.
+  bool contender = false;
+  /// Of fp8: its sums keep the bits that the tensor cores drop when they accumulate fast, as those of
+  /// the library that it is held against do.
+  bool promoted = false;
+  RungKernel kernel;
+  /// Where the tile, or how it lies, depends on the product: the kernel that `launch` takes for it
+  /// on a GPU of so many SMs; one without a function where another does that has no such tile.
+  RungKernel (*kernel_for)(const Problem&, int sms) = nullptr;
+  void (*launch)(const Arguments&, const Workspace&, cudaStream_t) = nullptr;
+  /// Whether the rung's own kernel does this product; else a slower path does.
+  bool (*takes_own_path)(const Problem&) = [](const Problem&) { return true; };
+  /// Counters that are known beforehand where the rung's own kernel does the product, on a chip of this
+  /// compute capability, 10 x major + minor.
+  std::vector<CounterModel> (*counters)(const Problem&, int capability) =
+      [](const Problem&, int) { return std::vector<CounterModel>{}; };
+  /// Scratch memory that `launch` needs on a GPU of so many SMs; its content does not matter.
+  std::size_t (*workspace_bytes)(const Problem&, int sms) =
+      [](const Problem&, int) { return std::size_t{0}; };
+  /// Ways to do this product on a GPU of so many SMs that autotuning may try. The first is what `launch`
+  /// takes. Null: there is nothing to tune.
+  std::vector<Variant> (*variants)(const Problem&, int sms) = nullptr;
+
+  std::string id() const;  ///< "fp64/03_tensor_cores": type and name
+  bool answers(const char* claim) const;
+};
+
+/// Every rung, class by class, each ladder in order.
+std::span<const Rung> all_rungs();
+/// Those of one class.
+std::vector<const Rung*> rungs_of(Class of);
+/// The rung of this id; null if there is none.
+const Rung* find_rung(const std::string& id);
+/// Whether the rung runs on this compute capability.
+bool runs_on(const Rung& rung, int major, int minor);
+
+}  // namespace fathom::gemm

@@ -1,0 +1,166 @@
+#include "gemm/bench/rung_workload.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "gemm/bench/claimed_products.h"
+#include "gemm/bench/launched_kernels.h"
+#include "gemm/bench/variant.h"
+#include "harness/cuda_check.h"
+#include "models/tile_quantisation.h"
+#include "results/error.h"
+
+namespace fathom::gemm {
+
+std::map<std::string, double> tile_losses(const RungKernel& kernel, const Problem& p,
+                                          int blocks_per_sm, int sms) {
+  if (kernel.tile_m <= 0 || kernel.tile_n <= 0 || kernel.tile_k <= 0 || blocks_per_sm <= 0)
+    return {};
+  const bool shared_equally = kernel.parts == 0;
+  const int parts = shared_equally ? 1 : kernel.parts;
+  if (p.m <= 0 || p.n <= 0 || p.k < std::int64_t{kernel.tile_k} * parts) return {};
+  const auto whole = [](auto value) { return static_cast<std::uint64_t>(value); };
+  // The rung's own view is row-major: its rows are BLAS's columns.
+  const models::TileQuantisation q = models::tile_quantisation(
+      {.m = whole(p.n),
+       .n = whole(p.m),
+       .k = whole(p.k),
+       .tile_m = whole(kernel.tile_m),
+       .tile_n = whole(kernel.tile_n),
+       .tile_k = whole(kernel.tile_k),
+       .split_k = whole(parts),
+       .cluster_m = whole(kernel.cluster_m),
+       .cluster_n = whole(kernel.cluster_n),
+       .blocks_per_sm = blocks_per_sm,
+       .sms = sms,
+       .cost = blocks_per_sm > 1 ? models::BlockCost::throughput : models::BlockCost::latency});
+  return {{"waves", q.waves.waves},
+          {"tile_efficiency", shared_equally ? q.padding_efficiency : q.efficiency}};
+}
+
+namespace {
+
+using Extras = std::map<std::string, double>;
+
+/// Which kernel multiplies in a launch.
+struct Multiplying {
+  std::optional<LaunchedKernel> kernel;  ///< nothing: none does, or nobody can tell
+  KernelResources resources;
+  std::string unknown;  ///< why nobody can
+};
+
+Multiplying multiplying_kernel(const std::function<void()>& launch, cudaStream_t stream) try {
+  const std::vector<LaunchedKernel> kernels = launched_kernels(launch, stream);
+  const LaunchedKernel* kernel = product_kernel(kernels);
+  if (kernel == nullptr) return {};
+  return {*kernel, resources_of(*kernel), ""};
+} catch (const Error& error) {
+  if (error.code() == ExitCode::gpu_lost) throw;
+  return {std::nullopt, {}, std::string(unknown_kernel) + error.what()};
+}
+
+/// Whether it is the rung's kernel for this product, however that was compiled for how operands
+/// lie: only then are its tiles known.
+bool is_of_rung(const LaunchedKernel& launched, const RungKernel& kernel) {
+  if (kernel.function == nullptr) return false;
+  const char* name = nullptr;
+  FATHOM_CUDA(cudaFuncGetName(&name, kernel.function));
+  return launched.threads == kernel.threads &&
+         launched.dynamic_shared_bytes == kernel.dynamic_shared_bytes &&
+         kernel_template(launched.name) == kernel_template(name);
+}
+
+/// What the kernel that multiplies takes; `kernel` is the rung's own.
+Extras kernel_extras(const Multiplying& multiplying, const RungKernel& kernel,
+                     const Problem& problem, const DeviceFacts& device) {
+  if (!multiplying.kernel) return {};
+  const LaunchedKernel& launched = *multiplying.kernel;
+  const KernelResources& r = multiplying.resources;
+  Extras extras{{"registers", double(r.registers)},
+                {"shared_bytes", double(r.shared_bytes)},
+                {"threads_per_block", double(launched.threads)},
+                {"resident_warps", double(r.blocks_per_sm) * launched.threads / 32}};
+  if (device.threads_per_sm > 0) {
+    extras["theoretical_occupancy"] =
+        100.0 * r.blocks_per_sm * launched.threads / device.threads_per_sm;
+  }
+  if (is_of_rung(launched, kernel))
+    extras.merge(tile_losses(kernel, problem, r.blocks_per_sm, device.sms));
+  return extras;
+}
+
+/// How a product will be done: as the rung does it by itself, or in a variant.
+struct Way {
+  RungKernel kernel;
+  std::function<void(const Arguments&, const Workspace&, cudaStream_t)> launch;
+  Extras extras;
+  std::map<std::string, std::string> notes;
+};
+
+Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& variants,
+               const Operands& operands, const Workspace& workspace, Autotuner& autotuner) {
+  const Problem& problem = operands.arguments().problem;
+  Way way{
+      rung.kernel_for ? rung.kernel_for(problem, workspace.sms) : rung.kernel, rung.launch, {}, {}};
+  if (variants.empty()) return way;
+  if (autotuner.tunes(rung) && autotuner.find(rung, problem) == nullptr)
+    autotuner.keep(autotune(context, rung, variants, operands, workspace));
+  const TunedChoice* choice = autotuner.find(rung, problem);
+  const Variant& taken =
+      choice == nullptr ? variants.front() : *std::ranges::find(variants, choice->variant, &Variant::name);
+  way.kernel = taken.kernel;
+  way.notes["variant"] = taken.name;
+  way.extras = {{"tuned", choice == nullptr ? 0.0 : 1.0}};
+  if (choice != nullptr) {
+    way.launch = taken.launch;
+    way.notes["variant"] += ", tuned";
+  }
+  return way;
+}
+
+}  // namespace
+
+Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
+                       const std::shared_ptr<ReferenceStore>& references,
+                       const std::shared_ptr<Autotuner>& autotuner) {
+  const auto operands = std::make_shared<Operands>(context, references, problem, "rung", rung.promoted);
+  const int sms = context.device().sms;
+  const std::vector<Variant> variants = variants_of(rung, problem, sms);
+  std::size_t scratch = rung.workspace_bytes(problem, sms);
+  for (const Variant& variant : variants) scratch = std::max(scratch, variant.workspace_bytes);
+  Workspace workspace{nullptr, scratch, sms};
+  if (scratch != 0) workspace.data = context.buffers().output("workspace of rung", scratch).data;
+  const Way way = choose_way(context, rung, variants, *operands, workspace, *autotuner);
+
+  const auto accuracy = std::make_shared<Accuracy>();
+  Workload workload;
+  workload.launch = [launch = way.launch, operands, workspace, stream = context.stream()] {
+    launch(operands->arguments(), workspace, stream);
+  };
+  workload.poison = [operands] { operands->reset_c(); };
+  workload.verify = [operands, accuracy] { return operands->verify(*accuracy); };
+  // Asked once the launch has run, and by extras and notes alike.
+  const auto multiplying =
+      [launch = workload.launch, stream = context.stream(),
+       found = std::make_shared<std::optional<Multiplying>>()]() -> const Multiplying& {
+    if (!*found) *found = multiplying_kernel(launch, stream);
+    return **found;
+  };
+  workload.extras = [way, problem, accuracy, multiplying, &device = context.device()] {
+    Extras extras = kernel_extras(multiplying(), way.kernel, problem, device);
+    extras.insert(way.extras.begin(), way.extras.end());
+    extras["relative_frobenius_error"] = accuracy->relative_frobenius;
+    extras["worst_error_of_allowed"] = accuracy->worst;
+    return extras;
+  };
+  workload.notes = [notes = way.notes, multiplying] {
+    auto all = notes;
+    const Multiplying& found = multiplying();
+    if (found.kernel) all[kernel_note] = ladder_kernel_name(found.kernel->name);
+    if (!found.unknown.empty()) all[kernel_note] = found.unknown;
+    return all;
+  };
+  return workload;
+}
+
+}  // namespace fathom::gemm

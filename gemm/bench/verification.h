@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gemm/bench/reference_kernels.h"
+#include "gemm/bench/rung.h"
+#include "gemm/bench/tolerance.h"
+#include "harness/probe.h"
+
+namespace fathom::gemm {
+
+/// How far a product was from the reference.
+struct Accuracy {
+  double relative_frobenius = 0;
+  double worst = 0;  ///< largest error of an element against what is allowed for it
+};
+
+/// What is wrong with a product that deviates so: the one place that says so. A deviation that is no
+/// number is wrong.
+std::optional<std::string> judge(const Problem& problem, const Tolerance& tolerance,
+                                 const Deviation& deviation, Accuracy& accuracy);
+
+/// Keeps the last reference computed, since many rungs in a row compute the same product.
+class ReferenceStore {
+ public:
+  ReferenceStore();
+  ~ReferenceStore();
+  /// The reference of this product, whose `c` is the old C (not read where beta is 0). The data are
+  /// known by `seed` alone: all of one program's operands of a class are the same random data.
+  Reference of(const Arguments& arguments, std::uint64_t seed, cudaStream_t stream);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The matrices of a product on the GPU, of random normal data, with its reference in fp64, which is
+/// computed once for all who compute the same product from the same data.
+class Operands {
+ public:
+  /// `owner` names whoever computes: each has a C of its own. `promoted`: as of a rung (gemm/bench/rung.h), which is held
+  /// to more for it.
+  Operands(Context& context, std::shared_ptr<ReferenceStore> references, const Problem& problem,
+           const std::string& owner, bool promoted = false);
+
+  const Arguments& arguments() const { return arguments_; }
+  /// Makes C what it has to be before a launch that is verified: 0xFF bytes all over (NaN in every
+  /// floating-point type), and where beta is not 0 the old C between the gaps. Asynchronous.
+  void reset_c() const;
+  /// Compares C with the reference, and puts how far it is into `accuracy`.
+  std::optional<std::string> verify(Accuracy& accuracy) const;
+
+ private:
+  Context* context_;
+  std::shared_ptr<ReferenceStore> references_;
+  Arguments arguments_;
+  bool promoted_;
+  Buffer c_;
+  const void* old_c_ = nullptr;  ///< null where beta is 0
+};
+
+/// Columns of C that are compared: every one, or every so many that the reference takes less than half
+/// a second on a fast GPU. A prime, so that over the columns of C every place in a tile is met.
+int reference_column_step(const Problem& problem);
+
+}  // namespace fathom::gemm

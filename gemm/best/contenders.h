@@ -1,0 +1,39 @@
+#pragma once
+
+#include "gemm/bench/rung.h"
+
+// What is held against the vendor's library, by type, beside the lessons (gemm/ladder).
+
+namespace fathom::gemm {
+
+namespace fp32 {
+Rung planned_tiles();  ///< of every GPU since sm_80
+Rung sliced_depth();   ///< of Hopper
+}  // namespace fp32
+namespace fp32_3xtf32 {
+Rung planned_tiles();
+}
+namespace fp64 {
+Rung late_reads();
+}
+/// Of fp16 and bf16; `of` is either.
+namespace half {
+Rung deferred_stores(Class of);
+}
+namespace tf32 {
+Rung a_in_registers();
+Rung large_clusters();
+
+/// Multiplies operands along k, and copies others first: in tiles of 128 x 256, of skinny products
+/// in narrow ones.
+void launch_along_k(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
+}  // namespace tf32
+namespace fp8 {
+Rung promoted();
+Rung fast_accumulation();
+}  // namespace fp8
+namespace int8 {
+Rung wgmma();
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,40 @@
+// The tile's results wait in registers while the next tile is multiplied; for every layout and
+// shape.
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "gemm/best/contenders.h"
+#include "gemm/blocks/tma_shapes.cuh"
+
+namespace fathom::gemm::half {
+
+template <class Element>
+struct Types {
+  using In = Element;
+  using Out = Element;
+  using Scalar = float;
+};
+
+Rung deferred_stores(Class of) {
+  constexpr const char* name = "15_deferred_stores";
+  Rung rung = of == Class::fp16 ? best_rung<AnyLayout, Types<__half>>(of, name)
+                                : best_rung<AnyLayout, Types<__nv_bfloat16>>(of, name);
+  rung.idea =
+      "The results of a tile stay in registers as 16-bit elements, and go to C a piece with each "
+      "stage of the next tile. Clusters of 4 x 2 share both operands' tiles, with a second kernel "
+      "of clusters of two on the SMs that they leave. Every other tile goes through k backwards, "
+      "and a launch starts while the one before it ends. Either operand may lie either way. Skinny "
+      "products have tiles of 16 to 64 columns, of which two blocks share k, with more than 64 "
+      "columns two blocks with half of these each; small ones those or tiles of 128 x 256, by what "
+      "occupies more SMs.";
+  rung.gain =
+      "All blocks end their tiles together, and the L2 takes less from them at once than they "
+      "have, 64 KiB each: now it has a whole tile's time, at k = 4096 a byte a clock and SM, and "
+      "the tensor cores go on. A block takes 16 KiB from the L2 for a stage instead of 32. What "
+      "the L2 has seen last it is asked for first, so that DRAM is read less. No transposition "
+      "costs a copy.";
+  return rung;
+}
+
+}  // namespace fathom::gemm::half

@@ -1,0 +1,167 @@
+#include "gemm/best/operand_copies.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "gemm/blocks/operands.cuh"
+#include "harness/cuda_check.h"
+#include "results/error.h"
+
+namespace fathom::gemm {
+namespace {
+
+constexpr int copy_threads = 256, words_a_thread = 8;
+constexpr int chunk_words = copy_threads * words_a_thread;
+
+/// Lines of bytes, each from its own alignment to 16 bytes: a thread puts each of its words
+/// together from the two aligned ones that it lies across; the second is another lane's first, and
+/// in the L1.
+__global__ void __launch_bounds__(copy_threads)
+    realign(const std::byte* source, std::int64_t length, std::int64_t stride, std::byte* target,
+            std::int64_t target_stride, int chunks) {
+  const std::int64_t line = blockIdx.x / chunks;
+  const std::int64_t first_word = std::int64_t{blockIdx.x % chunks} * chunk_words + threadIdx.x;
+  const std::byte* const start = source + line * stride;
+  const auto offset = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(start) & 3);
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(start - offset);
+  auto* const out = reinterpret_cast<std::uint32_t*>(target + line * target_stride);
+  const std::int64_t out_words = (length + 3) / 4, in_words = (offset + length + 3) / 4;
+  // All reads before the first write: the compiler may not move a read over a write.
+  std::uint32_t low[words_a_thread], high[words_a_thread];
+#pragma unroll
+  for (int i = 0; i < words_a_thread; ++i) {
+    const std::int64_t word = first_word + i * copy_threads;
+    low[i] = word < out_words ? words[word] : 0;
+    high[i] = offset != 0 && word + 1 < in_words ? words[word + 1] : 0;
+  }
+#pragma unroll
+  for (int i = 0; i < words_a_thread; ++i) {
+    const std::int64_t word = first_word + i * copy_threads;
+    if (word < out_words) out[word] = __funnelshift_r(low[i], high[i], offset * 8);
+  }
+}
+
+constexpr int side = 64, transpose_rows = 8;
+
+/// Tiles of 64 x 64 by way of shared memory, read along the source's lines and written along the
+/// target's.
+template <class T>
+__global__ void __launch_bounds__(32 * transpose_rows)
+    transpose(const T* source, std::int64_t lines, std::int64_t length, std::int64_t stride,
+              T* target, std::int64_t target_stride, int tiles_along) {
+  __shared__ T tile[side][side + 4 / sizeof(T)];
+  const std::int64_t line = std::int64_t{blockIdx.x / tiles_along} * side;
+  const std::int64_t element = std::int64_t{blockIdx.x % tiles_along} * side;
+  const int lane = threadIdx.x % 32, row = threadIdx.x / 32;
+  // All reads before the first write: the compiler may not move a read over a write.
+  constexpr int passes = side / transpose_rows, across = side / 32;
+  T read[passes][across];
+#pragma unroll
+  for (int i = 0; i < passes; ++i) {
+#pragma unroll
+    for (int j = 0; j < across; ++j) {
+      const int y = row + i * transpose_rows, x = lane + j * 32;
+      const bool inside = line + y < lines && element + x < length;
+      read[i][j] = inside ? source[(line + y) * stride + element + x] : T{};
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < passes; ++i) {
+#pragma unroll
+    for (int j = 0; j < across; ++j) tile[row + i * transpose_rows][lane + j * 32] = read[i][j];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < passes; ++i) {
+#pragma unroll
+    for (int j = 0; j < across; ++j) {
+      const int y = row + i * transpose_rows, x = lane + j * 32;
+      if (element + y < length && line + x < lines)
+        target[(element + y) * target_stride + line + x] = tile[x][y];
+    }
+  }
+}
+
+template <class T>
+void transpose_as(const Lines& s, void* target, std::int64_t target_stride, cudaStream_t stream) {
+  const std::int64_t along = ceil_div(s.length, side);
+  const std::int64_t blocks = along * ceil_div(s.lines, side);
+  transpose<T><<<static_cast<unsigned>(blocks), 32 * transpose_rows, 0, stream>>>(
+      static_cast<const T*>(s.data), s.lines, s.length, s.stride, static_cast<T*>(target),
+      target_stride, static_cast<int>(along));
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+constexpr int scale_threads = 256;
+
+template <class T, class Scalar>
+__global__ void __launch_bounds__(scale_threads)
+    scale(T* c, int m, std::int64_t ldc, Scalar beta, int chunks) {
+  const std::int64_t column = blockIdx.x / chunks;
+  const int row =
+      static_cast<int>(blockIdx.x % chunks) * scale_threads + static_cast<int>(threadIdx.x);
+  if (row >= m) return;
+  T& x = c[column * ldc + row];
+  x = beta == Scalar(0) ? T(Scalar(0)) : T(beta * static_cast<Scalar>(x));
+}
+
+template <class T, class Scalar>
+void scale_as(const Arguments& arguments, cudaStream_t stream) {
+  const Problem& p = arguments.problem;
+  const std::int64_t chunks = ceil_div(p.m, scale_threads);
+  scale<T, Scalar><<<static_cast<unsigned>(chunks * p.n), scale_threads, 0, stream>>>(
+      static_cast<T*>(arguments.c), static_cast<int>(p.m), p.ldc, static_cast<Scalar>(p.beta),
+      static_cast<int>(chunks));
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+}  // namespace
+
+void launch_realign(const Lines& s, void* target, std::int64_t target_stride, cudaStream_t stream) {
+  const std::int64_t chunks = ceil_div(ceil_div(s.length * s.bytes, 4), chunk_words);
+  realign<<<static_cast<unsigned>(chunks * s.lines), copy_threads, 0, stream>>>(
+      static_cast<const std::byte*>(s.data), s.length * s.bytes, s.stride * s.bytes,
+      static_cast<std::byte*>(target), target_stride * s.bytes, static_cast<int>(chunks));
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_transpose(const Lines& s, void* target, std::int64_t target_stride,
+                      cudaStream_t stream) {
+  switch (s.bytes) {
+    case 1:
+      return transpose_as<std::uint8_t>(s, target, target_stride, stream);
+    case 4:
+      return transpose_as<std::uint32_t>(s, target, target_stride, stream);
+    default:  // those of 16 bits are taken in every layout
+      break;
+  }
+  throw Error(ExitCode::check_failed, "No kernel transposes elements of this size.");
+}
+
+void launch_scale(const Arguments& arguments, cudaStream_t stream) {
+  switch (traits(arguments.problem.of).output) {
+    case Element::f32:
+      return scale_as<float, float>(arguments, stream);
+    case Element::f16:
+      return scale_as<__half, float>(arguments, stream);
+    case Element::s32:
+      return scale_as<int, int>(arguments, stream);
+    case Element::bf16:
+      return scale_as<__nv_bfloat16, float>(arguments, stream);
+    case Element::f64:
+      return scale_as<double, double>(arguments, stream);
+    default:
+      break;
+  }
+  throw Error(ExitCode::check_failed, "No kernel scales a C of this type.");
+}
+
+bool launch_without_product(const Arguments& arguments, cudaStream_t stream) {
+  const Problem& p = arguments.problem;
+  if (p.m == 0 || p.n == 0) return true;
+  if (p.k != 0 && p.alpha != 0) return false;
+  launch_scale(arguments, stream);
+  return true;
+}
+
+}  // namespace fathom::gemm

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "gemm/bench/problem.h"
+
+// Which of the tiles of the kernels whose operands come by TMA (gemm/blocks/tma_shapes.cuh) a
+// product is cut into where it fills the GPU with none of them.
+
+namespace fathom::gemm {
+
+/// Most columns of the small side for which the narrow shapes are meant.
+inline constexpr std::int64_t most_skinny = 128;
+
+inline bool is_skinny(const Problem& p) { return std::min(p.m, p.n) <= most_skinny; }
+
+/// Whether tiles of 128 x 128, of each of which two blocks share k, are done sooner on so many SMs
+/// than tiles of 128 x 256 in clusters of two: estimated in waves of blocks, one an SM, times the
+/// clocks of a block. At 1024 cubed 32 wide tiles leave three of four SMs without work.
+bool halves_of_small_tiles_are_sooner(const Problem& problem, int sms);
+
+}  // namespace fathom::gemm

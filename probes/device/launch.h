@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <type_traits>
+
+#include "harness/cuda_check.h"
+
+// How launchers of several probes choose and launch a kernel.
+
+namespace fathom {
+
+/// Calls `f` with the one of these constants that `value` is: a kernel's template argument. Throws
+/// std::invalid_argument if it is none of them.
+template <auto first, auto... rest, class F>
+auto with_constant(decltype(first) value, F&& f) {
+  if (value == first) return f(std::integral_constant<decltype(first), first>{});
+  if constexpr (sizeof...(rest) > 0)
+    return with_constant<rest...>(value, f);
+  else
+    throw std::invalid_argument("no kernel was compiled for this choice");
+}
+
+/// Blocks of so many threads that an SM holds at once.
+template <class... Parameters>
+int resident_blocks_of(void (*kernel)(Parameters...), int threads, std::size_t dynamic_shared = 0) {
+  int blocks = 0;
+  FATHOM_CUDA(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, dynamic_shared));
+  return blocks;
+}
+
+/// A launch in clusters of `size` blocks; without clusters where that is 1.
+class ClusterLaunch {
+ public:
+  ClusterLaunch(int size, int blocks, int threads, int shared_bytes,
+                cudaStream_t stream = nullptr) {
+    attribute_.id = cudaLaunchAttributeClusterDimension;
+    attribute_.val.clusterDim = {static_cast<unsigned>(size), 1, 1};
+    config_.gridDim = dim3(static_cast<unsigned>(blocks));
+    config_.blockDim = dim3(static_cast<unsigned>(threads));
+    config_.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+    config_.stream = stream;
+    config_.attrs = &attribute_;
+    config_.numAttrs = size > 1 ? 1 : 0;
+  }
+  ClusterLaunch(const ClusterLaunch&) = delete;
+  ClusterLaunch& operator=(const ClusterLaunch&) = delete;
+
+  template <class... Parameters, class... Arguments>
+  void operator()(void (*kernel)(Parameters...), const Arguments&... arguments) const {
+    FATHOM_CUDA(cudaLaunchKernelEx(&config_, kernel, arguments...));
+  }
+
+  /// Clusters that the GPU runs at once; 0 where it runs none of that size.
+  template <class... Parameters>
+  int most_active(void (*kernel)(Parameters...)) const {
+    int clusters = 0;
+    if (cudaOccupancyMaxActiveClusters(&clusters, kernel, &config_) == cudaSuccess) return clusters;
+    cudaGetLastError();  // too large for this GPU: clears it
+    return 0;
+  }
+
+ private:
+  cudaLaunchAttribute attribute_ = {};
+  cudaLaunchConfig_t config_ = {};
+};
+
+}  // namespace fathom
