@@ -8,7 +8,7 @@
 #include "fleet/fleet.h"
 #include "results/atomic_file.h"
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/parse_number.h"
 
 namespace fathom::fleet {
@@ -75,9 +75,8 @@ Found find_files(const fs::path& folder) {
   std::error_code error;
   const fs::directory_iterator readable(folder, error);
   if (error)
-    throw Error(ExitCode::bad_input,
-                fmt::format("{} cannot be read ({}): name the folder that the jobs wrote into.",
-                            folder.string(), error.message()));
+    fail(ExitCode::bad_input, "{} cannot be read ({}): name the folder that the jobs wrote into.",
+         folder.string(), error.message());
   look_into(folder, summed_up, found);
   // A document that a summary in its folder, or in one above it, sums up is not read.
   std::erase_if(found.files, [&](const fs::path& file) {
@@ -225,10 +224,9 @@ Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned thre
   Fleet fleet = builder.finish(expected);
   // A run that could write nothing has told why itself.
   if (fleet.gpus.empty() && fleet.links.empty() && fleet.problems.empty() && expected.run.empty())
-    throw Error(ExitCode::bad_input,
-                fmt::format("{} holds no result: name the folder that `fathom fleet run` or "
-                            "`fathom run` wrote into.",
-                            folder.string()));
+    fail(ExitCode::bad_input,
+         "{} holds no result: name the folder that `fathom fleet run` or `fathom run` wrote into.",
+         folder.string());
   return fleet;
 }
 

@@ -8,6 +8,7 @@
 #include "gate/identity.h"
 #include "reports/markdown.h"
 #include "results/atomic_file.h"
+#include "results/fail.h"
 
 namespace fathom::gate {
 namespace {
@@ -17,9 +18,8 @@ namespace fs = std::filesystem;
 constexpr auto abandoned_after = std::chrono::hours(1);
 
 [[noreturn]] void fail_folder(const fs::path& folder, const std::error_code& error) {
-  throw Error(ExitCode::bad_input,
-              fmt::format("{} cannot be read ({}): give the folder of a baseline.", folder.string(),
-                          error.message()));
+  fail(ExitCode::bad_input, "{} cannot be read ({}): give the folder of a baseline.",
+       folder.string(), error.message());
 }
 
 /// What is in a folder, by name; nothing where it is not there.
@@ -89,9 +89,9 @@ fs::path BaselineFolder::add(const RunMetrics& run) const {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("{} cannot be made ({}): give another folder with --baseline.",
-                            folder.string(), error.message()));
+    fail(ExitCode::output_unwritable,
+         "{} cannot be made ({}): give another folder with --baseline.", folder.string(),
+         error.message());
   const std::string text = baseline_text(run);
   const fs::path file =
       folder / fmt::format("{}-{}.json", reports::slug(run.date), short_hash(text));
@@ -179,8 +179,7 @@ std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
 }
 
 BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
-  if (!is_there(root_))
-    throw Error(ExitCode::bad_input, fmt::format("{}: there is no such folder.", root_.string()));
+  if (!is_there(root_)) fail(ExitCode::bad_input, "{}: there is no such folder.", root_.string());
   Pruned pruned;
   std::vector<fs::path>& going = pruned.gone;
   for (const Group& group : groups()) {
@@ -210,8 +209,8 @@ BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
     std::error_code error;
     fs::remove(file, error);
     if (error)
-      throw Error(ExitCode::output_unwritable,
-                  fmt::format("{} cannot be removed ({}).", file.string(), error.message()));
+      fail(ExitCode::output_unwritable, "{} cannot be removed ({}).", file.string(),
+           error.message());
   }
   return pruned;
 }

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gate/parse.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/json_values.h"
 
 // A run as it is kept: one JSON object whose "metrics" are rows of
@@ -80,10 +80,10 @@ std::string baseline_text(const RunMetrics& run) {
 void parse_baseline(const Fields& document, RunMetrics& run) {
   const double version = document.number(baseline_key);
   if (version != 1 && version != baseline_version) {
-    throw Error(ExitCode::document_version,
-                fmt::format("{}: is a baseline of version {}, and this Fathom reads versions 1 and "
-                            "{}: use the Fathom that wrote it.",
-                            run.origin, version, baseline_version));
+    fail(ExitCode::document_version,
+         "{}: is a baseline of version {}, and this Fathom reads versions 1 and {}: use the Fathom "
+         "that wrote it.",
+         run.origin, version, baseline_version);
   }
   const std::string program = document.text("program");
   if (program != "fathom" && program != "google-benchmark")

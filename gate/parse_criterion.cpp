@@ -1,10 +1,9 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "gate/parse.h"
 #include "results/atomic_file.h"
-#include "results/error.h"
+#include "results/fail.h"
 
 // Criterion.rs leaves no file of all results but a folder, CRITERION_HOME or target/criterion:
 // <benchmark>/new/estimates.json with times in nanoseconds, and benchmark.json with its name.
@@ -25,9 +24,9 @@ std::vector<fs::path> newest_results(const fs::path& folder) {
   fs::recursive_directory_iterator at(folder, failed);
   for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
     if (++seen > most_entries)
-      throw Error(ExitCode::document_malformed,
-                  fmt::format("{}: holds more than {} files, so is no folder of results.",
-                              folder.string(), most_entries));
+      fail(ExitCode::document_malformed,
+           "{}: holds more than {} files, so is no folder of results.", folder.string(),
+           most_entries);
     constexpr int deepest = 16;
     if (at.depth() >= deepest) at.disable_recursion_pending();
     if (at->path().filename() != "estimates.json") continue;
@@ -36,8 +35,8 @@ std::vector<fs::path> newest_results(const fs::path& folder) {
     if (at->path().parent_path().filename() == "new") found.push_back(at->path().parent_path());
   }
   if (failed)
-    throw Error(ExitCode::bad_input, fmt::format("{} cannot be read ({}): give a folder that can.",
-                                                 folder.string(), failed.message()));
+    fail(ExitCode::bad_input, "{} cannot be read ({}): give a folder that can.", folder.string(),
+         failed.message());
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -57,10 +56,10 @@ RunMetrics read_criterion(const fs::path& folder) {
   run.origin = folder.string();
   const std::vector<fs::path> results = newest_results(folder);
   if (results.empty())
-    throw Error(ExitCode::bad_input,
-                fmt::format("{} is a folder without results: give a result, or the folder that "
-                            "Criterion leaves (CRITERION_HOME).",
-                            run.origin));
+    fail(ExitCode::bad_input,
+         "{} is a folder without results: give a result, or the folder that Criterion leaves "
+         "(CRITERION_HOME).",
+         run.origin);
   PooledMetrics metrics;
   fs::file_time_type newest = fs::file_time_type::min();
   for (const fs::path& result : results) {

@@ -4,7 +4,7 @@
 
 #include "gate/parse.h"
 #include "results/clean_text.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/parse_number.h"
 #include "results/strict_json.h"
 
@@ -21,7 +21,7 @@ class CsvLines {
   CsvLines(std::string_view text, const std::string& origin) : text_(text), origin_(origin) {}
 
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(ExitCode::document_malformed, fmt::format("{}: line {} {}.", origin_, line_, what));
+    fail(ExitCode::document_malformed, "{}: line {} {}.", origin_, line_, what);
   }
 
   /// The fields of the next line that is not empty; false after the last.

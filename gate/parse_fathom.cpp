@@ -5,7 +5,7 @@
 
 #include "gate/parse.h"
 #include "results/document_keys.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/statistics.h"
 #include "results/verdict.h"
 
@@ -95,10 +95,10 @@ void parse_fathom(const Fields& document, RunMetrics& run) {
   const Fields own = context.object(keys::own);
   const double version = own.number("schema_version");
   if (version != schema_version)
-    throw Error(ExitCode::document_version,
-                fmt::format("{}: is a result document of schema version {}, and this Fathom reads "
-                            "version {}: use the Fathom that wrote it, or measure again.",
-                            run.origin, version, schema_version));
+    fail(ExitCode::document_version,
+         "{}: is a result document of schema version {}, and this Fathom reads version {}: use the "
+         "Fathom that wrote it, or measure again.",
+         run.origin, version, schema_version);
   run.fathom = true;
   run.date = date_of(context.text("date"), context.place().at("date"));
   run.commit = own.text("commit");

@@ -14,7 +14,7 @@
 #include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/document_keys.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/format.h"
 #include "results/utc_time.h"
 
@@ -22,7 +22,7 @@ namespace fathom::gate {
 namespace {
 
 [[noreturn]] void refuse_document(const std::string& origin, const std::string& what) {
-  throw Error(ExitCode::document_malformed, fmt::format("{}: {}.", origin, what));
+  fail(ExitCode::document_malformed, "{}: {}.", origin, what);
 }
 
 void check_names(const RunMetrics& run) {

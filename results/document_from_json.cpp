@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -8,13 +10,187 @@
 #include "results/document_io.h"
 #include "results/document_keys.h"
 #include "results/fail.h"
-#include "results/read_fields.h"
+#include "results/json_place.h"
+#include "results/schema_fields.h"
 #include "results/utc_time.h"
 
 namespace fathom {
+
+std::string JsonPlace::path() const {
+  const std::string before = parent ? parent->path() : "";
+  if (index) return fmt::format("{}/{}", before, *index);
+  return parent ? before + "/" + quotable(key) : before;
+}
+
+void JsonPlace::refuse(const std::string& what) const {
+  const std::string where = path();
+  fail(ExitCode::document_malformed, "{}: {} {}.", *origin, where.empty() ? "the document" : where,
+       what);
+}
+
 namespace {
 
 using Json = nlohmann::json;
+
+// --- by the lists of fields ----------------------------------------------------------------------
+
+std::string expected_words(const nlohmann::ordered_json& schema) {
+  if (schema.contains("const")) return schema["const"].dump();
+  std::vector<std::string> words;
+  if (schema.contains("enum")) {
+    for (const auto& word : schema["enum"]) words.push_back(word.dump());
+    return fmt::format("one of {}", fmt::join(words, ", "));
+  }
+  const nlohmann::ordered_json types =
+      schema["type"].is_array() ? schema["type"] : nlohmann::ordered_json::array({schema["type"]});
+  for (const auto& type : types) {
+    const std::string word = type.get<std::string>();
+    const bool vowel = word == "integer" || word == "object" || word == "array";
+    words.push_back(word == "null" ? word : (vowel ? "an " : "a ") + word);
+  }
+  std::string text = fmt::format("{}", fmt::join(words, " or "));
+  if (schema.contains("minimum")) text += ", at least " + schema["minimum"].dump();
+  if (schema.contains("exclusiveMinimum")) text += ", above " + schema["exclusiveMinimum"].dump();
+  if (schema.contains("maximum")) text += ", at most " + schema["maximum"].dump();
+  if (schema.contains("minLength")) text += ", not empty";
+  return text;
+}
+
+/// The value itself where it is short, else its kind. Bytes from a file go to no terminal as they
+/// are.
+std::string found_words(const Json& value) {
+  if (value.is_structured()) return value.is_object() ? "an object" : "an array";
+  const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  constexpr std::size_t short_enough = 60;
+  return text.size() <= short_enough
+             ? text
+             : fmt::format("a {} of {} characters", value.type_name(), text.size());
+}
+
+/// Refuses a value in the words of what its schema asks for.
+[[noreturn]] void refuse_value(const JsonPlace& place, const Json& found,
+                               const nlohmann::ordered_json& schema) {
+  place.refuse(fmt::format("is {}; expected: {}", found_words(found), expected_words(schema)));
+}
+
+[[noreturn]] void refuse_missing(const JsonPlace& place, const char* member) {
+  place.refuse(fmt::format("has no member \"{}\", which was expected", member));
+}
+
+template <class List, class Object>
+void read_list(const List& list, const Json& json, const JsonPlace& place, Object& to);
+
+/// A value without parts; false where the schema does not allow it.
+template <class Value>
+bool read_plain(const Json& json, const FieldRule& rule, Value& to) {
+  if constexpr (std::same_as<Value, bool>) {
+    if (!json.is_boolean()) return false;
+    to = json.get<bool>();
+  } else if constexpr (std::same_as<Value, std::string>) {
+    if (!json.is_string()) return false;
+    to = json.get_ref<const std::string&>();
+    return !rule.not_empty || !to.empty();
+  } else if constexpr (std::is_enum_v<Value>) {
+    if (!json.is_string()) return false;
+    const auto known = from_string<Value>(json.get_ref<const std::string&>());
+    if (known) to = *known;
+    return known.has_value();
+  } else if constexpr (std::same_as<Value, AxisValue>) {
+    if (json.is_string()) {
+      to = json.get<std::string>();
+      return true;
+    }
+    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (json.is_number_integer() &&
+        !(json.is_number_unsigned() && json.get<std::uint64_t>() > largest))
+      to = json.get<std::int64_t>();
+    else if (json.is_number())
+      to = json.get<double>();
+    return json.is_number();
+  } else {
+    if (std::integral<Value> ? !json.is_number_integer() : !json.is_number()) return false;
+    const double number = json.get<double>();
+    const FieldRule limits = within_type<Value>(rule);
+    if (!(number >= limits.least && number > limits.above && number <= limits.most)) return false;
+    to = json.get<Value>();
+  }
+  return true;
+}
+
+/// Reads what write_fields wrote, or an older Fathom. Throws Error(document_malformed) naming the
+/// place of the first fault and what was expected there.
+template <class Value>
+void read_fields(const Json& json, const JsonPlace& place, Value& to, const FieldRule& rule = {}) {
+  const auto refuse = [&] { refuse_value(place, json, SchemaOfFields().of<Value>(rule)); };
+  if constexpr (Listed<Value>) {
+    read_list(fields_of<Value>, json, place, to);
+  } else if constexpr (is_optional<Value>) {
+    using Inner = typename Value::value_type;
+    to.reset();
+    if (json.is_null() && rule.presence != Presence::if_set) return;
+    if constexpr (Listed<Inner>)
+      read_fields(json, place, to.emplace());
+    else if (!read_plain(json, rule, to.emplace()))
+      refuse();
+  } else if constexpr (is_vector<Value>) {
+    if (!json.is_array()) refuse();
+    to.clear();
+    to.reserve(json.size());
+    for (const Json& item : json) {
+      to.emplace_back();
+      read_fields(item, place.at(to.size() - 1), to.back());
+    }
+  } else if constexpr (is_map<Value>) {
+    if (!json.is_object()) refuse();
+    to.clear();
+    for (const auto& [key, item] : json.items()) read_fields(item, place.at(key), to[key]);
+  } else if (!read_plain(json, rule, to)) {
+    refuse();
+  }
+}
+
+template <class Object>
+struct FieldReader {
+  const Json& json;
+  const JsonPlace& place;
+  Object& to;
+
+  const Json* find(const char* name, Presence presence = Presence::required) const {
+    const auto found = json.find(name);
+    if (found != json.end()) return &*found;
+    if (presence == Presence::required) refuse_missing(place, name);
+    return nullptr;
+  }
+  template <class Value>
+  void read(const Field<Object, Value>& field) const {
+    if (const auto* member = find(field.name, field.rule.presence))
+      read_fields(*member, place.at(field.name), to.*field.member, field.rule);
+  }
+  template <class List>
+  void read(const Part<List>& part) const {
+    read_list(part.list, *find(part.name), place.at(part.name), to);
+  }
+  template <class Value>
+  void read(const Derived<Object, Value>& field) const {
+    Value checked{};
+    read_fields(*find(field.name), place.at(field.name), checked, field.rule);
+  }
+  template <class Value>
+  void read(const Constant<Value>& field) const {
+    const Json& member = *find(field.name);
+    if (member != field.value) refuse_value(place.at(field.name), member, {{"const", field.value}});
+  }
+  void read(const Further<Object>&) const {}
+};
+
+template <class List, class Object>
+void read_list(const List& list, const Json& json, const JsonPlace& place, Object& to) {
+  if (!json.is_object()) refuse_value(place, json, {{"type", "object"}});
+  const FieldReader<Object> reader{json, place, to};
+  for_each_field(list, [&](const auto& field) { reader.read(field); });
+}
+
+// --- beyond them ---------------------------------------------------------------------------------
 
 [[noreturn]] void refuse_document(const std::string& origin, const std::string& what) {
   fail(ExitCode::document_malformed, "{}: {}", origin, what);

@@ -8,8 +8,8 @@
 namespace fathom {
 
 // The fields of a struct as a list that its reader, its writer, its schema and its list of
-// differences walk (read_fields.h, write_fields.h, schema_fields.h, merge.cpp). document_fields.h
-// has the lists of the result document.
+// differences walk (document_from_json.cpp, write_fields.h, schema_fields.h, merge.cpp).
+// document_fields.h has the lists of the result document.
 
 enum class Presence {
   required,

@@ -186,11 +186,6 @@ std::string format_interval(const Interval& interval, const std::string& unit) {
   return fmt::format("{} to {}{}{}", low, high, symbol.empty() ? "" : " ", symbol);
 }
 
-std::string format_ratio(double ratio) {
-  if (!std::isfinite(ratio)) return not_finite;
-  return fmt::format("{:.3f} x", ratio);
-}
-
 std::string format_axis_value(const AxisValue& value) {
   struct Visitor {
     std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }

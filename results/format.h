@@ -61,9 +61,6 @@ PrefixedUnit prefixed_unit(double typical, const std::string& unit);
 /// digits to differ.
 std::string format_interval(const Interval& interval, const std::string& unit);
 
-/// A ratio: "1.013 x".
-std::string format_ratio(double ratio);
-
 /// The value as text: "float4", "256", "0.5". Of an axis that is named "size" or ends in "bytes", a
 /// whole number is shown as bytes: "1 GiB".
 std::string format_axis_value(const AxisValue& value);

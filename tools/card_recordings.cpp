@@ -1,12 +1,18 @@
 #include "tools/card_recordings.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "reports/page/page.h"
+#include "reports/report.h"
+#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/standard_streams.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
 
@@ -45,6 +51,24 @@ std::optional<reports::CardCheck> card_of(const Document& document, const fs::pa
     }
   }
   return reports::check_card(document, recorded);
+}
+
+void publish_report(const Document& document, const fs::path& folder, const std::string& name,
+                    const fs::path& recordings) {
+  const auto checked = card_of(document, recordings);
+  const reports::CardCheck* card = checked ? &*checked : nullptr;
+  const ReportPaths paths = write_report(document, folder, name, card);
+  const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
+  print_out(terminal_summary(document, colour, card) + "\n");
+  const auto say = [](const char* what, const fs::path& path) {
+    print_line(fmt::format("{}: {}", what, fs::absolute(path).lexically_normal().string()));
+  };
+  say("Report", paths.readme);
+  if (!paths.atlas.empty()) say("Atlas", paths.atlas);
+  for (const fs::path& page : paths.pages) say("Page", page);
+  const fs::path html = folder / "index.html";
+  write_file_atomically(html, reports::html_page({{&document, name, checked}}));
+  say("Explore", html);
 }
 
 }  // namespace fathom

@@ -27,4 +27,9 @@ std::vector<std::filesystem::path> recording_files(const RecordingPlaces& places
 std::optional<reports::CardCheck> card_of(const Document& document,
                                           const std::filesystem::path& recordings);
 
+/// Writes the report with the HTML page and the card check, and prints its summary and where each
+/// page is. `name`: the document's file.
+void publish_report(const Document& document, const std::filesystem::path& folder,
+                    const std::string& name, const std::filesystem::path& recordings);
+
 }  // namespace fathom

@@ -1,18 +1,15 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 
 #include "probes/claims.h"
 #include "reports/page/page.h"
-#include "reports/report.h"
-#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/output_file.h"
+#include "results/standard_streams.h"
 #include "tools/card_recordings.h"
 #include "tools/child_process.h"
 #include "tools/commands.h"
@@ -73,10 +70,6 @@ void refuse_in_report(const fs::path& document, const fs::path& folder) {
          document.string());
 }
 
-std::string shown(const fs::path& path) {
-  return clean(fs::absolute(path).lexically_normal().string());
-}
-
 ExitCode page_of(const std::vector<fs::path>& files, const std::vector<Document>& documents,
                  const ReportArguments& options) {
   const fs::path& out = options.out;
@@ -89,7 +82,7 @@ ExitCode page_of(const std::vector<fs::path>& files, const std::vector<Document>
   require_distinct(inputs, {{"--out", page}});
   if (out.empty()) make_folder(page.parent_path());
   OutputFile(page).write(reports::html_page(pages));
-  fmt::print("Page: {}\n", shown(page));
+  print_line(fmt::format("Page: {}", fs::absolute(page).lexically_normal().string()));
   return ExitCode::ok;
 }
 
@@ -112,16 +105,7 @@ ExitCode report_command(const ReportArguments& options) {
   const auto folder = options.out.empty() ? file.parent_path() / "report" : options.out;
   refuse_in_report(file, folder);
   const std::string name = file.filename().string();
-  const auto checked = card_of(document, options.recordings);
-  const reports::CardCheck* card = checked ? &*checked : nullptr;
-  const ReportPaths paths = write_report(document, folder, name, card);
-  const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
-  fmt::print("{}\nReport: {}\n", terminal_summary(document, colour, card), shown(paths.readme));
-  if (!paths.atlas.empty()) fmt::print("Atlas: {}\n", shown(paths.atlas));
-  for (const auto& page : paths.pages) fmt::print("Page: {}\n", shown(page));
-  const fs::path html = folder / "index.html";
-  write_file_atomically(html, reports::html_page({{&document, name, checked}}));
-  fmt::print("Explore: {}\n", shown(html));
+  publish_report(document, folder, name, options.recordings);
   return ExitCode::ok;
 }
 

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,9 +8,6 @@
 #include <optional>
 #include <span>
 
-#include "reports/page/page.h"
-#include "reports/report.h"
-#include "results/atomic_file.h"
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/fail.h"
@@ -38,17 +34,7 @@ fs::path output_root(const RunArguments& options, const std::string& gpu_name, b
 /// The common end of measurement and replay.
 void publish(const Document& document, const OutputFolder& folder, const RunArguments& options) {
   if (options.no_report) return print_line(fmt::format("Document: {}", folder.result().string()));
-  const auto card = card_of(document, options.recordings);
-  const ReportPaths paths =
-      write_report(document, folder.report(), "result.json", card ? &*card : nullptr);
-  const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
-  print_out(terminal_summary(document, colour, card ? &*card : nullptr) + "\n");
-  print_line(fmt::format("Report: {}", paths.readme.string()));
-  if (!paths.atlas.empty()) print_line(fmt::format("Atlas: {}", paths.atlas.string()));
-  for (const fs::path& page : paths.pages) print_line(fmt::format("Page: {}", page.string()));
-  const fs::path html = folder.report() / "index.html";
-  write_file_atomically(html, reports::html_page({{&document, "result.json", card}}));
-  print_line(fmt::format("Explore: {}", html.string()));
+  publish_report(document, folder.report(), "result.json", options.recordings);
 }
 
 ExitCode replay(const RunArguments& options, const std::string& why) {

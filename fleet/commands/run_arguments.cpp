@@ -1,6 +1,5 @@
 #include "fleet/commands/run_arguments.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
@@ -10,7 +9,7 @@
 #include <chrono>
 
 #include "fleet/run/launcher.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/utc_time.h"
 #include "tools/suites.h"
@@ -83,9 +82,8 @@ void complete(FleetRunArguments& a) {
   const bool one_line =
       std::ranges::none_of(a.host_name, [](unsigned char c) { return std::iscntrl(c) != 0; });
   if (a.host_name.find('/') != std::string::npos || a.host_name.starts_with('.') || !one_line)
-    throw Error(ExitCode::bad_input,
-                fmt::format("`{}` cannot be a host's name, since files are named for it.",
-                            one_line ? a.host_name : "Text of several lines"));
+    fail(ExitCode::bad_input, "`{}` cannot be a host's name, since files are named for it.",
+         one_line ? a.host_name : "Text of several lines");
   if (a.gpus != 1 && !a.replay)
     throw Error(ExitCode::bad_input, "--gpus is for --replay: a run takes the GPUs that it sees.");
   if (a.report.out.empty())

@@ -10,7 +10,7 @@
 #include "fleet/run/launcher.h"
 #include "fleet/run/measure.h"
 #include "fleet/run/rank.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/standard_streams.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
@@ -77,10 +77,10 @@ ExitCode run_host(const FleetRunArguments& arguments) {
   std::vector<fleet::Problem> problems;
   const auto places = claim_folders(folder, jobs, problems);
   if (jobs.empty() && !arguments.part)  // whose report is not to be overwritten
-    throw Error(ExitCode::gpu_busy,
-                fmt::format("Another run measures these GPUs into {} now: wait for its end, or "
-                            "choose another folder with --out.",
-                            folder.root.string()));
+    fail(ExitCode::gpu_busy,
+         "Another run measures these GPUs into {} now: wait for its end, or choose another folder "
+         "with --out.",
+         folder.root.string());
   print_line(fmt::format("{} {} GPU{} of {}, suite {}, into {}.",
                          arguments.replay ? "Replaying on" : "Measuring", jobs.size(),
                          jobs.size() == 1 ? "" : "s", host, arguments.suite, folder.root.string()));

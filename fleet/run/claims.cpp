@@ -13,7 +13,7 @@
 
 #include "results/atomic_file.h"
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/output_file.h"
 #include "results/parse_number.h"
 #include "tools/output_folder.h"
@@ -54,12 +54,11 @@ bool make_file(const fs::path& file, const std::string& text) {
   const FileDescriptor made(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (made.get() < 0 && errno == EEXIST) return false;
   if (made.get() < 0)
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("{} cannot be written ({})", file.string(), std::strerror(errno)));
+    fail(ExitCode::output_unwritable, "{} cannot be written ({})", file.string(),
+         std::strerror(errno));
   if (write(made.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) return true;
   unlink(file.c_str());
-  throw Error(ExitCode::output_full,
-              fmt::format("{} cannot be written: make room there.", file.string()));
+  fail(ExitCode::output_full, "{} cannot be written: make room there.", file.string());
 }
 
 /// Whose a name is: a line for each start of the machine, as far as it was measured after it. Who

@@ -21,13 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// After a part that does not decide: with all its figures, and a check that failed, it changes
-/// nothing.
-fleet::GpuStatus status_beside(const GpuJob& job, const PartResult& result) {
-  return result.status == fleet::GpuStatus::complete ? job.summary.status
-                                                     : fleet::GpuStatus::partial;
-}
-
 }  // namespace
 
 fs::path FleetFolder::gpu(const std::string& host, int number) const {
@@ -174,26 +167,28 @@ void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase p
                                   arguments_.time_limit_s);
     const bool decides = part == "suite";
     (decides ? job.summary.elapsed_s.suite : job.summary.elapsed_s.alone) = elapsed_s;
-    take(job, result, phase);
-    if (decides || result.exit_code != 0)
-      note(job, decides ? result.status : status_beside(job, result),
-           result.reason.empty() ? "" : fmt::format("{}: {}", part, result.reason),
-           result.exit_code);
-    else
-      write(job);
+    take(job, result, phase, part, decides);
   }
 }
 
-void HostMeasurement::take(GpuJob& job, const PartResult& result, fleet::Phase phase) {
-  if (!result.document) return;
+void HostMeasurement::take(GpuJob& job, const PartResult& result, fleet::Phase phase,
+                           const std::string& part, bool decides) {
   fleet::GpuSummary& summary = job.summary;
-  const fleet::Health before = summary.health;
-  const std::string replayed = job.gpu ? "" : summary.uuid_hash;
-  fleet::add_document(summary, *result.document, phase);
-  // The driver's own answers are better than what the fingerprint's words say.
-  if (before.pcie_width) summary.health.pcie_width = before.pcie_width;
-  if (before.pcie_generation) summary.health.pcie_generation = before.pcie_generation;
-  if (!job.gpu) summary.uuid_hash = replayed;
+  if (result.document) {
+    const fleet::Health before = summary.health;
+    const std::string replayed = job.gpu ? "" : summary.uuid_hash;
+    fleet::add_document(summary, *result.document, phase);
+    // The driver's own answers are better than what the fingerprint's words say.
+    if (before.pcie_width) summary.health.pcie_width = before.pcie_width;
+    if (before.pcie_generation) summary.health.pcie_generation = before.pcie_generation;
+    if (!job.gpu) summary.uuid_hash = replayed;
+  }
+  if (!decides && result.exit_code == 0) return write(job);
+  // With all its figures, and a check that failed, a part that does not decide changes nothing.
+  const bool complete = result.status == fleet::GpuStatus::complete;
+  const auto beside = complete ? summary.status : fleet::GpuStatus::partial;
+  note(job, decides ? result.status : beside,
+       result.reason.empty() ? "" : fmt::format("{}: {}", part, result.reason), result.exit_code);
 }
 
 void HostMeasurement::note(GpuJob& job, fleet::GpuStatus status, const std::string& reason,

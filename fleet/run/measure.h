@@ -78,7 +78,10 @@ class HostMeasurement {
   void run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase, const std::string& part);
   /// On the job's GPU and the CPUs near it; without arguments yet.
   ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log) const;
-  void take(GpuJob& job, const PartResult& result, fleet::Phase phase);
+  /// Adds what a part has left to the summary, and writes it. `decides`: its status is the GPU's;
+  /// else it costs its own figures only.
+  void take(GpuJob& job, const PartResult& result, fleet::Phase phase, const std::string& part,
+            bool decides = false);
   void note_not_alone(GpuJob& job);
   void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code);
   void write(const GpuJob& job);

@@ -119,17 +119,8 @@ void HostMeasurement::measure_briefs() {
       fleet::PhaseTimes& times = run.job->summary.elapsed_s;
       auto& elapsed = phase == fleet::Phase::alone ? times.alone : times.together;
       elapsed = elapsed.value_or(0) + run.elapsed_s;
-      take(*run.job, result, phase);
-      // It costs its own figures only: the suite decides.
-      if (result.exit_code != 0)
-        note(*run.job,
-             result.status == fleet::GpuStatus::complete ? run.job->summary.status
-                                                         : fleet::GpuStatus::partial,
-             fmt::format("{}, {}: {}", folder_name(phase), steps[run.step].brief->probe,
-                         result.reason),
-             result.exit_code);
-      else
-        write(*run.job);
+      take(*run.job, result, phase,
+           fmt::format("{}, {}", folder_name(phase), steps[run.step].brief->probe));
     }
   };
 

@@ -10,7 +10,7 @@
 #include "fleet/run/claims.h"
 #include "fleet/run/rank_note.h"
 #include "fleet/run/roll_call.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/standard_streams.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
@@ -34,11 +34,10 @@ FileDescriptor claim_for_job(const fs::path& root) {
   make_folder(root);
   auto claim = lock_file(root / ".lock");
   if (!claim)
-    throw Error(
-        ExitCode::gpu_busy,
-        fmt::format("Another job of ranks measures into {} now: wait for its end, or choose "
-                    "another folder with --out.",
-                    root.string()));
+    fail(ExitCode::gpu_busy,
+         "Another job of ranks measures into {} now: wait for its end, or choose another folder "
+         "with --out.",
+         root.string());
   return std::move(*claim);
 }
 
@@ -113,11 +112,11 @@ void Rank::require_shared_storage(bool leader) const {
     std::this_thread::sleep_for(2s);
     throw Error(ExitCode::setup_incomplete, "");
   }
-  throw Error(ExitCode::setup_incomplete,
-              fmt::format("{} does not see what rank 0 wrote into {}: name a folder on storage "
-                          "that all hosts share with --out, or start one process a host with "
-                          "--part, copy the folders together, and collect.",
-                          arguments_.host_name, folder_.root.string()));
+  fail(ExitCode::setup_incomplete,
+       "{} does not see what rank 0 wrote into {}: name a folder on storage that all hosts share "
+       "with --out, or start one process a host with --part, copy the folders together, and "
+       "collect.",
+       arguments_.host_name, folder_.root.string());
 }
 
 /// In a child, so that what ends it is this rank's to tell, and no reason for a launcher to end the

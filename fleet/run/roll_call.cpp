@@ -13,7 +13,7 @@
 
 #include "fleet/run/rank_note.h"
 #include "results/atomic_file.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/format.h"
 
 namespace fathom {
@@ -28,8 +28,8 @@ constexpr std::chrono::seconds patience{300}, first_word{2};
 constexpr std::size_t longest_answer = std::size_t{1} << 30;
 
 /// All ranks mostly fail alike: the first one says it for all, and then the others say nothing.
-[[noreturn]] void fail(const Launcher& launcher, const FleetFolder& folder,
-                       const std::string& why) {
+[[noreturn]] void fail_all(const Launcher& launcher, const FleetFolder& folder,
+                           const std::string& why) {
   bool said = false;
   if (launcher.rank == 0) {
     leave_note(folder, {.rank = 0,
@@ -108,12 +108,11 @@ RollCall::RollCall(const Launcher& launcher, const FleetFolder& folder)
     : launcher_(launcher), folder_(folder), output_(memfd_create("ranks", MFD_CLOEXEC)) {
   const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "fathom-fleet-rank";
   if (!fs::exists(program))
-    throw Error(
-        ExitCode::setup_incomplete,
-        fmt::format("{} started {} ranks, and this Fathom was built without MPI: install "
-                    "libopenmpi-dev (or libmpich-dev) and build again, start one process a host "
-                    "without a launcher, or give each `--part` and collect afterwards.",
-                    launcher.name, launcher.size));
+    fail(ExitCode::setup_incomplete,
+         "{} started {} ranks, and this Fathom was built without MPI: install libopenmpi-dev (or "
+         "libmpich-dev) and build again, start one process a host without a launcher, or give each "
+         "`--part` and collect afterwards.",
+         launcher.name, launcher.size);
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     throw Error(ExitCode::setup_incomplete, "The system has no socket left for a rank.");
@@ -130,20 +129,22 @@ std::vector<RankWord> RollCall::exchange(const RankWord& own, SignalInbox& inbox
   const SupervisedEnd end = supervise(*child_, inbox, {.limit = patience, .line = {}});
   if (end.stopped == Stopped::interrupt) throw Error(ExitCode::interrupted, "");
   if (end.stopped == Stopped::time_limit)
-    fail(launcher_, folder_,
-         fmt::format("Not all ranks came together within {} s: see what the others say, and start "
-                     "again.",
-                     patience.count()));
+    fail_all(
+        launcher_, folder_,
+        fmt::format("Not all ranks came together within {} s: see what the others say, and start "
+                    "again.",
+                    patience.count()));
   if (end.end.status == to_int(ExitCode::setup_incomplete))  // it has said why
     throw Error(ExitCode::setup_incomplete, "");
   if (end.end.signal != 0 || end.end.status != 0)
-    fail(launcher_, folder_,
-         fmt::format(
-             "rank {} of {}: MPI ended with {} before it had connected the ranks. Start it with "
-             "the mpirun of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) "
-             "or --mpi=pmi2 (MPICH); `srun --mpi=list` names those that Slurm has. It works "
-             "without MPI, too: one process a host with --part, then `fathom fleet collect {}`.",
-             launcher_.rank, launcher_.size, end.end.describe(), folder_.root.string()));
+    fail_all(
+        launcher_, folder_,
+        fmt::format(
+            "rank {} of {}: MPI ended with {} before it had connected the ranks. Start it with "
+            "the mpirun of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) "
+            "or --mpi=pmi2 (MPICH); `srun --mpi=list` names those that Slurm has. It works "
+            "without MPI, too: one process a host with --part, then `fathom fleet collect {}`.",
+            launcher_.rank, launcher_.size, end.end.describe(), folder_.root.string()));
   std::istringstream lines(
       read_file_up_to(fmt::format("/proc/self/fd/{}", output_.get()), longest_answer));
   std::string library, each;
@@ -154,11 +155,12 @@ std::vector<RankWord> RollCall::exchange(const RankWord& own, SignalInbox& inbox
       all.push_back(parse_word(each));
   // A program of another MPI than the launcher's starts as so many jobs of one rank each.
   if (all.size() != static_cast<std::size_t>(launcher_.size))
-    fail(launcher_, folder_,
-         fmt::format("{} started {} ranks, and MPI knows of {}: Fathom was built with {}, so start "
-                     "it with that one's mpirun, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 "
-                     "(MPICH).",
-                     launcher_.name, launcher_.size, all.size(), library));
+    fail_all(
+        launcher_, folder_,
+        fmt::format("{} started {} ranks, and MPI knows of {}: Fathom was built with {}, so start "
+                    "it with that one's mpirun, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 "
+                    "(MPICH).",
+                    launcher_.name, launcher_.size, all.size(), library));
   return all;
 }
 

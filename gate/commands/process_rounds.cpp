@@ -5,7 +5,7 @@
 
 #include "gate/commands/side_command.h"
 #include "results/atomic_file.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/format.h"
 #include "tools/output_folder.h"
 
@@ -42,10 +42,10 @@ void refuse_earlier_rounds(const fs::path& folder) {
   for (fs::directory_iterator place(folder, none); !none && place != fs::directory_iterator();
        place.increment(none)) {
     if (place->path().filename().string().starts_with("round-"))
-      throw Error(ExitCode::bad_input,
-                  fmt::format("{} holds rounds of an earlier check: choose another folder with "
-                              "--keep, or remove them.",
-                              folder.string()));
+      fail(
+          ExitCode::bad_input,
+          "{} holds rounds of an earlier check: choose another folder with --keep, or remove them.",
+          folder.string());
   }
 }
 
@@ -112,9 +112,8 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
     return read_run_metrics(result);
   } catch (const Error& error) {
     // The path names a folder that may be gone by the time it is read.
-    throw Error(error.code(),
-                fmt::format("{}left no usable result, in a folder that --keep DIR keeps: {}", which,
-                            error.what()));
+    fail(error.code(), "{}left no usable result, in a folder that --keep DIR keeps: {}", which,
+         error.what());
   }
 }
 

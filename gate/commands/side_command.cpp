@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/probe_environment.h"
 
 namespace fathom::gate {
@@ -101,20 +101,19 @@ SideCommand::SideCommand(Side side, const std::string& build_or_command, BuildRo
   if (!fs::is_directory(build_or_command, ignored)) {
     for (const char* word : {out_word, filter_word})
       if (is_quoted(command_, word))
-        throw Error(ExitCode::bad_input,
-                    fmt::format("--{} has {} between quotes: it is quoted already, so write it "
-                                "without.",
-                                to_string(side), word));
+        fail(ExitCode::bad_input,
+             "--{} has {} between quotes: it is quoted already, so write it without.",
+             to_string(side), word);
     return;
   }
   if (const auto programs = programs_of_build(build_or_command); !programs.empty()) {
     program_ = fs::absolute(programs.front());
     return;
   }
-  throw Error(ExitCode::bad_input,
-              fmt::format("--{} {} is a folder without bin/fathom: give a build of Fathom, or a "
-                          "command that writes its result to {{out}}.",
-                          to_string(side), build_or_command));
+  fail(ExitCode::bad_input,
+       "--{} {} is a folder without bin/fathom: give a build of Fathom, or a command that writes "
+       "its result to {{out}}.",
+       to_string(side), build_or_command);
 }
 
 bool SideCommand::was_not_found(const ProcessEnd& end) const {

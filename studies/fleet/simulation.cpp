@@ -13,7 +13,7 @@
 
 #include "fleet/causes.h"
 #include "fleet/host_links.h"
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom::fleet {
 namespace {
@@ -123,8 +123,7 @@ void write_plainly(const std::filesystem::path& path, const std::string& text) {
   std::filesystem::create_directories(path.parent_path());
   std::ofstream file(path, std::ios::binary);
   if (!(file << text).flush())
-    throw Error(ExitCode::output_full,
-                fmt::format("{} cannot be written: make room there.", path.string()));
+    fail(ExitCode::output_full, "{} cannot be written: make room there.", path.string());
 }
 
 /// The words that one of the causes must hold.

@@ -10,7 +10,7 @@
 #include <exception>
 
 #include "gate/outputs.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
 #include "studies/gate/trials/decide.h"
 #include "studies/gate/trials/summary.h"
@@ -126,9 +126,8 @@ int run(const RunArguments& arguments) {
     std::fflush(stdout);
     empty = record->metrics == 0 ? empty + 1 : 0;
     if (empty == most_empty_decisions)
-      throw Error(ExitCode::setup_incomplete,
-                  fmt::format("{} decisions in a row measured nothing; the last said: {}", empty,
-                              log_text(record->headline)));
+      fail(ExitCode::setup_incomplete, "{} decisions in a row measured nothing; the last said: {}",
+           empty, log_text(record->headline));
   }
   return 0;
 }
@@ -215,9 +214,7 @@ int main(int argc, char** argv) {
   add_run_flags(*running, arguments);
   CLI::App* reporting = app.add_subcommand("report", "What journals come to, as Markdown");
   reporting->add_option("JOURNAL", journals, "Journals of `gate_trials run`")->required();
-  reporting->add_option("--out", out, "Folder for trials.md")
-      ->type_name("DIR")
-      ->required();
+  reporting->add_option("--out", out, "Folder for trials.md")->type_name("DIR")->required();
   try {
     app.parse(argc, argv);
     return running->parsed() ? run(arguments) : report(journals, out);

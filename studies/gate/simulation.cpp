@@ -169,17 +169,13 @@ std::string share_text(const Share& share) {
 }
 
 FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOptions& options,
-                                  std::size_t decisions, const std::function<void()>& tick) {
+                                  std::size_t decisions) {
   FalseAlarms found;
   for (std::size_t i = 0; i < decisions; ++i) {
     const std::uint64_t seed = options.seed + i;
     SimulatedRounds rounds(noise, seed, 0, 0);
-    const CheckResult result = check_paired(rounds, seeded(options, seed), {});
-    found.regressions.hits += exit_code(result) == ExitCode::check_failed;
-    found.inconclusive.hits += exit_code(result) == ExitCode::inconclusive;
-    if (tick) tick();
+    found.add(check_paired(rounds, seeded(options, seed), {}));
   }
-  found.regressions.trials = found.inconclusive.trials = decisions;
   return found;
 }
 
@@ -190,11 +186,8 @@ FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, StoredRuns 
   for (std::size_t i = 0; i < decisions; ++i) {
     const std::vector<RunMetrics> baseline = draws(noise, runs.earlier, generator),
                                   head = draws(noise, runs.results, generator);
-    const CheckResult result = check_stored(baseline, head, {});
-    found.regressions.hits += exit_code(result) == ExitCode::check_failed;
-    found.inconclusive.hits += exit_code(result) == ExitCode::inconclusive;
+    found.add(check_stored(baseline, head, {}));
   }
-  found.regressions.trials = found.inconclusive.trials = decisions;
   return found;
 }
 

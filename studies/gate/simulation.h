@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <random>
 #include <span>
@@ -66,11 +65,16 @@ std::string share_text(const Share& share);
 struct FalseAlarms {
   Share regressions;   ///< suites that would have failed
   Share inconclusive;  ///< suites that would have ended with exit code 3
+  void add(const CheckResult& result) {
+    regressions.hits += exit_code(result) == ExitCode::check_failed;
+    inconclusive.hits += exit_code(result) == ExitCode::inconclusive;
+    ++regressions.trials, ++inconclusive.trials;
+  }
 };
 
-/// Paired decisions, every round drawn anew. `tick` is called after each.
+/// Paired decisions, every round drawn anew.
 FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOptions& options,
-                                  std::size_t decisions, const std::function<void()>& tick = {});
+                                  std::size_t decisions);
 
 /// What a stored decision is made of.
 struct StoredRuns {

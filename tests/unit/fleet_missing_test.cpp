@@ -5,6 +5,7 @@
 
 #include "fleet/outliers.h"
 #include "fleet/report.h"
+#include "tests/unit/planted_cards.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
@@ -19,16 +20,11 @@ class Host {
  public:
   /// A card without a fault; it is changed where it is.
   Json& card(int number) {
-    GpuSummary card;
+    GpuSummary card = planted_card(static_cast<std::size_t>(number));
     card.host = "node";
-    card.gpu = number;
-    card.uuid_hash = std::to_string(number);
-    card.gpu_name = card.model = "GPU";
     card.date = "2026-01-31T12:00:00Z";
     card.suite = "quick";
-    card.names = {{"copy/best", "B/s", Better::higher},
-                  {"launch/time", "s", Better::lower},
-                  {"model/mismatches", "patterns", Better::lower}};
+    card.names.push_back({"model/mismatches", "patterns", Better::lower});
     card.figures.resize(3);
     const double own = 1 + 0.001 * (number % 5);  // cards differ
     card.figures[0] = {4e12 * own, 3.9e12 * own, 0.001, {}};

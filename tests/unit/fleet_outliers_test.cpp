@@ -10,6 +10,7 @@
 #include "fleet/report.h"
 #include "results/document_io.h"
 #include "studies/fleet/simulation.h"
+#include "tests/unit/planted_cards.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
@@ -25,17 +26,11 @@ class Cards {
   explicit Cards(double noise, unsigned seed = 1) : noise_(noise), random_(seed) {}
 
   GpuSummary& add(double slower = 0) {
-    GpuSummary card;
-    card.host = "host" + std::to_string(cards_.size() / 8);
-    card.gpu = static_cast<int>(cards_.size() % 8);
-    card.uuid_hash = std::to_string(cards_.size());
-    card.gpu_name = card.model = "GPU";
+    GpuSummary card = planted_card(cards_.size());
     card.settings = {{"driver", "1"}, {"power limit", "700 W"}};
     card.health.sm_clock_hz = 2e9;
     card.health.temperature_c = 60;
     card.health.power_limit_w = 700;
-    card.names = {{"copy/best", "B/s", Better::higher}, {"launch/time", "s", Better::lower}};
-    card.figures.resize(2);
     card.figures[0].together = 4e12 * (1 - slower) * noisy();
     card.figures[1].together = 1e-6 * noisy();
     for (auto& figure : card.figures) figure.sm_clock_hz = 2e9;

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "fleet/report.h"
+#include "tests/unit/planted_cards.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
@@ -20,13 +21,7 @@ class Report {
     std::normal_distribution<double> noise(1, 0.005);
     FleetBuilder builder;
     for (int i = 0; i < gpus; ++i) {
-      GpuSummary gpu;
-      gpu.host = "node" + std::to_string(i / 8);
-      gpu.gpu = i % 8;
-      gpu.uuid_hash = std::to_string(i);
-      gpu.model = "GPU";
-      gpu.names = {{"copy/best", "B/s", Better::higher}, {"launch/time", "s", Better::lower}};
-      gpu.figures.resize(2);
+      GpuSummary gpu = planted_card(static_cast<std::size_t>(i));
       for (auto& figures : gpu.figures) figures.together = noise(random);
       change(i, gpu);
       builder.add(std::move(gpu), "");

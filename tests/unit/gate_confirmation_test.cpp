@@ -33,11 +33,6 @@ MetricValue* metric_of(RunMetrics& run, const std::string& name) {
   return found == run.metrics.end() ? nullptr : &*found;
 }
 
-CheckResult check_with(const PairedOptions& options, PlantedRounds::Change change) {
-  PlantedRounds rounds(std::move(change));
-  return check_paired(rounds, options, {});
-}
-
 }  // namespace
 
 TEST_CASE("Fewer fresh rounds than can be sure are not taken at their word", "[gate]") {
@@ -46,7 +41,7 @@ TEST_CASE("Fewer fresh rounds than can be sure are not taken at their word", "[g
       CAPTURE(rounds, suspects);
       PairedOptions options;
       options.confirmation_rounds = rounds;
-      const CheckResult result = check_with(options, slower(suspects, 0.5));
+      const CheckResult result = check(slower(suspects, 0.5), {}, options);
       CHECK(exit_code(result) == ExitCode::check_failed);
       CHECK(count(result, Outcome::regression) == suspects);
       const bool told = std::ranges::any_of(result.notes, [](const std::string& note) {
@@ -57,9 +52,9 @@ TEST_CASE("Fewer fresh rounds than can be sure are not taken at their word", "[g
   }
   PairedOptions more;
   more.confirmation_rounds = 12;
-  CHECK(check_with(more, slower(1, 0.03)).confirmation_rounds == 12);
+  CHECK(check(slower(1, 0.03), {}, more).confirmation_rounds == 12);
   // Of none they are sure.
-  CHECK(check_with(more, slower(0, 0)).notes.empty());
+  CHECK(check(slower(0, 0), {}, more).notes.empty());
 }
 
 TEST_CASE("A metric that is there in some rounds only is not compared", "[gate]") {
@@ -99,7 +94,7 @@ TEST_CASE("A metric that became another is compared by nobody", "[gate]") {
 TEST_CASE("No more than so many suspects are measured again", "[gate]") {
   PairedOptions options;
   options.max_suspects = 2;
-  const CheckResult result = check_with(options, slower(4, 0.1));
+  const CheckResult result = check(slower(4, 0.1), {}, options);
   CHECK(count(result, Outcome::regression) == 2);
   CHECK(count(result, Outcome::inconclusive) == 2);
 }
@@ -113,7 +108,7 @@ TEST_CASE("Improvements do not take the suspects' time", "[gate]") {
   const auto at = [&](double time_limit_s) {
     PairedOptions options;
     options.time_limit_s = time_limit_s;
-    return check_with(options, change);
+    return check(change, {}, options);
   };
   const CheckResult both = at(180);
   CHECK(count(both, Outcome::regression) == 3);
@@ -126,10 +121,9 @@ TEST_CASE("Improvements do not take the suspects' time", "[gate]") {
 }
 
 TEST_CASE("An improvement that is none is settled like a suspect", "[gate]") {
-  PlantedRounds rounds([](Side side, int round, RunMetrics& run) {
+  const CheckResult result = check([](Side side, int round, RunMetrics& run) {
     if (side == Side::head && round <= first_rounds) slow_down(run.metrics[3], -0.05);
   });
-  const CheckResult result = check_paired(rounds, {}, {});
   CHECK(exit_code(result) == ExitCode::ok);
   CHECK(decision(result, 3).outcome == Outcome::unchanged);
   CHECK(result.confirmation_rounds == 2);
@@ -151,12 +145,11 @@ TEST_CASE("What neither side has when it is measured again is not lost", "[gate]
 TEST_CASE("Wrong output in a fresh round is told, of suspects and of controls", "[gate]") {
   for (const char* name : {"probe/3", "probe/0"}) {
     CAPTURE(name);
-    PlantedRounds rounds([&](Side side, int round, RunMetrics& run) {
+    const CheckResult result = check([&](Side side, int round, RunMetrics& run) {
       if (side == Side::head) slow_down(run.metrics[3], 0.1);
       if (side == Side::head && round > first_rounds && round <= first_rounds + 4)
         metric_of(run, name)->problem = "its output was wrong";
     });
-    const CheckResult result = check_paired(rounds, {}, {});
     const auto decided = std::ranges::find(result.metrics, name, &MetricDecision::name);
     CHECK(decided->outcome == Outcome::missing);
     CHECK(decided->reason.find("its output was wrong") != std::string::npos);
@@ -180,12 +173,13 @@ TEST_CASE("Fresh rounds that cannot be compared leave suspects open", "[gate]") 
 TEST_CASE("Late suspects of a disturbed machine are inconclusive as the others", "[gate]") {
   PairedOptions options;
   options.time_limit_s = 20;
-  const CheckResult result = check_with(options, [](Side side, int round, RunMetrics& run) {
+  const auto disturbed = [](Side side, int round, RunMetrics& run) {
     if (side == Side::head)
       for (std::size_t i = 0; i < 3; ++i) slow_down(run.metrics[i], 0.05);
     if (round > first_rounds && round % 3 == 0)
       for (MetricValue& metric : run.metrics) slow_down(metric, 0.06);
-  });
+  };
+  const CheckResult result = check(disturbed, {}, options);
   CHECK(exit_code(result) == ExitCode::inconclusive);
   CHECK(count(result, Outcome::inconclusive) == 3);
 }

@@ -28,8 +28,7 @@ PairedOptions limited(double time_limit_s) {
 }
 
 CheckResult check_in(double time_limit_s, PlantedRounds::Change change = slow_three) {
-  PlantedRounds rounds(std::move(change));
-  return check_paired(rounds, limited(time_limit_s), {});
+  return check(std::move(change), {}, limited(time_limit_s));
 }
 
 /// Rounds that measure everything whatever they are asked for.

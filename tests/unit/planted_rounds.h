@@ -61,9 +61,10 @@ inline void slow_down(MetricValue& metric, double by) {
   metric.value *= metric.better == Better::lower ? 1 + by : 1 / (1 + by);
 }
 
-inline CheckResult check(PlantedRounds::Change change, const Rules& rules = {}) {
+inline CheckResult check(PlantedRounds::Change change, const Rules& rules = {},
+                         const PairedOptions& options = {}) {
   PlantedRounds rounds(std::move(change));
-  return check_paired(rounds, {}, rules);
+  return check_paired(rounds, options, rules);
 }
 
 inline const MetricDecision& decision(const CheckResult& result, int metric) {

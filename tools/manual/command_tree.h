@@ -38,4 +38,16 @@ std::string kind_of(const Argument& argument);
 bool is_folder(const Argument& argument);
 bool is_file(const Argument& argument);
 
+/// "fathom-predict-shared", of the page in section 1.
+std::string page_name(const CommandHelp& command);
+
+/// The page of a command in roff. `date` is ISO 8601's.
+std::string man_page(const CommandHelp& command, const std::string& version,
+                     const std::string& date);
+
+// The completion of all commands, flags and enumerated values, as each shell loads it.
+std::string bash_completion(const CommandHelp& root);
+std::string zsh_completion(const CommandHelp& root);
+std::string fish_completion(const CommandHelp& root);
+
 }  // namespace fathom::manual

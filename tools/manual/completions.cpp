@@ -1,4 +1,4 @@
-#include "tools/manual/completions.h"
+#include "tools/manual/command_tree.h"
 
 #include <fmt/format.h>
 

@@ -17,8 +17,6 @@
 #include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/manual/command_tree.h"
-#include "tools/manual/completions.h"
-#include "tools/manual/man_pages.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "tools/manual/man_pages.h"
+#include "tools/manual/command_tree.h"
 
 #include <fmt/format.h>
 

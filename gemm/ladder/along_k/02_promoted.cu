@@ -8,7 +8,7 @@
 // What it costs: 128 x 256 additions a stage are 256 of its 1024 clocks for the SM's 128 lanes, and
 // a warpgroup that adds has no products under way: only the other's fill the tensor cores then.
 // Products of 128 columns read 96 bytes of shared memory a clock instead of 80. It loses 6 % of the
-// parent's speed and not that quarter (an H100, 4096³, TN: 1,371 of 1,464 TFLOP/s), since one
+// parent's speed and not that quarter (an H100, 4096³, TN: 1,348 of 1,432 TFLOP/s), since one
 // warpgroup mostly adds while the other multiplies; the contender fp8/01_promoted has them take
 // turns.
 

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "gate/commands/side_command.h"
 #include "gate/identity.h"
 #include "results/atomic_file.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/utc_time.h"
-#include "gate/commands/side_command.h"
 #include "studies/gate/trials/load.h"
 #include "tools/output_folder.h"
 #include "tools/temporary_folder.h"
@@ -112,9 +112,9 @@ std::vector<std::string> victim_metrics(const TrialSetup& setup) {
     if (line.find('/') != std::string::npos)
       metrics.push_back(line.substr(0, line.find("/iterations:")));
   if (end.end.signal != 0 || end.end.status != 0 || metrics.empty())
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("{} does not tell its metrics ({}): it needs the GPU for that.",
-                            setup.victim.string(), end.end.describe()));
+    fail(ExitCode::setup_incomplete,
+         "{} does not tell its metrics ({}): it needs the GPU for that.", setup.victim.string(),
+         end.end.describe());
   return metrics;
 }
 
@@ -122,9 +122,8 @@ std::string tool_of(const TrialSetup& setup) {
   const CapturedRun run = run_and_capture(setup.fathom, {"--version"}, std::chrono::seconds(10));
   const std::string tool = last_line(run.output);
   if (run.end.end.signal != 0 || run.end.end.status != 0 || tool.empty())
-    throw Error(ExitCode::setup_incomplete,
-                fmt::format("{} does not tell its version ({}).", setup.fathom.string(),
-                            run.end.end.describe()));
+    fail(ExitCode::setup_incomplete, "{} does not tell its version ({}).", setup.fathom.string(),
+         run.end.end.describe());
   return tool;
 }
 

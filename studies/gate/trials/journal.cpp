@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "results/atomic_file.h"
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom::gate {
 namespace {
@@ -119,11 +119,9 @@ std::string tool_of_both(const std::string& before, const std::string& now, Jour
   if (before == now) return now;
   const std::string named = before.empty() ? unnamed_tool : before;
   if (how != Journal::Start::resume_with_another_tool)
-    throw Error(
-        ExitCode::bad_input,
-        fmt::format(
-            "{} is of {}, and this is {}: name another journal, or mix them with --another-tool.",
-            journal.string(), named, now));
+    fail(ExitCode::bad_input,
+         "{} is of {}, and this is {}: name another journal, or mix them with --another-tool.",
+         journal.string(), named, now);
   return named.find(now) == std::string::npos ? fmt::format("{}, then {}", named, now) : named;
 }
 
@@ -145,13 +143,11 @@ JournalText read_journal(const std::filesystem::path& path) {
       else
         journal.records.push_back(record_of(json));
     } catch (const std::exception& error) {
-      throw Error(ExitCode::bad_input,
-                  fmt::format("{}: line {} is none of a journal of trials ({}).", path.string(),
-                              std::max<std::size_t>(number, 1), error.what()));
+      fail(ExitCode::bad_input, "{}: line {} is none of a journal of trials ({}).", path.string(),
+           std::max<std::size_t>(number, 1), error.what());
     }
   }
-  if (number == 0)
-    throw Error(ExitCode::bad_input, fmt::format("{}: is no journal of trials.", path.string()));
+  if (number == 0) fail(ExitCode::bad_input, "{}: is no journal of trials.", path.string());
   return journal;
 }
 
@@ -161,17 +157,14 @@ Journal::Journal(std::filesystem::path path, JournalHeader header, Start how)
   std::error_code ignored;
   if (std::filesystem::file_size(path_, ignored) > 0 && !ignored) {
     if (how == Start::anew)
-      throw Error(ExitCode::bad_input,
-                  fmt::format("{} is there already: go on with --resume, or name another journal.",
-                              path_.string()));
+      fail(ExitCode::bad_input,
+           "{} is there already: go on with --resume, or name another journal.", path_.string());
     JournalText before = read_journal(path_);
     const std::string tool = std::exchange(header.tool, before.header.tool);
     if (before.header != header)
-      throw Error(ExitCode::bad_input,
-                  fmt::format("{} was made with other options ({}, seed {}, {}): give the same, or "
-                              "another journal.",
-                              path_.string(), to_string(before.header.kind), before.header.seed,
-                              before.header.how));
+      fail(ExitCode::bad_input,
+           "{} was made with other options ({}, seed {}, {}): give the same, or another journal.",
+           path_.string(), to_string(before.header.kind), before.header.seed, before.header.how);
     header.tool = tool_of_both(before.header.tool, tool, how, path_);
     records_ = std::move(before.records);
     for (const TrialRecord& record : records_) records += record_line(record);
@@ -179,8 +172,8 @@ Journal::Journal(std::filesystem::path path, JournalHeader header, Start how)
   write_file_atomically(path_, header_line(header) + records);
   file_ = FileDescriptor(open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (file_.get() < 0)
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("{} cannot be written ({}).", path_.string(), std::strerror(errno)));
+    fail(ExitCode::output_unwritable, "{} cannot be written ({}).", path_.string(),
+         std::strerror(errno));
 }
 
 bool Journal::has(std::size_t index) const {
@@ -199,13 +192,13 @@ void Journal::write(const std::string& line) {
     const ssize_t written = ::write(file_.get(), rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0)
-      throw Error(ExitCode::output_unwritable,
-                  fmt::format("{} cannot be written ({}).", path_.string(), std::strerror(errno)));
+      fail(ExitCode::output_unwritable, "{} cannot be written ({}).", path_.string(),
+           std::strerror(errno));
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
   if (fsync(file_.get()) != 0 && errno != EINVAL)  // a pipe has nothing to be synchronised
-    throw Error(ExitCode::output_unwritable,
-                fmt::format("{} cannot be written ({}).", path_.string(), std::strerror(errno)));
+    fail(ExitCode::output_unwritable, "{} cannot be written ({}).", path_.string(),
+         std::strerror(errno));
 }
 
 }  // namespace fathom::gate

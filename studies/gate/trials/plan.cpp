@@ -9,8 +9,8 @@
 #include <random>
 #include <set>
 
-#include "results/error.h"
 #include "gate/commands/side_command.h"
+#include "results/fail.h"
 
 namespace fathom::gate {
 namespace {
@@ -24,7 +24,7 @@ template <class Value, std::size_t Count>
 Value named(const std::array<Value, Count>& all, const std::string& name, const char* what) {
   for (const Value value : all)
     if (to_string(value) == name) return value;
-  throw Error(ExitCode::bad_input, fmt::format("There is no {} `{}`.", what, name));
+  fail(ExitCode::bad_input, "There is no {} `{}`.", what, name);
 }
 
 /// A real fault, the metrics that can have it, and shares from small ones on.

@@ -13,7 +13,7 @@
 
 #include "reports/markdown.h"
 #include "results/atomic_file.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/format.h"
 #include "results/statistics.h"
 #include "studies/gate/simulation.h"
@@ -48,10 +48,9 @@ void refuse_doubles(const std::vector<JournalText>& journals) {
           !seen.insert(
                    {header.kind, header.seed, header.suite, header.how, header.tool, record.index})
                .second)
-        throw Error(ExitCode::bad_input,
-                    fmt::format("Decision {} of {} with seed {} is there twice: give each journal "
-                                "once.",
-                                record.index + 1, to_string(header.kind), header.seed));
+        fail(ExitCode::bad_input,
+             "Decision {} of {} with seed {} is there twice: give each journal once.",
+             record.index + 1, to_string(header.kind), header.seed);
 }
 
 /// The journals of one tool, which has error rates of its own.

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "fleet/gpu_summary.h"
+
+namespace fathom::fleet {
+
+/// A card of a model "GPU" with a bandwidth and a time, without figures yet; eight are on a host.
+inline GpuSummary planted_card(std::size_t number) {
+  GpuSummary card;
+  card.host = "host" + std::to_string(number / 8);
+  card.gpu = static_cast<int>(number % 8);
+  card.uuid_hash = std::to_string(number);
+  card.gpu_name = card.model = "GPU";
+  card.names = {{"copy/best", "B/s", Better::higher}, {"launch/time", "s", Better::lower}};
+  card.figures.resize(2);
+  return card;
+}
+
+}  // namespace fathom::fleet
