@@ -16,18 +16,6 @@
 
 namespace fathom {
 
-std::string JsonPlace::path() const {
-  const std::string before = parent ? parent->path() : "";
-  if (index) return fmt::format("{}/{}", before, *index);
-  return parent ? before + "/" + quotable(key) : before;
-}
-
-void JsonPlace::refuse(const std::string& what) const {
-  const std::string where = path();
-  fail(ExitCode::document_malformed, "{}: {} {}.", *origin, where.empty() ? "the document" : where,
-       what);
-}
-
 namespace {
 
 using Json = nlohmann::json;
