@@ -24,7 +24,7 @@ WarpAccess access_of(const Pattern& pattern) {
   access.bytes_per_lane = static_cast<int>(pattern.bytes);
   access.active_mask = pattern.mask;
   std::copy_n(pattern.address, models::warp_size, access.address.begin());
-  // Matrix instructions never merge the rows of two matrices, as stores do not.
+  // Matrix instructions never merge the rows of two matrices; nor do stores.
   const bool load = pattern.op == Op::load || pattern.op == Op::async_read;
   access.op = load ? models::Access::load : models::Access::store;
   return access;

@@ -214,7 +214,7 @@ struct Probe {
   std::string example = "--benchmark_filter=1GiB --no-counters";
   std::string more_help{};  ///< in --help, whole lines with an empty one at the end
 
-  // Of a probe whose cases depend on its own options; each may be empty.
+  // For a probe whose cases depend on its own options; each may be empty.
 
   /// Throws Error(bad_input) for values that do not go together, before the GPU is asked for
   /// anything.

@@ -40,8 +40,7 @@ int severity(VerdictStatus status);
 /// finite counts as wrong. wrong_output and failed, which only the measurement knows, stay.
 void judge_entry(Entry& entry);
 
-/// Of the throttle reasons all but those of a GPU that does nothing, or that follows the clock that
-/// it was told.
+/// Every throttle reason but two: the GPU does nothing, or it follows the clock that it was told.
 inline bool holds_clocks_down(std::string_view reason) {
   return reason != "gpu_idle" && reason != "applications_clocks_setting";
 }

@@ -101,9 +101,9 @@ class HostMeasurement {
   std::vector<fleet::Problem> problems_;
 };
 
-/// Of a suite's probes, in the order in which they run, those whose hardware counters the GPU at
-/// `place` of `gpus` collects where a host's GPUs share them: dealt out in turn, so every probe is
-/// one GPU's and no two that follow each other are the same one's.
+/// The probes of a suite whose hardware counters the GPU at `place` of `gpus` collects, where a
+/// host's GPUs share the counters. `probes` are in the order in which they run and are dealt out in
+/// turn: each probe has one GPU, and two neighbours have different ones.
 std::vector<std::string> share_of(const std::vector<std::string>& probes, std::size_t place,
                                   std::size_t gpus);
 

@@ -199,9 +199,9 @@ ClaimRow conflicts_of_doubles() {
     quantity.figure = counter_of(role);
     return quantity;
   };
-  // Of all wavefronts. A layout that conflicts costs every load of a warp another wavefront or
-  // more; the counter also has a few where loads meet another warp's stores, which no layout
-  // answers for (an H200 counts 0.015 % for this kernel). Without wavefronts nothing was counted.
+  // A share of all wavefronts. A layout that conflicts costs every load of a warp another wavefront
+  // or more. The counter also has a few where loads meet another warp's stores, whatever the layout
+  // (an H200 counts 0.015 % for this kernel). Without wavefronts nothing was counted.
   constexpr double no_conflicts = 0.1;
   return {.id = "S7",
           .statement =

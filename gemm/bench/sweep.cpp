@@ -10,7 +10,7 @@
 namespace fathom::gemm {
 namespace {
 
-/// Of the last cases that were asked for: their choices are made while they are measured.
+/// Kept for the cases asked for last: their choices are made while they are measured.
 struct LastCases {
   std::vector<std::string> notes;
   std::shared_ptr<Autotuner> autotuner;

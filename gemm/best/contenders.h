@@ -16,7 +16,7 @@ Rung planned_tiles();
 namespace fp64 {
 Rung late_reads();
 }
-/// Of fp16 and bf16; `of` is either.
+/// fp16 and bf16; `of` is one of them.
 namespace half {
 Rung deferred_stores(Class of);
 }
@@ -24,8 +24,8 @@ namespace tf32 {
 Rung a_in_registers();
 Rung large_clusters();
 
-/// Multiplies operands along k, and copies others first: in tiles of 128 x 256, of skinny products
-/// in narrow ones.
+/// Multiplies operands along k, and copies others first. Tiles are 128 x 256, and narrow for skinny
+/// products.
 void launch_along_k(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
 }  // namespace tf32
 namespace fp8 {

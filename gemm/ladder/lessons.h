@@ -59,7 +59,7 @@ Lesson tma();
 Lesson cluster_multicast();
 }  // namespace fp64
 
-/// Of fp16 and bf16: every lesson multiplies either type.
+/// fp16 and bf16: every lesson multiplies either type.
 namespace half {
 
 Lesson wmma_global(Class of);
@@ -75,7 +75,7 @@ Lesson overlapped_epilogue(Class of);
 
 }  // namespace half
 
-/// Of tf32, fp8 and int8, which wgmma takes along k alone.
+/// tf32, fp8 and int8, which wgmma takes along k alone.
 namespace along_k {
 
 Lesson wgmma(Class of);

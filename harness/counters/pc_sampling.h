@@ -26,7 +26,7 @@ struct PcSample {
 struct PcProfile {
   std::vector<PcSample> samples;  ///< by function, then by pc_offset
   std::uint64_t total_samples = 0;
-  /// Of kernels that CUPTI does not tell apart. Seen for every sample on an H200 with CUDA 13.0 if
+  /// Samples of kernels that CUPTI does not tell apart: on an H200 with CUDA 13.0 all of them, if
   /// the process had captured a stream or collected counters before.
   std::uint64_t unknown_kernel_samples = 0;
   std::uint64_t dropped_samples = 0;  ///< lost by the hardware: above 0, shares are biased

@@ -48,7 +48,7 @@ Case loop_case(std::string_view kind, std::string_view id, std::string_view subj
 
 using instructions::Instruction;
 
-/// Of one launch: long against the gap to the next, short enough for the host to follow its chains.
+/// One launch: long against the gap to the next, short enough for the host to follow its chains.
 constexpr double launch_clocks = 300'000;
 
 const Instruction& instruction_named(std::string_view id) {

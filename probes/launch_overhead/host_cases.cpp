@@ -83,7 +83,7 @@ class Flag {
   int value_ = 0;
 };
 
-/// Of a call that takes the stream and does not wait for the GPU.
+/// The case of a call that takes the stream and does not wait for the GPU.
 template <class Call>
 Case call_case(const char* what, bool quick, Call call, Axes more = {}) {
   return host_case(

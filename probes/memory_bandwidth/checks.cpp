@@ -20,7 +20,7 @@ Buffer source(Context& context, std::uint64_t bytes) {
   return {context.buffers().input("src", std::max(bytes, whole)).data, bytes};
 }
 
-/// Of all 32-bit words, modulo 2^32; synchronises.
+/// The sum of all 32-bit words, modulo 2^32; synchronises.
 std::uint32_t sum_of(Context& context, const Buffer& data, const Buffer& word) {
   launch_sum(data.data, data.bytes / sizeof(std::uint32_t), word.as<std::uint32_t>(),
              context.stream());

@@ -30,7 +30,7 @@ inline constexpr const char* no_clusters = "this GPU has no clusters, or its cas
 
 std::optional<double> extra(const Entry& entry, const char* name);
 
-/// Of the sectors loaded, the share that the L2 read; nothing where either was not counted.
+/// The share of the loaded sectors that the L2 read; nothing where either was not counted.
 std::optional<double> read_by_l2(const Entry& entry);
 
 /// "ld.global.cg, 16 bytes a lane, 32 warps an SM, best of 7 cases, timed by events".

@@ -87,7 +87,7 @@ struct MeasuredPoint {
 };
 using Points = std::map<std::int64_t, MeasuredPoint>;
 
-/// Of those that `filter` selects and that have a value, by the whole number on `axis`.
+/// The entries that `filter` selects and that have a value, by the whole number on `axis`.
 inline Points points_by(std::span<const Entry> entries, const AxisFilter& filter,
                         const std::string& axis) {
   Points result;

@@ -89,7 +89,7 @@ class SlurmJob {
   }
   fs::path script_log() const { return box.folder() / "script.log"; }
 
-  /// Of both nodes' GPUs in their order.
+  /// The GPUs of both nodes, in their order.
   std::vector<std::string> statuses() const {
     std::vector<std::string> all;
     const json fleet = fleet_of(box.out());

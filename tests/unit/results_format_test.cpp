@@ -54,7 +54,7 @@ TEST_CASE("What is counted has its plural, and none but one is singular", "[resu
   CHECK(counted(3, "entry", "entries") == "3 entries");
 }
 
-TEST_CASE("Of what others wrote a sentence has printable characters, and not too many",
+TEST_CASE("A sentence quotes only printable characters of others, and not too many",
           "[results]") {
   CHECK(quotable("") == "");
   CHECK(quotable("copy/float4 ~") == "copy/float4 ~");

@@ -209,7 +209,7 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
   TransformerLoad& load = a.load;
   number_flag(app, "--context", load.context, "Tokens of a sequence, prompt and answer", 1, largest)
       ->capture_default_str();
-  number_flag(app, "--prompt", load.prompt, "Of them the prompt's (default: all)", 1, largest);
+  number_flag(app, "--prompt", load.prompt, "Those of the prompt (default: all)", 1, largest);
   number_flag(app, "--batch", load.batch, "Sequences at once", 1, largest)->capture_default_str();
   number_flag(app, "--gpus", load.gpus, "GPUs of --gpu or --result, tensor-parallel", 1, largest)
       ->capture_default_str();

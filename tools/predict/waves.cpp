@@ -214,7 +214,7 @@ void add_flags(CLI::App& app, WaveArguments& arguments) {
       ->needs(wave_time);
   arguments.given_cost =
       word_flag(app, "--cost", arguments.cost,
-                "Of blocks that share an SM: latency (each as fast as alone) or throughput (they "
+                "How fast blocks are that share an SM: latency (each as alone) or throughput (they "
                 "share it)",
                 {"latency", "throughput"}, "WORD")
           ->capture_default_str();

@@ -51,8 +51,8 @@ Rung planned_tiles() {
   rung.name = "22_planned_tiles";
   rung.of = Class::fp32;
   rung.idea =
-      "Of five tilings and up to 64 parts of k the one whose busiest SM has the least to do; "
-      "parts are added up in order by a second launch.";
+      "Takes that of five tilings, and of up to 64 parts of k, whose busiest SM has the least to "
+      "do; a second launch adds up the parts in order.";
   rung.gain =
       "Skinny products keep every SM busy, and a size just past a multiple of one tile takes "
       "another.";

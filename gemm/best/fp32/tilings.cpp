@@ -100,7 +100,8 @@ Variant variant_of(const TilingChoice& tiling, int parts, const Problem& problem
   return variant;
 }
 
-/// Of the numbers of parts that give the busiest SM as many blocks, the largest: its blocks are shortest.
+/// The numbers of parts worth trying: of those that give the busiest SM the same number of blocks,
+/// the largest, whose blocks are shortest.
 std::vector<int> useful_parts(std::int64_t tiles, int most, int sms) {
   std::vector<int> parts{1};
   for (std::int64_t rounds = ceil_div(tiles, sms); rounds <= most_rounds; ++rounds) {

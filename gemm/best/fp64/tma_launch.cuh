@@ -47,7 +47,7 @@ __device__ inline void load_segments(const DmmaProduct& p, const Ring<d>& ring) 
   }
 }
 
-/// Of a tile that this worker began, what others have added, in order.
+/// Adds the other workers' sums to a tile that this worker began, in order.
 template <KernelConfig d>
 __device__ inline void fixup(const DmmaProduct& p, WarpSums<d>& sums, int tile) {
   const long long end = static_cast<long long>(tile + 1) * p.depth;
