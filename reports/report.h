@@ -28,8 +28,8 @@ ReportPaths write_report(const Document& document, const std::filesystem::path& 
                          const std::string& document_name = "result.json",
                          const reports::CardCheck* card = nullptr);
 
-/// The run in a screen of plain text, without a final line break: the card check, what each probe found, verdicts,
-/// claims and warnings. `colour`: with ANSI colours for what is good and bad.
+/// The run in a screen of plain text, without a final line break: the card check, what each probe
+/// found, verdicts, claims and warnings. `colour`: with ANSI colours for what is good and bad.
 std::string terminal_summary(const Document& document, bool colour,
                              const reports::CardCheck* card = nullptr);
 

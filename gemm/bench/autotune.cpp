@@ -16,7 +16,8 @@
 namespace fathom::gemm {
 namespace {
 
-/// All variants first, in short; then those that came within this of the fastest, and the default, for longer.
+/// All variants first, in short; then those that came within this of the fastest, and the default,
+/// for longer.
 constexpr double finalist = 1.05;
 constexpr TimingPolicy heats{.target_relative_half_width = 0.02,
                              .min_samples = 4,
@@ -91,9 +92,7 @@ TunedChoice autotune(Context& context, const Rung& rung, const std::vector<Varia
           .tried = static_cast<int>(variants.size())};
 }
 
-bool Autotuner::tunes(const Rung& rung) const {
-  return enabled_ || rung.answers("GR10");
-}
+bool Autotuner::tunes(const Rung& rung) const { return enabled_ || rung.answers("GR10"); }
 
 const TunedChoice* Autotuner::find(const Rung& rung, const Problem& problem) const {
   const auto found = std::ranges::find_if(choices_, [&](const TunedChoice& c) {
@@ -112,13 +111,14 @@ std::vector<std::string> Autotuner::notes() const {
       if (!variants_of(rung, make_problem(rung.of, 4096, 4096, 4096), any_sms).empty())
         listed.push_back(rung.id());
     }
-    return {fmt::format("Nothing was tuned: no rung that was measured has variants of its product. At "
-                        "m = n = k = 4096 there are some of {}.",
-                        fmt::join(listed, ", "))};
+    return {
+        fmt::format("Nothing was tuned: no rung that was measured has variants of its product. At "
+                    "m = n = k = 4096 there are some of {}.",
+                    fmt::join(listed, ", "))};
   }
   for (const TunedChoice& c : choices_) {
-    listed.push_back(fmt::format("{} on {}: {}, {} against {} by the default of {} ({} variants)", c.rung,
-                                 c.product, c.variant, format_time(c.seconds),
+    listed.push_back(fmt::format("{} on {}: {}, {} against {} by the default of {} ({} variants)",
+                                 c.rung, c.product, c.variant, format_time(c.seconds),
                                  format_time(c.default_seconds), c.default_variant, c.tried));
   }
   return {fmt::format("Autotuning chose: {}.", fmt::join(listed, "; "))};

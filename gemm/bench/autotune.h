@@ -11,18 +11,18 @@ namespace fathom::gemm {
 
 /// The variant that was fastest at one product of one rung.
 struct TunedChoice {
-  std::string rung;             ///< "fp32/22_planned_tiles"
-  std::string product;          ///< Problem::describe: "fp32 NN 4096x4096x4096"
+  std::string rung;     ///< "fp32/22_planned_tiles"
+  std::string product;  ///< Problem::describe: "fp32 NN 4096x4096x4096"
   std::string variant;
-  std::string default_variant;  ///< what the rung takes by itself
+  std::string default_variant;              ///< what the rung takes by itself
   double seconds = 0, default_seconds = 0;  ///< of one launch, timed alternately
   int tried = 0;                            ///< variants
 };
 
 /// Times every variant of a rung at one product, alternately, after holding each against the
-/// reference, and says which is fastest. One that is not faster than the default, the first, by more
-/// than `worth_it` is not preferred to it. Throws Error(check_failed) where a variant's product is
-/// wrong.
+/// reference, and says which is fastest. One that is not faster than the default, the first, by
+/// more than `worth_it` is not preferred to it. Throws Error(check_failed) where a variant's
+/// product is wrong.
 TunedChoice autotune(Context& context, const Rung& rung, const std::vector<Variant>& variants,
                      const Operands& operands, const Workspace& workspace);
 

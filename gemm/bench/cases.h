@@ -11,9 +11,9 @@
 namespace fathom::gemm {
 
 /// The ladders' cases on this GPU: every rung that it can run, unless the request says otherwise,
-/// without products that it is too small or too slow for (gemm/bench/peak.h). Their axis `part` says
-/// what they are for: "ladder" (every rung at one size), "contest" (contenders where they are to
-/// beat the library), "sizes" and "tiles" (the top rung over sizes, and around multiples of a
+/// without products that it is too small or too slow for (gemm/bench/peak.h). Their axis `part`
+/// says what they are for: "ladder" (every rung at one size), "contest" (contenders where they are
+/// to beat the library), "sizes" and "tiles" (the top rung over sizes, and around multiples of a
 /// tile), "layouts" (the last contenders in the other transpositions), "sustained" (under lasting
 /// load, of contenders that are held against the library in the same mode the last), "claim" (what
 /// a claim speaks of), "request" (the product of the command line). Throws Error(bad_input) for

@@ -7,8 +7,8 @@
 
 namespace fathom::gemm {
 
-/// The axis `part` of what is measured for a claim's own sake, and the extra in which such an entry says what
-/// the GPU's maker publishes as the dense peak of its type, in FLOP/s.
+/// The axis `part` of what is measured for a claim's own sake, and the extra in which such an entry
+/// says what the GPU's maker publishes as the dense peak of its type, in FLOP/s.
 inline constexpr const char* claimed_part = "claim";
 inline constexpr const char* published_peak_key = "published_peak_FLOP_per_s";
 
@@ -20,8 +20,8 @@ inline constexpr const char* library_alone = "cuBLAS";
 /// cubed with alpha = beta = 0.5, in fp16.
 std::optional<Problem> claimed_product(const Rung& rung);
 
-/// What the maker of the GPU of this name publishes as the dense peak of a type on its tensor cores, sums in fp32
-/// (models/gpu_table.h); nothing for one that the table lacks.
+/// What the maker of the GPU of this name publishes as the dense peak of a type on its tensor
+/// cores, sums in fp32 (models/gpu_table.h); nothing for one that the table lacks.
 std::optional<double> published_peak(const std::string& device, Class of);
 
 /// The note in which an entry names the kernel that multiplied, and its prefix if that is unknown;

@@ -49,7 +49,8 @@ std::vector<PlotLevel> peaks(const Ladder& ladder) {
   std::vector<PlotLevel> levels;
   const std::optional<Bound>& bound = ladder.top->bound;
   if (!bound || !bound->clock_hz) return levels;
-  levels.push_back({bound->value, fmt::format("peak at {}", format_quantity(*bound->clock_hz, "Hz"))});
+  levels.push_back(
+      {bound->value, fmt::format("peak at {}", format_quantity(*bound->clock_hz, "Hz"))});
   const auto clock = sm_clock_of(*ladder.top);
   constexpr double another_clock = 0.01;
   if (clock && *clock < (1 - another_clock) * *bound->clock_hz) {
@@ -112,15 +113,24 @@ View steps(const Ladder& ladder) {
       "What it gained is against the rung that it goes on from, which is the one before unless it "
       "is named; counters are those of these that changed most.";
   view.x = "rung";
-  view.columns = {"counter:global_load_sectors",     "counter:global_load_requests",
-                  "counter:shared_load_wavefronts",  "counter:shared_load_conflicts",
-                  "counter:shared_store_conflicts",  "counter:l2_read_sectors",
-                  "counter:dram_read_bytes",         "counter:instructions_executed",
-                  "counter:issue_active",            "counter:tensor_pipe_active",
-                  "counter:achieved_occupancy",      "counter:stall_long_scoreboard",
-                  "counter:stall_short_scoreboard",  "counter:stall_mio_throttle",
-                  "counter:stall_lg_throttle",       "counter:stall_barrier",
-                  "counter:stall_math_pipe_throttle", "counter:stall_gmma"};
+  view.columns = {"counter:global_load_sectors",
+                  "counter:global_load_requests",
+                  "counter:shared_load_wavefronts",
+                  "counter:shared_load_conflicts",
+                  "counter:shared_store_conflicts",
+                  "counter:l2_read_sectors",
+                  "counter:dram_read_bytes",
+                  "counter:instructions_executed",
+                  "counter:issue_active",
+                  "counter:tensor_pipe_active",
+                  "counter:achieved_occupancy",
+                  "counter:stall_long_scoreboard",
+                  "counter:stall_short_scoreboard",
+                  "counter:stall_mio_throttle",
+                  "counter:stall_lg_throttle",
+                  "counter:stall_barrier",
+                  "counter:stall_math_pipe_throttle",
+                  "counter:stall_gmma"};
   return view;
 }
 
@@ -183,11 +193,11 @@ View roofline(const Ladder& ladder) {
       {"L2", "", {{"counter:l2_read_sectors", sector}, {"counter:l2_write_sectors", sector}}, {}}};
   // Tensor cores read shared memory by themselves, and no counter of wavefronts sees that.
   if (ladder.type == traits(Class::fp32).name) {
-    view.memory.push_back(
-        {"shared memory",
-         "shared_bandwidth",
-         {{"counter:shared_load_wavefronts", wavefront}, {"counter:shared_store_wavefronts", wavefront}},
-         {}});
+    view.memory.push_back({"shared memory",
+                           "shared_bandwidth",
+                           {{"counter:shared_load_wavefronts", wavefront},
+                            {"counter:shared_store_wavefronts", wavefront}},
+                           {}});
   }
   return view;
 }
@@ -230,8 +240,10 @@ View lasting_load(std::span<const Entry> entries, const std::string& type) {
       "burst is too short for, and the half width of the median turn's interval as a share of "
       "them. Of a burst no power is told: NVML's readings mix its load with its rests.";
   view.section = type;
-  view.where = {
-      {"part", {"ladder", "contest", "sustained"}}, {"type", {type}}, {"m", sizes}, {"rung", rungs}};
+  view.where = {{"part", {"ladder", "contest", "sustained"}},
+                {"type", {type}},
+                {"m", sizes},
+                {"rung", rungs}};
   view.columns = {"rung",
                   "m",
                   "part",
@@ -262,7 +274,8 @@ std::vector<View> ladder_views(std::span<const Entry> entries) {
   for (const ClassTraits& row : all_classes()) {
     const Ladder ladder = ladder_at(entries, row.name, size);
     if (ladder.top != nullptr) {
-      for (const auto& view : {picture, figures, steps, roofline, resources, memory_counters, issue_counters}) {
+      for (const auto& view :
+           {picture, figures, steps, roofline, resources, memory_counters, issue_counters}) {
         views.push_back(view(ladder));
       }
     }

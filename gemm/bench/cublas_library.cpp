@@ -17,8 +17,7 @@ namespace {
 /// A library by its name without suffix, "libcublas": its handle, or null with what was tried.
 void* open_library(const std::string& name, std::string& path, std::string& tried) {
   const std::string file = fmt::format("{}.so.{}", name, CUBLAS_VER_MAJOR);
-  for (const auto& candidate :
-       toolkit_library_files(file, "FATHOM_CUBLAS_DIR", {"lib64", "lib"})) {
+  for (const auto& candidate : toolkit_library_files(file, "FATHOM_CUBLAS_DIR", {"lib64", "lib"})) {
     void* const handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle != nullptr) {
       path = path_of_library(handle).string();
@@ -78,9 +77,10 @@ Loaded load() {
   get(lt, l.cublasLtMatmulPreferenceDestroy, "cublasLtMatmulPreferenceDestroy");
   get(lt, l.cublasLtMatmulPreferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute");
   if (missing != nullptr) {
-    loaded.problem = fmt::format("{} has no {}: install cuBLAS {}.{} or newer, or name its folder in "
-                                 "FATHOM_CUBLAS_DIR.",
-                                 l.path, missing, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR);
+    loaded.problem = fmt::format(
+        "{} has no {}: install cuBLAS {}.{} or newer, or name its folder in "
+        "FATHOM_CUBLAS_DIR.",
+        l.path, missing, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR);
     return loaded;
   }
   loaded.library = l;
@@ -94,9 +94,7 @@ const Loaded& loaded() {
 
 }  // namespace
 
-const CublasLibrary* cublas_library() {
-  return loaded().library ? &*loaded().library : nullptr;
-}
+const CublasLibrary* cublas_library() { return loaded().library ? &*loaded().library : nullptr; }
 
 const std::string& why_no_opponents() { return loaded().problem; }
 

@@ -36,12 +36,12 @@ struct CublasLibrary {
   decltype(&::cublasLtMatmulPreferenceSetAttribute) cublasLtMatmulPreferenceSetAttribute = nullptr;
 };
 
-/// The program's cuBLAS, loaded on first use and kept; null where there is none of the headers' major
-/// version, and `why_no_opponents` (gemm/bench/opponents.h) then says so in one sentence.
+/// The program's cuBLAS, loaded on first use and kept; null where there is none of the headers'
+/// major version, and `why_no_opponents` (gemm/bench/opponents.h) then says so in one sentence.
 ///
-/// Environment variables that would make it compute something else than what it is asked for (TF32 or
-/// emulation for fp32, or no TF32 where that is asked for) are taken out of the process's environment
-/// first.
+/// Environment variables that would make it compute something else than what it is asked for (TF32
+/// or emulation for fp32, or no TF32 where that is asked for) are taken out of the process's
+/// environment first.
 const CublasLibrary* cublas_library();
 
 /// Throws Error for a failed call, named `call`: bad_input for a product that the library does not

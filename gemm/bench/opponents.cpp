@@ -3,9 +3,9 @@
 #include <cublas_v2.h>
 #include <fmt/format.h>
 
+#include <library_types.h>
 #include <algorithm>
 #include <array>
-#include <library_types.h>
 #include <utility>
 
 #include "gemm/bench/algorithm_choice.h"
@@ -27,13 +27,20 @@ struct LibraryTypes {
 LibraryTypes library_types(Class of) {
   switch (of) {
     case Class::fp32:
-    case Class::fp32_3xtf32: return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Class::tf32: return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
-    case Class::fp64: return {CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
-    case Class::fp16: return {CUDA_R_16F, CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Class::bf16: return {CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Class::fp8: return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Class::int8: return {CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, CUBLAS_COMPUTE_32I};
+    case Class::fp32_3xtf32:
+      return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case Class::tf32:
+      return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
+    case Class::fp64:
+      return {CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
+    case Class::fp16:
+      return {CUDA_R_16F, CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case Class::bf16:
+      return {CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case Class::fp8:
+      return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case Class::int8:
+      return {CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, CUBLAS_COMPUTE_32I};
   }
   return {};
 }
@@ -48,9 +55,15 @@ class LibraryScalars {
   explicit LibraryScalars(const Problem& problem) {
     const auto put = [&](double scalar, Value& value) {
       switch (traits(problem.of).scalar) {
-        case Element::f64: value.f64 = scalar; break;
-        case Element::s32: value.s32 = static_cast<int>(scalar); break;
-        default: value.f32 = static_cast<float>(scalar); break;
+        case Element::f64:
+          value.f64 = scalar;
+          break;
+        case Element::s32:
+          value.s32 = static_cast<int>(scalar);
+          break;
+        default:
+          value.f32 = static_cast<float>(scalar);
+          break;
       }
     };
     put(problem.alpha, alpha_);
@@ -72,8 +85,8 @@ class LibraryScalars {
 template <class T>
 using Owned = std::unique_ptr<std::remove_pointer_t<T>, cublasStatus_t (*)(T)>;
 
-Owned<cublasLtMatrixLayout_t> make_layout(cudaDataType type, std::int64_t rows, std::int64_t columns,
-                                          std::int64_t leading_dimension) {
+Owned<cublasLtMatrixLayout_t> make_layout(cudaDataType type, std::int64_t rows,
+                                          std::int64_t columns, std::int64_t leading_dimension) {
   cublasLtMatrixLayout_t layout = nullptr;
   check_cublas(cublas_library()->cublasLtMatrixLayoutCreate(
                    &layout, type, static_cast<std::uint64_t>(rows),
@@ -89,25 +102,28 @@ bool takes_default(Class of) { return of != Class::fp8; }
 class DefaultCall {
  public:
   DefaultCall(const Arguments& arguments, const Buffer& workspace, cudaStream_t stream)
-      : arguments_(arguments), types_(library_types(arguments.problem.of)), scalars_(arguments.problem) {
+      : arguments_(arguments),
+        types_(library_types(arguments.problem.of)),
+        scalars_(arguments.problem) {
     const CublasLibrary& l = *cublas_library();
     cublasHandle_t handle = nullptr;
     check_cublas(l.cublasCreate(&handle), "cublasCreate");
     handle_ = {handle, l.cublasDestroy};
     check_cublas(l.cublasSetStream(handle, stream), "cublasSetStream");
     // Its own would be allocated while a stream is captured.
-    check_cublas(l.cublasSetWorkspace(handle, workspace.data, workspace.bytes), "cublasSetWorkspace");
+    check_cublas(l.cublasSetWorkspace(handle, workspace.data, workspace.bytes),
+                 "cublasSetWorkspace");
     check_cublas(l.cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
   }
 
   void launch() const {
     const Problem& p = arguments_.problem;
-    check_cublas(
-        cublas_library()->cublasGemmEx(
-            handle_.get(), library_operation(p.transa), library_operation(p.transb), p.m, p.n, p.k,
-            scalars_.alpha(), arguments_.a, types_.input, p.lda, arguments_.b, types_.input, p.ldb,
-            scalars_.beta(), arguments_.c, types_.output, p.ldc, types_.compute, CUBLAS_GEMM_DEFAULT),
-        "cublasGemmEx");
+    check_cublas(cublas_library()->cublasGemmEx(
+                     handle_.get(), library_operation(p.transa), library_operation(p.transb), p.m,
+                     p.n, p.k, scalars_.alpha(), arguments_.a, types_.input, p.lda, arguments_.b,
+                     types_.input, p.ldb, scalars_.beta(), arguments_.c, types_.output, p.ldc,
+                     types_.compute, CUBLAS_GEMM_DEFAULT),
+                 "cublasGemmEx");
   }
 
  private:
@@ -138,7 +154,8 @@ class TunedCall {
     description_ = {description, l.cublasLtMatmulDescDestroy};
     set(CUBLASLT_MATMUL_DESC_TRANSA, library_operation(p.transa));
     set(CUBLASLT_MATMUL_DESC_TRANSB, library_operation(p.transb));
-    if (p.of == Class::fp8) set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(fast_sums));
+    if (p.of == Class::fp8)
+      set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(fast_sums));
     a_ = make_layout(types_.input, p.a_rows(), p.a_columns(), p.lda);
     b_ = make_layout(types_.input, p.b_rows(), p.b_columns(), p.ldb);
     c_ = make_layout(types_.output, p.m, p.n, p.ldc);
@@ -170,9 +187,9 @@ class TunedCall {
     check_cublas(l.cublasLtMatmulPreferenceSetAttribute(
                      made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
                  "cublasLtMatmulPreferenceSetAttribute");
-    check_cublas(l.cublasLtMatmulAlgoGetHeuristic(handle_.get(), description_.get(), a_.get(), b_.get(),
-                                                  c_.get(), c_.get(), made, most_algorithms,
-                                                  results_.data(), &found_),
+    check_cublas(l.cublasLtMatmulAlgoGetHeuristic(handle_.get(), description_.get(), a_.get(),
+                                                  b_.get(), c_.get(), c_.get(), made,
+                                                  most_algorithms, results_.data(), &found_),
                  "cublasLtMatmulAlgoGetHeuristic");
   }
 
@@ -232,27 +249,30 @@ std::vector<OpponentCase> opponents(const Problem& problem,
                                     bool fast_sums, std::shared_ptr<AlgorithmChoices> choices) {
   // Its descriptors have no matrices without elements, and nothing is to be won there.
   if (cublas_library() == nullptr || problem.m == 0 || problem.n == 0 || problem.k == 0) return {};
-  // The library multiplies 8-bit floating point with A transposed and B not, on columns that start on
-  // 16 bytes, and nothing else (cuBLAS documentation, cublasLtMatmul, requirements of its FP8 kernels;
-  // it calls the rest "not supported" on an H200).
+  // The library multiplies 8-bit floating point with A transposed and B not, on columns that start
+  // on 16 bytes, and nothing else (cuBLAS documentation, cublasLtMatmul, requirements of its FP8
+  // kernels; it calls the rest "not supported" on an H200).
   const bool takes_fp8 = problem.transa == Transpose::yes && problem.transb == Transpose::no &&
                          columns_aligned(problem.lda, Element::e4m3, 16) &&
                          columns_aligned(problem.ldb, Element::e4m3, 16) &&
                          columns_aligned(problem.ldc, traits(problem.of).output, 16);
   if (problem.of == Class::fp8 && !takes_fp8) return {};
-  // Of 8-bit integers it promises products with m, k and all leading dimensions on multiples of 4 (cuBLAS
-  // documentation, cublasLtMatmul, requirements of its IMMA kernels); of others an H200's library does
-  // some, and calls the rest, 4095 cubed in every layout among them, "not supported".
+  // Of 8-bit integers it promises products with m, k and all leading dimensions on multiples of 4
+  // (cuBLAS documentation, cublasLtMatmul, requirements of its IMMA kernels); of others an H200's
+  // library does some, and calls the rest, 4095 cubed in every layout among them, "not supported".
   const bool takes_int8 = problem.m % 4 == 0 && problem.k % 4 == 0 && problem.lda % 4 == 0 &&
                           problem.ldb % 4 == 0 && problem.ldc % 4 == 0;
   if (problem.of == Class::int8 && !takes_int8) return {};
   std::vector<OpponentCase> result;
   if (takes_default(problem.of)) {
     result.push_back({cublas_name, [problem, references](Context& context) {
-      const auto operands = std::make_shared<Operands>(context, references, problem, cublas_name);
-      const auto call = std::make_shared<DefaultCall>(default_call(context, *operands));
-      return workload_of([call] { call->launch(); }, operands, "the library's default", context.stream());
-    }});
+                        const auto operands =
+                            std::make_shared<Operands>(context, references, problem, cublas_name);
+                        const auto call =
+                            std::make_shared<DefaultCall>(default_call(context, *operands));
+                        return workload_of([call] { call->launch(); }, operands,
+                                           "the library's default", context.stream());
+                      }});
   }
   if (choices == nullptr) choices = std::make_shared<AlgorithmChoices>();
   result.push_back(

@@ -40,10 +40,10 @@ class AlgorithmChoices {
 };
 
 /// The vendor's library on the same product, as its users have it (cublasGemmEx with the default
-/// algorithm) and as whoever tunes it has it (cublasLtMatmul with the fastest of the algorithms that
-/// its heuristic names, each timed): none where the library is not there or does not take the product
-/// (of fp8 and int8 some layouts and sizes), and without the first for fp8, which it does not take. fp32
-/// is computed in real fp32, with neither TF32 nor emulation.
+/// algorithm) and as whoever tunes it has it (cublasLtMatmul with the fastest of the algorithms
+/// that its heuristic names, each timed): none where the library is not there or does not take the
+/// product (of fp8 and int8 some layouts and sizes), and without the first for fp8, which it does
+/// not take. fp32 is computed in real fp32, with neither TF32 nor emulation.
 ///
 /// `fast_sums`: 8-bit floating point is accumulated as fast as the tensor cores can; else the
 /// library keeps the bits that they drop. `choices`: of the run; none: these opponents make their

@@ -30,7 +30,8 @@ std::optional<Rate> native_rate(models::NativeOperation operation, const DeviceF
 std::optional<Rate> rate_of(Class of, const DeviceFacts& device) {
   using models::TensorType;
   switch (of) {
-    case Class::fp32: return native_rate(models::NativeOperation::f32_arithmetic, device);
+    case Class::fp32:
+      return native_rate(models::NativeOperation::f32_arithmetic, device);
     case Class::fp64: {
       const auto native = native_rate(models::NativeOperation::f64_arithmetic, device);
       const auto tensor = tensor_rate(TensorType::f64, device);
@@ -41,11 +42,16 @@ std::optional<Rate> rate_of(Class of, const DeviceFacts& device) {
       if (rate) *rate = {rate->fma / 3, "tensor cores, tf32 / 3"};
       return rate;
     }
-    case Class::tf32: return tensor_rate(TensorType::tf32, device);
-    case Class::fp16: return tensor_rate(TensorType::f16, device);
-    case Class::bf16: return tensor_rate(TensorType::bf16, device);
-    case Class::fp8: return tensor_rate(TensorType::fp8, device);
-    case Class::int8: return tensor_rate(TensorType::s8, device);
+    case Class::tf32:
+      return tensor_rate(TensorType::tf32, device);
+    case Class::fp16:
+      return tensor_rate(TensorType::f16, device);
+    case Class::bf16:
+      return tensor_rate(TensorType::bf16, device);
+    case Class::fp8:
+      return tensor_rate(TensorType::fp8, device);
+    case Class::int8:
+      return tensor_rate(TensorType::s8, device);
   }
   return std::nullopt;
 }
@@ -57,8 +63,8 @@ std::optional<Bound> arithmetic_peak(const DeviceFacts& device, Class of) {
   if (!rate || device.sms <= 0 || device.sm_clock_max_hz <= 0) return std::nullopt;
   Bound bound;
   bound.value = 2 * rate->fma * device.sms * device.sm_clock_max_hz;
-  bound.source = fmt::format("{} SMs x {:g} FMA of {} x 2 x {:.0f} MHz", device.sms, rate->fma, rate->units,
-                             device.sm_clock_max_hz * 1e-6);
+  bound.source = fmt::format("{} SMs x {:g} FMA of {} x 2 x {:.0f} MHz", device.sms, rate->fma,
+                             rate->units, device.sm_clock_max_hz * 1e-6);
   bound.clock_hz = device.sm_clock_max_hz;
   return bound;
 }

@@ -16,8 +16,8 @@ constexpr double fp32_cut = 0x1p-23;
 /// tf32 has 10 explicit mantissa bits, and the hardware may cut off the others.
 constexpr double tf32_cut = 0x1p-10;
 /// Two tf32 numbers hold an fp32 but for 2^-23 of it; low times low, which is left out, is at most
-/// 2^-22 of a product: half of the three together (gemm/blocks/tf32_split.cuh). What the tensor cores
-/// cut off of at most 32 products is below what fp32 rounds of a long sum.
+/// 2^-22 of a product: half of the three together (gemm/blocks/tf32_split.cuh). What the tensor
+/// cores cut off of at most 32 products is below what fp32 rounds of a long sum.
 constexpr double two_tf32 = 0x1p-22;
 /// Sums of fp8 products as the tensor cores of Hopper keep them when they accumulate fast.
 constexpr double fp8_sum = 0x1p-13;
@@ -27,11 +27,12 @@ constexpr ClassTraits table[] = {
     {Class::fp32_3xtf32, "fp32-3xtf32", Element::f32, Element::f32, Element::f32, Element::f32,
      two_tf32, fp32, 0},
     {Class::fp64, "fp64", Element::f64, Element::f64, Element::f64, Element::f64, 0, fp64, 0},
-    {Class::fp16, "fp16", Element::f16, Element::f32, Element::f32, Element::f16, 0, fp32_cut, fp16},
+    {Class::fp16, "fp16", Element::f16, Element::f32, Element::f32, Element::f16, 0, fp32_cut,
+     fp16},
     {Class::bf16, "bf16", Element::bf16, Element::f32, Element::f32, Element::bf16, 0, fp32_cut,
      bf16},
-    {Class::tf32, "tf32", Element::f32, Element::f32, Element::f32, Element::f32, tf32_cut, fp32_cut,
-     0},
+    {Class::tf32, "tf32", Element::f32, Element::f32, Element::f32, Element::f32, tf32_cut,
+     fp32_cut, 0},
     {Class::fp8, "fp8", Element::e4m3, Element::f32, Element::f32, Element::bf16, 0, fp8_sum, bf16},
     {Class::int8, "int8", Element::s8, Element::s32, Element::s32, Element::s32, 0, 0, 0},
 };
@@ -44,13 +45,17 @@ std::int64_t elements(std::int64_t rows, std::int64_t columns, std::int64_t lead
 
 int element_bytes(Element element) {
   switch (element) {
-    case Element::f64: return 8;
+    case Element::f64:
+      return 8;
     case Element::f32:
-    case Element::s32: return 4;
+    case Element::s32:
+      return 4;
     case Element::f16:
-    case Element::bf16: return 2;
+    case Element::bf16:
+      return 2;
     case Element::e4m3:
-    case Element::s8: return 1;
+    case Element::s8:
+      return 1;
   }
   return 0;
 }
@@ -84,8 +89,8 @@ std::int64_t Problem::b_elements() const { return elements(b_rows(), b_columns()
 
 std::string Problem::describe() const {
   const auto letter = [](Transpose t) { return t == Transpose::no ? 'N' : 'T'; };
-  std::string text = fmt::format("{} {}{} {}x{}x{}", traits(of).name, letter(transa), letter(transb),
-                                 m, n, k);
+  std::string text =
+      fmt::format("{} {}{} {}x{}x{}", traits(of).name, letter(transa), letter(transb), m, n, k);
   const Problem usual = make_problem(of, m, n, k, transa, transb);
   if (lda != usual.lda) text += fmt::format(" lda {}", lda);
   if (ldb != usual.ldb) text += fmt::format(" ldb {}", ldb);
@@ -109,23 +114,24 @@ std::optional<std::string> invalid(const Problem& p) {
     if (size < 0 || size > largest_size)
       return fmt::format("{} is {}: take 0 to {}", name, size, largest_size);
   }
-  for (const auto& [name, given, rows] : {std::tuple{"lda", p.lda, p.a_rows()},
-                                          {"ldb", p.ldb, p.b_rows()},
-                                          {"ldc", p.ldc, p.m}}) {
+  for (const auto& [name, given, rows] :
+       {std::tuple{"lda", p.lda, p.a_rows()}, {"ldb", p.ldb, p.b_rows()}, {"ldc", p.ldc, p.m}}) {
     const std::int64_t least = std::max<std::int64_t>(1, rows);
     if (given < least)
-      return fmt::format("{} is {}: take at least {}, the rows of that matrix as it is stored", name,
-                         given, least);
+      return fmt::format("{} is {}: take at least {}, the rows of that matrix as it is stored",
+                         name, given, least);
     if (given > largest_size)
       return fmt::format("{} is {}: take at most {}", name, given, largest_size);
   }
   const bool whole_scalars = traits(p.of).scalar == Element::s32;
-  const double largest_scalar = traits(p.of).scalar == Element::f32 ? std::numeric_limits<float>::max()
-                                                                    : std::numeric_limits<double>::max();
+  const double largest_scalar = traits(p.of).scalar == Element::f32
+                                    ? std::numeric_limits<float>::max()
+                                    : std::numeric_limits<double>::max();
   for (const auto& [name, scalar] : {std::pair{"alpha", p.alpha}, {"beta", p.beta}}) {
     if (!std::isfinite(scalar)) return fmt::format("{} is not finite", name);
     if (std::abs(scalar) > largest_scalar)
-      return fmt::format("{} is {}: take {:.3g} at most, since it is rounded to fp32", name, scalar, largest_scalar);
+      return fmt::format("{} is {}: take {:.3g} at most, since it is rounded to fp32", name, scalar,
+                         largest_scalar);
     if (!whole_scalars) continue;
     if (scalar != std::rint(scalar))
       return fmt::format("{} is {}: integer products take whole numbers", name, scalar);

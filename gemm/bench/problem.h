@@ -14,22 +14,23 @@ enum class Element { f32, f64, f16, bf16, e4m3, s8, s32 };
 /// Bytes of one element.
 int element_bytes(Element element);
 
-/// How a product's numbers are held and computed: each has a ladder of rungs of its own. `fp32_3xtf32`
-/// has fp32 operands and fp32 accuracy, by three products on the tensor cores.
+/// How a product's numbers are held and computed: each has a ladder of rungs of its own.
+/// `fp32_3xtf32` has fp32 operands and fp32 accuracy, by three products on the tensor cores.
 enum class Class { fp32, fp32_3xtf32, fp64, fp16, bf16, tf32, fp8, int8 };
 
 /// What a class means. Unit roundoffs are half the distance from 1 to the next number where the
 /// hardware rounds to nearest, and the whole distance where it may cut off.
 struct ClassTraits {
   Class of;
-  const char* name;       ///< as on the command line: "fp32", "fp32-3xtf32", ...
-  Element input;          ///< of A and B in memory
-  Element accumulator;    ///< of the sums
-  Element scalar;         ///< of alpha and beta
-  Element output;         ///< of C
-  double input_roundoff;  ///< of what the arithmetic does to an element of A or B before it multiplies; 0: nothing
-  double sum_roundoff;    ///< of one multiplication and addition in the accumulator; 0: exact
-  double output_roundoff; ///< of the conversion from accumulator to C; 0: none
+  const char* name;        ///< as on the command line: "fp32", "fp32-3xtf32", ...
+  Element input;           ///< of A and B in memory
+  Element accumulator;     ///< of the sums
+  Element scalar;          ///< of alpha and beta
+  Element output;          ///< of C
+  double input_roundoff;   ///< of what the arithmetic does to an element of A or B before it
+                           ///< multiplies; 0: nothing
+  double sum_roundoff;     ///< of one multiplication and addition in the accumulator; 0: exact
+  double output_roundoff;  ///< of the conversion from accumulator to C; 0: none
 };
 
 const ClassTraits& traits(Class of);
@@ -48,9 +49,9 @@ enum class Major { k = 0, outer = 1 };
 /// beta is 0, C is not read, so that it may hold NaN.
 ///
 /// A row-major product needs no case of its own. Column-major C is row-major C^T, and
-/// C^T = op(B)^T op(A)^T: a kernel that thinks in rows takes B as its first operand, A as its second,
-/// and m and n exchanged, and reads the very same memory (gemm/blocks/operands.cuh). BLAS's NN is
-/// then the row-major NN: the first operand contiguous along k, the second and C along a row.
+/// C^T = op(B)^T op(A)^T: a kernel that thinks in rows takes B as its first operand, A as its
+/// second, and m and n exchanged, and reads the very same memory (gemm/blocks/operands.cuh). BLAS's
+/// NN is then the row-major NN: the first operand contiguous along k, the second and C along a row.
 struct Problem {
   Class of = Class::fp32;
   std::int64_t m = 0, n = 0, k = 0;
@@ -69,12 +70,14 @@ struct Problem {
   std::int64_t a_columns() const { return transa == Transpose::no ? k : m; }
   std::int64_t b_rows() const { return transb == Transpose::no ? k : n; }
   std::int64_t b_columns() const { return transb == Transpose::no ? n : k; }
-  /// Elements from the first to the last of each matrix, gaps between columns included; C's last gap too.
+  /// Elements from the first to the last of each matrix, gaps between columns included; C's last
+  /// gap too.
   std::int64_t a_elements() const;
   std::int64_t b_elements() const;
   std::int64_t c_elements() const { return ldc * n; }
 
-  /// "fp32 NN 4096x4096x4096", with leading dimensions and scalars where they are not the usual ones.
+  /// "fp32 NN 4096x4096x4096", with leading dimensions and scalars where they are not the usual
+  /// ones.
   std::string describe() const;
   friend bool operator==(const Problem&, const Problem&) = default;
 };

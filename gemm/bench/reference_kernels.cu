@@ -42,8 +42,8 @@ struct ExactSum {
     const double product_error = __fma_rn(a, b, -product);
     const double sum = __dadd_rn(high, product);
     const double of_product = __dsub_rn(sum, high);
-    const double error = __dadd_rn(__dsub_rn(high, __dsub_rn(sum, of_product)),
-                                   __dsub_rn(product, of_product));
+    const double error =
+        __dadd_rn(__dsub_rn(high, __dsub_rn(sum, of_product)), __dsub_rn(product, of_product));
     high = sum;
     low = __dadd_rn(low, __dadd_rn(error, product_error));
   }
@@ -54,9 +54,8 @@ struct ExactSum {
 };
 
 template <class In, class Out, class Accumulator>
-__global__ void __launch_bounds__(threads) reference_product(Product<In, Out, double> p,
-                                                             Reference reference, int columns,
-                                                             int tiles_m) {
+__global__ void __launch_bounds__(threads)
+    reference_product(Product<In, Out, double> p, Reference reference, int columns, int tiles_m) {
   __shared__ double a[side][side + 1];
   __shared__ double b[side][side + 1];
   const int first_row = static_cast<int>(blockIdx.x % tiles_m) * side;
@@ -123,9 +122,9 @@ __device__ bool is_poison(const T* element) {
 }
 
 template <class Out>
-__global__ void __launch_bounds__(threads) compare(const Out* c, int m, int n, std::int64_t ldc,
-                                                   Reference reference, Tolerance tolerance,
-                                                   Deviation* deviation) {
+__global__ void __launch_bounds__(threads)
+    compare(const Out* c, int m, int n, std::int64_t ldc, Reference reference, Tolerance tolerance,
+            Deviation* deviation) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const std::int64_t elements = ldc * n;
   double errors = 0, values = 0, magnitudes = 0, worst = 0;
@@ -144,8 +143,8 @@ __global__ void __launch_bounds__(threads) compare(const Out* c, int m, int n, s
     const std::int64_t at = column / reference.column_step * m + row;
     const double value = reference.values[at], magnitude = reference.magnitudes[at];
     const double error = fabs(got - value);
-    const double allowed = tolerance.per_magnitude * magnitude +
-                           tolerance.per_value * fabs(value) + tolerance.absolute;
+    const double allowed = tolerance.per_magnitude * magnitude + tolerance.per_value * fabs(value) +
+                           tolerance.absolute;
     outside += !(error <= allowed);
     if (!finite) continue;
     if (allowed > 0) worst = fmax(worst, error / allowed);
@@ -207,12 +206,18 @@ void launch_reference_product(const Arguments& arguments, const Reference& refer
   switch (arguments.problem.of) {
     case Class::fp32:
     case Class::fp32_3xtf32:
-    case Class::tf32: return reference_as<float, float>(arguments, reference, stream);
-    case Class::fp64: return reference_as<double, double, ExactSum>(arguments, reference, stream);
-    case Class::fp16: return reference_as<__half, __half>(arguments, reference, stream);
-    case Class::bf16: return reference_as<__nv_bfloat16, __nv_bfloat16>(arguments, reference, stream);
-    case Class::fp8: return reference_as<__nv_fp8_e4m3, __nv_bfloat16>(arguments, reference, stream);
-    case Class::int8: return reference_as<signed char, int>(arguments, reference, stream);
+    case Class::tf32:
+      return reference_as<float, float>(arguments, reference, stream);
+    case Class::fp64:
+      return reference_as<double, double, ExactSum>(arguments, reference, stream);
+    case Class::fp16:
+      return reference_as<__half, __half>(arguments, reference, stream);
+    case Class::bf16:
+      return reference_as<__nv_bfloat16, __nv_bfloat16>(arguments, reference, stream);
+    case Class::fp8:
+      return reference_as<__nv_fp8_e4m3, __nv_bfloat16>(arguments, reference, stream);
+    case Class::int8:
+      return reference_as<signed char, int>(arguments, reference, stream);
   }
 }
 

@@ -12,8 +12,8 @@ namespace fathom::gemm {
 
 /// What the command line asks of the ladder.
 struct Request {
-  std::vector<std::string> rungs;     ///< identifiers; empty: all
-  std::optional<Class> of;            ///< only this class
+  std::vector<std::string> rungs;  ///< identifiers; empty: all
+  std::optional<Class> of;         ///< only this class
   /// One product in place of the sweep's; its class is set for each ladder that is asked for.
   std::optional<Problem> problem;
   std::vector<std::string> notes;  ///< rungs that were asked for by an earlier version's name
@@ -32,8 +32,8 @@ std::string current_id(const std::string& former_id);
 /// The rungs that --rung takes, type by type, as --help shows them.
 std::string rungs_for_help();
 
-/// Reads their values. Throws Error(bad_input), with what to give instead, for a rung or a type that
-/// there is not and for sizes that are no product.
+/// Reads their values. Throws Error(bad_input), with what to give instead, for a rung or a type
+/// that there is not and for sizes that are no product.
 Request read_request(const OptionValues& values);
 
 }  // namespace fathom::gemm

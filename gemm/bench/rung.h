@@ -35,7 +35,8 @@ struct Workspace {
 /// What a part of a workspace takes up to where the next may start: each on 256 bytes, as all do.
 constexpr std::size_t workspace_part(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/// What a hardware counter must read of one launch, by its role (harness/counters/catalogue.h), and why.
+/// What a hardware counter must read of one launch, by its role (harness/counters/catalogue.h), and
+/// why.
 struct CounterModel {
   const char* role;
   double value = 0;
@@ -43,14 +44,16 @@ struct CounterModel {
 };
 
 /// The kernel that does a rung's work on the products that it is made for, and how it is launched.
-/// Which one multiplies another product is asked of the launch itself (gemm/bench/launched_kernels.h).
+/// Which one multiplies another product is asked of the launch itself
+/// (gemm/bench/launched_kernels.h).
 struct RungKernel {
   const void* function = nullptr;
   int threads = 0;
   int dynamic_shared_bytes = 0;
   int tile_m = 0, tile_n = 0, tile_k = 0;  ///< of a block, in the rung's own view; 0: no such tile
   int parts = 1;  ///< blocks that share a tile's k; 0: as many as leave no wave partly filled
-  /// Tiles of a cluster, one below the other and beside each other: all are computed, even beyond C.
+  /// Tiles of a cluster, one below the other and beside each other: all are computed, even beyond
+  /// C.
   int cluster_m = 1, cluster_n = 1;
 
   /// The same where the rung takes the product's transpose: its rows are the product's columns.
@@ -65,20 +68,22 @@ struct RungKernel {
 struct Variant;  // gemm/bench/variant.h
 
 /// One step of a ladder. `launch` is asynchronous, and takes every valid problem of its class that
-/// `supports` lets pass: any m, n and k, zero included, any leading dimension, transposes, alpha and
-/// beta. What its own kernel cannot do it gives to a slower one.
+/// `supports` lets pass: any m, n and k, zero included, any leading dimension, transposes, alpha
+/// and beta. What its own kernel cannot do it gives to a slower one.
 struct Rung {
   Class of = Class::fp32;
-  const char* name = "";  ///< "03_tensor_cores": its file, below the type's folder
-  const char* idea = "";  ///< what it adds to the rung before, one sentence
-  const char* gain = "";  ///< what that should gain and why, one or two sentences
+  const char* name = "";            ///< "03_tensor_cores": its file, below the type's folder
+  const char* idea = "";            ///< what it adds to the rung before, one sentence
+  const char* gain = "";            ///< what that should gain and why, one or two sentences
   std::vector<const char*> claims;  ///< identifiers of the claims that it answers
   int capability = 75;              ///< least compute capability, 10 x major + minor
-  bool exact_capability = false;    ///< runs on that one only, as code with arch-specific features does
-  /// Held against the vendor's library, at the goals' sizes too; who stands in: gemm/bench/rung_choice.h.
+  bool exact_capability =
+      false;  ///< runs on that one only, as code with arch-specific features does
+  /// Held against the vendor's library, at the goals' sizes too; who stands in:
+  /// gemm/bench/rung_choice.h.
   bool contender = false;
-  /// Of fp8: its sums keep the bits that the tensor cores drop when they accumulate fast, as those of
-  /// the library that it is held against do.
+  /// Of fp8: its sums keep the bits that the tensor cores drop when they accumulate fast, as those
+  /// of the library that it is held against do.
   bool promoted = false;
   RungKernel kernel;
   /// Where the tile, or how it lies, depends on the product: the kernel that `launch` takes for it
@@ -87,15 +92,17 @@ struct Rung {
   void (*launch)(const Arguments&, const Workspace&, cudaStream_t) = nullptr;
   /// Whether the rung's own kernel does this product; else a slower path does.
   bool (*takes_own_path)(const Problem&) = [](const Problem&) { return true; };
-  /// Counters that are known beforehand where the rung's own kernel does the product, on a chip of this
-  /// compute capability, 10 x major + minor.
-  std::vector<CounterModel> (*counters)(const Problem&, int capability) =
-      [](const Problem&, int) { return std::vector<CounterModel>{}; };
+  /// Counters that are known beforehand where the rung's own kernel does the product, on a chip of
+  /// this compute capability, 10 x major + minor.
+  std::vector<CounterModel> (*counters)(const Problem&, int capability) = [](const Problem&, int) {
+    return std::vector<CounterModel>{};
+  };
   /// Scratch memory that `launch` needs on a GPU of so many SMs; its content does not matter.
-  std::size_t (*workspace_bytes)(const Problem&, int sms) =
-      [](const Problem&, int) { return std::size_t{0}; };
-  /// Ways to do this product on a GPU of so many SMs that autotuning may try. The first is what `launch`
-  /// takes. Null: there is nothing to tune.
+  std::size_t (*workspace_bytes)(const Problem&, int sms) = [](const Problem&, int) {
+    return std::size_t{0};
+  };
+  /// Ways to do this product on a GPU of so many SMs that autotuning may try. The first is what
+  /// `launch` takes. Null: there is nothing to tune.
   std::vector<Variant> (*variants)(const Problem&, int sms) = nullptr;
 
   std::string id() const;  ///< "fp64/03_tensor_cores": type and name

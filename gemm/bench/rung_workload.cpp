@@ -106,8 +106,9 @@ Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& v
   if (autotuner.tunes(rung) && autotuner.find(rung, problem) == nullptr)
     autotuner.keep(autotune(context, rung, variants, operands, workspace));
   const TunedChoice* choice = autotuner.find(rung, problem);
-  const Variant& taken =
-      choice == nullptr ? variants.front() : *std::ranges::find(variants, choice->variant, &Variant::name);
+  const Variant& taken = choice == nullptr
+                             ? variants.front()
+                             : *std::ranges::find(variants, choice->variant, &Variant::name);
   way.kernel = taken.kernel;
   way.notes["variant"] = taken.name;
   way.extras = {{"tuned", choice == nullptr ? 0.0 : 1.0}};
@@ -123,7 +124,8 @@ Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& v
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
                        const std::shared_ptr<Autotuner>& autotuner) {
-  const auto operands = std::make_shared<Operands>(context, references, problem, "rung", rung.promoted);
+  const auto operands =
+      std::make_shared<Operands>(context, references, problem, "rung", rung.promoted);
   const int sms = context.device().sms;
   const std::vector<Variant> variants = variants_of(rung, problem, sms);
   std::size_t scratch = rung.workspace_bytes(problem, sms);

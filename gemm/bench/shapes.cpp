@@ -5,8 +5,8 @@
 namespace fathom::gemm {
 
 std::span<const Shape> contested_shapes() {
-  static constexpr std::array shapes{
-      Shape{8192, 8192, 8192}, Shape{4095, 4095, 4095}, Shape{16, 8192, 8192}, Shape{128, 8192, 8192}};
+  static constexpr std::array shapes{Shape{8192, 8192, 8192}, Shape{4095, 4095, 4095},
+                                     Shape{16, 8192, 8192}, Shape{128, 8192, 8192}};
   return shapes;
 }
 
@@ -24,8 +24,9 @@ std::span<const std::int64_t> sustained_sizes(Class of) {
 
 std::span<const std::int64_t> sizes_around_tiles() {
   // 256 is the side of most tiles, and a multiple of all others.
-  static constexpr std::array<std::int64_t, 16> sizes{3072, 3088, 3200, 3328, 3344, 3456, 3584, 3600,
-                                                      3712, 3840, 3856, 3968, 4096, 4112, 4224, 4352};
+  static constexpr std::array<std::int64_t, 16> sizes{3072, 3088, 3200, 3328, 3344, 3456,
+                                                      3584, 3600, 3712, 3840, 3856, 3968,
+                                                      4096, 4112, 4224, 4352};
   return sizes;
 }
 

@@ -6,11 +6,11 @@
 
 namespace fathom::gemm {
 
-/// How far a product may be from the fp64 reference. With magnitude = |alpha| |A||B| + |beta||C|, per
-/// element, an element may be off by
+/// How far a product may be from the fp64 reference. With magnitude = |alpha| |A||B| + |beta||C|,
+/// per element, an element may be off by
 ///   per_magnitude * magnitude + per_value * |reference| + absolute,
-/// and the whole by `relative_frobenius` of the reference's norm. Where a number is not finite, or the
-/// comparison false for any other reason, the product is wrong.
+/// and the whole by `relative_frobenius` of the reference's norm. Where a number is not finite, or
+/// the comparison false for any other reason, the product is wrong.
 struct Tolerance {
   double per_magnitude = 0;
   double per_value = 0;
@@ -34,10 +34,10 @@ struct Tolerance {
 ///
 /// Of 8-bit floating point u is so large that this would see none of 4096, and an element could be
 /// nearly anything. But the tensor cores add 32 products to the sum at once (wgmma's k), and cut it
-/// off k / 32 times: so many are an element's roundings, and of the norm they are about u sqrt(k) / 8.
-/// Four times that sees one wrong step of k up to 8192; at 16384 a step costs 0.0078, and 0.0127 is
-/// allowed. An H200 has 0.17 u sqrt(k) at 4096 and 0.20 at 16384, beside what C's type rounds, and
-/// none of its elements was off by more than 0.4 of what is allowed for them.
+/// off k / 32 times: so many are an element's roundings, and of the norm they are about u sqrt(k)
+/// / 8. Four times that sees one wrong step of k up to 8192; at 16384 a step costs 0.0078, and
+/// 0.0127 is allowed. An H200 has 0.17 u sqrt(k) at 4096 and 0.20 at 16384, beside what C's type
+/// rounds, and none of its elements was off by more than 0.4 of what is allowed for them.
 ///
 /// Integers must be equal.
 ///

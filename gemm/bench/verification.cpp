@@ -13,13 +13,20 @@ namespace {
 
 Fill fill_of(Element element) {
   switch (element) {
-    case Element::f32: return Fill::normal_float;
-    case Element::f64: return Fill::normal_double;
-    case Element::f16: return Fill::normal_half;
-    case Element::bf16: return Fill::normal_bfloat16;
-    case Element::e4m3: return Fill::normal_e4m3;
-    case Element::s8: return Fill::normal_int8;
-    case Element::s32: return Fill::normal_int32;
+    case Element::f32:
+      return Fill::normal_float;
+    case Element::f64:
+      return Fill::normal_double;
+    case Element::f16:
+      return Fill::normal_half;
+    case Element::bf16:
+      return Fill::normal_bfloat16;
+    case Element::e4m3:
+      return Fill::normal_e4m3;
+    case Element::s8:
+      return Fill::normal_int8;
+    case Element::s32:
+      return Fill::normal_int32;
   }
   return Fill::random_bits;
 }
@@ -67,7 +74,8 @@ Reference ReferenceStore::of(const Arguments& arguments, std::uint64_t seed, cud
   const int step = reference_column_step(p);
   if (!s.computed || s.problem != p || s.seed != seed) {
     s.computed = false;
-    const auto needed = static_cast<std::size_t>(std::max<std::int64_t>(p.m * ((p.n + step - 1) / step), 1));
+    const auto needed =
+        static_cast<std::size_t>(std::max<std::int64_t>(p.m * ((p.n + step - 1) / step), 1));
     if (s.elements < needed) {
       s.elements = 0;
       s.values.reset();
@@ -95,21 +103,23 @@ int reference_column_step(const Problem& p) {
 std::optional<std::string> judge(const Problem& problem, const Tolerance& tolerance,
                                  const Deviation& d, Accuracy& accuracy) {
   if (d.gap_written != 0) {
-    return fmt::format("{}: {} elements of C's memory that are none of C were written", problem.describe(),
-                       d.gap_written);
+    return fmt::format("{}: {} elements of C's memory that are none of C were written",
+                       problem.describe(), d.gap_written);
   }
   // The magnitude's norm over sqrt(k + 1) is what the reference's would be if signs were random: an
   // element of few that happens to cancel is not held against the kernel. A norm that is no number
   // must not become one.
-  const double norm = std::max(std::sqrt(d.value_squares),
-                               std::sqrt(d.magnitude_squares / (static_cast<double>(problem.k) + 1)));
+  const double norm =
+      std::max(std::sqrt(d.value_squares),
+               std::sqrt(d.magnitude_squares / (static_cast<double>(problem.k) + 1)));
   const double error = std::sqrt(d.error_squares);
   accuracy.relative_frobenius = norm == 0 ? error : error / norm;
   accuracy.worst = d.worst;
   if (d.not_finite != 0 || d.outside != 0) {
-    return fmt::format("{}: {} elements of C are not finite and {} are off by more than rounding "
-                       "explains, one by {:.3g} times that",
-                       problem.describe(), d.not_finite, d.outside, d.worst);
+    return fmt::format(
+        "{}: {} elements of C are not finite and {} are off by more than rounding "
+        "explains, one by {:.3g} times that",
+        problem.describe(), d.not_finite, d.outside, d.worst);
   }
   if (!(accuracy.relative_frobenius <= tolerance.relative_frobenius)) {
     return fmt::format("{}: C is off by {:.3g} of its Frobenius norm, and rounding explains {:.3g}",
@@ -134,7 +144,8 @@ Operands::Operands(Context& context, std::shared_ptr<ReferenceStore> references,
   c_ = buffers.output(fmt::format("{} by {}", name("C"), owner),
                       bytes(problem.c_elements(), t.output));
   if (problem.beta != 0) {
-    old_c_ = buffers.input(name("old C"), bytes(problem.c_elements(), t.output), fill_of(t.output)).data;
+    old_c_ =
+        buffers.input(name("old C"), bytes(problem.c_elements(), t.output), fill_of(t.output)).data;
   }
   arguments_ = {problem, a.data, b.data, c_.data};
 }
@@ -145,9 +156,8 @@ void Operands::reset_c() const {
   const Problem& p = arguments_.problem;
   if (p.m == 0 || p.n == 0) return;
   const auto size = static_cast<std::size_t>(element_bytes(traits(p.of).output));
-  copy_columns(c_.data, old_c_, static_cast<std::size_t>(p.m) * size,
-               static_cast<std::size_t>(p.n), static_cast<std::size_t>(p.ldc) * size,
-               context_->stream());
+  copy_columns(c_.data, old_c_, static_cast<std::size_t>(p.m) * size, static_cast<std::size_t>(p.n),
+               static_cast<std::size_t>(p.ldc) * size, context_->stream());
 }
 
 std::optional<std::string> Operands::verify(Accuracy& accuracy) const {
@@ -160,8 +170,8 @@ std::optional<std::string> Operands::verify(Accuracy& accuracy) const {
   FATHOM_CUDA(cudaMemsetAsync(deviation.get(), 0, sizeof(Deviation), stream));
   const Tolerance allowed = tolerance(problem, promoted_);
   launch_compare(arguments_, reference, allowed, deviation.get(), stream);
-  const auto found = copy_to_host<Deviation>(
-      reinterpret_cast<const std::byte*>(deviation.get()), 1, stream)[0];
+  const auto found =
+      copy_to_host<Deviation>(reinterpret_cast<const std::byte*>(deviation.get()), 1, stream)[0];
   return judge(problem, allowed, found, accuracy);
 }
 

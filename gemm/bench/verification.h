@@ -18,8 +18,8 @@ struct Accuracy {
   double worst = 0;  ///< largest error of an element against what is allowed for it
 };
 
-/// What is wrong with a product that deviates so: the one place that says so. A deviation that is no
-/// number is wrong.
+/// What is wrong with a product that deviates so: the one place that says so. A deviation that is
+/// no number is wrong.
 std::optional<std::string> judge(const Problem& problem, const Tolerance& tolerance,
                                  const Deviation& deviation, Accuracy& accuracy);
 
@@ -37,12 +37,12 @@ class ReferenceStore {
   std::unique_ptr<State> state_;
 };
 
-/// The matrices of a product on the GPU, of random normal data, with its reference in fp64, which is
-/// computed once for all who compute the same product from the same data.
+/// The matrices of a product on the GPU, of random normal data, with its reference in fp64, which
+/// is computed once for all who compute the same product from the same data.
 class Operands {
  public:
-  /// `owner` names whoever computes: each has a C of its own. `promoted`: as of a rung (gemm/bench/rung.h), which is held
-  /// to more for it.
+  /// `owner` names whoever computes: each has a C of its own. `promoted`: as of a rung
+  /// (gemm/bench/rung.h), which is held to more for it.
   Operands(Context& context, std::shared_ptr<ReferenceStore> references, const Problem& problem,
            const std::string& owner, bool promoted = false);
 
@@ -62,8 +62,9 @@ class Operands {
   const void* old_c_ = nullptr;  ///< null where beta is 0
 };
 
-/// Columns of C that are compared: every one, or every so many that the reference takes less than half
-/// a second on a fast GPU. A prime, so that over the columns of C every place in a tile is met.
+/// Columns of C that are compared: every one, or every so many that the reference takes less than
+/// half a second on a fast GPU. A prime, so that over the columns of C every place in a tile is
+/// met.
 int reference_column_step(const Problem& problem);
 
 }  // namespace fathom::gemm

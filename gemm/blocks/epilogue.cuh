@@ -15,7 +15,8 @@ __device__ void store_element(const Product<In, Out, Scalar>& p, int row, int co
 }
 
 /// Four neighbours of a row of fp32, 16-byte aligned, of a row-major C.
-__device__ inline void store_vector(const Product<float>& p, int row, int column, const float* sum) {
+__device__ inline void store_vector(const Product<float>& p, int row, int column,
+                                    const float* sum) {
   float4* const c = reinterpret_cast<float4*>(&p.c(row, column));
   float4 x = make_float4(p.alpha * sum[0], p.alpha * sum[1], p.alpha * sum[2], p.alpha * sum[3]);
   if (p.beta != 0.0f) {
@@ -29,7 +30,8 @@ __device__ inline void store_vector(const Product<float>& p, int row, int column
 }
 
 /// Two neighbours of a row of fp64, 16-byte aligned, of a row-major C.
-__device__ inline void store_vector(const Product<double>& p, int row, int column, const double* sum) {
+__device__ inline void store_vector(const Product<double>& p, int row, int column,
+                                    const double* sum) {
   double2* const c = reinterpret_cast<double2*>(&p.c(row, column));
   double2 x = make_double2(p.alpha * sum[0], p.alpha * sum[1]);
   if (p.beta != 0) {

@@ -4,8 +4,8 @@
 
 #include "gemm/bench/rung.h"
 
-// What a kernel gets of a product: its matrices as views with strides, so that transposes and leading
-// dimensions are no case of their own, in one of two ways to look at the same memory.
+// What a kernel gets of a product: its matrices as views with strides, so that transposes and
+// leading dimensions are no case of their own, in one of two ways to look at the same memory.
 
 namespace fathom::gemm {
 
@@ -52,9 +52,7 @@ Product<In, Out, Scalar> column_major(const Arguments& arguments) {
 template <class In, class Out = In, class Scalar = Out>
 Product<In, Out, Scalar> row_major(const Arguments& arguments) {
   const Product<In, Out, Scalar> p = column_major<In, Out, Scalar>(arguments);
-  const auto transposed = [](auto x) {
-    return decltype(x){x.data, x.column_stride, x.row_stride};
-  };
+  const auto transposed = [](auto x) { return decltype(x){x.data, x.column_stride, x.row_stride}; };
   return {p.n, p.m, p.k, p.alpha, p.beta, transposed(p.b), transposed(p.a), transposed(p.c)};
 }
 
@@ -68,7 +66,9 @@ struct TileGrid {
   TileGrid(int m, int n, int tile_m, int tile_n)
       : tiles_m(static_cast<int>(ceil_div(m, tile_m))),
         tiles_n(static_cast<int>(ceil_div(n, tile_n))) {}
-  unsigned blocks() const { return static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n); }
+  unsigned blocks() const {
+    return static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n);
+  }
 };
 
 }  // namespace fathom::gemm

@@ -23,8 +23,8 @@ struct StageFragment {
 /// Which of a block's 64 rows stands for row lane / 4 + 8 `upper` of the warp's 16.
 ///
 /// Contiguous along the outer dimension it is not the one of that number: a thread's two are
-/// neighbours, to be loaded at once, and the 16 lanes of half a warp, 4 lines of k with 8 rows each,
-/// take of every line two 16-byte words that are 4 apart: with the swizzle, 32 banks.
+/// neighbours, to be loaded at once, and the 16 lanes of half a warp, 4 lines of k with 8 rows
+/// each, take of every line two 16-byte words that are 4 apart: with the swizzle, 32 banks.
 template <Major major>
 __device__ inline int row_in_block(int warp, int lane, int upper) {
   if constexpr (major == Major::k) return warp * 16 + lane / 4 + upper * 8;

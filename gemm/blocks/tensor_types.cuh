@@ -6,8 +6,8 @@
 
 namespace fathom::gemm {
 
-/// Whether the chip that is compiled for multiplies matrices of this 16-bit type: fp16 from sm_75 on, bf16
-/// from sm_80 on. A kernel for another is compiled empty, and never launched.
+/// Whether the chip that is compiled for multiplies matrices of this 16-bit type: fp16 from sm_75
+/// on, bf16 from sm_80 on. A kernel for another is compiled empty, and never launched.
 template <class Element>
 inline constexpr bool has_matrix_products =
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -16,7 +16,8 @@ inline constexpr bool has_matrix_products =
     true;
 #endif
 
-/// First row and column of this warp's part of a block's tile; neighbouring warps have neighbouring columns.
+/// First row and column of this warp's part of a block's tile; neighbouring warps have neighbouring
+/// columns.
 struct WarpPlace {
   int m, n;
 };

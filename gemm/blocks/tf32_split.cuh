@@ -17,11 +17,11 @@ struct SplitNumber {
   std::uint32_t high, low;  ///< bits of the two fp32
 };
 
-/// high = tf32(x), low = x - high, which fp32 holds exactly: it is at most 2^-11 of x, a multiple of
-/// x's last bit, so of 12 bits with its sign. As tf32 cuts `low` to 11 bits, it loses that last bit
-/// at most: 2^-23 of x. What is left out of a product, low times low, is at most 2^-22 of it
-/// (Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32
-/// theoretical peak performance", 2022, have the scheme, for TF32 and for fp16).
+/// high = tf32(x), low = x - high, which fp32 holds exactly: it is at most 2^-11 of x, a multiple
+/// of x's last bit, so of 12 bits with its sign. As tf32 cuts `low` to 11 bits, it loses that last
+/// bit at most: 2^-23 of x. What is left out of a product, low times low, is at most 2^-22 of it
+/// (Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the
+/// FP32 theoretical peak performance", 2022, have the scheme, for TF32 and for fp16).
 ///
 /// An infinite x gives an infinite high part and no number as low one.
 __device__ inline SplitNumber split_tf32(std::uint32_t x) {

@@ -4,8 +4,8 @@ namespace fathom::gemm {
 
 /// Where this thread's lane lies in its warp, 32 lanes as LanesM x (32 / LanesM).
 ///
-/// The lanes are numbered so that lanes i and i ^ 1 have the same row and lanes i and i ^ 2 the same
-/// column: either condition lets a 16-byte shared load be served in two wavefronts instead of
+/// The lanes are numbered so that lanes i and i ^ 1 have the same row and lanes i and i ^ 2 the
+/// same column: either condition lets a 16-byte shared load be served in two wavefronts instead of
 /// four (claims S4 and S5, measured by the probe bank_conflicts).
 template <int LanesM>
 struct LanePlace {
@@ -29,9 +29,10 @@ struct LanePlace {
   }
 };
 
-/// Where a thread's TM x TN elements of a block's tile lie. A warp covers a tile of its own, its lanes in
-/// the order of LanePlace; a thread's rows come in groups of 4 that are 4 LanesM apart, and so do its
-/// columns, so that the lanes of a warp read their fragments from neighbouring 16-byte words.
+/// Where a thread's TM x TN elements of a block's tile lie. A warp covers a tile of its own, its
+/// lanes in the order of LanePlace; a thread's rows come in groups of 4 that are 4 LanesM apart,
+/// and so do its columns, so that the lanes of a warp read their fragments from neighbouring
+/// 16-byte words.
 template <int BM, int BN, int TM, int TN, int WarpsM, int WarpsN, int LanesM>
 struct ThreadTile {
   static constexpr int lanes_n = 32 / LanesM;
@@ -73,8 +74,8 @@ struct ThreadTile {
   struct Sums {
     float c[TM][TN] = {};
 
-    /// Row by row, alternately forth and back: the element of B at a turn is used twice in a row, and
-    /// the operand cache of the register file saves one read.
+    /// Row by row, alternately forth and back: the element of B at a turn is used twice in a row,
+    /// and the operand cache of the register file saves one read.
     __device__ void add(const Fragment& f) {
 #pragma unroll
       for (int i = 0; i < TM; ++i) {

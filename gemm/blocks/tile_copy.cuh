@@ -11,30 +11,33 @@ namespace fathom::gemm {
 /// contiguous along `outer`, with every line of a tile on 16 bytes or not, or contiguous along k.
 enum class Along { outer_vectors, outer, inner };
 
-/// How an operand of a row-major product lies: `stride_k` and `stride_outer` apart along k and the other
-/// dimension, of which there are `outer`.
+/// How an operand of a row-major product lies: `stride_k` and `stride_outer` apart along k and the
+/// other dimension, of which there are `outer`.
 inline Along along_of(std::int64_t stride_k, std::int64_t stride_outer, int outer) {
   if (stride_outer != 1) return Along::inner;
   return stride_k % 4 == 0 && outer % 4 == 0 ? Along::outer_vectors : Along::outer;
 }
 
-/// Copies tiles of an operand to shared memory, where element (k, o) lies at k * pitch + o whatever it
-/// was before: a warp's fragment is contiguous there, and reading it costs no conflict. An operand that
-/// is contiguous along k is transposed on the way, element by element: a warp takes 8 of k by 4 of
-/// `outer`, four whole sectors, and the pitch of 4 modulo 32 spreads them over all 32 banks.
+/// Copies tiles of an operand to shared memory, where element (k, o) lies at k * pitch + o whatever
+/// it was before: a warp's fragment is contiguous there, and reading it costs no conflict. An
+/// operand that is contiguous along k is transposed on the way, element by element: a warp takes 8
+/// of k by 4 of `outer`, four whole sectors, and the pitch of 4 modulo 32 spreads them over all 32
+/// banks.
 ///
 /// `Unroll` lines of a tile are copied at once, by default all.
 ///
-/// No index along `outer` is checked: a tile at the edge starts early enough to end with the matrix.
+/// No index along `outer` is checked: a tile at the edge starts early enough to end with the
+/// matrix.
 template <int Outer, int Depth, int Threads, Along along, int Unroll = Outer>
 class TileCopy {
  public:
   static constexpr int pitch = Outer + 4;
   static constexpr int elements = Depth * pitch;
 
-  /// The tile whose first element is `first`, `stride` elements apart along the dimension that is not
-  /// contiguous. `t`: this thread's number among those that copy.
-  __device__ TileCopy(const float* first, std::int64_t stride, int t = static_cast<int>(threadIdx.x))
+  /// The tile whose first element is `first`, `stride` elements apart along the dimension that is
+  /// not contiguous. `t`: this thread's number among those that copy.
+  __device__ TileCopy(const float* first, std::int64_t stride,
+                      int t = static_cast<int>(threadIdx.x))
       : stride_(stride) {
     if constexpr (along == Along::inner) {
       k_ = t % lanes_k;
@@ -82,7 +85,8 @@ class TileCopy {
 #pragma unroll
         for (int k = 0; k < Depth; k += lanes_k) {
           const bool valid = !check || k + k_ < depth;
-          async_copy<4>(target + (k * pitch + o) * sizeof(float), valid ? line + k : anywhere, valid);
+          async_copy<4>(target + (k * pitch + o) * sizeof(float), valid ? line + k : anywhere,
+                        valid);
         }
       }
     } else {
@@ -93,7 +97,8 @@ class TileCopy {
         const float* const line = source_ + k * stride_;
 #pragma unroll
         for (int o = 0; o < Outer; o += per_line * width) {
-          async_copy<4 * width>(target + (k * pitch + o) * sizeof(float), valid ? line + o : anywhere, valid);
+          async_copy<4 * width>(target + (k * pitch + o) * sizeof(float),
+                                valid ? line + o : anywhere, valid);
         }
       }
     }

@@ -22,7 +22,8 @@ constexpr int reductions = 2048;
 /// the same), 29 from shared memory of an H100 (models/published_hopper.cpp).
 constexpr double addition_latency = 4, double_addition_latency = 8, shared_latency = 29;
 /// We know of no published figure for a shuffle or for the integer instruction. Fathom measured
-/// both on an H200 (recordings/h200): 145.7 cycles for five shuffles with their additions, and 46.1.
+/// both on an H200 (recordings/h200): 145.7 cycles for five shuffles with their additions,
+/// and 46.1.
 constexpr double shuffle_latency = 25, reduce_add_latency = 46;
 /// Covers what differs between chips.
 constexpr double tolerance = 0.25;

@@ -15,8 +15,9 @@
 #include "results/document_io.h"
 #include "results/query.h"
 
-// docs/gemm/reached.md and docs/figures.md against the recording, cell by cell: what was reached, where that is as much
-// as was asked, and of all that was missed what the recording's counters and clocks say.
+// docs/gemm/reached.md and docs/figures.md against the recording, cell by cell: what was reached,
+// where that is as much as was asked, and of all that was missed what the recording's counters and
+// clocks say.
 
 using namespace fathom;
 

@@ -28,16 +28,16 @@ std::optional<std::string> wrong_after(test::Pool& pool, const WarpAccess& acces
   const Buffer offsets = pool.buffers.output("lane offsets", models::warp_size * 4);
   const Buffer clocks =
       pool.buffers.output("clocks", blocks * warps_per_block * 2 * sizeof(long long));
-  const Buffer out =
-      pool.buffers.output("out", std::size_t{blocks} * (load ? threads_per_block : region_words) * 4);
+  const Buffer out = pool.buffers.output(
+      "out", std::size_t{blocks} * (load ? threads_per_block : region_words) * 4);
   pool.buffers.poison(clocks);
   pool.buffers.poison(out);
   std::array<std::uint32_t, models::warp_size> host_offsets;
   std::copy(access.address.begin(), access.address.end(), host_offsets.begin());
   FATHOM_CUDA(cudaMemcpyAsync(offsets.data, host_offsets.data(), sizeof host_offsets,
                               cudaMemcpyHostToDevice, pool.stream.get()));
-  const Run run{offsets.as<std::uint32_t>(), access.active_mask, windows,
-                clocks.as<long long>(), out.as<std::uint32_t>(), warps};
+  const Run run{offsets.as<std::uint32_t>(), access.active_mask,      windows,
+                clocks.as<long long>(),      out.as<std::uint32_t>(), warps};
   (load ? launch_loads : launch_stores)(access.bytes_per_lane, run, blocks, pool.stream.get());
   const std::vector<long long> times = copy_to_host<long long>(clocks, pool.stream.get());
   for (std::size_t i = 0; i < times.size(); i += 2) {

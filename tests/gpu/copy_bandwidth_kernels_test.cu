@@ -1,5 +1,5 @@
-// Every kernel of the copy probe on little data: where a copy is most likely to be wrong, and little
-// enough for each of the sanitizer's tools, which the sweep's gigabytes are not.
+// Every kernel of the copy probe on little data: where a copy is most likely to be wrong, and
+// little enough for each of the sanitizer's tools, which the sweep's gigabytes are not.
 
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -74,8 +74,8 @@ TEST_CASE("copies of every shape copy everything and nothing else",
   test::Pool pool;
   const Buffer src = pool.buffers.input("src", std::size_t{1} << 20);
   for (const CopyShape& shape : every_shape()) {
-    CAPTURE(static_cast<int>(shape.type), shape.vector, shape.unroll,
-            static_cast<int>(shape.load), static_cast<int>(shape.store));
+    CAPTURE(static_cast<int>(shape.type), shape.vector, shape.unroll, static_cast<int>(shape.load),
+            static_cast<int>(shape.store));
     const std::size_t element = element_bytes(shape.type), pack = pack_bytes(shape);
     for (const int threads : {32, 256}) {
       CAPTURE(threads);
@@ -146,7 +146,7 @@ TEST_CASE("rows are folded along and across the lanes", "[gpu][copy_bandwidth][s
     CAPTURE(along);
     pool.buffers.poison(dst);
     const RowRun run{src.as<std::uint32_t>(), dst.as<std::uint32_t>(), rows, columns,
-                     along ? 1u : columns, along ? rows : 1u, 256};
+                     along ? 1u : columns,    along ? rows : 1u,       256};
     launch_fold_rows(run, pool.stream.get());
     check_by_kernel(pool, dst, [&](unsigned long long* wrong) {
       launch_check_rows(run, wrong, pool.stream.get());
@@ -164,8 +164,8 @@ TEST_CASE("the mixes compute what they are named for", "[gpu][copy_bandwidth][sa
       const std::size_t bytes = mix == Mix::read ? 3 * 8 * read_bytes_per_fold : 16 * 1001;
       const Buffer a = pool.buffers.input("a", bytes, fill);
       const Buffer b = pool.buffers.input("b", bytes, fill);
-      const Buffer out = pool.buffers.output(
-          "out", mix == Mix::read ? bytes / read_bytes_per_fold * 4 : bytes);
+      const Buffer out =
+          pool.buffers.output("out", mix == Mix::read ? bytes / read_bytes_per_fold * 4 : bytes);
       pool.buffers.poison(out);
       const MixRun run{a.data, b.data, out.data, bytes, 256};
       launch_mix(mix, type, run, pool.stream.get());

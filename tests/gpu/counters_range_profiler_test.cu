@@ -218,7 +218,8 @@ TEST_CASE("a batch counts each launch as it would be counted alone", "[counters]
   const auto out = make_device_memory<int>(64 * 32);
   // Every launch differs from its neighbours in what each counter reads.
   const auto launch = [&](std::size_t i) {
-    read_shared<<<1 + i % 7, 32>>>(out.get(), static_cast<int>(i % 33), 1 + static_cast<int>(i % 5));
+    read_shared<<<1 + i % 7, 32>>>(out.get(), static_cast<int>(i % 33),
+                                   1 + static_cast<int>(i % 5));
   };
   // One pass, then a set that needs several.
   std::vector<std::string> many;

@@ -193,7 +193,8 @@ class Victim {
           context, static_cast<std::size_t>(all_cells) * sets,
           [=](int* out, cudaStream_t s) { launch_atomics(grid, steps, all_cells, sets, out, s); },
           [=](std::size_t i) {
-            return atomics_end(steps, sets, static_cast<int>(i / static_cast<std::size_t>(all_cells)));
+            return atomics_end(steps, sets,
+                               static_cast<int>(i / static_cast<std::size_t>(all_cells)));
           });
     };
     return {std::move(c), {}};

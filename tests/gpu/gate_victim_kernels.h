@@ -41,9 +41,10 @@ int shared_chase_end(int warp, int steps);
 inline constexpr int tile_elements = 256;
 void launch_products(const Grid& grid, int steps, float* out, cudaStream_t stream);
 
-/// Every thread raises one of `cells` integers to the step's number, of each of the `sets` in turn. All of
-/// a set end at the last of its steps.
-void launch_atomics(const Grid& grid, int steps, int cells, int sets, int* out, cudaStream_t stream);
+/// Every thread raises one of `cells` integers to the step's number, of each of the `sets` in turn.
+/// All of a set end at the last of its steps.
+void launch_atomics(const Grid& grid, int steps, int cells, int sets, int* out,
+                    cudaStream_t stream);
 inline int atomics_end(int steps, int sets, int set) {
   return steps - 1 - (steps - 1 - set) % sets;
 }

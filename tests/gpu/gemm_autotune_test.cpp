@@ -29,7 +29,8 @@ struct Bench : test::Gpu {
 
 }  // namespace
 
-TEST_CASE("autotuning verifies every variant of every rung that has some, and takes one of them", "[gpu][gemm]") {
+TEST_CASE("autotuning verifies every variant of every rung that has some, and takes one of them",
+          "[gpu][gemm]") {
   Bench bench;
   int tuned = 0;
   for (const Rung& rung : all_rungs()) {
@@ -40,7 +41,8 @@ TEST_CASE("autotuning verifies every variant of every rung that has some, and ta
     CAPTURE(rung.id(), variants.size());
     ++tuned;
     const Operands operands(bench.context, bench.references, problem, "test");
-    const TunedChoice choice = autotune(bench.context, rung, variants, operands, bench.workspace(variants));
+    const TunedChoice choice =
+        autotune(bench.context, rung, variants, operands, bench.workspace(variants));
     CHECK(std::ranges::find(variants, choice.variant, &Variant::name) != variants.end());
     CHECK(choice.default_variant == variants.front().name);
     CHECK(choice.tried == static_cast<int>(variants.size()));
@@ -78,8 +80,9 @@ TEST_CASE("a rung's workload says what ran, and its kernels have names", "[gpu][
   Bench bench;
   if (bench.facts.major < 8) SKIP("asynchronous copies need sm_80");
   const Rung& rung = *find_rung("fp32/22_planned_tiles");
-  const Workload workload = rung_workload(bench.context, rung, make_problem(Class::fp32, 512, 512, 512),
-                                          bench.references, std::make_shared<Autotuner>());
+  const Workload workload =
+      rung_workload(bench.context, rung, make_problem(Class::fp32, 512, 512, 512), bench.references,
+                    std::make_shared<Autotuner>());
   workload.poison();
   workload.launch();
   FATHOM_CUDA(cudaStreamSynchronize(bench.stream.get()));

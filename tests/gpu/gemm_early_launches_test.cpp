@@ -163,8 +163,8 @@ TEST_CASE("launches that begin early read what the ones before them write",
     }
   }
   if (test::under_sanitizer()) return;  // some take other ways at that size
-  for (const char* id :
-       {"fp16/15_deferred_stores", "bf16/15_deferred_stores", "fp8/01_promoted", "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
+  for (const char* id : {"fp16/15_deferred_stores", "bf16/15_deferred_stores", "fp8/01_promoted",
+                         "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
     CAPTURE(id);
     CHECK(early.contains(id));
   }

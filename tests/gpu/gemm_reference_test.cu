@@ -37,13 +37,20 @@ std::vector<long double> values_as(const void* data, std::size_t count) {
 std::vector<long double> values_of(Element element, const void* data, std::int64_t elements) {
   const auto count = static_cast<std::size_t>(elements);
   switch (element) {
-    case Element::f32: return values_as<float>(data, count);
-    case Element::f64: return values_as<double>(data, count);
-    case Element::f16: return values_as<__half>(data, count);
-    case Element::bf16: return values_as<__nv_bfloat16>(data, count);
-    case Element::e4m3: return values_as<__nv_fp8_e4m3>(data, count);
-    case Element::s8: return values_as<signed char>(data, count);
-    case Element::s32: return values_as<int>(data, count);
+    case Element::f32:
+      return values_as<float>(data, count);
+    case Element::f64:
+      return values_as<double>(data, count);
+    case Element::f16:
+      return values_as<__half>(data, count);
+    case Element::bf16:
+      return values_as<__nv_bfloat16>(data, count);
+    case Element::e4m3:
+      return values_as<__nv_fp8_e4m3>(data, count);
+    case Element::s8:
+      return values_as<signed char>(data, count);
+    case Element::s32:
+      return values_as<int>(data, count);
   }
   return {};
 }
@@ -99,7 +106,8 @@ bool passes(Bench& bench, const Problem& problem, Spoil spoil) {
       c[i + j * problem.ldc] = static_cast<float>(right.values[i + j * problem.m]);
   }
   spoil(c);
-  FATHOM_CUDA(cudaMemcpy(operands.arguments().c, c.data(), c.size() * sizeof(float), cudaMemcpyHostToDevice));
+  FATHOM_CUDA(cudaMemcpy(operands.arguments().c, c.data(), c.size() * sizeof(float),
+                         cudaMemcpyHostToDevice));
   Accuracy accuracy;
   return !operands.verify(accuracy).has_value();
 }
@@ -123,8 +131,10 @@ TEST_CASE("the reference of every class is the host's sum", "[gpu][gemm][sanitiz
           const auto columns = static_cast<std::size_t>((problem.n + step - 1) / step);
           const std::size_t count = columns * static_cast<std::size_t>(problem.m);
           const Buffer values = bench.context.buffers().output("values", count * sizeof(double));
-          const Buffer magnitudes = bench.context.buffers().output("magnitudes", count * sizeof(double));
-          launch_reference_product(operands.arguments(), {values.as<double>(), magnitudes.as<double>(), step},
+          const Buffer magnitudes =
+              bench.context.buffers().output("magnitudes", count * sizeof(double));
+          launch_reference_product(operands.arguments(),
+                                   {values.as<double>(), magnitudes.as<double>(), step},
                                    bench.stream.get());
           const auto got = test::to_host<double>(values.data, count);
           const auto size = test::to_host<double>(magnitudes.data, count);
@@ -134,9 +144,10 @@ TEST_CASE("the reference of every class is the host's sum", "[gpu][gemm][sanitiz
           for (std::size_t s = 0; s < columns; ++s) {
             for (std::int64_t i = 0; i < problem.m; ++i) {
               const auto here = s * problem.m + i, there = s * step * problem.m + i;
-              const long double value = expected.values[there], magnitude = expected.magnitudes[there];
-              const long double allowed =
-                  exact ? 0x1p-52L * std::abs(value) + 0x1p-57L * magnitude : 75 * 0x1p-53L * magnitude;
+              const long double value = expected.values[there],
+                                magnitude = expected.magnitudes[there];
+              const long double allowed = exact ? 0x1p-52L * std::abs(value) + 0x1p-57L * magnitude
+                                                : 75 * 0x1p-53L * magnitude;
               REQUIRE(std::abs(got[here] - value) <= allowed);
               REQUIRE(std::abs(size[here] - expected.magnitudes[there]) <=
                       80 * 0x1p-53 * expected.magnitudes[there]);
@@ -155,12 +166,14 @@ TEST_CASE("the check passes the right product and nothing else", "[gpu][gemm][sa
   problem.ldc += 3;
   const std::int64_t last = problem.m - 1 + (problem.n - 1) * problem.ldc;
   CHECK(passes(bench, problem, [](std::vector<float>&) {}));
-  CHECK_FALSE(passes(bench, problem, [](auto& c) { c[0] = std::numeric_limits<float>::quiet_NaN(); }));
-  CHECK_FALSE(passes(bench, problem, [&](auto& c) { c[last] = std::numeric_limits<float>::infinity(); }));
+  CHECK_FALSE(
+      passes(bench, problem, [](auto& c) { c[0] = std::numeric_limits<float>::quiet_NaN(); }));
+  CHECK_FALSE(
+      passes(bench, problem, [&](auto& c) { c[last] = std::numeric_limits<float>::infinity(); }));
   CHECK_FALSE(passes(bench, problem, [&](auto& c) { c[last] += 0.1f; }));
   CHECK_FALSE(passes(bench, problem, [&](auto& c) { std::swap(c[0], c[1]); }));
-  CHECK_FALSE(passes(bench, problem, [&](auto& c) { c[problem.m] = 1; }));        // the first gap
-  CHECK_FALSE(passes(bench, problem, [&](auto& c) { c.back() = 0; }));            // the last gap
+  CHECK_FALSE(passes(bench, problem, [&](auto& c) { c[problem.m] = 1; }));  // the first gap
+  CHECK_FALSE(passes(bench, problem, [&](auto& c) { c.back() = 0; }));      // the last gap
   // Off everywhere by more than rounding, nowhere by more than an element's own bound.
   CHECK_FALSE(passes(bench, problem, [](auto& c) {
     for (float& x : c) x *= 1 + 1e-5f;
@@ -170,10 +183,12 @@ TEST_CASE("the check passes the right product and nothing else", "[gpu][gemm][sa
   CHECK(passes(bench, problem, [](std::vector<float>&) {}));
 }
 
-TEST_CASE("the reference of fp64 is exact where a plain sum loses everything", "[gpu][gemm][sanitized]") {
+TEST_CASE("the reference of fp64 is exact where a plain sum loses everything",
+          "[gpu][gemm][sanitized]") {
   Bench bench;
   BufferPool& buffers = bench.context.buffers();
-  const Buffer a = buffers.output("a", 3 * sizeof(double)), b = buffers.output("b", 3 * sizeof(double));
+  const Buffer a = buffers.output("a", 3 * sizeof(double)),
+               b = buffers.output("b", 3 * sizeof(double));
   const Buffer value = buffers.output("value", sizeof(double));
   const Buffer magnitude = buffers.output("magnitude", sizeof(double));
   const double row[] = {0x1p60, 1, -0x1p60}, column[] = {1, 1, 1};

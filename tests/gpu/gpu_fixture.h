@@ -19,7 +19,8 @@ struct Pool : Gpu {
   BufferPool buffers{0, stream.get(), 1};
 };
 
-/// Whether sanitize.sh runs the tests: every access is instrumented then, and no time is what it is.
+/// Whether sanitize.sh runs the tests: every access is instrumented then, and no time is what it
+/// is.
 inline bool under_sanitizer() { return std::getenv("FATHOM_UNDER_SANITIZER") != nullptr; }
 
 template <class T>

@@ -9,7 +9,8 @@
 
 namespace {
 
-/// 1 and a list, if a run of the sanitized tests left out a kernel: the sanitizer did not see it then.
+/// 1 and a list, if a run of the sanitized tests left out a kernel: the sanitizer did not see it
+/// then.
 int check_that_all_were_launched() {
   cudaDeviceProp device{};
   if (cudaGetDeviceProperties(&device, 0) == cudaSuccess && device.major < 9) {
@@ -38,6 +39,7 @@ int main(int argc, char** argv) {
     return 4;
   }
   const int status = session.run();
-  const bool sanitized = !asked.testsOrTags.empty() && asked.testsOrTags.front().starts_with("[sanitized]");
+  const bool sanitized =
+      !asked.testsOrTags.empty() && asked.testsOrTags.front().starts_with("[sanitized]");
   return status == 0 && sanitized && !only_lists ? check_that_all_were_launched() : status;
 }

@@ -74,10 +74,12 @@ TEST_CASE("differing bytes are counted wherever they lie", "[gpu][harness][sanit
     CAPTURE(bytes);
     const Buffer a = pool.buffers.input("a", bytes);
     const Buffer b = pool.buffers.output("b", bytes);
-    const auto count = [&] { return count_different_bytes(a.data, b.data, bytes, pool.stream.get()); };
+    const auto count = [&] {
+      return count_different_bytes(a.data, b.data, bytes, pool.stream.get());
+    };
     const auto copy = [&] {
-      FATHOM_CUDA(cudaMemcpyAsync(b.data, a.data, bytes, cudaMemcpyDeviceToDevice,
-                                  pool.stream.get()));
+      FATHOM_CUDA(
+          cudaMemcpyAsync(b.data, a.data, bytes, cudaMemcpyDeviceToDevice, pool.stream.get()));
     };
     copy();
     CHECK(count() == 0);
@@ -92,8 +94,8 @@ TEST_CASE("differing bytes are counted wherever they lie", "[gpu][harness][sanit
   }
   // Ranges that begin between words.
   const Buffer a = pool.buffers.input("a", 5000), b = pool.buffers.output("b", 5000);
-  FATHOM_CUDA(cudaMemcpyAsync(b.data + 3, a.data + 1, 4001, cudaMemcpyDeviceToDevice,
-                              pool.stream.get()));
+  FATHOM_CUDA(
+      cudaMemcpyAsync(b.data + 3, a.data + 1, 4001, cudaMemcpyDeviceToDevice, pool.stream.get()));
   CHECK(count_different_bytes(a.data + 1, b.data + 3, 4001, pool.stream.get()) == 0);
 }
 
@@ -116,6 +118,6 @@ TEST_CASE("inputs are random, the same for the same seed and role", "[gpu][harne
   }
   CHECK(in_range);
   const double n = bytes / 4.0;
-  CHECK(std::abs(sum / n) < 5 / std::sqrt(3 * n));       // five standard deviations of the mean
+  CHECK(std::abs(sum / n) < 5 / std::sqrt(3 * n));  // five standard deviations of the mean
   CHECK(std::abs(squares / n - 1.0 / 3) < 0.01);
 }

@@ -15,16 +15,17 @@ using namespace fathom;
 TEST_CASE("fills of every kind write all of a buffer and nothing else",
           "[gpu][harness][sanitized]") {
   test::Pool pool;
-  for (const Fill fill : {Fill::random_bits, Fill::uniform_float, Fill::uniform_double,
-                          Fill::uniform_half, Fill::uniform_bfloat16, Fill::normal_float,
-                          Fill::normal_double, Fill::normal_half, Fill::normal_bfloat16,
-                          Fill::normal_e4m3, Fill::normal_int8, Fill::normal_int32}) {
+  for (const Fill fill :
+       {Fill::random_bits, Fill::uniform_float, Fill::uniform_double, Fill::uniform_half,
+        Fill::uniform_bfloat16, Fill::normal_float, Fill::normal_double, Fill::normal_half,
+        Fill::normal_bfloat16, Fill::normal_e4m3, Fill::normal_int8, Fill::normal_int32}) {
     for (const std::size_t bytes : {8, 4096 + 8}) {
       CAPTURE(static_cast<int>(fill), bytes);
       const Buffer buffer = pool.buffers.output("filled", bytes);
       pool.buffers.poison(buffer);
       fill_random_data(buffer.data, bytes, fill, 1, pool.stream.get());
-      // Poison is NaN in floating point, and of random bits and integers no eight bytes in a row are all ones.
+      // Poison is NaN in floating point, and of random bits and integers no eight bytes in a row
+      // are all ones.
       const auto words = copy_to_host<std::uint64_t>(buffer, pool.stream.get());
       for (const std::uint64_t word : words) CHECK(word != ~std::uint64_t{0});
       CHECK(std::set(words.begin(), words.end()).size() == words.size());
@@ -52,7 +53,8 @@ TEST_CASE("the wait for the host ends when it is released, or by itself",
 
 TEST_CASE("reading everything writes nothing", "[gpu][harness][sanitized]") {
   test::Pool pool;
-  const Buffer data = pool.buffers.input("data", std::size_t{8} << 20);  // every thread has elements
+  const Buffer data =
+      pool.buffers.input("data", std::size_t{8} << 20);  // every thread has elements
   const Buffer sink = pool.buffers.output("sink", sizeof(int));
   pool.buffers.poison(sink);
   launch_read_all(data.data, data.bytes, sink.as<int>(), pool.stream.get());

@@ -155,10 +155,9 @@ TEST_CASE("a case's profile is read, and one that is no numbers fails it", "[gpu
 
 TEST_CASE("a kernel that writes a NaN, leaves a gap or writes past its end gets none",
           "[gpu][harness]") {
-  for (const auto& [sabotage, sentence] :
-       {std::pair{Sabotage::nan, "element 3 is wrong"},
-        {Sabotage::unwritten, "element 524288 is wrong"},
-        {Sabotage::beyond_end, "buffer 'out' was written"}}) {
+  for (const auto& [sabotage, sentence] : {std::pair{Sabotage::nan, "element 3 is wrong"},
+                                           {Sabotage::unwritten, "element 524288 is wrong"},
+                                           {Sabotage::beyond_end, "buffer 'out' was written"}}) {
     Running gpu;
     const Entry entry = gpu.runner.measure("test/ones", "test", make_case(sabotage));
     CAPTURE(sentence);
@@ -190,11 +189,12 @@ TEST_CASE("a case that needs more memory than there is fails alone", "[gpu][harn
   const Entry failed = gpu.runner.measure("test/greedy", "test", greedy);
   CHECK(failed.verdict.status == VerdictStatus::failed);
   CHECK(gpu.runner.case_failure() == ExitCode::gpu_out_of_memory);
-  CHECK(gpu.runner.measure("test/ones", "test", make_case(Sabotage::none)).metric.value.has_value());
+  CHECK(
+      gpu.runner.measure("test/ones", "test", make_case(Sabotage::none)).metric.value.has_value());
 }
 
-// Hidden, and started by CMakeLists.txt in a process of its own: where an earlier test has captured a
-// stream or collected counters, CUPTI does not know the kernel (see Runner::sample_lines).
+// Hidden, and started by CMakeLists.txt in a process of its own: where an earlier test has captured
+// a stream or collected counters, CUPTI does not know the kernel (see Runner::sample_lines).
 TEST_CASE("a line's share of the waiting is sampled", "[.][gpu][alone]") {
   PcSampler::watch_modules();
   Running gpu;
@@ -205,7 +205,8 @@ TEST_CASE("a line's share of the waiting is sampled", "[.][gpu][alone]") {
   REQUIRE_FALSE(counters.empty());
   CHECK(counters[0].role == "stall_share_store");
   CAPTURE(counters[0].reason);
-  // Only now: a counter session before it would hide the kernel from the sampler, which excludes it.
+  // Only now: a counter session before it would hide the kernel from the sampler, which excludes
+  // it.
   sampler.reset();
   if (!CounterSession::probe(0).ok()) SKIP("no counters here");
   REQUIRE(counters[0].value.has_value());

@@ -185,7 +185,8 @@ TEST_CASE("opponents are timed in the order A B B A", "[gpu][harness]") {
   CHECK(samples.of_workload[0].size() == samples.of_workload[1].size());
   CHECK(samples.of_workload[0].size() == static_cast<std::size_t>((host[0] - before) / 2));
   CHECK(samples.timing.launches_per_sample == 1);
-  const double ratio = paired_ratio(samples.of_workload[0], samples.of_workload[1], Better::lower).median;
+  const double ratio =
+      paired_ratio(samples.of_workload[0], samples.of_workload[1], Better::lower).median;
   CHECK(std::abs(ratio - 4.0 / 3) < 0.02);
 }
 
@@ -193,13 +194,15 @@ TEST_CASE("beside opponents both turns of a short kernel are one sample", "[gpu]
   Timed gpu;
   const Workload a = gpu.spinning(20'000), b = gpu.spinning(40'000);
   const std::array<const Workload*, 2> both{&a, &b};
-  const Samples samples = gpu.sampler.sample(both, CacheState::hot, {.min_samples = 24, .max_samples = 24});
+  const Samples samples =
+      gpu.sampler.sample(both, CacheState::hot, {.min_samples = 24, .max_samples = 24});
   CHECK(samples.timing.mode == "graph");
   CHECK(samples.of_workload[0].size() == 12);
   CHECK(samples.of_workload[1].size() == 12);
   CHECK(samples.timing.launches_per_sample == 2 * samples.launches[0]);
   // Two turns are as many as were asked for, and yet one sample alone.
-  const Samples few = gpu.sampler.sample(both, CacheState::hot, {.target_relative_half_width = 1, .min_samples = 2});
+  const Samples few = gpu.sampler.sample(both, CacheState::hot,
+                                         {.target_relative_half_width = 1, .min_samples = 2});
   CHECK(few.of_workload[0].size() == 2);
 }
 
@@ -212,7 +215,7 @@ TEST_CASE("a cold launch finds nothing in the L2", "[gpu][harness]") {
   Workload reading;
   reading.launch = [&] {
     read_words<<<4 * gpu.facts.sms, 256, 0, gpu.stream.get()>>>(data.as<uint4>(), bytes / 16,
-                                                               sink.as<unsigned>());
+                                                                sink.as<unsigned>());
   };
   reading.launch();
   FATHOM_CUDA(cudaDeviceSynchronize());
@@ -245,7 +248,8 @@ TEST_CASE("nothing is timed while counters are collected", "[gpu][harness]") {
   CHECK(gpu.sample(workload).of_workload[0].size() > 1);
 }
 
-TEST_CASE("launches that wait for the GPU are timed all the same, and said to be", "[gpu][harness]") {
+TEST_CASE("launches that wait for the GPU are timed all the same, and said to be",
+          "[gpu][harness]") {
   Timed gpu;
   const Workload spinning = gpu.spinning(single_ns);
   Workload waiting;
@@ -257,7 +261,8 @@ TEST_CASE("launches that wait for the GPU are timed all the same, and said to be
   CAPTURE(samples.timing.mode, median(samples.of_workload[0]));
   CHECK(samples.timing.mode == "hot, launches not held back");
   CHECK(median(samples.of_workload[0]) > 1e-9 * single_ns * 0.98);
-  CHECK(median(samples.of_workload[0]) < 1e-9 * single_ns + 100e-6);  // and not the half second of waiting
+  CHECK(median(samples.of_workload[0]) <
+        1e-9 * single_ns + 100e-6);  // and not the half second of waiting
 }
 
 TEST_CASE("a metric that the kernel measures is taken as it is", "[gpu][harness]") {

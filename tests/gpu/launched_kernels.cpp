@@ -41,7 +41,8 @@ void __real___cudaRegisterFunction(void**, const char*, char*, const char*, int,
                                    dim3*, dim3*, int*);
 void __wrap___cudaRegisterFunction(void** module, const char* host_function, char* device_function,
                                    const char* device_name, int thread_limit, uint3* thread,
-                                   uint3* block, dim3* block_size, dim3* grid_size, int* warp_size) {
+                                   uint3* block, dim3* block_size, dim3* grid_size,
+                                   int* warp_size) {
   kernels().mangled_names[host_function] = device_name;
   __real___cudaRegisterFunction(module, host_function, device_function, device_name, thread_limit,
                                 thread, block, block_size, grid_size, warp_size);
@@ -57,7 +58,8 @@ cudaError_t __wrap___cudaGetKernel(cudaKernel_t* kernel, const void* host_functi
 #else
 cudaError_t __real_cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t);
 cudaError_t __wrap_cudaLaunchKernel(const void* host_function, dim3 grid, dim3 block,
-                                    void** arguments, std::size_t shared_bytes, cudaStream_t stream) {
+                                    void** arguments, std::size_t shared_bytes,
+                                    cudaStream_t stream) {
   kernels().launched.insert(host_function);
   return __real_cudaLaunchKernel(host_function, grid, block, arguments, shared_bytes, stream);
 }
@@ -86,7 +88,8 @@ std::vector<std::string> kernels_never_launched() {
   for (const auto& [host_function, mangled_name] : kernels().mangled_names) {
     // A nested name that begins with our namespace: not the tests' own kernels, nor a library's.
     const bool ours = mangled_name.starts_with("_ZN6fathom");
-    if (ours && !kernels().launched.contains(host_function)) names.push_back(demangled(mangled_name));
+    if (ours && !kernels().launched.contains(host_function))
+      names.push_back(demangled(mangled_name));
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -14,9 +14,9 @@ using namespace fathom::warp_reduce;
 
 namespace {
 
-/// What the lanes must hold after one round: several reductions, then a division by 32 for each. The
-/// first reduction gives every lane the sum, and the next ones multiply it by 32 exactly, so it is the
-/// mean of the start values, rounded down for integers.
+/// What the lanes must hold after one round: several reductions, then a division by 32 for each.
+/// The first reduction gives every lane the sum, and the next ones multiply it by 32 exactly, so it
+/// is the mean of the start values, rounded down for integers.
 template <class T>
 std::array<T, 32> lanes_after_round(int chain) {
   int sum = 0;
@@ -65,7 +65,8 @@ void check_stage(test::Pool& pool, WarpMethod method, StageType type, int warps,
     for (int warp = 0; warp < blocks * warps; ++warp) {
       for (int lane = 0; lane < 32; ++lane) {
         CAPTURE(chain, warp, lane);
-        CHECK(lanes[(static_cast<std::size_t>(warp) * chains + chain) * 32 + lane] == expected[lane]);
+        CHECK(lanes[(static_cast<std::size_t>(warp) * chains + chain) * 32 + lane] ==
+              expected[lane]);
       }
     }
   }
@@ -79,7 +80,8 @@ void check_stage(test::Pool& pool, WarpMethod method, StageType type, int warps,
 
 }  // namespace
 
-TEST_CASE("each way to add up a warp leaves the lanes as it must", "[gpu][warp_reduce][sanitized]") {
+TEST_CASE("each way to add up a warp leaves the lanes as it must",
+          "[gpu][warp_reduce][sanitized]") {
   test::Pool pool;
   for (const WarpMethod method :
        {WarpMethod::shuffle_xor, WarpMethod::shuffle_down, WarpMethod::reduce_add,

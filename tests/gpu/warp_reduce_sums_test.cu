@@ -40,11 +40,16 @@ std::vector<std::byte> as_bytes(std::size_t count) {
 std::vector<std::byte> values(Element element) {
   const std::size_t count = largest + largest_offset;
   switch (element) {
-    case Element::f32: return as_bytes<float>(count);
-    case Element::f64: return as_bytes<double>(count);
-    case Element::i32: return as_bytes<int>(count);
-    case Element::f16: return as_bytes<__half>(count);
-    case Element::bf16: return as_bytes<__nv_bfloat16>(count);
+    case Element::f32:
+      return as_bytes<float>(count);
+    case Element::f64:
+      return as_bytes<double>(count);
+    case Element::i32:
+      return as_bytes<int>(count);
+    case Element::f16:
+      return as_bytes<__half>(count);
+    case Element::bf16:
+      return as_bytes<__nv_bfloat16>(count);
   }
   return {};
 }
@@ -70,9 +75,9 @@ TEST_CASE("every sum is exact, whatever the number of elements and the start",
     const Buffer source = buffers.output("source", host.size());  // exact size, unlike an input
     FATHOM_CUDA(cudaMemcpyAsync(source.data, host.data(), host.size(), cudaMemcpyHostToDevice,
                                 gpu.stream.get()));
-    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{31},
-                                std::size_t{1000}, std::size_t{16384}, std::size_t{16385},
-                                std::size_t{65536}, largest}) {
+    for (const std::size_t n :
+         {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{31}, std::size_t{1000},
+          std::size_t{16384}, std::size_t{16385}, std::size_t{65536}, largest}) {
       for (const int offset : {0, 1, 3, largest_offset}) {
         double expected = 0;
         for (std::size_t i = 0; i < n; ++i) expected += value_at(i + offset);
@@ -80,8 +85,8 @@ TEST_CASE("every sum is exact, whatever the number of elements and the start",
         const SumArguments arguments{source.data + offset * element_bytes(kernel.element), n,
                                      result.data, state.as<DynamicState>(), block_sums.data};
         launch_sum(kernel, arguments, gpu.facts.sms, gpu.stream.get());
-        CAPTURE(static_cast<int>(kernel.recipe), static_cast<int>(kernel.element), kernel.threads, n,
-                offset);
+        CAPTURE(static_cast<int>(kernel.recipe), static_cast<int>(kernel.element), kernel.threads,
+                n, offset);
         CHECK(result_of(kernel.element, result.data) == expected);
       }
     }

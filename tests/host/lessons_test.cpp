@@ -101,8 +101,9 @@ Outcome run_as(const Rung& rung, const Problem& p, int left_out) {
       }
       long double sum = 0, magnitude = 0;
       for (std::int64_t k = 0; k < (p.alpha == 0 ? 0 : p.k); ++k) {
-        const long double x = static_cast<long double>(p.transa == Transpose::no ? a.at(i, k) : a.at(k, i)) *
-                         (p.transb == Transpose::no ? b.at(k, j) : b.at(j, k));
+        const long double x =
+            static_cast<long double>(p.transa == Transpose::no ? a.at(i, k) : a.at(k, i)) *
+            (p.transb == Transpose::no ? b.at(k, j) : b.at(j, k));
         sum += p.alpha * x;
         magnitude += std::abs(p.alpha * x);
       }
@@ -293,8 +294,8 @@ TEST_CASE("what the lessons' traffic costs", "[host][gemm]") {
   for (const ExpectedTraffic& expected : expected_traffic) {
     CAPTURE(expected.lesson);
     const std::string name = expected.lesson;
-    const auto lesson = std::ranges::find(
-        lessons, name.starts_with("fp64/") ? name : "fp32/" + name, &Lesson::id);
+    const auto lesson =
+        std::ranges::find(lessons, name.starts_with("fp64/") ? name : "fp32/" + name, &Lesson::id);
     REQUIRE(lesson != lessons.end());
     REQUIRE(lesson->takes_own_path(one_tile(*lesson)));
     const Report report = run(*lesson, one_tile(*lesson)).report;
@@ -312,7 +313,8 @@ TEST_CASE("an access outside of the matrices is a fault", "[host][gemm]") {
   const Lesson lesson = fp32::row_major::naive();
   const Problem p = make_problem(Class::fp32, 32, 32, 8);
   std::mt19937 random(7);
-  HostMatrix<float> a(p.m, p.k, p.lda, random), b(p.k, p.n, p.ldb, random), c(p.m, p.n, p.ldc, random);
+  HostMatrix<float> a(p.m, p.k, p.lda, random), b(p.k, p.n, p.ldb, random),
+      c(p.m, p.n, p.ldc, random);
   const auto faults = [&](std::span<const Buffer> buffers) {
     Recording recording(buffers);
     lesson.launch({p, a.data(), b.data(), c.data()}, {}, nullptr);

@@ -21,8 +21,8 @@ std::string copy_name(const std::string& element, int count, int unroll = 1,
 
 }  // namespace
 
-// Each copy has its packs' accesses twice, for whole tiles and for the last one, and one element's for
-// what is no whole pack.
+// Each copy has its packs' accesses twice, for whole tiles and for the last one, and one element's
+// for what is no whole pack.
 TEST_CASE("copies have the accesses of their width", "[sass][copy_bandwidth]") {
   const auto functions = disassemble_library("probe_copy_bandwidth_kernels");
   const auto check = [&](const char* element, int count, const Histogram& loads,
@@ -39,7 +39,8 @@ TEST_CASE("copies have the accesses of their width", "[sass][copy_bandwidth]") {
   check("float", 2, {{"LDG.E", 1}, {"LDG.E.64", 2}}, {{"STG.E", 1}, {"STG.E.64", 2}});
   check("float", 4, {{"LDG.E", 1}, {"LDG.E.128", 2}}, {{"STG.E", 1}, {"STG.E.128", 2}});
   check("__half", 8, {{"LDG.E.U16", 1}, {"LDG.E.128", 2}}, {{"STG.E.U16", 1}, {"STG.E.128", 2}});
-  check("signed char", 16, {{"LDG.E.U8", 1}, {"LDG.E.128", 2}}, {{"STG.E.U8", 1}, {"STG.E.128", 2}});
+  check("signed char", 16, {{"LDG.E.U8", 1}, {"LDG.E.128", 2}},
+        {{"STG.E.U8", 1}, {"STG.E.128", 2}});
   // 32 bytes are two instructions of 16 (V6).
   check("float", 8, {{"LDG.E", 1}, {"LDG.E.128", 4}}, {{"STG.E", 1}, {"STG.E.128", 4}});
   check("double", 4, {{"LDG.E.64", 1}, {"LDG.E.128", 4}}, {{"STG.E.64", 1}, {"STG.E.128", 4}});

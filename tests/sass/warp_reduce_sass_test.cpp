@@ -29,7 +29,8 @@ std::string stage_name(WarpMethod method, StageType type, int chains) {
 
 }  // namespace
 
-TEST_CASE("sums load 16 bytes, shuffle twice and add to memory once a block", "[sass][warp_reduce]") {
+TEST_CASE("sums load 16 bytes, shuffle twice and add to memory once a block",
+          "[sass][warp_reduce]") {
   const auto functions = disassemble_library("probe_warp_reduce_kernels");
   for (const char* type : {"float", "double", "unsigned int", "__half", "__nv_bfloat16"}) {
     CAPTURE(type);

@@ -142,8 +142,8 @@ TEST_CASE("V5 to V7 are answered by counters alone", "[probes][copy_bandwidth]")
   CHECK(verdict_of(with(sectors(gib_sectors, 2 * gib_sectors), {batch(1.2)}), "V7") ==
         ClaimVerdict::refuted);
   // A batch whose requests nobody counted is no evidence for "only".
-  CHECK(verdict_of(with(sectors(gib_sectors, 2 * gib_sectors), {looped(16, 1.2, "unroll")}), "V7") ==
-        ClaimVerdict::not_measured);
+  CHECK(verdict_of(with(sectors(gib_sectors, 2 * gib_sectors), {looped(16, 1.2, "unroll")}),
+                   "V7") == ClaimVerdict::not_measured);
   CHECK(verdict_of(sectors(gib_sectors + 1, 2 * gib_sectors), "V5") == ClaimVerdict::refuted);
   CHECK(verdict_of(sectors(gib_sectors, gib_sectors), "V6") == ClaimVerdict::refuted);
 

@@ -28,9 +28,9 @@ TEST_CASE("a run tunes each product once, and says what it chose", "[gemm]") {
   CHECK(autotuner.find(other, product) == nullptr);
   CHECK(autotuner.find(rung, make_problem(Class::fp32, 512, 256, 1025)) == nullptr);
   REQUIRE(autotuner.notes().size() == 1);
-  CHECK_THAT(autotuner.notes()[0],
-             ContainsSubstring("fp32/a on " + product.describe() + ": second, 1.25 ms against 1.5 ms") &&
-                 ContainsSubstring("7 variants"));
+  CHECK_THAT(autotuner.notes()[0], ContainsSubstring("fp32/a on " + product.describe() +
+                                                     ": second, 1.25 ms against 1.5 ms") &&
+                                       ContainsSubstring("7 variants"));
 }
 
 TEST_CASE("a run that finds nothing to tune says so", "[gemm]") {
@@ -53,7 +53,10 @@ TEST_CASE("a variant is preferred to the default only where it is clearly faster
 }
 
 TEST_CASE("the tilings' variants begin with the plan's and fit the product", "[gemm]") {
-  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{4096, 4096, 4096}, {128, 8192, 8192}, {16, 8192, 8192}, {300, 300, 7}}) {
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{4096, 4096, 4096},
+                                {128, 8192, 8192},
+                                {16, 8192, 8192},
+                                {300, 300, 7}}) {
     const Problem problem = make_problem(Class::fp32, m, n, k);
     const auto variants = fp32::tiling_variants(problem, 132);
     CAPTURE(problem.describe(), variants.size());

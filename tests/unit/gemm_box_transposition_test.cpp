@@ -9,8 +9,8 @@
 #include "models/shared_memory.h"
 #include "models/warp_access.h"
 
-// The copy in shared memory that feeds the fp32 kernel with operands along k: what it moves where, and that
-// nothing of it has a bank conflict.
+// The copy in shared memory that feeds the fp32 kernel with operands along k: what it moves where,
+// and that nothing of it has a bank conflict.
 
 using namespace fathom;
 using namespace fathom::gemm;
@@ -36,14 +36,17 @@ TEST_CASE("a box is transposed without a bank conflict", "[gemm]") {
     const int pitch = rows + transposed_line_pad;
     for (int row = 0; row < rows; row += rows_transposed_at_once) {
       CAPTURE(rows, row);
-      const auto load = cost_of(models::Access::load, [&](int lane) { return box_row_offset(lane, row); });
-      const auto store =
-          cost_of(models::Access::store, [&](int lane) { return transposed_offset(lane, row, pitch); });
+      const auto load =
+          cost_of(models::Access::load, [&](int lane) { return box_row_offset(lane, row); });
+      const auto store = cost_of(models::Access::store,
+                                 [&](int lane) { return transposed_offset(lane, row, pitch); });
       CHECK((load.conflicts == 0 && load.wavefronts == 4));
       CHECK((store.conflicts == 0 && store.wavefronts == 4));
     }
     // Without the padding each store would take eight times as long.
-    CHECK(cost_of(models::Access::store, [&](int lane) { return transposed_offset(lane, 0, rows); }).wavefronts == 32);
+    CHECK(cost_of(models::Access::store, [&](int lane) {
+            return transposed_offset(lane, 0, rows);
+          }).wavefronts == 32);
   }
 }
 

@@ -106,11 +106,10 @@ TEST_CASE("claims on one thing compare a lesson with one that goes on from it", 
   struct Row {
     const char *id, *rung, *other, *role, *told;
   };
-  for (const Row& row :
-       {Row{"GC9", "column_major/06_tile_128", "column_major/09_tile_8x8", "global_store_sectors",
-            "2,097,152 against 4,194,304"},
-        {"GC13", "column_major/03_tile_2x2", "column_major/10_vector_store", "stall_mio_throttle",
-         "2097152.00 against 4194304.00"}}) {
+  for (const Row& row : {Row{"GC9", "column_major/06_tile_128", "column_major/09_tile_8x8",
+                             "global_store_sectors", "2,097,152 against 4,194,304"},
+                         {"GC13", "column_major/03_tile_2x2", "column_major/10_vector_store",
+                          "stall_mio_throttle", "2097152.00 against 4194304.00"}}) {
     CAPTURE(row.id);
     const auto judged = [&](double throughput, double counted) {
       Entry rung = entry(row.rung, 41e12), other = entry(row.other, throughput);
@@ -273,7 +272,8 @@ TEST_CASE("wmma's share of the peak is of what the GPU's maker publishes", "[gem
   CHECK(verdict({claimed(350e12, 989.5e12)}, "G6") == ClaimVerdict::refuted);
   CHECK(verdict({claimed(350e12, 0)}, "G6") == ClaimVerdict::not_measured);
   // The ladder's own sizes and scalars are no answer.
-  CHECK(verdict({entry("02_wmma_shared", 165.1e12, 4096, "fp16")}, "G6") == ClaimVerdict::not_measured);
+  CHECK(verdict({entry("02_wmma_shared", 165.1e12, 4096, "fp16")}, "G6") ==
+        ClaimVerdict::not_measured);
   const Claim claim = planted::claim(
       gemm::conclude(std::vector{claimed(350e12, 1000e12),
                                  entry("13_all_layouts", 700e12, compared_size, "fp16")})

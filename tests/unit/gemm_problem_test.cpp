@@ -1,8 +1,8 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <numbers>
 #include <limits>
+#include <numbers>
 #include <utility>
 
 #include "gemm/bench/problem.h"
@@ -95,7 +95,8 @@ TEST_CASE("a product says what it is", "[gemm]") {
   CHECK(p.describe() == "fp32-3xtf32 TN 3x5x7 ldc 9 alpha 0.5 beta 2");
 }
 
-TEST_CASE("a tolerance grows with the root of k and is far below what one wrong step costs", "[gemm]") {
+TEST_CASE("a tolerance grows with the root of k and is far below what one wrong step costs",
+          "[gemm]") {
   const auto at = [](Class of, std::int64_t k) { return tolerance(make_problem(of, 64, 64, k)); };
   CHECK(at(Class::fp32, 4096).per_magnitude == Catch::Approx((8 * 64 + 4) * 0x1p-24));
   CHECK(at(Class::fp32, 16384).per_magnitude / at(Class::fp32, 4096).per_magnitude ==
@@ -119,7 +120,8 @@ TEST_CASE("a tolerance grows with the root of k and is far below what one wrong 
   for (const auto& [k, measured] :
        {std::pair{1024, 1.70e-3}, {4096, 2.13e-3}, {8192, 2.64e-3}, {16384, 3.54e-3}})
     CHECK(at(Class::fp8, k).relative_frobenius > 3 * measured);
-  // And its elements, as recorded when each of k counted as a rounding: the worst of what was allowed.
+  // And its elements, as recorded when each of k counted as a rounding: the worst of what was
+  // allowed.
   for (const auto& [k, worst] :
        {std::pair{256, 0.0799}, {1024, 0.0280}, {8192, 0.0104}, {16384, 0.0072}})
     CHECK(at(Class::fp8, k).per_magnitude > 2 * worst * (8 * std::sqrt(k) + 4) * 0x1p-13);
@@ -130,15 +132,19 @@ TEST_CASE("a tolerance grows with the root of k and is far below what one wrong 
   // Promoted sums of fp8 are held to what 128 of k cost.
   const Problem deep = make_problem(Class::fp8, 64, 64, 8192);
   CHECK(tolerance(deep, true).relative_frobenius < 0.6 * tolerance(deep).relative_frobenius);
-  CHECK(tolerance(deep, true).per_magnitude == tolerance(make_problem(Class::fp8, 64, 64, 128)).per_magnitude);
+  CHECK(tolerance(deep, true).per_magnitude ==
+        tolerance(make_problem(Class::fp8, 64, 64, 128)).per_magnitude);
   CHECK(tolerance(make_problem(Class::fp8, 64, 64, 64), true).per_magnitude ==
         tolerance(make_problem(Class::fp8, 64, 64, 64)).per_magnitude);
   // Three products of tf32 are held to what fp32 is.
-  CHECK(at(Class::fp32_3xtf32, 4096).relative_frobenius < 1.1 * at(Class::fp32, 4096).relative_frobenius);
+  CHECK(at(Class::fp32_3xtf32, 4096).relative_frobenius <
+        1.1 * at(Class::fp32, 4096).relative_frobenius);
 }
 
-TEST_CASE("an element that has nothing to do with the right one is off by more than allowed", "[gemm]") {
-  // Of random normal data an element's standard deviation is sqrt(k), and its magnitude 2 / pi of k.
+TEST_CASE("an element that has nothing to do with the right one is off by more than allowed",
+          "[gemm]") {
+  // Of random normal data an element's standard deviation is sqrt(k), and its magnitude 2 / pi of
+  // k.
   const auto of_a_deviation = [](Class of, std::int64_t k, bool promoted = false) {
     const Tolerance allowed = tolerance(make_problem(of, 64, 64, k), promoted);
     return allowed.per_magnitude * 2 / std::numbers::pi * std::sqrt(static_cast<double>(k));

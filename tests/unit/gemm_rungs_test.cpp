@@ -72,7 +72,8 @@ TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
     const Request request = read_request({{"rung", std::string(id)}});
     CHECK(request.rungs == std::vector{now->id()});
     REQUIRE(request.notes.size() == 1);
-    CHECK(request.notes[0].find(std::string(id) + " is " + now->id() + " now") != std::string::npos);
+    CHECK(request.notes[0].find(std::string(id) + " is " + now->id() + " now") !=
+          std::string::npos);
   }
   CHECK(current_id("fp32/row_major/01_naive").empty());
   CHECK(read_request({{"rung", std::string("fp32/row_major/01_naive")}}).notes.empty());

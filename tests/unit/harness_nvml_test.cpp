@@ -278,7 +278,8 @@ TEST_CASE("MIG, vGPU and fewer lanes show in facts and warnings", "[harness][fac
 TEST_CASE("Processes on the GPU are a warning, unless they may be siblings", "[harness][facts]") {
   const FakeNvml fake(Answers{{"processes", "2"}});
   CHECK(facts().warnings.size() == 1);
-  CHECK(fathom::assemble_device_facts(h200(), {13000, 13000}, NvmlLibrary(), true).warnings.empty());
+  CHECK(
+      fathom::assemble_device_facts(h200(), {13000, 13000}, NvmlLibrary(), true).warnings.empty());
 }
 
 TEST_CASE("An idle healthy GPU gets no complaint", "[harness][doctor]") {

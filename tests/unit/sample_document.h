@@ -329,7 +329,8 @@ inline Document document() {
   return d;
 }
 
-/// A matrix of latencies of two kinds of lines: SMs in two groups, near to one half of the lines each.
+/// A matrix of latencies of two kinds of lines: SMs in two groups, near to one half of the lines
+/// each.
 inline Document heat_map_document(int sms = 8, int lines = 16) {
   Document d = empty_run();
   for (int sm = 0; sm < sms; ++sm) {
@@ -354,8 +355,14 @@ inline Document heat_map_document(int sms = 8, int lines = 16) {
   v.y_axis = "sm";
   for (int sm = 0; sm < sms; sm += 2) v.row_order.push_back(std::int64_t{sm});
   for (int sm = 1; sm < sms; sm += 2) v.row_order.push_back(std::int64_t{sm});
-  d.probes = {{"topology", "Which SMs are near which lines?", "Two groups.",
-               "Each SM chases each line alone.", ProbeStatus::complete, "", 3, {std::move(v)}}};
+  d.probes = {{"topology",
+               "Which SMs are near which lines?",
+               "Two groups.",
+               "Each SM chases each line alone.",
+               ProbeStatus::complete,
+               "",
+               3,
+               {std::move(v)}}};
   return d;
 }
 

@@ -9,9 +9,10 @@
 
 namespace fathom::sample {
 
-// A matrix-product ladder as a run leaves it, for tests of its page. Made up, but of the size and the shape of a
-// real one: two types, the longer with two dozen rungs of long names, opponents, counters that are there
-// and missing, sizes, tiles with a saw-tooth, lasting load under a power cap.
+// A matrix-product ladder as a run leaves it, for tests of its page. Made up, but of the size and
+// the shape of a real one: two types, the longer with two dozen rungs of long names, opponents,
+// counters that are there and missing, sizes, tiles with a saw-tooth, lasting load under a power
+// cap.
 
 /// A rung by what a reader sees of it.
 struct SampleRung {
@@ -81,36 +82,50 @@ inline const std::vector<SampleRung>& sample_fp32() {
 
 inline const std::vector<SampleRung>& sample_bf16() {
   static const std::vector<SampleRung> rungs{
-      {"06_wgmma", 402, 0, 0, 0, 168, 65536, 8, "One warpgroup and wgmma on tiles that the copy engine brings.",
+      {"06_wgmma", 402, 0, 0, 0, 168, 65536, 8,
+       "One warpgroup and wgmma on tiles that the copy engine brings.",
        "Operands go from shared memory to the tensor cores."},
-      {"07_warp_specialised", 561, 0, 0, 0, 168, 131072, 12, "A producer warp.", "Loads under products."},
-      {"08_wide_tile", 655, 0, 0, 0, 168, 196608, 12, "128 x 256 tiles.", "A quarter less traffic."},
+      {"07_warp_specialised", 561, 0, 0, 0, 168, 131072, 12, "A producer warp.",
+       "Loads under products."},
+      {"08_wide_tile", 655, 0, 0, 0, 168, 196608, 12, "128 x 256 tiles.",
+       "A quarter less traffic."},
       {"13_all_layouts", 791, 0, 0, 0, 168, 212992, 12, "Every layout.", "No copies."}};
   return rungs;
 }
 
-inline Opponent sample_opponent(const char* name, const Entry& entry, double share, const char* kernels) {
+inline Opponent sample_opponent(const char* name, const Entry& entry, double share,
+                                const char* kernels) {
   Opponent opponent;
   opponent.name = name;
   opponent.samples = samples(*entry.metric.value * share, 0.002, 77, 12);
   opponent.value = median(opponent.samples);
-  const PairedRatio ratio = paired_ratio(samples(*entry.metric.value, 0.002, 78, 12), opponent.samples, Better::higher);
+  const PairedRatio ratio =
+      paired_ratio(samples(*entry.metric.value, 0.002, 78, 12), opponent.samples, Better::higher);
   opponent.ratio = ratio.median;
   opponent.ratio_interval = ratio.interval;
   opponent.notes = {{"algorithm", "the library's default"}, {"kernels", kernels}};
   return opponent;
 }
 
-inline Entry product_entry(const char* part, const char* type, const std::string& rung, std::int64_t m, std::int64_t n,
-                           std::int64_t k, double tflops, double peak_tflops, const char* layout = "NN") {
+inline Entry product_entry(const char* part, const char* type, const std::string& rung,
+                           std::int64_t m, std::int64_t n, std::int64_t k, double tflops,
+                           double peak_tflops, const char* layout = "NN") {
   const std::string size = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
   const bool plain = std::string(part) == "ladder" || std::string(part) == "contest" ||
                      std::string(part) == "claim";
   const std::string suffix = plain ? "" : std::string("/") + part;
   Entry e = timed_entry("gemm", std::string(type) + "/" + rung + "/" + layout + "/" + size + suffix,
-                        {{"part", part}, {"type", type}, {"rung", rung}, {"layout", layout}, {"m", m}, {"n", n},
-                         {"k", k}, {"alpha", 1.0}, {"beta", 0.0}},
-                        {"throughput", "FLOP/s", Better::higher, std::nullopt}, samples(tflops * 1e12, 0.001, 5, 12));
+                        {{"part", part},
+                         {"type", type},
+                         {"rung", rung},
+                         {"layout", layout},
+                         {"m", m},
+                         {"n", n},
+                         {"k", k},
+                         {"alpha", 1.0},
+                         {"beta", 0.0}},
+                        {"throughput", "FLOP/s", Better::higher, std::nullopt},
+                        samples(tflops * 1e12, 0.001, 5, 12));
   const double flop = 2.0 * double(m) * double(n) * double(k);
   const double element = std::string(type) == "fp32" ? 4 : 2;
   e.real_time_s = flop / *e.metric.value;
@@ -139,7 +154,8 @@ inline void add_resources(Entry& e, const SampleRung& r) {
 
 inline void add_counters(Entry& e, const SampleRung& r, bool tensor) {
   const auto add = [&](const char* role, const char* unit, double value) {
-    e.counters.push_back({role, std::string("metric of ") + role, unit, value, "", std::nullopt, 0, ""});
+    e.counters.push_back(
+        {role, std::string("metric of ") + role, unit, value, "", std::nullopt, 0, ""});
   };
   const double dram = 2.1e8 + 1e10 / r.tflops / 50;
   add("global_load_sectors", "sectors", r.sectors);
@@ -167,7 +183,9 @@ inline void add_counters(Entry& e, const SampleRung& r, bool tensor) {
 }
 
 /// Whole waves of tiles of 128 x 256 on 132 SMs, as the model of tiles counts them.
-inline double sample_steps(std::int64_t m) { return std::ceil(std::ceil(double(m) / 256) * 32 / 132) * 256; }
+inline double sample_steps(std::int64_t m) {
+  return std::ceil(std::ceil(double(m) / 256) * 32 / 132) * 256;
+}
 
 inline void add_store_sectors(Entry& e, double sectors) {
   e.counters.push_back({"global_store_sectors", "metric of global_store_sectors", "sectors",
@@ -175,8 +193,8 @@ inline void add_store_sectors(Entry& e, double sectors) {
 }
 
 /// What differs from a rung in one thing, which a claim is about.
-inline void add_type(Document& d, const char* type, const std::vector<SampleRung>& rungs, double peak, double library,
-                     const char* kernel) {
+inline void add_type(Document& d, const char* type, const std::vector<SampleRung>& rungs,
+                     double peak, double library, const char* kernel) {
   const std::string top = rungs.back().name;
   for (const SampleRung& rung : rungs) {
     const std::string name = rung.name, file = name.substr(name.find('/') + 1);
@@ -193,16 +211,17 @@ inline void add_type(Document& d, const char* type, const std::vector<SampleRung
       e.extras["tuned"] = 1;
     }
     if (rung.name == top) {
-      e.opponents = {sample_opponent("cuBLAS", e, library / rung.tflops, kernel),
-                     sample_opponent("cuBLASLt, best of 32", e, 1.01 * library / rung.tflops, kernel)};
+      e.opponents = {
+          sample_opponent("cuBLAS", e, library / rung.tflops, kernel),
+          sample_opponent("cuBLASLt, best of 32", e, 1.01 * library / rung.tflops, kernel)};
     }
     const bool narrow = rung.name == std::string("column_major/06_tile_128");
     if (narrow) add_store_sectors(e, 2097152);
     judge_entry(e);
     d.entries.push_back(std::move(e));
   }
-  const auto add = [&](const char* part, std::int64_t m, std::int64_t n, std::int64_t k, double tflops, double ratio,
-                       const char* layout = "NN") {
+  const auto add = [&](const char* part, std::int64_t m, std::int64_t n, std::int64_t k,
+                       double tflops, double ratio, const char* layout = "NN") {
     Entry e = product_entry(part, type, top, m, n, k, tflops, peak, layout);
     if (std::string(part) == "tiles" || std::string(part) == "sizes") {
       // What power leaves of it falls with the product's size.
@@ -229,12 +248,15 @@ inline void add_type(Document& d, const char* type, const std::vector<SampleRung
   const double best = rungs.back().tflops;
   add("contest", 8192, 8192, 8192, best * 1.02, 1.08);
   add("contest", 16, 8192, 8192, best * 0.2, 1.12);
-  for (const char* layout : {"NT", "TN", "TT"}) add("layouts", 4096, 4096, 4096, best * 0.98, 1.03, layout);
+  for (const char* layout : {"NT", "TN", "TT"})
+    add("layouts", 4096, 4096, 4096, best * 0.98, 1.03, layout);
   for (const std::int64_t size : {256, 512, 1024, 2048, 4096, 8192, 16384}) {
     const double s = double(size);
-    add("sizes", size, size, size, best / (1 + 6e8 / (s * s * s)) * std::min(1.0, 0.4 + s / 5000), 1.05);
+    add("sizes", size, size, size, best / (1 + 6e8 / (s * s * s)) * std::min(1.0, 0.4 + s / 5000),
+        1.05);
   }
-  for (const std::int64_t m : {3072, 3088, 3200, 3328, 3344, 3456, 3584, 3600, 3712, 3840, 3856, 3968, 4096, 4112, 4224, 4352}) {
+  for (const std::int64_t m : {3072, 3088, 3200, 3328, 3344, 3456, 3584, 3600, 3712, 3840, 3856,
+                               3968, 4096, 4112, 4224, 4352}) {
     const double model = double(m) / sample_steps(m) / (4096 / sample_steps(4096));
     add("tiles", m, 4096, 4096, best * (0.15 + 0.85 * model), 1.03);
   }
@@ -247,8 +269,10 @@ inline Document ladder_document() {
   d.bounds = {{"dram_bandwidth", "B/s", "6016 bit x 3.201 GHz x 2 / 8", 4.814e12},
               {"shared_bandwidth", "B/s", "132 SMs x 128 B x 1980 MHz", 33.45e12},
               {"fp32_fma", "FLOP/s", "132 SMs x 128 FMA x 2 x 1980 MHz", 66.9e12}};
-  d.notes = {"Tuned choices of ~/.local/state/fathom/tuning/nvidia-h200.json were used for one product."};
-  add_type(d, "fp32", sample_fp32(), 66.9, 51.4, "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize256x128x8");
+  d.notes = {
+      "Tuned choices of ~/.local/state/fathom/tuning/nvidia-h200.json were used for one product."};
+  add_type(d, "fp32", sample_fp32(), 66.9, 51.4,
+           "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize256x128x8");
   add_type(d, "bf16", sample_bf16(), 1070.5, 782, "nvjet_hsh_256x128_64x4_2x1_v_bz_NNT");
   // One of the rungs has no counters: the driver withheld them.
   for (Counter& counter : d.entries[2].counters) {
@@ -256,14 +280,15 @@ inline Document ladder_document() {
     counter.reason = "the driver does not permit counters";
   }
   Findings findings = gemm::conclude(d.entries);
-  ProbeSummary probe{"gemm",
-                     "How fast does this GPU multiply matrices?",
-                     findings.answer,
-                     "Each rung is held against an fp64 reference and timed alternately with the library.",
-                     ProbeStatus::complete,
-                     "",
-                     95.5,
-                     findings.views};
+  ProbeSummary probe{
+      "gemm",
+      "How fast does this GPU multiply matrices?",
+      findings.answer,
+      "Each rung is held against an fp64 reference and timed alternately with the library.",
+      ProbeStatus::complete,
+      "",
+      95.5,
+      findings.views};
   probe.page = findings.page;
   probe.page_title = findings.page_title;
   d.probes = {std::move(probe)};

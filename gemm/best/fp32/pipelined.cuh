@@ -43,19 +43,21 @@ struct StageRange {
   __device__ int first_k() const { return begin == 0 ? 0 : first_depth + (begin - 1) * Tile::k; }
 };
 
-/// A thread's sums of the tile whose first row and column are `tile_row` and `tile_column`, over a range of k.
-/// `before_reading` is called between what is only computed and the first copy.
+/// A thread's sums of the tile whose first row and column are `tile_row` and `tile_column`, over a
+/// range of k. `before_reading` is called between what is only computed and the first copy.
 template <class Tile, Along along_a, Along along_b, class Before>
 __device__ __forceinline__ typename Tile::Threads::Sums pipelined_sums(
-    const Product<float>& p, int tile_row, int tile_column, const StageRange<Tile>& range, float* shared,
-    const typename Tile::Threads& threads, const Before& before_reading) {
+    const Product<float>& p, int tile_row, int tile_column, const StageRange<Tile>& range,
+    float* shared, const typename Tile::Threads& threads, const Before& before_reading) {
   using CopyA = TileCopy<Tile::m, Tile::k, Tile::threads, along_a>;
   using CopyB = TileCopy<Tile::n, Tile::k, Tile::threads, along_b>;
   using Threads = typename Tile::Threads;
   const int begin = range.begin, end = range.end, first_k = range.first_k();
 
-  CopyA copy_a(&p.a(tile_row, first_k), along_a == Along::inner ? p.a.row_stride : p.a.column_stride);
-  CopyB copy_b(&p.b(first_k, tile_column), along_b == Along::inner ? p.b.column_stride : p.b.row_stride);
+  CopyA copy_a(&p.a(tile_row, first_k),
+               along_a == Along::inner ? p.a.row_stride : p.a.column_stride);
+  CopyB copy_b(&p.b(first_k, tile_column),
+               along_b == Along::inner ? p.b.column_stride : p.b.row_stride);
   before_reading(copy_a, copy_b);
   const std::uint32_t base = shared_address(shared);
   constexpr std::uint32_t stage_bytes = Tile::stage_floats * sizeof(float);
@@ -84,14 +86,15 @@ __device__ __forceinline__ typename Tile::Threads::Sums pipelined_sums(
   const float* line_a = shared + threads.row;
   const float* line_b = shared + CopyA::elements + threads.column;
   fragment[0].load(line_a, line_b);
-  int reading = 0;                                             // the stage that is being read
-  std::uint32_t writing = (Tile::stages - 1) * stage_bytes;    // offset of the stage that is free
+  int reading = 0;                                           // the stage that is being read
+  std::uint32_t writing = (Tile::stages - 1) * stage_bytes;  // offset of the stage that is free
 
   for (int step = begin; step < end; ++step) {
 #pragma unroll
     for (int k = 0; k < Tile::k; ++k) {
       if (k + 1 < Tile::k) {
-        fragment[(k + 1) % 2].load(line_a + (k + 1) * CopyA::pitch, line_b + (k + 1) * CopyB::pitch);
+        fragment[(k + 1) % 2].load(line_a + (k + 1) * CopyA::pitch,
+                                   line_b + (k + 1) * CopyB::pitch);
       } else {
         // The next stage has arrived for this thread, and after the barrier for all; nobody reads
         // the present one any more, so that the copies after it may overwrite it.
@@ -117,8 +120,8 @@ __device__ __forceinline__ typename Tile::Threads::Sums pipelined_sums(
   return sums;
 }
 
-/// C row-major; m >= Tile::m, n >= Tile::n, k >= 1. `vectors`: C and every line of it start on 16 bytes,
-/// and n is a multiple of 4.
+/// C row-major; m >= Tile::m, n >= Tile::n, k >= 1. `vectors`: C and every line of it start on 16
+/// bytes, and n is a multiple of 4.
 template <class Tile, Along along_a, Along along_b>
 __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     pipelined_product(Product<float> p, int tiles_m, int tiles_n, bool vectors, KParts parts) {
@@ -129,14 +132,15 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
   const int part = static_cast<int>(blockIdx.x) % parts.parts;
   const TileIndex tile = banded_tile<8>(block, tiles_m, tiles_n);
   const int first_row = tile.m * Tile::m, first_column = tile.n * Tile::n;
-  const int tile_row = min(first_row, p.m - Tile::m), tile_column = min(first_column, p.n - Tile::n);
+  const int tile_row = min(first_row, p.m - Tile::m),
+            tile_column = min(first_column, p.n - Tile::n);
   const typename Tile::Threads threads;
   const long long stages = StageRange<Tile>::stages_of(p.k);
   const StageRange<Tile> range(p.k, static_cast<int>(stages * part / parts.parts),
                                static_cast<int>(stages * (part + 1) / parts.parts));
-  const auto sums = pipelined_sums<Tile, along_a, along_b>(p, tile_row, tile_column, range,
-                                                           reinterpret_cast<float*>(shared_vectors), threads,
-                                                           [](const auto&, const auto&) {});
+  const auto sums = pipelined_sums<Tile, along_a, along_b>(
+      p, tile_row, tile_column, range, reinterpret_cast<float*>(shared_vectors), threads,
+      [](const auto&, const auto&) {});
 
   const int row = tile_row + threads.row, column = tile_column + threads.column;
   if (parts.parts > 1) {
@@ -162,7 +166,8 @@ void launch_pipelined_as(const Product<float>& p, KParts parts, cudaStream_t str
   const auto kernel = &pipelined_product<Tile, a, b>;
   if constexpr (Tile::shared_bytes > 48 * 1024) {
     FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::shared_bytes));
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     Tile::shared_bytes));
   }
   const TileGrid tiles(p.m, p.n, Tile::m, Tile::n);
   const bool vectors = p.c.row_stride % 4 == 0 && p.n % 4 == 0;
@@ -176,12 +181,15 @@ void launch_pipelined_with(const Product<float>& p, KParts parts, cudaStream_t s
   switch (along_of(p.b.row_stride, p.b.column_stride, p.n)) {
     case Along::outer_vectors:
       return launch_pipelined_as<Tile, a, Along::outer_vectors>(p, parts, stream);
-    case Along::outer: return launch_pipelined_as<Tile, a, Along::outer>(p, parts, stream);
-    case Along::inner: return launch_pipelined_as<Tile, a, Along::inner>(p, parts, stream);
+    case Along::outer:
+      return launch_pipelined_as<Tile, a, Along::outer>(p, parts, stream);
+    case Along::inner:
+      return launch_pipelined_as<Tile, a, Along::inner>(p, parts, stream);
   }
 }
 
-/// The product, which must have a tile, on the tiling; with several parts their sums too are added up.
+/// The product, which must have a tile, on the tiling; with several parts their sums too are added
+/// up.
 template <class Tile>
 void launch_pipelined(const Arguments& arguments, int parts, float* sums, cudaStream_t stream) {
   const auto p = row_major<float>(arguments);
@@ -190,8 +198,12 @@ void launch_pipelined(const Arguments& arguments, int parts, float* sums, cudaSt
     case Along::outer_vectors:
       launch_pipelined_with<Tile, Along::outer_vectors>(p, k_parts, stream);
       break;
-    case Along::outer: launch_pipelined_with<Tile, Along::outer>(p, k_parts, stream); break;
-    case Along::inner: launch_pipelined_with<Tile, Along::inner>(p, k_parts, stream); break;
+    case Along::outer:
+      launch_pipelined_with<Tile, Along::outer>(p, k_parts, stream);
+      break;
+    case Along::inner:
+      launch_pipelined_with<Tile, Along::inner>(p, k_parts, stream);
+      break;
   }
   if (parts > 1) launch_add_parts(arguments, parts, sums, stream);
 }

@@ -4,8 +4,8 @@
 
 namespace fathom::gemm::fp32 {
 
-/// Stores a thread's sums: rows and columns from `first_row` and `first_column` of C on; those before
-/// belong to another tile. `store(row, column, sums)` takes four columns, or one.
+/// Stores a thread's sums: rows and columns from `first_row` and `first_column` of C on; those
+/// before belong to another tile. `store(row, column, sums)` takes four columns, or one.
 template <class Tile, class Sums, class Store4, class Store1>
 __device__ void store_tile(const Sums& sums, int row, int column, int first_row, int first_column,
                            bool vectors, Store4 store4, Store1 store1) {

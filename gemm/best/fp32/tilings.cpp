@@ -1,8 +1,8 @@
 #include "gemm/best/fp32/tilings.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 
 #include "gemm/bench/variant.h"
 
@@ -11,9 +11,10 @@ namespace {
 
 /// Multiplications that one SM does a clock on every GPU since compute capability 8.6 and on 9.0.
 constexpr double per_clock = 128;
-/// Bytes of its operands that an SM gets a clock: its share of the memory bus, 4.6 TB/s over 132 SMs at
-/// 1.8 GHz. The L2 has more, but not for copies of an element at a time, which operands along k take.
-/// Only narrow tiles ask for as much: one of 256 x 16 for 27 bytes a clock, one of 128 x 128 for 7.
+/// Bytes of its operands that an SM gets a clock: its share of the memory bus, 4.6 TB/s over 132
+/// SMs at 1.8 GHz. The L2 has more, but not for copies of an element at a time, which operands
+/// along k take. Only narrow tiles ask for as much: one of 256 x 16 for 27 bytes a clock, one of
+/// 128 x 128 for 7.
 constexpr double operand_bytes_per_clock = 19;
 /// Clocks from a block's start to its first multiplication and from its last to its end: a few
 /// accesses to device memory, one behind the other.
@@ -22,8 +23,8 @@ constexpr double clocks_around_a_tile = 4000;
 constexpr double clocks_of_adding = 6000, bytes_per_clock = 20;
 constexpr int most_parts_of_all = 64;
 
-double estimated_clocks(const TilingChoice& t, std::int64_t m, std::int64_t n, std::int64_t k, int sms,
-                        int parts) {
+double estimated_clocks(const TilingChoice& t, std::int64_t m, std::int64_t n, std::int64_t k,
+                        int sms, int parts) {
   const std::int64_t blocks = ceil_div(m, t.m) * ceil_div(n, t.n) * parts;
   const std::int64_t on_busiest_sm = ceil_div(blocks, sms);
   const auto steps = static_cast<double>(ceil_div(ceil_div(k, t.k), parts));
@@ -31,7 +32,8 @@ double estimated_clocks(const TilingChoice& t, std::int64_t m, std::int64_t n, s
   const double copying = 4.0 * (t.m + t.n) * t.k / operand_bytes_per_clock;
   const double of_a_block = steps * std::max(multiplying, copying);
   // Blocks beside each other hide each other's start and end.
-  const double around = clocks_around_a_tile * static_cast<double>(ceil_div(on_busiest_sm, t.blocks_per_sm));
+  const double around =
+      clocks_around_a_tile * static_cast<double>(ceil_div(on_busiest_sm, t.blocks_per_sm));
   double clocks = static_cast<double>(on_busiest_sm) * of_a_block + around;
   if (parts > 1) {
     const double bytes = 4.0 * static_cast<double>(m) * static_cast<double>(n) * (2 * parts + 1);

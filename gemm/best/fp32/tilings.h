@@ -17,8 +17,8 @@ struct TilingChoice {
   const char* name;  ///< "128x256x16"
   int m, n, k;       ///< of a block's tile
   int blocks_per_sm;
-  /// Share of the multiplication rate that its inner loop can reach: of its instructions, those that
-  /// multiply (tests/sass counts them).
+  /// Share of the multiplication rate that its inner loop can reach: of its instructions, those
+  /// that multiply (tests/sass counts them).
   double efficiency;
   void (*launch)(const Arguments&, int parts, float* sums, cudaStream_t);
   RungKernel kernel;  ///< as compiled for BLAS's NN with aligned columns
@@ -33,9 +33,9 @@ struct Plan {
   int parts = 1;
 };
 
-/// The plan with the least estimated time: whole tiles on the busiest SM, each with its multiplications or,
-/// where that takes longer, its operands' way into the SM, with what its start and its end take, and the
-/// adding up of parts.
+/// The plan with the least estimated time: whole tiles on the busiest SM, each with its
+/// multiplications or, where that takes longer, its operands' way into the SM, with what its start
+/// and its end take, and the adding up of parts.
 Plan make_plan(std::int64_t m, std::int64_t n, std::int64_t k, int sms);
 /// The same for a problem as BLAS states it; no tiling where alpha or k is 0.
 Plan make_plan(const Problem& problem, int sms);
@@ -48,7 +48,8 @@ int most_parts(const TilingChoice& tiling, std::int64_t k);
 std::size_t bytes_of_parts(const Problem& problem, int parts);
 
 /// Adds the parts up in order and stores C.
-void launch_add_parts(const Arguments& arguments, int parts, const float* sums, cudaStream_t stream);
+void launch_add_parts(const Arguments& arguments, int parts, const float* sums,
+                      cudaStream_t stream);
 
 /// Computes any product by its plan, and one that is too small for any tiling by the fallback. The
 /// workspace holds the parts' sums.

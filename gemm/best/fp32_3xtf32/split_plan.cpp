@@ -44,10 +44,10 @@ namespace {
 
 constexpr std::int64_t tile_rows = 128, stage_k = 32;
 
-/// Clocks of a stage. Three products of 128 rows, at 1024 multiply-adds of tf32 a clock; narrow tiles
-/// wait for each other's loads and take 15 % longer (128 x 64 against 128 x 128 at 4096 cubed on an
-/// H200: 119 against 137 TFLOP/s). No less than an SM's share of the bus takes for 16 KiB, 4.6 TB/s
-/// over 132 SMs at 1.8 GHz.
+/// Clocks of a stage. Three products of 128 rows, at 1024 multiply-adds of tf32 a clock; narrow
+/// tiles wait for each other's loads and take 15 % longer (128 x 64 against 128 x 128 at 4096 cubed
+/// on an H200: 119 against 137 TFLOP/s). No less than an SM's share of the bus takes for 16
+/// KiB, 4.6 TB/s over 132 SMs at 1.8 GHz.
 double stage_clocks(const SplitTile& tile) {
   constexpr double least = 850, narrow = 1.15;
   const double clocks = 3.0 * tile_rows * tile.columns * stage_k / 1024;
@@ -75,8 +75,8 @@ int best_tile(std::int64_t rows, std::int64_t columns, std::int64_t k, int sms) 
         ceil_div(rows, tile_rows) * ceil_div(columns, tile.columns) * tile.split_k;
     const double stages = static_cast<double>(ceil_div(ceil_div(k, stage_k), tile.split_k));
     const std::int64_t waves = ceil_div(blocks, sms);
-    const double clocks = static_cast<double>(waves) * stages * stage_clocks(tile) +
-                          other_clocks(tile, waves);
+    const double clocks =
+        static_cast<double>(waves) * stages * stage_clocks(tile) + other_clocks(tile, waves);
     if (i > 0 && clocks >= least) continue;
     best = i;
     least = clocks;

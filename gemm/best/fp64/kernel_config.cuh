@@ -16,8 +16,8 @@ namespace fathom::gemm::fp64 {
 inline constexpr int stage_depth = 16;
 inline constexpr int line_bytes = 128;
 
-/// A block's tile of C (m x n) = A (m x k) B (k x n), as BLAS has it, and how blocks go from tile to
-/// tile.
+/// A block's tile of C (m x n) = A (m x k) B (k x n), as BLAS has it, and how blocks go from tile
+/// to tile.
 struct KernelConfig {
   int warps_m = 2, warps_n = 4;    ///< of the warps that multiply
   int m_blocks = 4, n_blocks = 4;  ///< of 16 rows and of 8 columns, of each

@@ -26,7 +26,8 @@ __device__ inline void load_pairs(double (&to)[side], const double* from) {
   }
 }
 
-__global__ void __launch_bounds__(tile.threads, 1) register_tile_product(LessonProductOf<double> p) {
+__global__ void __launch_bounds__(tile.threads, 1)
+    register_tile_product(LessonProductOf<double> p) {
   alignas(16) __shared__ double tile_a[tile.k][pitch_a];
   alignas(16) __shared__ double tile_b[tile.k][tile.n];
   const int thread = static_cast<int>(threadIdx.x);
@@ -60,8 +61,7 @@ __global__ void __launch_bounds__(tile.threads, 1) register_tile_product(LessonP
   for (int i = 0; i < side; ++i) {
     double* const c = p.c + (c_row + row + i / 2 * 32 + i % 2) * p.ldc + c_column + column;
 #pragma unroll
-    for (int j = 0; j < side; j += 2)
-      store_vector(p, c + j / 2 * 32, sums[i][j], sums[i][j + 1]);
+    for (int j = 0; j < side; j += 2) store_vector(p, c + j / 2 * 32, sums[i][j], sums[i][j + 1]);
   }
 }
 

@@ -14,7 +14,8 @@ namespace {
 constexpr LessonTile tile{128, 128, 16, 256, /*any_size=*/false, /*vectors=*/true};
 constexpr int pitch_a = tile.k + 4, pitch_b = tile.n + 4;
 
-__global__ void __launch_bounds__(tile.threads, 1) wide_products_product(LessonProductOf<double> p) {
+__global__ void __launch_bounds__(tile.threads, 1)
+    wide_products_product(LessonProductOf<double> p) {
   alignas(16) __shared__ double tile_a[tile.m][pitch_a];
   alignas(16) __shared__ double tile_b[tile.k][pitch_b];
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;

@@ -3,9 +3,9 @@
 //
 // Seen as BLAS has it, A lies along m and B along k. TMA swizzles: word w of 16 bytes of line l
 // lies at w ^ (l % 8). The products add over k in any order, so that a lane takes the k whose words
-// are a pair: every read has 16 bytes and no conflict (gemm/best/fp64/fragments.cuh). A stage of 16 k
-// takes a warp 12 KiB of shared memory and 16 products of 64 clocks each; while one warp waits for
-// its fragments, the other of its quarter of the SM multiplies.
+// are a pair: every read has 16 bytes and no conflict (gemm/best/fp64/fragments.cuh). A stage of 16
+// k takes a warp 12 KiB of shared memory and 16 products of 64 clocks each; while one warp waits
+// for its fragments, the other of its quarter of the SM multiplies.
 
 #include "gemm/ladder/fp64/tma_lesson.cuh"
 

@@ -58,7 +58,8 @@ Lesson vectorised_64() {
   lesson.idea =
       "A is read by 16 bytes, B is stored transposed, and both operands of one k are in "
       "registers.";
-  lesson.gain = "Eight elements from shared memory for 16 multiplications instead of five for four.";
+  lesson.gain =
+      "Eight elements from shared memory for 16 multiplications instead of five for four.";
   lesson.claims = {"GC5"};
   return lesson;
 }

@@ -59,7 +59,8 @@ void add_variant(std::vector<Variant>& variants, const Problem& problem) {
   if (!is_plain(problem, view, of)) return;
   const LessonKernel<float> kernel = &autotuned_product<m, n, k, rows, columns>;
   variants.push_back({std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k),
-                      {reinterpret_cast<const void*>(kernel), of.threads, 0, m, n, k}, 0,
+                      {reinterpret_cast<const void*>(kernel), of.threads, 0, m, n, k},
+                      0,
                       [=](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
                         launch_lesson(arguments, stream, view, kernel, of);
                       }});
@@ -80,7 +81,8 @@ std::vector<Variant> variants(const Problem& problem, int) {
 }  // namespace
 
 Lesson autotuned() {
-  Lesson lesson = make_lesson<autotuned_product<128, 128, 8, 8, 8>, View::row_major_x_along_rows, tile>();
+  Lesson lesson =
+      make_lesson<autotuned_product<128, 128, 8, 8, 8>, View::row_major_x_along_rows, tile>();
   lesson.name = "row_major/10_autotuned";
   lesson.parent = "row_major/09_vectorised";
   lesson.idea =
