@@ -8,14 +8,9 @@
 
 #include "explain/rules.h"
 #include "explain/trace.h"
+#include "harness/counters/source_line.h"
 
 namespace fathom::explain {
-
-/// Where an instruction comes from.
-struct SourceLine {
-  std::string file;  ///< without its folder
-  unsigned line = 0;
-};
 
 /// The line of an instruction `offset` bytes into a function; nothing without line information.
 using FindLine = std::function<std::optional<SourceLine>(

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -176,15 +175,15 @@ class Recorder {
     graph_noted_ = true;
   }
 
+  /// One launch at a time is recorded, and no lock is held while it runs: one that fails or is
+  /// captured has no end, and nobody may wait for it. What other threads launch meanwhile runs
+  /// unrecorded.
   void begin(const Sanitizer_LaunchData& launch) {
-    std::unique_lock lock(mutex_);
-    if (recording_thread_ == std::this_thread::get_id()) {  // its launch failed, and had no end
-      recording_thread_ = std::thread::id();
-      mutex_.unlock();
-    }
+    const std::scoped_lock lock(mutex_);
     const std::uint64_t before = seen_[launch.functionName]++;
     const auto found = modules_.find(launch.module);
-    if (stopped_ || found == modules_.end()) return;
+    if (stopped_ || found == modules_.end() || other_thread_records()) return;
+    recording_thread_ = std::thread::id();
     Module& module = found->second;
     if (before >= launches_ || !is_wanted(launch.functionName)) {
       if (module.patched) {
@@ -212,14 +211,12 @@ class Recorder {
     const std::uint32_t block[] = {launch.blockDim_x, launch.blockDim_y, launch.blockDim_z};
     std::copy_n(grid, 3, head_.grid);
     std::copy_n(block, 3, head_.block);
-    // Until the launch has ended nobody else starts one that is recorded.
     recording_thread_ = std::this_thread::get_id();
-    lock.release();
   }
 
   void end(const Sanitizer_LaunchData& launch) {
+    const std::scoped_lock lock(mutex_);
     if (recording_thread_ != std::this_thread::get_id()) return;
-    const std::unique_lock lock(mutex_, std::adopt_lock);
     recording_thread_ = std::thread::id();
     const Buffers& buffers = buffers_of(launch.context);
     CHECK(sanitizerStreamSynchronize, launch.hStream);
@@ -268,6 +265,11 @@ class Recorder {
   }
 
  private:
+  bool other_thread_records() const {
+    return recording_thread_ != std::thread::id() &&
+           recording_thread_ != std::this_thread::get_id();
+  }
+
   bool is_wanted(const std::string& function) const {
     return !kernel_ || std::regex_search(source_name(function), *kernel_) ||
            std::regex_search(function, *kernel_);
@@ -316,7 +318,7 @@ class Recorder {
   bool stopped_ = false, graph_noted_ = false;
 
   // The launch that is being recorded.
-  std::atomic<std::thread::id> recording_thread_{};  ///< none: there is none
+  std::thread::id recording_thread_;  ///< its thread; of nobody: there is none
   Clock::time_point start_;
   LaunchHead head_{};
 };

@@ -2,11 +2,10 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "explain/command.h"
 #include "harness/counters/counter_problem.h"
-#include "harness/counters/cupti_library.h"
+#include "harness/counters/source_line.h"
 #include "harness/toolkit_libraries.h"
 #include "tools/command_line.h"
 #include "tools/probe_binaries.h"
@@ -22,23 +21,10 @@ std::filesystem::path sanitizer_library() {
   return {};
 }
 
-/// CUPTI comes with the toolkit and reads what nvcc -lineinfo left.
-std::optional<fathom::explain::SourceLine> line_by_cupti(const std::vector<char>& code,
-                                                         const std::string& function,
-                                                         std::uint64_t offset) try {
-  CUpti_GetSassToSourceCorrelationParams params{};
-  params.size = CUpti_GetSassToSourceCorrelationParamsSize;
-  params.cubin = code.data();
-  params.cubinSize = code.size();
-  params.functionName = function.c_str();
-  params.pcOffset = offset;
-  if (fathom::cupti_library().cuptiGetSassToSourceCorrelation(&params) != CUPTI_SUCCESS) return {};
-  std::optional<fathom::explain::SourceLine> line;
-  if (params.fileName != nullptr && params.lineNumber != 0)
-    line = {std::filesystem::path(params.fileName).filename().string(), params.lineNumber};
-  std::free(params.fileName);
-  std::free(params.dirName);
-  return line;
+std::optional<fathom::SourceLine> line_by_cupti(const std::vector<char>& code,
+                                                const std::string& function,
+                                                std::uint64_t offset) try {
+  return fathom::source_line(code, function, offset);
 } catch (const fathom::CounterError&) {
   return {};
 }

@@ -197,19 +197,9 @@ PatternCost cost_of_shared(const WarpAccess& access) {
 }  // namespace
 
 const char* name_of(Rule rule) {
-  switch (rule) {
-    case Rule::stride:
-      return "stride";
-    case Rule::misalignment:
-      return "misalignment";
-    case Rule::scatter:
-      return "scatter";
-    case Rule::bank_conflict:
-      return "bank conflict";
-    case Rule::partial_warp:
-      break;
-  }
-  return "partial warp";
+  constexpr const char* names[] = {"stride", "misalignment", "scatter", "bank conflict",
+                                   "partial warp"};
+  return names[static_cast<int>(rule)];
 }
 
 PatternCost cost_of(const Pattern& pattern) {

@@ -3,14 +3,13 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <mutex>
 #include <string_view>
 #include <tuple>
 
 #include "harness/counters/cupti_device.h"
 #include "harness/counters/cupti_library.h"
+#include "harness/counters/source_line.h"
 #include "harness/cuda_check.h"
 
 namespace fathom {
@@ -57,19 +56,12 @@ bool locate(PcSample& sample, std::uint64_t crc) {
   const std::scoped_lock lock(modules().mutex);
   const auto cubin = modules().cubins.find(crc);
   if (cubin == modules().cubins.end()) return false;
-  FATHOM_SAMPLING_PARAMS(CUpti_GetSassToSourceCorrelationParams, params);
-  params.cubin = cubin->second.data();
-  params.cubinSize = cubin->second.size();
-  params.functionName = sample.function.c_str();
-  params.pcOffset = sample.pc_offset;
-  if (cupti_library().cuptiGetSassToSourceCorrelation(&params) != CUPTI_SUCCESS) return false;
-  if (params.fileName != nullptr) {
-    sample.file = std::filesystem::path(params.fileName).filename().string();
-    sample.line = params.lineNumber;
+  const auto at = source_line(cubin->second, sample.function, sample.pc_offset);
+  if (at) {
+    sample.file = at->file;
+    sample.line = at->line;
   }
-  std::free(params.fileName);
-  std::free(params.dirName);
-  return sample.line != 0;
+  return at.has_value();
 }
 
 CUpti_PCSamplingConfigurationInfo attribute(CUpti_PCSamplingConfigurationAttributeType type) {

@@ -1,0 +1,26 @@
+#include "harness/counters/source_line.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "harness/counters/cupti_library.h"
+
+namespace fathom {
+
+std::optional<SourceLine> source_line(const std::vector<char>& code, const std::string& function,
+                                      std::uint64_t offset) {
+  FATHOM_SAMPLING_PARAMS(CUpti_GetSassToSourceCorrelationParams, params);
+  params.cubin = code.data();
+  params.cubinSize = code.size();
+  params.functionName = function.c_str();
+  params.pcOffset = offset;
+  if (cupti_library().cuptiGetSassToSourceCorrelation(&params) != CUPTI_SUCCESS) return {};
+  std::optional<SourceLine> line;
+  if (params.fileName != nullptr && params.lineNumber != 0)
+    line = {std::filesystem::path(params.fileName).filename().string(), params.lineNumber};
+  std::free(params.fileName);
+  std::free(params.dirName);
+  return line;
+}
+
+}  // namespace fathom
