@@ -10,7 +10,7 @@ find_package(CUDAToolkit 12.8 REQUIRED)
 # are needed here. An installed toolkit has them under extras/CUPTI, one from wheels beside everything
 # else.
 set(fathom_toolkit_roots ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT}
-    ${CUDAToolkit_BIN_DIR}/..)
+    ${CUDAToolkit_BIN_DIR}/.. ${PROJECT_BINARY_DIR}/toolkit) # the last: wheels that ./fathom fetched
 find_path(FATHOM_CUPTI_INCLUDE_DIR cupti_range_profiler.h
   HINTS ${CUDAToolkit_INCLUDE_DIRS} ${fathom_toolkit_roots}
   PATH_SUFFIXES include extras/CUPTI/include)

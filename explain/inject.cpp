@@ -1,9 +1,8 @@
+#include <cuda.h>
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <sanitizer.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -13,11 +12,13 @@
 #include <regex>
 #include <set>
 #include <string>
-#include <string_view>
-#include <thread>
 #include <vector>
 
+#include "explain/driver_calls.h"
+#include "explain/kernel_names.h"
+#include "explain/sanitizer_api.h"
 #include "explain/trace.h"
+#include "explain/trace_file.h"
 
 // Loaded into the program by CUDA_INJECTION64_PATH. It patches the module of a launch that is to be
 // recorded, and writes what each warp instruction on memory touched into FOLDER/PID.trace. It never
@@ -29,49 +30,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// clang-format off
-#define FATHOM_FOR_EACH_CALL(X) \
-  X(sanitizerAddPatchesFromFile) X(sanitizerAlloc) X(sanitizerEnableDomain) \
-  X(sanitizerGetFunctionPcAndSize) X(sanitizerGetResultString) X(sanitizerMemcpyDeviceToHost) \
-  X(sanitizerMemcpyHostToDeviceAsync) X(sanitizerPatchInstructions) X(sanitizerPatchModule) \
-  X(sanitizerSetLaunchCallbackData) X(sanitizerStreamSynchronize) X(sanitizerSubscribe) \
-  X(sanitizerUnpatchModule)
-// clang-format on
-
-/// Compute Sanitizer's functions, from the user's toolkit.
-struct Api {
-#define FATHOM_DECLARE(name) decltype(&::name) name = nullptr;
-  FATHOM_FOR_EACH_CALL(FATHOM_DECLARE)
-  /// The first that is missing, or null.
-  const char* load(const char* file) {
-    void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return dlerror();
-#define FATHOM_LOAD(name)                                         \
-  name = reinterpret_cast<decltype(name)>(dlsym(library, #name)); \
-  if (name == nullptr) return "it has no " #name;
-    FATHOM_FOR_EACH_CALL(FATHOM_LOAD)
-    return nullptr;
-  }
-} api;
-
-/// Text of a failure of the API, thrown from where it happens to the callback.
-struct Failure {
-  std::string sentence;
-};
-
-void check(SanitizerResult result, const char* call) {
-  if (result == SANITIZER_SUCCESS) return;
-  const char* words = "";
-  api.sanitizerGetResultString(result, &words);
-  throw Failure{std::string(call) + " failed (" + (words == nullptr ? "?" : words) + ")"};
-}
-#define CHECK(call, ...) check(api.call(__VA_ARGS__), #call)
-
-std::string setting(const char* name) {
-  const char* const value = std::getenv(("FATHOM_EXPLAIN_" + std::string(name)).c_str());
-  return value == nullptr ? "" : value;
-}
-
 std::string patch_file() {
   Dl_info here{};
   dladdr(reinterpret_cast<void*>(&patch_file), &here);
@@ -79,39 +37,10 @@ std::string patch_file() {
   return library.substr(0, library.rfind('/') + 1) + "fathom_explain.fatbin";
 }
 
-class TraceFile {
- public:
-  void note(const std::string& sentence) { add(RecordKind::note, {{sentence}}); }
-  void add(RecordKind kind, const std::vector<std::string_view>& parts) {
-    if (file_ < 0) {
-      const std::string path = setting("FOLDER") + "/" + std::to_string(getpid()) + ".trace";
-      file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-      write_all({trace_magic, sizeof trace_magic - 1});
-    }
-    RecordHead head{kind, 0, 0};
-    for (const std::string_view part : parts) head.bytes += part.size();
-    write_all(bytes_of(head));
-    for (const std::string_view part : parts) write_all(part);
-  }
-  template <class T>
-  static std::string_view bytes_of(const T& value) {
-    return {reinterpret_cast<const char*>(&value), sizeof value};
-  }
-
- private:
-  void write_all(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t n = write(file_, bytes.data(), bytes.size());
-      if (n <= 0) return;  // a full disk: the reader finds the record cut short
-      bytes.remove_prefix(static_cast<std::size_t>(n));
-    }
-  }
-  int file_ = -1;
-};
-
 struct Module {
   std::uint64_t number = 0;
   std::vector<char> code;
+  std::set<std::string> kernels;
   bool patched = false, written = false;
 };
 
@@ -134,17 +63,36 @@ Pattern pattern_of(const Access& access, std::uint64_t start) {
   Pattern pattern{};
   pattern.pc = access.pc - start;
   pattern.mask = access.mask;
-  pattern.bytes = access.bytes;
+  // Of LDS.128 the sanitizer names 12 bytes if a register of it is never read.
+  pattern.bytes = std::bit_ceil(access.bytes);
   pattern.space = access.space;
   pattern.op = access.op;
+  const auto at = [&](int lane) {
+    return access.address[lane] & ~std::uint64_t{pattern.bytes - 1};
+  };
   std::uint64_t lowest = ~std::uint64_t{0};
   for (int lane = 0; lane < 32; ++lane)
-    if (access.mask >> lane & 1) lowest = std::min(lowest, access.address[lane]);
+    if (access.mask >> lane & 1) lowest = std::min(lowest, at(lane));
   for (int lane = 0; lane < 32; ++lane)
-    if (access.mask >> lane & 1) pattern.address[lane] = access.address[lane] - lowest / 128 * 128;
+    if (access.mask >> lane & 1) pattern.address[lane] = at(lane) - lowest / 128 * 128;
   return pattern;
 }
 
+/// A call of the driver that launches a kernel, from its entry to its exit.
+struct Call {
+  bool record = false;  ///< this launch is to be recorded
+  bool begun = false;   ///< the GPU has it, patched
+  std::string function;
+  Sanitizer_LaunchData launch{};
+  Buffers buffers;
+  Clock::time_point start;
+  LaunchHead head{};
+};
+thread_local Call call;
+
+/// Between the begin and the end of a launch the driver holds locks of its own: there only the
+/// launch's data are set. Whatever makes the driver wait (patching, memory, reading) happens at the
+/// entry and at the exit of the call, and never under `mutex_`, which those in between take.
 class Recorder {
  public:
   Recorder() {
@@ -158,103 +106,79 @@ class Recorder {
     for (const auto& [name, launches] : seen_)
       file_.add(RecordKind::total, {TraceFile::bytes_of(launches), name});
   }
-  TraceFile& file() { return file_; }
 
   void loaded(const Sanitizer_ResourceModuleData& data) {
-    const std::scoped_lock lock(mutex_);
-    Module& module = modules_[data.module];
-    module = {next_module_++, {data.pCubin, data.pCubin + data.cubinSize}};
+    Module module{0, {data.pCubin, data.pCubin + data.cubinSize}, {}, false, false};
+    module.kernels = kernel_names(module.code);
+    const bool now = call.record && module.kernels.contains(call.function);
+    {
+      const std::scoped_lock lock(mutex_);
+      module.number = next_module_++;
+      modules_[data.module] = std::move(module);
+    }
+    if (now) switch_patches(data.context, call.function, true);
   }
   void unloading(const Sanitizer_ResourceModuleData& data) {
     const std::scoped_lock lock(mutex_);
     modules_.erase(data.module);
   }
-  void in_graph() {
-    const std::scoped_lock lock(mutex_);
-    if (!graph_noted_) file_.note("Kernels that a CUDA graph launches are not recorded");
-    graph_noted_ = true;
+  void in_graph(const Sanitizer_GraphNodeLaunchData& node) {
+    if (node.nodeType != CU_GRAPH_NODE_TYPE_KERNEL) return;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!graph_noted_) file_.note("Kernels that a CUDA graph launches are not recorded");
+      graph_noted_ = true;
+    }
+    leave_out(node.launchData);
   }
 
-  /// One launch at a time is recorded, and no lock is held while it runs: one that fails or is
-  /// captured has no end, and nobody may wait for it. What other threads launch meanwhile runs
-  /// unrecorded.
-  void begin(const Sanitizer_LaunchData& launch) {
-    const std::scoped_lock lock(mutex_);
-    const std::uint64_t before = seen_[launch.functionName]++;
-    const auto found = modules_.find(launch.module);
-    if (stopped_ || found == modules_.end() || other_thread_records()) return;
-    recording_thread_ = std::thread::id();
-    Module& module = found->second;
-    if (before >= launches_ || !is_wanted(launch.functionName)) {
-      if (module.patched) {
-        CHECK(sanitizerUnpatchModule, launch.module);
-        module.patched = false;
-      }
-      return;
+  void enter(CUcontext context, CUfunction kernel, CUstream stream) {
+    call = {};
+    call.start = Clock::now();
+    if (is_capturing(stream)) return;  // any other call would end the capture
+    call.function = name_of(kernel);
+    if (is_wanted(call.function)) {
+      const std::scoped_lock lock(mutex_);
+      // One at a time: what other threads launch meanwhile runs unrecorded.
+      call.record = !stopped_ && !recording_ && recorded_[call.function] < launches_;
+      recording_ = recording_ || call.record;
     }
-    start_ = Clock::now();
-    patch(launch.context, launch.module, module);
-    Buffers& buffers = buffers_of(launch.context);
+    switch_patches(context, call.function, call.record);
+    if (call.record) call.buffers = buffers_of(context);
+  }
+
+  void begin(const Sanitizer_LaunchData& launch) {
+    {
+      const std::scoped_lock lock(mutex_);
+      ++seen_[launch.functionName];
+    }
+    if (!call.record || !is_patched(launch.module)) return leave_out(launch);
     const std::uint64_t blocks =
         std::uint64_t{launch.gridDim_x} * launch.gridDim_y * launch.gridDim_z;
-    head_ = {};
-    head_.every = blocks_ == 0 ? 1 : static_cast<std::uint32_t>((blocks + blocks_ - 1) / blocks_);
+    LaunchHead& head = call.head;
+    head.every = blocks_ == 0 ? 1 : static_cast<std::uint32_t>((blocks + blocks_ - 1) / blocks_);
     // Odd: a power of two would take the first column of most grids alone.
-    if (head_.every > 1) head_.every |= 1;
-    const Log log{0, buffers.capacity, head_.every, buffers.accesses};
-    CHECK(sanitizerMemcpyHostToDeviceAsync, buffers.log, const_cast<Log*>(&log), sizeof log,
-          launch.hStream);
-    CHECK(sanitizerSetLaunchCallbackData, launch.hLaunch, launch.function, launch.hStream,
-          buffers.log);
-    head_.module = module.number;
+    if (head.every > 1) head.every |= 1;
     const std::uint32_t grid[] = {launch.gridDim_x, launch.gridDim_y, launch.gridDim_z};
     const std::uint32_t block[] = {launch.blockDim_x, launch.blockDim_y, launch.blockDim_z};
-    std::copy_n(grid, 3, head_.grid);
-    std::copy_n(block, 3, head_.block);
-    recording_thread_ = std::this_thread::get_id();
+    std::copy_n(grid, 3, head.grid);
+    std::copy_n(block, 3, head.block);
+    const Log log{0, call.buffers.capacity, head.every, call.buffers.accesses};
+    CHECK(sanitizerMemcpyHostToDeviceAsync, call.buffers.log, const_cast<Log*>(&log), sizeof log,
+          launch.hStream);
+    CHECK(sanitizerSetLaunchCallbackData, launch.hLaunch, launch.function, launch.hStream,
+          call.buffers.log);
+    call.launch = launch;
+    call.begun = true;
   }
 
-  void end(const Sanitizer_LaunchData& launch) {
+  void leave(const Sanitizer_CallbackData& data) {
+    if (!call.record) return;
+    call.record = false;
+    if (call.begun && *static_cast<const CUresult*>(data.functionReturnValue) == CUDA_SUCCESS)
+      write_launch();
     const std::scoped_lock lock(mutex_);
-    if (recording_thread_ != std::this_thread::get_id()) return;
-    recording_thread_ = std::thread::id();
-    const Buffers& buffers = buffers_of(launch.context);
-    CHECK(sanitizerStreamSynchronize, launch.hStream);
-    Log log{};
-    CHECK(sanitizerMemcpyDeviceToHost, &log, buffers.log, sizeof log, launch.hStream);
-    std::vector<Access> accesses(std::min(log.count, buffers.capacity));
-    if (!accesses.empty()) {
-      CHECK(sanitizerMemcpyDeviceToHost, accesses.data(), buffers.accesses,
-            sizeof(Access) * accesses.size(), launch.hStream);
-    }
-    std::uint64_t start = 0;
-    CHECK(sanitizerGetFunctionPcAndSize, launch.module, launch.functionName, &start,
-          &head_.code_bytes);
-    std::map<Pattern, std::uint64_t, PatternLess> counts;
-    for (const Access& access : accesses) ++counts[pattern_of(access, start)];
-    std::vector<Pattern> patterns;
-    for (const auto& [pattern, count] : counts) {
-      patterns.push_back(pattern);
-      patterns.back().count = count;
-    }
-    Module& module = modules_.at(launch.module);
-    if (!module.written) {
-      file_.add(RecordKind::module,
-                {TraceFile::bytes_of(module.number), {module.code.data(), module.code.size()}});
-    }
-    module.written = true;
-    module.code = {};
-    const std::string_view name = launch.functionName;
-    head_.counted = log.count;
-    head_.kept = accesses.size();
-    head_.name_bytes = static_cast<std::uint32_t>(name.size());
-    head_.patterns = static_cast<std::uint32_t>(patterns.size());
-    head_.nanoseconds = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count());
-    file_.add(RecordKind::launch, {TraceFile::bytes_of(head_),
-                                   name,
-                                   {reinterpret_cast<const char*>(patterns.data()),
-                                    sizeof(Pattern) * patterns.size()}});
+    recording_ = false;
   }
 
   /// Nothing is recorded from now on.
@@ -265,18 +189,88 @@ class Recorder {
   }
 
  private:
-  bool other_thread_records() const {
-    return recording_thread_ != std::thread::id() &&
-           recording_thread_ != std::this_thread::get_id();
-  }
-
   bool is_wanted(const std::string& function) const {
     return !kernel_ || std::regex_search(source_name(function), *kernel_) ||
            std::regex_search(function, *kernel_);
   }
 
-  void patch(CUcontext context, CUmodule handle, Module& module) {
-    if (module.patched) return;
+  /// A patched kernel must hear that it is not recorded.
+  void leave_out(const Sanitizer_LaunchData& launch) {
+    if (is_patched(launch.module))
+      CHECK(sanitizerSetLaunchCallbackData, launch.hLaunch, launch.function, launch.hStream,
+            nullptr);
+  }
+  bool is_patched(CUmodule module) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = modules_.find(module);
+    return found != modules_.end() && found->second.patched;
+  }
+
+  void write_launch() {
+    const Sanitizer_LaunchData& launch = call.launch;
+    CHECK(sanitizerStreamSynchronize, launch.hStream);
+    Log log{};
+    CHECK(sanitizerMemcpyDeviceToHost, &log, call.buffers.log, sizeof log, launch.hStream);
+    std::vector<Access> accesses(std::min(log.count, call.buffers.capacity));
+    if (!accesses.empty()) {
+      CHECK(sanitizerMemcpyDeviceToHost, accesses.data(), call.buffers.accesses,
+            sizeof(Access) * accesses.size(), launch.hStream);
+    }
+    std::uint64_t start = 0;
+    LaunchHead& head = call.head;
+    CHECK(sanitizerGetFunctionPcAndSize, launch.module, call.function.c_str(), &start,
+          &head.code_bytes);
+    std::map<Pattern, std::uint64_t, PatternLess> counts;
+    for (const Access& access : accesses) ++counts[pattern_of(access, start)];
+    std::vector<Pattern> patterns;
+    for (const auto& [pattern, count] : counts) {
+      patterns.push_back(pattern);
+      patterns.back().count = count;
+    }
+    head.counted = log.count;
+    head.kept = accesses.size();
+    head.name_bytes = static_cast<std::uint32_t>(call.function.size());
+    head.patterns = static_cast<std::uint32_t>(patterns.size());
+    head.nanoseconds = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - call.start).count());
+    const std::scoped_lock lock(mutex_);
+    ++recorded_[call.function];
+    Module& module = modules_.at(launch.module);
+    head.module = module.number;
+    if (!module.written) {
+      file_.add(RecordKind::module,
+                {TraceFile::bytes_of(module.number), {module.code.data(), module.code.size()}});
+    }
+    module.written = true;
+    module.code = {};
+    file_.add(RecordKind::launch, {TraceFile::bytes_of(head),
+                                   call.function,
+                                   {reinterpret_cast<const char*>(patterns.data()),
+                                    sizeof(Pattern) * patterns.size()}});
+  }
+
+  /// Patches the modules that have `function`, or takes the patches out: a launch that is not
+  /// recorded runs as fast as without.
+  void switch_patches(CUcontext context, const std::string& function, bool on) {
+    const std::scoped_lock one_at_a_time(patching_);
+    std::vector<CUmodule> handles;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (auto& [handle, module] : modules_) {
+        if (module.patched == on || !module.kernels.contains(function)) continue;
+        module.patched = on;
+        handles.push_back(handle);
+      }
+    }
+    for (CUmodule const handle : handles) {
+      if (on)
+        patch(context, handle);
+      else
+        CHECK(sanitizerUnpatchModule, handle);
+    }
+  }
+
+  void patch(CUcontext context, CUmodule handle) {
     if (contexts_.insert(context).second)
       CHECK(sanitizerAddPatchesFromFile, patch_file().c_str(), context);
     // Each time: sanitizerUnpatchModule forgets what was to be patched, and says nothing.
@@ -288,9 +282,9 @@ class Recorder {
     CHECK(sanitizerPatchInstructions, SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS, handle,
           "on_matrix");
     CHECK(sanitizerPatchModule, handle);
-    module.patched = true;
   }
 
+  /// For the one launch that is being recorded.
   Buffers& buffers_of(CUcontext context) {
     Buffers& buffers = buffers_[context];
     if (buffers.log != nullptr) return buffers;
@@ -306,27 +300,44 @@ class Recorder {
   }
 
   std::optional<std::regex> kernel_;
-  std::uint64_t launches_ = 0;  ///< of each kernel
-  std::uint64_t blocks_ = 0;    ///< of each launch; 0: all
-  std::recursive_mutex mutex_;
+  std::uint64_t launches_ = 0;            ///< of each kernel
+  std::uint64_t blocks_ = 0;              ///< of each launch; 0: all
+  std::recursive_mutex patching_;         ///< a module may be loaded while one is patched
+  std::set<CUcontext> contexts_;          ///< that have the patches; under `patching_`
+  std::map<CUcontext, Buffers> buffers_;  ///< of who has `recording_`
+
+  std::mutex mutex_;  ///< of all below
   TraceFile file_;
   std::map<CUmodule, Module> modules_;
   std::uint64_t next_module_ = 1;
-  std::set<CUcontext> contexts_;  ///< that have the patches
-  std::map<CUcontext, Buffers> buffers_;
-  std::map<std::string, std::uint64_t> seen_;  ///< launches by function
+  std::map<std::string, std::uint64_t> seen_, recorded_;  ///< launches by function
   bool stopped_ = false, graph_noted_ = false;
-
-  // The launch that is being recorded.
-  std::thread::id recording_thread_;  ///< its thread; of nobody: there is none
-  Clock::time_point start_;
-  LaunchHead head_{};
+  bool recording_ = false;  ///< somebody records a launch
 };
 
 Recorder& recorder() {
   static Recorder& one = *new Recorder;  // the driver calls back while static objects go
   return one;
 }
+
+void enter(Sanitizer_CallbackId id, const Sanitizer_CallbackData& data) {
+  if (id == SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx ||
+      id == SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx_ptsz) {
+    const auto& launch = *static_cast<const LaunchKernelExParameters*>(data.functionParams);
+    recorder().enter(data.context, launch.function, launch.config->hStream);
+  } else {
+    const auto& launch = *static_cast<const LaunchKernelParameters*>(data.functionParams);
+    recorder().enter(data.context, launch.function, launch.stream);
+  }
+}
+
+constexpr Sanitizer_CallbackId launch_calls[] = {
+    SANITIZER_CBID_DRIVER_API_cuLaunchKernel,
+    SANITIZER_CBID_DRIVER_API_cuLaunchKernel_ptsz,
+    SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel,
+    SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel_ptsz,
+    SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx,
+    SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx_ptsz};
 
 void on_event(void*, Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, const void* data) {
   try {
@@ -335,12 +346,17 @@ void on_event(void*, Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, c
     if (domain == SANITIZER_CB_DOMAIN_RESOURCE &&
         id == SANITIZER_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
       recorder().unloading(*static_cast<const Sanitizer_ResourceModuleData*>(data));
-    if (domain == SANITIZER_CB_DOMAIN_GRAPHS && id == SANITIZER_CBID_GRAPHS_LAUNCH_BEGIN)
-      recorder().in_graph();
-    if (domain != SANITIZER_CB_DOMAIN_LAUNCH) return;
-    const auto& launch = *static_cast<const Sanitizer_LaunchData*>(data);
-    if (id == SANITIZER_CBID_LAUNCH_BEGIN) recorder().begin(launch);
-    if (id == SANITIZER_CBID_LAUNCH_END) recorder().end(launch);
+    if (domain == SANITIZER_CB_DOMAIN_GRAPHS && id == SANITIZER_CBID_GRAPHS_NODE_LAUNCH_BEGIN)
+      recorder().in_graph(*static_cast<const Sanitizer_GraphNodeLaunchData*>(data));
+    if (domain == SANITIZER_CB_DOMAIN_LAUNCH && id == SANITIZER_CBID_LAUNCH_BEGIN)
+      recorder().begin(*static_cast<const Sanitizer_LaunchData*>(data));
+    if (domain == SANITIZER_CB_DOMAIN_DRIVER_API) {
+      const auto& driver_call = *static_cast<const Sanitizer_CallbackData*>(data);
+      if (driver_call.callbackSite == SANITIZER_API_EXIT)
+        recorder().leave(driver_call);
+      else
+        enter(id, driver_call);
+    }
   } catch (const Failure& failure) {
     recorder().stop(failure.sentence);
   } catch (const std::exception& error) {
@@ -364,6 +380,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
     for (const auto domain :
          {SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CB_DOMAIN_LAUNCH, SANITIZER_CB_DOMAIN_GRAPHS})
       CHECK(sanitizerEnableDomain, 1, subscriber, domain);
+    for (const Sanitizer_CallbackId id : launch_calls)
+      CHECK(sanitizerEnableCallback, 1, subscriber, SANITIZER_CB_DOMAIN_DRIVER_API, id);
   } catch (const Failure& failure) {
     all.stop("Compute Sanitizer's library does not fit this driver: " + failure.sentence);
   }

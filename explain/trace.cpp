@@ -32,7 +32,7 @@ class Reader {
     return value;
   }
   std::string_view rest() const { return rest_; }
-  [[noreturn]] void fail(const char* what) const {
+  [[noreturn]] void fail(const std::string& what) const {
     throw Error(ExitCode::document_malformed,
                 fmt::format("{} is no recording of `fathom explain`: {}.", file_.string(), what));
   }
@@ -47,7 +47,10 @@ Pattern pattern_of(Reader& record) {
   const bool whole = pattern.count != 0 && std::has_single_bit(pattern.bytes) &&
                      pattern.bytes <= 16 && pattern.space <= Space::shared &&
                      pattern.op <= Op::matrix_store;
-  if (!whole) record.fail("an access that no GPU has");
+  if (!whole)
+    record.fail(fmt::format("{} accesses of {} bytes (space {}, operation {}), which no GPU has",
+                            pattern.count, pattern.bytes, static_cast<unsigned>(pattern.space),
+                            static_cast<unsigned>(pattern.op)));
   for (int lane = 0; lane < models::warp_size; ++lane) {
     const std::uint64_t address = pattern.address[lane];
     const bool active = (pattern.mask >> lane & 1) != 0;

@@ -123,7 +123,9 @@ find_toolkit() {
   fi
   if needed_by tests; then
     [[ -x $toolkit/bin/cuobjdump && -x $toolkit/bin/nvdisasm ]] || want_wheels disassembler
-    if has_gpu && [[ ! -x $toolkit/bin/compute-sanitizer ]]; then want_wheels sanitizer; fi
+  fi
+  if needed_by tests || [[ $command == explain ]]; then
+    [[ -x $toolkit/bin/compute-sanitizer ]] || want_wheels sanitizer
   fi
   if needed_by all; then want_wheels accessibility; fi
 }
@@ -138,7 +140,7 @@ describe_wheels() {
   case $1 in
     toolkit) echo "the CUDA 13.0 toolkit (115 MB), as the machine has none from 12.8 on" ;;
     disassembler) echo "cuobjdump and nvdisasm (5 MB): the tests read compiled kernels with them" ;;
-    sanitizer) echo "compute-sanitizer (14 MB): checks memory accesses in the tests on the GPU" ;;
+    sanitizer) echo "compute-sanitizer (14 MB): its API records what 'explain' explains" ;;
     accessibility) echo "axe-core (0.2 MB): checks the HTML page for accessibility in its tests" ;;
   esac
 }
