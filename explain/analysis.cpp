@@ -125,6 +125,7 @@ Explanation explain(const std::vector<Trace>& traces, const FindLine& find_line)
   std::map<std::string, Collected> kernels;
   std::map<std::string, std::uint64_t> totals;
   std::size_t without_lines = 0;
+  std::map<std::string, Measured> measured = measured_in(traces);
   for (const Trace& trace : traces) {
     for (const std::string& note : trace.notes) result.notes.push_back(note + ".");
     if (trace.cut_short)
@@ -137,6 +138,7 @@ Explanation explain(const std::vector<Trace>& traces, const FindLine& find_line)
     KernelCost& kernel = collected.cost;
     kernel.function = function;
     kernel.name = source_name(function);
+    kernel.measured = std::move(measured[function]);
     kernel.launches = std::max(kernel.recorded_launches, totals[function]);
     for (auto& [key, line] : collected.lines) {
       judge_lanes(line, kernel);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "explain/measured.h"
 #include "explain/rules.h"
 #include "explain/trace.h"
 #include "harness/counters/source_line.h"
@@ -48,6 +49,7 @@ struct KernelCost {
   std::uint64_t accesses = 0, kept = 0;           ///< of the recorded blocks; those looked at
   double seconds = 0;                             ///< that recording took
   std::vector<LineCost> lines;                    ///< by what can be saved, then by offset
+  Measured measured;                              ///< if it was asked for
 
   std::uint64_t saved() const;
 };

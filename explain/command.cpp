@@ -16,10 +16,13 @@
 
 #include "explain/page.h"
 #include "results/clean_text.h"
+#include "results/document_io.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
 #include "results/output_file.h"
 #include "tools/child_process.h"
+#include "tools/output_folder.h"
+#include "tools/probe_binaries.h"
 #include "tools/program_commands.h"
 #include "tools/temporary_folder.h"
 
@@ -30,7 +33,7 @@ namespace fs = std::filesystem;
 
 constexpr char injection_variable[] = "CUDA_INJECTION64_PATH";
 
-void require_tools(const Tools& tools) {
+void require_tools(const Tools& tools, bool counters) {
   if (const char* const other = std::getenv(injection_variable); other != nullptr && *other != '\0')
     throw Error(ExitCode::bad_input,
                 fmt::format("{} is set ({}): one tool at a time can be in a program; unset it.",
@@ -43,6 +46,10 @@ void require_tools(const Tools& tools) {
     throw Error(ExitCode::setup_incomplete,
                 "There is no libsanitizer-public.so: install the toolkit's part cuda-sanitizer, or "
                 "let FATHOM_SANITIZER_DIR name the folder that has it.");
+  if (counters && tools.cupti.empty())
+    throw Error(ExitCode::setup_incomplete,
+                "There is no libcupti.so for --counters: install the toolkit's part CUPTI, or let "
+                "FATHOM_CUPTI_DIR name the folder that has it.");
 }
 
 void require_regex(const std::string& kernel) {
@@ -108,6 +115,28 @@ class Program {
   std::map<int, void (*)(int)> before_;  ///< what signals did
 };
 
+/// How a run of the program ended, and how long it took.
+struct Ran {
+  ProcessEnd end;
+  double seconds = 0;
+};
+
+Ran run_program(const ExplainArguments& arguments, const fs::path& library, const fs::path& folder,
+                std::vector<std::string> settings) {
+  settings.push_back(fmt::format("{}={}", injection_variable, fs::absolute(library).string()));
+  settings.push_back("FATHOM_EXPLAIN_FOLDER=" + folder.string());
+  settings.push_back("FATHOM_EXPLAIN_KERNEL=" + arguments.kernel);
+  settings.push_back(fmt::format("FATHOM_EXPLAIN_LAUNCHES={}", arguments.launches));
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const Program program(arguments.program, std::move(settings));
+  if (program.error() != 0)
+    throw Error(ExitCode::bad_input, fmt::format("Cannot start {}: {}.", arguments.program.front(),
+                                                 std::strerror(program.error())));
+  const ProcessEnd end = program.wait();
+  return {end, std::chrono::duration<double>(Clock::now() - start).count()};
+}
+
 std::vector<Trace> traces_in(const fs::path& folder) {
   std::vector<Trace> traces;
   for (const fs::directory_entry& file : fs::directory_iterator(folder))
@@ -141,6 +170,19 @@ Error nothing_recorded(const ExplainArguments& arguments, const std::vector<Trac
                       arguments.kernel, program, fmt::join(functions, ", "))};
 }
 
+/// Of the file, or of what is recorded of the GPU that was measured.
+Bounds bounds_for(const fs::path& file, const std::vector<Trace>& traces) {
+  if (!file.empty()) return bounds_of(read_document(file), file.string());
+  for (const Trace& trace : traces) {
+    if (trace.gpu.empty()) continue;
+    const fs::path recorded = executable_folder() / "../share/fathom/recordings" /
+                              gpu_slug(trace.gpu) / "atlas/result.json";
+    if (fs::exists(recorded))
+      return bounds_of(read_document(recorded), recorded.lexically_normal().string());
+  }
+  return {};
+}
+
 std::string page_in_format(const ExplainArguments& arguments, const Explanation& explanation,
                            const RunFacts& facts) {
   if (arguments.format == "json") return json_of(explanation, facts);
@@ -154,26 +196,21 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
     throw Error(ExitCode::bad_input,
                 "Name a program: `fathom explain [FLAGS] -- ./app ARGUMENTS`.");
   require_regex(arguments.kernel);
-  require_tools(tools);
+  require_tools(tools, arguments.counters);
+  if (!arguments.bounds.empty())
+    read_document(arguments.bounds);  // refused before the program runs
   std::optional<OutputFile> out;
   if (!arguments.out.empty()) out.emplace(arguments.out).require_writable();
   const TemporaryFolder folder("Let TMPDIR name a folder that can be written.");
-  const std::vector<std::string> settings{
-      fmt::format("{}={}", injection_variable, fs::absolute(tools.injection).string()),
-      "FATHOM_EXPLAIN_FOLDER=" + folder.path().string(),
-      "FATHOM_EXPLAIN_SANITIZER=" + tools.sanitizer.string(),
-      "FATHOM_EXPLAIN_KERNEL=" + arguments.kernel,
-      fmt::format("FATHOM_EXPLAIN_LAUNCHES={}", arguments.launches),
-      fmt::format("FATHOM_EXPLAIN_BLOCKS={}", arguments.blocks)};
-
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  const Program program(arguments.program, settings);
-  if (program.error() != 0)
-    throw Error(ExitCode::bad_input, fmt::format("Cannot start {}: {}.", arguments.program.front(),
-                                                 std::strerror(program.error())));
-  const ProcessEnd end = program.wait();
-  const std::chrono::duration<double> took = Clock::now() - start;
+  const auto [end, seconds] =
+      run_program(arguments, tools.injection, folder.path(),
+                  {"FATHOM_EXPLAIN_SANITIZER=" + tools.sanitizer.string(),
+                   fmt::format("FATHOM_EXPLAIN_BLOCKS={}", arguments.blocks)});
+  if (arguments.counters && end.signal == 0)
+    for (const char* const what : {"counters", "stalls"})
+      run_program(arguments, tools.measure, folder.path(),
+                  {"FATHOM_CUPTI_DIR=" + tools.cupti.string(),
+                   fmt::format("FATHOM_EXPLAIN_MEASURE={}", what)});
 
   const std::vector<Trace> traces = traces_in(folder.path());
   const Explanation explanation = explain(traces, tools.find_line);
@@ -184,9 +221,10 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
     throw Error(own, fmt::format("{} ended with {}. {}", arguments.program.front(), end.describe(),
                                  why.what()));
   }
-  const std::string page = page_in_format(
-      arguments, explanation,
-      {fmt::format("{}", fmt::join(arguments.program, " ")), took.count(), end.describe()});
+  const std::string page =
+      page_in_format(arguments, explanation,
+                     {fmt::format("{}", fmt::join(arguments.program, " ")), seconds, end.describe(),
+                      bounds_for(arguments.bounds, traces)});
   if (out)
     out->write(page);
   else
@@ -214,6 +252,14 @@ std::vector<TopCommand> explain_commands(const Tools& tools,
         ->check(whole_number(0))
         ->type_name("N")
         ->capture_default_str();
+    app.add_flag("--counters", arguments->counters,
+                 "Run the program twice more, for hardware counters and for where its warps wait");
+    app.add_option("--bounds", arguments->bounds,
+                   "What this GPU can move, for --counters: a result of `fathom run --suite atlas` "
+                   "(default: the recording of such a GPU)")
+        ->needs("--counters")
+        ->check(CLI::ExistingFile)
+        ->type_name("RESULT");
     app.add_option("--format", arguments->format, "text, md or json")
         ->check(one_of({"text", "md", "json"}))
         ->type_name("NAME")
@@ -225,8 +271,8 @@ std::vector<TopCommand> explain_commands(const Tools& tools,
     app.footer(
         "Records the addresses of a program's loads and stores, and says by source line what they\n"
         "cost in sectors and wavefronts, and what would cost less. No counters are needed, but\n"
-        "Compute Sanitizer's library, and line information (nvcc -lineinfo). The exit code is the\n"
-        "program's own.\n\n"
+        "Compute Sanitizer's library, and line information (nvcc -lineinfo). With --counters the\n"
+        "hardware's own counts stand beside. The exit code is the program's own.\n\n"
         "Examples:\n"
         "  fathom explain ./app\n"
         "  fathom explain --kernel transpose --blocks 0 --format json --out why.json -- ./app -n "

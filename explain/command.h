@@ -14,6 +14,8 @@ struct Tools {
   std::filesystem::path injection;  ///< the library of inject.cpp, its patch beside it
   std::filesystem::path sanitizer;  ///< Compute Sanitizer's library
   FindLine find_line = [](const auto&, const auto&, auto) { return std::nullopt; };
+  std::filesystem::path measure{};  ///< the library of measure.cpp
+  std::filesystem::path cupti{};    ///< the folder of CUPTI's library
 };
 
 struct ExplainArguments {
@@ -21,6 +23,8 @@ struct ExplainArguments {
   std::string kernel;                ///< a regular expression; empty: all
   std::uint64_t launches = 3;        ///< of each kernel
   std::uint64_t blocks = 64;         ///< of each launch; 0: all
+  bool counters = false;             ///< run the program twice more and measure it with CUPTI
+  std::filesystem::path bounds;      ///< a result of the suite atlas; empty: this GPU's recording
   std::string format = "text";       ///< or "md", "json"
   std::filesystem::path out;         ///< empty: standard error, after what the program wrote
 };

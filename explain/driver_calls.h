@@ -3,7 +3,11 @@
 #include <cuda.h>
 #include <dlfcn.h>
 
+#include <optional>
+#include <regex>
 #include <string>
+
+#include "explain/trace.h"
 
 // What the libraries that are loaded into the program ask the driver, and what the driver tells
 // them of its calls.
@@ -38,16 +42,37 @@ inline std::string name_of(CUfunction kernel) {
   return {};
 }
 
-// The beginnings of the parameters of launch calls, as generated_cuda_meta.h has them: that header
-// fits one release of cuda.h alone, and the sanitizer's may come from another.
-struct LaunchKernelParameters {  // and cuLaunchCooperativeKernel's
+/// A call of the driver that launches a kernel.
+struct LaunchCall {
   CUfunction function;
-  unsigned grid[3], block[3], shared_memory;
   CUstream stream;
 };
-struct LaunchKernelExParameters {
-  const CUlaunchConfig* config;
-  CUfunction function;
-};
+
+/// By the call's parameters; `extended`: of cuLaunchKernelEx. Only their beginnings, as
+/// generated_cuda_meta.h has them: that header fits one release of cuda.h alone, and the
+/// sanitizer's may come from another.
+inline LaunchCall launch_of(bool extended, const void* parameters) {
+  struct Plain {  // of cuLaunchCooperativeKernel too
+    CUfunction function;
+    unsigned grid[3], block[3], shared_memory;
+    CUstream stream;
+  };
+  struct Extended {
+    const CUlaunchConfig* config;
+    CUfunction function;
+  };
+  if (extended) {
+    const auto& call = *static_cast<const Extended*>(parameters);
+    return {call.function, call.config->hStream};
+  }
+  const auto& call = *static_cast<const Plain*>(parameters);
+  return {call.function, call.stream};
+}
+
+/// Whether `--kernel` finds the function's name, as the source or as the machine code has it.
+inline bool is_wanted(const std::string& function, const std::optional<std::regex>& kernel) {
+  return !kernel || std::regex_search(source_name(function), *kernel) ||
+         std::regex_search(function, *kernel);
+}
 
 }  // namespace fathom::explain

@@ -132,12 +132,12 @@ class Recorder {
     leave_out(node.launchData);
   }
 
-  void enter(CUcontext context, CUfunction kernel, CUstream stream) {
+  void enter(CUcontext context, const LaunchCall& launch) {
     call = {};
     call.start = Clock::now();
-    if (is_capturing(stream)) return;  // any other call would end the capture
-    call.function = name_of(kernel);
-    if (is_wanted(call.function)) {
+    if (is_capturing(launch.stream)) return;  // any other call would end the capture
+    call.function = name_of(launch.function);
+    if (is_wanted(call.function, kernel_)) {
       const std::scoped_lock lock(mutex_);
       // One at a time: what other threads launch meanwhile runs unrecorded.
       call.record = !stopped_ && !recording_ && recorded_[call.function] < launches_;
@@ -189,11 +189,6 @@ class Recorder {
   }
 
  private:
-  bool is_wanted(const std::string& function) const {
-    return !kernel_ || std::regex_search(source_name(function), *kernel_) ||
-           std::regex_search(function, *kernel_);
-  }
-
   /// A patched kernel must hear that it is not recorded.
   void leave_out(const Sanitizer_LaunchData& launch) {
     if (is_patched(launch.module))
@@ -320,17 +315,6 @@ Recorder& recorder() {
   return one;
 }
 
-void enter(Sanitizer_CallbackId id, const Sanitizer_CallbackData& data) {
-  if (id == SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx ||
-      id == SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx_ptsz) {
-    const auto& launch = *static_cast<const LaunchKernelExParameters*>(data.functionParams);
-    recorder().enter(data.context, launch.function, launch.config->hStream);
-  } else {
-    const auto& launch = *static_cast<const LaunchKernelParameters*>(data.functionParams);
-    recorder().enter(data.context, launch.function, launch.stream);
-  }
-}
-
 constexpr Sanitizer_CallbackId launch_calls[] = {
     SANITIZER_CBID_DRIVER_API_cuLaunchKernel,
     SANITIZER_CBID_DRIVER_API_cuLaunchKernel_ptsz,
@@ -355,7 +339,10 @@ void on_event(void*, Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, c
       if (driver_call.callbackSite == SANITIZER_API_EXIT)
         recorder().leave(driver_call);
       else
-        enter(id, driver_call);
+        recorder().enter(driver_call.context,
+                         launch_of(id == SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx ||
+                                       id == SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx_ptsz,
+                                   driver_call.functionParams));
     }
   } catch (const Failure& failure) {
     recorder().stop(failure.sentence);

@@ -5,6 +5,7 @@
 
 #include "explain/command.h"
 #include "harness/counters/counter_problem.h"
+#include "harness/counters/cupti_library.h"
 #include "harness/counters/source_line.h"
 #include "harness/toolkit_libraries.h"
 #include "tools/command_line.h"
@@ -18,6 +19,13 @@ std::filesystem::path sanitizer_library() {
            "libsanitizer-public.so", "FATHOM_SANITIZER_DIR", {"compute-sanitizer", "lib64", "lib"}))
     if (void* const handle = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL))
       return fathom::path_of_library(handle);
+  return {};
+}
+
+std::filesystem::path cupti_folder() try {
+  void* const handle = dlopen(fathom::cupti_library().path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  return fathom::path_of_library(handle).parent_path();
+} catch (const fathom::CounterError&) {
   return {};
 }
 
@@ -35,9 +43,10 @@ int main(int argc, char** argv) {
   // What follows `--` is the program's, flags included.
   char** const end = std::find(argv, argv + argc, std::string_view("--"));
   const std::vector<std::string> program(std::min(end + 1, argv + argc), argv + argc);
-  const fathom::explain::Tools tools{
-      fathom::executable_folder() / "../lib/fathom/libfathom_explain.so", sanitizer_library(),
-      line_by_cupti};
+  const std::filesystem::path libraries = fathom::executable_folder() / "../lib/fathom";
+  const fathom::explain::Tools tools{libraries / "libfathom_explain.so", sanitizer_library(),
+                                     line_by_cupti, libraries / "libfathom_explain_measure.so",
+                                     cupti_folder()};
   return fathom::run_program(static_cast<int>(end - argv), argv,
                              fathom::explain::explain_commands(tools, program));
 }

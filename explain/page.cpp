@@ -81,6 +81,8 @@ std::string page_of(const Explanation& explanation, const RunFacts& run, Format 
                     *const under = markdown ? "  - " : "      ";
   std::string page = slowdown(explanation, run) + "\n";
   for (const std::string& note : explanation.notes) page += note + "\n";
+  if (!run.bounds.source.empty())
+    page += fmt::format("What this GPU can move is as measured in {}.\n", run.bounds.source);
   std::size_t without_access = 0;
   for (const KernelCost& kernel : explanation.kernels) {
     if (kernel.lines.empty()) {
@@ -90,6 +92,8 @@ std::string page_of(const Explanation& explanation, const RunFacts& run, Format 
     page += fmt::format("{}{}\n{}{}\n", heading, short_name(kernel.name), markdown ? "\n" : "  ",
                         sampled(kernel));
     if (markdown) page += "\n";
+    for (const std::string& line : measured_lines(kernel, run.bounds))
+      page += fmt::format("{}{}\n", item, line);
     std::size_t clean_lines = 0;
     for (const LineCost& line : kernel.lines) {
       if (line.faults.empty()) {
@@ -135,7 +139,8 @@ std::string json_of(const Explanation& explanation, const RunFacts& run) {
                        {"accesses", kernel.accesses},
                        {"kept_accesses", kernel.kept},
                        {"recording_s", kernel.seconds},
-                       {"lines", std::move(lines)}});
+                       {"lines", std::move(lines)},
+                       {"measured", measured_json(kernel, run.bounds)}});
   }
   const nlohmann::ordered_json document{{"command", clean(run.command)},
                                         {"seconds", run.seconds},

@@ -11,6 +11,7 @@ struct RunFacts {
   std::string command;  ///< as it was called
   double seconds = 0;   ///< that it ran
   std::string end;      ///< "exit status 0"
+  Bounds bounds{};      ///< of its GPU
 };
 
 enum class Format { text, markdown };

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <span>
+#include <sstream>
 
 #include "models/shared_memory.h"
 #include "results/error.h"
@@ -73,6 +74,37 @@ Launch launch_of(Reader& record) {
   return launch;
 }
 
+/// "NAME VALUE" on each line that is left.
+template <class Value>
+std::map<std::string, Value> values_of(std::istream& text, const Reader& record) {
+  std::map<std::string, Value> values;
+  Value value{};
+  for (std::string name; text >> name;) {
+    if (!(text >> value) || value < 0) record.fail("a count that is none");
+    values[name] += value;
+  }
+  return values;
+}
+
+Counted counted_of(const Reader& record) {
+  std::istringstream text{std::string(record.rest())};
+  Counted counted;
+  std::getline(text, counted.function);
+  counted.values = values_of<double>(text, record);
+  return counted;
+}
+
+Sampled sampled_of(const Reader& record) {
+  std::istringstream text{std::string(record.rest())};
+  Sampled sampled;
+  std::getline(text, sampled.function);
+  if (!(text >> sampled.offset >> sampled.line)) record.fail("an instruction without a place");
+  text.ignore(1);
+  std::getline(text, sampled.file);
+  sampled.by_reason = values_of<std::uint64_t>(text, record);
+  return sampled;
+}
+
 }  // namespace
 
 Trace read_trace(const std::filesystem::path& path) {
@@ -101,6 +133,12 @@ Trace read_trace(const std::filesystem::path& path) {
     } else if (head.kind == RecordKind::total) {
       const auto launches = record.take<std::uint64_t>();
       trace.totals[std::string(record.rest())] = launches;
+    } else if (head.kind == RecordKind::gpu) {
+      trace.gpu = record.rest();
+    } else if (head.kind == RecordKind::counted) {
+      trace.counted.push_back(counted_of(record));
+    } else if (head.kind == RecordKind::sampled) {
+      trace.sampled.push_back(sampled_of(record));
     } else {
       file.fail("a record of an unknown kind");
     }

@@ -21,10 +21,14 @@ namespace fathom::explain {
 inline constexpr char trace_magic[] = "fathom explain trace 1\n";
 
 enum class RecordKind : std::uint32_t {
-  note = 1,    ///< a sentence: why nothing more was recorded
-  module = 2,  ///< its number (8 bytes), its machine code
-  launch = 3,  ///< LaunchHead, the function's name, patterns
-  total = 4,   ///< launches of a function (8 bytes), its name
+  note = 1,     ///< a sentence: why nothing more was recorded
+  module = 2,   ///< its number (8 bytes), its machine code
+  launch = 3,   ///< LaunchHead, the function's name, patterns
+  total = 4,    ///< launches of a function (8 bytes), its name
+  gpu = 5,      ///< its name
+  counted = 6,  ///< lines of a launch: its function, then "ROLE VALUE"
+  sampled =
+      7,  ///< lines of an instruction: its function, "OFFSET LINE FILE", then "REASON SAMPLES"
 };
 
 struct RecordHead {
@@ -62,11 +66,29 @@ struct Launch : LaunchHead {
   std::vector<Pattern> kept_patterns;
 };
 
+/// What the hardware counted in one launch, by role.
+struct Counted {
+  std::string function;
+  std::map<std::string, double> values;
+};
+
+/// Where warps waited in one launch, as CUPTI sampled it.
+struct Sampled {
+  std::string function;
+  std::uint64_t offset = 0;  ///< of the instruction, in bytes
+  unsigned line = 0;         ///< 0: unknown
+  std::string file;
+  std::map<std::string, std::uint64_t> by_reason;
+};
+
 /// One process' recording.
 struct Trace {
   std::map<std::uint64_t, std::vector<char>> modules;  ///< machine code by number
   std::vector<Launch> launches;
   std::map<std::string, std::uint64_t> totals;  ///< launches by function; empty after a crash
+  std::string gpu;                              ///< its name; empty if nothing was measured
+  std::vector<Counted> counted;
+  std::vector<Sampled> sampled;
   std::vector<std::string> notes;
   bool cut_short = false;  ///< the last record is not whole
 };

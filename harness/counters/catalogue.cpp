@@ -178,6 +178,7 @@ std::vector<Row> sm_rows() {
        "Resident warps per active SM cycle."},
       {"issue_active", "issues per cycle", varies, "smsp__issue_active.avg.per_cycle_active",
        "Share of a scheduler's active cycles in which it issued an instruction."},
+      {"gpu_time", "ns", varies, "gpu__time_duration.sum", "Time that the GPU took."},
       {"sm_cycles_elapsed", "cycles", varies, "sm__cycles_elapsed.max",
        "SM cycles from the start to the end of the range."},
       {"sm_cycles_active", "cycles", varies, "sm__cycles_active.avg",

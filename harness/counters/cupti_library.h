@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 // After cuda.h, which CUPTI's headers need.
+#include <cupti_callbacks.h>
 #include <cupti_pcsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
@@ -32,7 +33,8 @@ namespace fathom {
   F(cuptiPCSamplingDisable) F(cuptiPCSamplingStart) F(cuptiPCSamplingStop) \
   F(cuptiPCSamplingGetData) F(cuptiPCSamplingGetNumStallReasons) \
   F(cuptiPCSamplingGetStallReasons) F(cuptiPCSamplingSetConfigurationAttribute) \
-  F(cuptiGetSassToSourceCorrelation) F(cuptiGetCubinCrc) F(cuptiRegisterComputeCrcCallback)
+  F(cuptiGetSassToSourceCorrelation) F(cuptiGetCubinCrc) F(cuptiRegisterComputeCrcCallback) \
+  F(cuptiSubscribe) F(cuptiEnableCallback)
 // clang-format on
 
 /// The CUPTI functions that Fathom calls, loaded at run time: a machine without CUPTI must still

@@ -223,18 +223,27 @@ PcSampler::PcSampler(int device, unsigned log2_period) : state_(std::make_unique
 
 PcSampler::~PcSampler() = default;
 
-PcProfile PcSampler::collect(const std::function<void()>& launch) {
-  State& s = *state_;
+void PcSampler::begin() {
   FATHOM_CUDA(cudaDeviceSynchronize());
-  s.start();
+  state_->start();
+}
+
+PcProfile PcSampler::collect(const std::function<void()>& launch) {
+  begin();
   try {
     launch();
     FATHOM_CUDA(cudaGetLastError());
     FATHOM_CUDA(cudaDeviceSynchronize());
   } catch (...) {
-    s.stop();
+    state_->stop();
     throw;
   }
+  return end();
+}
+
+PcProfile PcSampler::end() {
+  State& s = *state_;
+  FATHOM_CUDA(cudaDeviceSynchronize());
   check_cupti(s.stop(), "cuptiPCSamplingStop");
 
   PcProfile profile;

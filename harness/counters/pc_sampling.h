@@ -61,6 +61,10 @@ class PcSampler {
   /// whatever `launch` throws.
   PcProfile collect(const std::function<void()>& launch);
 
+  /// The same for what is launched between the two calls. `end` waits for it.
+  void begin();
+  PcProfile end();
+
  private:
   struct State;
   CountersActive active_;

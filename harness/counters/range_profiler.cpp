@@ -50,10 +50,13 @@ class RangeProfiler {
     return params.counterDataSize;
   }
 
+  /// Who runs the work again for each pass.
+  enum class Replay { by_caller, by_cupti };
+
   /// Empties `counter_data`, which has room for `ranges`, and begins their first pass. Both spans
-  /// must outlive the ranges.
+  /// must outlive the ranges. Those of CUPTI's replay are the kernels launched, by their number.
   void configure(std::span<const std::uint8_t> config, std::span<std::uint8_t> counter_data,
-                 std::size_t ranges) const {
+                 std::size_t ranges, Replay replay) const {
     FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image);
     image.pRangeProfilerObject = object_;
     image.counterDataSize = counter_data.size();
@@ -66,13 +69,14 @@ class RangeProfiler {
     params.pConfig = config.data();
     params.counterDataImageSize = counter_data.size();
     params.pCounterDataImage = counter_data.data();
-    params.range = CUPTI_UserRange;
-    params.replayMode = CUPTI_UserReplay;
+    const bool by_cupti = replay == Replay::by_cupti;
+    params.range = by_cupti ? CUPTI_AutoRange : CUPTI_UserRange;
+    params.replayMode = by_cupti ? CUPTI_KernelReplay : CUPTI_UserReplay;
     params.maxRangesPerPass = ranges;
     params.numNestingLevels = 1;
     params.minNestingLevel = 1;
     params.passIndex = 0;
-    params.targetNestingLevel = 1;
+    params.targetNestingLevel = by_cupti ? 0 : 1;
     FATHOM_CUPTI(cuptiRangeProfilerSetConfig, params);
   }
 
@@ -195,7 +199,8 @@ struct CounterSession::State {
   }
   void run_batch(const std::function<void()>& prepare, std::size_t count,
                  const std::function<void(std::size_t)>& launch);
-  void read_batch(std::size_t count, std::vector<Readings>& into) const;
+  void decode(std::size_t count) const;
+  Readings read(std::size_t position) const;  ///< of a range, by where it lies
 };
 
 CounterAvailability CounterSession::probe(int device) {
@@ -262,7 +267,7 @@ CounterSession::~CounterSession() = default;
 void CounterSession::State::run_batch(const std::function<void()>& prepare, std::size_t count,
                                       const std::function<void(std::size_t)>& launch) {
   make_room(count);
-  profiler->configure(config, counter_data, count);
+  profiler->configure(config, counter_data, count, RangeProfiler::Replay::by_caller);
   bool last = false;
   for (std::size_t pass = 0; !last; ++pass) {
     if (pass == passes) {
@@ -273,6 +278,10 @@ void CounterSession::State::run_batch(const std::function<void()>& prepare, std:
     FATHOM_CUDA(cudaDeviceSynchronize());
     last = run_pass(*profiler, count, launch);
   }
+  decode(count);
+}
+
+void CounterSession::State::decode(std::size_t count) const {
   if (const std::size_t dropped = profiler->decode(); dropped != 0) {
     throw CounterError(CounterProblem::failed,
                        fmt::format("the counter data had no room for {} of {} ranges", dropped,
@@ -280,19 +289,18 @@ void CounterSession::State::run_batch(const std::function<void()>& prepare, std:
   }
 }
 
-void CounterSession::State::read_batch(std::size_t count, std::vector<Readings>& into) const {
-  for (const std::size_t position : range_positions(counter_data, count)) {
-    Readings& result = into.emplace_back(readings);
-    const std::vector<double> values = host->evaluate(counter_data, position);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      CounterReading& reading = result[metric_roles[i]];
-      if (std::isfinite(values[i])) {
-        reading.value = values[i];
-      } else {
-        reading.reason = "undefined here: the metric divides by a count that was zero";
-      }
+CounterSession::Readings CounterSession::State::read(std::size_t position) const {
+  Readings result = readings;
+  const std::vector<double> values = host->evaluate(counter_data, position);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    CounterReading& reading = result[metric_roles[i]];
+    if (std::isfinite(values[i])) {
+      reading.value = values[i];
+    } else {
+      reading.reason = "undefined here: the metric divides by a count that was zero";
     }
   }
+  return result;
 }
 
 CounterSession::Readings CounterSession::collect(const std::function<void()>& prepare,
@@ -310,9 +318,25 @@ std::vector<CounterSession::Readings> CounterSession::collect_batch(
   for (std::size_t first = 0; first < count; first += s.largest_batch) {
     const std::size_t ranges = std::min(s.largest_batch, count - first);
     s.run_batch(prepare, ranges, [&](std::size_t i) { launch(first + i); });
-    s.read_batch(ranges, result);
+    for (const std::size_t position : range_positions(s.counter_data, ranges))
+      result.push_back(s.read(position));
   }
   return result;
+}
+
+void CounterSession::begin_kernel() {
+  State& s = *state_;
+  if (!s.profiler) throw CounterError(CounterProblem::failed, "the chip has none of the counters");
+  s.make_room(1);
+  s.profiler->configure(s.config, s.counter_data, 1, RangeProfiler::Replay::by_cupti);
+  s.profiler->start();
+}
+
+CounterSession::Readings CounterSession::end_kernel() {
+  State& s = *state_;
+  check_cupti(s.profiler->stop().first, "cuptiRangeProfilerStop");
+  s.decode(1);
+  return s.read(0);
 }
 
 std::size_t CounterSession::largest_batch() const { return state_->largest_batch; }

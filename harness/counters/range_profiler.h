@@ -65,6 +65,11 @@ class CounterSession {
   std::vector<Readings> collect_batch(const std::function<void()>& prepare, std::size_t count,
                                       const std::function<void(std::size_t)>& launch);
 
+  /// The same for one kernel that is launched once, between the two calls, and may change what it
+  /// reads: CUPTI runs it once a pass and puts the memory back. Needs a role that the chip has.
+  void begin_kernel();
+  Readings end_kernel();
+
   /// Launches that share a pass; 0 if the chip has none of the roles.
   std::size_t largest_batch() const;
 

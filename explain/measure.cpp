@@ -1,0 +1,168 @@
+#include <cuda_runtime.h>
+#include <cupti_driver_cbid.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <regex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "explain/driver_calls.h"
+#include "explain/trace.h"
+#include "explain/trace_file.h"
+#include "harness/counters/cupti_library.h"
+#include "harness/counters/pc_sampling.h"
+#include "harness/counters/range_profiler.h"
+#include "harness/cuda_check.h"
+
+// Loaded into a further run of the program by CUDA_INJECTION64_PATH: it measures with CUPTI the
+// launches that inject.cpp recorded, and writes what it found into FOLDER/PID.trace. It never
+// prints and never ends the program. Settings: FATHOM_EXPLAIN_FOLDER, _KERNEL, _LAUNCHES, and
+// _MEASURE: "counters" or "stalls", which exclude each other.
+
+namespace fathom::explain {
+namespace {
+
+const std::vector<std::string> roles{"global_load_sectors",
+                                     "global_store_sectors",
+                                     "shared_load_wavefronts",
+                                     "shared_store_wavefronts",
+                                     "shared_load_conflicts",
+                                     "shared_store_conflicts",
+                                     "l2_read_sectors",
+                                     "l2_write_sectors",
+                                     "dram_read_bytes",
+                                     "dram_write_bytes",
+                                     "gpu_time"};
+
+class Measurer {
+ public:
+  Measurer() : stalls_(setting("MEASURE") == "stalls") {
+    const std::string kernel = setting("KERNEL");
+    if (!kernel.empty()) kernel_ = std::regex(kernel);
+    launches_ = static_cast<std::uint64_t>(std::atoll(setting("LAUNCHES").c_str()));
+  }
+
+  void subscribe() {
+    if (stalls_) PcSampler::watch_modules();  // before the program loads one
+    const CuptiLibrary& cupti = cupti_library();
+    CUpti_SubscriberHandle subscriber = nullptr;
+    check_cupti(cupti.cuptiSubscribe(&subscriber, on_call, this), "cuptiSubscribe");
+    for (const CUpti_CallbackId id :
+         {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+          CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+          CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+          CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz})
+      check_cupti(cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id),
+                  "cuptiEnableCallback");
+  }
+
+  /// Nothing is measured from now on.
+  void stop(const std::string& sentence) {
+    if (!stopped_) file_.note(sentence);
+    stopped_ = true;
+  }
+
+ private:
+  static void CUPTIAPI on_call(void* measurer, CUpti_CallbackDomain, CUpti_CallbackId id,
+                               const void* data) {
+    thread_local bool ours = false;  // a call of this library
+    if (ours) return;
+    ours = true;
+    const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+    Measurer& self = *static_cast<Measurer*>(measurer);
+    const std::scoped_lock lock(self.mutex_);
+    try {
+      if (call.callbackSite == CUPTI_API_ENTER)
+        self.enter(launch_of(id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx ||
+                                 id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+                             call.functionParams));
+      else
+        self.leave();
+    } catch (const std::exception& error) {
+      self.stop(error.what());
+    }
+    ours = false;
+  }
+
+  void enter(const LaunchCall& launch) {
+    if (stopped_ || !function_.empty() || is_capturing(launch.stream)) return;
+    std::string function = name_of(launch.function);
+    if (!is_wanted(function, kernel_) || measured_[function] >= launches_) return;
+    int device = 0;
+    FATHOM_CUDA(cudaGetDevice(&device));
+    if (counters_ == nullptr && sampler_ == nullptr) start(device);
+    if (device != device_) return;  // the profiler serves one
+    if (stalls_)
+      sampler_->begin();
+    else
+      counters_->begin_kernel();
+    ++measured_[function];
+    function_ = std::move(function);
+    thread_ = std::this_thread::get_id();
+  }
+
+  void start(int device) {
+    device_ = device;
+    cudaDeviceProp properties{};
+    FATHOM_CUDA(cudaGetDeviceProperties(&properties, device));
+    file_.add(RecordKind::gpu, {properties.name});
+    if (stalls_)
+      sampler_ = std::make_unique<PcSampler>(device);
+    else
+      counters_ = std::make_unique<CounterSession>(device, roles);
+  }
+
+  void leave() {
+    if (function_.empty() || thread_ != std::this_thread::get_id()) return;
+    const std::string function = std::exchange(function_, {});
+    if (!stalls_) {
+      std::string text = function + "\n";
+      for (const auto& [role, reading] : counters_->end_kernel())
+        if (reading.value) text += fmt::format("{} {}\n", role, *reading.value);
+      file_.add(RecordKind::counted, {text});
+      return;
+    }
+    for (const PcSample& sample : sampler_->end().samples) {
+      std::string text = fmt::format("{}\n{} {} {}\n", sample.function, sample.pc_offset,
+                                     sample.line, sample.file);
+      for (const auto& [reason, samples] : sample.by_reason)
+        text += fmt::format("{} {}\n", reason, samples);
+      file_.add(RecordKind::sampled, {text});
+    }
+  }
+
+  const bool stalls_;
+  std::optional<std::regex> kernel_;
+  std::uint64_t launches_ = 0;
+
+  std::mutex mutex_;
+  TraceFile file_;
+  std::map<std::string, std::uint64_t> measured_;  ///< launches by function
+  std::unique_ptr<CounterSession> counters_;
+  std::unique_ptr<PcSampler> sampler_;
+  int device_ = 0;
+  std::string function_;    ///< whose launch is measured now; empty: none is
+  std::thread::id thread_;  ///< that launched it
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  static Measurer& measurer = *new Measurer;  // CUPTI calls back while static objects go
+  try {
+    measurer.subscribe();
+  } catch (const std::exception& error) {
+    measurer.stop(error.what());
+  }
+  return 1;
+}
+
+}  // namespace fathom::explain

@@ -1,0 +1,210 @@
+#include "explain/measured.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <tuple>
+
+#include "explain/analysis.h"
+#include "results/format.h"
+
+namespace fathom::explain {
+namespace {
+
+double count(const std::map<std::string, double>& counts, const std::string& role) {
+  const auto found = counts.find(role);
+  return found == counts.end() ? 0 : found->second;
+}
+
+std::string place(const Waiting& waiting) {
+  return waiting.source ? fmt::format("{}:{}", waiting.source->file, waiting.source->line)
+                        : fmt::format("+0x{:04x}", waiting.offset);
+}
+
+/// A level of the memory, the fact that says what it can do, and what moved there.
+struct Level {
+  const char *name, *fact;
+  std::vector<std::string> roles;
+  double bytes;  ///< of one count
+};
+const std::array<Level, 3>& levels() {
+  static const std::array<Level, 3> all{
+      Level{"DRAM", "dram.bandwidth", {"dram_read_bytes", "dram_write_bytes"}, 1},
+      Level{"L2", "l2.bandwidth", {"l2_read_sectors", "l2_write_sectors"}, 32},
+      Level{"shared memory",
+            "shared.bandwidth",
+            {"shared_load_wavefronts", "shared_store_wavefronts"},
+            128}};
+  return all;
+}
+
+double seconds(const Measured& measured) { return 1e-9 * count(measured.counts, "gpu_time"); }
+
+/// Bytes a second; of shared memory as if each wavefront took all its banks.
+double rate(const Measured& measured, const Level& level) {
+  double moved = 0;
+  for (const std::string& role : level.roles) moved += level.bytes * count(measured.counts, role);
+  return seconds(measured) > 0 ? moved / seconds(measured) : 0;
+}
+
+std::string rates_line(const Measured& measured, const Bounds& bounds) {
+  std::vector<std::string> parts;
+  for (const Level& level : levels()) {
+    const double moved = rate(measured, level);
+    parts.push_back(fmt::format("{} {}", level.name, format_bandwidth(moved)));
+    if (const auto bound = bounds.by_level.find(level.name); bound != bounds.by_level.end())
+      parts.back() += fmt::format(" of {} ({})", format_bandwidth(bound->second),
+                                  format_percent(moved / bound->second));
+  }
+  return fmt::format("{} a launch while counted: {}",
+                     format_time(seconds(measured) / static_cast<double>(measured.launches)),
+                     fmt::join(parts, ", "));
+}
+
+std::string counters_line(const KernelCost& kernel) {
+  const auto& counts = kernel.measured.counts;
+  const auto number = [&](const char* role) { return format_count(count(counts, role)); };
+  std::string line = fmt::format(
+      "counters: {} sectors loaded, {} stored; shared memory: {} wavefronts of loads ({} of "
+      "conflicts), {} of stores ({})",
+      number("global_load_sectors"), number("global_store_sectors"),
+      number("shared_load_wavefronts"), number("shared_load_conflicts"),
+      number("shared_store_wavefronts"), number("shared_store_conflicts"));
+  const bool whole = kernel.recorded_blocks == kernel.blocks && kernel.kept == kernel.accesses &&
+                     kernel.measured.launches == kernel.recorded_launches;
+  if (!whole) return line + "; not all of it was recorded (--blocks 0)";
+  std::vector<std::string> others;
+  for (const auto& [role, recorded] : recorded_counts(kernel))
+    if (recorded != count(counts, role))
+      others.push_back(fmt::format("{} of {}", format_count(recorded), role));
+  return line + (others.empty() ? ", all as recorded"
+                                : fmt::format("; recorded: {}", fmt::join(others, ", ")));
+}
+
+std::string waits_line(const Measured& measured) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> parts;
+  for (const Waiting& waiting : measured.waits) {
+    if (parts.size() == most) break;
+    const auto main = std::ranges::max_element(waiting.by_reason, {},
+                                               [](const auto& reason) { return reason.second; });
+    parts.push_back(fmt::format("{} at {} ({})",
+                                format_percent(static_cast<double>(waiting.samples) /
+                                               static_cast<double>(measured.samples)),
+                                place(waiting), main->first));
+  }
+  return fmt::format("warps wait: {}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::map<std::string, Measured> measured_in(const std::vector<Trace>& traces) {
+  std::map<std::string, Measured> by_function;
+  using Key = std::tuple<std::string, unsigned, std::uint64_t>;
+  std::map<std::string, std::map<Key, Waiting>> waits;
+  for (const Trace& trace : traces) {
+    for (const Counted& launch : trace.counted) {
+      Measured& measured = by_function[launch.function];
+      ++measured.launches;
+      for (const auto& [role, value] : launch.values) measured.counts[role] += value;
+    }
+    for (const Sampled& sampled : trace.sampled) {
+      const bool known = sampled.line != 0;
+      Waiting& waiting =
+          waits[sampled.function][{sampled.file, sampled.line, known ? 0 : sampled.offset}];
+      if (known) waiting.source = SourceLine{sampled.file, sampled.line};
+      waiting.offset = sampled.offset;
+      for (const auto& [reason, samples] : sampled.by_reason) {
+        if (reason == "selected" || samples == 0) continue;  // an issue, no waiting
+        waiting.by_reason[reason] += samples;
+        waiting.samples += samples;
+      }
+    }
+  }
+  for (auto& [function, places] : waits) {
+    Measured& measured = by_function[function];
+    for (auto& [key, waiting] : places) {
+      if (waiting.samples == 0) continue;
+      measured.samples += waiting.samples;
+      measured.waits.push_back(std::move(waiting));
+    }
+    std::ranges::stable_sort(measured.waits, std::greater<>{}, &Waiting::samples);
+  }
+  return by_function;
+}
+
+Bounds bounds_of(const Document& atlas, const std::string& source) {
+  Bounds bounds{{}, source};
+  for (const Level& level : levels())
+    for (const Fact& fact : atlas.facts)
+      if (fact.id == level.fact && fact.value) bounds.by_level[level.name] = *fact.value;
+  return bounds;
+}
+
+std::map<std::string, double> recorded_counts(const KernelCost& kernel) {
+  std::map<std::string, double> counts;
+  for (const LineCost& line : kernel.lines) {
+    // No counter of these six has what cp.async writes, nor atomics.
+    if (line.op == Op::atomic || line.op == Op::async_write) continue;
+    const bool load =
+        line.op == Op::load || line.op == Op::async_read || line.op == Op::matrix_load;
+    const std::string kind = load ? "load" : "store";
+    if (line.space == Space::global) {
+      counts["global_" + kind + "_sectors"] += static_cast<double>(line.cost);
+    } else {
+      counts["shared_" + kind + "_wavefronts"] += static_cast<double>(line.cost);
+      counts["shared_" + kind + "_conflicts"] += static_cast<double>(line.cost - line.least);
+    }
+  }
+  return counts;
+}
+
+std::vector<std::string> measured_lines(const KernelCost& kernel, const Bounds& bounds) {
+  const Measured& measured = kernel.measured;
+  std::vector<std::string> lines;
+  if (measured.launches != 0) {
+    lines.push_back(rates_line(measured, bounds));
+    lines.push_back(counters_line(kernel));
+  }
+  if (measured.samples != 0) lines.push_back(waits_line(measured));
+  return lines;
+}
+
+nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bounds) {
+  const Measured& measured = kernel.measured;
+  if (measured.launches == 0 && measured.samples == 0) return nullptr;
+  nlohmann::ordered_json json{{"launches", measured.launches},
+                              {"seconds", seconds(measured)},
+                              {"counters", measured.counts},
+                              {"recorded", recorded_counts(kernel)}};
+  auto rates = nlohmann::ordered_json::array();
+  for (const Level& level : levels()) {
+    const auto bound = bounds.by_level.find(level.name);
+    nlohmann::ordered_json known;
+    if (bound != bounds.by_level.end()) known = bound->second;
+    rates.push_back({{"level", level.name},
+                     {"bytes_per_second", rate(measured, level)},
+                     {"bound", std::move(known)}});
+  }
+  json["bandwidths"] = std::move(rates);
+  json["samples"] = measured.samples;
+  auto waits = nlohmann::ordered_json::array();
+  for (const Waiting& waiting : measured.waits) {
+    nlohmann::ordered_json one{{"file", nullptr}, {"line", nullptr}};
+    if (waiting.source) one = {{"file", waiting.source->file}, {"line", waiting.source->line}};
+    one.update(
+        {{"offset", waiting.offset},
+         {"samples", waiting.samples},
+         {"share", static_cast<double>(waiting.samples) / static_cast<double>(measured.samples)},
+         {"reasons", waiting.by_reason}});
+    waits.push_back(std::move(one));
+  }
+  json["waits"] = std::move(waits);
+  return json;
+}
+
+}  // namespace fathom::explain
