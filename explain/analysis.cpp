@@ -127,7 +127,10 @@ Explanation explain(const std::vector<Trace>& traces, const FindLine& find_line)
   std::size_t without_lines = 0;
   std::map<std::string, Measured> measured = measured_in(traces);
   for (const Trace& trace : traces) {
-    for (const std::string& note : trace.notes) result.notes.push_back(note + ".");
+    for (std::string note : trace.notes) {
+      if (!note.ends_with('.')) note += '.';
+      if (std::ranges::count(result.notes, note) == 0) result.notes.push_back(note);
+    }
     if (trace.cut_short)
       result.notes.emplace_back("A recording ends in the middle of a launch, which is left out.");
     for (const auto& [function, launches] : trace.totals) totals[function] += launches;

@@ -206,7 +206,7 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
       run_program(arguments, tools.injection, folder.path(),
                   {"FATHOM_EXPLAIN_SANITIZER=" + tools.sanitizer.string(),
                    fmt::format("FATHOM_EXPLAIN_BLOCKS={}", arguments.blocks)});
-  if (arguments.counters && end.signal == 0)
+  if (arguments.counters && end.signal == 0 && !fs::is_empty(folder.path()))
     for (const char* const what : {"counters", "stalls"})
       run_program(arguments, tools.measure, folder.path(),
                   {"FATHOM_CUPTI_DIR=" + tools.cupti.string(),

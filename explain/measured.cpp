@@ -55,6 +55,7 @@ std::string rates_line(const Measured& measured, const Bounds& bounds) {
   std::vector<std::string> parts;
   for (const Level& level : levels()) {
     const double moved = rate(measured, level);
+    if (moved == 0) continue;
     parts.push_back(fmt::format("{} {}", level.name, format_bandwidth(moved)));
     if (const auto bound = bounds.by_level.find(level.name); bound != bounds.by_level.end())
       parts.back() += fmt::format(" of {} ({})", format_bandwidth(bound->second),
@@ -65,23 +66,32 @@ std::string rates_line(const Measured& measured, const Bounds& bounds) {
                      fmt::join(parts, ", "));
 }
 
+/// "12,288 sectors of global loads", ...; "98,304 wavefronts of shared loads (95,232 conflicts)".
 std::string counters_line(const KernelCost& kernel) {
   const auto& counts = kernel.measured.counts;
-  const auto number = [&](const char* role) { return format_count(count(counts, role)); };
-  std::string line = fmt::format(
-      "counters: {} sectors loaded, {} stored; shared memory: {} wavefronts of loads ({} of "
-      "conflicts), {} of stores ({})",
-      number("global_load_sectors"), number("global_store_sectors"),
-      number("shared_load_wavefronts"), number("shared_load_conflicts"),
-      number("shared_store_wavefronts"), number("shared_store_conflicts"));
+  std::vector<std::string> parts;
+  for (const std::string space : {"global", "shared"}) {
+    for (const std::string kind : {"load", "store"}) {
+      const std::string unit = space == "global" ? "sectors" : "wavefronts";
+      const double cost = count(counts, fmt::format("{}_{}_{}", space, kind, unit));
+      const double conflicts = count(counts, fmt::format("{}_{}_conflicts", space, kind));
+      if (cost == 0) continue;
+      parts.push_back(fmt::format("{} {} of {} {}s", format_count(cost), unit, space, kind));
+      if (conflicts != 0) parts.back() += fmt::format(" ({} conflicts)", format_count(conflicts));
+    }
+  }
+  std::string line = fmt::format("counters: {}", fmt::join(parts, ", "));
   const bool whole = kernel.recorded_blocks == kernel.blocks && kernel.kept == kernel.accesses &&
                      kernel.measured.launches == kernel.recorded_launches;
-  if (!whole) return line + "; not all of it was recorded (--blocks 0)";
+  if (!whole) return line + "; the recording is of a part (all of it: --blocks 0)";
   std::vector<std::string> others;
-  for (const auto& [role, recorded] : recorded_counts(kernel))
-    if (recorded != count(counts, role))
-      others.push_back(fmt::format("{} of {}", format_count(recorded), role));
-  return line + (others.empty() ? ", all as recorded"
+  const std::map<std::string, double> recorded = recorded_counts(kernel);
+  for (const auto& [role, counted] : counts) {
+    const bool both = role.starts_with("global_") || role.starts_with("shared_");
+    if (both && count(recorded, role) != counted)
+      others.push_back(fmt::format("{} {}", format_count(count(recorded, role)), role));
+  }
+  return line + (others.empty() ? "; the recording says the same"
                                 : fmt::format("; recorded: {}", fmt::join(others, ", ")));
 }
 

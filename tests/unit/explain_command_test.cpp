@@ -66,7 +66,8 @@ Explanation explanation_of(const std::string& bytes, const FindLine& find_line =
 /// What `fathom explain -- sh -c SCRIPT` ends with; $TRACE is where the recording would be.
 struct Run : Folder {
   Tools tools{write("libinjection.so", ""), "/opt/libsanitizer.so", offset_as_line};
-  ExplainArguments arguments{{}, "", 3, 64, "json", temporary.path() / "out"};
+  ExplainArguments arguments{
+      .program = {}, .kernel = "", .format = "json", .out = temporary.path() / "out"};
   int operator()(const std::string& script) {
     arguments.program = {"sh", "-c", "TRACE=$FATHOM_EXPLAIN_FOLDER/1.trace; " + script};
     return to_int(explain::explain_command(arguments, tools));
@@ -226,6 +227,26 @@ TEST_CASE("explain gives the program what the library in it needs, and its own s
   CHECK_THAT(seen, ContainsSubstring("FATHOM_EXPLAIN_LAUNCHES=3\n"));
   CHECK_THAT(seen, ContainsSubstring("FATHOM_EXPLAIN_SANITIZER=/opt/libsanitizer.so\n"));
   CHECK(std::getenv("CUDA_INJECTION64_PATH") == nullptr);
+}
+
+TEST_CASE("With --counters the program runs twice more, under the library that measures",
+          "[explain]") {
+  Run run;
+  run.tools.measure = "/opt/libmeasure.so";
+  run.tools.cupti = "/opt/cupti";
+  run.arguments.counters = true;
+  const std::string record = "cp " + run.write("made", two_kernels().bytes).string() + " $TRACE; ";
+  const std::string say =
+      "echo $CUDA_INJECTION64_PATH $FATHOM_EXPLAIN_MEASURE $FATHOM_CUPTI_DIR >> " +
+      (run.temporary.path() / "seen").string() + "; ";
+  CHECK(run(say + record + "exit 7") == 7);
+  CHECK(run.read("seen") == run.tools.injection.string() +
+                                "\n/opt/libmeasure.so counters /opt/cupti\n"
+                                "/opt/libmeasure.so stalls /opt/cupti\n");
+  run.tools.cupti.clear();
+  const auto [code, sentence] = run.failing("exit 0");
+  CHECK(code == 23);
+  CHECK_THAT(sentence, ContainsSubstring("libcupti.so for --counters"));
 }
 
 TEST_CASE("explain says in one sentence why there is nothing to explain", "[explain]") {

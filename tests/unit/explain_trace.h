@@ -31,9 +31,12 @@ class TraceBytes {
   void total(std::uint64_t launches, std::string_view function) {
     add(explain::RecordKind::total, raw(launches) + std::string(function));
   }
-  /// 10 blocks of `threads` threads, of which every second was recorded.
+  void gpu(std::string_view name) { add(explain::RecordKind::gpu, std::string(name)); }
+  void counted(const std::string& lines) { add(explain::RecordKind::counted, lines); }
+  void sampled(const std::string& lines) { add(explain::RecordKind::sampled, lines); }
+  /// 10 blocks of `threads` threads, of which one in `every` was recorded.
   void launch(std::string_view function, const std::vector<explain::Pattern>& patterns,
-              std::uint32_t threads = 64) {
+              std::uint32_t threads = 64, std::uint32_t every = 2) {
     explain::LaunchHead head{};
     head.module = 1;
     head.code_bytes = 4096;
@@ -42,7 +45,7 @@ class TraceBytes {
     head.nanoseconds = 2'000'000;
     head.grid[0] = 10, head.grid[1] = head.grid[2] = 1;
     head.block[0] = threads, head.block[1] = head.block[2] = 1;
-    head.every = 2;
+    head.every = every;
     head.name_bytes = static_cast<std::uint32_t>(function.size());
     head.patterns = static_cast<std::uint32_t>(patterns.size());
     std::string body = raw(head) + std::string(function);

@@ -1,0 +1,135 @@
+// What CUPTI measured beside a recording of `fathom explain`.
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "explain/analysis.h"
+#include "results/error.h"
+#include "tests/unit/explain_trace.h"
+#include "tools/temporary_folder.h"
+
+using namespace fathom;
+using namespace fathom::explain;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::Equals;
+using test::pattern;
+using test::TraceBytes;
+
+namespace {
+
+Trace read(const TraceBytes& trace) {
+  const TemporaryFolder folder("The tests need a temporary folder.");
+  const auto path = folder.path() / "1.trace";
+  std::ofstream(path, std::ios::binary) << trace.bytes;
+  return read_trace(path);
+}
+
+/// A kernel that loads 80 sectors by 20 accesses to global memory, and 640 wavefronts by 20 to
+/// shared memory; one block in `every` is recorded.
+TraceBytes recording(std::uint32_t every = 1) {
+  TraceBytes trace;
+  trace.launch("f",
+               {pattern(
+                    Space::global, Op::load, 4, [](unsigned i) { return 4 * i; }, 16, 20),
+                pattern(
+                    Space::shared, Op::load, 4, [](unsigned i) { return 128 * i; }, 32, 20)},
+               64, every);
+  return trace;
+}
+
+KernelCost kernel_of(const TraceBytes& recorded, const TraceBytes& measured) {
+  const Explanation all =
+      explain::explain({read(recorded), read(measured)},
+                       [](const auto&, const auto&, auto) { return std::nullopt; });
+  REQUIRE(all.kernels.size() == 1);
+  return all.kernels.front();
+}
+
+const std::string as_recorded =
+    "f\nglobal_load_sectors 80\nglobal_store_sectors 0\nshared_load_wavefronts 640\n"
+    "shared_load_conflicts 620\ndram_read_bytes 1000000\ndram_write_bytes 1000000\n"
+    "l2_read_sectors 80\ngpu_time 2000\n";
+
+Bounds bounds() { return {{{"DRAM", 4e12}}, "atlas.json"}; }
+
+}  // namespace
+
+TEST_CASE("Counters stand beside the recording, and bandwidths against what the GPU can move",
+          "[explain]") {
+  TraceBytes measured;
+  measured.gpu("NVIDIA H100 80GB HBM3");
+  measured.counted(as_recorded);
+  const KernelCost kernel = kernel_of(recording(), measured);
+  const auto lines = measured_lines(kernel, bounds());
+  REQUIRE(lines.size() == 2);
+  CHECK_THAT(lines[0], Equals("2 us a launch while counted: DRAM 1 TB/s of 4 TB/s (25 %), L2 1.28 "
+                              "GB/s, shared memory 40.96 GB/s"));
+  CHECK_THAT(lines[1],
+             Equals("counters: 80 sectors of global loads, 640 wavefronts of shared loads "
+                    "(620 conflicts); the recording says the same"));
+  const auto json = measured_json(kernel, bounds());
+  CHECK(json.at("counters").at("global_load_sectors") == 80);
+  CHECK(json.at("recorded").at("shared_load_conflicts") == 620);
+  CHECK(json.at("bandwidths").at(0).at("bound") == 4e12);
+  CHECK(json.at("bandwidths").at(1).at("bound").is_null());
+}
+
+TEST_CASE("A counter that disagrees with the recording is named", "[explain]") {
+  TraceBytes measured;
+  std::string other = as_recorded;
+  other.replace(other.find("wavefronts 640"), 14, "wavefronts 650");
+  measured.counted(other);
+  CHECK_THAT(measured_lines(kernel_of(recording(), measured), {})[1],
+             ContainsSubstring("; recorded: 640 shared_load_wavefronts"));
+  // Of half the blocks nothing can be said.
+  CHECK_THAT(measured_lines(kernel_of(recording(2), measured), {})[1],
+             ContainsSubstring("; the recording is of a part"));
+  // Nor where other launches were counted.
+  measured.counted(other);
+  CHECK_THAT(measured_lines(kernel_of(recording(), measured), {})[1],
+             ContainsSubstring("; the recording is of a part"));
+}
+
+TEST_CASE("Where warps wait is said by line, issues left out", "[explain]") {
+  TraceBytes measured;
+  measured.sampled("f\n16 7 app.cu\nlong_scoreboard 50\nselected 900\n");
+  measured.sampled("f\n48 7 app.cu\nbarrier 10\n");
+  measured.sampled("f\n80 0 \nwait 40\n");
+  measured.sampled("f\n96 9 app.cu\nselected 5\n");
+  const KernelCost kernel = kernel_of(recording(), measured);
+  CHECK(kernel.measured.samples == 100);
+  const auto lines = measured_lines(kernel, {});
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0],
+             Equals("warps wait: 60 % at app.cu:7 (long_scoreboard), 40 % at +0x0050 (wait)"));
+  const auto waits = measured_json(kernel, {}).at("waits");
+  CHECK(waits.at(0).at("share") == 0.6);
+  CHECK(waits.at(0).at("reasons").at("barrier") == 10);
+  CHECK(waits.at(1).at("line").is_null());
+}
+
+TEST_CASE("Without a measurement nothing is said of one", "[explain]") {
+  const KernelCost kernel = kernel_of(recording(), TraceBytes());
+  CHECK(measured_lines(kernel, bounds()).empty());
+  CHECK(measured_json(kernel, bounds()).is_null());
+}
+
+TEST_CASE("What the GPU can move is taken from a result's facts", "[explain]") {
+  Document atlas;
+  atlas.facts = {{.id = "dram.bandwidth", .value = 3e12}, {.id = "l2.bandwidth"}};
+  const Bounds found = bounds_of(atlas, "atlas.json");
+  CHECK(found.by_level == std::map<std::string, double>{{"DRAM", 3e12}});
+}
+
+TEST_CASE("A measurement that no library can have written is refused", "[explain]") {
+  for (const char* const text : {"f\nglobal_load_sectors many\n", "f\ngpu_time -1\n"}) {
+    TraceBytes measured;
+    measured.counted(text);
+    CHECK_THROWS_AS(read(measured), Error);
+  }
+  TraceBytes placeless;
+  placeless.sampled("f\nnowhere\n");
+  CHECK_THROWS_AS(read(placeless), Error);
+}
