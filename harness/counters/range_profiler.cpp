@@ -124,12 +124,14 @@ class RangeProfiler {
 std::string range_name(std::size_t number) { return std::to_string(number); }
 
 /// Runs one pass over all launches, each in a range of its own; true if it was the last pass.
-bool run_pass(const RangeProfiler& profiler, std::size_t count,
-              const std::function<void(std::size_t)>& launch) {
+bool run_pass(const RangeProfiler& profiler, const CounterSession::Step& prepare, std::size_t count,
+              const CounterSession::Step& launch) {
   profiler.start();
   bool in_range = false;
   try {
     for (std::size_t i = 0; i < count; ++i) {
+      if (prepare) prepare(i);
+      FATHOM_CUDA(cudaDeviceSynchronize());
       profiler.push(range_name(i));
       in_range = true;
       launch(i);
@@ -197,8 +199,7 @@ struct CounterSession::State {
     counter_data.resize(profiler->counter_data_size(host->metrics(), count));
     ranges = count;
   }
-  void run_batch(const std::function<void()>& prepare, std::size_t count,
-                 const std::function<void(std::size_t)>& launch);
+  void run_batch(const Step& prepare, std::size_t count, const Step& launch);
   void decode(std::size_t count) const;
   Readings read(std::size_t position) const;  ///< of a range, by where it lies
 };
@@ -257,15 +258,13 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
   s.profiler.emplace();
   s.largest_batch = most_ranges;
   while (s.largest_batch > 1 &&
-         s.profiler->counter_data_size(s.host->metrics(), s.largest_batch) > most_counter_data) {
+         s.profiler->counter_data_size(s.host->metrics(), s.largest_batch) > most_counter_data)
     s.largest_batch /= 2;
-  }
 }
 
 CounterSession::~CounterSession() = default;
 
-void CounterSession::State::run_batch(const std::function<void()>& prepare, std::size_t count,
-                                      const std::function<void(std::size_t)>& launch) {
+void CounterSession::State::run_batch(const Step& prepare, std::size_t count, const Step& launch) {
   make_room(count);
   profiler->configure(config, counter_data, count, RangeProfiler::Replay::by_caller);
   bool last = false;
@@ -274,18 +273,16 @@ void CounterSession::State::run_batch(const std::function<void()>& prepare, std:
       throw CounterError(CounterProblem::failed,
                          fmt::format("{} passes were not enough for the counters", pass));
     }
-    if (prepare) prepare();
-    FATHOM_CUDA(cudaDeviceSynchronize());
-    last = run_pass(*profiler, count, launch);
+    last = run_pass(*profiler, prepare, count, launch);
   }
   decode(count);
 }
 
 void CounterSession::State::decode(std::size_t count) const {
   if (const std::size_t dropped = profiler->decode(); dropped != 0) {
-    throw CounterError(CounterProblem::failed,
-                       fmt::format("the counter data had no room for {} of {} ranges", dropped,
-                                   count));
+    throw CounterError(
+        CounterProblem::failed,
+        fmt::format("the counter data had no room for {} of {} ranges", dropped, count));
   }
 }
 
@@ -294,30 +291,34 @@ CounterSession::Readings CounterSession::State::read(std::size_t position) const
   const std::vector<double> values = host->evaluate(counter_data, position);
   for (std::size_t i = 0; i < values.size(); ++i) {
     CounterReading& reading = result[metric_roles[i]];
-    if (std::isfinite(values[i])) {
+    if (std::isfinite(values[i]))
       reading.value = values[i];
-    } else {
+    else
       reading.reason = "undefined here: the metric divides by a count that was zero";
-    }
   }
   return result;
 }
 
 CounterSession::Readings CounterSession::collect(const std::function<void()>& prepare,
                                                  const std::function<void()>& launch) {
-  return collect_batch(prepare, 1, [&](std::size_t) { launch(); }).front();
+  Step prepare_one;
+  if (prepare) prepare_one = [&](std::size_t) { prepare(); };
+  return collect_batch(prepare_one, 1, [&](std::size_t) { launch(); }).front();
 }
 
-std::vector<CounterSession::Readings> CounterSession::collect_batch(
-    const std::function<void()>& prepare, std::size_t count,
-    const std::function<void(std::size_t)>& launch) {
+std::vector<CounterSession::Readings> CounterSession::collect_batch(const Step& prepare,
+                                                                    std::size_t count,
+                                                                    const Step& launch) {
   State& s = *state_;
   if (!s.profiler) return std::vector<Readings>(count, s.readings);
   std::vector<Readings> result;
   result.reserve(count);
   for (std::size_t first = 0; first < count; first += s.largest_batch) {
     const std::size_t ranges = std::min(s.largest_batch, count - first);
-    s.run_batch(prepare, ranges, [&](std::size_t i) { launch(first + i); });
+    const auto at = [first](const Step& step) {
+      return [&step, first](std::size_t i) { step(first + i); };
+    };
+    s.run_batch(prepare ? at(prepare) : Step(), ranges, at(launch));
     for (const std::size_t position : range_positions(s.counter_data, ranges))
       result.push_back(s.read(position));
   }

@@ -59,11 +59,11 @@ class CounterSession {
   Readings collect(const std::function<void()>& prepare, const std::function<void()>& launch);
 
   /// The same for `count` launches, each counted for itself: `launch(i)` is the i-th, and so is its
-  /// element of the result. Many share the cost of starting and stopping a pass, which is nearly
-  /// all that `collect` costs. They run in groups of `largest_batch()`: a pass runs a whole group,
-  /// in order, and `prepare` runs before each pass, not before each launch.
-  std::vector<Readings> collect_batch(const std::function<void()>& prepare, std::size_t count,
-                                      const std::function<void(std::size_t)>& launch);
+  /// element of the result; `prepare(i)` runs before it, uncounted. Many share the cost of starting
+  /// and stopping a pass, which is nearly all that `collect` costs. They run in groups of
+  /// `largest_batch()`: a pass runs a whole group, in order.
+  using Step = std::function<void(std::size_t)>;
+  std::vector<Readings> collect_batch(const Step& prepare, std::size_t count, const Step& launch);
 
   /// The same for one kernel that is launched once, between the two calls, and may change what it
   /// reads: CUPTI runs it once a pass and puts the memory back. Needs a role that the chip has.
