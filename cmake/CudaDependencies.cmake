@@ -1,5 +1,5 @@
-# The CUDA toolkit: what the probes and the ladder need beside what Dependencies.cmake finds. Include
-# after CudaLanguage.cmake.
+# The CUDA toolkit: what the probes and the ladder need beside what Dependencies.cmake finds.
+# Include after CudaLanguage.cmake.
 #
 # Targets: CUDA::cudart, CUDA::cudart_static, fathom_cupti_headers.
 
@@ -7,10 +7,10 @@
 find_package(CUDAToolkit 12.8 REQUIRED)
 
 # CUPTI is loaded at run time, so that a machine without it still measures times: only its headers
-# are needed here. An installed toolkit has them under extras/CUPTI, one from wheels beside everything
-# else.
+# are needed here. An installed toolkit has them under extras/CUPTI, one from wheels beside
+# everything else.
 set(fathom_toolkit_roots ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT}
-    ${CUDAToolkit_BIN_DIR}/.. ${PROJECT_BINARY_DIR}/toolkit) # the last: wheels that ./fathom fetched
+    ${CUDAToolkit_BIN_DIR}/.. ${PROJECT_BINARY_DIR}/toolkit) # and wheels by ./fathom
 find_path(FATHOM_CUPTI_INCLUDE_DIR cupti_range_profiler.h
   HINTS ${CUDAToolkit_INCLUDE_DIRS} ${fathom_toolkit_roots}
   PATH_SUFFIXES include extras/CUPTI/include)

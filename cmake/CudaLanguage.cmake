@@ -2,7 +2,7 @@
 
 enable_language(CUDA)
 
-# CMake 3.25.1, which Debian 12 has, does not know yet that nvcc takes -std=c++20 from version 12 on.
+# CMake 3.25.1, which Debian 12 has, does not know yet that nvcc takes -std=c++20 from 12 on.
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")

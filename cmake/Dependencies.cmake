@@ -1,10 +1,11 @@
-# Finds what Fathom is built from, as cmake/dependencies.txt lists it. Each library is looked for on the
-# machine first; where it is absent, its source is fetched at the commit that stands there. `./fathom`
-# installs the packages before it comes to that. The CUDA toolkit is in CudaDependencies.cmake.
+# Finds what Fathom is built from, as cmake/dependencies.txt lists it. Each library is looked for on
+# the machine first; where it is absent, its source is fetched at the commit that stands there.
+# `./fathom` installs the packages before it comes to that. The CUDA toolkit is in
+# CudaDependencies.cmake.
 #
 # Targets: CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json, Boost::math (headers only); with
-# FATHOM_GATE simdjson::simdjson, tomlplusplus::tomlplusplus; with FATHOM_CUDA benchmark::benchmark; with
-# FATHOM_TESTS Catch2::Catch2WithMain, ValiJSON::valijson, pugixml::pugixml.
+# FATHOM_GATE simdjson::simdjson, tomlplusplus::tomlplusplus; with FATHOM_CUDA benchmark::benchmark;
+# with FATHOM_TESTS Catch2::Catch2WithMain, ValiJSON::valijson, pugixml::pugixml.
 
 include(FetchContent)
 

@@ -3,13 +3,13 @@
 # asks for more with fathom_optimise(), and what many files include is compiled once.
 
 string(REPLACE "-O3" "-O1" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
-string(REPLACE "-O3" "-O1" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")  # not the kernels'
+string(REPLACE "-O3" "-O1" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}") # the host's
 
 # ccache takes part only where the preprocessor leaves the precompiled header's name in its output.
 add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
 
-# fathom_optimise(<target>...): what computes a lot, such as models and statistics. Without precompiled
-# headers: g++ 12 crashes on those that it compiled with another -O.
+# fathom_optimise(<target>...): what computes a lot, such as models and statistics. Without
+# precompiled headers: g++ 12 crashes on those that it compiled with another -O.
 function(fathom_optimise)
   foreach(target IN LISTS ARGN)
     target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O2>")
@@ -25,7 +25,8 @@ function(fathom_host_headers)
       add_library(fathom_host_headers STATIC ${PROJECT_BINARY_DIR}/generated/host_headers.cpp)
       target_link_libraries(fathom_host_headers PRIVATE fmt::fmt)
       target_precompile_headers(fathom_host_headers PRIVATE
-        <algorithm> <array> <cmath> <cstdint> <cstdio> <cstdlib> <filesystem> <functional> <iterator>
+        <algorithm> <array> <cmath> <cstdint> <cstdio> <cstdlib> <filesystem> <functional>
+        <iterator>
         <limits> <map> <memory> <numeric> <optional> <set> <span> <stdexcept> <string> <string_view>
         <tuple> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
     endif()

@@ -4,7 +4,8 @@
 set(FATHOM_GROUPS core atlas atlas-long gemm)
 set(FATHOM_GROUP_core
   copy_bandwidth occupancy tail_effect bank_conflicts warp_reduce model_validation)
-set(FATHOM_GROUP_atlas memory_latency memory_bandwidth instructions atomics topology launch_overhead)
+set(FATHOM_GROUP_atlas
+  memory_latency memory_bandwidth instructions atomics topology launch_overhead)
 set(FATHOM_GROUP_atlas-long links energy)
 set(FATHOM_GROUP_gemm gemm)
 

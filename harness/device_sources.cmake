@@ -13,4 +13,5 @@ set(FATHOM_DEVICE_SOURCES
 # What this build is for and made by; the same text is in every result's fingerprint.
 list(JOIN CMAKE_CUDA_ARCHITECTURES ", " fathom_architectures)
 set_source_files_properties(cuda_device.cpp PROPERTIES COMPILE_DEFINITIONS
-  "FATHOM_BUILD_ARCHITECTURES=\"${fathom_architectures}\";FATHOM_TOOLKIT_VERSION=\"${CMAKE_CUDA_COMPILER_VERSION}\"")
+  "FATHOM_BUILD_ARCHITECTURES=\"${fathom_architectures}\"\
+;FATHOM_TOOLKIT_VERSION=\"${CMAKE_CUDA_COMPILER_VERSION}\"")

@@ -17,11 +17,12 @@ MPI=${MPI:-pmix} # of Open MPI; pmi2 for MPICH: `srun --mpi=list` says what ther
 mkdir -p "$OUT"
 scontrol show hostnames "$SLURM_JOB_NODELIST" >"$OUT/hosts.txt"
 
-# No GPU binding by srun: each rank sees all GPUs of its node, and takes the one of its local rank and the
-# CPUs near it. --kill-on-bad-exit=0 and --no-kill: a rank that dies, or a node, must not end the others;
-# --wait, from the first rank's end on: the others have the time for all four parts, but not for ever.
-# The parts of a GPU (alone, together, suite, links) each have Fathom's --time-limit, and all of them have to
-# be shorter than Slurm's. Slurm tells this script two minutes before the end: the report is made all the same.
+# No GPU binding by srun: each rank sees all GPUs of its node, and takes the one of its local rank
+# and the CPUs near it. --kill-on-bad-exit=0 and --no-kill: a rank that dies, or a node, must not
+# end the others; --wait, from the first rank's end on: the others have the time for all four parts,
+# but not for ever. The parts of a GPU (alone, together, suite, links) each have Fathom's
+# --time-limit, and all of them have to be shorter than Slurm's. Slurm tells this script two minutes
+# before the end: the report is made all the same.
 rm -f "$OUT/fleet.json" # of an earlier run
 status=0
 collect() {
@@ -34,10 +35,12 @@ srun --mpi="$MPI" --kill-on-bad-exit=0 --wait=1200 --no-kill --gpu-bind=none --c
   "$FATHOM" fleet run --suite quick --time-limit 300 --out "$OUT" --expect-hosts "$OUT/hosts.txt" &
 wait $! || status=$? # a signal is only heard while the shell waits
 
-# Where rank 0 was lost, or Slurm has ended the step, the report is made from what each rank had written.
+# Where rank 0 was lost, or Slurm has ended the step, the report is made from what each rank had
+# written.
 if [[ ! -e $OUT/fleet.json ]] || ((status > 128)); then collect; fi
 exit "$status"
 
 # Without MPI, or where no death may cost the others anything: independent jobs, one a node.
-#   srun --ntasks-per-node=1 --kill-on-bad-exit=0 "$FATHOM" fleet run --part --suite quick --time-limit 300 --out "$OUT" || true
+#   srun --ntasks-per-node=1 --kill-on-bad-exit=0 \
+#     "$FATHOM" fleet run --part --suite quick --time-limit 300 --out "$OUT" || true
 #   "$FATHOM" fleet collect "$OUT" --expect-hosts "$OUT/hosts.txt"

@@ -3,10 +3,12 @@
 
     comment.py GATE.md [NAME]
 
-GitHub (action.yml): GITHUB_TOKEN may write pull requests. GitLab (templates/check.yml): FATHOM_TOKEN is a
-project access token with the scope api. NAME tells the comments of several checks apart; a later run replaces
-its own. A job of no request, or one that may not write, says so and does not fail. Standard library alone.
+GitHub (action.yml): GITHUB_TOKEN may write pull requests. GitLab (templates/check.yml):
+FATHOM_TOKEN is a project access token with the scope api. NAME tells the comments of several checks
+apart; a later run replaces its own. A job of no request, or one that may not write, says so and
+does not fail. Standard library alone.
 """
+
 import json
 import os
 import sys
@@ -28,7 +30,9 @@ def body_of(text, mark):
 
 def call(method, url, headers, content=None):
     data = None if content is None else json.dumps(content).encode()
-    request = urllib.request.Request(url, data, headers | {"Content-Type": "application/json"}, method=method)
+    request = urllib.request.Request(
+        url, data, headers | {"Content-Type": "application/json"}, method=method
+    )
     with urllib.request.urlopen(request, timeout=30) as answer:
         return json.load(answer)
 
@@ -40,11 +44,14 @@ def server():
         with open(env["GITHUB_EVENT_PATH"], encoding="utf-8") as file:
             number = json.load(file).get("pull_request", {}).get("number")
         issues = f"{env['GITHUB_API_URL']}/repos/{env['GITHUB_REPOSITORY']}/issues"
-        headers = {"Authorization": f"Bearer {env.get('GITHUB_TOKEN', '')}",
-                   "Accept": "application/vnd.github+json"}
+        headers = {
+            "Authorization": f"Bearer {env.get('GITHUB_TOKEN', '')}",
+            "Accept": "application/vnd.github+json",
+        }
         return number and (f"{issues}/{number}/comments", f"{issues}/comments", "PATCH", headers)
     number = env.get("CI_MERGE_REQUEST_IID")
-    notes = f"{env.get('CI_API_V4_URL')}/projects/{env.get('CI_PROJECT_ID')}/merge_requests/{number}/notes"
+    project = f"{env.get('CI_API_V4_URL')}/projects/{env.get('CI_PROJECT_ID')}"
+    notes = f"{project}/merge_requests/{number}/notes"
     return number and (notes, notes, "PUT", {"PRIVATE-TOKEN": env.get("FATHOM_TOKEN", "")})
 
 

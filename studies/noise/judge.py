@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Judges comparisons of recorded runs by `fathom check` and by its peers' rules, with the truth known.
+"""Judges comparisons of recorded runs by `fathom check` and its peers' rules, with the truth known.
 
     studies/noise/judge.py --fathom build/bin/fathom-gate
     studies/noise/judge.py --fathom build/bin/fathom-gate --programs unseen --paired 100
 
-A comparison is a suite of one tool: its earlier runs, and later ones of the head, in which one program does
-0, 2, 5 or 10 % more work (record.py). Runs of both sides are drawn from a recording without a run twice.
-A false alarm is a slowdown told of a program that does the same work. Python's standard library alone.
+A comparison is a suite of one tool: its earlier runs, and later ones of the head, in which one
+program does 0, 2, 5 or 10 % more work (record.py). Runs of both sides are drawn from a recording
+without a run twice. A false alarm is a slowdown told of a program that does the same work. Python's
+standard library alone.
 """
+
 import argparse
 import csv
 import datetime
@@ -42,8 +44,10 @@ class Recording:
                 programs.append(row["program"])
         # The last of each kind's three programs is the unseen one.
         chosen = {"seen": slice(0, 2), "unseen": slice(2, 3), "all": slice(0, 3)}[which]
-        self.programs = {tool: [name for names in kinds[tool].values() for name in names[chosen]]
-                         for tool in TOOLS}
+        self.programs = {
+            tool: [name for names in kinds[tool].values() for name in names[chosen]]
+            for tool in TOOLS
+        }
         for row in rows:
             if row["program"] not in self.programs[row["tool"]]:
                 continue
@@ -51,32 +55,50 @@ class Recording:
             began, samples = variants.setdefault(row["variant"], (float(row["began_s"]), {}))
             samples[row["program"]] = [float(text) * 1e-7 for text in row["samples_100ns"].split()]
         # A recording that was stopped may end with part of a round.
-        self.rounds = min(sum(len(variants) == 5 and all(
-            len(run[1]) == len(self.programs[tool]) for run in variants.values())
-            for variants in self.runs[tool].values()) for tool in TOOLS)
+        self.rounds = min(
+            sum(
+                len(variants) == 5
+                and all(len(run[1]) == len(self.programs[tool]) for run in variants.values())
+                for variants in self.runs[tool].values()
+            )
+            for tool in TOOLS
+        )
 
     def describe(self):
         """How far the runs' medians spread, and how slow the slowed programs really were."""
         spread, found = [], {slowdown: [] for slowdown in SLOWDOWNS}
         for tool in TOOLS:
             for name in self.programs[tool]:
+
                 def medians(variant):
-                    return [math.log(statistics.median(self.runs[tool][number][variant][1][name]))
-                            for number in range(self.rounds)]
+                    return [
+                        math.log(statistics.median(self.runs[tool][number][variant][1][name]))
+                        for number in range(self.rounds)
+                    ]
+
                 same = [(a + b) / 2 for a, b in zip(medians("0a"), medians("0b"))]
                 for slowdown in SLOWDOWNS:
-                    found[slowdown].append(statistics.median(
-                        math.expm1(a - b) for a, b in zip(medians(slowdown), same)))
+                    found[slowdown].append(
+                        statistics.median(
+                            math.expm1(a - b) for a, b in zip(medians(slowdown), same)
+                        )
+                    )
                 both = medians("0a") + medians("0b")
                 middle = statistics.median(both)
                 spread.append(1.4826 * statistics.median(abs(value - middle) for value in both))
         tenths = statistics.quantiles(spread, n=10)
-        print(f"{self.rounds} rounds, {len(spread)} programs. A run's median differs from run to run by (robust "
-              f"standard deviation) {statistics.median(spread):.2%} in the median program, {tenths[0]:.2%} to "
-              f"{tenths[-1]:.2%} from the tenth to the ninetieth percentile.")
+        print(
+            f"{self.rounds} rounds, {len(spread)} programs. A run's median differs from run to run "
+            f"by (robust standard deviation) {statistics.median(spread):.2%} in the median "
+            "program, "
+            f"{tenths[0]:.2%} to "
+            f"{tenths[-1]:.2%} from the tenth to the ninetieth percentile."
+        )
         for slowdown, values in found.items():
-            print(f"Slowed by {slowdown} %: {min(values):.1%} to {max(values):.1%} as recorded, "
-                  f"{statistics.median(values):.1%} in the median program.")
+            print(
+                f"Slowed by {slowdown} %: {min(values):.1%} to {max(values):.1%} as recorded, "
+                f"{statistics.median(values):.1%} in the median program."
+            )
 
 
 def document(tool, run):
@@ -84,15 +106,43 @@ def document(tool, run):
     began, programs = run
     date = datetime.datetime.fromtimestamp(1_760_000_000 + began, datetime.timezone.utc).isoformat()
     if tool == "hyperfine":
-        return {"results": [{"command": name, "median": statistics.median(s), "times": s,
-                             "exit_codes": [0] * len(s)} for name, s in programs.items()]}
+        return {
+            "results": [
+                {
+                    "command": name,
+                    "median": statistics.median(s),
+                    "times": s,
+                    "exit_codes": [0] * len(s),
+                }
+                for name, s in programs.items()
+            ]
+        }
     if tool == "pytest-benchmark":
-        return {"machine_info": {"node": "study"}, "datetime": date, "benchmarks": [
-            {"fullname": name, "stats": {"median": statistics.median(s), "total": sum(s), "data": s}}
-            for name, s in programs.items()]}
-    return {"context": {"date": date, "host_name": "study", "num_cpus": 2}, "benchmarks": [
-        {"name": name, "run_type": "iteration", "real_time": sample * 1e6, "cpu_time": sample * 1e6,
-         "time_unit": "us"} for name, s in programs.items() for sample in s]}
+        return {
+            "machine_info": {"node": "study"},
+            "datetime": date,
+            "benchmarks": [
+                {
+                    "fullname": name,
+                    "stats": {"median": statistics.median(s), "total": sum(s), "data": s},
+                }
+                for name, s in programs.items()
+            ],
+        }
+    return {
+        "context": {"date": date, "host_name": "study", "num_cpus": 2},
+        "benchmarks": [
+            {
+                "name": name,
+                "run_type": "iteration",
+                "real_time": sample * 1e6,
+                "cpu_time": sample * 1e6,
+                "time_unit": "us",
+            }
+            for name, s in programs.items()
+            for sample in s
+        ],
+    }
 
 
 def write(path, tool, run):
@@ -114,14 +164,18 @@ class Comparison:
         first = chance.randrange((earlier + 1) // 2, recording.rounds - HEADS + 1)
         before = [runs[number][variant] for number in range(first) for variant in ("0a", "0b")]
         self.earlier = sorted(chance.sample(before, earlier), key=lambda run: run[0])
-        self.head = [slowed(runs[number][chance.choice(("0a", "0b"))], runs[number].get(slowdown), self.name)
-                     for number in range(first, first + HEADS)]
+        self.head = [
+            slowed(runs[number][chance.choice(("0a", "0b"))], runs[number].get(slowdown), self.name)
+            for number in range(first, first + HEADS)
+        ]
         # For the paired mode: rounds from one on, with a coin for which of two like runs is whose.
         start = chance.randrange(max(1, recording.rounds - 19))
         self.pairs = []
         for number in range(start, recording.rounds):
             a, b = chance.sample(("0a", "0b"), 2)
-            self.pairs.append((runs[number][a], slowed(runs[number][b], runs[number].get(slowdown), self.name)))
+            self.pairs.append(
+                (runs[number][a], slowed(runs[number][b], runs[number].get(slowdown), self.name))
+            )
 
 
 def regressions(result):
@@ -130,7 +184,9 @@ def regressions(result):
 
 def fathom(program, arguments, folder):
     out = folder / "check.json"
-    ended = subprocess.run([program, "check", *arguments, "--json", out], capture_output=True, text=True)
+    ended = subprocess.run(
+        [program, "check", *arguments, "--json", out], capture_output=True, text=True
+    )
     if ended.returncode not in (0, 1, 3, 4):
         raise SystemExit(f"fathom check ended with {ended.returncode}: {ended.stderr}")
     return ended.returncode, json.loads(out.read_text())
@@ -138,11 +194,16 @@ def fathom(program, arguments, folder):
 
 def by_stored(program, earlier, heads, kept):
     """`kept`: what `fathom baseline add` makes of a run, which many comparisons have."""
+
     def keep(tool, run, folder):
         if id(run[1]) not in kept:
             write(folder / "add.json", tool, run)
-            subprocess.run([program, "baseline", "add", "add.json", "--baseline", "add"], check=True, cwd=folder,
-                           capture_output=True)
+            subprocess.run(
+                [program, "baseline", "add", "add.json", "--baseline", "add"],
+                check=True,
+                cwd=folder,
+                capture_output=True,
+            )
             (file,) = (folder / "add").glob("*/*.json")
             kept[id(run[1])] = file.relative_to(folder / "add"), file.read_bytes()
             shutil.rmtree(folder / "add")
@@ -158,6 +219,7 @@ def by_stored(program, earlier, heads, kept):
             write(file, comparison.tool, run)
         code, result = fathom(program, [*files, "--baseline", folder / "baseline"], folder)
         return regressions(result) if code == 1 else None if code == 3 else set()
+
     return judge
 
 
@@ -167,14 +229,20 @@ def by_paired(program):
             for number, run in enumerate(runs):
                 write(folder / f"{side}.{number}", comparison.tool, run)
             (folder / f"{side}.next").write_text("0")
-        next_file = (f"cd {folder} && n=$(cat $FATHOM_CHECK_SIDE.next) && cp $FATHOM_CHECK_SIDE.$n {{out}} && "
-                     "echo $((n+1)) >$FATHOM_CHECK_SIDE.next")
-        code, result = fathom(program, ["--base", next_file, "--head", next_file, "--seed", "1"], folder)
+        next_file = (
+            f"cd {folder} && n=$(cat $FATHOM_CHECK_SIDE.next) && "
+            f"cp $FATHOM_CHECK_SIDE.$n {{out}} && "
+            "echo $((n+1)) >$FATHOM_CHECK_SIDE.next"
+        )
+        code, result = fathom(
+            program, ["--base", next_file, "--head", next_file, "--seed", "1"], folder
+        )
         used = [int((folder / f"{side}.next").read_text()) for side in ("base", "head")]
         judge.rounds.append(sum(used))
         # Where the recorded rounds end before the check does, a round fails: 3 or 4.
         judge.ran_out += code > 1 and max(used) == len(comparison.pairs)
         return regressions(result) if code == 1 else set() if code == 0 else None
+
     judge.rounds, judge.ran_out = [], 0
     return judge
 
@@ -200,7 +268,7 @@ def u_test(a, b):
 
 # How much slower a rule calls the head, and from where on it says so.
 def compare_py(base, head):
-    """tools/compare.py benchmarks: whether the times differ; that they got slower is for the reader to see."""
+    """tools/compare.py benchmarks: whether the times differ; the reader sees which are slower."""
     return -u_test(base, head) if statistics.median(head) > statistics.median(base) else -1.0
 
 
@@ -215,28 +283,49 @@ def median(base, head):
     return statistics.median(head) / statistics.median(base) - 1
 
 
-RULES = (("`compare.py`, U test at 5 %", compare_py, -0.05),
-         ("nvbench, difference > larger noise", nvbench, 1.0),
-         ("`--benchmark-compare-fail=median:5%`, as median > 5 %", median, 0.05))
+RULES = (
+    ("`compare.py`, U test at 5 %", compare_py, -0.05),
+    ("nvbench, difference > larger noise", nvbench, 1.0),
+    ("`--benchmark-compare-fail=median:5%`, as median > 5 %", median, 0.05),
+)
 
 
 def scores(rule, earlier, heads, comparison):
     def samples(runs, name):
         return [sample for run in runs for sample in run[1][name]]
-    return {name: rule(samples(comparison.earlier[-earlier:], name), samples(comparison.head[:heads], name))
-            for name in comparison.head[0][1]}
+
+    return {
+        name: rule(
+            samples(comparison.earlier[-earlier:], name), samples(comparison.head[:heads], name)
+        )
+        for name in comparison.head[0][1]
+    }
 
 
 def by_rule(rule, limit, earlier, heads):
     def judge(comparison, _):
-        return {name for name, score in scores(rule, earlier, heads, comparison).items() if score > limit}
+        return {
+            name
+            for name, score in scores(rule, earlier, heads, comparison).items()
+            if score > limit
+        }
+
     return judge
 
 
 def limit_with_hindsight(rule, earlier, heads, comparisons):
-    """The lowest limit that gives a false alarm in at most one in a hundred of these comparisons."""
-    worst = sorted((max(score for name, score in scores(rule, earlier, heads, comparison).items()
-                        if name != comparison.name) for comparison in comparisons), reverse=True)
+    """The lowest limit that gives at most one false alarm in a hundred of these comparisons."""
+    worst = sorted(
+        (
+            max(
+                score
+                for name, score in scores(rule, earlier, heads, comparison).items()
+                if name != comparison.name
+            )
+            for comparison in comparisons
+        ),
+        reverse=True,
+    )
     return worst[len(comparisons) // 100]
 
 
@@ -256,12 +345,16 @@ def tally(judge, comparisons):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--fathom", required=True, help="fathom or fathom-gate")
     parser.add_argument("--recording", default=HERE / "own-core.csv")
     parser.add_argument("--programs", choices=("seen", "unseen", "all"), default="seen")
     parser.add_argument("--comparisons", type=int, default=100, help="of each slowdown and of none")
-    parser.add_argument("--paired", type=int, default=60, help="how many of them in the paired mode as well")
+    parser.add_argument(
+        "--paired", type=int, default=60, help="how many of them in the paired mode as well"
+    )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     program = os.path.abspath(options.fathom)
@@ -269,33 +362,62 @@ def main():
     recording.describe()
     earlier = 30 if recording.rounds > 20 else 10
     chance = random.Random(options.seed)
-    cases = {slowdown: [Comparison(recording, chance, number, slowdown, earlier)
-                        for number in range(options.comparisons)] for slowdown in ("0", *SLOWDOWNS)}
+    cases = {
+        slowdown: [
+            Comparison(recording, chance, number, slowdown, earlier)
+            for number in range(options.comparisons)
+        ]
+        for slowdown in ("0", *SLOWDOWNS)
+    }
     kept = {}
-    judges = [(f"`fathom check`, stored: {heads} against {runs} earlier", by_stored(program, runs, heads, kept))
-              for runs in (10, 30) if runs <= earlier for heads in (1, HEADS)]
+    judges = [
+        (
+            f"`fathom check`, stored: {heads} against {runs} earlier",
+            by_stored(program, runs, heads, kept),
+        )
+        for runs in (10, 30)
+        if runs <= earlier
+        for heads in (1, HEADS)
+    ]
     judges.append(("`fathom check`, paired", by_paired(program)))
     for label, rule, limit in RULES:
         for runs, heads, how in ((1, 1, "1 against 1"), (10, HEADS, f"{HEADS} against 10, pooled")):
             judges.append((f"{label}: {how}", by_rule(rule, limit, runs, heads)))
             least = limit_with_hindsight(rule, runs, heads, sum(cases.values(), []))
-            judges.append((f"... with the limit ({abs(least):.2g}) that gives 1 false alarm in 100",
-                           by_rule(rule, least, runs, heads)))
-    print("\n| judge | same: false alarms, undecided of " f"{options.comparisons} | " + " | ".join(
-        f"{slowdown} % slower: found, missed, undecided (false alarms)" for slowdown in SLOWDOWNS) +
-        " | s a decision |\n| --- |" + " ---: |" * 5)
+            judges.append(
+                (
+                    f"... with the limit ({abs(least):.2g}) that gives 1 false alarm in 100",
+                    by_rule(rule, least, runs, heads),
+                )
+            )
+    print(
+        "\n| judge | same: false alarms, undecided of "
+        f"{options.comparisons} | "
+        + " | ".join(
+            f"{slowdown} % slower: found, missed, undecided (false alarms)"
+            for slowdown in SLOWDOWNS
+        )
+        + " | s a decision |\n| --- |"
+        + " ---: |" * 5
+    )
     for label, judge in judges:
         cells, seconds = [], 0.0
         for slowdown, comparisons in cases.items():
             if "paired" in label:
-                comparisons = comparisons[:options.paired]
+                comparisons = comparisons[: options.paired]
             (found, missed, undecided, false), each = tally(judge, comparisons)
             seconds += each / len(cases)
-            cells.append(f"{false}, {undecided}" if slowdown == "0" else
-                         f"{found}, {missed}, {undecided} ({false})")
+            cells.append(
+                f"{false}, {undecided}"
+                if slowdown == "0"
+                else f"{found}, {missed}, {undecided} ({false})"
+            )
         if "paired" in label and judge.rounds:
-            label += (f" ({min(options.paired, options.comparisons)} each; {statistics.mean(judge.rounds):.0f} rounds; "
-                      f"{judge.ran_out} wanted more than were recorded)")
+            label += (
+                f" ({min(options.paired, options.comparisons)} each; "
+                f"{statistics.mean(judge.rounds):.0f} rounds; "
+                f"{judge.ran_out} wanted more than were recorded)"
+            )
         print(f"| {label} | {' | '.join(cells)} | {seconds:.3f} |", flush=True)
 
 

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Records real CPU programs under hyperfine, pytest-benchmark and Google Benchmark, with true slowdowns.
+"""Records real CPU programs, with true slowdowns, by hyperfine, pytest-benchmark, Google Benchmark.
 
-    studies/noise/record.py --pytest VENV/bin/pytest --rounds 30 --out recordings/noise/quiet.csv --priority
+    studies/noise/record.py --pytest VENV/bin/pytest --rounds 30 --priority \\
+        --out recordings/noise/quiet.csv
 
-A round runs, in an order of chance, each tool's twelve programs five times: twice as they are (0a, 0b), and
-with 2, 5 and 10 % more of the same work. A line of the CSV is one tool, round, variant and program, with the
-tool's samples in units of 100 ns and the second since the start at which the tool began. --priority runs them
-with real-time priority, so that what else the machine does takes caches, memory and the host's time, but not
-their core. Needs hyperfine, pytest-benchmark, Google Benchmark, zlib, bzip2, nlohmann-json and g++.
+A round runs, in an order of chance, each tool's twelve programs five times: twice as they are (0a,
+0b), and with 2, 5 and 10 % more of the same work. A line of the CSV is one tool, round, variant and
+program, with the tool's samples in units of 100 ns and the second since the start at which the tool
+began. --priority runs them with real-time priority, so that what else the machine does takes
+caches, memory and the host's time, but not their core. Needs hyperfine, pytest-benchmark, Google
+Benchmark, zlib, bzip2, nlohmann-json and g++.
 """
+
 import argparse
 import csv
 import json
@@ -42,31 +45,66 @@ COMMANDS = {
 
 def prepare(folder):
     """The programs and each share's input files."""
-    subprocess.run(["g++", "-O2", "-std=c++20", HERE / "programs.cpp", "-lbenchmark", "-lz", "-lbz2", "-o",
-                    folder / "programs"], check=True)
+    subprocess.run(
+        [
+            "g++",
+            "-O2",
+            "-std=c++20",
+            HERE / "programs.cpp",
+            "-lbenchmark",
+            "-lz",
+            "-lbz2",
+            "-o",
+            folder / "programs",
+        ],
+        check=True,
+    )
     sizes = {"lines": 280, "numbers": 220, "table": 260, "text": 90, "short": 320, "long": 500}
     for share in sorted(set(VARIANTS.values())):
         chance = random.Random(1)
         (folder / str(share)).mkdir()
-        rows = [f"user{chance.randrange(5000)}{'@host.example' if chance.randrange(7) == 0 else ''}"
-                for _ in range(max(sizes.values()) * 110)]
-        made = {"lines": rows, "text": [f"{row} {row[-3:]} at {i}" for i, row in enumerate(rows)],
-                "numbers": [str(chance.randrange(1 << 31)) for _ in rows], "short": rows, "long": rows,
-                "table": [f"{i} {row}" for i, row in enumerate(rows)]}
+        rows = [
+            f"user{chance.randrange(5000)}{'@host.example' if chance.randrange(7) == 0 else ''}"
+            for _ in range(max(sizes.values()) * 110)
+        ]
+        made = {
+            "lines": rows,
+            "text": [f"{row} {row[-3:]} at {i}" for i, row in enumerate(rows)],
+            "numbers": [str(chance.randrange(1 << 31)) for _ in rows],
+            "short": rows,
+            "long": rows,
+            "table": [f"{i} {row}" for i, row in enumerate(rows)],
+        }
         for name, lines in made.items():
-            (folder / str(share) / name).write_text("\n".join(lines[:sizes[name] * share]) + "\n")
+            (folder / str(share) / name).write_text("\n".join(lines[: sizes[name] * share]) + "\n")
 
 
 def hyperfine(folder, share, run, out):
     arguments = ["hyperfine", "-N", "--runs", "9", "--style", "none", "--export-json", out]
     for name, command in COMMANDS.items():
-        arguments += ["-n", name, command.format(dir=folder / str(share), programs=folder / "programs")]
+        arguments += [
+            "-n",
+            name,
+            command.format(dir=folder / str(share), programs=folder / "programs"),
+        ]
     run(arguments)
-    return {row["command"]: [s * 1e7 for s in row["times"]] for row in json.loads(out.read_text())["results"]}
+    return {
+        row["command"]: [s * 1e7 for s in row["times"]]
+        for row in json.loads(out.read_text())["results"]
+    }
 
 
 def pytest_benchmark(folder, share, run, out, pytest):
-    run([pytest, "-q", "-p", "no:cacheprovider", f"--benchmark-json={out}", HERE / "test_programs.py"])
+    run(
+        [
+            pytest,
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            f"--benchmark-json={out}",
+            HERE / "test_programs.py",
+        ]
+    )
     rows = json.loads(out.read_text())["benchmarks"]
     return {row["params"]["name"]: [s * 1e7 for s in row["stats"]["data"]] for row in rows}
 
@@ -81,10 +119,14 @@ def google_benchmark(folder, share, run, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--pytest", required=True, help="the pytest that has pytest-benchmark")
     parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--cpu-limit", type=float, default=480, help="seconds of CPU after which no round begins")
+    parser.add_argument(
+        "--cpu-limit", type=float, default=480, help="seconds of CPU after which no round begins"
+    )
     parser.add_argument("--priority", action="store_true")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     options = parser.parse_args()
@@ -98,16 +140,24 @@ def main():
         rows.writerow(["tool", "round", "variant", "program", "began_s", "samples_100ns"])
         used = 0.0
         for number in range(options.rounds):
-            cells = [(tool, variant) for tool in ("hyperfine", "pytest-benchmark", "google-benchmark")
-                     for variant in VARIANTS]
+            cells = [
+                (tool, variant)
+                for tool in ("hyperfine", "pytest-benchmark", "google-benchmark")
+                for variant in VARIANTS
+            ]
             chance.shuffle(cells)
             for tool, variant in cells:
                 share = VARIANTS[variant]
 
                 def run(command):
-                    subprocess.run(first + [str(part) for part in command], check=True, cwd=folder,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   env=os.environ | {"SHARE": str(share), "LC_ALL": "C"})
+                    subprocess.run(
+                        first + [str(part) for part in command],
+                        check=True,
+                        cwd=folder,
+                        stdout=subprocess.DEVNULL,
+                        stderr=subprocess.DEVNULL,
+                        env=os.environ | {"SHARE": str(share), "LC_ALL": "C"},
+                    )
 
                 began = time.time() - start
                 out = folder / "out.json"
@@ -119,12 +169,22 @@ def main():
                     found = google_benchmark(folder, share, run, out)
                 assert len(found) == 12, (tool, sorted(found))
                 for program, samples in found.items():
-                    rows.writerow([tool, number, variant, program, f"{began:.0f}",
-                                   " ".join(f"{sample:.0f}" for sample in samples)])
+                    rows.writerow(
+                        [
+                            tool,
+                            number,
+                            variant,
+                            program,
+                            f"{began:.0f}",
+                            " ".join(f"{sample:.0f}" for sample in samples),
+                        ]
+                    )
             file.flush()
             usage = resource.getrusage(resource.RUSAGE_CHILDREN)
             used = usage.ru_utime + usage.ru_stime
-            print(f"round {number + 1}: {used:.0f} s of CPU, {time.time() - start:.0f} s", flush=True)
+            print(
+                f"round {number + 1}: {used:.0f} s of CPU, {time.time() - start:.0f} s", flush=True
+            )
             if used > options.cpu_limit:
                 break
 

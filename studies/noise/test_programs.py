@@ -1,4 +1,8 @@
-"""Twelve programs for pytest-benchmark, with SHARE units of work each (100 unless told); see record.py."""
+"""Twelve programs for pytest-benchmark, with SHARE units of work each (100 unless told).
+
+See record.py.
+"""
+
 import bz2
 import heapq
 import json
@@ -13,7 +17,9 @@ import pytest
 RANDOM = random.Random(1)
 NUMBERS = [RANDOM.randrange(1 << 31) for _ in range(4000)]
 TEXT = " ".join(f"user{n % 5000}" + ("@host.example" if n % 7 == 0 else "") for n in NUMBERS)
-RECORDS = [{"id": n, "name": f"user{n % 5000}", "tags": ["a", "b", "c"], "score": n / 7} for n in NUMBERS]
+RECORDS = [
+    {"id": n, "name": f"user{n % 5000}", "tags": ["a", "b", "c"], "score": n / 7} for n in NUMBERS
+]
 BYTES = TEXT.encode()
 DOCUMENT = json.dumps(RECORDS[:60])
 SMALL = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 4096}]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests of ./fathom and tools/setup with a real CMake and a real ctest, on a project of a few lines in
-# place of Fathom's: setup_build_test.sh SOURCE_DIR CASE.
+# Tests of ./fathom and tools/setup with a real CMake and a real ctest, on a project of a few lines
+# in place of Fathom's: setup_build_test.sh SOURCE_DIR CASE.
 # shellcheck disable=SC2034,SC2154,SC2317  # variables of the parts, and functions in their place
 set -uo pipefail
 
@@ -8,8 +8,8 @@ source_dir=$1
 # shellcheck source=tests/e2e/setup_fakes.sh
 source "$source_dir/tests/e2e/setup_fakes.sh"
 
-# A copy of the script with a project of its own, whose three steps leave a line each in $scratch/steps.
-# The second waits for $scratch/go where there is $scratch/wait.
+# A copy of the script with a project of its own, whose three steps leave a line each in
+# $scratch/steps. The second waits for $scratch/go where there is $scratch/wait.
 add_project() {
   local project=$scratch/project
   add_build_tools
@@ -100,7 +100,8 @@ case_a_broken_build_is_mended_by_the_next() {
 write_tests() {
   printf '%s\n' 'add_test(good "true")' 'set_tests_properties(good PROPERTIES LABELS unit)' \
     'add_test(on_the_gpu "false")' 'set_tests_properties(on_the_gpu PROPERTIES LABELS gpu)' \
-    'add_test(takes_hours "true")' 'set_tests_properties(takes_hours PROPERTIES LABELS "sass;slow")' \
+    'add_test(takes_hours "true")' \
+    'set_tests_properties(takes_hours PROPERTIES LABELS "sass;slow")' \
     "$@" >"$build/CTestTestfile.cmake"
 }
 
@@ -162,7 +163,7 @@ case_failed_test_is_exit_1() {
 case_test_builds_what_its_tests_need() {
   add_build_tools
   machine+=("CUDA_HOME=$(fake_toolkit 13.0)")
-  touch "$scratch/toolkit-13.0/bin/"{cuobjdump,nvdisasm}
+  touch "$scratch/toolkit-13.0/bin/"{cuobjdump,nvdisasm,compute-sanitizer}
   chmod +x "$scratch/toolkit-13.0/bin/"*
   program mpicxx '' && program mpirun '' && program clang++ '' && program ctest ''
   program slurmctld '' && program slurmd '' && program sbatch ''
@@ -191,9 +192,11 @@ case_unknown_flag_of_the_tests_is_bad_input() {
   done
   [[ ! -e $scratch/build ]] || die "a typing error was built for"
   load_parts
-  local arguments=(test -R --bogus -j4 -j 4 -LE gpu -VV --timeout 9 --rerun-failed --repeat until-fail:3)
+  local arguments=(test -R --bogus -j4 -j 4 -LE gpu -VV --timeout 9 --rerun-failed
+    --repeat until-fail:3)
   plan_tests
-  expect_equal "${ctest_flags[*]}" "-R --bogus -j4 -j 4 -VV --timeout 9 --rerun-failed --repeat until-fail:3"
+  expect_equal "${ctest_flags[*]}" \
+    "-R --bogus -j4 -j 4 -VV --timeout 9 --rerun-failed --repeat until-fail:3"
 }
 
 case_continuous_integration_runs_every_test() {
@@ -207,7 +210,8 @@ case_every_wheel_is_pinned_by_hash() {
                     if ($1 !~ /^[a-z0-9-]+==[0-9.]+$/) exit 1
                     name = $1; hashes = 0 }
          /--hash=sha256:[0-9a-f]+/ { if (length($1) != 78) exit 1; hashes++ }
-         END { if (!name || !hashes) exit 1 }' "$file" || die "$file has a line without version or hash"
+         END { if (!name || !hashes) exit 1 }' "$file" ||
+      die "$file has a line without version or hash"
   done
 }
 

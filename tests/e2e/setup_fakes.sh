@@ -1,14 +1,15 @@
 # shellcheck shell=bash
-# A machine for setup_test.sh and setup_build_test.sh: everyday commands, and fakes of what builds and
-# installs.
-# shellcheck disable=SC2016,SC2034,SC2154  # the fakes expand theirs; others are shared with the tests
+# A machine for setup_test.sh and setup_build_test.sh: everyday commands, and fakes of what builds
+# and installs.
+# shellcheck disable=SC2016,SC2034,SC2154  # the fakes expand theirs; the tests share others
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 bare=$scratch/bare
 mkdir "$bare"
-for name in bash env cat cksum sed grep head tail sort tr tee dirname readlink realpath mktemp mkdir rm \
+for name in bash env cat cksum sed grep head tail sort tr tee dirname readlink realpath mktemp \
+  mkdir rm \
   ls cut cp ln touch chmod flock nproc awk id df du sleep sh wc; do
   ln -s "$(command -v $name)" "$bare/$name"
 done
@@ -41,8 +42,8 @@ calls() { cat "$scratch/calls" 2>/dev/null; }
 # shellcheck disable=SC2053  # a pattern
 expect_calls() { [[ $(calls) == $1 ]] || die "called was '$(calls)', not '$1'"; }
 
-# All that a command without a GPU asks for. A build prints what $scratch/output does, and leaves a tool
-# that prints its arguments.
+# All that a command without a GPU asks for. A build prints what $scratch/output does, and leaves a
+# tool that prints its arguments.
 add_build_tools() {
   local package needed header rest
   program g++ 'echo 12.2.0'

@@ -108,7 +108,8 @@ case_one_configuration_grows_and_never_shrinks() {
   expect 0 fathom run
   expect_calls "configure --fresh -DFATHOM_CUDA=OFF*
 build fathom
-configure -S $source_dir -B $scratch/build -DFATHOM_CUDA=ON * -DCMAKE_CUDA_COMPILER=$scratch/toolkit-13.0/bin/nvcc *
+configure -S $source_dir -B $scratch/build -DFATHOM_CUDA=ON \
+* -DCMAKE_CUDA_COMPILER=$scratch/toolkit-13.0/bin/nvcc *
 build fathom suite_default
 build fathom
 build fathom suite_default"
@@ -132,7 +133,8 @@ case_make_does_where_there_is_no_ninja() {
   rm "$bare/ninja"
   program make ''
   expect 0 fathom list
-  [[ $(calls) == *configure* && $(calls) != *"-G Ninja"* ]] || die "not configured for make: $(calls)"
+  [[ $(calls) == *configure* && $(calls) != *"-G Ninja"* ]] ||
+    die "not configured for make: $(calls)"
   rm "$bare/make"
   expect 23 fathom --no-install list
   expect_said "ninja-build          runs the build"
@@ -181,7 +183,8 @@ case_installs_what_the_command_lacks_and_no_more() {
   add_build_tools
   mv "$bare/ninja" "$bare/fake_ninja"
   rm "$bare/cmake"
-  add_apt "case \"\$*\" in *' install '*) cd '$bare' && ln -s fake_cmake cmake && ln -s fake_ninja ninja ;; esac"
+  add_apt "case \"\$*\" in *' install '*)
+    cd '$bare' && ln -s fake_cmake cmake && ln -s fake_ninja ninja ;; esac"
   expect 0 fathom report file
   expect_said "Installing with apt-get: cmake ninja-build"
   expect_said "Missing on this machine for 'fathom report':"
@@ -191,8 +194,8 @@ case_installs_what_the_command_lacks_and_no_more() {
 
 case_a_replay_needs_few_packages() {
   local packages
-  mapfile -t packages < <(awk '$2 == "host" && /^[a-z]/ && !/^(g\+\+|cmake|ninja-build) / { print $1 }' \
-    "$source_dir/cmake/dependencies.txt")
+  mapfile -t packages < <(awk '$2 == "host" && /^[a-z]/ && !/^(g\+\+|cmake|ninja-build) / {
+    print $1 }' "$source_dir/cmake/dependencies.txt")
   ((${#packages[@]} > 0 && ${#packages[@]} <= 5)) || die "${#packages[@]} packages: ${packages[*]}"
 }
 
@@ -298,7 +301,8 @@ case_a_full_disk_is_said_first() {
   printf '#!/bin/sh\necho "fatal error: a.o: No space left on device"; exit 1\n' >"$scratch/output"
   chmod +x "$scratch/output"
   expect 23 fathom run
-  expect_said "fathom: the disk under $scratch/build is full: make room and start again, which goes on from here, or name another folder with --build-dir DIR"
+  expect_said "fathom: the disk under $scratch/build is full: make room and start again, which goes\
+ on from here, or name another folder with --build-dir DIR"
 }
 
 case_unwritable_build_folder() {
@@ -331,12 +335,16 @@ END
   expect_said "fathom: configuring, 0 s"
   # A busy machine may come to it a second later.
   grep -qE 'fathom: building, [1-9] s' <<<"$said" || die "nothing moves: $said"
-  (($(grep -c 'fathom: building' <<<"$said") <= 2)) || die "more than a line each half minute: $said"
+  (($(grep -c 'fathom: building' <<<"$said") <= 2)) ||
+    die "more than a line each half minute: $said"
   local words
-  said=$(script -qefc "env -i ${machine[*]@Q} '$source_dir/fathom' --build-dir '$scratch/build' run" \
+  said=$(script -qefc \
+    "env -i ${machine[*]@Q} '$source_dir/fathom' --build-dir '$scratch/build' run" \
     /dev/null </dev/null)
   said=${said//$'\r\e[K'/$'\n'}
-  for words in 'building 1 of 40, about ' 'building 4 of 40, about ' ' left'; do expect_said "$words"; done
+  for words in 'building 1 of 40, about ' 'building 4 of 40, about ' ' left'; do
+    expect_said "$words"
+  done
 }
 
 # --- Parts ---------------------------------------------------------------------------------------
@@ -394,8 +402,8 @@ case_finds_the_key_of_an_apt_source() {
   printf 'Types: deb\nSigned-By: /keys/first.gpg\n\nTypes: deb\nSigned-By: /keys/second.gpg\n' \
     >"$scratch/a.sources"
   expect_equal "$(keyring_of_entry "$scratch/a.sources" 2)" /keys/second.gpg
-  printf '# a comment\ndeb [arch=amd64 signed-by=/keys/third.gpg] mirror suite main\ndeb mirror suite\n' \
-    >"$scratch/b.list"
+  printf '%s\n' '# a comment' 'deb [arch=amd64 signed-by=/keys/third.gpg] mirror suite main' \
+    'deb mirror suite' >"$scratch/b.list"
   expect_equal "$(keyring_of_entry "$scratch/b.list" 2)" /keys/third.gpg
   expect_equal "$(keyring_of_entry "$scratch/b.list" 3)" ""
 }

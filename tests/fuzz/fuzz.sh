@@ -23,13 +23,14 @@ add() { # FOLDER NAME...
   local name
   for name in "${@:2}"; do sources+=("$root/$1/$name.cpp"); done
 }
-add results atomic_file clean_text distributions format json_fields json_place query statistics strict_json utc_time
+add results atomic_file clean_text distributions format json_fields json_place query statistics \
+  strict_json utc_time
 case $target in
   gate)
     seeds=$here/corpus
     add tests/fuzz gate_fuzz fuzz_main
-    add gate baseline_format ci_outputs clock_attribution decision evidence history history_outputs \
-      identity parse_criterion parse_csv parse_fathom parse_google_benchmark \
+    add gate baseline_format ci_outputs clock_attribution decision evidence history \
+      history_outputs identity parse_criterion parse_csv parse_fathom parse_google_benchmark \
       parse_other_tools pooled rank_statistics rules run_metrics run_ranks stored summary verdicts
     add reports markdown
     add results partition segmentation suggestion
@@ -61,7 +62,8 @@ for source in "${sources[@]}"; do
   objects+=("$object")
   # Any header may have changed what the object has in it.
   if [[ ! -e $object || $source -nt $object ]] ||
-    [[ -n $(find "$root"/{fleet,gate,models,reports,results,tests/fuzz} -name '*.h' -newer "$object" -print -quit) ]]; then
+    [[ -n $(find "$root"/{fleet,gate,models,reports,results,tests/fuzz} -name '*.h' \
+      -newer "$object" -print -quit) ]]; then
     stale+=(-c "$source" -o "$object")
   fi
 done

@@ -1,4 +1,7 @@
-"""The jobs of docs/fleet are what Kubernetes takes (where the package kubernetes-validate is there), and fit together."""
+"""The jobs of docs/fleet fit together, and are what Kubernetes takes.
+
+The latter where the package kubernetes-validate is there.
+"""
 
 import pathlib
 import sys
@@ -10,12 +13,15 @@ except ImportError:
 
 folder = pathlib.Path(sys.argv[1]) / "docs" / "fleet"
 measure, collect = (
-    yaml.safe_load((folder / name).read_text()) for name in ("kubernetes.yaml", "kubernetes-collect.yaml")
+    yaml.safe_load((folder / name).read_text())
+    for name in ("kubernetes.yaml", "kubernetes-collect.yaml")
 )
 
 spec = measure["spec"]
 assert spec["completionMode"] == "Indexed"  # backoffLimitPerIndex needs it, and Never
-assert spec["completions"] == spec["parallelism"] == spec["maxFailedIndexes"]  # all nodes at once, none ends the others
+assert (
+    spec["completions"] == spec["parallelism"] == spec["maxFailedIndexes"]
+)  # all nodes at once, none ends the others
 assert "backoffLimitPerIndex" in spec and "backoffLimit" not in spec
 
 for job in (measure, collect):
@@ -24,7 +30,11 @@ for job in (measure, collect):
     (container,) = pod["containers"]
     volumes = {volume["name"] for volume in pod["volumes"]}
     assert {mount["name"] for mount in container["volumeMounts"]} == volumes
-    (claim,) = [v["persistentVolumeClaim"]["claimName"] for v in pod["volumes"] if "persistentVolumeClaim" in v]
+    (claim,) = [
+        v["persistentVolumeClaim"]["claimName"]
+        for v in pod["volumes"]
+        if "persistentVolumeClaim" in v
+    ]
     assert claim == "fathom-shared"
     assert "/shared/fleet" in container["command"]
 
@@ -43,4 +53,6 @@ try:
 except ImportError:
     sys.exit()
 for job in (measure, collect):
-    kubernetes_validate.validate(job, "1.29", strict=True)  # the oldest with backoffLimitPerIndex by default
+    kubernetes_validate.validate(
+        job, "1.29", strict=True
+    )  # the oldest with backoffLimitPerIndex by default

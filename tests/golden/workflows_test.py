@@ -1,4 +1,4 @@
-"""The ready workflows of docs/gate are YAML, and give the action and the component what these ask for."""
+"""The ready workflows of docs/gate are YAML; action and component get what they ask for."""
 
 import pathlib
 import sys

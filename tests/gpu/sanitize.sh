@@ -6,10 +6,10 @@
 # PROGRAM is a probe (its quick suite without counters, which two profilers could not share; FILTER
 # is a regular expression of case names) or gpu_tests (FILTER: a Catch2 test specification; else the
 # tests tagged [sanitized], which launch every kernel on little data: that they do is checked first,
-# without the tool). Tests run one by one, each for FATHOM_SANITIZER_SECONDS (300) at most, so that one
-# that does not end hides no other; each has a line in the summary.
-# Exit: 0 clean, 9 the tool found something, 8 a test did not end in time, 4 there is no
-# compute-sanitizer or no GPU, or every test was skipped, else the program's own.
+# without the tool). Tests run one by one, each for FATHOM_SANITIZER_SECONDS (300) at most, so that
+# one that does not end hides no other; each has a line in the summary. Exit: 0 clean, 9 the tool
+# found something, 8 a test did not end in time, 4 there is no compute-sanitizer or no GPU, or every
+# test was skipped, else the program's own.
 set -euo pipefail
 
 if [[ $# -lt 2 || $# -gt 3 ]]; then
@@ -23,8 +23,11 @@ sanitizer=${FATHOM_COMPUTE_SANITIZER:-}
 if [[ ! -x $sanitizer ]]; then
   sanitizer=$(command -v compute-sanitizer || true)
 fi
-for folder in "${CUDA_HOME:-/usr/local/cuda}/bin" "${CUDA_HOME:-/usr/local/cuda}/compute-sanitizer"; do
-  if [[ -z $sanitizer && -x $folder/compute-sanitizer ]]; then sanitizer=$folder/compute-sanitizer; fi
+toolkit=${CUDA_HOME:-/usr/local/cuda}
+for folder in "$toolkit/bin" "$toolkit/compute-sanitizer"; do
+  if [[ -z $sanitizer && -x $folder/compute-sanitizer ]]; then
+    sanitizer=$folder/compute-sanitizer
+  fi
 done
 if [[ -z $sanitizer ]]; then
   echo "SKIP: there is no compute-sanitizer on this machine (package cuda-sanitizer)."
@@ -40,12 +43,13 @@ export FATHOM_UNDER_SANITIZER=1
 case $(basename "$program") in
   # Sampling as short as it gets: what is looked for shows in the first launch.
   probe_*|gemm_ladder)
-    exec "$sanitizer" --tool "$tool" --error-exitcode 9 "$program" --suite quick --no-counters --wait \
+    exec "$sanitizer" --tool "$tool" --error-exitcode 9 \
+      "$program" --suite quick --no-counters --wait \
       --time-limit 0.001 "--benchmark_filter=${filter:-.}" ;;
 esac
 
-# Stores by several warps to the same words are what one probe is about; what racecheck has to say of
-# its kernels is asked of a test in which they do not meet.
+# Stores by several warps to the same words are what one probe is about; what racecheck has to say
+# of its kernels is asked of a test in which they do not meet.
 tests='[sanitized]'
 if [[ $tool == racecheck ]]; then tests='[sanitized]~[meeting-stores]'; fi
 if [[ -z $filter ]] && ! "$program" "$tests"; then

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs action.yml and templates/check.yml as the servers would: ci_test.py CASE SOURCE BUILD.
 
-Fathom comes from a tarball of the build's own install tree, by a file:// URL, and the comment goes to a fake
-of the server. Exit code 77: skipped, with the reason.
+Fathom comes from a tarball of the build's own install tree, by a file:// URL, and the comment goes
+to a fake of the server. Exit code 77: skipped, with the reason.
 """
+
 import http.server
 import json
 import os
@@ -27,6 +28,7 @@ CSV = "name,unit,better,sample\nsort,ms,lower,{}\nparse,ms,lower,5\n"
 
 class Server(http.server.BaseHTTPRequestHandler):
     """The comments of one request: listed, added and changed, for whoever has the token."""
+
     comments, methods = [], []
 
     def answer(self, content, code=200):
@@ -58,8 +60,11 @@ def release(folder):
     """fathom-1.2.3-Linux.tar.gz, without what a check has no use for."""
     tree = folder / "fathom-1.2.3-Linux"
     for component in ("fathom", "libraries"):
-        subprocess.run(["cmake", "--install", BUILD, "--prefix", tree, "--component", component], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["cmake", "--install", BUILD, "--prefix", tree, "--component", component],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
     for unused in ("libexec", "share/fathom/recordings"):
         shutil.rmtree(tree / unused, ignore_errors=True)
     tarball = folder / "OWNER/NAME/releases/download/v1.2.3/fathom-1.2.3-Linux.tar.gz"
@@ -71,23 +76,40 @@ def release(folder):
 
 
 def bash(script, env, folder):
-    return subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script], cwd=folder,
-                          env={"PATH": os.environ["PATH"], "HOME": str(folder)} | env, capture_output=True, text=True)
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder)} | env,
+        capture_output=True,
+        text=True,
+    )
 
 
 def check_shell(script):
     """What a step runs is shell, and shellcheck has no objection where it is installed."""
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
     if shutil.which("shellcheck"):
-        found = subprocess.run(["shellcheck", "--shell=bash", "--severity=warning", "-"], input=script, text=True,
-                               capture_output=True)
+        found = subprocess.run(
+            ["shellcheck", "--shell=bash", "--severity=warning", "-"],
+            input=script,
+            text=True,
+            capture_output=True,
+        )
         assert found.returncode == 0, found.stdout
 
 
 def check_comment(text, slower):
     """What got slower, by how much, how sure, and the picture."""
-    expected = ["FAIL: 1 regression confirmed", "| regression | `sort` | 10 ms | 10.6 ms | +6 % |", "├", "fresh rounds"
-                ] if slower else ["PASS: 2 metrics, no regression"]
+    expected = (
+        [
+            "FAIL: 1 regression confirmed",
+            "| regression | `sort` | 10 ms | 10.6 ms | +6 % |",
+            "├",
+            "fresh rounds",
+        ]
+        if slower
+        else ["PASS: 2 metrics, no regression"]
+    )
     for part in expected:
         assert part in text.replace("●", "├"), (part, text)
     assert "<a id=" not in text and text.startswith("<!-- fathom check "), text
@@ -110,15 +132,26 @@ def github(folder, api):
     event.write_text(json.dumps({"pull_request": {"number": 7}}))
 
     def run(inputs):
-        given = {name: entry.get("default", "") for name, entry in action["inputs"].items()} | inputs
-        env = {"GITHUB_SERVER_URL": folder.as_uri(), "GITHUB_API_URL": api, "GITHUB_REPOSITORY": "you/project",
-               "GITHUB_EVENT_PATH": str(event), "GITHUB_JOB": "gate", "GITHUB_OUTPUT": str(folder / "output"),
-               "GITHUB_STEP_SUMMARY": str(folder / "summary"), "RUNNER_TEMP": str(folder / "temp")}
+        given = {
+            name: entry.get("default", "") for name, entry in action["inputs"].items()
+        } | inputs
+        env = {
+            "GITHUB_SERVER_URL": folder.as_uri(),
+            "GITHUB_API_URL": api,
+            "GITHUB_REPOSITORY": "you/project",
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_JOB": "gate",
+            "GITHUB_OUTPUT": str(folder / "output"),
+            "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+            "RUNNER_TEMP": str(folder / "temp"),
+        }
         shutil.rmtree(folder / "temp", ignore_errors=True)
         (folder / "temp").mkdir()
         for step in action["runs"]["steps"]:
-            own = {key: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: given[match[1]], value)
-                   for key, value in step["env"].items()}
+            own = {
+                key: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: given[match[1]], value)
+                for key, value in step["env"].items()
+            }
             ended = bash(step["run"], env | own, folder)
             if ended.returncode:
                 return ended
@@ -132,22 +165,36 @@ def github(folder, api):
     assert "::error title=Regression::sort: 10 ms to 10.6 ms" in ended.stdout, ended
     assert "code=1\n" in (folder / "output").read_text()
     check_comment(Server.comments[0]["body"], slower=True)
-    check_comment("<!-- fathom check " + (folder / "summary").read_text().split("\n", 1)[1], slower=True)
+    check_comment(
+        "<!-- fathom check " + (folder / "summary").read_text().split("\n", 1)[1], slower=True
+    )
     # The next commit is as fast: the comment says so instead, and Fathom comes from a file.
-    ended = run({"tarball": str(tarball), "token": "secret", "base": commands["base"], "head": commands["base"]})
+    ended = run(
+        {
+            "tarball": str(tarball),
+            "token": "secret",
+            "base": commands["base"],
+            "head": commands["base"],
+        }
+    )
     assert ended.returncode == 0, ended
     assert len(Server.comments) == 1
     check_comment(Server.comments[0]["body"], slower=False)
-    assert Server.methods == [("GET", "/repos/you/project/issues/7/comments"),
-                              ("POST", "/repos/you/project/issues/7/comments"),
-                              ("GET", "/repos/you/project/issues/7/comments"),
-                              ("PATCH", "/repos/you/project/issues/comments/1")], Server.methods
+    assert Server.methods == [
+        ("GET", "/repos/you/project/issues/7/comments"),
+        ("POST", "/repos/you/project/issues/7/comments"),
+        ("GET", "/repos/you/project/issues/7/comments"),
+        ("PATCH", "/repos/you/project/issues/comments/1"),
+    ], Server.methods
     # Inconclusive is no red job, and who may not write is told so.
     ended = run(from_release | commands | {"arguments": "--time-limit 0.01", "token": "wrong"})
     assert ended.returncode == 0 and "no comment: HTTP Error 403" in ended.stdout, ended
     assert "code=3\n" in (folder / "output").read_text()
-    for wrong in ({"tarball": str(tarball), "sha256": "0" * 64}, {"repository": "OWNER/NAME"},
-                  {"tarball": (folder / "none").as_uri()}):
+    for wrong in (
+        {"tarball": str(tarball), "sha256": "0" * 64},
+        {"repository": "OWNER/NAME"},
+        {"tarball": (folder / "none").as_uri()},
+    ):
         assert run(wrong | commands).returncode not in (0, 1), wrong
 
 
@@ -156,23 +203,41 @@ def gitlab(folder, api):
     inputs = head["spec"]["inputs"]
     used = set(re.findall(r"\$\[\[ inputs\.(\w+) \]\]", json.dumps(jobs)))
     assert used == set(inputs), used ^ set(inputs)
-    (name, job), = jobs.items()
+    ((name, job),) = jobs.items()
     assert set(job) == {"tags", "rules", "variables", "script", "allow_failure", "artifacts"}, job
     assert job["allow_failure"] == {"exit_codes": [3]}
     tarball = release(folder)
 
     def run(given):
         def filled(text):
-            return re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda match: given.get(match[1], inputs[match[1]].get("default")),
-                          text)
+            return re.sub(
+                r"\$\[\[ inputs\.(\w+) \]\]",
+                lambda match: given.get(match[1], inputs[match[1]].get("default")),
+                text,
+            )
+
         script = "\n".join(filled(line) for line in job["script"])
         check_shell(script)
         env = {key: filled(str(value)) for key, value in job["variables"].items()}
-        return bash(script, env | {"CI_API_V4_URL": api, "CI_PROJECT_ID": "3", "CI_MERGE_REQUEST_IID": "9",
-                                   "CI_JOB_NAME": filled(name), "FATHOM_TOKEN": "secret"}, folder)
+        return bash(
+            script,
+            env
+            | {
+                "CI_API_V4_URL": api,
+                "CI_PROJECT_ID": "3",
+                "CI_MERGE_REQUEST_IID": "9",
+                "CI_JOB_NAME": filled(name),
+                "FATHOM_TOKEN": "secret",
+            },
+            folder,
+        )
 
-    given = {"tarball": tarball.as_uri(), "base": "cp base.csv {out}", "head": "cp head.csv {out}",
-             "before": "cp base.csv again.csv"}
+    given = {
+        "tarball": tarball.as_uri(),
+        "base": "cp base.csv {out}",
+        "head": "cp head.csv {out}",
+        "before": "cp base.csv again.csv",
+    }
     ended = run(given)
     assert ended.returncode == 1, ended
     check_comment(Server.comments[0]["body"], slower=True)
@@ -181,7 +246,12 @@ def gitlab(folder, api):
     assert ended.returncode == 0, ended
     check_comment(Server.comments[0]["body"], slower=False)
     notes = "/projects/3/merge_requests/9/notes"
-    assert Server.methods == [("GET", notes), ("POST", notes), ("GET", notes), ("PUT", notes + "/1")], Server.methods
+    assert Server.methods == [
+        ("GET", notes),
+        ("POST", notes),
+        ("GET", notes),
+        ("PUT", notes + "/1"),
+    ], Server.methods
     assert run(given | {"arguments": "--time-limit 0.01"}).returncode == 3
 
 

@@ -54,7 +54,8 @@ offered_by_zsh() {
     zpty shell zsh -f -i
     send() { zpty -w shell "$1" }
     send "stty -echo; PS1= ; fpath=(${(q)1} \$fpath); autoload -Uz compinit; compinit -u -D"
-    send "compadd() { local -a all; builtin compadd -O all \"\$@\"; print -rl -- \"offer:\"\$^all; builtin compadd \"\$@\" }"
+    send "compadd() { local -a all; builtin compadd -O all \"\$@\"
+      print -rl -- \"offer:\"\$^all; builtin compadd \"\$@\" }"
     send "zstyle \":completion:*\" list-colors \"\"; bindkey \"^I\" complete-word; print ready:"
     local out
     zpty -r -m shell out "*ready:*"

@@ -12,15 +12,18 @@ case $case in
   syntax)
     bash -n "$source/packaging/build.sh" || fail "build.sh is no bash"
     for recipe in Dockerfile fathom.def spack/package.py; do
-      grep -Eq 'packaging.*build\.sh' "$source/packaging/$recipe" || fail "$recipe does not run build.sh"
+      grep -Eq 'packaging.*build\.sh' "$source/packaging/$recipe" ||
+        fail "$recipe does not run build.sh"
     done
     status=0
     "$source/packaging/build.sh" relative 2>"$work/said" || status=$?
     [[ $status == 2 && $(<"$work/said") == usage:* ]] || fail "a relative prefix is not refused"
     command -v python3 >/dev/null || skip "there is no python3 to read package.py"
-    python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$source/packaging/spack/package.py" ||
+    python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' \
+      "$source/packaging/spack/package.py" ||
       fail "package.py is no Python"
-    command -v hadolint >/dev/null || skip "there is no hadolint to read the Dockerfile; the rest is in order"
+    command -v hadolint >/dev/null ||
+      skip "there is no hadolint to read the Dockerfile; the rest is in order"
     hadolint "$source/packaging/Dockerfile" || fail "hadolint refuses the Dockerfile"
     ;;
   chroot)
@@ -31,7 +34,8 @@ case $case in
     unshare --mount true 2>/dev/null || skip "no file system may be mounted here"
     # The mirror and release that this machine installs from.
     release=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Release: $release" \
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' \
+      'Created-By: Packages' "Release: $release" \
       'Component: main' | head -n 1)
     [[ -n $mirror ]] || skip "apt names no mirror for '$release'"
     debootstrap --variant=minbase "$release" "$work/root" "$mirror" >"$work/log" 2>&1 ||

@@ -2,7 +2,8 @@
 cmake_minimum_required(VERSION 3.24)
 
 function(step)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  execute_process(COMMAND ${ARGV}
+    RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   message("${output}")
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "failed (${status}): ${ARGV}")

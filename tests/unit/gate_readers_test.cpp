@@ -114,7 +114,8 @@ TEST_CASE("nvbench's states on two GPUs and on the CPU have names of their own",
           "benchmarks": [{"name": "b", "states": [
             {"device": 0, "axis_values": null, )" +
           gpu + R"(, {"device": 1, "axis_values": [], )" + gpu +
-          R"(, {"device": null, "axis_values": null, "summaries": [{"tag": "nv/cpu_only/time/cpu/mean", )" +
+          R"(, {"device": null, "axis_values": null, )"
+          R"("summaries": [{"tag": "nv/cpu_only/time/cpu/mean", )" +
           mean + "]}]}]}",
       "input");
   const auto metrics = metrics_of(run);

@@ -144,7 +144,8 @@ TEST_CASE("A value that no measurement has is refused, and says of what", "[gate
   CHECK(!refusal_of(file_text(corpus / "large_number.json")).empty());
   const auto baseline = [](const char* value, const char* clock) {
     return fmt::format(
-        R"({{"fathom_baseline": 1, "program": "fathom", "date": "2026-01-31T12:00:00Z", "commit": "",
+        R"({{"fathom_baseline": 1, "program": "fathom", "date": "2026-01-31T12:00:00Z",
+        "commit": "",
         "suite": "", "identity": {{}}, "metrics": [["a/b", "s", "lower", {}, {}, null, null]]}})",
         value, clock);
   };
@@ -194,7 +195,8 @@ TEST_CASE("A time or rate of zero or below is no improvement, and a count of zer
           "[gate]") {
   const auto problem_of = [](const char* unit, const char* value) {
     const std::string text = fmt::format(
-        R"({{"fathom_baseline": 1, "program": "fathom", "date": "2026-01-31T12:00:00Z", "commit": "", "suite": "",
+        R"({{"fathom_baseline": 1, "program": "fathom", "date": "2026-01-31T12:00:00Z",
+        "commit": "", "suite": "",
             "identity": {{}}, "metrics": [["a/b", "{}", "lower", {}, null, null, null]]}})",
         unit, value);
     return parse_run_metrics(text, "input").metrics[0].problem;

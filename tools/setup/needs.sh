@@ -124,7 +124,7 @@ find_toolkit() {
   if needed_by tests; then
     [[ -x $toolkit/bin/cuobjdump && -x $toolkit/bin/nvdisasm ]] || want_wheels disassembler
   fi
-  if needed_by tests || [[ $command == explain ]]; then
+  if needed_by tests || [[ ${command-} == explain ]]; then
     [[ -x $toolkit/bin/compute-sanitizer ]] || want_wheels sanitizer
   fi
   if needed_by all; then want_wheels accessibility; fi

@@ -3,7 +3,8 @@
 
 # The rows of results/exit_codes.h that the set-up can end with.
 # shellcheck disable=SC2034  # used by the other parts
-readonly CHECK_FAILED=1 BAD_INPUT=2 OUTPUT_UNWRITABLE=10 NO_DRIVER=14 SETUP_INCOMPLETE=23 INTERRUPTED=130
+readonly CHECK_FAILED=1 BAD_INPUT=2 OUTPUT_UNWRITABLE=10
+readonly NO_DRIVER=14 SETUP_INCOMPLETE=23 INTERRUPTED=130
 
 bold='' red='' plain=''
 if [[ -t 2 && -z ${NO_COLOR-} && ${TERM-dumb} != dumb ]]; then
