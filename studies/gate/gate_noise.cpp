@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "studies/gate/noise_study.h"
+#include "studies/study_main.h"
 
 namespace {
 
@@ -121,20 +121,14 @@ int main(int argc, char** argv) {
   CLI::App app("The stored check's error rates on many kinds of noise.", "gate_noise");
   gate::NoiseStudy options;
   std::string out;
-  app.add_option("--suites", options.suites, "Suites of a cell")
-      ->check(whole_number(1, 1'000'000))
+  number_flag(app, "--suites", options.suites, "Suites of a cell", 1, 1'000'000)
       ->capture_default_str();
-  app.add_option("--metrics", options.metrics, "Metrics of a suite")
-      ->check(whole_number(1, 100'000))
+  number_flag(app, "--metrics", options.metrics, "Metrics of a suite", 1, 100'000)
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "Seed")->check(whole_number(1))->capture_default_str();
+  checked_flag(app, "--seed", options.seed, "Seed", whole_number(1), "N")->capture_default_str();
   app.add_option("--out", out, "Folder for noise.md");
-  CLI11_PARSE(app, argc, argv);
-  try {
+  return run_study(app, argc, argv, [&] {
     study(options, out);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "gate_noise: {}\n", error.what());
-    return to_int(ExitCode::bad_input);
-  }
-  return 0;
+    return 0;
+  });
 }
