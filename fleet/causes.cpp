@@ -50,7 +50,7 @@ std::vector<std::string> Causes::of(const CardScore& card, const Finding& findin
   const Health& own = summary.health;
   Usual& usual = usual_in(card.group);
   std::vector<std::string> found;
-  // `metric`: 0 for what holds for all of them.
+  // A card's value against the others'. `metric`: 0 for what holds for all of them.
   const auto hold = [&](const char* what, const char* unit, std::size_t metric, auto value_of,
                         auto is_cause) {
     const auto [others, is_new] = usual.medians.try_emplace({what, metric});

@@ -122,7 +122,7 @@ void judge(const std::vector<MetricSeries>& as_measured,
       // Nor is it known that it is unchanged: the base's rounds may be the slow ones.
       decision.decide(Outcome::inconclusive,
                       decision.reason + " Of the fresh rounds: " + disturbed);
-    } else if (!is_sure(decision) || (!suspects && !(disturbed + objection).empty())) {
+    } else if (!is_sure(decision) || (!suspects && !(disturbed.empty() && objection.empty()))) {
       decision.decide(Outcome::unchanged, decision.reason + " Fresh rounds do not confirm it.");
     } else if (!suspects) {
       decision.decide(Outcome::improved, fmt::format("better by {}.", change_words(decision)));
