@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
 #include "fleet/sections.h"
 #include "reports/scale.h"
@@ -29,13 +28,6 @@ std::optional<double> figure_of(const Fleet& fleet, std::size_t gpu, std::size_t
   return f.together ? f.together.optional() : f.alone.optional();
 }
 
-std::map<std::size_t, Causes> finders(const FleetWriting& to) {
-  std::map<std::size_t, Causes> all;
-  for (std::size_t i = 0; i < to.outliers.groups.size(); ++i)
-    all.try_emplace(i, to.fleet, to.outliers.groups[i]);
-  return all;
-}
-
 std::vector<std::string> row_of(const FleetWriting& to, const CardScore& card,
                                 const Finding& finding, Causes& causes) {
   const MetricName& metric = to.fleet.metrics[finding.metric];
@@ -46,7 +38,7 @@ std::vector<std::string> row_of(const FleetWriting& to, const CardScore& card,
           gap_text(finding.gap),
           fmt::format("{:.1f}", finding.score),
           fmt::format("{:.1f}", finding.limit),
-          escape_text(cause_text(causes.of(card.gpu, finding)))};
+          escape_text(cause_text(causes.of(card, finding)))};
 }
 
 std::vector<Table::Column> columns() {
@@ -100,13 +92,13 @@ void write_named(FleetWriting& to) {
     to.page.paragraph("None.");
     return;
   }
-  auto causes = finders(to);
+  Causes causes(to.fleet, to.outliers);
   auto header = columns();
   header.push_back(right("Metrics"));
   Table table(header);
   for (const CardScore& card : to.outliers.cards) {
     if (card.findings.empty() || table.rows() == most_listed) break;  // the named come first
-    auto row = row_of(to, card, card.findings.front(), causes.at(card.group));
+    auto row = row_of(to, card, card.findings.front(), causes);
     row.push_back(std::to_string(card.findings.size()));
     table.add_row(std::move(row));
   }
@@ -122,7 +114,7 @@ void write_named(FleetWriting& to) {
 void write_worst(FleetWriting& to) {
   if (to.outliers.cards.empty()) return;
   to.page.heading(2, "The ten worst", "worst");
-  auto causes = finders(to);
+  Causes causes(to.fleet, to.outliers);
   Table table(columns());
   std::vector<const CardScore*> cards;
   for (const CardScore& card : to.outliers.cards)
@@ -131,7 +123,7 @@ void write_worst(FleetWriting& to) {
     return a->worst.score / a->worst.limit > b->worst.score / b->worst.limit;
   });
   for (std::size_t i = 0; i < std::min(most_worst, cards.size()); ++i)
-    table.add_row(row_of(to, *cards[i], cards[i]->worst, causes.at(cards[i]->group)));
+    table.add_row(row_of(to, *cards[i], cards[i]->worst, causes));
   if (table.rows() == 0)
     to.page.paragraph("Fewer than three cards of a kind: none can be held against the others.");
   to.page.table(

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "results/format.h"
 #include "results/statistics.h"
@@ -15,102 +16,83 @@ namespace {
 constexpr double same_clock = 0.004;
 constexpr double same_temperature_c = 8, same_power_limit = 0.005;
 
-std::string against(const char* what, double own, double others, const char* unit) {
-  return fmt::format("{} {}, the others' {}", what, format_quantity(own, unit),
-                     format_quantity(others, unit));
+std::optional<double> median_over(const Fleet& fleet, const Group& group, auto value_of) {
+  std::vector<double> values;
+  for (const std::size_t gpu : group.members)
+    if (const auto value = value_of(fleet.gpus[gpu])) values.push_back(*value);
+  return median_or_none(values);
 }
+
+/// Whether `own` is below the others' by more than a share.
+auto lower(double share) {
+  return [share](double own, double others) { return own < others * (1 - share); };
+}
+
+constexpr auto higher = std::greater<double>();
 
 }  // namespace
 
-Causes::Causes(const Fleet& fleet, const Group& group) : fleet_(fleet), group_(group) {
-  for (const std::size_t gpu : group.members) {
-    const GpuSummary& summary = fleet.gpus[gpu].summary;
-    for (const std::string& reason : summary.health.throttle_reasons) ++reasons_[reason];
-    for (const auto& [name, value] : summary.settings) ++settings_[name][value];
+Causes::Usual& Causes::usual_in(std::size_t number) {
+  const auto [at, is_new] = usual_.try_emplace(number);
+  Usual& usual = at->second;
+  if (!is_new) return usual;
+  for (const std::size_t gpu : outliers_.groups[number].members) {
+    const GpuSummary& summary = fleet_.gpus[gpu].summary;
+    for (const std::string& reason : summary.health.throttle_reasons) ++usual.reasons[reason];
+    for (const auto& [name, value] : summary.settings) ++usual.settings[name][value];
   }
+  return usual;
 }
 
-std::optional<double> Causes::usual(Channel channel) {
-  for (const auto& [known, value] : usual_)
-    if (known == channel) return value;
-  std::vector<double> values;
-  for (const std::size_t gpu : group_.members)
-    if (const auto& value = fleet_.gpus[gpu].summary.health.*channel) values.push_back(*value);
-  return usual_.emplace_back(channel, median_or_none(values)).second;
-}
-
-std::optional<double> Causes::usual_clock(std::size_t metric) {
-  const auto [at, is_new] = clocks_.try_emplace(metric);
-  if (is_new) {
-    std::vector<double> values;
-    for (const std::size_t gpu : group_.members)
-      if (const Reading clock = fleet_.gpus[gpu].at(metric).sm_clock_hz) values.push_back(*clock);
-    at->second = median_or_none(values);
-  }
-  return at->second;
-}
-
-void Causes::lower(const Known& known, double same, const Health& own,
-                   std::vector<std::string>& found) {
-  const auto others = usual(known.channel);
-  const auto& value = own.*known.channel;
-  if (others && value && *value < *others * (1 - same))
-    found.push_back(against(known.what, *value, *others, known.unit));
-}
-
-void Causes::higher(const Known& known, const Health& own, std::vector<std::string>& found) {
-  const auto others = usual(known.channel);
-  const auto& value = own.*known.channel;
-  if (others && value && *value > *others)
-    found.push_back(against(known.what, *value, *others, known.unit));
-}
-
-void Causes::clocks(std::size_t gpu, std::size_t metric, std::vector<std::string>& found) {
-  const FleetGpu& card = fleet_.gpus[gpu];
-  const auto others = usual_clock(metric);
-  const Reading own = card.at(metric).sm_clock_hz;
-  if (others && own && *own < *others * (1 - same_clock))
-    found.push_back(against("SM clock", *own, *others, "Hz"));
-  lower({&Health::memory_clock_hz, "memory clock", "Hz"}, same_clock, card.summary.health, found);
-}
-
-void Causes::limits(const Health& own, std::vector<std::string>& found) {
-  lower({&Health::power_limit_w, "power limit", "W"}, same_power_limit, own, found);
-  std::vector<std::string> rare;  // what fewer than a quarter have
-  for (const std::string& reason : own.throttle_reasons)
-    if (4 * reasons_.at(reason) <= group_.members.size() + 3) rare.push_back(reason);
-  if (!rare.empty()) found.push_back(fmt::format("clocks held down: {}", fmt::join(rare, ", ")));
-  const auto others = usual(&Health::temperature_c);
-  if (others && own.temperature_c && *own.temperature_c >= *others + same_temperature_c)
-    found.push_back(against("temperature", *own.temperature_c, *others, "C"));
-}
-
-void Causes::settings(const GpuSummary& summary, std::vector<std::string>& found) const {
-  for (const auto& [name, value] : summary.settings) {
-    if (name != "ECC" && name != "MIG" && name != "driver") continue;
-    const auto most =
-        std::ranges::max_element(settings_.at(name), {}, [](const auto& v) { return v.second; });
-    if (value != most->first && 2 * most->second > group_.members.size())
-      found.push_back(fmt::format("{} {}, the others' {}", name, value, most->first));
-  }
-}
-
-std::vector<std::string> Causes::of(std::size_t gpu, const Finding& finding) {
-  const GpuSummary& summary = fleet_.gpus[gpu].summary;
+std::vector<std::string> Causes::of(const CardScore& card, const Finding& finding) {
+  const Group& group = outliers_.groups[card.group];
+  const GpuSummary& summary = fleet_.gpus[card.gpu].summary;
   const Health& own = summary.health;
+  Usual& usual = usual_in(card.group);
   std::vector<std::string> found;
+  // A card's value against the others'. `metric`: 0 for what holds for all of them.
+  const auto hold = [&](const char* what, const char* unit, std::size_t metric, auto value_of,
+                        auto is_cause) {
+    const auto [others, is_new] = usual.medians.try_emplace({what, metric});
+    if (is_new) others->second = median_over(fleet_, group, value_of);
+    const auto value = value_of(fleet_.gpus[card.gpu]);
+    if (value && others->second && is_cause(*value, *others->second))
+      found.push_back(fmt::format("{} {}, the others' {}", what, format_quantity(*value, unit),
+                                  format_quantity(*others->second, unit)));
+  };
+  const auto hold_health = [&](const char* what, const char* unit,
+                               std::optional<double> Health::*channel, auto is_cause) {
+    hold(
+        what, unit, 0, [&](const FleetGpu& gpu) { return gpu.summary.health.*channel; }, is_cause);
+  };
+
   if (beyond_measured(finding.gap))
     found.push_back("beyond anything measured: the figure itself is wrong");
-  clocks(gpu, finding.metric, found);
-  limits(own, found);
+  hold(
+      "SM clock", "Hz", finding.metric,
+      [&](const FleetGpu& gpu) { return gpu.at(finding.metric).sm_clock_hz; }, lower(same_clock));
+  hold_health("memory clock", "Hz", &Health::memory_clock_hz, lower(same_clock));
+  hold_health("power limit", "W", &Health::power_limit_w, lower(same_power_limit));
+  std::vector<std::string> rare;  // what fewer than a quarter have
+  for (const std::string& reason : own.throttle_reasons)
+    if (4 * usual.reasons.at(reason) <= group.members.size() + 3) rare.push_back(reason);
+  if (!rare.empty()) found.push_back(fmt::format("clocks held down: {}", fmt::join(rare, ", ")));
+  hold_health("temperature", "C", &Health::temperature_c,
+              [](double c, double others) { return c >= others + same_temperature_c; });
   if (own.remapping_failed) found.push_back("a remapping of memory rows failed");
   if (own.remapping_pending) found.push_back("memory rows wait for a reset to be remapped");
-  higher({&Health::uncorrected_ecc_errors, "uncorrected ECC errors", ""}, own, found);
-  higher({&Health::remapped_rows, "remapped memory rows", ""}, own, found);
-  lower({&Health::pcie_generation, "PCIe generation", ""}, same_clock, own, found);
-  lower({&Health::pcie_width, "PCIe lanes", ""}, same_clock, own, found);
-  higher({&Health::other_processes, "other processes", ""}, own, found);
-  settings(summary, found);
+  hold_health("uncorrected ECC errors", "", &Health::uncorrected_ecc_errors, higher);
+  hold_health("remapped memory rows", "", &Health::remapped_rows, higher);
+  hold_health("PCIe generation", "", &Health::pcie_generation, lower(same_clock));
+  hold_health("PCIe lanes", "", &Health::pcie_width, lower(same_clock));
+  hold_health("other processes", "", &Health::other_processes, higher);
+  for (const auto& [name, value] : summary.settings) {
+    if (name != "ECC" && name != "MIG" && name != "driver") continue;
+    const auto most = std::ranges::max_element(usual.settings.at(name), {},
+                                               [](const auto& v) { return v.second; });
+    if (value != most->first && 2 * most->second > group.members.size())
+      found.push_back(fmt::format("{} {}, the others' {}", name, value, most->first));
+  }
   return found;
 }
 

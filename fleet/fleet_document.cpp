@@ -24,16 +24,14 @@ Json finding_json(const Fleet& fleet, const CardScore& card, const Finding& find
           {"limit", finding.limit},
           {"alone", or_null(own.alone.optional())},
           {"together", or_null(own.together.optional())},
-          {"likely_causes", causes.of(card.gpu, finding)}};
+          {"likely_causes", causes.of(card, finding)}};
 }
 
 Json named_json(const Fleet& fleet, const Outliers& outliers) {
-  std::map<std::size_t, Causes> finders;
+  Causes causes(fleet, outliers);
   Json named = Json::array();
   for (const CardScore& card : outliers.cards) {
     if (card.findings.empty()) break;
-    auto& causes =
-        finders.try_emplace(card.group, fleet, outliers.groups[card.group]).first->second;
     constexpr std::size_t most_findings = 20;  // a card slow in everything says so in fewer
     Json findings = Json::array();
     for (std::size_t i = 0; i < std::min(most_findings, card.findings.size()); ++i)

@@ -44,10 +44,11 @@ Json column(const std::vector<Value>& values, auto member) {
   return all;
 }
 
-Json figures_json(const GpuSummary& s, Reading MetricFigures::*which) {
-  return column(s.figures,
-                [which](const MetricFigures& figures) { return number(figures.*which); });
-}
+constexpr std::pair<const char*, Reading MetricFigures::*> figure_columns[] = {
+    {"alone", &MetricFigures::alone},
+    {"together", &MetricFigures::together},
+    {"noise", &MetricFigures::noise},
+    {"sm_clock_hz", &MetricFigures::sm_clock_hz}};
 
 void read_metrics(const Fields& own, GpuSummary& summary) {
   const Fields f = own.object("metrics");
@@ -80,15 +81,10 @@ void read_metrics(const Fields& own, GpuSummary& summary) {
     summary.names[i].better = *better;
   });
   summary.figures.resize(size);
-  const auto figures = [&](std::string_view key, Reading MetricFigures::*which) {
-    each(key, [&, which](std::size_t i, dom::element value, const Place& place) {
-      if (!value.is_null()) summary.figures[i].*which = number_of(value, place);
+  for (const auto& [key, figure] : figure_columns)
+    each(key, [&, figure = figure](std::size_t i, dom::element value, const Place& place) {
+      if (!value.is_null()) summary.figures[i].*figure = number_of(value, place);
     });
-  };
-  figures("alone", &MetricFigures::alone);
-  figures("together", &MetricFigures::together);
-  figures("noise", &MetricFigures::noise);
-  figures("sm_clock_hz", &MetricFigures::sm_clock_hz);
 }
 
 }  // namespace
@@ -99,11 +95,11 @@ std::string to_text(const GpuSummary& s) {
   json["metrics"] = {
       {"name", column(s.names, &MetricName::name)},
       {"unit", column(s.names, &MetricName::unit)},
-      {"better", column(s.names, [](const MetricName& m) { return to_string(m.better); })},
-      {"alone", figures_json(s, &MetricFigures::alone)},
-      {"together", figures_json(s, &MetricFigures::together)},
-      {"noise", figures_json(s, &MetricFigures::noise)},
-      {"sm_clock_hz", figures_json(s, &MetricFigures::sm_clock_hz)}};
+      {"better", column(s.names, [](const MetricName& m) { return to_string(m.better); })}};
+  for (const auto& [key, figure] : figure_columns)
+    json["metrics"][key] = column(s.figures, [figure = figure](const MetricFigures& figures) {
+      return number(figures.*figure);
+    });
   return fathom::to_text(json);
 }
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "fleet/report.h"
 #include "fleet/sections.h"
@@ -22,11 +21,10 @@ struct Headline {
 
 std::vector<Headline> headlines_of(const Fleet& fleet, const Outliers& outliers, std::size_t most) {
   std::vector<Headline> lines;
-  std::map<std::size_t, Causes> causes;
+  Causes causes(fleet, outliers);
   for (const CardScore& card : outliers.cards) {
     if (card.findings.empty() || lines.size() == most) break;  // the named come first
     const Finding& worst = card.findings.front();
-    auto& finder = causes.try_emplace(card.group, fleet, outliers.groups[card.group]).first->second;
     std::string also;
     if (card.findings.size() > 1) {
       // The one that stands out most is also the luckiest of many: the median tells the size.
@@ -35,7 +33,7 @@ std::vector<Headline> headlines_of(const Fleet& fleet, const Outliers& outliers,
       also = fmt::format(" ({} metrics, by {} in the median)", gaps.size(), gap_text(median(gaps)));
     }
     lines.push_back({name_of(fleet.gpus[card.gpu].summary), fleet.metrics[worst.metric].name,
-                     gap_text(worst.gap), std::move(also), cause_text(finder.of(card.gpu, worst))});
+                     gap_text(worst.gap), std::move(also), cause_text(causes.of(card, worst))});
   }
   return lines;
 }

@@ -112,7 +112,6 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
   write_settings(to);
   write_losses(to);
   write_links(to);
-  write_heat_map(to);
   write_distributions(to);
   page.heading(2, "Hosts", "hosts");
   FleetReportPaths paths;

@@ -32,7 +32,6 @@ void write_problems(FleetWriting& to);
 void write_settings(FleetWriting& to);
 void write_losses(FleetWriting& to);
 void write_links(FleetWriting& to);
-void write_heat_map(FleetWriting& to);
 void write_distributions(FleetWriting& to);
 /// All cards and figures of one host.
 void write_host(FleetWriting& to, const std::string& host);

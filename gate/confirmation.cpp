@@ -247,7 +247,7 @@ class Confirmation {
       disturbed += ": the machine was disturbed.";
       result_.notes.push_back("of the fresh rounds: " + disturbed);
     }
-    const auto judge_group = [&](const std::vector<Candidate>& group, bool suspects, auto judge) {
+    const auto judge_group = [&](const std::vector<Candidate>& group, bool suspects) {
       std::vector<MetricSeries> series;
       std::vector<MetricDecision*> decisions;
       for (const Candidate& candidate : group) {
@@ -261,10 +261,10 @@ class Confirmation {
         decision.reason =
             fmt::format("it looked {} by {} at first.", suspects ? "worse" : "better", before);
       }
-      judge(series, decisions, disturbed);
+      gate::judge(series, decisions, suspects, disturbed);
     };
-    judge_group(all_.suspects, true, judge_suspects);
-    judge_group(all_.improvements, false, judge_improvements);
+    judge_group(all_.suspects, true);
+    judge_group(all_.improvements, false);
     for (const Candidate& control : all_.controls) {
       const MetricSeries* series = find_series(again, decision_of(control).name);
       if (series && !series->problem.empty()) was_measured(control, series, false);

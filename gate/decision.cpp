@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "results/format.h"
@@ -24,12 +23,6 @@ bool nothing_compared(const CheckResult& result) {
 }
 
 }  // namespace
-
-std::string_view to_string(Outcome outcome) {
-  constexpr std::array names{"unchanged", "improved", "regression", "inconclusive",
-                             "missing",   "added",    "ignored"};
-  return names.at(static_cast<std::size_t>(outcome));
-}
 
 std::optional<ValueChange> value_change(const MetricDecision& decision) {
   if (!decision.evidence || !decision.evidence->relative) return std::nullopt;

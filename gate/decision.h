@@ -7,12 +7,12 @@
 #include "gate/run_metrics.h"
 #include "results/document.h"
 #include "results/exit_codes.h"
+#include "results/names.h"
 
 namespace fathom::gate {
 
 /// What the gate says of one metric.
 enum class Outcome { unchanged, improved, regression, inconclusive, missing, added, ignored };
-std::string_view to_string(Outcome outcome);
 
 // How sure the gate wants to be. Effects are relative: 0.01 is 1 %.
 inline constexpr double effect_that_counts = 0.01;  ///< smaller changes never fail
@@ -98,3 +98,7 @@ ExitCode exit_code(const CheckResult& result);
 std::string headline(const CheckResult& result);
 
 }  // namespace fathom::gate
+
+template <>
+inline constexpr auto fathom::enum_words<fathom::gate::Outcome> = std::to_array<std::string_view>(
+    {"unchanged", "improved", "regression", "inconclusive", "missing", "added", "ignored"});

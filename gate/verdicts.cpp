@@ -39,10 +39,11 @@ void take_evidence(const std::vector<MetricSeries>& series,
   for (std::size_t i = 0; i < series.size(); ++i) decisions[i]->adjusted_p = adjusted[i];
 }
 
-/// Whether the fresh rounds are sure that it is worse, and by `counts` at least.
-bool is_sure(const MetricDecision& decision, double counts) {
-  return *decision.adjusted_p <= paired_alpha && decision.evidence->worse > 0 &&
-         decision.evidence->worse >= counts;
+/// Whether the fresh rounds are sure that it is worse, and by what counts at least.
+bool is_sure(const MetricDecision& decision) {
+  const Evidence& evidence = *decision.evidence;
+  return *decision.adjusted_p <= paired_alpha && evidence.worse > 0 &&
+         evidence.worse >= evidence.least;
 }
 
 /// Why a change that is significant is none of the program's; empty: it is one.
@@ -106,43 +107,34 @@ std::string p_words(double p) {
   return p < least ? "p < 1e-06" : fmt::format("p = {:.2g}", p);
 }
 
-void judge_suspects(const std::vector<MetricSeries>& series,
-                    const std::vector<MetricDecision*>& decisions, const std::string& disturbed) {
+void judge(const std::vector<MetricSeries>& as_measured,
+           const std::vector<MetricDecision*>& decisions, bool suspects,
+           const std::string& disturbed) {
+  std::vector<MetricSeries> series = as_measured;
+  if (!suspects)
+    for (MetricSeries& metric : series) metric = mirrored(std::move(metric));
   take_evidence(series, decisions);
   for (std::size_t i = 0; i < series.size(); ++i) {
     MetricDecision& decision = *decisions[i];
-    if (!disturbed.empty()) {
+    Evidence& evidence = *decision.evidence;
+    const std::string objection = objection_to(series[i], evidence);
+    if (suspects && !disturbed.empty()) {
       // Nor is it known that it is unchanged: the base's rounds may be the slow ones.
       decision.decide(Outcome::inconclusive,
                       decision.reason + " Of the fresh rounds: " + disturbed);
-    } else if (!is_sure(decision, decision.evidence->least)) {
+    } else if (!is_sure(decision) || (!suspects && !(disturbed.empty() && objection.empty()))) {
       decision.decide(Outcome::unchanged, decision.reason + " Fresh rounds do not confirm it.");
-    } else if (const std::string why = objection_to(series[i], *decision.evidence); !why.empty()) {
-      decision.decide(Outcome::inconclusive, why);
+    } else if (!suspects) {
+      decision.decide(Outcome::improved, fmt::format("better by {}.", change_words(decision)));
+    } else if (!objection.empty()) {
+      decision.decide(Outcome::inconclusive, objection);
     } else {
       decision.decide(Outcome::regression,
                       fmt::format("worse by {} in {} and {} fresh rounds ({}).{}",
                                   change_words(decision), decision.base_runs, decision.head_runs,
                                   p_words(*decision.adjusted_p), clock_remark(series[i])));
     }
-  }
-}
-
-void judge_improvements(const std::vector<MetricSeries>& series,
-                        const std::vector<MetricDecision*>& decisions,
-                        const std::string& disturbed) {
-  std::vector<MetricSeries> turned;
-  for (const MetricSeries& metric : series) turned.push_back(mirrored(metric));
-  take_evidence(turned, decisions);
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    MetricDecision& decision = *decisions[i];
-    Evidence& evidence = *decision.evidence;
-    const bool improved = disturbed.empty() && is_sure(decision, evidence.threshold) &&
-                          !clock_explanation(turned[i], evidence);
-    if (improved)
-      decision.decide(Outcome::improved, fmt::format("better by {}.", change_words(decision)));
-    else
-      decision.decide(Outcome::unchanged, decision.reason + " Fresh rounds do not confirm it.");
+    if (suspects) continue;
     // Back to the direction in which everything else is told.
     evidence.worse = -evidence.worse;
     evidence.interval = {-evidence.interval.high, -evidence.interval.low,

@@ -28,14 +28,9 @@ std::string change_words(const MetricDecision& decision);
 std::string p_words(double p);
 
 /// Decides suspects on fresh rounds: regression, inconclusive (too noisy, the clock moved,
-/// `disturbed` says what disturbed the machine, and then nothing is decided), or unchanged.
-/// `decisions[i]` is of `series[i]`.
-void judge_suspects(const std::vector<MetricSeries>& series,
-                    const std::vector<MetricDecision*>& decisions, const std::string& disturbed);
-
-/// The same for what may have become better: improved or unchanged.
-void judge_improvements(const std::vector<MetricSeries>& series,
-                        const std::vector<MetricDecision*>& decisions,
-                        const std::string& disturbed);
+/// `disturbed` says what disturbed the machine, and then nothing is decided), or unchanged. What is
+/// no suspect may have become better: improved or unchanged. `decisions[i]` is of `series[i]`.
+void judge(const std::vector<MetricSeries>& series, const std::vector<MetricDecision*>& decisions,
+           bool suspects, const std::string& disturbed);
 
 }  // namespace fathom::gate

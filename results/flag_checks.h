@@ -41,23 +41,27 @@ CLI::Validator one_of(std::vector<std::string> words);
 // The flags that most commands have; `kind` is what the help calls the value.
 
 template <class Value>
+CLI::Option* checked_flag(CLI::App& app, const char* flag, Value& value, const char* description,
+                          const CLI::Validator& check, const char* kind) {
+  return app.add_option(flag, value, description)->check(check)->type_name(kind);
+}
+
+template <class Value>
 CLI::Option* number_flag(CLI::App& app, const char* flag, Value& value, const char* description,
                          std::uint64_t lowest, std::uint64_t highest, const char* kind = "N") {
-  return app.add_option(flag, value, description)
-      ->check(whole_number(lowest, highest))
-      ->type_name(kind);
+  return checked_flag(app, flag, value, description, whole_number(lowest, highest), kind);
 }
 
 template <class Value>
 CLI::Option* word_flag(CLI::App& app, const char* flag, Value& value, const char* description,
                        std::vector<std::string> words, const char* kind = "NAME") {
-  return app.add_option(flag, value, description)->check(one_of(std::move(words)))->type_name(kind);
+  return checked_flag(app, flag, value, description, one_of(std::move(words)), kind);
 }
 
 template <class Value>
 CLI::Option* path_flag(CLI::App& app, const char* flag, Value& value, const char* description,
                        const char* kind = "FILE") {
-  return app.add_option(flag, value, description)->check(not_empty())->type_name(kind);
+  return checked_flag(app, flag, value, description, not_empty(), kind);
 }
 
 /// What CLI11 says of an argument, in a user's words and without a full stop; its own are "1

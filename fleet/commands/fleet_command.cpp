@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <memory>
 
 #include "fleet/commands/fleet_commands.h"
 #include "fleet/run/rank_note.h"
@@ -14,35 +13,30 @@ struct CollectArguments {
   FleetReportArguments report;
 };
 
-ExitCode collect(CollectArguments arguments) {
-  if (arguments.report.out.empty()) arguments.report.out = arguments.folder;
-  const fleet::Expected expected = expected_of(arguments.report);
-  fleet::Fleet fleet = fleet::read_fleet(arguments.folder, expected);
+ExitCode collect(const CollectArguments& arguments) {
+  FleetReportArguments report = arguments.report;
+  if (report.out.empty()) report.out = arguments.folder;
+  fleet::Fleet fleet = fleet::read_fleet(arguments.folder, expected_of(report));
   add_rank_problems(fleet, problems_of_notes({arguments.folder}));
-  return publish_fleet(fleet, arguments.report);
+  return publish_fleet(fleet, report);
 }
 
-std::function<ExitCode()> add_collect(CLI::App& app) {
-  const auto arguments = std::make_shared<CollectArguments>();
-  app.add_option("DIR", arguments->folder,
+void add_collect_flags(CLI::App& app, CollectArguments& arguments) {
+  app.add_option("DIR", arguments.folder,
                  "Folder that the jobs wrote into, looked through with all below")
       ->check(not_empty())
       ->required();
-  app.add_option("--out", arguments->report.out,
-                 "Folder of fleet.json and the report (default: DIR)")
-      ->check(not_empty())
-      ->type_name("DIR");
-  add_report_flags(app, arguments->report);
+  path_flag(app, "--out", arguments.report.out,
+            "Folder of fleet.json and the report (default: DIR)", "DIR");
+  add_report_flags(app, arguments.report);
   app.footer(
       "Reads what `fathom fleet run` or `fathom run` left there, one host after the other or all "
-      "at once; "
-      "half-written files and missing hosts are told and take nothing else with them (exit code "
-      "5).\n\n"
+      "at once; half-written files and missing hosts are told and take nothing else with them "
+      "(exit code 5).\n\n"
       "Examples:\n"
       "  fathom fleet collect /shared/fleet\n"
       "  fathom fleet collect /shared/fleet --expect-hosts hosts.txt --out report\n"
       "  fathom fleet collect /shared/fleet --host node0815\n");
-  return [arguments] { return collect(*arguments); };
 }
 
 Commands add_fleet(CLI::App& app) {
@@ -53,11 +47,14 @@ Commands add_fleet(CLI::App& app) {
       "  fathom fleet collect /shared/fleet    what independent jobs left\n"
       "`fathom fleet COMMAND --help` says more.\n");
   Commands commands;
-  auto& collect =
-      *app.add_subcommand("collect", "Report of what independent jobs left in a folder");
-  commands["collect"] = {&collect, add_collect(collect)};
-  auto& run = *app.add_subcommand("run", "Measure every GPU of this host, or of all ranks");
-  commands["run"] = {&run, add_fleet_run(run)};
+  const auto add = [&](const char* name, const char* description, const AddCommand& command) {
+    CLI::App& sub = *app.add_subcommand(name, description);
+    commands[name] = {&sub, command(sub)};
+  };
+  add("collect", "Report of what independent jobs left in a folder",
+      with_arguments(add_collect_flags, collect));
+  add("run", "Measure every GPU of this host, or of all ranks",
+      with_arguments(add_run_flags, fleet_run));
   return commands;
 }
 

@@ -15,9 +15,6 @@ namespace fathom {
 /// What the program fathom-fleet has: `fleet run` and `fleet collect`.
 std::vector<TopCommand> fleet_commands();
 
-/// `fleet run`.
-std::function<ExitCode()> add_fleet_run(CLI::App& app);
-
 /// What both commands make of a fleet.
 struct FleetReportArguments {
   std::filesystem::path out;  ///< of fleet.json and report/
@@ -29,7 +26,30 @@ struct FleetReportArguments {
   bool no_report = false;
 };
 
+struct FleetRunArguments {
+  std::string suite = "quick";
+  std::string alone = "brief";  ///< what each GPU does by itself: "brief", "full" or "none"
+  /// Which GPUs of a host collect hardware counters: "shared", "first", "all" or "none".
+  std::string counters = "shared";
+  FleetReportArguments report;
+  std::string host_name;  ///< empty: the machine's
+  int gpus = 1;           ///< that a replay has for each process
+  bool replay = false;
+  bool no_links = false;
+  bool part = false;           ///< one of several independent jobs: others report
+  double time_limit_s = 1800;  ///< of one part of one GPU
+  double wait_s = 120;         ///< of rank 0 for others, after its own
+};
+
 void add_report_flags(CLI::App& app, FleetReportArguments& arguments);
+void add_run_flags(CLI::App& app, FleetRunArguments& arguments);
+
+/// Sets what follows from the machine: host name, folder. Throws Error(bad_input) for what does not
+/// fit together.
+void complete(FleetRunArguments& arguments);
+
+/// `fleet run`.
+ExitCode fleet_run(const FleetRunArguments& arguments);
 
 /// What is expected of a fleet by those flags. Throws Error(bad_input) for a file that cannot be
 /// read.

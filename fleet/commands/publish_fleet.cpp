@@ -37,29 +37,21 @@ ExitCode cause_of(const fleet::Fleet& fleet) {
 }  // namespace
 
 void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
-  app.add_option("--expect-gpus", arguments.expect_gpus, "How many GPUs there should be")
-      ->check(whole_number(1, 10'000'000))
-      ->type_name("N");
-  app.add_option("--expect-hosts", arguments.expect_hosts,
-                 "File with the names of the hosts there should be, one a line")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option(
-         "--host", arguments.hosts,
-         "Make a page of this host; may be given several times (default: of all where there "
-         "are eight or fewer)")
+  number_flag(app, "--expect-gpus", arguments.expect_gpus, "How many GPUs there should be", 1,
+              10'000'000);
+  path_flag(app, "--expect-hosts", arguments.expect_hosts,
+            "File with the names of the hosts there should be, one a line");
+  app.add_option("--host", arguments.hosts,
+                 "Make a page of this host; may be given several times (default: of all where "
+                 "there are eight or fewer)")
       ->type_name("NAME");
-  app.add_option("--least-gap", arguments.least_gap_percent,
-                 "Smallest gap for which a card is named, in percent")
-      ->check(positive_number())
-      ->type_name("PERCENT")
+  checked_flag(app, "--least-gap", arguments.least_gap_percent,
+               "Smallest gap for which a card is named, in percent", positive_number(), "PERCENT")
       ->capture_default_str();
-  app.add_option(
-         "--card-noise", arguments.card_noise_percent,
-         "What good cards of one model differ by, a standard deviation in percent: counts where "
-         "they are few")
-      ->check(positive_number())
-      ->type_name("PERCENT")
+  checked_flag(app, "--card-noise", arguments.card_noise_percent,
+               "What good cards of one model differ by, a standard deviation in percent: counts "
+               "where they are few",
+               positive_number(), "PERCENT")
       ->capture_default_str();
   app.add_flag("--strict", arguments.strict,
                "End with exit code 1 if a card is named and nothing is missing");

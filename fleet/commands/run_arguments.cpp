@@ -1,5 +1,3 @@
-#include "fleet/commands/run_arguments.h"
-
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
@@ -8,6 +6,7 @@
 #include <cctype>
 #include <chrono>
 
+#include "fleet/commands/fleet_commands.h"
 #include "fleet/run/launcher.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
@@ -17,22 +16,16 @@
 namespace fathom {
 
 void add_run_flags(CLI::App& app, FleetRunArguments& a) {
-  app.add_option("--suite", a.suite, "What every GPU runs: a suite of `fathom list`")
-      ->check(one_of(suite_names()))
-      ->type_name("NAME")
+  word_flag(app, "--suite", a.suite, "What every GPU runs: a suite of `fathom list`", suite_names())
       ->capture_default_str();
-  app.add_option(
-         "--out", a.report.out,
-         "Folder of fleet.json, report and the GPUs' own documents; of several hosts on storage "
-         "that they share (default: fathom-fleet-<UTC time>)")
-      ->check(not_empty())
-      ->type_name("DIR");
-  app.add_option(
-         "--alone", a.alone,
-         "What each GPU does while its host's others are idle, before all do the same: brief (the "
-         "host's link and one copy, seconds), full (the suite), none")
-      ->check(one_of({"brief", "full", "none"}))
-      ->type_name("WHAT")
+  path_flag(app, "--out", a.report.out,
+            "Folder of fleet.json, report and the GPUs' own documents; of several hosts on storage "
+            "that they share (default: fathom-fleet-<UTC time>)",
+            "DIR");
+  word_flag(app, "--alone", a.alone,
+            "What each GPU does while its host's others are idle, before all do the same: brief "
+            "(the host's link and one copy, seconds), full (the suite), none",
+            {"brief", "full", "none"}, "WHAT")
       ->capture_default_str();
   app.add_flag(
       "--part", a.part,
@@ -42,33 +35,36 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
       ->type_name("NAME");
   app.add_flag("--no-links", a.no_links, "Do not measure what links the GPUs of a host");
   auto& counters =
-      *app.add_option(
-              "--counters", a.counters,
-              "Which GPUs of a host collect hardware counters: shared (each probe's are one GPU's, "
-              "in turn), first, all (they wait for each other), none. The others leave out the "
-              "cases that only counters can decide")
-           ->check(one_of({"shared", "first", "all", "none"}))
-           ->type_name("WHICH")
+      *word_flag(app, "--counters", a.counters,
+                 "Which GPUs of a host collect hardware counters: shared (each probe's are one "
+                 "GPU's, in turn), first, all (they wait for each other), none. The others leave "
+                 "out the cases that only counters can decide",
+                 {"shared", "first", "all", "none"}, "WHICH")
            ->capture_default_str();
   app.add_flag_callback(
          "--no-counters", [&a] { a.counters = "none"; }, "The same as --counters none")
       ->excludes(&counters);
   app.add_flag("--replay", a.replay, "Replay the recording on every rank: nothing is measured");
-  app.add_option("--gpus", a.gpus, "How many GPUs a process replays")
-      ->check(whole_number(1, 1024))
-      ->type_name("N")
+  number_flag(app, "--gpus", a.gpus, "How many GPUs a process replays", 1, 1024)
       ->capture_default_str();
-  app.add_option("--time-limit", a.time_limit_s,
-                 "Seconds after which a part of a GPU's run is ended")
-      ->check(seconds())
-      ->type_name("SECONDS")
+  checked_flag(app, "--time-limit", a.time_limit_s,
+               "Seconds after which a part of a GPU's run is ended", seconds(), "SECONDS")
       ->capture_default_str();
-  app.add_option("--wait", a.wait_s,
-                 "Seconds for which rank 0 waits for the others once it is done itself")
-      ->check(seconds())
-      ->type_name("SECONDS")
+  checked_flag(app, "--wait", a.wait_s,
+               "Seconds for which rank 0 waits for the others once it is done itself", seconds(),
+               "SECONDS")
       ->capture_default_str();
   add_report_flags(app, a.report);
+  app.footer(
+      "Under mpirun or srun each rank takes one GPU of its host, bound to the CPUs that are near "
+      "it, and rank 0 gathers what they found. Without a launcher one process measures all GPUs of "
+      "this host. A rank that dies, hangs or has no permission costs its own figures only (exit "
+      "code 5).\n\n"
+      "Examples:\n"
+      "  fathom fleet run --out fleet                          all GPUs of this host\n"
+      "  mpirun -n 8 fathom fleet run --suite quick --out fleet\n"
+      "  srun fathom fleet run --out /shared/fleet\n"
+      "  fathom fleet run --part --out /shared/fleet           one of several independent jobs\n");
 }
 
 void complete(FleetRunArguments& a) {

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <filesystem>
-#include <memory>
 
-#include "fleet/commands/run_arguments.h"
+#include "fleet/commands/fleet_commands.h"
 #include "fleet/fleet.h"
 #include "fleet/run/claims.h"
 #include "fleet/run/launcher.h"
@@ -35,8 +33,6 @@ std::vector<GpuJob> jobs_of_host(const FleetRunArguments& arguments) {
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     jobs.push_back(job_of(gpus[i], host, static_cast<int>(i), static_cast<int>(i), std::nullopt));
     jobs.back().only_visible = gpus.size() == 1;
-    jobs.back().place = i;
-    jobs.back().measured = gpus.size();
   }
   return jobs;
 }
@@ -114,31 +110,15 @@ ExitCode run_host(const FleetRunArguments& arguments) {
   return interrupted ? ExitCode::interrupted : code;
 }
 
-ExitCode run(FleetRunArguments arguments) {
+}  // namespace
+
+ExitCode fleet_run(const FleetRunArguments& given) {
+  FleetRunArguments arguments = given;
   complete(arguments);
   expected_of(arguments.report);  // a list that cannot be read is to be known now
   const auto launcher = find_launcher();
   if (launcher && !arguments.part) return run_rank(arguments, *launcher);
   return run_host(arguments);
-}
-
-}  // namespace
-
-std::function<ExitCode()> add_fleet_run(CLI::App& app) {
-  const auto arguments = std::make_shared<FleetRunArguments>();
-  add_run_flags(app, *arguments);
-  app.footer(
-      "Under mpirun or srun each rank takes one GPU of its host, bound to the CPUs that are near "
-      "it, and "
-      "rank 0 gathers what they found. Without a launcher one process measures all GPUs of this "
-      "host. A "
-      "rank that dies, hangs or has no permission costs its own figures only (exit code 5).\n\n"
-      "Examples:\n"
-      "  fathom fleet run --out fleet                          all GPUs of this host\n"
-      "  mpirun -n 8 fathom fleet run --suite quick --out fleet\n"
-      "  srun fathom fleet run --out /shared/fleet\n"
-      "  fathom fleet run --part --out /shared/fleet           one of several independent jobs\n");
-  return [arguments] { return run(*arguments); };
 }
 
 }  // namespace fathom

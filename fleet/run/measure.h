@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/commands/run_arguments.h"
+#include "fleet/commands/fleet_commands.h"
 #include "fleet/fleet.h"
 #include "fleet/run/host_barrier.h"
 #include "tools/child_process.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "fleet/commands/run_arguments.h"
+#include "fleet/commands/fleet_commands.h"
 #include "fleet/run/launcher.h"
 #include "results/exit_codes.h"
 

@@ -10,6 +10,9 @@
 #include "tools/output_folder.h"
 
 namespace fathom {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankNote, run, rank, size, host, reason, exit_code, ended)
+
 namespace {
 
 using nlohmann::json;
@@ -22,13 +25,10 @@ std::string name_of_rank(int rank) { return fmt::format("rank {}", rank); }
 }  // namespace
 
 void leave_note(const FleetFolder& folder, const RankNote& note) {
-  const json members{{"run", note.run},    {"rank", note.rank},     {"size", note.size},
-                     {"host", note.host},  {"reason", note.reason}, {"exit_code", note.exit_code},
-                     {"ended", note.ended}};
   const auto file = folder.rank_note(note.rank);
   try {
     make_folder(file.parent_path());
-    write_file_atomically(file, members.dump(-1, ' ', false, json::error_handler_t::replace));
+    write_file_atomically(file, json(note).dump(-1, ' ', false, json::error_handler_t::replace));
   } catch (const Error& error) {
     fmt::print(stderr, "fathom: rank {}: {}\n", note.rank, error.what());
   }
@@ -36,10 +36,7 @@ void leave_note(const FleetFolder& folder, const RankNote& note) {
 
 std::optional<RankNote> read_note(const FleetFolder& folder, int rank) {
   try {
-    const json members = json::parse(read_file_up_to(folder.rank_note(rank), longest_note));
-    return RankNote{members.at("run"),  members.at("rank"),   members.at("size"),
-                    members.at("host"), members.at("reason"), members.at("exit_code"),
-                    members.at("ended")};
+    return json::parse(read_file_up_to(folder.rank_note(rank), longest_note)).get<RankNote>();
   } catch (const Error&) {
     return std::nullopt;
   } catch (const json::exception&) {

@@ -17,6 +17,10 @@
 #include "results/format.h"
 
 namespace fathom {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankWord::Gpu, uuid, mig)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankWord, host, barrier, gpus, run, out, failure)
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -84,23 +88,12 @@ std::string why_none(const SeenGpus& seen, std::size_t ranks) {
 }  // namespace
 
 std::string to_line(const RankWord& word) {
-  json gpus = json::array();
-  for (const RankWord::Gpu& gpu : word.gpus) gpus.push_back({{"uuid", gpu.uuid}, {"mig", gpu.mig}});
-  return json{{"host", word.host}, {"barrier", word.barrier}, {"gpus", gpus},
-              {"run", word.run},   {"out", word.out},         {"failure", word.failure}}
-      .dump(-1, ' ', false, json::error_handler_t::replace);
+  return json(word).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 RankWord parse_word(const std::string& line) {
-  const auto space = std::min(line.find(' '), line.size());
-  const json words = json::parse(line.substr(space));
-  RankWord word{.leader = std::stoi(line),
-                .host = words.at("host"),
-                .barrier = words.at("barrier"),
-                .run = words.at("run"),
-                .out = words.at("out"),
-                .failure = words.at("failure")};
-  for (const json& gpu : words.at("gpus")) word.gpus.push_back({gpu.at("uuid"), gpu.at("mig")});
+  auto word = json::parse(line.substr(std::min(line.find(' '), line.size()))).get<RankWord>();
+  word.leader = std::stoi(line);
   return word;
 }
 

@@ -3,17 +3,21 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
+#include <iterator>
 
 #include "gate/baseline_folder.h"
 #include "gate/commands/gate_commands.h"
+#include "gate/history.h"
 #include "gate/identity.h"
 #include "gate/outputs.h"
 #include "gate/stored.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
+#include "results/standard_streams.h"
 #include "results/utc_time.h"
+
+// `fathom baseline` and `fathom history`: what works on a folder of earlier runs.
 
 namespace fathom {
 namespace {
@@ -48,14 +52,20 @@ ExitCode add(const BaselineArguments& arguments) {
   return ExitCode::ok;
 }
 
+/// A group's runs, oldest first; says which files hold none.
+std::vector<gate::RunMetrics> runs_of(const gate::BaselineFolder::Group& group) {
+  gate::ReadRuns read = gate::read_runs(group.files);
+  for (const auto& [file, error] : read.unreadable)
+    fmt::print("left out: {}\n", gate::log_text(error.what()));
+  return std::move(read.runs);
+}
+
 ExitCode list(const BaselineArguments& arguments) {
   const gate::BaselineFolder folder(arguments.folder);
   const auto groups = folder.groups();
   if (groups.empty()) fmt::print("{}.\n", gate::log_text(folder.why_empty()));
   for (const auto& group : groups) {
-    const auto [runs, unreadable] = gate::read_runs(group.files);
-    for (const auto& [file, error] : unreadable)
-      fmt::print("left out: {}\n", gate::log_text(error.what()));
+    const auto runs = runs_of(group);
     if (runs.empty()) continue;
     const gate::RunMetrics& newest = runs.back();
     fmt::print("{}\n",
@@ -89,16 +99,70 @@ ExitCode prune(const BaselineArguments& arguments) {
   return ExitCode::ok;
 }
 
+void add_baseline_flag(CLI::App& app, BaselineArguments& arguments) {
+  path_flag(app, "--baseline", arguments.folder, "Folder of the baseline", "DIR")->required();
+}
+
+void add_add_flags(CLI::App& app, BaselineArguments& arguments) {
+  add_baseline_flag(app, arguments);
+  app.add_option("RESULT", arguments.results, "Result document or another tool's file")
+      ->check(not_empty())
+      ->required();
+}
+
+void add_prune_flags(CLI::App& app, BaselineArguments& arguments) {
+  add_baseline_flag(app, arguments);
+  checked_flag(app, "--keep", arguments.keep,
+               "Newest runs of each identity that stay (default: all)", whole_number(1), "N");
+  number_flag(app, "--max-age-days", arguments.max_age_days, "Older runs go (default: none)", 1,
+              36500);
+  app.add_flag("--dry-run", arguments.dry_run, "Only say what would go");
+}
+
+struct HistoryArguments {
+  std::string folder, out;
+  double effect_percent = 1;
+};
+
+ExitCode history(const HistoryArguments& arguments) {
+  std::vector<gate::RunMetrics> runs;
+  const gate::BaselineFolder folder(arguments.folder);
+  for (const auto& group : folder.groups())
+    std::ranges::move(runs_of(group), std::back_inserter(runs));
+  if (runs.empty()) {
+    fmt::print("{}.\n", gate::log_text(folder.why_empty()));
+    return ExitCode::ok;
+  }
+  const auto histories = gate::history_of(runs, arguments.effect_percent / 100);
+  print_out(gate::history_text(histories));
+  if (!arguments.out.empty())
+    fmt::print("Page: {}\n", gate::write_history(histories, arguments.out).string());
+  return ExitCode::ok;
+}
+
+void add_history_flags(CLI::App& app, HistoryArguments& arguments) {
+  app.add_option("DIR", arguments.folder, "Folder of the baseline")->check(not_empty())->required();
+  path_flag(app, "--out", arguments.out, "Write a page with a table into this folder", "DIR");
+  checked_flag(app, "--effect", arguments.effect_percent,
+               "Smallest change that is told, in percent", positive_number(), "PERCENT")
+      ->capture_default_str();
+  app.footer(
+      "Steps and drifts over all the runs of each machine, whatever its software; advisory.\n\n"
+      "Example:\n  fathom history baselines --out history\n");
+}
+
+/// `with_arguments`, of what reads documents.
+template <class Arguments>
+AddCommand of_documents(void (*add)(CLI::App&, Arguments&), ExitCode (*act)(const Arguments&)) {
+  return [command = with_arguments(add, act)](CLI::App& app) {
+    return [act = command(app)] { return with_gate_codes(act); };
+  };
+}
+
 }  // namespace
 
-ExitCode with_gate_codes(const std::function<ExitCode()>& act) {
-  try {
-    return act();
-  } catch (const Error& error) {
-    const bool document =
-        error.code() == ExitCode::document_malformed || error.code() == ExitCode::document_version;
-    throw Error(document ? ExitCode::bad_input : error.code(), gate::log_text(error.what()));
-  }
+std::function<ExitCode()> add_history(CLI::App& app) {
+  return of_documents(add_history_flags, history)(app);
 }
 
 Commands add_baseline(CLI::App& app) {
@@ -109,33 +173,14 @@ Commands add_baseline(CLI::App& app) {
       "  fathom baseline prune --baseline baselines --keep 50\n"
       "  fathom baseline prune --baseline baselines            (files that hold no run alone)\n");
   Commands commands;
-  const auto arguments = std::make_shared<BaselineArguments>();
-  const auto command = [&](const char* name, const char* description,
-                           ExitCode (*act)(const BaselineArguments&)) {
-    CLI::App* sub = app.add_subcommand(name, description);
-    sub->add_option("--baseline", arguments->folder, "Folder of the baseline")
-        ->check(not_empty())
-        ->type_name("DIR")
-        ->required();
-    commands[name] = {sub, [=] { return with_gate_codes([&] { return act(*arguments); }); }};
-    return sub;
+  const auto command = [&](const char* name, const char* description, const AddCommand& add) {
+    CLI::App& sub = *app.add_subcommand(name, description);
+    commands[name] = {&sub, add(sub)};
   };
-  CLI::App* adding = command("add", "Keep results as earlier runs to compare with", add);
-  adding->add_option("RESULT", arguments->results, "Result document or another tool's file")
-      ->check(not_empty())
-      ->required();
-  command("list", "Show what runs there are, by identity", list);
-  CLI::App* pruning =
-      command("prune", "Remove files that hold no run, and the old runs that a flag says", prune);
-  pruning
-      ->add_option("--keep", arguments->keep,
-                   "Newest runs of each identity that stay (default: all)")
-      ->check(whole_number(1))
-      ->type_name("N");
-  pruning->add_option("--max-age-days", arguments->max_age_days, "Older runs go (default: none)")
-      ->check(whole_number(1, 36500))
-      ->type_name("N");
-  pruning->add_flag("--dry-run", arguments->dry_run, "Only say what would go");
+  command("add", "Keep results as earlier runs to compare with", of_documents(add_add_flags, add));
+  command("list", "Show what runs there are, by identity", of_documents(add_baseline_flag, list));
+  command("prune", "Remove files that hold no run, and the old runs that a flag says",
+          of_documents(add_prune_flags, prune));
   return commands;
 }
 

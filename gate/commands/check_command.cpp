@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <set>
 
@@ -201,7 +200,7 @@ ExitCode check(const CheckArguments& arguments) {
       result.ended = why.code();
       try {
         if (!report) report.emplace(arguments.outputs);
-        report->publish_end(result);
+        report->publish(result);
       } catch (const Error&) {
         // What ended the check is the news.
       }
@@ -214,75 +213,66 @@ ExitCode check(const CheckArguments& arguments) {
   return code == ExitCode::inconclusive && arguments.inconclusive_passes ? ExitCode::ok : code;
 }
 
-/// `shown`: whether the help says the default.
-template <typename Value>
-CLI::Option* add(CLI::App& app, const char* flag, Value& value, const char* text,
-                 const CLI::Validator& check, const char* type, bool shown = false) {
-  CLI::Option* option = app.add_option(flag, value, text)->check(check)->type_name(type);
-  return shown ? option->capture_default_str() : option;
-}
-
 void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
   const char* side = "BUILD_OR_COMMAND";
+  gate::PairedOptions& options = arguments.options;
   arguments.of_paired = {
       app.add_option(
              "--base", arguments.base,
              "Folder of a build of Fathom, or a shell command that writes its result to {out}")
           ->type_name(side),
       app.add_option("--head", arguments.head, "The same of what is to be judged")->type_name(side),
-      add(app, "--suite", arguments.round.suite, "What builds of Fathom run", one_of(suite_names()),
-          "NAME", true),
-      add(app, "--sampling-limit", arguments.round.sampling_limit_s,
-          "Seconds for which a round of a build of Fathom samples a case at most", seconds(),
-          "SECONDS", true),
-      add(app, "--rounds", arguments.options.rounds, "Rounds of everything, per side; even",
-          whole_number(2, 100), "N", true),
-      add(app, "--confirmation-rounds", arguments.options.confirmation_rounds,
-          "Fresh rounds of the suspects, per side; even; more where so few cannot be sure of them "
-          "(default: as many as the test needs, 6 for one, 10 for thirty)",
-          whole_number(2, 100), "N"),
-      add(app, "--time-limit", arguments.options.time_limit_s,
-          "Seconds of the whole check: no round begins that would pass it, and suspects that are "
-          "not settled then are inconclusive",
-          seconds(), "SECONDS", true),
-      add(app, "--round-limit", arguments.round_limit_s,
-          "Seconds after which a round is ended; --time-limit, if that is less", seconds(),
-          "SECONDS", true),
-      add(app, "--seed", arguments.options.seed,
-          "Seed of the rounds' order (default: from the clock)", whole_number(1), "N"),
-      add(app, "--keep", arguments.keep, "Folder in which the rounds' results and logs stay",
-          not_empty(), "DIR")};
+      word_flag(app, "--suite", arguments.round.suite, "What builds of Fathom run", suite_names())
+          ->capture_default_str(),
+      checked_flag(app, "--sampling-limit", arguments.round.sampling_limit_s,
+                   "Seconds for which a round of a build of Fathom samples a case at most",
+                   seconds(), "SECONDS")
+          ->capture_default_str(),
+      number_flag(app, "--rounds", options.rounds, "Rounds of everything, per side; even", 2, 100)
+          ->capture_default_str(),
+      number_flag(app, "--confirmation-rounds", options.confirmation_rounds,
+                  "Fresh rounds of the suspects, per side; even; more where so few cannot be sure "
+                  "of them (default: as many as the test needs, 6 for one, 10 for thirty)",
+                  2, 100),
+      checked_flag(app, "--time-limit", options.time_limit_s,
+                   "Seconds of the whole check: no round begins that would pass it, and suspects "
+                   "that are not settled then are inconclusive",
+                   seconds(), "SECONDS")
+          ->capture_default_str(),
+      checked_flag(app, "--round-limit", arguments.round_limit_s,
+                   "Seconds after which a round is ended; --time-limit, if that is less", seconds(),
+                   "SECONDS")
+          ->capture_default_str(),
+      checked_flag(app, "--seed", options.seed,
+                   "Seed of the rounds' order (default: from the clock)", whole_number(1), "N"),
+      path_flag(app, "--keep", arguments.keep, "Folder in which the rounds' results and logs stay",
+                "DIR")};
   for (CLI::Option* flag : arguments.of_paired)
     flag->group("Paired: two builds or commands on this machine");
 }
 
-}  // namespace
-
-std::function<ExitCode()> add_check(CLI::App& app) {
-  const auto arguments = std::make_shared<CheckArguments>();
+void add_check_flags(CLI::App& app, CheckArguments& arguments) {
   const char* group = "Stored: a result against earlier ones";
-  app.add_option("RESULT", arguments->results,
+  app.add_option("RESULT", arguments.results,
                  "Result document or another tool's file; several of the same thing count as its "
                  "rounds")
       ->check(not_empty())
       ->group(group);
-  add(app, "--baseline", arguments->baseline, "Folder made by `fathom baseline add`", not_empty(),
-      "DIR")
+  path_flag(app, "--baseline", arguments.baseline, "Folder made by `fathom baseline add`", "DIR")
       ->group(group);
-  app.add_flag("--ratios-only", arguments->ratios_only,
+  app.add_flag("--ratios-only", arguments.ratios_only,
                "Compare the ratios to opponents alone, with runs of other machines of the same GPU "
                "model and toolkit as well")
       ->group(group);
-  add_paired_flags(app, *arguments);
-  CheckOutputs& outputs = arguments->outputs;
-  add(app, "--config", arguments->config, "Rules for single metrics, TOML (docs/gate.md)",
-      not_empty(), "FILE");
-  add(app, "--markdown", outputs.markdown, "Write a summary in Markdown", not_empty(), "FILE");
-  add(app, "--junit", outputs.junit, "Write JUnit XML", not_empty(), "FILE");
-  add(app, "--json", outputs.json, "Write everything as JSON", not_empty(), "FILE");
+  add_paired_flags(app, arguments);
+  CheckOutputs& outputs = arguments.outputs;
+  path_flag(app, "--config", arguments.config, "Rules for single metrics, TOML (docs/gate.md)");
+  path_flag(app, "--markdown", outputs.markdown, "Write a summary in Markdown");
+  path_flag(app, "--junit", outputs.junit, "Write JUnit XML");
+  path_flag(app, "--json", outputs.json, "Write everything as JSON");
   app.add_flag("--github", outputs.github,
                "Print GitHub's annotations, and add the summary to GITHUB_STEP_SUMMARY");
-  app.add_flag("--inconclusive-passes", arguments->inconclusive_passes,
+  app.add_flag("--inconclusive-passes", arguments.inconclusive_passes,
                "End with 0 instead of 3, for a job that cannot tell exit codes apart; all that is "
                "written still says inconclusive");
   app.footer(
@@ -295,7 +285,12 @@ std::function<ExitCode()> add_check(CLI::App& app) {
       "  fathom check --base \"hyperfine -n sort --export-json {out} './sort-old data'\" \\\n"
       "               --head \"hyperfine -n sort --export-json {out} './sort-new data'\"\n"
       "  fathom check results/result.json --baseline baselines --junit check.xml --github\n");
-  return [arguments] { return check(*arguments); };
+}
+
+}  // namespace
+
+std::function<ExitCode()> add_check(CLI::App& app) {
+  return with_arguments(add_check_flags, check)(app);
 }
 
 }  // namespace fathom

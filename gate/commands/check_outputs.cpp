@@ -44,21 +44,11 @@ CheckReport::CheckReport(const CheckOutputs& outputs) : github_(outputs.github) 
       std::ranges::any_of(files_, [](const File& file) { return file.file.is_standard_output(); });
 }
 
-void CheckReport::write_files(const gate::CheckResult& result) {
-  for (File& file : files_) file.file.write(file.text(result));
-}
-
 void CheckReport::print(const std::string& text) const {
   if (file_on_standard_output_)
     std::fputs(text.c_str(), stderr);
   else
     print_out(text);
-}
-
-void CheckReport::tell_github(const gate::CheckResult& result) const {
-  if (!github_) return;
-  print(gate::github_annotations(result));
-  append_step_summary(gate::markdown_summary(result) + "\n");
 }
 
 void CheckReport::begin(gate::CheckResult check) {
@@ -71,14 +61,11 @@ void CheckReport::begin(gate::CheckResult check) {
 void CheckReport::publish(const gate::CheckResult& result) {
   const int terminal = file_on_standard_output_ ? STDERR_FILENO : STDOUT_FILENO;
   const bool colour = isatty(terminal) == 1 && !std::getenv("NO_COLOR");
-  print(gate::terminal_table(result, colour));
-  write_files(result);
-  tell_github(result);
-}
-
-void CheckReport::publish_end(const gate::CheckResult& check) {
-  write_files(check);
-  tell_github(check);
+  if (!result.ended) print(gate::terminal_table(result, colour));
+  for (File& file : files_) file.file.write(file.text(result));
+  if (!github_) return;
+  print(gate::github_annotations(result));
+  append_step_summary(gate::markdown_summary(result) + "\n");
 }
 
 }  // namespace fathom

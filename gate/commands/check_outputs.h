@@ -28,19 +28,15 @@ class CheckReport {
   /// Error(output_unwritable) and Error(output_full).
   void begin(gate::CheckResult check);
 
-  /// Writes what was found, to the terminal as well. Throws as above.
+  /// Writes what was found, to the terminal as well, which hears as an error why a check ended
+  /// without a decision. Throws as above.
   void publish(const gate::CheckResult& result);
-
-  /// Writes why `check` ended without a decision, which the terminal hears as an error.
-  void publish_end(const gate::CheckResult& check);
 
  private:
   struct File {
     OutputFile file;
     std::string (*text)(const gate::CheckResult&);
   };
-  void write_files(const gate::CheckResult& result);
-  void tell_github(const gate::CheckResult& result) const;
   /// For people: not among what goes to standard output as a file.
   void print(const std::string& text) const;
 

@@ -1,8 +1,20 @@
 #include "gate/commands/gate_commands.h"
 
+#include "gate/outputs.h"
+#include "results/error.h"
 #include "tools/program_commands.h"
 
 namespace fathom {
+
+ExitCode with_gate_codes(const std::function<ExitCode()>& act) {
+  try {
+    return act();
+  } catch (const Error& error) {
+    const bool document =
+        error.code() == ExitCode::document_malformed || error.code() == ExitCode::document_version;
+    throw Error(document ? ExitCode::bad_input : error.code(), gate::log_text(error.what()));
+  }
+}
 
 std::vector<TopCommand> gate_commands() {
   return {{.name = check_command.name, .summary = check_command.summary, .add = add_check},

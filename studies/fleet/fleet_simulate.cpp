@@ -3,16 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <exception>
 
 #include "fleet/fleet.h"
 #include "fleet/outliers.h"
-#include "studies/fleet/simulation.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
+#include "studies/fleet/simulation.h"
+#include "studies/study_main.h"
 
 namespace {
 
@@ -43,7 +42,9 @@ int check(const fleet::GpuSummary& recorded, fleet::SimulatedFleet options, int 
   return 0;
 }
 
-int run(int argc, char** argv) {
+}  // namespace
+
+int main(int argc, char** argv) {
   CLI::App app("Makes a fleet from a recording, with faults planted in some of its cards.",
                "fleet_simulate");
   fleet::SimulatedFleet options;
@@ -86,33 +87,16 @@ int run(int argc, char** argv) {
       "Examples:\n"
       "  fleet_simulate recordings/h200/result.json --check 5\n"
       "  fleet_simulate recordings/h200/result.json --gpus 400 --out fleet\n");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : to_int(ExitCode::bad_input);
-  }
-  if (out.empty() == (repeats == 0))
-    throw Error(ExitCode::bad_input, "One of --out and --check is needed: see --help.");
-  options.noise = noise_percent / 100;
-  options.gap = gap_percent / 100;
-  const fleet::GpuSummary recorded = recorded_gpu(recording);
-  if (repeats > 0) return check(recorded, options, repeats);
-  fleet::write_simulated_fleet(recorded, options, out);
-  for (const auto& planted : fleet::planted_faults(options))
-    fmt::print("{} GPU {}: {}\n", planted.host, planted.gpu, fleet::to_string(planted.fault));
-  return 0;
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const Error& error) {
-    fmt::print(stderr, "fleet_simulate: {}\n", error.what());
-    return to_int(error.code());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "fleet_simulate: {}\n", error.what());
-    return to_int(ExitCode::output_unwritable);
-  }
+  return run_study(app, argc, argv, [&] {
+    if (out.empty() == (repeats == 0))
+      throw Error(ExitCode::bad_input, "One of --out and --check is needed: see --help.");
+    options.noise = noise_percent / 100;
+    options.gap = gap_percent / 100;
+    const fleet::GpuSummary recorded = recorded_gpu(recording);
+    if (repeats > 0) return check(recorded, options, repeats);
+    fleet::write_simulated_fleet(recorded, options, out);
+    for (const auto& planted : fleet::planted_faults(options))
+      fmt::print("{} GPU {}: {}\n", planted.host, planted.gpu, fleet::to_string(planted.fault));
+    return 0;
+  });
 }

@@ -232,7 +232,7 @@ Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFl
     planted[fmt::format("{} GPU {}", p.host, p.gpu)] = p.fault;
   Recall recall;
   recall.planted = planted.size();
-  std::map<std::size_t, Causes> causes;
+  Causes causes(fleet, outliers);
   for (const CardScore& card : outliers.cards) {
     const std::string name = name_of(fleet.gpus[card.gpu].summary);
     const auto fault = planted.find(name);
@@ -249,8 +249,7 @@ Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFl
     ++recall.found;
     const std::string expected = expected_cause(fault->second);
     if (expected.empty()) continue;
-    auto& finder = causes.try_emplace(card.group, fleet, outliers.groups[card.group]).first->second;
-    const auto told = finder.of(card.gpu, card.findings.front());
+    const auto told = causes.of(card, card.findings.front());
     ++recall.causes;
     recall.causes_right += std::ranges::any_of(
         told, [&](const std::string& cause) { return cause.find(expected) != std::string::npos; });

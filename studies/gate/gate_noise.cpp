@@ -1,17 +1,21 @@
-// How often a stored check fails suites of which nothing changed, and how often it finds a metric
-// that is 5 % slower, on many kinds of noise. docs/gate/noise.md is what it wrote.
+// How often a check fails suites of which nothing changed, and how often it finds a metric that is
+// 5 % slower: the stored one on many kinds of noise, the paired one on noise that is always there.
+// docs/gate/noise.md is what it wrote.
 
 #include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <random>
+#include <vector>
 
 #include "reports/markdown.h"
 #include "results/atomic_file.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "studies/gate/noise_study.h"
+#include "studies/study_main.h"
 
 namespace {
 
@@ -34,9 +38,47 @@ struct Cells {
   }
 };
 
+/// Twelve metrics that differ from round to round by `spread`; a round of all takes 2 s.
+gate::RecordedNoise permanent_noise(double spread, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  std::normal_distribution<double> noise(0, spread);
+  std::vector<gate::RunMetrics> rounds(1000);
+  for (gate::RunMetrics& round : rounds) {
+    round.elapsed_s = 2;
+    for (int i = 0; i < 12; ++i) {
+      const double value = 1e-3 * std::exp(noise(generator));
+      round.metrics.push_back(
+          {fmt::format("benchmark_{}", i), "s", Better::lower, value, 0.1, {}, {}});
+    }
+  }
+  return gate::RecordedNoise::of_rounds(rounds);
+}
+
+void study_paired(const gate::NoiseStudy& options, reports::Page& page) {
+  using reports::Align;
+  constexpr std::size_t decisions = 300;
+  reports::Table table({{"Gaussian noise from round to round"},
+                        {"False alarms", Align::right},
+                        {"Inconclusive, unchanged", Align::right},
+                        {"Found", Align::right}});
+  for (const double spread : {0.003, 0.02, 0.05}) {
+    const gate::RecordedNoise noise = permanent_noise(spread, options.seed);
+    const gate::PairedOptions paired{.seed = options.seed};
+    const auto unchanged = gate::simulate_false_alarms(noise, paired, decisions);
+    const gate::Share found = gate::simulate_power(noise, paired, options.slower, decisions);
+    const std::vector<std::string> row{format_percent(spread), share_text(unchanged.regressions),
+                                       share_text(unchanged.inconclusive), share_text(found)};
+    fmt::print("paired, {}\n", fmt::join(row, ", "));
+    table.add_row(row);
+  }
+  page.table(
+      fmt::format("Paired: {} checks a cell, of 12 metrics, in the default time limit", decisions),
+      table);
+}
+
 void study(gate::NoiseStudy options, const std::string& out) {
   reports::Page page(false);
-  page.heading(2, "The stored check on many kinds of noise", "noise");
+  page.heading(2, "The check on many kinds of noise", "noise");
   page.paragraph(
       fmt::format("`gate_noise --suites {} --metrics {} --seed {}`: shares of suites in %, each "
                   "with 5 / 10 / 30 "
@@ -67,6 +109,7 @@ void study(gate::NoiseStudy options, const std::string& out) {
     }
     page.table(fmt::format("{} of the head", counted(results, "result", "results")), table);
   }
+  study_paired(options, page);
   if (out.empty()) return;
   std::filesystem::create_directories(out);
   write_file_atomically(std::filesystem::path(out) / "noise.md", page.text());
@@ -78,20 +121,14 @@ int main(int argc, char** argv) {
   CLI::App app("The stored check's error rates on many kinds of noise.", "gate_noise");
   gate::NoiseStudy options;
   std::string out;
-  app.add_option("--suites", options.suites, "Suites of a cell")
-      ->check(whole_number(1, 1'000'000))
+  number_flag(app, "--suites", options.suites, "Suites of a cell", 1, 1'000'000)
       ->capture_default_str();
-  app.add_option("--metrics", options.metrics, "Metrics of a suite")
-      ->check(whole_number(1, 100'000))
+  number_flag(app, "--metrics", options.metrics, "Metrics of a suite", 1, 100'000)
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "Seed")->check(whole_number(1))->capture_default_str();
+  checked_flag(app, "--seed", options.seed, "Seed", whole_number(1), "N")->capture_default_str();
   app.add_option("--out", out, "Folder for noise.md");
-  CLI11_PARSE(app, argc, argv);
-  try {
+  return run_study(app, argc, argv, [&] {
     study(options, out);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "gate_noise: {}\n", error.what());
-    return to_int(ExitCode::bad_input);
-  }
-  return 0;
+    return 0;
+  });
 }

@@ -3,19 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 
 #include "reports/markdown.h"
 #include "results/atomic_file.h"
 #include "results/document_io.h"
-#include "results/error.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "results/statistics.h"
 #include "studies/gate/simulation.h"
+#include "studies/study_main.h"
 
 namespace {
 
@@ -146,35 +144,19 @@ int main(int argc, char** argv) {
          "One result document, of whose samples the noise is taken, or at least three of the "
          "same suite, whose differences are the noise")
       ->required();
-  app.add_option("--decisions", arguments.decisions, "Suites without a change")
-      ->check(whole_number(10, 10'000'000))
+  number_flag(app, "--decisions", arguments.decisions, "Suites without a change", 10, 10'000'000)
       ->capture_default_str();
-  app.add_option("--trials", arguments.trials, "Suites for each slowdown")
-      ->check(whole_number(1, 10'000'000))
+  number_flag(app, "--trials", arguments.trials, "Suites for each slowdown", 1, 10'000'000)
       ->capture_default_str();
-  app.add_option("--between", arguments.between_percent,
-                 "Of one document: standard deviation from process to process, in percent")
-      ->check(positive_number())
+  checked_flag(app, "--between", arguments.between_percent,
+               "Of one document: standard deviation from process to process, in percent",
+               positive_number(), "PERCENT")
       ->capture_default_str();
-  app.add_option("--seed", arguments.seed, "Seed")->check(whole_number(1))->capture_default_str();
+  checked_flag(app, "--seed", arguments.seed, "Seed", whole_number(1), "N")->capture_default_str();
   app.add_option("--out", arguments.out, "Folder for simulation.md");
   app.footer(
       "Examples:\n"
       "  gate_power recordings/h200/result.json --out docs/gate\n"
       "  gate_power rounds/round-*/result.json --decisions 10000\n");
-  try {
-    app.parse(argc, argv);
-    return simulate(arguments);
-  } catch (const CLI::Success& wanted) {
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "gate_power: {}: see gate_power --help.\n", complaint(error));
-    return to_int(ExitCode::bad_input);
-  } catch (const Error& error) {
-    fmt::print(stderr, "gate_power: {}\n", error.what());
-    return to_int(error.code());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "gate_power: {}\n", error.what());
-    return to_int(ExitCode::bad_input);
-  }
+  return run_study(app, argc, argv, [&] { return simulate(arguments); });
 }

@@ -3,17 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <exception>
 
 #include "gate/outputs.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "studies/gate/trials/decide.h"
 #include "studies/gate/trials/summary.h"
+#include "studies/study_main.h"
 #include "tools/probe_binaries.h"
 
 namespace {
@@ -215,19 +214,6 @@ int main(int argc, char** argv) {
   CLI::App* reporting = app.add_subcommand("report", "What journals come to, as Markdown");
   reporting->add_option("JOURNAL", journals, "Journals of `gate_trials run`")->required();
   reporting->add_option("--out", out, "Folder for trials.md")->type_name("DIR")->required();
-  try {
-    app.parse(argc, argv);
-    return running->parsed() ? run(arguments) : report(journals, out);
-  } catch (const CLI::Success& wanted) {
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "gate_trials: {}: see gate_trials --help.\n", complaint(error));
-    return to_int(ExitCode::bad_input);
-  } catch (const Error& error) {
-    fmt::print(stderr, "gate_trials: {}\n", error.what());
-    return to_int(error.code());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "gate_trials: {}\n", error.what());
-    return to_int(ExitCode::bad_input);
-  }
+  return run_study(app, argc, argv,
+                   [&] { return running->parsed() ? run(arguments) : report(journals, out); });
 }

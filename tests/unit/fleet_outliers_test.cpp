@@ -63,8 +63,7 @@ std::string cause_of(const Cards& planted) {
   const Outliers outliers = find_outliers(fleet, {});
   REQUIRE_FALSE(outliers.cards.front().findings.empty());
   const CardScore& card = outliers.cards.front();
-  const auto causes =
-      Causes(fleet, outliers.groups[card.group]).of(card.gpu, card.findings.front());
+  const auto causes = Causes(fleet, outliers).of(card, card.findings.front());
   return causes.empty() ? "" : causes.front();
 }
 

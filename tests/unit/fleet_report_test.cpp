@@ -39,12 +39,6 @@ const auto as_they_are = [](int, GpuSummary&) {};
 
 }  // namespace
 
-TEST_CASE("Of a single host the heat map's rows are its cards", "[fleet]") {
-  const Report one(8, as_they_are), two(16, as_they_are);
-  CHECK_THAT(one.page(), ContainsSubstring("| Card | Worst family |"));
-  CHECK_THAT(two.page(), ContainsSubstring("| Host | Worst family |"));
-}
-
 TEST_CASE("Distributions of several kinds of cards are told apart", "[fleet]") {
   const Report report(16, [](int number, GpuSummary& gpu) {
     if (number >= 8) gpu.model = "Other";

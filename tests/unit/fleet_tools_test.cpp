@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "fleet/commands/run_arguments.h"
+#include "fleet/commands/fleet_commands.h"
 #include "fleet/run/cpus.h"
 #include "fleet/run/launcher.h"
 #include "fleet/run/measure.h"
