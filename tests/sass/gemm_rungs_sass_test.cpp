@@ -43,7 +43,7 @@ bool multiplies(const SassFunction& kernel) {
 
 }  // namespace
 
-// One case, since it takes most of a minute to read the code.
+// One case, since reading the code takes half a minute.
 TEST_CASE("every rung is made of what makes it what it is, and every kernel is some rung's",
           "[sass][gemm]") {
   for (const Rung& rung : all_rungs()) {

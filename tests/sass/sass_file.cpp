@@ -1,7 +1,7 @@
 #include "tests/sass/sass_file.h"
 
 #include <cxxabi.h>
-#include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,12 +10,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 #include "kernel_libraries.h"
 
@@ -64,6 +65,16 @@ std::optional<std::string_view> instruction(std::string_view line) {
   return rest->substr(0, rest->find(';'));
 }
 
+int number_behind(std::string_view line, std::string_view label) {
+  const std::size_t at = line.find(label);
+  int number = 0;
+  if (at == std::string_view::npos ||
+      std::from_chars(line.data() + at + label.size(), line.data() + line.size(), number).ec !=
+          std::errc())
+    throw std::runtime_error("no number behind " + std::string(label));
+  return number;
+}
+
 /// The upper half of an instruction, which has a line of its own: "     /* 0x000fe200078e00ff */".
 std::optional<Scoreboards> scoreboards(std::string_view line) {
   const auto hex = after(line, "/* 0x");
@@ -74,14 +85,33 @@ std::optional<Scoreboards> scoreboards(std::string_view line) {
   return Scoreboards{static_cast<int>(control >> 5 & 7), control >> 11 & 63};
 }
 
+/// What cuobjdump writes of a file's code. Kept beside the file while that stays as it is: many
+/// tests read the same kernels, each in a process of its own, and some take seconds.
+std::string code_of(const std::string& file) {
+  namespace fs = std::filesystem;
+  const std::string kept = file + ".sass";
+  std::error_code absent;
+  if (fs::last_write_time(kept, absent) > fs::last_write_time(file)) {
+    std::ifstream stream(kept, std::ios::binary);
+    std::string text(fs::file_size(kept), '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    return text;
+  }
+  const std::string text = output_of(std::string(FATHOM_CUOBJDUMP) + " -sass " + file + " 2>&1");
+  if (text.find("Function : ") == std::string::npos) return text;
+  // Another test may do the same at this moment.
+  const std::string unfinished = kept + "." + std::to_string(getpid());
+  std::ofstream(unfinished, std::ios::binary) << text;
+  fs::rename(unfinished, kept);
+  return text;
+}
+
 /// None where it has no kernel.
 std::vector<SassFunction> kernels_in(const std::string& file) {
   std::vector<SassFunction> functions;
   std::map<std::string, std::size_t> by_mangled_name;
-  const std::string tool = FATHOM_CUOBJDUMP;
-  std::smatch match;
   std::string architecture;
-  for_each_line(output_of(tool + " -sass " + file + " 2>&1"), [&](std::string_view line) {
+  for_each_line(code_of(file), [&](std::string_view line) {
     if (const auto code_for = after(line, "code for ")) {
       architecture = *code_for;
     } else if (const auto name = after(line, "Function : ")) {
@@ -96,21 +126,14 @@ std::vector<SassFunction> kernels_in(const std::string& file) {
       functions.back().scoreboards.push_back(*control);
     }
   });
-  // " Function kernel:" and on the next line "  REG:32 STACK:0 SHARED:0 LOCAL:0 ..."
-  const std::regex resource_function("\\s*Function ([^: ]+):");
-  const std::regex resources(".*REG:([0-9]+) STACK:([0-9]+) .*LOCAL:([0-9]+).*");
-  std::string current;
-  for_each_line(output_of(tool + " -res-usage " + file + " 2>&1"), [&](std::string_view text) {
-    const std::string line(text);
-    if (std::regex_match(line, match, resource_function)) {
-      current = match[1];
-    } else if (by_mangled_name.contains(current) && std::regex_match(line, match, resources)) {
-      SassFunction& function = functions[by_mangled_name[current]];
-      function.registers = std::stoi(match[1]);
-      function.stack_bytes = std::stoi(match[2]);
-      function.local_bytes = std::stoi(match[3]);
-    }
-  });
+  for (const KernelResources& used : resources_of(file)) {
+    const auto at = by_mangled_name.find(used.name);
+    if (at == by_mangled_name.end()) continue;
+    SassFunction& function = functions[at->second];
+    function.registers = used.registers;
+    function.stack_bytes = used.stack_bytes;
+    function.local_bytes = used.local_bytes;
+  }
   return functions;
 }
 
@@ -146,6 +169,23 @@ int SassFunction::capability() const {
   return std::stoi(architecture.substr(digits));
 }
 
+std::vector<KernelResources> resources_of(const std::string& file) {
+  std::vector<KernelResources> found;
+  // " Function kernel:" and on the next line "  REG:32 STACK:0 SHARED:0 LOCAL:0 ..."
+  std::string name;
+  for_each_line(output_of(std::string(FATHOM_CUOBJDUMP) + " -res-usage " + file + " 2>&1"),
+                [&](std::string_view line) {
+                  if (const auto kernel = after(line, "Function ")) {
+                    name = kernel->substr(0, kernel->find(':'));
+                  } else if (!name.empty() && after(line, "REG:")) {
+                    found.push_back({name, number_behind(line, "REG:"),
+                                     number_behind(line, "STACK:"), number_behind(line, "LOCAL:")});
+                    name.clear();
+                  }
+                });
+  return found;
+}
+
 std::vector<SassFunction> disassemble(const std::string& file) {
   std::vector<SassFunction> functions = kernels_in(file);
   if (functions.empty()) throw std::runtime_error("cuobjdump found no kernel in " + file);
@@ -155,12 +195,13 @@ std::vector<SassFunction> disassemble(const std::string& file) {
 std::set<std::string> kernels_of(const std::string& file) {
   std::set<std::string> names;
   // "STT_FUNC         STB_GLOBAL STO_ENTRY      name"
-  const std::regex kernel("STT_FUNC .* STO_ENTRY +(\\S+)\\s*");
-  std::smatch match;
   for_each_line(output_of(std::string(FATHOM_CUOBJDUMP) + " -symbols " + file),
-                [&](std::string_view text) {
-                  const std::string line(text);
-                  if (std::regex_match(line, match, kernel)) names.insert(match[1]);
+                [&](std::string_view line) {
+                  const std::string_view mark = " STO_ENTRY ";
+                  const std::size_t at = line.find(mark);
+                  if (!after(line, "STT_FUNC") || at == std::string_view::npos) return;
+                  const auto name = *after(line.substr(at + mark.size()), "");
+                  names.emplace(name.substr(0, name.find(' ')));
                 });
   if (names.empty()) throw std::runtime_error("cuobjdump found no kernel in " + file);
   return names;

@@ -32,6 +32,15 @@ struct SassFunction {
   bool for_hopper() const { return architecture == "sm_90a"; }
 };
 
+/// What one kernel takes, for one architecture.
+struct KernelResources {
+  std::string name;  ///< mangled
+  int registers, stack_bytes, local_bytes;
+};
+
+/// That of every kernel in an object, static library or program, without its code.
+std::vector<KernelResources> resources_of(const std::string& file);
+
 /// Disassembles an object, static library or program with cuobjdump; throws std::runtime_error if
 /// that fails or finds no kernel.
 std::vector<SassFunction> disassemble(const std::string& file);
@@ -41,7 +50,7 @@ std::vector<SassFunction> disassemble_library(const std::string& target);
 
 /// The same of the contenders' files whose name contains `file`: of a folder of gemm/best, "fp64",
 /// or the one file that has its name, "fp8", or where that is empty of all beside the folders. All
-/// of them take a minute. Kept, so that a test may ask for it again.
+/// of them take half a minute. Kept, so that a test may ask for it again.
 const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
                                                     const std::string& file = "");
 
