@@ -204,12 +204,13 @@ TEST_CASE("docs/ladder.md: each lesson's figures and code are its own", "[golden
   CHECK(check_figures(ladder.substr(ladder.find("## What comes next")), page) == 3);
   std::istringstream lines(ladder);
   std::string added, removed, parent;
-  int lessons = 0, code = 0;
+  int lessons = 0, code = 0, diagrams = 0;
   const auto lesson_of = [](const std::string& name) {
     return text_of(root / ("gemm/ladder/fp32/" + name + ".cu"));
   };
   for (std::string line, diff; std::getline(lines, line);) {
     if (line.starts_with("```")) diff = line;
+    diagrams += line == "```text";
     if (diff == "```diff" && (line.starts_with('+') || line.starts_with('-')))
       (line[0] == '+' ? added : removed) += line.substr(1) + "\n";
     if (!line.starts_with("*Measured, `")) continue;
@@ -236,7 +237,8 @@ TEST_CASE("docs/ladder.md: each lesson's figures and code are its own", "[golden
       }
       text->clear();
     }
-    ++lessons;
+    // The HTML page shows it too.
+    CHECK(diagrams == ++lessons);
   }
   CHECK(lessons == 12);
   CHECK(code > 25);
