@@ -29,6 +29,13 @@ function cardFigure(doc, f) {
   const entry = doc.byName.get(f.entry), text = figure(f.value, f.unit);
   return entry ? withMark(entry, text) : text;
 }
+// What the card check says of a tile's figure, where it judges that one.
+function judged(doc, entry) {
+  const f = doc.card?.figures.find(f => f.entry === entry?.name);
+  return f &&
+      el('div', {class: f.low ? 'bad' : 'good'},
+         f.low ? `low by ${(f.gap * 100).toFixed(1)} %` : 'normal');
+}
 // Whether a card is normal for its model, and each figure that says so. Documents with one answer
 // have one sentence.
 function drawCard(main, doc, alike) {
@@ -71,7 +78,7 @@ views.push({
                         el('b', {},
                            f.entry ? withMark(f.entry, figure(f.value, f.unit)) :
                                      figure(f.value, f.unit)),
-                        soft(docs[i].label)))));
+                        judged(docs[i], f.entry), soft(docs[i].label)))));
     }
     main.append(tiles);
     for (const i of chosen) {
@@ -82,8 +89,8 @@ views.push({
       else
         main.append(
             p(`${doc.entries.length} entries, ${bad} of them not ok (most are noisy), ` +
-              `${doc.facts.length} facts, ${doc.claims.length} claims. Fathom ${doc.version}, ${
-                  doc.file}.`));
+              `${doc.facts.length} facts, ${doc.claims.length} claims. Measured ${
+                  doc.date} by Fathom ${doc.version}, ${doc.file}.`));
       for (const warning of doc.warnings) main.append(p(el('span', {class: 'bad'}, warning)));
       main.append(table(
           ['Probe', 'Question', 'Answer'],
@@ -150,7 +157,8 @@ views.push({
       ['Measured by', measuredBy(e)], ['SM clock', figure(e.clock, 'Hz')],
       ['Power', e.power == null ? '–' : `${digits(e.power)} W`],
       ['Throttled by', (e.throttle ?? []).join(', ') || 'nothing'],
-      ...Object.entries(e.axes).map(([k, v]) => [k, `${v}`]), ...Object.entries(e.notes ?? {}),
+      ...Object.entries(e.axes).map(([k, v]) => [k, axisText(k, v)]),
+      ...Object.entries(e.notes ?? {}),
       ...(e.opponents ?? [])
           .map(
               o =>
