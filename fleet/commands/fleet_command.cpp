@@ -35,9 +35,8 @@ std::function<ExitCode()> add_collect(CLI::App& app) {
   add_report_flags(app, arguments->report);
   app.footer(
       "Reads what `fathom fleet run` or `fathom run` left there, one host after the other or all "
-      "at once; "
-      "half-written files and missing hosts are told and take nothing else with them (exit code "
-      "5).\n\n"
+      "at once. Half-written files and missing hosts are reported, and cost only their own figures "
+      "(exit code 5).\n\n"
       "Examples:\n"
       "  fathom fleet collect /shared/fleet\n"
       "  fathom fleet collect /shared/fleet --expect-hosts hosts.txt --out report\n"

@@ -56,8 +56,8 @@ void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
       ->capture_default_str();
   app.add_option(
          "--card-noise", arguments.card_noise_percent,
-         "What good cards of one model differ by, a standard deviation in percent: counts where "
-         "they are few")
+         "Assumed standard deviation between healthy cards of one model, in percent; it matters "
+         "where few are measured")
       ->check(positive_number())
       ->type_name("PERCENT")
       ->capture_default_str();

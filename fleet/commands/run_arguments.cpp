@@ -44,9 +44,9 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
   auto& counters =
       *app.add_option(
               "--counters", a.counters,
-              "Which GPUs of a host collect hardware counters: shared (each probe's are one GPU's, "
-              "in turn), first, all (they wait for each other), none. The others leave out the "
-              "cases that only counters can decide")
+              "Which GPUs of a host collect hardware counters: shared (one GPU for each probe, in "
+              "turn), first (GPU), all (they wait for each other), none. A GPU without counters "
+              "leaves out the cases that only counters can decide")
            ->check(one_of({"shared", "first", "all", "none"}))
            ->type_name("WHICH")
            ->capture_default_str();

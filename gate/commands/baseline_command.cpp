@@ -126,7 +126,7 @@ Commands add_baseline(CLI::App& app) {
       ->required();
   command("list", "Show what runs there are, by identity", list);
   CLI::App* pruning =
-      command("prune", "Remove files that hold no run, and the old runs that a flag says", prune);
+      command("prune", "Remove files that hold no run, and with a flag old runs", prune);
   pruning
       ->add_option("--keep", arguments->keep,
                    "Newest runs of each identity that stay (default: all)")

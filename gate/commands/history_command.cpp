@@ -48,7 +48,7 @@ std::function<ExitCode()> add_history(CLI::App& app) {
   app.add_option("--out", arguments->out, "Write a page with a table into this folder")
       ->check(not_empty())
       ->type_name("DIR");
-  app.add_option("--effect", arguments->effect_percent, "Smallest change that is told, in percent")
+  app.add_option("--effect", arguments->effect_percent, "Smallest change to report, in percent")
       ->check(positive_number())
       ->type_name("PERCENT")
       ->capture_default_str();
