@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "reports/card_check.h"
 #include "reports/report.h"
 #include "results/document_io.h"
 
@@ -262,8 +263,9 @@ TEST_CASE("The README has at most four screens and shows a real summary", "[gold
   CHECK(readme.size() < 10'000);
   const std::size_t begin = readme.find("```\n") + 4;
   std::istringstream lines(readme.substr(begin, readme.find("```", begin) - begin));
-  const std::string summary =
-      fathom::terminal_summary(fathom::read_document(root / "recordings/h200/result.json"), false);
+  const fathom::Document document = fathom::read_document(root / "recordings/h200/result.json");
+  const fathom::reports::CardCheck card = fathom::reports::check_card(document, {});
+  const std::string summary = fathom::terminal_summary(document, false, &card);
   int found = 0;
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line == "  ...") continue;
