@@ -4,6 +4,7 @@
 #include "gate/history.h"
 #include "gate/outputs.h"
 #include "reports/markdown.h"
+#include "reports/page/page.h"
 #include "results/atomic_file.h"
 #include "results/format.h"
 
@@ -48,6 +49,40 @@ std::vector<std::string> cells_of(const MachineHistory& history, const HistoryCh
           company(history, change)};
 }
 
+/// A run as a document that the HTML page shows: its metrics are entries.
+Document document_of(const RunMetrics& run) {
+  Document document;
+  document.date = run.date;
+  document.fathom_commit = run.commit;
+  document.suite = run.suite;
+  for (const auto& [name, value] : run.identity) {
+    if (name == "gpu_name") document.fingerprint.gpu_name = value;
+    if (name == "driver") document.fingerprint.driver = value;
+    if (name == "toolkit") document.fingerprint.toolkit = value;
+  }
+  for (const MetricValue& metric : run.metrics) {
+    Entry entry;
+    entry.name = metric.name;
+    entry.probe = metric.name.substr(0, metric.name.find('/'));
+    entry.metric = {"value", metric.unit, metric.better, metric.value};
+    entry.timing.sm_clock_hz = metric.state.sm_clock_hz;
+    entry.telemetry.sm_clock_hz.median = metric.state.sm_clock_hz;
+    entry.telemetry.power_w.median = metric.state.power_w;
+    entry.telemetry.throttle_reasons = metric.state.throttle_reasons;
+    document.entries.push_back(std::move(entry));
+  }
+  return document;
+}
+
+std::string page_of(const std::vector<RunMetrics>& runs) {
+  std::vector<Document> documents;
+  for (const RunMetrics& run : runs) documents.push_back(document_of(run));
+  std::vector<reports::ShownDocument> shown;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    shown.push_back({&documents[i], fs::path(runs[i].origin).filename().string()});
+  return reports::html_page(shown);
+}
+
 }  // namespace
 
 std::string history_text(const std::vector<MachineHistory>& histories) {
@@ -66,7 +101,8 @@ std::string history_text(const std::vector<MachineHistory>& histories) {
   return text;
 }
 
-fs::path write_history(const std::vector<MachineHistory>& histories, const fs::path& folder) {
+fs::path write_history(const std::vector<MachineHistory>& histories,
+                       const std::vector<RunMetrics>& runs, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) fail_write(folder, error.value());
@@ -74,7 +110,8 @@ fs::path write_history(const std::vector<MachineHistory>& histories, const fs::p
   page.heading(1, "History", "history");
   page.paragraph(
       "Change points over the runs of each machine, by penalised segmentation. Advisory: with many "
-      "metrics a few are chance.");
+      "metrics a few are chance. " +
+      reports::explore_link("Every metric by date", "view=history") + ".");
   for (const MachineHistory& history : histories) {
     page.heading(2, reports::escape_text(title_of(history)), "machine");
     page.paragraph(
@@ -89,13 +126,15 @@ fs::path write_history(const std::vector<MachineHistory>& histories, const fs::p
     for (const HistoryChange& change : history.changes) {
       std::vector<std::string> row = cells_of(history, change);
       for (std::string& cell : row) cell = reports::escape_text(cell);
-      row[4] = reports::code(change.metric);
+      row[4] = reports::explore_link(reports::code(change.metric),
+                                     "view=history&entry=" + reports::url_encoded(change.metric));
       table.add_row(std::move(row));
     }
     page.table("Changes", table);
   }
   const fs::path file = folder / "README.md";
   write_file_atomically(file, page.text());
+  write_file_atomically(folder / "index.html", page_of(runs));
   return file;
 }
 

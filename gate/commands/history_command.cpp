@@ -34,7 +34,7 @@ ExitCode history(const HistoryArguments& arguments) {
   const auto histories = gate::history_of(runs, arguments.effect_percent / 100);
   print_out(gate::history_text(histories));
   if (!arguments.out.empty())
-    fmt::print("Page: {}\n", gate::write_history(histories, arguments.out).string());
+    fmt::print("Page: {}\n", gate::write_history(histories, runs, arguments.out).string());
   return ExitCode::ok;
 }
 
@@ -45,7 +45,9 @@ std::function<ExitCode()> add_history(CLI::App& app) {
   app.add_option("DIR", arguments->folder, "Folder of the baseline")
       ->check(not_empty())
       ->required();
-  app.add_option("--out", arguments->out, "Write a page with a table into this folder")
+  app.add_option(
+         "--out", arguments->out,
+         "Write README.md with the changes and index.html with all metrics into this folder")
       ->check(not_empty())
       ->type_name("DIR");
   app.add_option("--effect", arguments->effect_percent, "Smallest change to report, in percent")

@@ -408,6 +408,27 @@ class Page(unittest.TestCase):
         self.chrome.execute_script("location.hash = 'view=compare'")
         WebDriverWait(self.chrome, 10).until(lambda c: "gemm/result.json" in self.main())
 
+    def test_history_of_the_gate(self):
+        gate = FATHOM.parent / "fathom-gate"
+        if not gate.exists():
+            self.skipTest(f"{gate} is not there")
+        baselines, out = WORK / "baselines", WORK / "history"
+        shutil.copytree(RECORDINGS / "h200/gate/rounds", baselines / "h200", dirs_exist_ok=True)
+        ran = subprocess.run([gate, "history", baselines, "--out", out], capture_output=True,
+                             text=True, timeout=60, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        metric = "copy_bandwidth/size:16MiB"
+        for view in VIEWS:
+            self.open(out / "index.html")
+            self.chrome.execute_script(f"location.hash = 'view={view}&entry={metric}'")
+            WebDriverWait(self.chrome, 10).until(lambda c: len(self.main()) > 20)
+        self.open(out / "index.html", f"view=history&entry={metric}")
+        points = self.all(".chart svg .mark-symbol.role-mark path")
+        self.assertEqual(len(points), 24)
+        points[0].click()
+        WebDriverWait(self.chrome, 10).until(lambda c: "view=entry" in self.state())
+        self.assertIn("TB/s", self.main())
+
     def test_keyboard_alone(self):
         self.open(page("own", *H200))
         press = lambda key: webdriver.ActionChains(self.chrome).send_keys(key).perform()

@@ -10,13 +10,16 @@ docs.forEach((doc, i) => {
     e.doc = i;
   });
   const name = (doc.machine.GPU || 'unknown GPU').replace(/^NVIDIA /, '');
-  const dates = new Set(docs.map(d => d.date.slice(0, 10)));
-  doc.title =
-      [name, doc.suite || 'run', ...(dates.size > 1 ? [doc.date.slice(0, 10)] : [])].join(', ');
+  doc.title = `${name}, ${doc.suite || 'run'}`;
 });
-docs.forEach((doc, i) => {
+// What tells a document from others of its GPU and suite: its day, its time, or its place.
+docs.forEach(doc => {
   const same = docs.filter(d => d.title === doc.title);
-  doc.label = same.length > 1 ? `${doc.title} (${same.indexOf(doc) + 1})` : doc.title;
+  const date = (d, length) => d.date.slice(0, length).replace('T', ' ');
+  const length = [10, 19].find(n => new Set(same.map(d => date(d, n))).size === same.length);
+  doc.label = same.length < 2 ? doc.title :
+      length                  ? `${doc.title}, ${date(doc, length)}` :
+                                `${doc.title} (${same.indexOf(doc) + 1})`;
   if (doc.source === 'replay') doc.label = 'REPLAY ' + doc.label;
 });
 

@@ -92,6 +92,7 @@ views.push({
               `${doc.facts.length} facts, ${doc.claims.length} claims. Measured ${
                   doc.date} by Fathom ${doc.version}, ${doc.file}.`));
       for (const warning of doc.warnings) main.append(p(el('span', {class: 'bad'}, warning)));
+      if (!doc.probes.length) continue;
       main.append(table(
           ['Probe', 'Question', 'Answer'],
           doc.probes.map(

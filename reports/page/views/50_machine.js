@@ -260,7 +260,7 @@ views.push({
         main, {
           data: {values: rows},
           layer: [
-            {
+            ...(rows.some(r => r.low != null) ? [{
               mark: {type: 'rule'},
               encoding: {
                 x,
@@ -268,7 +268,8 @@ views.push({
                 y2: {field: 'high'},
                 color: gpu
               }
-            },
+            }] :
+                                                []),
             {
               mark: {type: 'point', filled: true, size: 80, cursor: 'pointer'},
               encoding: {
@@ -280,6 +281,7 @@ views.push({
                   axis: {title: `${entries[0].metric[0]} (${unit})`, format: '~s'}
                 },
                 color: {...gpu, legend: {title: null}},
+                opacity: {condition: {test: 'datum.status !== \'ok\'', value: 0.45}, value: 1},
                 tooltip: [
                   {field: 'document', title: 'Document'}, {field: 'shown', title: 'Figure'},
                   {field: 'shownRange', title: 'Interval'}, {field: 'status', title: 'Verdict'}

@@ -71,11 +71,12 @@ views.push({
                 mark: {type: 'rule', color: colours[theme()][7]},
                 encoding: {x}
               },
-              {
+              ...(rows.some(r => r.low != null) ? [{
                 transform: [{filter: 'isValid(datum.low)'}],
                 mark: {type: 'rule'},
                 encoding: {y, x: {...x, field: 'low'}, x2: {field: 'high'}, color, opacity}
-              },
+              }] :
+                                                  []),
               {
                 mark: {type: 'point', filled: true, size: 70, cursor: 'pointer'},
                 encoding: {
