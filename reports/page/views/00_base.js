@@ -113,7 +113,7 @@ const digits = v => v === 0                  ? '0' :
 function bytes(v) {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let i = 0;
-  while (v >= 1024 && i < 4) {
+  while (Number(v.toPrecision(4)) >= 1024 && i < 4) {
     v /= 1024;
     ++i;
   }
@@ -143,7 +143,11 @@ function reach(over, under) {
 }
 const noisy = e => e.status != null;
 const entryLink = (e, text) =>
-    el('a', {href: state.link({view: 'entry', doc: e.doc, name: e.name}), title: e.name},
+    el('a', {
+      href: state.link({view: 'entry', doc: e.doc, name: e.name}),
+      title: e.name,
+      class: text ? 'figure' : null
+    },
        text ?? e.name);
 const withMark = (e, text) => noisy(e) ?
     el('span', {}, entryLink(e, text), ' ',

@@ -13,13 +13,13 @@ function best(i, type) {
 // A headline figure of a document: {value, unit, interval, entry}, or null.
 function headline(i, [id]) {
   const fact = docs[i].facts.find(f => f.id === id && f.value != null);
-  if (fact)
-    return {
-      value: fact.value,
-      unit: fact.unit,
-      interval: fact.interval,
-      entry: docs[i].byName.get(fact.evidence?.[0])
-    };
+  if (fact) {
+    // A fact is as noisy as any entry behind it.
+    const behind = (fact.evidence ?? []).map(n => docs[i].byName.get(n)).filter(Boolean);
+    const {status, reasons} = behind.find(e => e.status === 'noisy') ?? behind[0] ?? {};
+    const entry = behind[0] && {...behind[0], status, reasons};
+    return {value: fact.value, unit: fact.unit, interval: fact.interval, entry};
+  }
   const entry = best(i, id);
   return entry && {value: entry.value, unit: entry.metric[1], interval: entry.interval, entry};
 }
