@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "gate/history.h"
 #include "gate/outputs.h"
 #include "reports/markdown.h"
@@ -74,12 +76,20 @@ Document document_of(const RunMetrics& run) {
   return document;
 }
 
+/// Some 60 KB each of 230 metrics.
+constexpr std::size_t most_page_runs = 100;
+
+/// The newest runs, oldest first.
 std::string page_of(const std::vector<RunMetrics>& runs) {
+  std::vector<const RunMetrics*> newest;
+  for (const RunMetrics& run : runs) newest.push_back(&run);
+  std::ranges::stable_sort(newest, {}, &RunMetrics::date);
+  if (newest.size() > most_page_runs) newest.erase(newest.begin(), newest.end() - most_page_runs);
   std::vector<Document> documents;
-  for (const RunMetrics& run : runs) documents.push_back(document_of(run));
+  for (const RunMetrics* run : newest) documents.push_back(document_of(*run));
   std::vector<reports::ShownDocument> shown;
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    shown.push_back({&documents[i], fs::path(runs[i].origin).filename().string()});
+  for (std::size_t i = 0; i < newest.size(); ++i)
+    shown.push_back({&documents[i], fs::path(newest[i]->origin).filename().string()});
   return reports::html_page(shown);
 }
 
@@ -111,7 +121,8 @@ fs::path write_history(const std::vector<MachineHistory>& histories,
   page.paragraph(
       "Change points over the runs of each machine, by penalised segmentation. Advisory: with many "
       "metrics a few are chance. " +
-      reports::explore_link("Every metric by date", "view=history") + ".");
+      reports::explore_link("Every metric by date", "view=history") +
+      fmt::format(", of the newest {} runs at most.", most_page_runs));
   for (const MachineHistory& history : histories) {
     page.heading(2, reports::escape_text(title_of(history)), "machine");
     page.paragraph(
