@@ -57,9 +57,10 @@ std::vector<MachineHistory> history_of(const std::vector<RunMetrics>& runs, doub
 /// For a terminal.
 std::string history_text(const std::vector<MachineHistory>& histories);
 
-/// Writes `folder`/README.md with each machine's largest changes. Throws
-/// Error(output_unwritable) or Error(output_full).
+/// Writes `folder`/README.md with each machine's largest changes, and index.html with every metric
+/// of every run by its date. Throws Error(output_unwritable) or Error(output_full).
 std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
+                                    const std::vector<RunMetrics>& runs,
                                     const std::filesystem::path& folder);
 
 }  // namespace fathom::gate

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reports/facts.h"
+#include "reports/facts_table.h"
 #include "reports/hierarchy.h"
 #include "reports/scale.h"
 #include "reports/sections.h"
@@ -82,18 +83,16 @@ void write_levels(Writing& to) {
                {"Size", Align::right},
                {"Latency", Align::right},
                {"Bandwidth, all SMs", Align::right}});
-  const auto cell = [](const LevelFigure& figure) -> std::string {
+  const Notes notes(to.document);
+  const auto cell = [&](const LevelFigure& figure) -> std::string {
     if (!figure.value) return "–";
-    const std::string text = escape_text(format_quantity(figure.value, figure.unit));
-    return figure.beside.empty() ? text : fmt::format("{} ({})", text, escape_text(figure.beside));
+    const std::string beside = figure.beside.empty() ? "" : " " + figure.beside;
+    return escape_text(format_quantity(figure.value, figure.unit) + beside) +
+           (notes.is_noisy(figure.evidence) ? " ~" : "");
   };
   for (const LevelRow& level : hierarchy(to.document)) {
-    std::string size = cell(level.size);
-    if (level.size.value && !level.size.beside.empty()) {
-      size =
-          escape_text(format_quantity(level.size.value, level.size.unit) + " " + level.size.beside);
-    }
-    table.add_row({escape_text(level.name), size, cell(level.latency), cell(level.bandwidth)});
+    table.add_row(
+        {escape_text(level.name), cell(level.size), cell(level.latency), cell(level.bandwidth)});
   }
   to.page.table("The levels, nearest to the cores first", table);
 }

@@ -288,7 +288,7 @@ CardCheck check_card(const Document& own, const std::vector<Document>& recorded)
 
 std::string card_sentence(const CardCheck& check) {
   if (check.state == CardState::unknown)
-    return fmt::format("unknown: {} of this model {} recorded with this suite, and it takes {}",
+    return fmt::format("unknown: {} of this model {} recorded with this suite, and {} are needed",
                        counted(check.cards, "other card"), check.cards == 1 ? "is" : "are",
                        fewest_cards);
   std::vector<std::string> low;

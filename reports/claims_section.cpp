@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reports/facts.h"
+#include "reports/facts_table.h"
 #include "reports/sections.h"
 #include "results/format.h"
 
@@ -25,7 +26,7 @@ std::string shortened(const std::string& figure) {
 }
 
 /// The statements of one author on one GPU.
-void write_claims_of(Writing& to, const std::vector<const Claim*>& claims) {
+void write_claims_of(Writing& to, const Notes& notes, const std::vector<const Claim*>& claims) {
   Table table({{"Claim"}, {"Its author's figure"}, {"This GPU"}});
   for (const Claim* claim : claims) {
     const bool decided = claim->verdict == ClaimVerdict::confirmed ||
@@ -34,6 +35,7 @@ void write_claims_of(Writing& to, const std::vector<const Claim*>& claims) {
     const std::string verdict = words(claim->verdict);
     table.add_row({escape_text(claim->id + ": " + claim->statement), escape_text(claim->claimed),
                    (decided ? "**" + verdict + "**" : verdict) +
+                       (notes.is_noisy(claim->evidence) ? " ~" : "") +
                        (claim->figure.empty() ? "" : ": " + shortened(claim->figure))});
   }
   const Claim& first = *claims.front();
@@ -57,7 +59,7 @@ void write_claims(Writing& to) {
   }
   to.page.paragraph(fmt::format(
       "Statements from the literature, with their authors, the figures that those give for their "
-      "GPUs, and what this GPU says. {}.",
+      "GPUs, and what this GPU says; ~ where an entry behind it is noisy. {}.",
       explore_link("Every figure in full, and the entries that it rests on", "view=claims")));
   std::vector<std::vector<const Claim*>> groups;
   for (const Claim& claim : to.document.claims) {
@@ -69,7 +71,8 @@ void write_claims(Writing& to) {
     else
       same->push_back(&claim);
   }
-  for (const auto& group : groups) write_claims_of(to, group);
+  const Notes notes(to.document);
+  for (const auto& group : groups) write_claims_of(to, notes, group);
 }
 
 }  // namespace fathom::reports

@@ -16,7 +16,7 @@ std::string value_cell(const Fact& fact, const Notes& notes) {
   const bool reaches = fact.value && is_confident(fact.interval);
   const std::string text = escape_text(format_quantity(fact.value, fact.unit) +
                                        (reaches ? reach_of(*fact.value, *fact.interval) : "")) +
-                           (notes.is_noisy(fact) ? " ~" : "");
+                           (notes.is_noisy(fact.evidence) ? " ~" : "");
   const auto share = share_of_bound(fact);
   return share && *share > 1 ? text + " **better than its bound**" : text;
 }
@@ -141,8 +141,8 @@ Notes::Notes(const Document& document) {
     if (entry.verdict.status == VerdictStatus::noisy) noisy_.insert(entry.name);
 }
 
-bool Notes::is_noisy(const Fact& fact) const {
-  return std::ranges::any_of(fact.evidence,
+bool Notes::is_noisy(const std::vector<std::string>& evidence) const {
+  return std::ranges::any_of(evidence,
                              [&](const std::string& name) { return noisy_.contains(name); });
 }
 

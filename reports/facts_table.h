@@ -40,8 +40,8 @@ class Notes {
  public:
   Notes() = default;
   explicit Notes(const Document& document);
-  /// Whether any entry behind the fact is noisy.
-  bool is_noisy(const Fact& fact) const;
+  /// Whether any of these entries, by name, is noisy.
+  bool is_noisy(const std::vector<std::string>& evidence) const;
   /// "\[2\]", Markdown. The same text has the same number.
   std::string mark(const std::string& text);
   /// Each with its number, Markdown.

@@ -47,7 +47,7 @@ std::vector<LevelRow> hierarchy(const Document& document) {
       const Fact* fact = fact_on(quantity);
       if (!fact) return {};
       if (row.name.empty()) row.name = capitalised(fact->subject);
-      return {fact->value, fact->unit, ""};
+      return {fact->value, fact->unit, "", fact->evidence};
     };
     // First, since it names the level alone: a size may hold for one setting of it.
     row.latency = figure("latency");
@@ -55,10 +55,10 @@ std::vector<LevelRow> hierarchy(const Document& document) {
     row.size = figure("size");
     if (row.size.value) row.size.beside = level.size_of;
     if (const Fact* time = fact_on("latency_time"); time && row.latency.value) {
-      row.latency.beside = format_quantity(time->value, time->unit);
+      row.latency.beside = "(" + format_quantity(time->value, time->unit) + ")";
     }
     if (const Fact* clock = fact_on("bytes_per_clock"); clock && row.bandwidth.value) {
-      row.bandwidth.beside = format_quantity(clock->value, clock->unit) + " an SM";
+      row.bandwidth.beside = "(" + format_quantity(clock->value, clock->unit) + " an SM)";
     }
     if (!row.name.empty()) rows.push_back(std::move(row));
   }

@@ -11,7 +11,8 @@ namespace fathom::reports {
 struct LevelFigure {
   std::optional<double> value;  ///< nothing: it is not known
   std::string unit;
-  std::string beside;  ///< the same in another unit; may be empty
+  std::string beside;                 ///< what follows the figure: "(11.6 ns)"; may be empty
+  std::vector<std::string> evidence;  ///< names of the entries that it rests on
 };
 
 struct LevelRow {

@@ -15,7 +15,7 @@ namespace {
 
 void add_recordings(CLI::App& app, std::filesystem::path& folder) {
   path_flag(app, "--recordings", folder,
-            "Cards that this one is held against, as a folder like Fathom's recordings (default: "
+            "Cards to compare this one with: a folder like Fathom's recordings (default: "
             "those that came with Fathom)",
             "DIR");
 }
@@ -86,8 +86,7 @@ void add_report(CLI::App& app, ReportArguments& options) {
   app.add_flag("--html", options.html,
                "Only the HTML page: one file that shows all documents over each other");
   app.add_flag("--conclude", options.conclude,
-               "With what today's probes conclude from it, instead of what they concluded when it "
-               "was measured");
+               "With today's rules, instead of what was concluded when it was measured");
   add_recordings(app, options.recordings);
   app.footer(
       "Examples:\n"
@@ -137,8 +136,8 @@ void add_recording_add(CLI::App& app, RecordingArguments& options) {
   path_flag(app, "--recordings", options.recordings, "Folder of recordings", "DIR")
       ->capture_default_str();
   app.footer(
-      "The copy has no paths; a host name is in no document. What is no whole measurement is\n"
-      "refused, and so is one beside another process.\n\n"
+      "The copy has no paths; no document has a host name. A partial measurement is refused,\n"
+      "and so is one beside another process.\n\n"
       "Example:\n"
       "  fathom recording add fathom-h200-20260131T120000Z/result.json\n");
 }
@@ -193,7 +192,7 @@ std::vector<TopCommand> tool_commands() {
        .summary = "A result for other programs: csv, Prometheus, Accel-Sim, ...",
        .add = with_arguments(add_export, export_command)},
       {.name = "recording",
-       .summary = "Add a result to the cards that others are held against",
+       .summary = "Add a result to the cards that others are compared with",
        .noun = "action",
        .add_subcommands = add_recording},
       {.name = "predict",

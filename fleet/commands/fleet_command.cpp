@@ -31,7 +31,7 @@ void add_collect_flags(CLI::App& app, CollectArguments& arguments) {
   add_report_flags(app, arguments.report);
   app.footer(
       "Reads what `fathom fleet run` or `fathom run` left there, one host after the other or all "
-      "at once; half-written files and missing hosts are told and take nothing else with them "
+      "at once. Half-written files and missing hosts are reported, and cost only their own figures "
       "(exit code 5).\n\n"
       "Examples:\n"
       "  fathom fleet collect /shared/fleet\n"

@@ -49,8 +49,8 @@ void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
                "Smallest gap for which a card is named, in percent", positive_number(), "PERCENT")
       ->capture_default_str();
   checked_flag(app, "--card-noise", arguments.card_noise_percent,
-               "What good cards of one model differ by, a standard deviation in percent: counts "
-               "where they are few",
+               "Assumed standard deviation between healthy cards of one model, in percent; it "
+               "matters where few are measured",
                positive_number(), "PERCENT")
       ->capture_default_str();
   app.add_flag("--strict", arguments.strict,

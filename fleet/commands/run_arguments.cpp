@@ -36,9 +36,9 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
   app.add_flag("--no-links", a.no_links, "Do not measure what links the GPUs of a host");
   auto& counters =
       *word_flag(app, "--counters", a.counters,
-                 "Which GPUs of a host collect hardware counters: shared (each probe's are one "
-                 "GPU's, in turn), first, all (they wait for each other), none. The others leave "
-                 "out the cases that only counters can decide",
+                 "Which GPUs of a host collect hardware counters: shared (one GPU for each probe, "
+                 "in turn), first (GPU), all (they wait for each other), none. A GPU without "
+                 "counters leaves out the cases that only counters can decide",
                  {"shared", "first", "all", "none"}, "WHICH")
            ->capture_default_str();
   app.add_flag_callback(

@@ -136,15 +136,17 @@ ExitCode history(const HistoryArguments& arguments) {
   const auto histories = gate::history_of(runs, arguments.effect_percent / 100);
   print_out(gate::history_text(histories));
   if (!arguments.out.empty())
-    fmt::print("Page: {}\n", gate::write_history(histories, arguments.out).string());
+    fmt::print("Page: {}\n", gate::write_history(histories, runs, arguments.out).string());
   return ExitCode::ok;
 }
 
 void add_history_flags(CLI::App& app, HistoryArguments& arguments) {
   app.add_option("DIR", arguments.folder, "Folder of the baseline")->check(not_empty())->required();
-  path_flag(app, "--out", arguments.out, "Write a page with a table into this folder", "DIR");
+  path_flag(app, "--out", arguments.out,
+            "Write README.md with the changes and index.html with all metrics into this folder",
+            "DIR");
   checked_flag(app, "--effect", arguments.effect_percent,
-               "Smallest change that is told, in percent", positive_number(), "PERCENT")
+               "Smallest change to report, in percent", positive_number(), "PERCENT")
       ->capture_default_str();
   app.footer(
       "Steps and drifts over all the runs of each machine, whatever its software; advisory.\n\n"
@@ -179,7 +181,7 @@ Commands add_baseline(CLI::App& app) {
   };
   command("add", "Keep results as earlier runs to compare with", of_documents(add_add_flags, add));
   command("list", "Show what runs there are, by identity", of_documents(add_baseline_flag, list));
-  command("prune", "Remove files that hold no run, and the old runs that a flag says",
+  command("prune", "Remove files that hold no run, and with a flag old runs",
           of_documents(add_prune_flags, prune));
   return commands;
 }

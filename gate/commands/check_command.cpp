@@ -221,26 +221,26 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
              "--base", arguments.base,
              "Folder of a build of Fathom, or a shell command that writes its result to {out}")
           ->type_name(side),
-      app.add_option("--head", arguments.head, "The same of what is to be judged")->type_name(side),
+      app.add_option("--head", arguments.head, "The build or command under test")->type_name(side),
       word_flag(app, "--suite", arguments.round.suite, "What builds of Fathom run", suite_names())
           ->capture_default_str(),
       checked_flag(app, "--sampling-limit", arguments.round.sampling_limit_s,
-                   "Seconds for which a round of a build of Fathom samples a case at most",
+                   "Most seconds that a build of Fathom samples a case for, in each round",
                    seconds(), "SECONDS")
           ->capture_default_str(),
-      number_flag(app, "--rounds", options.rounds, "Rounds of everything, per side; even", 2, 100)
+      number_flag(app, "--rounds", options.rounds, "Rounds of all metrics for each side; an even number", 2, 100)
           ->capture_default_str(),
       number_flag(app, "--confirmation-rounds", options.confirmation_rounds,
-                  "Fresh rounds of the suspects, per side; even; more where so few cannot be sure "
-                  "of them (default: as many as the test needs, 6 for one, 10 for thirty)",
+                  "Fewest fresh rounds of suspect metrics for each side; an even number (default: "
+                  "as many as the test needs, 6 for one, 10 for thirty)",
                   2, 100),
       checked_flag(app, "--time-limit", options.time_limit_s,
-                   "Seconds of the whole check: no round begins that would pass it, and suspects "
-                   "that are not settled then are inconclusive",
+                   "Seconds of the whole check: no round begins that would last beyond it, and "
+                   "suspects that are not settled by then are inconclusive",
                    seconds(), "SECONDS")
           ->capture_default_str(),
       checked_flag(app, "--round-limit", arguments.round_limit_s,
-                   "Seconds after which a round is ended; --time-limit, if that is less", seconds(),
+                   "Seconds after which a round is stopped; at most --time-limit", seconds(),
                    "SECONDS")
           ->capture_default_str(),
       checked_flag(app, "--seed", options.seed,

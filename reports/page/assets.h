@@ -11,5 +11,6 @@ std::string_view page_style();      ///< page.css
 std::string_view page_script();     ///< every script of views/, one after the other
 std::string_view chart_library();   ///< vendor/vega.js
 std::string_view ladder_sources();  ///< each after a line `//// <path below gemm>`
+std::string_view lessons_page();    ///< docs/ladder.md, with a diagram of each lesson
 
 }  // namespace fathom::reports

@@ -82,10 +82,13 @@ Json to_json(const Entry& entry, CounterNames& names) {
     if (opponent.ratio_interval) one["interval"] = to_json(opponent.ratio_interval);
     out["opponents"].push_back(one);
   }
-  // A profile is as long as its entry's sweep is wide: only the view that draws it gets it.
-  if (entry.profile && entry.probe == "topology" && entry.metric.name == "latency") {
+  // A profile is as long as its entry's sweep is wide: only those that are drawn are in the page,
+  // as exact as a colour.
+  if (entry.profile && (entry.profile->axis == "L2 line" || entry.profile->axis == "other SM")) {
+    const double scale = entry.profile->axis == "L2 line" ? 1 : 10;
     Json values = Json::array();
-    for (const double value : entry.profile->values) values.push_back(std::round(value));
+    for (const double value : entry.profile->values)
+      values.push_back(std::round(value * scale) / scale);
     out["profile"] = {{"axis", entry.profile->axis}, {"unit", entry.profile->unit}};
     out["profile"]["values"] = values;
   }
@@ -262,8 +265,8 @@ Json sources() {
   return out;
 }
 
-/// The model's wavefronts, conflicts and clocks for lane i at word `i * words`, by what is done,
-/// the width in bytes and the words: "load 4 33".
+/// The model's wavefronts, conflicts, clocks and lanes that are served together for lane i at word
+/// `i * words`, by what is done, the width in bytes and the words: "load 4 33".
 Json warps() {
   constexpr int most_words = 68;  // a row of 64 words and four of padding
   Json out = Json::object();
@@ -274,7 +277,7 @@ Json warps() {
         const auto told = models::explain_shared(
             models::strided(op, width, static_cast<std::uint64_t>(words) * 4));
         Json& one = out[fmt::format("{} {} {}", name, width, words)];
-        one = {told.cost.wavefronts, told.cost.conflicts, told.cost.clocks};
+        one = {told.cost.wavefronts, told.cost.conflicts, told.cost.clocks, told.group_lanes};
       }
   return out;
 }
@@ -283,6 +286,7 @@ Json warps() {
 
 std::string page_data(const std::vector<ShownDocument>& documents) {
   Json out{{"documents", Json::array()}, {"sources", sources()}, {"warps", warps()}};
+  out["lessons"] = lessons_page();
   for (const ShownDocument& shown : documents) out["documents"].push_back(to_json(shown));
   out["comparisons"] = comparisons(documents);
   const std::string plain = out.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -4,9 +4,11 @@
     reports/page/pictures.py FATHOM
 
 Only for whoever records: needs Debian's chromium, chromium-driver and python3-selenium. Writes
-docs/pictures/NAME-light.svg and NAME-dark.svg; look at each afterwards.
+docs/pictures/NAME-light.svg and NAME-dark.svg, and the gate's two curves from the tables of
+docs/gate; look at each afterwards.
 """
 
+import json
 import pathlib
 import re
 import subprocess
@@ -27,6 +29,47 @@ PICTURES = {
     "bank-conflicts": ([], "view=warp&stride=2"),
     "waves": ([H200 / "result.json"], "view=probes&probe=tail_effect"),
 }
+# What share of slowdowns the gate confirms: a page of docs/gate, and how its table begins.
+CURVES = {"power": ("simulation.md", "| Slowdown | Trials | Confirmed |"),
+          "measured": ("trials.md", "| More work | Confirmed |")}
+
+
+def curve(page, heading, colour):
+    """The chart of a table whose rows have a slowdown, "3 %", and a share with its interval."""
+    lines = (ROOT / "docs/gate" / page).read_text().splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith(heading))
+    rows = []
+    for line in lines[start + 2:]:
+        found = re.match(r"\| ([\d.]+) % \|.*? ([\d.]+) % \(([\d.]+) to ([\d.]+) %\)", line)
+        if not found:
+            break
+        rows.append(dict(zip(("slowdown", "share", "low", "high"), map(float, found.groups()))))
+
+    def y(field):
+        return {"field": field, "type": "quantitative", "scale": {"domain": [0, 100]},
+                "axis": {"title": "Confirmed (%)"}}
+    x = {"field": "slowdown", "type": "quantitative",
+         "scale": {"domain": [0, 1.02 * rows[-1]["slowdown"]], "nice": False},
+         "axis": {"title": "Slowdown (%)", "tickCount": 10}}
+    return {"data": {"values": rows}, "layer": [
+        {"mark": "line", "encoding": {"x": x, "y": y("share")}},
+        {"mark": {"type": "rule", "strokeWidth": 2, "color": colour},
+         "encoding": {"x": x, "y": y("low"), "y2": {"field": "high"}}},
+        {"mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+         "encoding": {"x": x, "y": y("share")}}],
+        "config": {"mark": {"color": colour}}}
+
+
+# Of charts that are drawn at the same time, the one that stands first or last on the page.
+CHART = ("drawn.find(d => [...document.querySelectorAll('.chart')].at({})"
+         ".contains(d.view.container()))")
+
+
+def save(chrome, path, which=0):
+    chart = CHART.format(which)
+    WebDriverWait(chrome, 20).until(lambda c: c.execute_script(f"return {chart} != null"))
+    svg = chrome.execute_async_script(f"{chart}.view.toSVG().then(arguments[0])")
+    path.write_text(re.sub(r"(\d\.\d)\d+", r"\1", svg) + "\n")  # a tenth of a pixel is enough
 
 
 def main(fathom):
@@ -44,10 +87,15 @@ def main(fathom):
             for theme in ("light", "dark"):
                 chrome.get("about:blank")
                 chrome.get(f"file://{page}#{state}&theme={theme}")
-                WebDriverWait(chrome, 20).until(lambda c: c.execute_script("return drawn.length"))
-                svg = chrome.execute_async_script("drawn[0].view.toSVG().then(arguments[0])")
-                short = re.sub(r"(\d\.\d)\d+", r"\1", svg)  # a tenth of a pixel is enough
-                (ROOT / f"docs/pictures/{name}-{theme}.svg").write_text(short + "\n")
+                save(chrome, ROOT / f"docs/pictures/{name}-{theme}.svg")
+                if name != "latency":
+                    continue
+                colour = chrome.execute_script("return colours[theme()][0]")
+                for gate, table in CURVES.items():
+                    chrome.execute_async_script(
+                        "chart(document.getElementById('main'), JSON.parse(arguments[0]), '', 300)"
+                        ".then(() => arguments[1]())", json.dumps(curve(*table, colour)))
+                    save(chrome, ROOT / f"docs/gate/{gate}-{theme}.svg", -1)
     chrome.quit()
 
 

@@ -112,6 +112,7 @@ TEST_CASE("fathom check against a baseline: too few, enough, worse, lost, anothe
   CHECK(code(stored.check()) == 4);
   CHECK(code(stored.fathom({"history", stored.baseline, "--out", stored.out().string()})) == 0);
   CHECK(fs::exists(stored.out() / "README.md"));
+  CHECK(fs::exists(stored.out() / "index.html"));
   CHECK(code(stored.fathom({"baseline", "prune", "--baseline", stored.baseline, "--keep", "5"})) ==
         0);
 }

@@ -246,6 +246,7 @@ class Page(unittest.TestCase):
                             lambda c: len(self.all(".chart svg")) >= plots)
                         self.assertNotIn("cannot be drawn", self.main())
                         self.assertNotIn("nothing to draw", self.main())
+                        self.assertNotIn("has no profile", self.main())
                         self.assertEqual(self.labels_meet(), [])
 
     def test_entries_of_a_probe_are_searched(self):
@@ -362,6 +363,10 @@ class Page(unittest.TestCase):
                                          (4, 0, 16, 4)):
             self.open(file, f"view=warp&stride={stride}&pad={pad}&width={width}")
             self.assertTrue(self.wait("#wavefronts").text.startswith(f"{want} wavefront"))
+            drawn = self.wait(".chart svg .mark-text.role-mark") and self.script(
+                "Math.max(...[...document.querySelectorAll('.chart svg .mark-text.role-mark text')]"
+                ".map(text => Number(text.textContent)))")
+            self.assertEqual(drawn, want)
         self.open(file)
         self.chrome.execute_script("location.hash = 'view=warp&stride=3&width=16'")
         WebDriverWait(self.chrome, 10).until(lambda c: "No such access" in self.main())
@@ -372,6 +377,57 @@ class Page(unittest.TestCase):
         self.assertIn("wgmma", self.all("pre")[0].text)
         self.assertTrue(self.all("pre ins") and self.all("pre del"))
         self.assertEqual(len(self.all("main tbody tr")), 5)
+        self.assertRegex(self.main(), r"× its parent 04_multistage ± [\d.]+ %")
+        self.open(page("own", *H200), "view=ladder&type=fp32&rung=row_major/07_padded")
+        self.assertIn("bank, parent", self.all("pre.diagram")[0].text)
+        self.assertNotIn("tensor pipe", self.main())
+
+    def test_a_narrow_screen_shows_a_wide_table_row_by_row(self):
+        self.size(360)
+        self.open(page("two", H200[1], H100), "view=facts&q=l2.size")
+        row = self.all("main tbody tr")[0]
+        cells = row.find_elements(By.CSS_SELECTOR, "td:not(:empty)")
+        self.assertGreater(len(cells), 3)
+        for cell in cells:
+            self.assertGreater(cell.rect["width"], 250)
+            self.assertIn(cell.get_attribute("data-head"), self.script(
+                "getComputedStyle(arguments[0], '::before').content", cell))
+        self.assertIn("MiB", row.text)
+
+    def test_legend_shows_a_line_alone(self):
+        self.open(page("own", *H200), "view=bandwidth")
+        pale = lambda: self.script("[...document.querySelectorAll('.chart svg .mark-line.role-mark "
+                                   "path')].filter(p => p.getAttribute('opacity') < 0.1).length")
+        self.assertEqual(pale(), 0)
+        self.all(".chart svg .role-legend-symbol path")[0].click()
+        WebDriverWait(self.chrome, 10).until(lambda c: pale() > 0)
+
+    def test_one_date_of_each_suite_still_has_a_history(self):
+        self.open(page("own", *H200), "view=history")
+        self.assertIn("each has one date", self.main())
+        self.chrome.execute_script("location.hash = 'view=compare'")
+        WebDriverWait(self.chrome, 10).until(lambda c: "gemm/result.json" in self.main())
+
+    def test_history_of_the_gate(self):
+        gate = FATHOM.parent / "fathom-gate"
+        if not gate.exists():
+            self.skipTest(f"{gate} is not there")
+        baselines, out = WORK / "baselines", WORK / "history"
+        shutil.copytree(RECORDINGS / "h200/gate/rounds", baselines / "h200", dirs_exist_ok=True)
+        ran = subprocess.run([gate, "history", baselines, "--out", out], capture_output=True,
+                             text=True, timeout=60, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        metric = "copy_bandwidth/size:16MiB"
+        for view in VIEWS:
+            self.open(out / "index.html")
+            self.chrome.execute_script(f"location.hash = 'view={view}&entry={metric}'")
+            WebDriverWait(self.chrome, 10).until(lambda c: len(self.main()) > 20)
+        self.open(out / "index.html", f"view=history&entry={metric}")
+        points = self.all(".chart svg .mark-symbol.role-mark path")
+        self.assertEqual(len(points), 24)
+        points[0].click()
+        WebDriverWait(self.chrome, 10).until(lambda c: "view=entry" in self.state())
+        self.assertIn("TB/s", self.main())
 
     def test_keyboard_alone(self):
         self.open(page("own", *H200))

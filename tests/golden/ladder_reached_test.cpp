@@ -57,13 +57,13 @@ struct Product {
   bool lasting = false;
   std::string missed;  ///< its name among what was missed
 };
-const std::vector<Product> products{{4096, 4096, false, "4096 cubed"},
-                                    {8192, 8192, false, "8192 cubed"},
-                                    {4095, 4095, false, "4095 cubed"},
+const std::vector<Product> products{{4096, 4096, false, "4096³"},
+                                    {8192, 8192, false, "8192³"},
+                                    {4095, 4095, false, "4095³"},
                                     {16, 8192, false, "m = 16"},
                                     {128, 8192, false, "m = 128"},
-                                    {4096, 4096, true, "4096 cubed under lasting load"},
-                                    {8192, 8192, true, "8192 cubed under lasting load"}};
+                                    {4096, 4096, true, "4096³ under lasting load"},
+                                    {8192, 8192, true, "8192³ under lasting load"}};
 
 const Document& recording() {
   static const Document document = read_document(root / "recordings/h200/gemm/result.json");

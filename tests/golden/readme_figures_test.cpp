@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "reports/card_check.h"
 #include "reports/report.h"
 #include "results/document_io.h"
 
@@ -204,12 +205,13 @@ TEST_CASE("docs/ladder.md: each lesson's figures and code are its own", "[golden
   CHECK(check_figures(ladder.substr(ladder.find("## What comes next")), page) == 3);
   std::istringstream lines(ladder);
   std::string added, removed, parent;
-  int lessons = 0, code = 0;
+  int lessons = 0, code = 0, diagrams = 0;
   const auto lesson_of = [](const std::string& name) {
     return text_of(root / ("gemm/ladder/fp32/" + name + ".cu"));
   };
   for (std::string line, diff; std::getline(lines, line);) {
     if (line.starts_with("```")) diff = line;
+    diagrams += line == "```text";
     if (diff == "```diff" && (line.starts_with('+') || line.starts_with('-')))
       (line[0] == '+' ? added : removed) += line.substr(1) + "\n";
     if (!line.starts_with("*Measured, `")) continue;
@@ -236,7 +238,8 @@ TEST_CASE("docs/ladder.md: each lesson's figures and code are its own", "[golden
       }
       text->clear();
     }
-    ++lessons;
+    // The HTML page shows it too.
+    CHECK(diagrams == ++lessons);
   }
   CHECK(lessons == 12);
   CHECK(code > 25);
@@ -260,8 +263,9 @@ TEST_CASE("The README has at most four screens and shows a real summary", "[gold
   CHECK(readme.size() < 10'000);
   const std::size_t begin = readme.find("```\n") + 4;
   std::istringstream lines(readme.substr(begin, readme.find("```", begin) - begin));
-  const std::string summary =
-      fathom::terminal_summary(fathom::read_document(root / "recordings/h200/result.json"), false);
+  const fathom::Document document = fathom::read_document(root / "recordings/h200/result.json");
+  const fathom::reports::CardCheck card = fathom::reports::check_card(document, {});
+  const std::string summary = fathom::terminal_summary(document, false, &card);
   int found = 0;
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line == "  ...") continue;

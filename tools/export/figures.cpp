@@ -17,8 +17,8 @@ std::vector<ExportedFigure> exported_figures(const Document& document) {
   const reports::Notes notes(document);
   for (const Fact& fact : document.facts)
     figures.push_back({prefix + fact.id, fact.unit, fact.better, fact.value, fact.interval,
-                       static_cast<std::size_t>(fact.repeats), notes.is_noisy(fact), fact.method,
-                       fact.reason});
+                       static_cast<std::size_t>(fact.repeats), notes.is_noisy(fact.evidence),
+                       fact.method, fact.reason});
   if (!document.facts.empty()) return figures;
   for (const Entry& entry : document.entries) {
     const Verdict& verdict = entry.verdict;
@@ -44,7 +44,7 @@ std::vector<ExportedFigure> exported_figures(const Document& document) {
 FactsById::FactsById(const Document& document) {
   const reports::Notes notes(document);
   for (const Fact& fact : document.facts)
-    facts_[fact.id] = {fact.value, clean(fact.reason), notes.is_noisy(fact)};
+    facts_[fact.id] = {fact.value, clean(fact.reason), notes.is_noisy(fact.evidence)};
   const Fingerprint& gpu = document.fingerprint;
   const auto add = [this](const char* id, const auto& value) {
     facts_[id] = {value, "the driver did not say"};

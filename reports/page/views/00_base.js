@@ -10,11 +10,16 @@ docs.forEach((doc, i) => {
     e.doc = i;
   });
   const name = (doc.machine.GPU || 'unknown GPU').replace(/^NVIDIA /, '');
-  doc.title = `${name}, ${doc.suite || 'run'}, ${doc.date.slice(0, 10)}`;
+  doc.title = `${name}, ${doc.suite || 'run'}`;
 });
-docs.forEach((doc, i) => {
+// What tells a document from others of its GPU and suite: its day, its time, or its place.
+docs.forEach(doc => {
   const same = docs.filter(d => d.title === doc.title);
-  doc.label = same.length > 1 ? `${doc.title} (${same.indexOf(doc) + 1})` : doc.title;
+  const date = (d, length) => d.date.slice(0, length).replace('T', ' ');
+  const length = [10, 19].find(n => new Set(same.map(d => date(d, n))).size === same.length);
+  doc.label = same.length < 2 ? doc.title :
+      length                  ? `${doc.title}, ${date(doc, length)}` :
+                                `${doc.title} (${same.indexOf(doc) + 1})`;
   if (doc.source === 'replay') doc.label = 'REPLAY ' + doc.label;
 });
 
@@ -84,10 +89,15 @@ const controls = (...children) => el('div', {class: 'controls'}, ...children);
 function table(head, rows, caption) {
   return el(
       'div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption},
-      el('table', {}, el('thead', {}, el('tr', {}, head.map(h => el('th', {scope: 'col'}, h)))),
-         el('tbody', {},
-            rows.map(r => el('tr', {}, r.map(c => el('td', {}, ...[].concat(c ?? ''))))))));
+      el('table', head.length > 3 ? {class: 'wide'} : {},
+         el('thead', {}, el('tr', {}, head.map(h => el('th', {scope: 'col'}, h)))),
+         el('tbody', {}, rows.map(r => el('tr', {}, r.map((c, n) => cell(head[n], c)))))));
 }
+// On a narrow screen, where a row of a wide table stands as a block, each cell names its column.
+const cell = (head, content) => {
+  const all = [].concat(content ?? '').filter(c => c !== '');
+  return el('td', {'data-head': head}, all.length ? el('span', {}, ...all) : null);
+};
 
 // --- numbers
 const prefixes = [
@@ -103,7 +113,7 @@ const digits = v => v === 0                  ? '0' :
 function bytes(v) {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let i = 0;
-  while (v >= 1024 && i < 4) {
+  while (Number(v.toPrecision(4)) >= 1024 && i < 4) {
     v /= 1024;
     ++i;
   }
@@ -118,11 +128,26 @@ function figure(value, unit) {
   const [factor, sign] = prefixes.find(([f]) => Math.abs(value) >= f) ?? prefixes.at(-1);
   return `${digits(value / factor)} ${sign}${counted ? ' ' : ''}${unit ?? ''}`.trim();
 }
+// An axis that counts bytes, as results/format.h has it.
+const axisText = (name, v) => typeof v !== 'number' ? `${v ?? ''}` :
+    name === 'size' || name.endsWith('(B)') || name.endsWith('bytes') ? bytes(v) :
+                                                                        digits(v);
 const range = (interval, unit) =>
     interval ? `${figure(interval[0], unit)} to ${figure(interval[1], unit)}` : '';
+// How far a ratio of two entries may be off, by the ends of both intervals: " ± 0.3 %".
+function reach(over, under) {
+  const [a, b] = [over.interval, under.interval], ratio = over.value / under.value;
+  if (![a, b].every(i => i && i[2] >= 0.8 && i[0] > 0)) return '';
+  const off = Math.max(a[1] / b[0] - ratio, ratio - a[0] / b[1]) / ratio;
+  return ` ± ${(100 * off).toFixed(1)} %`;
+}
 const noisy = e => e.status != null;
 const entryLink = (e, text) =>
-    el('a', {href: state.link({view: 'entry', doc: e.doc, name: e.name}), title: e.name},
+    el('a', {
+      href: state.link({view: 'entry', doc: e.doc, name: e.name}),
+      title: e.name,
+      class: text ? 'figure' : null
+    },
        text ?? e.name);
 const withMark = (e, text) => noisy(e) ?
     el('span', {}, entryLink(e, text), ' ',
@@ -192,7 +217,7 @@ async function chart(parent, spec, label, height = 420, whole = false) {
         labelColor: ink,
         titleColor: ink,
         labelFontSize: 12,
-        labelLimit: narrow ? 200 : 420,
+        labelLimit: narrow ? (whole ? 120 : 200) : 420,
         symbolLimit: 60,
         symbolOpacity: 1,
         symbolBaseFillColor: ink,
@@ -238,14 +263,16 @@ function figuresBelow(parent, entries, columns) {
         ['Document', ...columns, 'Figure', 'Interval', 'Entry'],
         entries.slice(0, most).map(
             e =>
-                [docs[e.doc].label, ...columns.map(c => digitsOrText(e.axes[c])),
+                [docs[e.doc].label, ...columns.map(c => axisText(c, e.axes[c])),
                  figure(e.value, e.metric[1]), range(e.interval, e.metric[1]), withMark(e)]),
         'Figures'));
     if (entries.length > most) details.append(p(`The first ${most} are shown.`));
   });
   parent.append(details);
 }
-const digitsOrText = v => typeof v === 'number' ? digits(v) : v ?? '';
+// Documents in their order, so that each has the same colour in every view.
+const byDoc = (more = {}) =>
+    ({field: 'document', type: 'nominal', sort: docs.map(doc => doc.label), ...more});
 const point = (e, more) => ({
   entry: e.name,
   doc: e.doc,

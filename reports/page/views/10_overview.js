@@ -13,13 +13,13 @@ function best(i, type) {
 // A headline figure of a document: {value, unit, interval, entry}, or null.
 function headline(i, [id]) {
   const fact = docs[i].facts.find(f => f.id === id && f.value != null);
-  if (fact)
-    return {
-      value: fact.value,
-      unit: fact.unit,
-      interval: fact.interval,
-      entry: docs[i].byName.get(fact.evidence?.[0])
-    };
+  if (fact) {
+    // A fact is as noisy as any entry behind it.
+    const behind = (fact.evidence ?? []).map(n => docs[i].byName.get(n)).filter(Boolean);
+    const {status, reasons} = behind.find(e => e.status === 'noisy') ?? behind[0] ?? {};
+    const entry = behind[0] && {...behind[0], status, reasons};
+    return {value: fact.value, unit: fact.unit, interval: fact.interval, entry};
+  }
   const entry = best(i, id);
   return entry && {value: entry.value, unit: entry.metric[1], interval: entry.interval, entry};
 }
@@ -28,6 +28,13 @@ function headline(i, [id]) {
 function cardFigure(doc, f) {
   const entry = doc.byName.get(f.entry), text = figure(f.value, f.unit);
   return entry ? withMark(entry, text) : text;
+}
+// What the card check says of a tile's figure, where it judges that one.
+function judged(doc, entry) {
+  const f = doc.card?.figures.find(f => f.entry === entry?.name);
+  return f &&
+      el('div', {class: f.low ? 'bad' : 'good'},
+         f.low ? `low by ${(f.gap * 100).toFixed(1)} %` : 'normal');
 }
 // Whether a card is normal for its model, and each figure that says so. Documents with one answer
 // have one sentence.
@@ -71,7 +78,7 @@ views.push({
                         el('b', {},
                            f.entry ? withMark(f.entry, figure(f.value, f.unit)) :
                                      figure(f.value, f.unit)),
-                        soft(docs[i].label)))));
+                        judged(docs[i], f.entry), soft(docs[i].label)))));
     }
     main.append(tiles);
     for (const i of chosen) {
@@ -82,9 +89,10 @@ views.push({
       else
         main.append(
             p(`${doc.entries.length} entries, ${bad} of them not ok (most are noisy), ` +
-              `${doc.facts.length} facts, ${doc.claims.length} claims. Fathom ${doc.version}, ${
-                  doc.file}.`));
+              `${doc.facts.length} facts, ${doc.claims.length} claims. Measured ${
+                  doc.date} by Fathom ${doc.version}, ${doc.file}.`));
       for (const warning of doc.warnings) main.append(p(el('span', {class: 'bad'}, warning)));
+      if (!doc.probes.length) continue;
       main.append(table(
           ['Probe', 'Question', 'Answer'],
           doc.probes.map(
@@ -150,7 +158,8 @@ views.push({
       ['Measured by', measuredBy(e)], ['SM clock', figure(e.clock, 'Hz')],
       ['Power', e.power == null ? '–' : `${digits(e.power)} W`],
       ['Throttled by', (e.throttle ?? []).join(', ') || 'nothing'],
-      ...Object.entries(e.axes).map(([k, v]) => [k, `${v}`]), ...Object.entries(e.notes ?? {}),
+      ...Object.entries(e.axes).map(([k, v]) => [k, axisText(k, v)]),
+      ...Object.entries(e.notes ?? {}),
       ...(e.opponents ?? [])
           .map(
               o =>

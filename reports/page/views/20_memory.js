@@ -4,8 +4,9 @@ const brush = {
   select: 'interval',
   bind: 'scales'
 };
-const byDocument = many =>
-    many ? {strokeDash: {field: 'document', type: 'nominal', legend: {title: 'Document'}}} : {};
+// Several lines on top of each other: a click on a name in the legend shows its line alone.
+const pick = field => ({name: 'pick', select: {type: 'point', fields: [field]}, bind: 'legend'});
+const byDocument = many => many ? {strokeDash: byDoc({legend: {title: 'Document'}})} : {};
 const hover = (x, y) =>
     [{field: 'series', title: 'Series'}, {field: 'document', title: 'Document'},
      {field: 'shownX', title: x}, {field: 'shown', title: y},
@@ -36,12 +37,13 @@ function curve(main, rows, {
     domain: [Math.min(...xs) / 1.3, Math.max(...xs) * 1.3]
   } :
                         {zero: false};
-  const narrow = innerWidth < 700;
+  const wide = Math.max(...xs) > Math.min(...xs) * 4096;
+  const step = innerWidth < 700 ? 6 : wide ? 3 : 1;
   const xAxis = {
     title: xTitle,
     grid: true,
     ...(xBytes ?
-            {...bytesAxis, values: powersOfTwo(Math.min(...xs), Math.max(...xs), narrow ? 6 : 3)} :
+            {...bytesAxis, values: powersOfTwo(Math.min(...xs), Math.max(...xs), step)} :
             {format: '~s'})
   };
   const encoding = {
@@ -52,8 +54,11 @@ function curve(main, rows, {
       scale: yLog ? {type: 'log'} : {zero: yZero},
       axis: {title: yTitle, format: yFormat}
     },
-    color: {field: by, type: 'nominal', sort: null, legend: {title: null}}
+    color: by === 'document' ? byDoc({legend: {title: null}}) :
+                               {field: by, type: 'nominal', sort: null, legend: {title: null}}
   };
+  const several = new Set(rows.map(r => r[by])).size > 1,
+        unpicked = several ? [{test: {not: {param: 'pick'}}, value: 0.06}] : [];
   const across = ['expected', 'bound'].filter(name => rows.some(r => r[name] != null));
   const drawnMarks = marks.filter(m => m.x >= Math.min(...xs) && m.x <= Math.max(...xs));
   return chart(
@@ -66,6 +71,7 @@ function curve(main, rows, {
             encoding: {
               ...encoding,
               ...byDocument(many && by === 'series'),
+              opacity: {condition: unpicked, value: 1},
               detail: [{field: 'document'}, {field: 'series'}]
             }
           },
@@ -101,17 +107,20 @@ function curve(main, rows, {
           }] :
                                               []),
           {
-            params: [brush],
+            params: several ? [brush, pick(by)] : [brush],
             mark: {type: 'point', filled: true, cursor: 'pointer'},
             encoding: {
               ...encoding,
               size: {condition: {test: 'datum.alone', value: 180}, value: 45},
               ...(many ? {
-                shape: by === 'series' ? {field: 'document', type: 'nominal', legend: null} :
+                shape: by === 'series' ? byDoc({legend: null}) :
                                          {field: 'series', type: 'nominal', legend: {title: null}}
               } :
                          {}),
-              opacity: {condition: {test: 'datum.status !== \'ok\'', value: 0.45}, value: 1},
+              opacity: {
+                condition: [...unpicked, {test: 'datum.status !== \'ok\'', value: 0.45}],
+                value: 1
+              },
               tooltip: hover(xTitle, yTitle)
             }
           },
@@ -142,7 +151,7 @@ const sizes = ids => shownDocs().flatMap(
 function dotted(main, marks) {
   const texts = [...new Set(marks.map(m => m.label))].map(label => {
     const of = marks.filter(m => m.label === label), alike = of.every(m => m.shown === of[0].shown);
-    return `${label} ` +
+    return `${label}: ` +
         (alike ? of[0].shown : of.map(m => `${m.shown} (${m.document})`).join(', '));
   });
   if (texts.length) main.append(p(soft(`Dotted: ${texts.join('; ')}.`)));
@@ -205,7 +214,8 @@ views.push({
     if (!rows.length) return main.append(nothing('latency sweep; the suite "atlas" measures it'));
     main.append(
         p('One load that depends on the one before, against the bytes that it walks over. ',
-          'Scroll to zoom, drag to move; click a point for its entry; a pale point is not ok.'));
+          'Scroll to zoom, drag to move; click a point for its entry, a name in the legend for ',
+          'its line alone. A pale point is not ok.'));
     const marks = sizes(
         {global: ['l1.size', 'l2.size'], constant: ['const.l1.size', 'const.l1_5.size']}[memory] ??
         []);

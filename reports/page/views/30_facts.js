@@ -125,7 +125,7 @@ views.push({
                  .join('\n') +
           '\n';
     }
-    const cell = f => {
+    const figureCell = f => {
       if (!f) return soft('–');
       if (f.value == null) return soft(f.reason);
       const entry = docs[f.doc].byName.get(f.evidence?.[0]), text = figure(f.value, f.unit);
@@ -136,8 +136,9 @@ views.push({
         node.append(soft(` ± ${(100 * wide / Math.abs(f.value)).toFixed(1)} %`));
       if (f.bound) {
         const share = f.better === 'higher' ? f.value / f.bound[0] : f.bound[0] / f.value;
-        node.append(el('span', {class: 'soft', title: f.bound[1]},
-                       `, ${(100 * share).toFixed(1)} % of its bound`));
+        node.append(
+            el('span', {class: 'soft', title: f.bound[1]},
+               `, ${(100 * share).toFixed(1)} % of its bound`));
       }
       if (isNoisy(f)) node.append(' ', el('span', {class: 'noisy'}, 'noisy'));
       return node;
@@ -150,16 +151,14 @@ views.push({
               th.setAttribute('aria-sort', down() ? 'descending' : 'ascending') :
               th.removeAttribute('aria-sort'));
       body.replaceChildren(...list.map(
-          r =>
-              el('tr', {}, el('td', {}, r.subject), el('td', {}, r.quantity),
-                 chosen.map(i => el('td', {}, cell(r.by[i]))),
-                 el('td', {},
-                    r.published ? `${figure(r.published[0], r.unit)} (${r.published[1]})` : ''),
-                 el('td', {}, r.method ?? ''))));
+          r => el('tr', {}, [
+            r.subject, r.quantity, ...chosen.map(i => figureCell(r.by[i])),
+            r.published ? `${figure(r.published[0], r.unit)} (${r.published[1]})` : '', r.method
+          ].map((content, n) => cell(heads[n], content)))));
     }
     main.append(
         el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Facts'},
-           el('table', {}, el('thead', {}, el('tr', {}, sorters)), body)));
+           el('table', {class: 'wide'}, el('thead', {}, el('tr', {}, sorters)), body)));
     fill();
   }
 });

@@ -13,6 +13,14 @@ function sourceOf(type, rung) {
   return paths.find(path => stem(path).endsWith(`/${rung}`)) ??
       paths.find(path => bare(stem(path)) === bare(rung)) ?? null;
 }
+// The diagram of a lesson: docs/ladder.md has one in the section that ends with its figure.
+function diagramOf(type, rung) {
+  if (type !== 'fp32') return null;
+  const tick = '\x60', fence = tick.repeat(3);
+  const section =
+      data.lessons.split('\n## ').find(s => s.includes('*Measured, ' + tick + rung + tick));
+  return section?.split(fence + 'text\n')[1]?.split(fence)[0] ?? null;
+}
 // Lines of `b` as a change of `a`: [sign, line], by the longest common subsequence.
 function lineDiff(a, b) {
   const x = a.split('\n'), y = b.split('\n'), w = y.length + 1;
@@ -44,13 +52,20 @@ function branches(ladder) {
   return away;
 }
 const counterOf = e => new Map((e.counters ?? []).map(c => [docs[e.doc].counters[c[0]][0], c]));
-// Five that tell what a rung changed: the pipes in use first, then traffic, then waiting.
+// Five that tell what a rung changed: the pipes in use, traffic, and what warps wait for most.
 function fiveCounters(e, parent) {
-  const now = counterOf(e), before = parent ? counterOf(parent) : new Map(), wanted = [
-    'tensor_pipe_active', 'issue_active', 'shared_load_wavefronts', 'l2_read_sectors',
-    'dram_read_bytes'
+  const now = counterOf(e), before = parent ? counterOf(parent) : new Map();
+  // A pipe that is idle, or a memory that is not used, tells nothing.
+  const most = role => Math.max(...[now, before].map(c => Number(c.get(role)?.[1] ?? 0) || 0));
+  const tells = role => most(role) >= (role.endsWith('pipe_active') ? 1 : Number.MIN_VALUE);
+  const stalls = [...now.keys()]
+                     .filter(role => role.startsWith('stall_') && role !== 'stall_not_selected')
+                     .sort((a, b) => most(b) - most(a));
+  const wanted = [
+    'tensor_pipe_active', 'issue_active', 'shared_load_wavefronts', 'l2_read_sectors', stalls[0],
+    'dram_read_bytes', 'global_load_sectors', 'achieved_occupancy'
   ];
-  return wanted.filter(role => now.has(role)).map(role => {
+  return wanted.filter(role => now.has(role) && tells(role)).slice(0, 5).map(role => {
     const [n, v] = now.get(role), unit = docs[e.doc].counters[n][2], old = before.get(role)?.[1];
     const text = value => typeof value === 'number' ? figure(value, unit) : 'none';
     return [role.replaceAll('_', ' '), parent ? text(old) : '–', text(v)];
@@ -80,7 +95,7 @@ views.push({
                                                    bound: e.bound?.[0]
                                                  })));
     const many = ladders.length > 1;
-    const named = {title: null, labelOverlap: false, labelLimit: 160};
+    const named = {title: null, labelOverlap: false, labelLimit: innerWidth < 700 ? 160 : 300};
     chart(
         main, {
           data: {values: rows},
@@ -89,7 +104,7 @@ views.push({
                 mark: {type: 'bar', cursor: 'pointer'},
                 encoding: {
                   y: {field: 'rung', type: 'nominal', sort: names, axis: named},
-                  ...(many ? {yOffset: {field: 'document'}} : {}),
+                  ...(many ? {yOffset: byDoc()} : {}),
                   x: {
                     field: 'y',
                     type: 'quantitative',
@@ -97,8 +112,7 @@ views.push({
                   },
                   color: many ? {
                     condition: {test: 'datum.branch', value: colours[theme()][7]},
-                    field: 'document',
-                    legend: {title: null}
+                    ...byDoc({legend: {title: null}})
                   } : {
                     condition: [
                       {test: 'datum.chosen', value: colours[theme()][1]},
@@ -137,15 +151,22 @@ views.push({
     const vendor = [...(e.opponents ?? [])].sort((a, b) => b.value - a.value)[0];
     main.append(
         p(withMark(e, figure(e.value, 'FLOP/s')), ` (${range(e.interval, 'FLOP/s')})`,
-          parent ? `, ${digits(e.value / parent.value)} × its parent ${parentName}` :
-                   ', the first of its ladder',
+          parent ?
+              `, ${digits(e.value / parent.value)} × its parent ${parentName}${reach(e, parent)}` :
+              ', the first of its ladder',
           e.bound ? `, ${digits(100 * e.value / e.bound[0])} % of the bound` : '',
-          vendor?.ratio ? `, ${digits(vendor.ratio)} × ${vendor.name}` : '', '.'));
+          vendor?.ratio ?
+              `, ${digits(vendor.ratio)} × ${vendor.name} (${range(vendor.interval, '')})` :
+              '',
+          '.'));
     const five = fiveCounters(e, parent);
     main.append(
         five.length ?
             table(['Counter', parentName ?? 'before', names[now]], five, 'Five counters') :
             p('No counters were read.'));
+    const picture = diagramOf(type, names[now]);
+    if (picture)
+      main.append(el('pre', {tabindex: 0, 'aria-label': 'Diagram', class: 'diagram'}, picture));
     const path = sourceOf(type, names[now]), old = sourceOf(type, parentName);
     if (!path)
       return main.append(
@@ -175,8 +196,8 @@ views.push({
   draw(main) {
     main.append(h2('Roofline'));
     const withLadder = shownDocs().filter(i => entriesOf(i, 'gemm', {part: 'ladder'}).length);
-    const i = withLadder[0] ?? shownDocs()[0];
-    if (i == null) return main.append(p('No document is chosen.'));
+    const candidates = withLadder.length ? withLadder : shownDocs();
+    const i = candidates.find(k => `${k}` === state.get('of')) ?? candidates[0];
     const doc = docs[i], bound = doc.bounds.find(b => b[0] === 'dram_bandwidth');
     const l2 = shownDocs().flatMap(
         k => docs[k].facts.filter(
@@ -190,6 +211,9 @@ views.push({
     const types = [...new Set(entriesOf(i, 'gemm', {part: 'ladder'}).map(e => e.axes.type))];
     const level = state.get('level', 'DRAM'), type = state.get('type', types[0] ?? '');
     main.append(controls(
+        candidates.length > 1 ?
+            choice('GPU', 'of', candidates.map(k => [`${k}`, docs[k].label]), `${candidates[0]}`) :
+            null,
         choice('Memory', 'level', Object.keys(levels).map(l => [l, l]), 'DRAM'),
         types.length ? choice('Arithmetic', 'type', types.map(t => [t, t]), types[0]) : null));
     const rungs = types.length ? ladderOf(i, type) : [];

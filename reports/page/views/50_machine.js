@@ -33,21 +33,30 @@ views.push({
     for (let lane = 0; lane < 32; ++lane)
       for (let w = 0; w < width / 4; ++w)
         rows.push({lane, word: lane * words + w, bank: (lane * words + w) % 32});
-    const load = new Map();
-    rows.forEach(r => load.set(r.bank, (load.get(r.bank) ?? new Set()).add(r.word)));
-    rows.forEach(r => {
-      r.words = load.get(r.bank).size;
-    });
+    // Groups go one after the other. In a group each bank delivers one word a wavefront; which word
+    // goes first no counter tells, and here it is that of the lowest lane.
+    let wavefront = 1;
+    for (let first = 0; first < 32; first += cost[3]) {
+      const words = new Map();  // of each bank
+      for (const r of rows.filter(r => r.lane >= first && r.lane < first + cost[3])) {
+        const ofBank = words.get(r.bank) ?? [];
+        if (!ofBank.includes(r.word)) ofBank.push(r.word);
+        words.set(r.bank, ofBank);
+        r.wavefront = wavefront + ofBank.indexOf(r.word);
+      }
+      wavefront += Math.max(...[...words.values()].map(ofBank => ofBank.length));
+    }
+    // Later wavefronts have lighter colours, which need dark digits.
+    const lightFrom = cost[0] > 1 ? cost[0] * 0.55 : theme() === 'dark' ? 0 : 1;
     chart(
         main, {
           data: {values: rows},
-          mark: {type: 'rect'},
           encoding: {
             x: {
               field: 'bank',
               type: 'ordinal',
               scale: {domain: [...Array(32).keys()]},
-              axis: {title: 'Bank', labelAngle: 0, grid: true}
+              axis: {title: 'Bank', labelAngle: 0, grid: true, zindex: 0}
             },
             y: {
               field: 'lane',
@@ -55,23 +64,43 @@ views.push({
               scale: {domain: [...Array(32).keys()]},
               axis: {title: 'Lane'}
             },
-            color: {
-              field: 'words',
-              type: 'quantitative',
-              scale: {scheme: 'viridis', domainMin: 0},
-              legend: {title: 'Distinct words of the bank', orient: 'bottom'}
-            },
             tooltip: [
               {field: 'lane', title: 'Lane'}, {field: 'bank', title: 'Bank'},
-              {field: 'word', title: 'Word'}, {field: 'words', title: 'Words of the bank'}
+              {field: 'word', title: 'Word'}, {field: 'wavefront', title: 'Wavefront'}
             ]
-          }
+          },
+          layer: [
+            {
+              mark: {type: 'rect'},
+              encoding: {
+                color: {
+                  field: 'wavefront',
+                  type: 'ordinal',
+                  scale: cost[0] > 1 ? {scheme: 'viridis'} : {range: [colours[theme()][0]]},
+                  legend: null
+                }
+              }
+            },
+            // Two digits are wider than a bank on a narrow screen.
+            ...(innerWidth < 700 && cost[0] > 9 ? [] : [{
+              mark: {type: 'text', fontSize: innerWidth < 700 ? 8 : 11, fontWeight: 'bold'},
+              encoding: {
+                text: {field: 'wavefront'},
+                color: {
+                  condition: {test: `datum.wavefront > ${lightFrom}`, value: '#000'},
+                  value: '#fff'
+                }
+              }
+            }])
+          ]
         },
-        'Banks that each lane reads', 460);
+        'The wavefront in which each lane gets its word from a bank', 460, true);
     main.append(p(soft(
-        'Each lane reads or writes at its number times the sum of stride and padding. A group of ' +
-        'lanes takes as many wavefronts as its busiest bank has distinct words; 8 and 16 bytes a ' +
-        'lane make two and four groups.')));
+        'Numbers and colours are wavefronts. Each lane reads or writes at its number times the ' +
+        'sum of stride and padding. ' +
+        (cost[3] < 32 ? `Groups of ${cost[3]} lanes are served one after the other. ` :
+                        'All lanes are served together. ') +
+        'A group takes as many wavefronts as its busiest bank has distinct words.')));
   }
 });
 
@@ -186,16 +215,22 @@ views.push({
     for (const i of shownDocs())
       for (const [name, e] of docs[i].byName)
         if (e.value != null) count.set(name, (count.get(name) ?? 0) + 1);
-    const shared = [...count].filter(([, n]) => n > 1).map(([name]) => name);
-    if (!shared.length)
-      return main.append(
-          p('A history needs two documents that share an entry: give several to ',
-            el('code', {}, 'fathom report --html'), '.'));
+    if (!count.size) return main.append(nothing('entries'));
+    const repeated = [...count].filter(([, n]) => n > 1).map(([name]) => name);
+    const shared = repeated.length ? repeated : [...count.keys()];
+    if (!repeated.length)
+      main.append(p(
+          'No entry is in two of these documents, so each has one date. Give later results of a ' +
+              'suite too, and its figures line up: ',
+          el('code', {}, 'fathom report --html A.json B.json ...')));
     const list =
         el('datalist', {id: 'shared'}, shared.slice(0, 3000).map(value => el('option', {value})));
+    const first = shownDocs()
+                      .flatMap(i => headlines.map(([, ids]) => headline(i, ids)?.entry?.name))
+                      .find(entry => shared.includes(entry));
     const changed = data.comparisons.flatMap(c => c.figures).find(f => shared.includes(f.name));
-    const name =
-        shared.includes(state.get('entry')) ? state.get('entry') : changed?.name ?? shared[0];
+    const name = shared.includes(state.get('entry')) ? state.get('entry') :
+                                                       changed?.name ?? first ?? shared[0];
     const field = el('input', {
       type: 'text',
       list: 'shared',
@@ -204,8 +239,7 @@ views.push({
       'data-key': 'entry',
       onchange: () => state.set('entry', field.value)
     });
-    main.append(
-        controls(el('label', {}, 'Entry', field), list, soft(`${shared.length} are shared`)));
+    main.append(controls(el('label', {}, 'Entry', field), list, soft(`one of ${shared.length}`)));
     const entries = shownDocs().map(i => docs[i].byName.get(name)).filter(e => e?.value != null);
     const unit = entries[0].metric[1];
     const rows = entries.map(e => point(e, {
@@ -215,6 +249,7 @@ views.push({
                                shown: figure(e.value, unit),
                                shownRange: range(e.interval, unit)
                              }));
+    const gpu = {field: 'gpu', type: 'nominal', sort: docs.map(doc => doc.machine.GPU)};
     const x = {
       field: 'date',
       type: 'temporal',
@@ -225,15 +260,16 @@ views.push({
         main, {
           data: {values: rows},
           layer: [
-            {
+            ...(rows.some(r => r.low != null) ? [{
               mark: {type: 'rule'},
               encoding: {
                 x,
                 y: {field: 'low', type: 'quantitative', scale: {zero: false}},
                 y2: {field: 'high'},
-                color: {field: 'gpu'}
+                color: gpu
               }
-            },
+            }] :
+                                                []),
             {
               mark: {type: 'point', filled: true, size: 80, cursor: 'pointer'},
               encoding: {
@@ -244,7 +280,8 @@ views.push({
                   scale: {zero: false},
                   axis: {title: `${entries[0].metric[0]} (${unit})`, format: '~s'}
                 },
-                color: {field: 'gpu', legend: {title: null}},
+                color: {...gpu, legend: {title: null}},
+                opacity: {condition: {test: 'datum.status !== \'ok\'', value: 0.45}, value: 1},
                 tooltip: [
                   {field: 'document', title: 'Document'}, {field: 'shown', title: 'Figure'},
                   {field: 'shownRange', title: 'Interval'}, {field: 'status', title: 'Verdict'}

@@ -7,8 +7,19 @@ views.push({
     const pairs = data.comparisons.filter(c => [c.a, c.b].every(i => shownDocs().includes(i)));
     if (!pairs.length)
       return main.append(
-          p('Documents of one suite are compared: give two to ',
-            el('code', {}, 'fathom report --html'), '.'));
+          p('No two of these documents are of one suite. Beside a result of another card, driver ' +
+                'or date, this view has each figure that differs by more than noise: ',
+            el('code', {}, 'fathom report --html A.json B.json')),
+          el('h3', {}, 'Each document by itself'),
+          table(
+              ['', 'Date', 'Fathom', 'Driver', 'Entries', 'File'],
+              shownDocs()
+                  .map(i => docs[i])
+                  .map(
+                      doc =>
+                          [doc.label, doc.date, doc.version, doc.machine.driver,
+                           `${doc.entries.length}`, doc.file]),
+              'Documents'));
     const named = c => `${docs[c.a].label} (A) and ${docs[c.b].label} (B)`;
     main.append(
         controls(choice('Documents', 'pair', pairs.map((c, k) => [`${k}`, named(c)]), '0')));
@@ -60,11 +71,12 @@ views.push({
                 mark: {type: 'rule', color: colours[theme()][7]},
                 encoding: {x}
               },
-              {
+              ...(rows.some(r => r.low != null) ? [{
                 transform: [{filter: 'isValid(datum.low)'}],
                 mark: {type: 'rule'},
                 encoding: {y, x: {...x, field: 'low'}, x2: {field: 'high'}, color, opacity}
-              },
+              }] :
+                                                  []),
               {
                 mark: {type: 'point', filled: true, size: 70, cursor: 'pointer'},
                 encoding: {

@@ -35,6 +35,7 @@ function figureOf(e, name, view) {
 }
 function columnText(e, name, view) {
   if (name === 'metric') return withMark(e, figure(e.value, e.metric[1]));
+  if (e.axes[name] != null) return axisText(name, e.axes[name]);
   if (name === 'interval') return range(e.interval, e.metric[1]);
   if (name === 'verdict') return e.status ?? 'ok';
   if (name === 'throttle_reasons') return (e.throttle ?? []).join(', ') || 'none';
@@ -77,7 +78,7 @@ function drawPlot(main, view, entries) {
       y: y.value,
       series: label(e),
       shown: figure(y.value, y.unit),
-      shownX: typeof x === 'number' ? digits(x) : x,
+      shownX: axisText(view.x, x),
       expected: view.y === 'metric' && view.show_expected ? e.expected?.[0] : undefined,
       bound: view.y === 'metric' && view.show_bound ? e.bound?.[0] : undefined,
       shownRange: view.y === 'metric' ? range(e.interval, y.unit) || 'none' : 'none'
@@ -104,11 +105,12 @@ function drawPlot(main, view, entries) {
     const names = [...new Set(rows.map(r => r.x))],
           many = new Set(rows.map(r => r.series)).size > 1;
     const split = new Set(rows.map(r => r.doc)).size > 1 ? 'document' : 'series';
+    const apart = split === 'document' ? byDoc() : {field: split};
     const encoding = {
       y: {field: 'x', type: 'nominal', sort: names, axis: {title: null, labelOverlap: false}},
-      ...(many || split === 'document' ? {yOffset: {field: split}} : {}),
+      ...(many || split === 'document' ? {yOffset: apart} : {}),
       x: {field: 'y', type: 'quantitative', axis: {title: view.y_label, format: '~s'}},
-      color: {field: split, legend: many || split === 'document' ? {title: null} : null},
+      color: {...apart, legend: many || split === 'document' ? {title: null} : null},
       opacity: {condition: {test: 'datum.status !== \'ok\'', value: 0.5}, value: 1},
       tooltip: hover(view.x_label, view.y_label)
     };
@@ -137,7 +139,10 @@ function drawPlot(main, view, entries) {
   const inBytes = view.x.includes('(B)') || view.x === 'size';
   const drawnLines = [
     rows.some(r => r.expected != null) ? 'Dotted: the model.' : '',
-    rows.some(r => r.bound != null) ? 'Dashed: the bound.' : ''
+    rows.some(r => r.bound != null) ? 'Dashed: the bound.' : '',
+    new Set(rows.map(r => r.series)).size > 2 ?
+        'A click on a name in the legend shows its line alone.' :
+        ''
   ].filter(Boolean);
   if (drawnLines.length) main.append(p(soft(drawnLines.join(' '))));
   curve(main, rows, {
