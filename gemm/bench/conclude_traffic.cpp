@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "gemm/bench/claimed_products.h"
-#include "gemm/bench/conclude_parts.h"
+#include "gemm/bench/conclude.h"
+#include "gemm/bench/shapes.h"
 #include "results/format.h"
 
 // What is claimed of the fp32 ladders' traffic, and of what it makes warps wait for.
@@ -17,14 +17,14 @@ namespace {
 /// most that one asks for. A lane that reads 4 bytes of a sector of its own moves eight times what
 /// it uses.
 ClaimRow worst_traffic() {
-  constexpr double size = compared_size, element = 4, sector = 32;
+  constexpr double size = ladder_size, element = 4, sector = 32;
   constexpr double worst = 2 * size * size * size * element;
   const auto loads = [](const Entry& e) { return sector * counter_of("global_load_sectors")(e); };
   const auto moved = [](const Entry& e) {
     return counter_of("dram_read_bytes")(e) + counter_of("dram_write_bytes")(e);
   };
   const auto of_all = [](const char* name, Pick pick, Figure figure) {
-    return Quantity{name, at_size("fp32", compared_size), pick, std::move(figure), "B", has_figure};
+    return Quantity{name, at_size("fp32", ladder_size), pick, std::move(figure), "B", has_figure};
   };
   return {.id = "GT2",
           .statement =
@@ -37,7 +37,7 @@ ClaimRow worst_traffic() {
               "[at {} cubed most is read by {{most rung}}, {{most}} where 2 m n k elements are "
               "{}][; least moves at DRAM by {{least rung}}, {{least}} where A, B and C once are "
               "{}]",
-              compared_size, format_quantity(worst, "B"),
+              ladder_size, format_quantity(worst, "B"),
               format_quantity(4 * size * size * element, "B"))};
 }
 

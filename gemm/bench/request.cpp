@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "gemm/bench/overflow.h"
+#include "gemm/bench/tolerance.h"
 #include "results/error.h"
 #include "results/suggestion.h"
 
