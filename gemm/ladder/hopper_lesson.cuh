@@ -75,15 +75,13 @@ void map_product(TiledProduct<Out, Scalar>& product, const Arguments& arguments,
 
 /// A lesson whose kernel this is: launched with a cluster for each tile or, if `d.persistent`, with
 /// as many clusters as the GPU runs at once.
-template <class In, auto kernel, KernelConfig d, int threads, int shared_bytes>
-Lesson hopper_lesson(const char* name) {
+template <class In, auto kernel, KernelConfig d, int shared_bytes = ring_shared_bytes<d>,
+          int threads = d.threads()>
+Lesson hopper_lesson(const LessonText& text) {
   static constexpr auto is_own = [](const Problem& p) {
     return is_plain(p, lesson_transa<In>, d.m() * d.cluster_m, d.n, stage_depth<In>);
   };
-  Lesson lesson;
-  lesson.of = class_of_elements<In>;
-  lesson.name = name;
-  lesson.capability = 90;
+  Lesson lesson = lesson_of(class_of_elements<In>, 90, text);
   lesson.exact_capability = true;
   lesson.kernel = {reinterpret_cast<const void*>(kernel),
                    threads,

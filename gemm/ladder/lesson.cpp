@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "gemm/ladder/lessons.h"
-
 namespace fathom::gemm {
 namespace {
 
@@ -53,6 +51,18 @@ bool runs_on(const Rung& rung, int major, int minor) {
 
 std::string Lesson::parent_id() const {
   return *parent == 0 ? "" : std::string(traits(of).name) + "/" + parent;
+}
+
+Lesson lesson_of(Class of, int capability, const LessonText& text) {
+  Lesson lesson;
+  lesson.of = of;
+  lesson.name = text.name;
+  lesson.parent = text.parent;
+  lesson.idea = text.idea;
+  lesson.gain = text.gain;
+  lesson.claims = text.claims;
+  lesson.capability = std::max(capability, text.capability);
+  return lesson;
 }
 
 bool is_plain(const Problem& p, View view, const LessonTile& tile) {

@@ -3,7 +3,6 @@
 // nothing else.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm {
 

@@ -1,7 +1,7 @@
 // What the fp64 lessons' kernels leave out.
 
 #include "gemm/ladder/fallback.cuh"
-#include "gemm/ladder/lessons.h"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm {
 

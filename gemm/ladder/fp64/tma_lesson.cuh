@@ -5,7 +5,7 @@
 #include "gemm/best/fp64/warp_sums.cuh"
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/tensor_map.h"
-#include "gemm/ladder/lessons.h"
+#include "gemm/ladder/lesson.h"
 
 // How a kernel of DMMA and TMA becomes a lesson. Host code.
 
@@ -28,11 +28,8 @@ bool is_plain(const Problem& q) {
 /// A lesson whose kernel this is: launched with a cluster for each tile or, `persistent`, with as
 /// many as the GPU runs at once.
 template <void (*kernel)(DmmaProduct), KernelConfig d, bool persistent>
-Lesson tma_lesson(const char* name) {
-  Lesson lesson;
-  lesson.of = Class::fp64;
-  lesson.name = name;
-  lesson.capability = 90;
+Lesson tma_lesson(const LessonText& text) {
+  Lesson lesson = lesson_of(Class::fp64, 90, text);
   lesson.exact_capability = true;
   // A KernelConfig is in BLAS's terms, a rung's kernel in row-major ones.
   lesson.kernel = RungKernel{reinterpret_cast<const void*>(kernel),
