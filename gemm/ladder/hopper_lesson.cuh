@@ -93,7 +93,7 @@ Lesson hopper_lesson(const LessonText& text) {
                    d.cluster_m};
   lesson.takes_own_path = is_own;
   lesson.launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
-    if (!is_own(arguments.problem)) return launch_tensor_fallback(arguments, stream);
+    if (!is_own(arguments.problem)) return launch_fallback(arguments, stream);
     decltype(product_of(kernel)) product{};
     map_product<In>(product, arguments, d);
     ClusterLaunch launch{1, threads, shared_bytes, d.cluster_m, stream};

@@ -28,7 +28,6 @@ struct LessonProductOf {
   std::int64_t ldb;
   T* c;
   std::int64_t ldc;
-  bool a_transposed, b_transposed;  ///< never, but in the fallback
 };
 using LessonProduct = LessonProductOf<float>;
 
@@ -61,13 +60,8 @@ template <class T>
 void launch_lesson(const Arguments& arguments, cudaStream_t stream, View view,
                    LessonKernel<T> kernel, const LessonTile& tile);
 
-/// Computes any product of fp32 or fp64, with every index checked.
+/// Computes any product, with every index checked.
 void launch_fallback(const Arguments& arguments, cudaStream_t stream);
-void launch_fp64_fallback(const Arguments& arguments, cudaStream_t stream);
-__global__ void fallback_product(LessonProduct p);  ///< of fp32
-inline constexpr int fallback_tile = 64, fallback_threads = 256;
-/// The same of the other types.
-void launch_tensor_fallback(const Arguments& arguments, cudaStream_t stream);
 
 /// A kernel with what it is launched with; `call` is the kernel as a function of C++.
 struct BlocksLaunch {

@@ -20,9 +20,14 @@
 #include "gemm/ladder/lesson.h"
 #include "tests/host/host_run.h"
 
-namespace fathom::gemm::fp64 {
+namespace fathom::gemm {
+namespace fp32::row_major {
+Lesson naive();
+}
+namespace fp64 {
 Lesson shared_memory(), register_tile();
 }
+}  // namespace fathom::gemm
 
 using namespace fathom::gemm;
 using fathom::host_run::Buffer;

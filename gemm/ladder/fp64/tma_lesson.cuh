@@ -46,7 +46,7 @@ Lesson tma_lesson(const LessonText& text) {
   lesson.launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
     const Problem& q = arguments.problem;
     if (is_empty(q)) return;
-    if (!is_plain<d>(q)) return launch_fp64_fallback(arguments, stream);
+    if (!is_plain<d>(q)) return launch_fallback(arguments, stream);
     const auto type = traits(q.of).input;
     DmmaProduct p{};
     p.a.of[0] = tensor_map(arguments.a, type, q.m, q.k, q.lda, box_lines<Major::outer>(d.m()));

@@ -49,7 +49,7 @@ Lesson half_lesson(const LessonText& text) {
     return std::vector{tensor_instructions(p, capability)};
   };
   lesson.launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
-    if (!is_own(arguments.problem)) return launch_tensor_fallback(arguments, stream);
+    if (!is_own(arguments.problem)) return launch_fallback(arguments, stream);
     const HalfProduct<Element> p = row_major<Element, Element, float>(arguments);
     FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      tile.shared_bytes));
