@@ -22,7 +22,7 @@ std::vector<Rung> contenders_of(Class of) {
     case Class::bf16:
       return {half::deferred_stores(of)};
     case Class::tf32:
-      return {tf32::a_in_registers(), tf32::large_clusters()};
+      return {tf32::large_clusters()};
     case Class::fp8:
       return {fp8::promoted(), fp8::fast_accumulation()};
     case Class::int8:

@@ -21,12 +21,7 @@ namespace half {
 Rung deferred_stores(Class of);
 }
 namespace tf32 {
-Rung a_in_registers();
 Rung large_clusters();
-
-/// Multiplies operands along k, and copies others first. Tiles are 128 x 256, and narrow for skinny
-/// products.
-void launch_along_k(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
 }  // namespace tf32
 namespace fp8 {
 Rung promoted();
