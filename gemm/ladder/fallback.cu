@@ -2,10 +2,7 @@
 // core. Not a lesson: it computes what the lessons' kernels leave out, so that those can show their
 // idea and nothing else.
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
-
+#include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/epilogue.cuh"
 #include "gemm/ladder/lesson.h"
 
@@ -53,33 +50,16 @@ __global__ void __launch_bounds__(256) any_product(Product<In, Out, Sum> p) {
   }
 }
 
-namespace {
-
-template <class In, class Out = In, class Sum = Out>
-void launch(const Arguments& arguments, cudaStream_t stream) {
-  const auto p = row_major<In, Out, Sum>(arguments);
-  launch_blocks(&any_product<In, Out, Sum>, dim3(TileGrid(p.m, p.n, 64, 64).blocks()), 256, p,
-                stream);
-}
-
-}  // namespace
-
 void launch_fallback(const Arguments& arguments, cudaStream_t stream) {
   if (is_empty(arguments.problem)) return;
-  switch (arguments.problem.of) {
-    case Class::fp64:
-      return launch<double>(arguments, stream);
-    case Class::fp16:
-      return launch<__half, __half, float>(arguments, stream);
-    case Class::bf16:
-      return launch<__nv_bfloat16, __nv_bfloat16, float>(arguments, stream);
-    case Class::fp8:
-      return launch<__nv_fp8_e4m3, __nv_bfloat16, float>(arguments, stream);
-    case Class::int8:
-      return launch<std::int8_t, int>(arguments, stream);
-    default:
-      return launch<float>(arguments, stream);
-  }
+  with_types(arguments.problem.of, [&]<class T>(T) {
+    using In = typename T::In;
+    using Out = typename T::Out;
+    using Sum = typename T::Scalar;
+    const auto p = row_major<In, Out, Sum>(arguments);
+    launch_blocks(&any_product<In, Out, Sum>, dim3(TileGrid(p.m, p.n, 64, 64).blocks()), 256, p,
+                  stream);
+  });
 }
 
 }  // namespace fathom::gemm

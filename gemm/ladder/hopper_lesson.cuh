@@ -2,12 +2,11 @@
 
 #include <cuda_fp8.h>
 
-#include <algorithm>
 #include <type_traits>
 
 #include "gemm/blocks/launch_cluster.h"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tensor_map.h"
-#include "gemm/blocks/tile_order.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 #include "gemm/ladder/lesson.h"
@@ -96,14 +95,7 @@ Lesson hopper_lesson(const LessonText& text) {
     if (!is_own(arguments.problem)) return launch_fallback(arguments, stream);
     decltype(product_of(kernel)) product{};
     map_product<In>(product, arguments, d);
-    ClusterLaunch launch{1, threads, shared_bytes, d.cluster_m, stream};
-    int clusters = product.end;
-    if constexpr (d.persistent) {
-      static const int resident = needed_clusters(kernel, launch);
-      clusters = std::min(clusters, resident);
-    }
-    launch.blocks = clusters * d.cluster_m;
-    launch_cluster(kernel, launch, product);
+    launch_scheduled<kernel, d>(product, {1, threads, shared_bytes, d.cluster_m, stream});
   };
   return lesson;
 }

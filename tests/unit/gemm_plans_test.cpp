@@ -10,7 +10,7 @@
 #include "gemm/bench/rung_workload.h"
 #include "gemm/best/fp32/tilings.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"
-#include "gemm/best/tma_plan.h"
+#include "gemm/best/plan.h"
 
 using namespace fathom;
 using namespace fathom::gemm;

@@ -1,52 +1,43 @@
 // No copy for an operand that lies across: it goes to the products through registers. Clusters of
 // eight, and skinny products from where their operands lie.
 
-#include "gemm/best/contenders.h"
 #include "gemm/best/plan.h"
-#include "gemm/blocks/register_shapes.cuh"
+#include "gemm/blocks/element_types.cuh"
+#include "gemm/blocks/register_product.cuh"
 #include "gemm/blocks/streamed_launch.cuh"
 #include "gemm/blocks/tma_shapes.cuh"
 
 namespace fathom::gemm::tf32 {
 
 /// fp32 in memory throughout.
-struct Types {
-  using In = float;
-  using Out = float;
-  using Scalar = float;
-};
+using Types = KernelTypes<float>;
 
 namespace {
 
 struct LargeClusters {
   static constexpr MajorsTaken majors{Major::outer, Major::k};
-  static constexpr RegisterKernelConfig config{.columns = 256,
-                                               .stages = 4,
-                                               .cluster_m = 4,
-                                               .cluster_n = 2,
-                                               .band = 4,
-                                               .persistent = true,
-                                               .serpentine = true,
-                                               .has_tail = true};
+  static constexpr KernelConfig config{.n = 256,
+                                       .stages = 4,
+                                       .cluster_m = 4,
+                                       .cluster_n = 2,
+                                       .band = 4,
+                                       .persistent = true,
+                                       .serpentine = true,
+                                       .has_tail = true};
 };
 
 /// For products that fill the GPU with half as wide tiles only.
 struct HalfWide {
   static constexpr MajorsTaken majors{Major::outer, Major::k};
-  static constexpr RegisterKernelConfig config{.columns = 128,
-                                               .stages = 6,
-                                               .cluster_m = 2,
-                                               .band = 8,
-                                               .persistent = true,
-                                               .serpentine = true};
+  static constexpr KernelConfig config{
+      .n = 128, .stages = 6, .cluster_m = 2, .band = 8, .persistent = true, .serpentine = true};
 };
 
 /// For products of few columns: as many tiles of 128 x 128 as the other side has, two blocks a
 /// tile.
 struct Skinny {
   static constexpr MajorsTaken majors{std::nullopt, Major::k};
-  static constexpr RegisterKernelConfig config{
-      .columns = 128, .stages = 6, .split_k = 2, .band = 1};
+  static constexpr KernelConfig config{.n = 128, .stages = 6, .split_k = 2, .band = 1};
 };
 
 /// For those of 16 columns at most, both operands along k.
@@ -93,14 +84,6 @@ void launch_across(const Arguments& arguments, const Workspace& workspace, cudaS
   launch_registers<Shape>(arguments, a_first(arguments.problem), workspace, stream);
 }
 
-/// What is reported of a product: the tile's rows are those of the operand that goes through
-/// registers, and where that is BLAS's A, those of C, which the rung's own view has as columns.
-template <class Shape>
-RungKernel register_kernel_for(bool a_first) {
-  const RungKernel kernel = register_kernel<Shape>();
-  return a_first ? kernel.transposed() : kernel;
-}
-
 /// The plan with operands that must lie so.
 RungPlan plan_of(const Problem& p, const MajorsTaken& layout,
                  void (*launch)(const Arguments&, const Workspace&, cudaStream_t),
@@ -111,7 +94,7 @@ RungPlan plan_of(const Problem& p, const MajorsTaken& layout,
 template <class Shape>
 RungPlan across_plan(const Problem& p) {
   return plan_of(p, register_layout(a_first(p)), &launch_across<Shape>,
-                 register_kernel_for<Shape>(a_first(p)));
+                 register_kernel<Shape>(a_first(p)));
 }
 
 bool a_is_large(const Problem& p) { return p.m >= p.n; }
@@ -130,7 +113,7 @@ bool half_wide_is_sooner(const Problem& p, int sms) {
     const std::int64_t tiles = ceil_div(a ? p.m : p.n, 128) * ceil_div(a ? p.n : p.m, columns);
     return static_cast<double>(ceil_div(tiles, sms));
   };
-  return 0.625 * waves(HalfWide::config.columns) < waves(LargeClusters::config.columns);
+  return 0.625 * waves(HalfWide::config.n) < waves(LargeClusters::config.n);
 }
 
 void launch_skinny_across(const Arguments& arguments, const Workspace& workspace,
@@ -157,14 +140,13 @@ RungPlan plan(const Problem& p, int sms) {
   if (large_along && std::min(p.m, p.n) <= NarrowBoxes::config.n)
     return plan_of(p, AlongK::majors, &launch_narrow);
   const bool a = skinny_a_first(p);
-  return plan_of(p, register_layout(a), &launch_skinny_across, register_kernel_for<Skinny>(a));
+  return plan_of(p, register_layout(a), &launch_skinny_across, register_kernel<Skinny>(a));
 }
 
 }  // namespace
 
 Rung large_clusters() {
-  Rung rung = hopper_rung(Class::tf32, "03_large_clusters");
-  rung.kernel = register_kernel<LargeClusters>();
+  Rung rung = hopper_contender<plan>(Class::tf32, "03_large_clusters");
   rung.idea =
       "Of two operands one may lie across k: threads read its tile from shared memory, 32 lanes "
       "from 32 banks, and wgmma takes it from their registers. Clusters of 4 x 2 blocks share the "
@@ -177,8 +159,6 @@ Rung large_clusters() {
       "from the L2 for a stage of 1024 clocks instead of 32. The tensor "
       "cores are at work 95 % of the time, at the clock that the power limit leaves: what is not "
       "moved from the L2 and from memory leaves it higher.";
-  rung.contender = true;
-  follow_plan<plan>(rung);
   return rung;
 }
 

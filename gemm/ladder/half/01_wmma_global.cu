@@ -12,9 +12,8 @@
 
 #include <mma.h>
 
-#include "gemm/blocks/staged_rows.cuh"
-#include "gemm/blocks/tensor_types.cuh"
-#include "gemm/blocks/tile_order.cuh"
+#include "gemm/blocks/half_tiles.cuh"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/ladder/half/half_lesson.cuh"
 
 namespace fathom::gemm::half {

@@ -13,7 +13,7 @@
 #include <mma.h>
 
 #include "gemm/blocks/half_tiles.cuh"
-#include "gemm/blocks/tile_order.cuh"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/ladder/half/half_lesson.cuh"
 
 namespace fathom::gemm::half {

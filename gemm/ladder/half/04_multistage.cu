@@ -6,7 +6,7 @@
 // the next stage is there for all, and the stage before the present one may be overwritten.
 
 #include "gemm/blocks/half_tiles.cuh"
-#include "gemm/blocks/tile_order.cuh"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/ladder/half/half_lesson.cuh"
 
 namespace fathom::gemm::half {
