@@ -37,9 +37,7 @@ __global__ void __launch_bounds__(tile.threads) tile_64_product(LessonProduct p)
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < side; ++i)
-    store_vector(p, p.c + (c_column + column + i) * p.ldc + c_row + row, sums[i]);
+  store_vectors(p, p.c + (c_column + column) * p.ldc + c_row + row, sums);
 }
 
 }  // namespace

@@ -56,12 +56,7 @@ __global__ void __launch_bounds__(tile.threads, 2) tile_128_product(LessonProduc
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < columns; ++i) {
-    float* const c = p.c + (c_column + column + i) * p.ldc + c_row + row;
-#pragma unroll
-    for (int j = 0; j < rows; j += 4) store_vector(p, c + j, sums[i] + j);
-  }
+  store_vectors(p, p.c + (c_column + column) * p.ldc + c_row + row, sums);
 }
 
 }  // namespace

@@ -54,9 +54,7 @@ __global__ void __launch_bounds__(tile.threads, 2) double_buffered_product(Lesso
     __syncthreads();
     reading ^= 1;
   }
-#pragma unroll
-  for (int i = 0; i < columns; ++i)
-    store_vector(p, p.c + (c_column + column + i) * p.ldc + c_row + row, sums[i]);
+  store_vectors(p, p.c + (c_column + column) * p.ldc + c_row + row, sums);
 }
 
 }  // namespace

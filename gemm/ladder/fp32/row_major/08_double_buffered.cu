@@ -52,12 +52,7 @@ __global__ void __launch_bounds__(tile.threads, 2) double_buffered_product(Lesso
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < side; ++i) {
-#pragma unroll
-    for (int j = 0; j < side; ++j)
-      store_element(p, p.c + (c_row + row + i) * p.ldc + c_column + column + j, sums[i][j]);
-  }
+  store_elements(p, p.c + (c_row + row) * p.ldc + c_column + column, sums);
 }
 
 }  // namespace

@@ -41,12 +41,7 @@ __global__ void __launch_bounds__(tile.threads, 2) vectorised_product(LessonProd
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < side; ++i) {
-#pragma unroll
-    for (int j = 0; j < side; j += 4)
-      store_vector(p, p.c + (c_row + row + i) * p.ldc + c_column + column + j, &sums[i][j]);
-  }
+  store_vectors(p, p.c + (c_row + row) * p.ldc + c_column + column, sums);
 }
 
 }  // namespace

@@ -43,12 +43,7 @@ __global__ void __launch_bounds__(m / rows * (n / columns)) autotuned_product(Le
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < rows; ++i) {
-#pragma unroll
-    for (int j = 0; j < columns; j += 4)
-      store_vector(p, p.c + (c_row + row + i) * p.ldc + c_column + column + j, &sums[i][j]);
-  }
+  store_vectors(p, p.c + (c_row + row) * p.ldc + c_column + column, sums);
 }
 
 template <int m, int n, int k, int rows, int columns>

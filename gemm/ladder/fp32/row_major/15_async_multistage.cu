@@ -6,7 +6,7 @@
 // before, which is filled next. A thread's 8 x 8 elements are four quarters of 4 x 4, 64 rows and
 // columns apart, as in lesson 14: no read conflicts.
 
-#include "gemm/blocks/simt_async.cuh"
+#include "gemm/blocks/simt.cuh"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {

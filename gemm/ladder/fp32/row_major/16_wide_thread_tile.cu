@@ -6,7 +6,7 @@
 // Half of the SM's registers are sums. Only eight warps are left to hide latencies: three stages,
 // and products that do not depend on each other, have to.
 
-#include "gemm/blocks/simt_async.cuh"
+#include "gemm/blocks/simt.cuh"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
