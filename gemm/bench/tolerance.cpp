@@ -79,9 +79,8 @@ std::optional<std::string> overflows(const Problem& p) {
     instead = fmt::format("both smaller, by a factor of {:.3g}", 1.01 / share);
   }
   return fmt::format(
-      "alpha is {} and beta {}: with k = {}, an element of C may reach {}, and the largest that "
-      "{} is "
-      "{}: take {}",
+      "alpha is {} and beta {}: with k = {}, an element of C may reach {}, and the largest that {} "
+      "is {}: take {}",
       p.alpha, p.beta, p.k,
       std::isfinite(reached) ? fmt::format("{:.3g}", reached) : "more than fp64 holds",
       limit == largest ? fmt::format("C of {} holds", traits(p.of).name) : "can be checked",
