@@ -4,9 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "gemm/bench/claimed_products.h"
 #include "gemm/bench/conclude.h"
-#include "gemm/bench/conclude_parts.h"
+#include "gemm/bench/shapes.h"
 #include "results/format.h"
 #include "results/query.h"
 #include "results/rows.h"
@@ -177,7 +176,7 @@ Claim registers_buffered(std::span<const Entry> entries) {
                            "128x128x16 tile, 8x8 per thread, both shared memory and registers "
                            "double buffered, one barrier per step",
                            "near the top of the simple fp32 kernels");
-  std::vector<const Entry*> lessons = ladder_of(entries, "fp32", compared_size);
+  std::vector<const Entry*> lessons = ladder_of(entries, "fp32", ladder_size);
   std::erase_if(lessons, [](const Entry* e) { return rung_of(*e).find('/') == std::string::npos; });
   const auto rung = std::ranges::find(lessons, "row_major/14_registers_buffered",
                                       [](const Entry* e) { return rung_of(*e); });

@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "gemm/bench/claimed_products.h"
-#include "gemm/bench/conclude_parts.h"
+#include "gemm/bench/conclude.h"
+#include "gemm/bench/shapes.h"
 #include "results/format.h"
 
 // What is claimed of the fp32 ladders' traffic, and of what it makes warps wait for.
@@ -17,28 +17,27 @@ namespace {
 /// most that one asks for. A lane that reads 4 bytes of a sector of its own moves eight times what
 /// it uses.
 ClaimRow worst_traffic() {
-  constexpr double size = compared_size, element = 4, sector = 32;
+  constexpr double size = ladder_size, element = 4, sector = 32;
   constexpr double worst = 2 * size * size * size * element;
   const auto loads = [](const Entry& e) { return sector * counter_of("global_load_sectors")(e); };
   const auto moved = [](const Entry& e) {
     return counter_of("dram_read_bytes")(e) + counter_of("dram_write_bytes")(e);
   };
   const auto of_all = [](const char* name, Pick pick, Figure figure) {
-    return Quantity{name, at_size("fp32", compared_size), pick, std::move(figure), "B", has_figure};
+    return Quantity{name, at_size("fp32", ladder_size), pick, std::move(figure), "B", has_figure};
   };
-  return {.id = "GT2",
-          .statement =
-              "A product's traffic is between A, B and C once (read and written) and 2 m n k "
-              "elements",
-          .claimed = "4092 cubed: 268 MB to 548 GB",
-          .reading = {{of_all("most", Pick::most, loads), of_all("least", Pick::least, moved)}},
-          .checks = {{"most", 0, worst}, {"least", 0}},
-          .sentence = fmt::format(
-              "[at {} cubed most is read by {{most rung}}, {{most}} where 2 m n k elements are "
-              "{}][; least moves at DRAM by {{least rung}}, {{least}} where A, B and C once are "
-              "{}]",
-              compared_size, format_quantity(worst, "B"),
-              format_quantity(4 * size * size * element, "B"))};
+  return {
+      .id = "GT2",
+      .statement =
+          "A product's traffic is between A, B and C once (read and written) and 2 m n k elements",
+      .claimed = "4092 cubed: 268 MB to 548 GB",
+      .reading = {{of_all("most", Pick::most, loads), of_all("least", Pick::least, moved)}},
+      .checks = {{"most", 0, worst}, {"least", 0}},
+      .sentence = fmt::format(
+          "[at {} cubed most is read by {{most rung}}, {{most}} where 2 m n k elements are {}][; "
+          "least moves at DRAM by {{least rung}}, {{least}} where A, B and C once are {}]",
+          ladder_size, format_quantity(worst, "B"),
+          format_quantity(4 * size * size * element, "B"))};
 }
 
 /// What a lesson reads over what the library does, by its own entry: of the L2, since device memory
@@ -91,11 +90,10 @@ ClaimRow throttle_falls() {
 /// Bytes that the blocks of tiled rungs read, against 2 m n k / tile elements (with equal sides):
 /// of as many entries as have both figures, so that no row can say it.
 Claim blocks_read_again(std::span<const Entry> entries) {
-  Claim claim =
-      make_claim("GT1",
-                 "Every block re-reads its operands: global traffic is m n k (1 / tile rows + 1 / "
-                 "tile columns) elements",
-                 "2 m n k / tile elements");
+  Claim claim = make_claim("GT1",
+                           "Every block re-reads its operands: global traffic is m n k (1 / tile "
+                           "rows + 1 / tile columns) elements",
+                           "2 m n k / tile elements");
   bool all_equal = true;
   for (const Entry& entry : entries) {
     const double share =
@@ -121,8 +119,7 @@ std::vector<Claim> traffic_claims(std::span<const Entry> entries) {
           against_library(
               "GC10", "The shuffle-broadcast naive kernel reads 20 times what the library does",
               "20 x", 20, "column_major/01_naive", true,
-              "[{L2:.1f} x from the L2, {shared memory:.1f} x the wavefronts from shared "
-              "memory]"),
+              "[{L2:.1f} x from the L2, {shared memory:.1f} x the wavefronts from shared memory]"),
           entries),
       evaluate(throttle_falls(), entries),
       evaluate(against_library("GC12", "The 64 tile reads 1.6 times what the library does", "1.6 x",

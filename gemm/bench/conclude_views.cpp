@@ -1,10 +1,6 @@
-
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "gemm/bench/conclude_parts.h"
-#include "gemm/bench/problem.h"
+#include "gemm/bench/conclude.h"
 #include "results/format.h"
 #include "results/query.h"
 
@@ -32,7 +28,7 @@ Ladder ladder_at(std::span<const Entry> entries, const std::string& type, std::i
   return {type,
           fmt::format("{} at {} cubed", type, size),
           {{"part", {"ladder"}}, {"type", {type}}, {"m", {size}}},
-          best_of_ladder(entries, type, size),
+          best(select(entries, at_size(type, size))),
           libraries_among(ladder_of(entries, type, size))};
 }
 
@@ -71,6 +67,14 @@ std::vector<PlotLevel> levels_of(const Ladder& ladder) {
   return levels;
 }
 
+/// With those that hold a rung against its bound and the library.
+std::vector<std::string> compared(std::vector<std::string> columns) {
+  for (const char* column : {"of_bound", "of_bound_at_clock", ratio_to_cublas, ratio_to_cublaslt,
+                             "sm_clock", "throttle_reasons", "verdict"})
+    columns.emplace_back(column);
+  return columns;
+}
+
 View picture(const Ladder& ladder) {
   View view = ladder.view(View::Kind::plot, "Throughput by rung: ");
   view.note =
@@ -100,10 +104,7 @@ View figures(const Ladder& ladder) {
   } else {
     view.note += ".";
   }
-  for (const char* column : {"of_bound", "of_bound_at_clock", ratio_to_cublas, ratio_to_cublaslt,
-                             "sm_clock", "throttle_reasons", "verdict"}) {
-    view.columns.emplace_back(column);
-  }
+  view.columns = compared(std::move(view.columns));
   return view;
 }
 
@@ -113,24 +114,13 @@ View steps(const Ladder& ladder) {
       "What it gained is against the rung that it goes on from, which is the one before unless it "
       "is named; counters are those of these that changed most.";
   view.x = "rung";
-  view.columns = {"counter:global_load_sectors",
-                  "counter:global_load_requests",
-                  "counter:shared_load_wavefronts",
-                  "counter:shared_load_conflicts",
-                  "counter:shared_store_conflicts",
-                  "counter:l2_read_sectors",
-                  "counter:dram_read_bytes",
-                  "counter:instructions_executed",
-                  "counter:issue_active",
-                  "counter:tensor_pipe_active",
-                  "counter:achieved_occupancy",
-                  "counter:stall_long_scoreboard",
-                  "counter:stall_short_scoreboard",
-                  "counter:stall_mio_throttle",
-                  "counter:stall_lg_throttle",
-                  "counter:stall_barrier",
-                  "counter:stall_math_pipe_throttle",
-                  "counter:stall_gmma"};
+  for (const char* role :
+       {"global_load_sectors", "global_load_requests", "shared_load_wavefronts",
+        "shared_load_conflicts", "shared_store_conflicts", "l2_read_sectors", "dram_read_bytes",
+        "instructions_executed", "issue_active", "tensor_pipe_active", "achieved_occupancy",
+        "stall_long_scoreboard", "stall_short_scoreboard", "stall_mio_throttle",
+        "stall_lg_throttle", "stall_barrier", "stall_math_pipe_throttle", "stall_gmma"})
+    view.columns.push_back(std::string("counter:") + role);
   return view;
 }
 
@@ -203,26 +193,11 @@ View roofline(const Ladder& ladder) {
 }
 
 View contest(const std::string& type) {
-  View view;
-  view.title = "Against the vendor's library: " + type;
-  view.note = "A ratio above 1 is faster than the library, timed alternately in the same run.";
-  view.section = type;
-  view.where = {{"part", {"contest", "request"}}, {"type", {type}}};
-  view.columns = {"rung",
-                  "layout",
-                  "m",
-                  "n",
-                  "k",
-                  "time",
-                  "metric",
-                  "of_bound",
-                  "of_bound_at_clock",
-                  ratio_to_cublas,
-                  ratio_to_cublaslt,
-                  "sm_clock",
-                  "throttle_reasons",
-                  "verdict"};
-  return view;
+  return {.title = "Against the vendor's library: " + type,
+          .note = "A ratio above 1 is faster than the library, timed alternately in the same run.",
+          .where = {{"part", {"contest", "request"}}, {"type", {type}}},
+          .section = type,
+          .columns = compared({"rung", "layout", "m", "n", "k", "time", "metric"})};
 }
 
 /// Of one type, since rungs of others have the same names.
@@ -232,34 +207,23 @@ View lasting_load(std::span<const Entry> entries, const std::string& type) {
     rungs.emplace_back(rung_of(*entry));
     sizes.push_back(*find_axis(*entry, "m"));
   }
-  View view;
-  view.title = "In a burst and under lasting load: " + type;
-  view.note =
-      "Sustained: after two seconds of load, eight turns of half a second each, alternately with "
-      "the library; joules of one product from step to step of the GPU's energy counter, which a "
-      "burst is too short for, and the half width of the median turn's interval as a share of "
-      "them. Of a burst no power is told: NVML's readings mix its load with its rests.";
-  view.section = type;
-  view.where = {{"part", {"ladder", "contest", "sustained"}},
+  return {
+      .title = "In a burst and under lasting load: " + type,
+      .note =
+          "Sustained: after two seconds of load, eight turns of half a second each, alternately "
+          "with the library; joules of one product from step to step of the GPU's energy counter, "
+          "which a burst is too short for, and the half width of the median turn's interval as a "
+          "share of them. Of a burst no power is told: NVML's readings mix its load with its "
+          "rests.",
+      .where = {{"part", {"ladder", "contest", "sustained"}},
                 {"type", {type}},
                 {"m", sizes},
-                {"rung", rungs}};
-  view.columns = {"rung",
-                  "m",
-                  "part",
-                  "time",
-                  "metric",
-                  ratio_to_cublas,
-                  ratio_to_cublaslt,
-                  "extra:joules",
-                  "extra:joules_half_width",
-                  "extra:joules:cuBLAS",
-                  "extra:joules:cuBLASLt, best of 32",
-                  "sm_clock",
-                  "power",
-                  "throttle_reasons",
-                  "verdict"};
-  return view;
+                {"rung", rungs}},
+      .section = type,
+      .columns = {"rung", "m", "part", "time", "metric", ratio_to_cublas, ratio_to_cublaslt,
+                  "extra:joules", "extra:joules_half_width", "extra:joules:cuBLAS",
+                  "extra:joules:cuBLASLt, best of 32", "sm_clock", "power", "throttle_reasons",
+                  "verdict"}};
 }
 
 bool measured(std::span<const Entry> entries, const AxisFilter& filter) {

@@ -78,8 +78,7 @@ Loaded load() {
   get(lt, l.cublasLtMatmulPreferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute");
   if (missing != nullptr) {
     loaded.problem = fmt::format(
-        "{} has no {}: install cuBLAS {}.{} or newer, or name its folder in "
-        "FATHOM_CUBLAS_DIR.",
+        "{} has no {}: install cuBLAS {}.{} or newer, or name its folder in FATHOM_CUBLAS_DIR.",
         l.path, missing, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR);
     return loaded;
   }

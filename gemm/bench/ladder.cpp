@@ -2,14 +2,36 @@
 #include <iterator>
 #include <string>
 
-#include "gemm/best/contenders.h"
 #include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm {
 
+// Each is a function of its file.
+namespace fp32 {
+Rung planned_tiles(), sliced_depth();
+}
+namespace fp32_3xtf32 {
+Rung planned_tiles();
+}
+namespace fp64 {
+Rung late_reads();
+}
+namespace half {
+Rung deferred_stores(Class of);
+}
+namespace tf32 {
+Rung large_clusters();
+}
+namespace fp8 {
+Rung promoted(), fast_accumulation();
+}
+namespace int8 {
+Rung wgmma();
+}
+
 namespace {
 
-/// Those that are no lessons.
+/// What is held against the vendor's library, beside the lessons.
 std::vector<Rung> contenders_of(Class of) {
   switch (of) {
     case Class::fp32:
@@ -22,7 +44,7 @@ std::vector<Rung> contenders_of(Class of) {
     case Class::bf16:
       return {half::deferred_stores(of)};
     case Class::tf32:
-      return {tf32::a_in_registers(), tf32::large_clusters()};
+      return {tf32::large_clusters()};
     case Class::fp8:
       return {fp8::promoted(), fp8::fast_accumulation()};
     case Class::int8:

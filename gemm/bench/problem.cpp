@@ -43,21 +43,17 @@ std::int64_t elements(std::int64_t rows, std::int64_t columns, std::int64_t lead
 
 }  // namespace
 
-int element_bytes(Element element) {
-  switch (element) {
-    case Element::f64:
-      return 8;
-    case Element::f32:
-    case Element::s32:
-      return 4;
-    case Element::f16:
-    case Element::bf16:
-      return 2;
-    case Element::e4m3:
-    case Element::s8:
-      return 1;
-  }
-  return 0;
+const ElementTraits& traits(Element element) {
+  static constexpr ElementTraits table[] = {
+      {4, std::numeric_limits<float>::max(), 0x1p-150, 1},    // f32
+      {8, std::numeric_limits<double>::max(), 0, 1},          // f64
+      {2, 65504, 0x1p-25, 1},                                 // f16
+      {2, 0x1.FEp127, 0x1p-134, 1},                           // bf16
+      {1, 448, 0, 1},                                         // e4m3
+      {1, 127, 0, 32},                                        // s8
+      {4, std::numeric_limits<std::int32_t>::max(), 0, 1000}  // s32
+  };
+  return table[static_cast<int>(element)];
 }
 
 std::span<const ClassTraits> all_classes() { return table; }

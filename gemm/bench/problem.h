@@ -11,8 +11,16 @@ namespace fathom::gemm {
 /// The type of a matrix element or of a scalar.
 enum class Element { f32, f64, f16, bf16, e4m3, s8, s32 };
 
-/// Bytes of one element.
-int element_bytes(Element element);
+/// What an element of a type holds, and how it is filled.
+struct ElementTraits {
+  int bytes;
+  double largest;            ///< finite value
+  double lost_below_normal;  ///< half of the smallest subnormal number: what a conversion to it may
+                             ///< lose beside its relative roundoff; 0: nothing is converted to it
+  double deviation;          ///< standard, of random data of the type (harness/buffers.h)
+};
+const ElementTraits& traits(Element element);
+inline int element_bytes(Element element) { return traits(element).bytes; }
 
 /// How a product's numbers are held and computed: each has a ladder of rungs of its own.
 /// `fp32_3xtf32` has fp32 operands and fp32 accuracy, by three products on the tensor cores.

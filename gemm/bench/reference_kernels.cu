@@ -1,12 +1,9 @@
 #include "gemm/bench/reference_kernels.h"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
-
 #include <algorithm>
 #include <type_traits>
 
+#include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/operands.cuh"
 #include "harness/cuda_check.h"
 
@@ -169,8 +166,9 @@ __global__ void __launch_bounds__(threads)
   if (gap_written != 0) atomicAdd(&deviation->gap_written, gap_written);
 }
 
-template <class In, class Out, class Accumulator = Sum>
+template <class In, class Out>
 void reference_as(const Arguments& arguments, const Reference& reference, cudaStream_t stream) {
+  using Accumulator = std::conditional_t<std::is_same_v<In, double>, ExactSum, Sum>;
   auto p = column_major<In, Out, double>(arguments);
   if (traits(arguments.problem.of).scalar == Element::f32) {
     p.alpha = static_cast<float>(p.alpha);
@@ -203,38 +201,16 @@ void compare_as(const Arguments& arguments, const Reference& reference, const To
 void launch_reference_product(const Arguments& arguments, const Reference& reference,
                               cudaStream_t stream) {
   if (is_empty(arguments.problem)) return;
-  switch (arguments.problem.of) {
-    case Class::fp32:
-    case Class::fp32_3xtf32:
-    case Class::tf32:
-      return reference_as<float, float>(arguments, reference, stream);
-    case Class::fp64:
-      return reference_as<double, double, ExactSum>(arguments, reference, stream);
-    case Class::fp16:
-      return reference_as<__half, __half>(arguments, reference, stream);
-    case Class::bf16:
-      return reference_as<__nv_bfloat16, __nv_bfloat16>(arguments, reference, stream);
-    case Class::fp8:
-      return reference_as<__nv_fp8_e4m3, __nv_bfloat16>(arguments, reference, stream);
-    case Class::int8:
-      return reference_as<signed char, int>(arguments, reference, stream);
-  }
+  with_types(arguments.problem.of, [&]<class T>(T) {
+    reference_as<typename T::In, typename T::Out>(arguments, reference, stream);
+  });
 }
 
 void launch_compare(const Arguments& arguments, const Reference& reference,
                     const Tolerance& tolerance, Deviation* deviation, cudaStream_t stream) {
-  switch (traits(arguments.problem.of).output) {
-    case Element::f64:
-      return compare_as<double>(arguments, reference, tolerance, deviation, stream);
-    case Element::f16:
-      return compare_as<__half>(arguments, reference, tolerance, deviation, stream);
-    case Element::bf16:
-      return compare_as<__nv_bfloat16>(arguments, reference, tolerance, deviation, stream);
-    case Element::s32:
-      return compare_as<int>(arguments, reference, tolerance, deviation, stream);
-    default:
-      return compare_as<float>(arguments, reference, tolerance, deviation, stream);
-  }
+  with_types(arguments.problem.of, [&]<class T>(T) {
+    compare_as<typename T::Out>(arguments, reference, tolerance, deviation, stream);
+  });
 }
 
 }  // namespace fathom::gemm

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "gemm/bench/overflow.h"
+#include "gemm/bench/tolerance.h"
 #include "results/error.h"
 #include "results/suggestion.h"
 
@@ -140,6 +140,7 @@ std::string current_id(const std::string& former_id) {
       {"fp64/09_small_products", "fp64/08_late_reads"},
       {"fp32-3xtf32/01_promoted", "fp32-3xtf32/02_planned_tiles"},
       {"tf32/01_wgmma", "tf32/along_k/01_wgmma"},
+      {"tf32/02_a_in_registers", "tf32/03_large_clusters"},
       {"fp16/01_simt", "fp16/01_wmma_global"},
       {"fp16/02_wmma_global", "fp16/01_wmma_global"},
       {"fp16/03_wmma", "fp16/02_wmma_shared"},

@@ -80,7 +80,7 @@ struct Rung {
   bool exact_capability =
       false;  ///< runs on that one only, as code with arch-specific features does
   /// Held against the vendor's library, at the goals' sizes too; who stands in:
-  /// gemm/bench/rung_choice.h.
+  /// gemm/bench/cases.h.
   bool contender = false;
   /// Of fp8: its sums keep the bits that the tensor cores drop when they accumulate fast, as those
   /// of the library that it is held against do.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "gemm/bench/claimed_products.h"
 #include "gemm/bench/launched_kernels.h"
+#include "gemm/bench/shapes.h"
 #include "gemm/bench/variant.h"
 #include "harness/cuda_check.h"
 #include "models/tile_quantisation.h"

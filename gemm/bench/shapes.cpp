@@ -1,8 +1,33 @@
 #include "gemm/bench/shapes.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 
+#include "models/gpu_table.h"
+#include "models/instruction_throughput.h"
+
 namespace fathom::gemm {
+namespace {
+
+/// What multiplies a class: FMA units, tensor cores, or the faster of both.
+struct Units {
+  Class of;
+  std::optional<models::NativeOperation> fma{};
+  std::optional<models::TensorType> tensor{};
+};
+constexpr Units units[] = {
+    {.of = Class::fp32, .fma = models::NativeOperation::f32_arithmetic},
+    {Class::fp64, models::NativeOperation::f64_arithmetic, models::TensorType::f64},
+    {.of = Class::fp32_3xtf32, .tensor = models::TensorType::tf32},
+    {.of = Class::tf32, .tensor = models::TensorType::tf32},
+    {.of = Class::fp16, .tensor = models::TensorType::f16},
+    {.of = Class::bf16, .tensor = models::TensorType::bf16},
+    {.of = Class::fp8, .tensor = models::TensorType::fp8},
+    {.of = Class::int8, .tensor = models::TensorType::s8}};
+
+}  // namespace
 
 std::span<const Shape> contested_shapes() {
   static constexpr std::array shapes{Shape{8192, 8192, 8192}, Shape{4095, 4095, 4095},
@@ -45,6 +70,65 @@ std::vector<Problem> other_layouts(const Problem& problem) {
     }
   }
   return found;
+}
+
+std::optional<Bound> arithmetic_peak(const DeviceFacts& device, Class of) {
+  const Units& u = *std::ranges::find(units, of, &Units::of);
+  const double native =
+      u.fma ? models::native_throughput(*u.fma, device.major, device.minor).value_or(0) : 0;
+  const double tensor =
+      u.tensor ? models::tensor_fma_per_clock(*u.tensor, device.major, device.minor).value_or(0)
+               : 0;
+  // Multiply-adds of one SM in a clock.
+  const double rate = std::max(native, tensor) / (of == Class::fp32_3xtf32 ? 3 : 1);
+  if (rate <= 0 || device.sms <= 0 || device.sm_clock_max_hz <= 0) return std::nullopt;
+  Bound bound;
+  bound.value = 2 * rate * device.sms * device.sm_clock_max_hz;
+  bound.source =
+      fmt::format("{} SMs x {:g} FMA of {}{} x 2 x {:.0f} MHz", device.sms, rate,
+                  tensor >= native ? "tensor cores" : "FMA units",
+                  of == Class::fp32_3xtf32 ? ", tf32 / 3" : "", device.sm_clock_max_hz * 1e-6);
+  bound.clock_hz = device.sm_clock_max_hz;
+  return bound;
+}
+
+bool within_reach(const DeviceFacts& device, const Problem& problem, double longest_s) {
+  // Eight classes keep their largest matrices, C once more for the library; most of them have
+  // smaller elements.
+  constexpr double share_of_memory = 1.0 / 12;
+  const auto memory = static_cast<double>(device.memory_bytes);
+  if (memory > 0 && problem.minimum_bytes() > share_of_memory * memory) return false;
+  const auto peak = arithmetic_peak(device, problem.of);
+  return !peak || problem.flops() <= longest_s * peak->value;
+}
+
+std::optional<Problem> claimed_product(const Rung& rung) {
+  constexpr std::int64_t size = 8192;
+  if (rung.of != Class::fp16 || !rung.answers("G6")) return std::nullopt;
+  return make_problem(rung.of, size, size, size, Transpose::no, Transpose::no, 0.5, 0.5);
+}
+
+std::optional<double> published_peak(const std::string& device, Class of) {
+  const models::GpuSpec* gpu = models::find_gpu(device);
+  if (gpu == nullptr) return std::nullopt;
+  const auto of_class = [&]() -> models::Sourced<double> {
+    switch (of) {
+      case Class::fp16:
+        return gpu->fp16_flops;
+      case Class::bf16:
+        return gpu->bf16_flops;
+      case Class::tf32:
+        return gpu->tf32_flops;
+      case Class::fp8:
+        return gpu->fp8_flops;
+      case Class::int8:
+        return gpu->int8_ops;
+      default:
+        return {};
+    }
+  }();
+  if (!of_class.known()) return std::nullopt;
+  return of_class.value;
 }
 
 }  // namespace fathom::gemm

@@ -1,10 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "gemm/bench/problem.h"
+#include "gemm/bench/rung.h"
+#include "harness/device_facts.h"
+
+// Which products are measured, what bounds them, and the names under which a document has them.
 
 namespace fathom::gemm {
 
@@ -45,5 +51,40 @@ std::vector<Problem> other_layouts(const Problem& problem);
 /// and the choices among its algorithms and a rung's variants: figures taken under other conditions
 /// are not compared.
 inline constexpr double rest_of_bursts = 2;
+
+/// What the arithmetic units that a class of product is made for can do at most at the GPU's
+/// highest SM clock: of fp32 the FMA units, of fp64 the faster of FMA units and tensor cores, of
+/// `fp32_3xtf32` a third of tf32's rate, since it takes three products; of the others the tensor
+/// cores. FLOP/s. Nothing for a chip or a type whose rate is not known
+/// (models/instruction_throughput.h).
+std::optional<Bound> arithmetic_peak(const DeviceFacts& device, Class of);
+
+/// Whether a product belongs into the sweep on this GPU: its matrices leave room for those of the
+/// other classes, which stay where they are, and at the arithmetic peak a launch takes `longest_s`
+/// seconds at most. A sweep launches each some thirty times, and first rungs are a hundred times
+/// slower than the peak. What is not known of the GPU keeps nothing out.
+bool within_reach(const DeviceFacts& device, const Problem& problem, double longest_s);
+
+/// The axis `part` of what is measured for a claim's own sake, and the extra in which such an entry
+/// says what the GPU's maker publishes as the dense peak of its type, in FLOP/s.
+inline constexpr const char* claimed_part = "claim";
+inline constexpr const char* published_peak_key = "published_peak_FLOP_per_s";
+
+/// The value of the axis `rung` of the library measured by itself, for its counters: of an opponent
+/// none are read.
+inline constexpr const char* library_alone = "cuBLAS";
+
+/// The product of which a claim on this rung speaks, where it is none of the ladder's: of G6 8192
+/// cubed with alpha = beta = 0.5, in fp16.
+std::optional<Problem> claimed_product(const Rung& rung);
+
+/// What the maker of the GPU of this name publishes as the dense peak of a type on its tensor
+/// cores, sums in fp32 (models/gpu_table.h); nothing for one that the table lacks.
+std::optional<double> published_peak(const std::string& device, Class of);
+
+/// The note in which an entry names the kernel that multiplied, and its prefix if that is unknown;
+/// the reason follows.
+inline constexpr const char* kernel_note = "kernel";
+inline constexpr const char* unknown_kernel = "unknown: ";
 
 }  // namespace fathom::gemm

@@ -24,22 +24,16 @@ Probe ladder() {
       "library reach as far?";
   probe.method =
       "Each rung computes C = alpha op(A) op(B) + beta C of random normal data. Before it is "
-      "timed, "
-      "its C, filled with NaN and with guard bands around it and between its columns, is held "
-      "against an fp64 reference by another kernel, per element and in the Frobenius norm. The "
-      "rungs that are held against the vendor's library are timed alternately with it, with the "
-      "same layout, types and scalars: the library as it is called by default, and the fastest of "
-      "up to 32 of its algorithms with a workspace of 64 MiB. All of a ladder are timed in bursts: "
-      "before a sample "
-      "the GPU rests twice as long as the last one took. A product counts 2 m n k FLOP. The top "
-      "rung "
-      "of each ladder is swept over sizes, and around multiples of its tile, beside the library as "
-      "it "
-      "is called by default (of fp8, which cuBLAS itself does not take, the best of cuBLASLt): "
-      "without "
-      "rests, so that each point has the clock that power leaves it, and what tiles cost is "
-      "counted in "
-      "cycles.";
+      "timed, its C, filled with NaN and with guard bands around it and between its columns, is "
+      "held against an fp64 reference by another kernel, per element and in the Frobenius norm. "
+      "The rungs that are held against the vendor's library are timed alternately with it, with "
+      "the same layout, types and scalars: the library as it is called by default, and the fastest "
+      "of up to 32 of its algorithms with a workspace of 64 MiB. All of a ladder are timed in "
+      "bursts: before a sample the GPU rests twice as long as the last one took. A product counts "
+      "2 m n k FLOP. The top rung of each ladder is swept over sizes, and around multiples of its "
+      "tile, beside the library as it is called by default (of fp8, which cuBLAS itself does not "
+      "take, the best of cuBLASLt): without rests, so that each point has the clock that power "
+      "leaves it, and what tiles cost is counted in cycles.";
   probe.conclude = conclude;
   probe.claim_ids = claim_ids;
   probe.options = ladder_options();

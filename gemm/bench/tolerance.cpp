@@ -1,20 +1,13 @@
 #include "gemm/bench/tolerance.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace fathom::gemm {
 namespace {
-
-/// Half of the smallest subnormal number: what a conversion may lose beside its relative roundoff.
-double lost_below_normal(Element output) {
-  switch (output) {
-    case Element::f16: return 0x1p-25;
-    case Element::bf16: return 0x1p-134;
-    case Element::f32: return 0x1p-150;
-    default: return 0;
-  }
-}
 
 /// How often a sum of so many products is rounded. The tensor cores add 32 of 8-bit floating point
 /// to it at once (wgmma's k).
@@ -24,6 +17,20 @@ double roundings(Class of, std::int64_t depth) {
 
 /// In units of u sqrt(k): four times what the roundings of the sums make of the norm.
 double norm_of_sums(Class of) { return of == Class::fp8 ? 4.0 / 8 : 4.0 / 2; }
+
+/// Its square, times 2^24 since what errors are held against grows with k and not with sqrt(k),
+/// times 2^40 elements is 2^1024: one more than fp64 has.
+constexpr double largest_checked = 0x1p480;
+
+/// Of scalars so large that what they make of sums has no number any more: the same products,
+/// smaller by this, have one.
+constexpr double far_less = 0x1p-600;
+
+/// Rounded to three digits, towards 0.
+double rounded_down(double x) {
+  const double digit = std::pow(10, std::floor(std::log10(x)) - 2);
+  return std::floor(x / digit) * digit;
+}
 
 }  // namespace
 
@@ -37,10 +44,47 @@ Tolerance tolerance(const Problem& problem, bool promoted) {
   result.per_magnitude =
       (8 * std::sqrt(roundings(problem.of, depth)) + 4) * t.sum_roundoff + 2 * t.input_roundoff;
   result.per_value = t.output_roundoff;
-  result.absolute = lost_below_normal(t.output);
+  result.absolute = traits(t.output).lost_below_normal;
   result.relative_frobenius = (norm_of_sums(problem.of) * root + 8) * t.sum_roundoff +
                               2 * t.input_roundoff + t.output_roundoff;
   return result;
+}
+
+double largest_of_product(const Problem& p) {
+  const ClassTraits& t = traits(p.of);
+  const double alpha = p.k == 0 ? 0 : std::abs(p.alpha) * std::pow(traits(t.input).deviation, 2);
+  const double beta = std::abs(p.beta) * traits(t.output).deviation;
+  constexpr double s = 32;
+  return std::sqrt(2 * s) * std::hypot(alpha * std::sqrt(static_cast<double>(p.k)), beta) +
+         s * alpha;
+}
+
+std::optional<std::string> overflows(const Problem& p) {
+  const Element output = traits(p.of).output;
+  const double largest = traits(output).largest, limit = std::min(largest, largest_checked),
+               reached = largest_of_product(p);
+  if (reached <= limit) return std::nullopt;
+  Problem less = p;
+  less.alpha *= far_less;
+  less.beta *= far_less;
+  const double share = limit * far_less / largest_of_product(less);
+  const bool whole = output == Element::s32, of_alpha = p.beta == 0,
+             of_beta = p.k == 0 || p.alpha == 0;
+  std::string instead;
+  if (of_alpha || of_beta) {
+    const double most = std::abs(of_alpha ? p.alpha : p.beta) * share;
+    instead = fmt::format("{} up to {:.6g}", of_alpha ? "alpha" : "beta",
+                          whole ? std::floor(most) : rounded_down(most));
+  } else {
+    instead = fmt::format("both smaller, by a factor of {:.3g}", 1.01 / share);
+  }
+  return fmt::format(
+      "alpha is {} and beta {}: with k = {}, an element of C may reach {}, and the largest that {} "
+      "is {}: take {}",
+      p.alpha, p.beta, p.k,
+      std::isfinite(reached) ? fmt::format("{:.3g}", reached) : "more than fp64 holds",
+      limit == largest ? fmt::format("C of {} holds", traits(p.of).name) : "can be checked",
+      whole ? fmt::format("{:.0f}", limit) : fmt::format("{:.6g}", limit), instead);
 }
 
 }  // namespace fathom::gemm

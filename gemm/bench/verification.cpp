@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "harness/cuda_check.h"
-#include "harness/cuda_handles.h"
 
 namespace fathom::gemm {
 namespace {
@@ -56,40 +55,27 @@ void copy_columns(void* to, const void* from, std::size_t bytes, std::size_t col
 
 }  // namespace
 
-/// What the reference depends on: buffers of one role hold the same random data wherever they are.
-struct ReferenceStore::State {
-  Problem problem;
-  std::uint64_t seed = 0;
-  bool computed = false;
-  DeviceMemory<double> values, magnitudes;
-  std::size_t elements = 0;
-};
-
-ReferenceStore::ReferenceStore() : state_(std::make_unique<State>()) {}
-ReferenceStore::~ReferenceStore() = default;
-
 Reference ReferenceStore::of(const Arguments& arguments, std::uint64_t seed, cudaStream_t stream) {
-  State& s = *state_;
   const Problem& p = arguments.problem;
   const int step = reference_column_step(p);
-  if (!s.computed || s.problem != p || s.seed != seed) {
-    s.computed = false;
+  if (!computed_ || problem_ != p || seed_ != seed) {
+    computed_ = false;
     const auto needed =
-        static_cast<std::size_t>(std::max<std::int64_t>(p.m * ((p.n + step - 1) / step), 1));
-    if (s.elements < needed) {
-      s.elements = 0;
-      s.values.reset();
-      s.magnitudes.reset();
-      s.values = make_device_memory<double>(needed);
-      s.magnitudes = make_device_memory<double>(needed);
-      s.elements = needed;
+        static_cast<std::size_t>(std::max<std::int64_t>(p.m * ceil_div(p.n, step), 1));
+    if (elements_ < needed) {
+      elements_ = 0;
+      values_.reset();
+      magnitudes_.reset();
+      values_ = make_device_memory<double>(needed);
+      magnitudes_ = make_device_memory<double>(needed);
+      elements_ = needed;
     }
-    launch_reference_product(arguments, {s.values.get(), s.magnitudes.get(), step}, stream);
-    s.problem = p;
-    s.seed = seed;
-    s.computed = true;
+    launch_reference_product(arguments, {values_.get(), magnitudes_.get(), step}, stream);
+    problem_ = p;
+    seed_ = seed;
+    computed_ = true;
   }
-  return {s.values.get(), s.magnitudes.get(), step};
+  return {values_.get(), magnitudes_.get(), step};
 }
 
 int reference_column_step(const Problem& p) {

@@ -8,6 +8,7 @@
 #include "gemm/bench/reference_kernels.h"
 #include "gemm/bench/rung.h"
 #include "gemm/bench/tolerance.h"
+#include "harness/cuda_handles.h"
 #include "harness/probe.h"
 
 namespace fathom::gemm {
@@ -26,15 +27,17 @@ std::optional<std::string> judge(const Problem& problem, const Tolerance& tolera
 /// Keeps the last reference computed, since many rungs in a row compute the same product.
 class ReferenceStore {
  public:
-  ReferenceStore();
-  ~ReferenceStore();
   /// The reference of this product, whose `c` is the old C (not read where beta is 0). The data are
   /// known by `seed` alone: all of one program's operands of a class are the same random data.
   Reference of(const Arguments& arguments, std::uint64_t seed, cudaStream_t stream);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // What the reference depends on: buffers of one role hold the same random data wherever they are.
+  Problem problem_;
+  std::uint64_t seed_ = 0;
+  bool computed_ = false;
+  DeviceMemory<double> values_, magnitudes_;
+  std::size_t elements_ = 0;
 };
 
 /// The matrices of a product on the GPU, of random normal data, with its reference in fp64, which

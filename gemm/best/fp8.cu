@@ -1,20 +1,13 @@
 // fp8 with sums that are as good as those of 16-bit types, and at the tensor cores' full rate with
 // the bits that they keep.
 
-#include <cuda_bf16.h>
-#include <cuda_fp8.h>
-
-#include "gemm/best/contenders.h"
+#include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/tma_shapes.cuh"
 
 namespace fathom::gemm::fp8 {
 
 /// e4m3 operands, C in bf16.
-struct Types {
-  using In = __nv_fp8_e4m3;
-  using Out = __nv_bfloat16;
-  using Scalar = float;
-};
+using Types = KernelTypes<__nv_fp8_e4m3, __nv_bfloat16, float>;
 
 Rung promoted() {
   Rung rung = best_rung<AlongKPromoted, Types>(Class::fp8, "01_promoted");

@@ -1,25 +1,17 @@
 // The tile's results wait in registers while the next tile is multiplied; for every layout and
 // shape.
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
-#include "gemm/best/contenders.h"
+#include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/tma_shapes.cuh"
 
 namespace fathom::gemm::half {
 
-template <class Element>
-struct Types {
-  using In = Element;
-  using Out = Element;
-  using Scalar = float;
-};
-
 Rung deferred_stores(Class of) {
   constexpr const char* name = "15_deferred_stores";
-  Rung rung = of == Class::fp16 ? best_rung<AnyLayout, Types<__half>>(of, name)
-                                : best_rung<AnyLayout, Types<__nv_bfloat16>>(of, name);
+  Rung rung =
+      of == Class::fp16
+          ? best_rung<AnyLayout, KernelTypes<__half, __half, float>>(of, name)
+          : best_rung<AnyLayout, KernelTypes<__nv_bfloat16, __nv_bfloat16, float>>(of, name);
   rung.idea =
       "The results of a tile stay in registers as 16-bit elements, and go to C a piece with each "
       "stage of the next tile. Clusters of 4 x 2 share both operands' tiles, with a second kernel "

@@ -1,18 +1,12 @@
 // The top kernel of the 16-bit ladder on 8-bit integers, exact in 32 bits.
 
-#include <cstdint>
-
-#include "gemm/best/contenders.h"
+#include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/tma_shapes.cuh"
 
 namespace fathom::gemm::int8 {
 
 /// Exact: sums and C in 32 bits.
-struct Types {
-  using In = std::int8_t;
-  using Out = int;
-  using Scalar = int;
-};
+using Types = KernelTypes<std::int8_t, int>;
 
 Rung wgmma() {
   Rung rung = best_rung<AlongK, Types>(Class::int8, "01_wgmma");

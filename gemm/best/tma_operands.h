@@ -8,10 +8,10 @@
 
 #include "gemm/bench/problem.h"
 #include "gemm/bench/rung.h"
-#include "gemm/best/operand_copies.h"
 
-// Operands as kernels of TMA need them: contiguous along the dimension that the kernel
-// is made for, and every column on 16 bytes. What is not so is copied to the workspace first.
+// Operands as kernels of TMA need them: contiguous along the dimension that the kernel is made for,
+// and every column on 16 bytes. What is not so is copied to the workspace first. And what is done
+// instead of a product.
 
 namespace fathom::gemm {
 
@@ -47,5 +47,27 @@ struct TmaOperands {
   static TmaOperands prepared(const Arguments& arguments, const MajorsTaken& taken,
                               std::byte* workspace, cudaStream_t stream);
 };
+
+/// A matrix in memory of `lines` lines of `length` contiguous elements of `bytes` bytes (1, 2, 4
+/// or, to be realigned, 8), `stride` elements from one to the next.
+struct Lines {
+  const void* data;
+  std::int64_t lines, length, stride;
+  int bytes;
+};
+
+/// Copies it to where lines start on 16 bytes; `target_stride` in elements. Gaps between lines
+/// become anything.
+void launch_realign(const Lines& source, void* target, std::int64_t target_stride,
+                    cudaStream_t stream);
+/// Copies its transpose: `length` lines of `lines` elements.
+void launch_transpose(const Lines& source, void* target, std::int64_t target_stride,
+                      cudaStream_t stream);
+
+/// C = beta C: a product whose k or alpha is 0. Where beta is 0, C is not read.
+void launch_scale(const Arguments& arguments, cudaStream_t stream);
+
+/// Nothing to do, or no more than to scale C: done, and true.
+bool launch_without_product(const Arguments& arguments, cudaStream_t stream);
 
 }  // namespace fathom::gemm

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gemm/blocks/mbarrier.cuh"
-#include "gemm/blocks/tile_order.cuh"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 

@@ -1,14 +1,66 @@
 #pragma once
 
-#include "gemm/blocks/async_copy.cuh"
-#include "gemm/blocks/mma_sync.cuh"
-#include "gemm/blocks/staged_rows.cuh"
-#include "gemm/blocks/tensor_types.cuh"
+#include <type_traits>
 
-// The steps that are the same in several lessons of 16-bit elements: tiles of `lines` lines of
-// `length` elements, copied by words of 16 bytes, and a warp's fragments of them.
+#include "gemm/blocks/async_copy.cuh"
+#include "gemm/blocks/epilogue.cuh"
+#include "gemm/blocks/mma_sync.cuh"
+#include "gemm/blocks/operands.cuh"
+
+// The steps that are the same in several lessons of 16-bit elements: a warp's place in a tile, its
+// sums' way to C, tiles of `lines` lines of `length` elements, copied by words of 16 bytes, and a
+// warp's fragments of them.
 
 namespace fathom::gemm {
+
+/// Whether the chip that is compiled for multiplies matrices of this 16-bit type: fp16 from sm_75
+/// on, bf16 from sm_80 on. A kernel for another is compiled empty, and never launched.
+template <class Element>
+inline constexpr bool has_matrix_products =
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    std::is_same_v<Element, __half>;
+#else
+    true;
+#endif
+
+/// First row and column of this warp's part of a block's tile; neighbouring warps have neighbouring
+/// columns.
+struct WarpPlace {
+  int m, n;
+};
+template <class Tile>
+__device__ WarpPlace warp_place() {
+  constexpr int warps_n = Tile::n / Tile::warp_n;
+  static_assert(Tile::m / Tile::warp_m * warps_n * 32 == Tile::threads);
+  // The same in all lanes, and known to be.
+  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
+  return {warp / warps_n * Tile::warp_m, warp % warps_n * Tile::warp_n};
+}
+
+/// A warp's sums on their way from the tensor cores' fragments to C: 16 rows of `Columns`, in a
+/// piece of shared memory of the warp's own.
+template <int Columns>
+struct StagedRows {
+  /// Eight words between the rows: four rows of eight neighbours, as half a warp holds of a
+  /// fragment, lie in all banks.
+  static constexpr int pitch = Columns + 8;
+  static constexpr int floats = 16 * pitch;
+  static constexpr int bytes = floats * static_cast<int>(sizeof(float));
+
+  /// Stores them to C from (row, column) on, four neighbours a lane: C's lines start on four
+  /// elements. For whole warps, which have written the rows before and may do so again after.
+  template <class Out>
+  static __device__ void store(const float* staged, const Product<Out, Out, float>& p, int row,
+                               int column) {
+    constexpr int lanes = Columns / 4;  // of a row
+    const int lane = static_cast<int>(threadIdx.x) % 32, own_column = lane % lanes * 4;
+    __syncwarp();
+#pragma unroll
+    for (int r = lane / lanes; r < 16; r += 32 / lanes)
+      store_vector(p, row + r, column + own_column, staged + r * pitch + own_column);
+    __syncwarp();
+  }
+};
 
 /// Lines with a word of padding: neighbouring lines start in other banks.
 template <int length>

@@ -2,10 +2,10 @@
 
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/register_sums.cuh"
-#include "gemm/blocks/specialised_launch.cuh"
+#include "gemm/blocks/tma_product.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 
-// The warp-specialised product with its first operand through registers.
+// The warp-specialised product with its first operand through registers, and its launch.
 
 namespace fathom::gemm {
 
@@ -86,7 +86,7 @@ __device__ inline void store_block(const TiledProduct<float, float>& p,
 /// the operand on its way takes what the producer threads can do without.
 inline constexpr int register_product_loading = 24, register_product_multiplying = 240;
 
-template <RegisterKernelConfig d>
+template <KernelConfig d>
 constexpr int register_product_shared_bytes() {
   constexpr KernelConfig ring = d.ring();
   return 1024 + TileRing<ring>::bytes + TileRing<ring>::barrier_bytes;
@@ -111,13 +111,13 @@ __device__ inline void keep_block(std::uint32_t tile, const std::uint32_t (&sums
 }
 
 /// A warpgroup's tiles: multiplied and, but for a split k, stored.
-template <Major major, RegisterKernelConfig d>
+template <Major major, KernelConfig d>
 __device__ inline void multiply_register_tiles(const TiledProduct<float, float>& p,
                                                const RegisterSource<d>& source) {
   constexpr KernelConfig ring = d.ring();
   const DepthRange range = depth_range<ring>(p, source.place);
   RingPosition<d.stages> position;
-  std::uint32_t sums[d.columns / 2];
+  std::uint32_t sums[d.n / 2];
 #pragma unroll
   for (std::uint32_t& sum : sums) sum = 0;
   // The compiler would set a known value just before the first product reads it, between products
@@ -135,7 +135,7 @@ __device__ inline void multiply_register_tiles(const TiledProduct<float, float>&
     }
     if constexpr (d.split_k > 1) {
       named_barrier(1, ring.consumers * 128);  // both warpgroups have read the ring
-      keep_block<major, d.columns>(source.ring.tiles, sums, first_row);
+      keep_block<major, d.n>(source.ring.tiles, sums, first_row);
       return;
     } else {
       store_block<major>(p, sums, corner.m + first_row, corner.n / d.planes());
@@ -143,14 +143,14 @@ __device__ inline void multiply_register_tiles(const TiledProduct<float, float>&
   }
 }
 
-/// `Kernel` has the RegisterKernelConfig `config` and the Major of its first operand, `major`. The
+/// `Kernel` has the KernelConfig `config` and the Major of its first operand, `major`. The
 /// columns of p.map_b are those of all planes, tile by tile.
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::config.ring().threads(), 1)
     register_product(const __grid_constant__ TiledProduct<float, float> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  constexpr RegisterKernelConfig d = Kernel::config;
-  constexpr KernelConfig ring_config = d.ring(), sums_config = d.sums();
+  constexpr KernelConfig d = Kernel::config;
+  constexpr KernelConfig ring_config = d.ring();
   extern __shared__ std::byte shared[];
   if constexpr (d.has_tail) asm volatile("griddepcontrol.launch_dependents;");
   const ClusterPlace<ring_config> place;
@@ -182,8 +182,7 @@ __global__ void __launch_bounds__(Kernel::config.ring().threads(), 1)
       const TileScheduler<ring_config> scheduler(p);
       TileIndex corner = scheduler.corner(p, place);
       corner.n /= d.planes();
-      if (!scheduler.done())
-        store_cluster_sum<sums_config>(p, ring.tiles, ClusterPlace<sums_config>(), corner);
+      if (!scheduler.done()) store_cluster_sum<d>(p, ring.tiles, ClusterPlace<d>(), corner);
     }
     cluster_sync();
   }
@@ -192,10 +191,92 @@ __global__ void __launch_bounds__(Kernel::config.ring().threads(), 1)
 #endif
 }
 
-template <RegisterKernelConfig d>
+template <KernelConfig d>
 ClusterLaunch register_launch(cudaStream_t stream) {
   constexpr KernelConfig ring = d.ring();
   return {1, ring.threads(), register_product_shared_bytes<d>(), ring.cluster(), stream};
+}
+
+/// A kernel's shape and the way in which its first operand lies. A shape is a type, since kernels
+/// are named by types (gemm/blocks/tma_product.cuh): it has a KernelConfig `config` and, as
+/// `majors`, the layouts of the operands that it is compiled for, the second always along k.
+template <class Shape, Major first>
+struct RegisterKernel {
+  static constexpr KernelConfig config = Shape::config;
+  static constexpr Major major = first;
+};
+
+/// The operands of such a kernel: `first` by way of registers, contiguous either way; `second`
+/// along k, or where it is split into planes, those.
+struct RegisterOperands {
+  TmaOperand first, second;
+  /// Whether `first` is BLAS's A, so that the kernel computes BLAS's C; else it computes the
+  /// transpose, as other kernels do (gemm/bench/problem.h).
+  bool a_first = false;
+};
+
+template <class Shape, Major first>
+void launch_register_kernel(const TiledProduct<float, float>& product, cudaStream_t stream) {
+  constexpr KernelConfig d = Shape::config;
+  constexpr auto kernel = &register_product<RegisterKernel<Shape, first>>;
+  if constexpr (d.has_tail) {
+    constexpr KernelConfig tail = TailOf<Shape>::config;
+    launch_with_tail_kernel<kernel, d.ring(),
+                            &register_product<RegisterKernel<TailOf<Shape>, first>>, tail.ring()>(
+        product, register_launch<d>(stream), register_launch<tail>(stream));
+  } else {
+    launch_scheduled<kernel, d.ring()>(product, register_launch<d>(stream));
+  }
+}
+
+/// Launches the shape; `columns` is the outer size of the second operand itself.
+template <class Shape>
+void launch_register_shape(const Arguments& arguments, const RegisterOperands& operands,
+                           std::int64_t columns, cudaStream_t stream) {
+  constexpr KernelConfig d = Shape::config;
+  constexpr KernelConfig ring = d.ring();
+  const Problem& p = arguments.problem;
+  TiledProduct<float, float> product{};
+  product.map_a = operand_map(operands.first);
+  product.map_b = operand_map(operands.second, ring.narrow_b ? ring.n : block_side);
+  product.m = static_cast<int>(operands.first.outer);
+  product.n = static_cast<int>(columns);
+  product.depth = static_cast<int>(ceil_div(p.k, stage_depth<float>));
+  product.tiles_m = static_cast<int>(ceil_div(product.m, ring.m() * d.cluster_m));
+  product.tiles_n = static_cast<int>(ceil_div(columns, d.n * d.cluster_n));
+  product.first = 0;
+  product.end = product.step = product.tiles_m * product.tiles_n;
+  product.alpha = static_cast<float>(p.alpha);
+  product.beta = static_cast<float>(p.beta);
+  product.c = {static_cast<float*>(arguments.c), operands.a_first ? 1 : p.ldc,
+               operands.a_first ? p.ldc : 1};
+  product.tma_stores = columns_aligned(p.ldc, Element::f32, map_alignment) &&
+                       columns_aligned(p.m, Element::f32, map_alignment);
+  if constexpr (takes(Shape::majors, Major::k, Major::k)) {
+    if (operands.first.major == Major::k) launch_register_kernel<Shape, Major::k>(product, stream);
+  }
+  if constexpr (takes(Shape::majors, Major::outer, Major::k)) {
+    if (operands.first.major == Major::outer)
+      launch_register_kernel<Shape, Major::outer>(product, stream);
+  }
+}
+
+/// What a rung reports of a shape: the tile's rows are those of the operand that goes through
+/// registers, and where that is BLAS's A, those of C, which the rung's own view has as columns.
+template <class Shape>
+RungKernel register_kernel(bool a_first) {
+  constexpr KernelConfig d = Shape::config, ring = d.ring();
+  const RungKernel kernel{
+      reinterpret_cast<const void*>(&register_product<RegisterKernel<Shape, Major::outer>>),
+      ring.threads(),
+      register_product_shared_bytes<d>(),
+      ring.m(),
+      d.n,
+      stage_depth<float>,
+      d.split_k,
+      d.cluster_m,
+      d.cluster_n};
+  return a_first ? kernel.transposed() : kernel;
 }
 
 }  // namespace fathom::gemm

@@ -2,9 +2,9 @@
 
 #include "gemm/blocks/cluster_sum.cuh"
 #include "gemm/blocks/mbarrier.cuh"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/promoted_sums.cuh"
 #include "gemm/blocks/single_tile_block.cuh"
-#include "gemm/blocks/tile_order.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 
@@ -108,7 +108,7 @@ inline constexpr int consumer_registers = d.deferred_stores ? 240 : 232;
 /// Of all warps' buffers.
 template <KernelConfig d>
 inline constexpr int staging_bytes =
-    d.tma_stores ? d.consumers * 4 * staging_slots * staged_bytes : 0;
+    d.tma_stores ? d.consumers * 4 * staging_slots* staged_bytes : 0;
 
 /// Dynamic shared memory of a block: the ring on 1024 bytes, the buffers of C, the barriers.
 template <KernelConfig d>

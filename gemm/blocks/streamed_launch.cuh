@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "gemm/bench/rung.h"
-#include "gemm/best/operand_copies.h"
+#include "gemm/best/tma_operands.h"
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/streamed_product.cuh"
 

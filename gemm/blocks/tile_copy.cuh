@@ -51,9 +51,6 @@ class TileCopy {
     target_ = static_cast<std::uint32_t>((k_ * pitch + outer_) * sizeof(float));
   }
 
-  /// Where this thread reads next.
-  __device__ const void* source() const { return source_; }
-
   /// Copies the next `depth` of k into the stage at `stage`; the rest of the tile becomes zero.
   /// `anywhere` is any element of the matrix: what is not to be read still needs an address.
   __device__ void copy_first(std::uint32_t stage, int depth, const float* anywhere) {

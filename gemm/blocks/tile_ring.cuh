@@ -44,7 +44,19 @@ struct KernelConfig {
   bool has_tail = false;  ///< a tail kernel runs beside it on the SMs that its clusters leave
   /// Cluster tiles of an entry of the scheduler: more than one for a tail kernel.
   int parent_m = 1, parent_n = 1;
+  /// Three products of the operands' high and low parts, the first operand by way of registers; of
+  /// the second both parts are planes in memory (gemm/best/tf32_planes.h).
+  bool three_products = false;
 
+  __host__ __device__ constexpr int planes() const { return three_products ? 2 : 1; }
+  /// What the ring is told where the first operand goes through registers: its second one has the
+  /// columns of all planes.
+  __host__ __device__ constexpr KernelConfig ring() const {
+    KernelConfig d = *this;
+    d.n = n * planes();
+    d.a_in_registers = true;
+    return d;
+  }
   __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
   __host__ __device__ constexpr int cluster() const { return cluster_m * cluster_n * split_k; }
   /// Blocks of a cluster that share a tile of A or of B with one of them, itself included.

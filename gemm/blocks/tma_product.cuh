@@ -2,7 +2,8 @@
 
 #include "gemm/bench/rung.h"
 #include "gemm/best/tma_operands.h"
-#include "gemm/blocks/specialised_launch.cuh"
+#include "gemm/blocks/launch_cluster.h"
+#include "gemm/blocks/specialised_product.cuh"
 #include "gemm/blocks/tensor_map.h"
 
 // From a product's arguments to the launch of a kernel whose operands come by TMA. Host code.
@@ -80,6 +81,27 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(const Ar
   if ((d.tma_stores || d.single_tile) && product.tma_stores)
     product.map_c = tensor_map(arguments.c, output, p.m, p.n, p.ldc, 16);
   return product;
+}
+
+template <KernelConfig d>
+ClusterLaunch specialised_launch(cudaStream_t stream) {
+  return {1, d.threads(), specialised_shared_bytes<d>(), d.cluster(), stream, d.early};
+}
+
+template <class Kernel>
+void launch_specialised(const TiledProduct<typename Kernel::Out, typename Kernel::Scalar>& product,
+                        cudaStream_t stream) {
+  constexpr KernelConfig d = Kernel::config;
+  launch_scheduled<&specialised_product<Kernel>, d>(product, specialised_launch<d>(stream));
+}
+
+template <class Kernel, class Tail>
+void launch_specialised_with_tail(
+    const TiledProduct<typename Kernel::Out, typename Kernel::Scalar>& product,
+    cudaStream_t stream) {
+  constexpr KernelConfig d = Kernel::config, tail = Tail::config;
+  launch_with_tail_kernel<&specialised_product<Kernel>, d, &specialised_product<Tail>, tail>(
+      product, specialised_launch<d>(stream), specialised_launch<tail>(stream));
 }
 
 /// Launches the shape with the majors that the operands have.

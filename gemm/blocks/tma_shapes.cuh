@@ -1,7 +1,6 @@
 #pragma once
 
 #include "gemm/best/plan.h"
-#include "gemm/best/tma_plan.h"
 #include "gemm/blocks/tma_product.cuh"
 
 // The shapes of the top rungs, which every type has: a wide tile, and narrow ones for products of
@@ -180,24 +179,11 @@ RungPlan best_plan(const Problem& p, int sms) {
   return by(&launch_shape<WideTile<Layout>, Types>, tma_kernel<WideTile<Layout>, Types>(function));
 }
 
-/// Fills in what follows from the type.
-inline Rung hopper_rung(Class of, const char* name) {
-  Rung rung;
-  rung.name = name;
-  rung.of = of;
-  rung.capability = 90;
-  rung.exact_capability = true;
-  return rung;
-}
-
 /// The top rung of a type.
 template <class Layout, class Types>
 Rung best_rung(Class of, const char* name) {
-  Rung rung = hopper_rung(of, name);
-  rung.kernel = best_plan<Layout, Types>(make_problem(of, 4096, 4096, 4096), 1).kernel;
-  rung.contender = true;
+  Rung rung = hopper_contender<best_plan<Layout, Types>>(of, name);
   rung.promoted = Layout::promoted;
-  follow_plan<best_plan<Layout, Types>>(rung);
   return rung;
 }
 

@@ -2,12 +2,11 @@
 
 #include <cuda_fp8.h>
 
-#include <algorithm>
 #include <type_traits>
 
 #include "gemm/blocks/launch_cluster.h"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tensor_map.h"
-#include "gemm/blocks/tile_order.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 #include "gemm/ladder/lesson.h"
@@ -75,15 +74,13 @@ void map_product(TiledProduct<Out, Scalar>& product, const Arguments& arguments,
 
 /// A lesson whose kernel this is: launched with a cluster for each tile or, if `d.persistent`, with
 /// as many clusters as the GPU runs at once.
-template <class In, auto kernel, KernelConfig d, int threads, int shared_bytes>
-Lesson hopper_lesson(const char* name) {
+template <class In, auto kernel, KernelConfig d, int shared_bytes = ring_shared_bytes<d>,
+          int threads = d.threads()>
+Lesson hopper_lesson(const LessonText& text) {
   static constexpr auto is_own = [](const Problem& p) {
     return is_plain(p, lesson_transa<In>, d.m() * d.cluster_m, d.n, stage_depth<In>);
   };
-  Lesson lesson;
-  lesson.of = class_of_elements<In>;
-  lesson.name = name;
-  lesson.capability = 90;
+  Lesson lesson = lesson_of(class_of_elements<In>, 90, text);
   lesson.exact_capability = true;
   lesson.kernel = {reinterpret_cast<const void*>(kernel),
                    threads,
@@ -95,17 +92,10 @@ Lesson hopper_lesson(const char* name) {
                    d.cluster_m};
   lesson.takes_own_path = is_own;
   lesson.launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
-    if (!is_own(arguments.problem)) return launch_tensor_fallback(arguments, stream);
+    if (!is_own(arguments.problem)) return launch_fallback(arguments, stream);
     decltype(product_of(kernel)) product{};
     map_product<In>(product, arguments, d);
-    ClusterLaunch launch{1, threads, shared_bytes, d.cluster_m, stream};
-    int clusters = product.end;
-    if constexpr (d.persistent) {
-      static const int resident = needed_clusters(kernel, launch);
-      clusters = std::min(clusters, resident);
-    }
-    launch.blocks = clusters * d.cluster_m;
-    launch_cluster(kernel, launch, product);
+    launch_scheduled<kernel, d>(product, {1, threads, shared_bytes, d.cluster_m, stream});
   };
   return lesson;
 }

@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "gemm/ladder/lessons.h"
-
 namespace fathom::gemm {
 namespace {
 
@@ -26,14 +24,11 @@ LessonProductOf<T> lesson_product(const Arguments& arguments, View view) {
                        static_cast<const T*>(arguments.b),
                        p.ldb,
                        static_cast<T*>(arguments.c),
-                       p.ldc,
-                       p.transa == Transpose::yes,
-                       p.transb == Transpose::yes};
+                       p.ldc};
   if (view != View::column_major) {
     std::swap(q.m, q.n);
     std::swap(q.a, q.b);
     std::swap(q.lda, q.ldb);
-    std::swap(q.a_transposed, q.b_transposed);
   }
   return q;
 }
@@ -53,6 +48,18 @@ bool runs_on(const Rung& rung, int major, int minor) {
 
 std::string Lesson::parent_id() const {
   return *parent == 0 ? "" : std::string(traits(of).name) + "/" + parent;
+}
+
+Lesson lesson_of(Class of, int capability, const LessonText& text) {
+  Lesson lesson;
+  lesson.of = of;
+  lesson.name = text.name;
+  lesson.parent = text.parent;
+  lesson.idea = text.idea;
+  lesson.gain = text.gain;
+  lesson.claims = text.claims;
+  lesson.capability = std::max(capability, text.capability);
+  return lesson;
 }
 
 bool is_plain(const Problem& p, View view, const LessonTile& tile) {
@@ -94,13 +101,5 @@ template void launch_lesson(const Arguments&, cudaStream_t, View, LessonKernel<f
                             const LessonTile&);
 template void launch_lesson(const Arguments&, cudaStream_t, View, LessonKernel<double>,
                             const LessonTile&);
-
-void launch_fallback(const Arguments& arguments, cudaStream_t stream) {
-  if (arguments.problem.m == 0 || arguments.problem.n == 0) return;
-  if (arguments.problem.of == Class::fp64) return launch_fp64_fallback(arguments, stream);
-  const LessonProduct p = lesson_product<float>(arguments, View::row_major);
-  const std::int64_t tiles = ceil_div(p.m, fallback_tile) * ceil_div(p.n, fallback_tile);
-  launch_blocks(&fallback_product, dim3(static_cast<unsigned>(tiles)), fallback_threads, p, stream);
-}
 
 }  // namespace fathom::gemm

@@ -2,9 +2,25 @@
 #include <iterator>
 #include <string>
 
-#include "gemm/ladder/lessons.h"
+#include "gemm/ladder/lesson.h"
+#include "harness/cuda_check.h"
 
 namespace fathom::gemm {
+
+namespace fp64 {
+Lesson shared_memory(), register_tile(), tensor_cores(), wide_products(), tma(),
+    cluster_multicast();
+}
+/// fp16 and bf16: every lesson multiplies either type.
+namespace half {
+Lesson wmma_global(Class), wmma_shared(Class), mma_sync(Class), multistage(Class), wgmma(Class),
+    warp_specialised(Class), wide_tile(Class), persistent(Class), cluster_multicast(Class),
+    overlapped_epilogue(Class);
+}
+/// tf32, fp8 and int8, which wgmma takes along k alone; `promoted` is fp8's.
+namespace along_k {
+Lesson wgmma(Class), promoted();
+}
 
 std::vector<Lesson> lessons_of(Class of) {
   switch (of) {
@@ -41,6 +57,15 @@ const Lesson* find_lesson(const std::string& id) {
   static const std::vector<Lesson> lessons = all_lessons();
   const auto found = std::ranges::find(lessons, id, &Lesson::id);
   return found == lessons.end() ? nullptr : &*found;
+}
+
+void launch_blocks(const BlocksLaunch& launch, cudaStream_t stream) {
+  void* parameters[] = {launch.product};
+  cudaLaunchConfig_t config{};
+  config.gridDim = launch.grid;
+  config.blockDim = dim3(static_cast<unsigned>(launch.threads));
+  config.stream = stream;
+  FATHOM_CUDA(cudaLaunchKernelExC(&config, launch.kernel, parameters));
 }
 
 }  // namespace fathom::gemm

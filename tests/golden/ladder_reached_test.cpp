@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "gemm/bench/conclude_parts.h"
+#include "gemm/bench/conclude.h"
 #include "results/document_io.h"
 #include "results/query.h"
 

@@ -228,7 +228,7 @@ TEST_CASE("docs/ladder.md: each lesson's figures and code are its own", "[golden
     std::smatch found;
     REQUIRE(std::regex_search(rows, found, throughput));
     CHECK(ladder.find("<br>" + found[1].str() + "]") != std::string::npos);
-    const std::regex names_parent("lesson\\.parent = \"([a-z0-9_/]+)\"");
+    const std::regex names_parent("\\.parent = \"([a-z0-9_/]+)\"");
     if (std::regex_search(source, found, names_parent)) parent = lesson_of(found[1]);
     for (const auto& [text, file] : {std::pair{&added, &source}, {&removed, &parent}}) {
       std::istringstream pieces(*text);

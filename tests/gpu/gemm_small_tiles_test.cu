@@ -4,7 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "gemm/bench/rung.h"
-#include "gemm/best/tma_plan.h"
+#include "gemm/best/plan.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;

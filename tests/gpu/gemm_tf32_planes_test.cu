@@ -13,6 +13,7 @@
 
 using namespace fathom;
 using namespace fathom::gemm;
+using namespace fathom::gemm::fp32_3xtf32;
 
 namespace {
 

@@ -18,8 +18,16 @@
 #include "gemm/bench/tolerance.h"
 #include "gemm/bench/variant.h"
 #include "gemm/ladder/lesson.h"
-#include "gemm/ladder/lessons.h"
 #include "tests/host/host_run.h"
+
+namespace fathom::gemm {
+namespace fp32::row_major {
+Lesson naive();
+}
+namespace fp64 {
+Lesson shared_memory(), register_tile();
+}
+}  // namespace fathom::gemm
 
 using namespace fathom::gemm;
 using fathom::host_run::Buffer;

@@ -118,7 +118,7 @@ TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every 
     const char* producer;
     double share;  ///< at least, of the loop's clocks
   };
-  const auto& functions = disassemble_ladder("fp32", "producer_tiles");
+  const auto& functions = disassemble_ladder("fp32", "warp_specialised_tiles");
   for (const Expected& e : {Expected{"TmaProducer", 0.89}, Expected{"ThreadProducer", 0.89},
                             Expected{"TransposingProducer<true, false>", 0.89},
                             Expected{"TransposingProducer<false, true>", 0.89},

@@ -52,7 +52,7 @@ TEST_CASE("producer warps transpose by two instructions for 128 floats", "[sass]
     int rows;  ///< that a stage's transposed lines have in all
     int tma;   ///< boxes of a stage that TMA brings
   };
-  const auto& functions = disassemble_ladder("fp32", "producer_tiles");
+  const auto& functions = disassemble_ladder("fp32", "warp_specialised_tiles");
   std::vector<Expected> all;
   // Shares cut at stages and at bodies.
   for (const std::string cut : {"Cut)0>, fathom::gemm::fp32::", "Cut)1>, fathom::gemm::fp32::"}) {

@@ -148,7 +148,7 @@ const RungCode codes[] = {
     {"", "::any_product<__half", 1, "FFMA>=256 LDS STS BAR=2", later, two_blocks},
     {"", "::any_product<__nv_bfloat16", 1, "FFMA>=256 LDS STS BAR=2", later, two_blocks},
     {"", "::any_product<double", 1, "DFMA>=256 LDS STS BAR=2", "DMMA" + later, two_blocks},
-    {"", "::fallback_product(", 1, "FFMA>=256 LDS STS BAR=2", "STS.128" + later, two_blocks},
+    {"", "::any_product<float", 1, "FFMA>=256 LDS STS BAR=2", "STS.128" + later, two_blocks},
 };
 
 }  // namespace

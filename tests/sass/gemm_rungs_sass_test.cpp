@@ -74,7 +74,7 @@ TEST_CASE("every rung is made of what makes it what it is, and every kernel is s
     }
   }
   // What else a rung may launch.
-  for (const char* file : {"operand_copies", "tf32_planes"}) {
+  for (const char* file : {"tma_operands", "tf32_planes"}) {
     for (const SassFunction& kernel : disassemble_ladder("", file)) {
       CAPTURE(kernel.name);
       CHECK_FALSE(multiplies(kernel));

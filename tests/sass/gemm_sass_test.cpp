@@ -33,7 +33,7 @@ double loop_share(const SassFunction& function) {
 
 std::vector<const SassFunction*> pipelined(const std::string& tiling) {
   std::vector<const SassFunction*> found;
-  for (const SassFunction& function : disassemble_ladder("fp32", "tiling_")) {
+  for (const SassFunction& function : disassemble_ladder("fp32", "pipelined")) {
     if (function.name.find("pipelined_product<") != std::string::npos &&
         function.name.find("Tiling<" + tiling) != std::string::npos)
       found.push_back(&function);

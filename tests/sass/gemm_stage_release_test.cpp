@@ -35,7 +35,7 @@ int loads_in_flight(const SassFunction& kernel, std::size_t at) {
 // they were had products wrong by one k, hence StageRing::release (docs/gemm/tuning.md).
 TEST_CASE("a stage is given back when all of it has been read", "[sass][gemm]") {
   int kernels = 0;
-  for (const SassFunction& kernel : disassemble_ladder("fp32", "producer_tiles")) {
+  for (const SassFunction& kernel : disassemble_ladder("fp32", "warp_specialised_tiles")) {
     CAPTURE(kernel.name);
     REQUIRE(kernel.scoreboards.size() == kernel.lines.size());
     const auto released = std::ranges::find(kernel.instructions, "BAR.ARV");

@@ -119,12 +119,8 @@ std::vector<RungCode> other_tensor_codes() {
 
   const char *t16 = "HGMMA.64x16x8.F32.TF32", *t64 = "HGMMA.64x64x8.F32.TF32",
              *t128 = "HGMMA.64x128x8.F32.TF32", *t256 = "HGMMA.64x256x8.F32.TF32";
-  add_registers("tf32/02_a_in_registers", "::Across,", 1, {t256, 2, 4, 0, 2, 2, 2});
   const char* tf32_top = "tf32/03_large_clusters";
   add(tf32_top, "WideTile<fathom::gemm::AlongK>,", {t256, 4, 4, 2, 8});
-  add(tf32_top, "Columns16<", keeping(t16, 3, 0, 0));
-  add(tf32_top, "Columns64<", {t64, 4, 3, 0, 0});
-  add(tf32_top, "Columns128<", {t128, 4, 4, 0, 0});
   add_registers(tf32_top, "::LargeClusters,", 1, {t256, 2, 4, 0, 1, 1, 3});
   add_registers(tf32_top, "::LargeClusters>,", 1, {t256, 2, 4, 0, 2, 2, 2});
   add_registers(tf32_top, "::HalfWide,", 1, {t128, 2, 4, 0, 2, 1, 1});

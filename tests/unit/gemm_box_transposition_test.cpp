@@ -1,4 +1,4 @@
-#include "gemm/blocks/box_transposition.h"
+#include "gemm/blocks/box_transposition.cuh"
 
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>

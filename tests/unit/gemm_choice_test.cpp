@@ -6,10 +6,9 @@
 #include <string>
 
 #include "gemm/bench/cases.h"
-#include "gemm/bench/peak.h"
 #include "gemm/bench/request.h"
 #include "gemm/bench/rung.h"
-#include "gemm/bench/rung_choice.h"
+#include "gemm/bench/shapes.h"
 #include "results/error.h"
 
 using namespace fathom;

@@ -3,7 +3,6 @@
 #include <set>
 
 #include "gemm/bench/conclude.h"
-#include "gemm/bench/conclude_parts.h"
 #include "results/query.h"
 #include "tests/unit/planted_entries.h"
 
@@ -12,7 +11,7 @@ using namespace fathom::gemm;
 
 namespace {
 
-Entry entry(const char* rung, double throughput, std::int64_t size = compared_size,
+Entry entry(const char* rung, double throughput, std::int64_t size = ladder_size,
             const char* type = "fp32") {
   return planted::entry(std::string("gemm/") + type + "/" + rung + std::to_string(size),
                         {{"part", "ladder"},
@@ -60,7 +59,7 @@ TEST_CASE("a rung's share is of the faster library of the same run", "[gemm]") {
   // Another size or type is no answer.
   CHECK(verdict({entry("row_major/05_tile_2d", 35e12, 1024), contender(56e12)}, "GR5") ==
         ClaimVerdict::not_measured);
-  CHECK(verdict({entry("row_major/05_tile_2d", 35e12, compared_size, "fp64"), contender(56e12)},
+  CHECK(verdict({entry("row_major/05_tile_2d", 35e12, ladder_size, "fp64"), contender(56e12)},
                 "GR5") == ClaimVerdict::not_measured);
   const Claim claim = planted::claim(
       gemm::conclude(std::vector{entry("row_major/05_tile_2d", 25.5e12), contender(56e12)}).claims,
@@ -247,7 +246,7 @@ TEST_CASE("the answer names the fastest rung and the faster library's ratio", "[
 
 TEST_CASE("wmma from global memory is held against the library of fp16", "[gemm]") {
   const auto half = [](const char* rung, double throughput) {
-    return entry(rung, throughput, compared_size, "fp16");
+    return entry(rung, throughput, ladder_size, "fp16");
   };
   Entry top = half("13_all_layouts", 700e12);
   top.opponents = {opponent("cuBLAS", 750e12, 700.0 / 750)};
@@ -276,7 +275,7 @@ TEST_CASE("wmma's share of the peak is of what the GPU's maker publishes", "[gem
         ClaimVerdict::not_measured);
   const Claim claim = planted::claim(
       gemm::conclude(std::vector{claimed(350e12, 1000e12),
-                                 entry("13_all_layouts", 700e12, compared_size, "fp16")})
+                                 entry("13_all_layouts", 700e12, ladder_size, "fp16")})
           .claims,
       "G6");
   CHECK(claim.figure.find("35.0 %") != std::string::npos);
@@ -293,9 +292,9 @@ TEST_CASE("every claim that is announced is concluded, once", "[gemm]") {
 }
 
 TEST_CASE("fp8 is held against the library with the same sums", "[gemm]") {
-  Entry promoted = entry("01_promoted", 1368e12, compared_size, "fp8");
+  Entry promoted = entry("01_promoted", 1368e12, ladder_size, "fp8");
   promoted.opponents = {opponent("cuBLASLt, best of 32", 1371e12, 0.998)};
-  Entry fast = entry("02_fast_accumulation", 1520e12, compared_size, "fp8");
+  Entry fast = entry("02_fast_accumulation", 1520e12, ladder_size, "fp8");
   fast.opponents = {opponent("cuBLASLt, best of 32", 1497e12, 1.016)};
   const std::vector<View> views = gemm::conclude(std::vector{promoted, fast}).views;
   const auto picture =
@@ -368,7 +367,7 @@ TEST_CASE("the page has a section for each type that was measured, with peak and
 
 TEST_CASE("lasting load is a type's own: rungs of others have the same names", "[gemm]") {
   const auto sustained = [](const char* rung, const char* type) {
-    Entry e = entry(rung, 300e12, compared_size, type);
+    Entry e = entry(rung, 300e12, ladder_size, type);
     for (auto& [name, value] : e.axes) {
       if (name == "part") value = std::string("sustained");
     }
@@ -376,9 +375,9 @@ TEST_CASE("lasting load is a type's own: rungs of others have the same names", "
     return e;
   };
   const std::vector entries{
-      entry("01_wgmma", 330e12, compared_size, "tf32"), sustained("03_large_clusters", "tf32"),
-      entry("03_large_clusters", 387e12, compared_size, "tf32"),
-      entry("01_wgmma", 1400e12, compared_size, "int8"), sustained("01_wgmma", "int8")};
+      entry("01_wgmma", 330e12, ladder_size, "tf32"), sustained("03_large_clusters", "tf32"),
+      entry("03_large_clusters", 387e12, ladder_size, "tf32"),
+      entry("01_wgmma", 1400e12, ladder_size, "int8"), sustained("01_wgmma", "int8")};
   int found = 0;
   for (const View& view : gemm::conclude(entries).views) {
     if (!view.title.starts_with("In a burst")) continue;
@@ -395,7 +394,7 @@ TEST_CASE("lasting load is a type's own: rungs of others have the same names", "
 
 TEST_CASE("the layouts of a type stand beside the ladder's own", "[gemm]") {
   const auto in_layout = [](const char* rung, const char* layout, const char* part) {
-    Entry e = entry(rung, 700e12, compared_size, "fp16");
+    Entry e = entry(rung, 700e12, ladder_size, "fp16");
     for (auto& [name, value] : e.axes) {
       if (name == "part") value = std::string(part);
       if (name == "layout") value = std::string(layout);
@@ -415,7 +414,7 @@ TEST_CASE("the layouts of a type stand beside the ladder's own", "[gemm]") {
   CHECK(std::ranges::count_if(entries, [&](const Entry& e) { return matches(e, *view); }) == 3);
   CHECK(std::ranges::find(view->columns, "layout") != view->columns.end());
   // No layout but the ladder's own is a rung of it.
-  CHECK(ladder_of(entries, "fp16", compared_size).size() == 2);
+  CHECK(ladder_of(entries, "fp16", ladder_size).size() == 2);
 }
 
 TEST_CASE("a product that was asked for has its figures and counters on the page", "[gemm]") {

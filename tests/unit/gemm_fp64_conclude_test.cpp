@@ -1,7 +1,6 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "gemm/bench/conclude.h"
-#include "gemm/bench/conclude_parts.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
@@ -15,9 +14,9 @@ Entry shared_tiles(double load_conflicts, double store_conflicts) {
                             {"type", "fp64"},
                             {"rung", "01_shared_memory"},
                             {"layout", "NN"},
-                            {"m", compared_size},
-                            {"n", compared_size},
-                            {"k", compared_size},
+                            {"m", ladder_size},
+                            {"n", ladder_size},
+                            {"k", ladder_size},
                             {"alpha", 1.0},
                             {"beta", 0.0}},
                            3e12);

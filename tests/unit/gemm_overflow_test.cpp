@@ -7,9 +7,9 @@
 #include <cmath>
 #include <random>
 
-#include "gemm/bench/overflow.h"
 #include "gemm/bench/request.h"
 #include "gemm/bench/shapes.h"
+#include "gemm/bench/tolerance.h"
 #include "results/error.h"
 
 using namespace fathom;

@@ -10,7 +10,7 @@
 #include "gemm/bench/rung_workload.h"
 #include "gemm/best/fp32/tilings.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"
-#include "gemm/best/tma_plan.h"
+#include "gemm/best/plan.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
@@ -210,8 +210,6 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   CHECK(std::get<2>(tile(registers, 128, 8192, 8192)) == 2);
   CHECK(kernel(registers, 4096, 4096, 4096, yes, no).function == nullptr);
   CHECK(kernel(registers, 16, 8192, 8192).function == nullptr);
-  CHECK(tile("tf32/02_a_in_registers", 4096, 4096, 4096) == std::tuple{256, 128, 1});
-  CHECK(kernel("tf32/02_a_in_registers", 16, 8192, 8192).function == nullptr);
 
   // Where a GPU has too few tiles for large clusters, wide ones in clusters of two; skinny products
   // have the small side as columns, and halves of it one beside the other.

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "gemm/bench/conclude_parts.h"
+#include "gemm/bench/conclude.h"
 #include "gemm/bench/request.h"
 #include "gemm/bench/rung.h"
 #include "gemm/ladder/lesson.h"

@@ -1,9 +1,10 @@
 #include <catch2/catch_test_macros.hpp>
 
-#include "gemm/best/fp32_3xtf32/split_plan.h"
+#include "gemm/best/tf32_planes.h"
 
 using namespace fathom::gemm;
 using fp32_3xtf32::choose_operands;
+using fp32_3xtf32::tf32_planes;
 
 namespace {
 

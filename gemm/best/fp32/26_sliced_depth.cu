@@ -4,7 +4,6 @@
 
 #include <optional>
 
-#include "gemm/best/contenders.h"
 #include "gemm/best/fp32/sliced_product.cuh"
 #include "gemm/best/fp32/tilings.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"
@@ -57,21 +56,15 @@ RungPlan plan(const Problem& p, int sms) {
     kernel.parts = 0;
     return {tile->launch, tile->workspace_bytes(p, sms), kernel};
   }
-  const Plan tiles = make_plan(p, sms);
-  RungKernel kernel;
-  if (tiles.tiling != nullptr) {
-    kernel = tiles.tiling->kernel;
-    kernel.parts = tiles.parts;
-  }
-  return {&launch_planned, bytes_of_parts(p, tiles.parts), kernel, false};
+  RungPlan tiles = planned(p, sms);
+  tiles.own_path = false;
+  return tiles;
 }
 
 }  // namespace
 
 Rung sliced_depth() {
-  Rung rung;
-  rung.name = "26_sliced_depth";
-  rung.of = Class::fp32;
+  Rung rung = hopper_contender<plan>(Class::fp32, "26_sliced_depth");
   rung.idea =
       "TMA fills the stages, and of operands along k four warps transpose them in shared memory; "
       "eight warps multiply. A block an SM takes tiles one after the other; of those that would be "
@@ -83,11 +76,6 @@ Rung sliced_depth() {
       "8192 cubed the last wave is nine tenths and half full, which costs 3 %; products of few "
       "tiles keep every SM busy. A skinny product reads its large operand once, and no sums leave "
       "an SM.";
-  rung.capability = 90;
-  rung.exact_capability = true;
-  rung.contender = true;
-  rung.kernel = plan(make_problem(Class::fp32, 4096, 4096, 4096), 1).kernel;
-  follow_plan<plan>(rung);
   return rung;
 }
 

@@ -5,8 +5,8 @@
 #include "gemm/best/fp32/stream_k.h"
 #include "gemm/best/fp32/warp_specialised_tile.cuh"
 #include "gemm/blocks/box_transposition.cuh"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tile_copy.cuh"
-#include "gemm/blocks/tile_order.cuh"
 #include "gemm/blocks/tma.cuh"
 
 // Three ways to fill the ring of the warp-specialised product. A producer has

@@ -3,17 +3,23 @@
 #include "gemm/best/tma_operands.h"
 #include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
-#include "gemm/blocks/shared_load.cuh"
 #include "gemm/blocks/tensor_map.h"
 #include "gemm/blocks/thread_tile.cuh"
 #include "gemm/blocks/tma.cuh"
-#include "gemm/blocks/tma_product.cuh"
 #include "harness/cuda_check.h"
 
 // A product of few columns: a block has a tile as wide as C and the whole of k, and its warps take
 // turns along k, each with sums of the whole tile, which are added up in shared memory at the end.
 
 namespace fathom::gemm::fp32 {
+
+/// Loads four floats from a 16-byte aligned shared-memory address. Stays where it is among barriers
+/// and other such loads.
+__device__ inline void load_vector(float (&to)[4], std::uint32_t address) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+               : "r"(address));
+}
 
 /// A tile of 8 LanesM rows by N columns. A stage has Boxes x 32 of k; of its words of four k, warp
 /// w takes w, w + Warps and so on.

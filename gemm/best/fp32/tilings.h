@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gemm/bench/rung.h"
+#include "gemm/best/plan.h"
 
 // The pipelined kernel's tilings, and which of them, in how many parts of k, suits a product. Seen
 // row-major: m and n here are the problem's n and m.
@@ -51,15 +52,9 @@ std::size_t bytes_of_parts(const Problem& problem, int parts);
 void launch_add_parts(const Arguments& arguments, int parts, const float* sums,
                       cudaStream_t stream);
 
-/// Computes any product by its plan, and one that is too small for any tiling by the fallback. The
+/// Any product by that plan, and one that is too small for any tiling by the fallback. The
 /// workspace holds the parts' sums.
-void launch_planned(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream);
-
-TilingChoice tiling_128x256x16();
-TilingChoice tiling_128x256x8();
-TilingChoice tiling_256x128x16();
-TilingChoice tiling_128x128x8();
-TilingChoice tiling_256x16x16();
+RungPlan planned(const Problem& problem, int sms);
 
 /// What the plan takes, then every other tiling that fits the product, in one part and in the
 /// numbers of parts that use each round of blocks on the SMs in full: "128x256x16 in 4 parts". None

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "gemm/best/fp32/producers.cuh"
-#include "gemm/best/fp32/store_tile.cuh"
 #include "gemm/best/fp32/stream_k.h"
 #include "gemm/best/fp32/warp_specialised_tile.cuh"
+#include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
-#include "gemm/blocks/tile_order.cuh"
+#include "gemm/blocks/operands.cuh"
 
 // The warp-specialised product: a warpgroup fills the ring, the others multiply.
 

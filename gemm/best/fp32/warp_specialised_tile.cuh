@@ -12,18 +12,17 @@ namespace fathom::gemm::fp32 {
 /// is 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with `PadA` and
 /// `PadB` floats between lines. The loop's body goes `Body` of k at once.
 template <int TM, int TN, int WarpsM, int WarpsN, int LanesM, int Stages, int Body, int PadA,
-          int PadB, bool AskEarly = false, Cut C = Cut::stages>
+          int PadB, Cut C = Cut::stages>
 struct WarpSpecialisedTile {
   static constexpr Cut cut = C;
   template <Cut Other>
-  using WithCut = WarpSpecialisedTile<TM, TN, WarpsM, WarpsN, LanesM, Stages, Body, PadA, PadB,
-                                      AskEarly, Other>;
+  using WithCut =
+      WarpSpecialisedTile<TM, TN, WarpsM, WarpsN, LanesM, Stages, Body, PadA, PadB, Other>;
   static constexpr int rows = TM, columns = TN;
   static constexpr int m = TM * LanesM * WarpsM, n = TN * (32 / LanesM) * WarpsN, k = 32;
   static constexpr int stages = Stages, body = Body;
   /// Of k in what shares are counted in, and of these in a stage.
   static constexpr int step = C == Cut::stages ? k : Body, steps = k / step;
-  static constexpr bool asks_early = AskEarly;  ///< for the next stage, a body before it is needed
   using Threads = ThreadTile<m, n, TM, TN, WarpsM, WarpsN, LanesM>;
   /// The first of the block's threads multiply; a warpgroup fills the ring.
   static constexpr int consumer_threads = Threads::threads, producer_threads = 128,
@@ -146,8 +145,7 @@ class Consumer {
     [[maybe_unused]] int body = 0, stage_end = max(steps - bodies + 1, 1);
 #pragma unroll 1
     for (int left = steps * (Tile::step / Tile::body); left > 0; --left) {
-      bool ready = false;
-      if constexpr (Tile::asks_early) ready = has_ended(next_full_, next_.parity);
+      const bool ready = has_ended(next_full_, next_.parity);  // a body before it is needed
 #pragma unroll
       for (int k = 0; k < Tile::body; ++k) {
         if (k + 1 < Tile::body) {

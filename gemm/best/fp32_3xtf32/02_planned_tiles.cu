@@ -3,10 +3,9 @@
 
 #include <utility>
 
-#include "gemm/best/contenders.h"
-#include "gemm/best/fp32_3xtf32/split_plan.h"
 #include "gemm/best/plan.h"
-#include "gemm/blocks/register_shapes.cuh"
+#include "gemm/best/tf32_planes.h"
+#include "gemm/blocks/register_product.cuh"
 
 namespace fathom::gemm::fp32_3xtf32 {
 namespace {
@@ -15,32 +14,32 @@ struct AnyFirst {
   static constexpr MajorsTaken majors{std::nullopt, Major::k};
 };
 struct Wide : AnyFirst {
-  static constexpr RegisterKernelConfig config{.columns = 128,
-                                               .stages = 4,
-                                               .cluster_m = 2,
-                                               .band = 8,
-                                               .persistent = true,
-                                               .serpentine = true,
-                                               .three_products = true};
+  static constexpr KernelConfig config{.n = 128,
+                                       .stages = 4,
+                                       .cluster_m = 2,
+                                       .band = 8,
+                                       .persistent = true,
+                                       .serpentine = true,
+                                       .three_products = true};
 };
 struct Narrow : AnyFirst {
-  static constexpr RegisterKernelConfig config{.columns = 64,
-                                               .stages = 6,
-                                               .cluster_m = 2,
-                                               .band = 8,
-                                               .persistent = true,
-                                               .serpentine = true,
-                                               .three_products = true};
+  static constexpr KernelConfig config{.n = 64,
+                                       .stages = 6,
+                                       .cluster_m = 2,
+                                       .band = 8,
+                                       .persistent = true,
+                                       .serpentine = true,
+                                       .three_products = true};
 };
 /// The blocks of a cluster share the k of a tile.
 template <int Columns, int Stages>
 struct Shared : AnyFirst {
-  static constexpr RegisterKernelConfig config{.columns = Columns,
-                                               .stages = Stages,
-                                               .split_k = 2,
-                                               .band = 1,
-                                               .narrow_b = Columns < 32,
-                                               .three_products = true};
+  static constexpr KernelConfig config{.n = Columns,
+                                       .stages = Stages,
+                                       .split_k = 2,
+                                       .band = 1,
+                                       .narrow_b = Columns < 32,
+                                       .three_products = true};
 };
 
 /// Calls `use` with the shape of a tile of `split_tiles`.
@@ -69,8 +68,8 @@ void launch_split_shape(const Arguments& arguments, const Workspace& workspace,
   std::byte* scratch = workspace.data;
   RegisterOperands operands;
   operands.a_first = choice.a_first;
-  operands.second = launch_split(choice.second, Shape::config.columns, scratch, stream);
-  scratch += plane_bytes(choice.second, Shape::config.columns);
+  operands.second = launch_split(choice.second, Shape::config.n, scratch, stream);
+  scratch += plane_bytes(choice.second, Shape::config.n);
   operands.first = prepare(choice.first, std::nullopt, scratch, stream);
   launch_register_shape<Shape>(arguments, operands, choice.second.outer, stream);
 }
@@ -79,21 +78,15 @@ RungPlan plan(const Problem& p, int sms) {
   const SplitChoice choice = choose_operands({p});
   const int tile = best_tile(choice.first.outer, choice.second.outer, p.k, sms);
   return with_shape(tile, [&]<class Shape>(Shape) -> RungPlan {
-    // The tile's rows are the first operand's: where that is BLAS's A, those of C, which the rung's
-    // own view has as columns.
-    const RungKernel kernel = register_kernel<Shape>();
-    return {&launch_split_shape<Shape>, split_workspace_bytes(p, Shape::config.columns),
-            choice.a_first ? kernel.transposed() : kernel,
-            copy_bytes(choice.first, std::nullopt) == 0};
+    return {&launch_split_shape<Shape>, split_workspace_bytes(p, Shape::config.n),
+            register_kernel<Shape>(choice.a_first), copy_bytes(choice.first, std::nullopt) == 0};
   });
 }
 
 }  // namespace
 
 Rung planned_tiles() {
-  Rung rung;
-  rung.of = Class::fp32_3xtf32;
-  rung.name = "02_planned_tiles";
+  Rung rung = hopper_contender<plan>(Class::fp32_3xtf32, "02_planned_tiles");
   rung.idea =
       "Each operand is the sum of two tf32 numbers; of the four products of their parts, three "
       "are added, small ones first. The first operand is split by threads on its way through "
@@ -106,11 +99,6 @@ Rung planned_tiles() {
       "products leave 2.7 times the rate of fp32, at its accuracy. Small and skinny products have "
       "fewer tiles of 128 x 128 than the GPU has SMs. What a block read last is in the L2 when its "
       "next tile starts there.";
-  rung.capability = 90;
-  rung.exact_capability = true;
-  rung.contender = true;
-  rung.kernel = register_kernel<Wide>();
-  follow_plan<plan>(rung);
   return rung;
 }
 

@@ -3,19 +3,262 @@
 
 #include <algorithm>
 
-#include "gemm/best/contenders.h"
-#include "gemm/best/fp64/tma_launch.cuh"
+#include "gemm/best/fp64/warp_sums.cuh"
 #include "gemm/best/plan.h"
+#include "gemm/best/tma_operands.h"
+#include "gemm/blocks/element_types.cuh"
+#include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/streamed_launch.cuh"
+#include "gemm/blocks/tensor_map.h"
 
 namespace fathom::gemm::fp64 {
 
-/// fp64 throughout.
-struct Types {
-  using In = double;
-  using Out = double;
-  using Scalar = double;
+// One thread has TMA fill a ring of stages, warps multiply from it on the tensor cores.
+
+/// Registers of a producer thread and of a consumer thread, of the 168 that each of 384 starts
+/// with.
+inline constexpr int producer_registers = 40, consumer_registers = 232;
+
+/// A cluster is a worker; the blocks of one are neighbours.
+template <KernelConfig d>
+__device__ inline int worker_of_block() {
+  return reload_block_id() / d.cluster_n;
+}
+template <KernelConfig d>
+__device__ inline int rank_of_block() {
+  return reload_block_id() % d.cluster_n;
+}
+
+template <KernelConfig d, Major a_major, Major b_major>
+__device__ inline void load_segments(const DmmaProduct& p, const Ring<d>& ring) {
+  prefetch_map(p.a.of[0]);
+  prefetch_map(p.b.of[0]);
+  RingPosition<d.stages> position;
+  TileScheduler scheduler(p, worker_of_block<d>());
+  for (Segment s; scheduler.next(p, worker_of_block<d>(), s);) {
+    const TileIndex corner = corner_of<d>(p, s.tile, rank_of_block<d>());
+    for (int step = s.first; step < s.first + s.count; ++step) {
+      wait(ring.empty(position.stage), position.parity ^ 1);
+      load_stage<d, a_major, b_major>(p, ring, position.stage, rank_of_block<d>(), corner.m,
+                                      corner.n, step * stage_depth);
+      position.advance();
+    }
+  }
+}
+
+/// Adds the other workers' sums to a tile that this worker began, in order.
+template <KernelConfig d>
+__device__ inline void fixup(const DmmaProduct& p, WarpSums<d>& sums, int tile) {
+  const long long end = static_cast<long long>(tile + 1) * p.depth;
+  int other = worker_of_block<d>() + 1;
+  for (long long begin = TileScheduler::share_begin(p, other); begin < end; ++other) {
+    const long long next = TileScheduler::share_begin(p, other + 1);
+    // A share may have nothing in it.
+    if (next > begin) add_partial(p, sums, other * d.cluster_n + rank_of_block<d>());
+    begin = next;
+  }
+}
+
+/// Computes this worker's segments; `accumulate` adds so many stages to sums.
+template <KernelConfig d, Major a_major, Major b_major, class Accumulate>
+__device__ inline void compute_segments(const DmmaProduct& p, const Accumulate& accumulate) {
+  TileScheduler scheduler(p, worker_of_block<d>());
+  for (Segment s; scheduler.next(p, worker_of_block<d>(), s);) {
+    WarpSums<d> sums;
+    sums.clear();
+    accumulate(s.count, sums);
+    if (s.first > 0) {
+      store_partial(p, sums, reload_block_id());
+      continue;
+    }
+    if (s.tile < p.stream_tiles) fixup(p, sums, s.tile);
+    store<d, a_major, b_major>(p, sums, corner_of<d>(p, s.tile, rank_of_block<d>()));
+  }
+}
+
+template <KernelConfig d, Major a_major, Major b_major>
+__device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ring) {
+  WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
+  if constexpr (d.late_reads) {
+    RingCursor<d> position(ring);
+    place.a.move(ring.a(0));
+    place.b.move(ring.b(0));
+    compute_segments<d, a_major, b_major>(
+        p, [&](int steps, WarpSums<d>& sums) { accumulate_late<d>(position, steps, place, sums); });
+  } else {
+    RingPosition<d.stages> position;
+    compute_segments<d, a_major, b_major>(p, [&](int steps, WarpSums<d>& sums) {
+      if constexpr (d.m_blocks == 1) {
+        accumulate_plainly<d>(ring, position, steps, place, sums);
+      } else {
+        accumulate<d>(ring, position, steps, place, sums);
+      }
+    });
+  }
+}
+
+/// `Kernel` has the KernelConfig `config` and the Majors `a_major` and `b_major`.
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::config.threads(), 1)
+    tma_product(const __grid_constant__ DmmaProduct p) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  constexpr KernelConfig d = Kernel::config;
+  static_assert(d.warps() == 8, "the register counts are those of two warpgroups");
+  constexpr Major a_major = Kernel::a_major, b_major = Kernel::b_major;
+  extern __shared__ std::byte shared[];
+  Ring<d> ring;
+  ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
+  if (threadIdx.x == 0) ring.init();
+  if constexpr (d.cluster_n == 1) {
+    __syncthreads();
+  } else {
+    cluster_sync();
+  }
+  // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
+  const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
+  if (group == d.warps() / 4) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
+    if (threadIdx.x % 128 == 0) load_segments<d, a_major, b_major>(p, ring);
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));
+    multiply_segments<d, a_major, b_major>(p, ring);
+  }
+  // No block ends while another of its cluster may still arrive at its barriers.
+  if constexpr (d.cluster_n > 1) cluster_sync();
+#endif
+}
+
+template <class Shape, Major a, Major b>
+struct TmaKernel {
+  static constexpr KernelConfig config = Shape::config;
+  static constexpr Major a_major = a, b_major = b;
 };
+
+/// An operand's lines in memory, and what has to become of the odd ones.
+struct OperandLines {
+  std::int64_t inner, lines, stride;
+  explicit OperandLines(const TmaOperand& x)
+      : inner(x.major == Major::k ? x.k : x.outer),
+        lines(x.major == Major::k ? x.outer : x.k),
+        // Of a single line, no other one has to be found.
+        stride(lines > 1 ? x.stride : inner + inner % 2) {}
+  bool split() const { return stride % 2 != 0; }
+  std::int64_t copied_stride() const { return inner + inner % 2; }
+  std::size_t copied_bytes() const {
+    return workspace_part(split() ? sizeof(double) * copied_stride() * (lines / 2) : 0);
+  }
+};
+
+inline std::size_t copied_bytes(const Problem& problem) {
+  if (problem.m == 0 || problem.n == 0 || problem.k == 0) return 0;
+  const TmaOperands operands = TmaOperands::of({problem});
+  return OperandLines(operands.a).copied_bytes() + OperandLines(operands.b).copied_bytes();
+}
+
+/// The operand's maps for tiles of `rows`; copies its odd lines to `workspace`, and moves that on,
+/// where TMA cannot read them in place.
+inline OperandMaps operand_maps(const TmaOperand& x, int rows, std::byte*& workspace,
+                                cudaStream_t stream) {
+  const OperandLines l(x);
+  const int box = x.major == Major::k ? box_lines<Major::k>(rows) : box_lines<Major::outer>(rows);
+  OperandMaps maps{{}, l.split()};
+  if (!maps.split) {
+    maps.of[0] = tensor_map(x.data, x.element, l.inner, l.lines, l.stride, box);
+    return maps;
+  }
+  const double* const odd = static_cast<const double*>(x.data) + l.stride;
+  launch_realign({odd, l.lines / 2, l.inner, 2 * l.stride, sizeof(double)}, workspace,
+                 l.copied_stride(), stream);
+  maps.of[0] = tensor_map(x.data, x.element, l.inner, (l.lines + 1) / 2, 2 * l.stride, box);
+  maps.of[1] = tensor_map(workspace, x.element, l.inner, l.lines / 2, l.copied_stride(), box);
+  workspace += l.copied_bytes();
+  return maps;
+}
+
+template <KernelConfig d>
+std::size_t flag_bytes(int blocks) {
+  return workspace_part(static_cast<std::size_t>(blocks) * d.warps() * sizeof(unsigned));
+}
+/// Room for what is handed over between blocks, on as many SMs.
+template <KernelConfig d>
+std::size_t stream_bytes(int sms) {
+  return flag_bytes<d>(sms) + static_cast<std::size_t>(sms) * d.m() * d.n() * sizeof(double);
+}
+
+/// Fewest stages of a share of the tiles that are cut along k.
+inline constexpr int least_share = 8;
+
+/// Decides which tiles are cut along k, and makes ready what is needed for it.
+template <KernelConfig d>
+void share_along_k(DmmaProduct& p, std::int64_t tiles, int resident, const Workspace& workspace,
+                   cudaStream_t stream) {
+  const std::int64_t left = tiles % resident;
+  if (left == 0) return;
+  std::int64_t shared = left;
+  if (tiles < resident) {
+    const std::int64_t workers = std::min<std::int64_t>(resident, tiles * p.depth / least_share);
+    if (workers <= tiles) return;
+    p.workers = static_cast<int>(workers);
+  } else {
+    if (p.depth < 4 * least_share) return;
+    // Where few are left a whole wave joins them: each of its tiles is then cut but once.
+    if (left * 2 < resident) shared += resident;
+  }
+  p.stream_tiles = static_cast<int>(shared);
+  p.partials = reinterpret_cast<double*>(workspace.data);
+  p.ready = reinterpret_cast<unsigned*>(workspace.data + stream_bytes<d>(workspace.sms) -
+                                        flag_bytes<d>(workspace.sms));
+  FATHOM_CUDA(cudaMemsetAsync(p.ready, 0, flag_bytes<d>(p.workers * d.cluster_n), stream));
+}
+
+template <class Kernel>
+void launch_tma_kernel(DmmaProduct p, const Workspace& workspace, cudaStream_t stream) {
+  constexpr KernelConfig d = Kernel::config;
+  const auto kernel = tma_product<Kernel>;
+  ClusterLaunch launch{1, d.threads(), d.shared_bytes(), d.cluster_n, stream};
+  const std::int64_t tiles = std::int64_t{p.tiles_m} * p.tiles_n;
+  static const int resident = needed_clusters(kernel, launch);
+  p.workers = static_cast<int>(std::min<std::int64_t>(tiles, resident));
+  share_along_k<d>(p, tiles, resident, workspace, stream);
+  launch.blocks = p.workers * d.cluster_n;
+  launch_cluster(kernel, launch, p);
+}
+
+/// The product as BLAS states it or, `swapped`, as C^T = op(B)^T op(A)^T.
+template <class Shape>
+void launch_tma_product(const Arguments& arguments, const Workspace& workspace, bool swapped,
+                        cudaStream_t stream) {
+  constexpr KernelConfig d = Shape::config;
+  const Problem& problem = arguments.problem;
+  const TmaOperands operands = TmaOperands::of(arguments);
+  // In row-major terms, BLAS's B is the first operand.
+  const TmaOperand& a = swapped ? operands.a : operands.b;
+  const TmaOperand& b = swapped ? operands.b : operands.a;
+  DmmaProduct p{};
+  std::byte* copies = workspace.data + stream_bytes<d>(workspace.sms);
+  p.a = operand_maps(a, d.m(), copies, stream);
+  p.b = operand_maps(b, d.n(), copies, stream);
+  p.m = static_cast<int>(a.outer);
+  p.n = static_cast<int>(b.outer);
+  p.depth = static_cast<int>(ceil_div(problem.k, stage_depth));
+  p.tiles_m = static_cast<int>(ceil_div(p.m, d.m()));
+  p.tiles_n = static_cast<int>(ceil_div(p.n, d.n() * d.cluster_n));
+  p.alpha = problem.alpha;
+  p.beta = problem.beta;
+  p.c = {static_cast<double*>(arguments.c), swapped ? problem.ldc : 1, swapped ? 1 : problem.ldc};
+  p.vectors = !swapped && problem.ldc % 2 == 0;
+  const auto launch = [&]<Major a_major, Major b_major>() {
+    if (a.major == a_major && b.major == b_major)
+      launch_tma_kernel<TmaKernel<Shape, a_major, b_major>>(p, workspace, stream);
+  };
+  launch.template operator()<Major::k, Major::k>();
+  launch.template operator()<Major::k, Major::outer>();
+  launch.template operator()<Major::outer, Major::k>();
+  launch.template operator()<Major::outer, Major::outer>();
+}
+
+/// fp64 throughout.
+using Types = KernelTypes<double>;
 
 namespace {
 
@@ -80,9 +323,7 @@ RungPlan plan(const Problem& p, int sms) {
 }  // namespace
 
 Rung late_reads() {
-  Rung rung;
-  rung.name = "08_late_reads";
-  rung.of = Class::fp64;
+  Rung rung = hopper_contender<plan>(Class::fp64, "08_late_reads");
   rung.idea =
       "Fragments are read into registers that a product took at least one product ago, in an "
       "order that the compiler cannot change. Of the tiles that do not fill a whole wave each "
@@ -93,11 +334,6 @@ Rung late_reads() {
       "A read into registers that the last product still takes waits for it, and the next product "
       "waits behind the read. 1024 tiles on 132 SMs take the time of 7.76 waves instead of 8, and "
       "4096 that of 31.03 instead of 32: 3 % each. A skinny product occupies every SM.";
-  rung.capability = 90;
-  rung.exact_capability = true;
-  rung.contender = true;
-  rung.kernel = own_kernel();
-  follow_plan<plan>(rung);
   return rung;
 }
 

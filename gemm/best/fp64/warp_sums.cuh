@@ -4,7 +4,6 @@
 
 #include "gemm/best/fp64/fragments.cuh"
 #include "gemm/best/fp64/operand_ring.cuh"
-#include "gemm/best/fp64/tile_scheduler.cuh"
 
 // A warp's sums: how they grow, are handed over to another worker and are stored.
 

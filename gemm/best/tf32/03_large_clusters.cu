@@ -1,50 +1,43 @@
-// Clusters of eight, and skinny products from where their operands lie.
+// No copy for an operand that lies across: it goes to the products through registers. Clusters of
+// eight, and skinny products from where their operands lie.
 
-#include "gemm/best/contenders.h"
-#include "gemm/best/tf32/register_rung.cuh"
+#include "gemm/best/plan.h"
+#include "gemm/blocks/element_types.cuh"
+#include "gemm/blocks/register_product.cuh"
 #include "gemm/blocks/streamed_launch.cuh"
 #include "gemm/blocks/tma_shapes.cuh"
 
 namespace fathom::gemm::tf32 {
 
 /// fp32 in memory throughout.
-struct Types {
-  using In = float;
-  using Out = float;
-  using Scalar = float;
-};
+using Types = KernelTypes<float>;
 
 namespace {
 
 struct LargeClusters {
   static constexpr MajorsTaken majors{Major::outer, Major::k};
-  static constexpr RegisterKernelConfig config{.columns = 256,
-                                               .stages = 4,
-                                               .cluster_m = 4,
-                                               .cluster_n = 2,
-                                               .band = 4,
-                                               .persistent = true,
-                                               .serpentine = true,
-                                               .has_tail = true};
+  static constexpr KernelConfig config{.n = 256,
+                                       .stages = 4,
+                                       .cluster_m = 4,
+                                       .cluster_n = 2,
+                                       .band = 4,
+                                       .persistent = true,
+                                       .serpentine = true,
+                                       .has_tail = true};
 };
 
 /// For products that fill the GPU with half as wide tiles only.
 struct HalfWide {
   static constexpr MajorsTaken majors{Major::outer, Major::k};
-  static constexpr RegisterKernelConfig config{.columns = 128,
-                                               .stages = 6,
-                                               .cluster_m = 2,
-                                               .band = 8,
-                                               .persistent = true,
-                                               .serpentine = true};
+  static constexpr KernelConfig config{
+      .n = 128, .stages = 6, .cluster_m = 2, .band = 8, .persistent = true, .serpentine = true};
 };
 
 /// For products of few columns: as many tiles of 128 x 128 as the other side has, two blocks a
 /// tile.
 struct Skinny {
   static constexpr MajorsTaken majors{std::nullopt, Major::k};
-  static constexpr RegisterKernelConfig config{
-      .columns = 128, .stages = 6, .split_k = 2, .band = 1};
+  static constexpr KernelConfig config{.n = 128, .stages = 6, .split_k = 2, .band = 1};
 };
 
 /// For those of 16 columns at most, both operands along k.
@@ -57,6 +50,52 @@ struct NarrowBoxes : AlongK {
 struct Streamed {
   static constexpr StreamedKernelConfig config{.stages = 5, .cluster = 4};
 };
+
+/// Both operands along k: nothing lies across.
+bool none_lies_across(const Problem& p) {
+  return p.transa == Transpose::yes && p.transb == Transpose::no;
+}
+
+/// Whether the operand that goes through registers is BLAS's A: it lies across k then.
+bool a_first(const Problem& p) { return p.transa == Transpose::no; }
+
+/// How the kernel's operands, in row-major terms, have to lie: there BLAS's A is the second. What
+/// goes through registers may lie either way.
+MajorsTaken register_layout(bool a_first) {
+  return a_first ? MajorsTaken{Major::k, std::nullopt} : MajorsTaken{std::nullopt, Major::k};
+}
+
+/// Copies operands as the shape needs them, and launches it with BLAS's A through registers or its
+/// B.
+template <class Shape>
+void launch_registers(const Arguments& arguments, bool a_first, const Workspace& workspace,
+                      cudaStream_t stream) {
+  if (launch_without_product(arguments, stream)) return;
+  const TmaOperands operands =
+      TmaOperands::prepared(arguments, register_layout(a_first), workspace.data, stream);
+  const TmaOperand& first = a_first ? operands.b : operands.a;
+  const TmaOperand& second = a_first ? operands.a : operands.b;
+  launch_register_shape<Shape>(arguments, {first, second, a_first}, second.outer, stream);
+}
+
+/// With the operand that lies across.
+template <class Shape>
+void launch_across(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  launch_registers<Shape>(arguments, a_first(arguments.problem), workspace, stream);
+}
+
+/// The plan with operands that must lie so.
+RungPlan plan_of(const Problem& p, const MajorsTaken& layout,
+                 void (*launch)(const Arguments&, const Workspace&, cudaStream_t),
+                 const RungKernel& kernel = {}) {
+  const std::size_t copied = TmaOperands::copy_bytes(p, layout);
+  return {launch, copied, kernel, copied == 0};
+}
+template <class Shape>
+RungPlan across_plan(const Problem& p) {
+  return plan_of(p, register_layout(a_first(p)), &launch_across<Shape>,
+                 register_kernel<Shape>(a_first(p)));
+}
 
 bool a_is_large(const Problem& p) { return p.m >= p.n; }
 
@@ -74,7 +113,7 @@ bool half_wide_is_sooner(const Problem& p, int sms) {
     const std::int64_t tiles = ceil_div(a ? p.m : p.n, 128) * ceil_div(a ? p.n : p.m, columns);
     return static_cast<double>(ceil_div(tiles, sms));
   };
-  return 0.625 * waves(HalfWide::config.columns) < waves(LargeClusters::config.columns);
+  return 0.625 * waves(HalfWide::config.n) < waves(LargeClusters::config.n);
 }
 
 void launch_skinny_across(const Arguments& arguments, const Workspace& workspace,
@@ -93,38 +132,33 @@ void launch_narrow(const Arguments& arguments, const Workspace& workspace, cudaS
 RungPlan plan(const Problem& p, int sms) {
   if (takes_streamed<Types>(p)) return {&launch_streamed<Streamed, Types>};
   if (!is_skinny(p)) {
-    if (none_lies_across(p)) return plan_of(p, AlongK::majors, &launch_along_k);
+    if (none_lies_across(p))
+      return plan_of(p, AlongK::majors, &launch_shape<WideTile<AlongK>, Types>);
     return half_wide_is_sooner(p, sms) ? across_plan<HalfWide>(p) : across_plan<LargeClusters>(p);
   }
   const bool large_along = a_is_large(p) ? p.transa == Transpose::yes : p.transb == Transpose::no;
   if (large_along && std::min(p.m, p.n) <= NarrowBoxes::config.n)
     return plan_of(p, AlongK::majors, &launch_narrow);
   const bool a = skinny_a_first(p);
-  return plan_of(p, register_layout(a), &launch_skinny_across, register_kernel_for<Skinny>(a));
+  return plan_of(p, register_layout(a), &launch_skinny_across, register_kernel<Skinny>(a));
 }
 
 }  // namespace
 
-void launch_along_k(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (is_skinny(arguments.problem))
-    return launch_skinny<AlongK, Types>(arguments, workspace, stream);
-  launch_shape<WideTile<AlongK>, Types>(arguments, workspace, stream);
-}
-
 Rung large_clusters() {
-  Rung rung = hopper_rung(Class::tf32, "03_large_clusters");
-  rung.kernel = register_kernel<LargeClusters>();
+  Rung rung = hopper_contender<plan>(Class::tf32, "03_large_clusters");
   rung.idea =
-      "Clusters of 4 x 2 blocks share the tiles of both operands, small ones have the SMs that no "
-      "cluster of eight fits on, and every other tile goes through k backwards. A skinny "
-      "product's large operand is read where it lies, and for 16 columns or fewer in runs of 2 "
-      "KiB.";
+      "Of two operands one may lie across k: threads read its tile from shared memory, 32 lanes "
+      "from 32 banks, and wgmma takes it from their registers. Clusters of 4 x 2 blocks share the "
+      "tiles of both operands, small ones have the SMs that no cluster of eight fits on, and every "
+      "other tile goes through k backwards. A skinny product's large operand is read where it "
+      "lies, and for 16 columns or fewer in runs of 2 KiB.";
   rung.gain =
-      "A block takes 16 KiB from the L2 for a stage of 1024 clocks instead of 32. The tensor "
+      "BLAS's NN and TT need no transposed copy: at 4096 cubed that reads and writes 134 MB, 28 us "
+      "of an H200's memory bus before the 257 us that the tensor cores need. A block takes 16 KiB "
+      "from the L2 for a stage of 1024 clocks instead of 32. The tensor "
       "cores are at work 95 % of the time, at the clock that the power limit leaves: what is not "
       "moved from the L2 and from memory leaves it higher.";
-  rung.contender = true;
-  follow_plan<plan>(rung);
   return rung;
 }
 

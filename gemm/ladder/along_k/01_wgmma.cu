@@ -21,7 +21,6 @@
 // takes.
 
 #include "gemm/ladder/hopper_lesson.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::along_k {
 namespace {
@@ -87,12 +86,9 @@ __global__ void __launch_bounds__(d.threads(), 1)
 }
 
 template <class In, class Out, class Scalar>
-Lesson make(const char* name, const char* idea, const char* gain) {
-  Lesson lesson = hopper_lesson<In, along_k_product<In, Out, Scalar>, d, d.threads(),
-                                ring_shared_bytes<d, staging>>(name);
-  lesson.idea = idea;
-  lesson.gain = gain;
-  return lesson;
+Lesson make(const LessonText& text) {
+  return hopper_lesson<In, along_k_product<In, Out, Scalar>, d, ring_shared_bytes<d, staging>>(
+      text);
 }
 
 }  // namespace
@@ -101,27 +97,29 @@ Lesson wgmma(Class of) {
   switch (of) {
     case Class::tf32:
       return make<float, float, float>(
-          "along_k/01_wgmma",
-          "The 16-bit types' kernel with an overlapped epilogue, on fp32 data as they lie: a line "
-          "of 128 bytes is 32 of k, and both operands lie along k, since wgmma turns 16-bit "
-          "elements alone.",
-          "Eight times the rate of the FMA units, half of fp16's: the tensor cores take 32 of k in "
-          "the 1024 clocks in which they take 64 of 16 bits. No conversion; 10 bits of each "
-          "operand's mantissa count.");
+          {.name = "along_k/01_wgmma",
+           .idea = "The 16-bit types' kernel with an overlapped epilogue, on fp32 data as they "
+                   "lie: a line of 128 bytes is 32 of k, and both operands lie along k, since "
+                   "wgmma turns 16-bit elements alone.",
+           .gain = "Eight times the rate of the FMA units, half of fp16's: the tensor cores take "
+                   "32 of k in the 1024 clocks in which they take 64 of 16 bits. No conversion; 10 "
+                   "bits of each operand's mantissa count."});
     case Class::fp8:
       return make<__nv_fp8_e4m3, __nv_bfloat16, float>(
-          "along_k/01_fast_sums",
-          "The 16-bit types' kernel with an overlapped epilogue, on fp8: a line of 128 bytes is "
-          "128 of k, both operands lie along k, and sums stay with the tensor cores over all of k.",
-          "Twice the rate of 16-bit types from half of the bytes for an operand, at the price of "
-          "sums of 14 bits.");
+          {.name = "along_k/01_fast_sums",
+           .idea = "The 16-bit types' kernel with an overlapped epilogue, on fp8: a line of 128 "
+                   "bytes is 128 of k, both operands lie along k, and sums stay with the tensor "
+                   "cores over all of k.",
+           .gain = "Twice the rate of 16-bit types from half of the bytes for an operand, at the "
+                   "price of sums of 14 bits."});
     default:
       return make<std::int8_t, int, int>(
-          "along_k/01_wgmma",
-          "The 16-bit types' kernel with an overlapped epilogue, on 8-bit integers: a line of 128 "
-          "bytes is 128 of k, both operands lie along k, and the sums are exact in 32 bits.",
-          "Twice the rate of 16-bit types from half of the bytes for an operand; but C has 32 "
-          "bits, twice a tile's bytes to store for half of the stages.");
+          {.name = "along_k/01_wgmma",
+           .idea = "The 16-bit types' kernel with an overlapped epilogue, on 8-bit integers: a "
+                   "line of 128 bytes is 128 of k, both operands lie along k, and the sums are "
+                   "exact in 32 bits.",
+           .gain = "Twice the rate of 16-bit types from half of the bytes for an operand; but C "
+                   "has 32 bits, twice a tile's bytes to store for half of the stages."});
   }
 }
 

@@ -13,7 +13,6 @@
 // turns.
 
 #include "gemm/ladder/hopper_lesson.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::along_k {
 namespace {
@@ -89,18 +88,15 @@ __global__ void __launch_bounds__(d.threads(), 1)
 }  // namespace
 
 Lesson promoted() {
-  Lesson lesson =
-      hopper_lesson<__nv_fp8_e4m3, promoted_product, d, d.threads(), ring_shared_bytes<d, staging>>(
-          "along_k/02_promoted");
-  lesson.parent = "along_k/01_fast_sums";
+  Lesson lesson = hopper_lesson<__nv_fp8_e4m3, promoted_product, d, ring_shared_bytes<d, staging>>(
+      {.name = "along_k/02_promoted",
+       .parent = "along_k/01_fast_sums",
+       .idea = "The tensor cores add up 128 of k of 128 columns at a time; the threads add "
+               "these sums to the tile's, in fp32.",
+       .gain = "Bits, not speed: the tensor cores cut off from 128 products instead of all of "
+               "k. 256 of a stage's 1024 clocks are additions, under which the other warpgroup "
+               "multiplies: a few percent of the parent's speed go."});
   lesson.promoted = true;
-  lesson.idea =
-      "The tensor cores add up 128 of k of 128 columns at a time; the threads add these sums to "
-      "the tile's, in fp32.";
-  lesson.gain =
-      "Bits, not speed: the tensor cores cut off from 128 products instead of all of k. 256 of a "
-      "stage's 1024 clocks are additions, under which the other warpgroup multiplies: a few "
-      "percent of the parent's speed go.";
   return lesson;
 }
 

@@ -1,35 +1,39 @@
-#include "gemm/ladder/lessons.h"
+#include <algorithm>
+#include <iterator>
+
+#include "gemm/ladder/lesson.h"
+
+// The fp32 lessons, two trees.
 
 namespace fathom::gemm {
 
+namespace fp32::column_major {
+Lesson naive(), shared_memory(), tile_2x2(), tile_64(), vectorised_64(), tile_128(),
+    double_buffered(), staged_registers(), tile_8x8(), vector_store();
+
+std::vector<Lesson> lessons() {
+  return {naive(),    shared_memory(),   tile_2x2(),         tile_64(),  vectorised_64(),
+          tile_128(), double_buffered(), staged_registers(), tile_8x8(), vector_store()};
+}
+}  // namespace fp32::column_major
+
+namespace fp32::row_major {
+Lesson naive(), coalesced(), shared_memory(), tile_1d(), tile_2d(), linearised(), padded(),
+    double_buffered(), vectorised(), autotuned(), warp_tile(), two_outputs(), two_buffers(),
+    registers_buffered(), async_multistage(), wide_thread_tile();
+
+std::vector<Lesson> lessons() {
+  return {naive(),       coalesced(),          shared_memory(),    tile_1d(),
+          tile_2d(),     linearised(),         padded(),           double_buffered(),
+          vectorised(),  autotuned(),          warp_tile(),        two_outputs(),
+          two_buffers(), registers_buffered(), async_multistage(), wide_thread_tile()};
+}
+}  // namespace fp32::row_major
+
 std::vector<Lesson> fp32_lessons() {
-  using namespace fp32;
-  return {column_major::naive(),
-          column_major::shared_memory(),
-          column_major::tile_2x2(),
-          column_major::tile_64(),
-          column_major::vectorised_64(),
-          column_major::tile_128(),
-          column_major::double_buffered(),
-          column_major::staged_registers(),
-          column_major::tile_8x8(),
-          column_major::vector_store(),
-          row_major::naive(),
-          row_major::coalesced(),
-          row_major::shared_memory(),
-          row_major::tile_1d(),
-          row_major::tile_2d(),
-          row_major::linearised(),
-          row_major::padded(),
-          row_major::double_buffered(),
-          row_major::vectorised(),
-          row_major::autotuned(),
-          row_major::warp_tile(),
-          row_major::two_outputs(),
-          row_major::two_buffers(),
-          row_major::registers_buffered(),
-          row_major::async_multistage(),
-          row_major::wide_thread_tile()};
+  std::vector<Lesson> all = fp32::column_major::lessons();
+  std::ranges::move(fp32::row_major::lessons(), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace fathom::gemm

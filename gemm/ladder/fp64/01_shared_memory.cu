@@ -9,7 +9,6 @@
 // Source: the fp64 kernel of a course's notes on SGEMM (claims S7 and G4).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp64 {
 namespace {
@@ -41,16 +40,14 @@ __global__ void __launch_bounds__(tile.threads) square_tile_product(LessonProduc
 }  // namespace
 
 Lesson shared_memory() {
-  Lesson lesson = make_lesson<square_tile_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "01_shared_memory";
-  lesson.idea =
-      "A block of 16 x 16 threads stages 16 x 16 tiles of doubles in shared memory; a thread "
-      "computes one element.";
-  lesson.gain =
-      "Each element is read from memory once for 16 uses; but each multiplication still takes an "
-      "element of both operands from shared memory, whose bandwidth is the limit.";
-  lesson.claims = {"S7", "G4"};
-  return lesson;
+  return make_lesson<square_tile_product, View::row_major_x_along_rows, tile>(
+      {.name = "01_shared_memory",
+       .idea = "A block of 16 x 16 threads stages 16 x 16 tiles of doubles in shared memory; a "
+               "thread computes one element.",
+       .gain =
+           "Each element is read from memory once for 16 uses; but each multiplication still takes "
+           "an element of both operands from shared memory, whose bandwidth is the limit.",
+       .claims = {"S7", "G4"}});
 }
 
 }  // namespace fathom::gemm::fp64

@@ -8,7 +8,6 @@
 // they do half of what the tensor cores do.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp64 {
 namespace {
@@ -68,17 +67,14 @@ __global__ void __launch_bounds__(tile.threads, 1)
 }  // namespace
 
 Lesson register_tile() {
-  Lesson lesson = make_lesson<register_tile_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "02_register_tile";
-  lesson.parent = "01_shared_memory";
-  lesson.idea =
-      "A thread computes 8 x 8 elements as an outer product of two fragments in registers; the "
-      "block tile is 128 x 128 x 8.";
-  lesson.gain =
-      "Sixteen elements from shared memory for 64 multiplications instead of two for one, an "
-      "eighth of the global traffic: the FP64 pipes, half of the tensor cores' rate, become the "
-      "limit.";
-  return lesson;
+  return make_lesson<register_tile_product, View::row_major_x_along_rows, tile>(
+      {.name = "02_register_tile",
+       .parent = "01_shared_memory",
+       .idea = "A thread computes 8 x 8 elements as an outer product of two fragments in "
+               "registers; the block tile is 128 x 128 x 8.",
+       .gain = "Sixteen elements from shared memory for 64 multiplications instead of two for one, "
+               "an eighth of the global traffic: the FP64 pipes, half of the tensor cores' rate, "
+               "become the limit."});
 }
 
 }  // namespace fathom::gemm::fp64

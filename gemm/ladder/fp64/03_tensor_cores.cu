@@ -9,7 +9,6 @@
 
 #include "gemm/blocks/dmma.cuh"
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp64 {
 namespace {
@@ -59,18 +58,15 @@ __global__ void __launch_bounds__(tile.threads, 1) tensor_cores_product(LessonPr
 }  // namespace
 
 Lesson tensor_cores() {
-  Lesson lesson = make_lesson<tensor_cores_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "03_tensor_cores";
-  lesson.parent = "02_register_tile";
-  lesson.idea =
-      "mma.sync.m8n8k4: a warp multiplies 64 x 32 x 4 by 32 products of 8 x 8 x 4 on the tensor "
-      "cores.";
-  lesson.gain =
-      "Four k of a 64 x 32 tile take 12 loads and 32 products of a warp instead of 64 loads and "
-      "256 FMAs: one instruction for eight. The rate is the FP64 pipes' on Hopper, twice theirs "
-      "on an A100.";
-  lesson.capability = 80;
-  return lesson;
+  return make_lesson<tensor_cores_product, View::row_major_x_along_rows, tile>(
+      {.name = "03_tensor_cores",
+       .parent = "02_register_tile",
+       .idea = "mma.sync.m8n8k4: a warp multiplies 64 x 32 x 4 by 32 products of 8 x 8 x 4 on the "
+               "tensor cores.",
+       .gain = "Four k of a 64 x 32 tile take 12 loads and 32 products of a warp instead of 64 "
+               "loads and 256 FMAs: one instruction for eight. The rate is the FP64 pipes' on "
+               "Hopper, twice theirs on an A100.",
+       .capability = 80});
 }
 
 }  // namespace fathom::gemm::fp64

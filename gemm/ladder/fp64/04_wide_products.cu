@@ -6,7 +6,6 @@
 
 #include "gemm/blocks/dmma.cuh"
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp64 {
 namespace {
@@ -63,16 +62,14 @@ __global__ void __launch_bounds__(tile.threads, 1)
 }  // namespace
 
 Lesson wide_products() {
-  Lesson lesson = make_lesson<wide_products_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "04_wide_products";
-  lesson.parent = "03_tensor_cores";
-  lesson.idea = "mma.sync.m16n8k16: the same tile by products of 16 x 8 x 16.";
-  lesson.gain =
-      "Hopper's tensor cores do 128 multiplications a clock and SM by these and 64 by those of 8 "
-      "x 8 x 4 (measured by the probe instructions); but while a tile is fetched nobody "
-      "multiplies.";
-  lesson.capability = 90;
-  return lesson;
+  return make_lesson<wide_products_product, View::row_major_x_along_rows, tile>(
+      {.name = "04_wide_products",
+       .parent = "03_tensor_cores",
+       .idea = "mma.sync.m16n8k16: the same tile by products of 16 x 8 x 16.",
+       .gain = "Hopper's tensor cores do 128 multiplications a clock and SM by these and 64 by "
+               "those of 8 x 8 x 4 (measured by the probe instructions); but while a tile is "
+               "fetched nobody multiplies.",
+       .capability = 90});
 }
 
 }  // namespace fathom::gemm::fp64

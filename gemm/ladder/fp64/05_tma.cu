@@ -63,16 +63,14 @@ __global__ void __launch_bounds__(d.threads(), 1)
 }  // namespace
 
 Lesson tma() {
-  Lesson lesson = tma_lesson<tma_lesson_product, d, false>("05_tma");
-  lesson.parent = "04_wide_products";
-  lesson.idea =
-      "One thread asks TMA for stages of 16 of k, six ahead; eight warps read fragments, 16 bytes "
-      "at a time, from swizzled lines, and multiply.";
-  lesson.gain =
-      "Neither loads nor barriers of the block stand between products: 48 bytes of shared memory "
-      "a clock feed 128 multiplications, and the tensor cores wait for the first stage and the "
-      "last store of a tile only.";
-  return lesson;
+  return tma_lesson<tma_lesson_product, d, false>(
+      {.name = "05_tma",
+       .parent = "04_wide_products",
+       .idea = "One thread asks TMA for stages of 16 of k, six ahead; eight warps read fragments, "
+               "16 bytes at a time, from swizzled lines, and multiply.",
+       .gain = "Neither loads nor barriers of the block stand between products: 48 bytes of shared "
+               "memory a clock feed 128 multiplications, and the tensor cores wait for the first "
+               "stage and the last store of a tile only."});
 }
 
 }  // namespace fathom::gemm::fp64

@@ -68,16 +68,14 @@ __global__ void __launch_bounds__(d.threads(), 1)
 }  // namespace
 
 Lesson cluster_multicast() {
-  Lesson lesson = tma_lesson<multicast_product, d, true>("06_cluster_multicast");
-  lesson.parent = "05_tma";
-  lesson.idea =
-      "One block an SM goes from tile to tile, in bands of 8 tile rows; of two blocks side by "
-      "side each loads half of A's tile for both.";
-  lesson.gain =
-      "The ring fills with the next tile while the last one is stored, and a block takes 12 bytes "
-      "a clock from the L2 instead of 16: fewer joules, where the power limit holds the clock "
-      "down.";
-  return lesson;
+  return tma_lesson<multicast_product, d, true>(
+      {.name = "06_cluster_multicast",
+       .parent = "05_tma",
+       .idea = "One block an SM goes from tile to tile, in bands of 8 tile rows; of two blocks "
+               "side by side each loads half of A's tile for both.",
+       .gain = "The ring fills with the next tile while the last one is stored, and a block takes "
+               "12 bytes a clock from the L2 instead of 16: fewer joules, where the power limit "
+               "holds the clock down."});
 }
 
 }  // namespace fathom::gemm::fp64

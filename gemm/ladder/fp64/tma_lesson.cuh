@@ -5,7 +5,7 @@
 #include "gemm/best/fp64/warp_sums.cuh"
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/tensor_map.h"
-#include "gemm/ladder/lessons.h"
+#include "gemm/ladder/lesson.h"
 
 // How a kernel of DMMA and TMA becomes a lesson. Host code.
 
@@ -17,22 +17,14 @@ __device__ inline Ring<d> make_ring(const std::byte* shared) {
   return {(shared_address(shared) + 1023) / 1024 * 1024};
 }
 
-/// Whole tiles of plain operands whose columns start on 16 bytes.
-template <KernelConfig d>
-bool is_plain(const Problem& q) {
-  return q.transa == Transpose::no && q.transb == Transpose::no && q.alpha != 0 && q.k > 0 &&
-         q.m % d.m() == 0 && q.n % (d.n() * d.cluster_n) == 0 && q.k % stage_depth == 0 &&
-         q.lda % 2 == 0 && q.ldb % 2 == 0 && q.ldc % 2 == 0;
-}
-
 /// A lesson whose kernel this is: launched with a cluster for each tile or, `persistent`, with as
 /// many as the GPU runs at once.
 template <void (*kernel)(DmmaProduct), KernelConfig d, bool persistent>
-Lesson tma_lesson(const char* name) {
-  Lesson lesson;
-  lesson.of = Class::fp64;
-  lesson.name = name;
-  lesson.capability = 90;
+Lesson tma_lesson(const LessonText& text) {
+  static constexpr auto is_own = [](const Problem& p) {
+    return is_plain(p, Transpose::no, d.n() * d.cluster_n, d.m(), stage_depth);
+  };
+  Lesson lesson = lesson_of(Class::fp64, 90, text);
   lesson.exact_capability = true;
   // A KernelConfig is in BLAS's terms, a rung's kernel in row-major ones.
   lesson.kernel = RungKernel{reinterpret_cast<const void*>(kernel),
@@ -45,11 +37,10 @@ Lesson tma_lesson(const char* name) {
                              1,
                              d.cluster_n}
                       .transposed();
-  lesson.takes_own_path = &is_plain<d>;
+  lesson.takes_own_path = is_own;
   lesson.launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
     const Problem& q = arguments.problem;
-    if (is_empty(q)) return;
-    if (!is_plain<d>(q)) return launch_fp64_fallback(arguments, stream);
+    if (!is_own(q)) return launch_fallback(arguments, stream);
     const auto type = traits(q.of).input;
     DmmaProduct p{};
     p.a.of[0] = tensor_map(arguments.a, type, q.m, q.k, q.lda, box_lines<Major::outer>(d.m()));

@@ -12,9 +12,8 @@
 
 #include <mma.h>
 
-#include "gemm/blocks/staged_rows.cuh"
-#include "gemm/blocks/tensor_types.cuh"
-#include "gemm/blocks/tile_order.cuh"
+#include "gemm/blocks/half_tiles.cuh"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/ladder/half/half_lesson.cuh"
 
 namespace fathom::gemm::half {
@@ -58,23 +57,18 @@ __global__ void __launch_bounds__(tile_01.threads) wmma_global_product(HalfProdu
   }
 }
 
-template <class Element>
-Lesson make_wmma_global() {
-  Lesson lesson = half_lesson<Element, wmma_global_product<Element>, tile_01>("01_wmma_global");
-  lesson.idea =
-      "Tensor cores by nvcuda::wmma: a warp multiplies 16 x 16 x 16 at a time, loaded straight "
-      "from global memory.";
-  lesson.gain =
-      "4096 multiplications an instruction pair; but only 8 for each element that a warp loads, "
-      "and the L1 looks up 64 lines for them: that is what it waits for.";
-  lesson.claims = {"G5"};
-  return lesson;
-}
-
 }  // namespace
 
 Lesson wmma_global(Class of) {
-  return of == Class::fp16 ? make_wmma_global<__half>() : make_wmma_global<__nv_bfloat16>();
+  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
+    return half_lesson<Element, wmma_global_product<Element>, tile_01>(
+        {.name = "01_wmma_global",
+         .idea = "Tensor cores by nvcuda::wmma: a warp multiplies 16 x 16 x 16 at a time, loaded "
+                 "straight from global memory.",
+         .gain = "4096 multiplications an instruction pair; but only 8 for each element that a "
+                 "warp loads, and the L1 looks up 64 lines for them: that is what it waits for.",
+         .claims = {"G5"}});
+  });
 }
 
 }  // namespace fathom::gemm::half

@@ -13,7 +13,7 @@
 #include <mma.h>
 
 #include "gemm/blocks/half_tiles.cuh"
-#include "gemm/blocks/tile_order.cuh"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/ladder/half/half_lesson.cuh"
 
 namespace fathom::gemm::half {
@@ -87,24 +87,19 @@ __global__ void __launch_bounds__(W::threads, 1) wmma_shared_product(HalfProduct
   }
 }
 
-template <class Element>
-Lesson make_wmma_shared() {
-  Lesson lesson = half_lesson<Element, wmma_shared_product<Element>, tile_02>("02_wmma_shared");
-  lesson.parent = "01_wmma_global";
-  lesson.idea =
-      "wmma from tiles of 128 x 256 x 32 in shared memory, lines padded by 8 elements, two "
-      "stages, 256 threads.";
-  lesson.gain =
-      "85 multiplications of each element that a block loads instead of 8: the caches are no "
-      "limit any more, and fragments come from shared memory.";
-  lesson.claims = {"G6"};
-  return lesson;
-}
-
 }  // namespace
 
 Lesson wmma_shared(Class of) {
-  return of == Class::fp16 ? make_wmma_shared<__half>() : make_wmma_shared<__nv_bfloat16>();
+  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
+    return half_lesson<Element, wmma_shared_product<Element>, tile_02>(
+        {.name = "02_wmma_shared",
+         .parent = "01_wmma_global",
+         .idea = "wmma from tiles of 128 x 256 x 32 in shared memory, lines padded by 8 elements, "
+                 "two stages, 256 threads.",
+         .gain = "85 multiplications of each element that a block loads instead of 8: the caches "
+                 "are no limit any more, and fragments come from shared memory.",
+         .claims = {"G6"}});
+  });
 }
 
 }  // namespace fathom::gemm::half

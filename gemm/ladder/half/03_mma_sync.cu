@@ -7,7 +7,7 @@
 // little, and bf16 much. mma.sync's rate stays the limit.
 
 #include "gemm/blocks/half_tiles.cuh"
-#include "gemm/blocks/tile_order.cuh"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/ladder/half/half_lesson.cuh"
 
 namespace fathom::gemm::half {
@@ -63,29 +63,25 @@ __global__ void __launch_bounds__(W::threads, 1) mma_sync_product(HalfProduct<El
   }
 }
 
-template <class Element>
-Lesson make_mma_sync() {
-  Lesson lesson = half_lesson<Element, mma_sync_product<Element>, tile_03>("03_mma_sync");
-  lesson.parent = "02_wmma_shared";
-  lesson.idea =
-      "mma.sync on fragments that ldmatrix reads from swizzled tiles, in place of wmma and padded "
-      "ones.";
-  lesson.gain =
-      "Eight loads of four wavefronts each, none in conflict, for 32 products of a warp, and no "
-      "shared memory for padding.";
-  lesson.counters = [](const Problem& p, int capability) {
-    return std::vector<CounterModel>{
-        tensor_instructions(p, capability),
-        {"shared_matrix_load_instructions", p.flops() / (2.0 * 64 * 64 * 16) * 8,
-         "eight for a warp's 64 x 64 x 16, each element loaded once"}};
-  };
-  return lesson;
-}
-
 }  // namespace
 
 Lesson mma_sync(Class of) {
-  return of == Class::fp16 ? make_mma_sync<__half>() : make_mma_sync<__nv_bfloat16>();
+  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
+    Lesson lesson = half_lesson<Element, mma_sync_product<Element>, tile_03>(
+        {.name = "03_mma_sync",
+         .parent = "02_wmma_shared",
+         .idea = "mma.sync on fragments that ldmatrix reads from swizzled tiles, in place of wmma "
+                 "and padded ones.",
+         .gain = "Eight loads of four wavefronts each, none in conflict, for 32 products of a "
+                 "warp, and no shared memory for padding."});
+    lesson.counters = [](const Problem& p, int capability) {
+      return std::vector<CounterModel>{
+          tensor_instructions(p, capability),
+          {"shared_matrix_load_instructions", p.flops() / (2.0 * 64 * 64 * 16) * 8,
+           "eight for a warp's 64 x 64 x 16, each element loaded once"}};
+    };
+    return lesson;
+  });
 }
 
 }  // namespace fathom::gemm::half

@@ -6,7 +6,7 @@
 // the next stage is there for all, and the stage before the present one may be overwritten.
 
 #include "gemm/blocks/half_tiles.cuh"
-#include "gemm/blocks/tile_order.cuh"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/ladder/half/half_lesson.cuh"
 
 namespace fathom::gemm::half {
@@ -69,32 +69,28 @@ __global__ void __launch_bounds__(W::threads, 1) multistage_product(HalfProduct<
   }
 }
 
-template <class Element>
-Lesson make_multistage() {
-  Lesson lesson = half_lesson<Element, multistage_product<Element>, tile_04>("04_multistage");
-  lesson.parent = "03_mma_sync";
-  lesson.capability = 80;  // cp.async
-  lesson.idea =
-      "cp.async into four stages, and fragments read 16 of k ahead: nothing waits for what it "
-      "asks for.";
-  lesson.gain =
-      "Three steps' time for a tile to arrive, no registers for what is on its way, and one "
-      "barrier a step under which products go on.";
-  lesson.counters = [](const Problem& p, int capability) {
-    const double loads = p.flops() / (2.0 * 64 * 64 * 16) * 8;
-    return std::vector<CounterModel>{
-        tensor_instructions(p, capability),
-        {"shared_matrix_load_instructions",
-         loads * (1 + static_cast<double>(W::k) / 2 / static_cast<double>(p.k)),
-         "eight for a warp's 64 x 64 x 16, and once more at a tile's end"}};
-  };
-  return lesson;
-}
-
 }  // namespace
 
 Lesson multistage(Class of) {
-  return of == Class::fp16 ? make_multistage<__half>() : make_multistage<__nv_bfloat16>();
+  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
+    Lesson lesson = half_lesson<Element, multistage_product<Element>, tile_04>(
+        {.name = "04_multistage",
+         .parent = "03_mma_sync",
+         .idea = "cp.async into four stages, and fragments read 16 of k ahead: nothing waits for "
+                 "what it asks for.",
+         .gain = "Three steps' time for a tile to arrive, no registers for what is on its way, and "
+                 "one barrier a step under which products go on.",
+         .capability = 80});
+    lesson.counters = [](const Problem& p, int capability) {
+      const double loads = p.flops() / (2.0 * 64 * 64 * 16) * 8;
+      return std::vector<CounterModel>{
+          tensor_instructions(p, capability),
+          {"shared_matrix_load_instructions",
+           loads * (1 + static_cast<double>(W::k) / 2 / static_cast<double>(p.k)),
+           "eight for a warp's 64 x 64 x 16, and once more at a tile's end"}};
+    };
+    return lesson;
+  });
 }
 
 }  // namespace fathom::gemm::half

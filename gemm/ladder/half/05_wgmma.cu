@@ -7,7 +7,6 @@
 // issued; when they are done, the four warps meet, and thread 0 refills their stage.
 
 #include "gemm/ladder/hopper_lesson.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::half {
 namespace {
@@ -56,26 +55,20 @@ __global__ void __launch_bounds__(threads_05, 2)
 #endif
 }
 
-template <class Element>
-Lesson make_wgmma() {
-  Lesson lesson =
-      hopper_lesson<Element, wgmma_product<Element>, d, threads_05, ring_shared_bytes<d>>(
-          "05_wgmma");
-  lesson.parent = "04_multistage";
-  lesson.idea =
-      "wgmma: four warps multiply 128 x 128 tiles that TMA puts into shared memory, swizzled, and "
-      "that no register sees; barriers that count bytes say when a tile is there.";
-  lesson.gain =
-      "Hopper's tensor cores do 2048 multiplications a clock and SM by wgmma and at most 1361 by "
-      "mma.sync (measured by the probe instructions): half as much again. Neither loads nor "
-      "ldmatrix take issue slots or registers any more.";
-  return lesson;
-}
-
 }  // namespace
 
 Lesson wgmma(Class of) {
-  return of == Class::fp16 ? make_wgmma<__half>() : make_wgmma<__nv_bfloat16>();
+  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
+    return hopper_lesson<Element, wgmma_product<Element>, d, ring_shared_bytes<d>, threads_05>(
+        {.name = "05_wgmma",
+         .parent = "04_multistage",
+         .idea = "wgmma: four warps multiply 128 x 128 tiles that TMA puts into shared memory, "
+                 "swizzled, and that no register sees; barriers that count bytes say when a tile "
+                 "is there.",
+         .gain = "Hopper's tensor cores do 2048 multiplications a clock and SM by wgmma and at "
+                 "most 1361 by mma.sync (measured by the probe instructions): half as much again. "
+                 "Neither loads nor ldmatrix take issue slots or registers any more."});
+  });
 }
 
 }  // namespace fathom::gemm::half

@@ -12,7 +12,6 @@
 // the L2 goes, and the products read 80 bytes of shared memory a clock instead of 96.
 
 #include "gemm/ladder/hopper_lesson.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::half {
 namespace {
@@ -64,42 +63,37 @@ __global__ void __launch_bounds__(config<columns>.threads(), 1)
 #endif
 }
 
-template <class Element, int columns>
-Lesson make(const char* name) {
-  constexpr KernelConfig d = config<columns>;
-  return hopper_lesson<Element, warp_specialised_product<Element, columns>, d, d.threads(),
-                       ring_shared_bytes<d>>(name);
-}
 template <int columns>
-Lesson make(Class of, const char* name) {
-  return of == Class::fp16 ? make<__half, columns>(name) : make<__nv_bfloat16, columns>(name);
+Lesson make(Class of, const LessonText& text) {
+  return of_16_bits(of, [&]<class Element>(std::type_identity<Element>) {
+    return hopper_lesson<Element, warp_specialised_product<Element, columns>, config<columns>>(
+        text);
+  });
 }
 
 }  // namespace
 
 Lesson warp_specialised(Class of) {
-  Lesson lesson = make<128>(of, "06_warp_specialised");
-  lesson.parent = "05_wgmma";
-  lesson.idea =
-      "A warp of its own issues the loads, and gives most of its registers to two warpgroups that "
-      "multiply (setmaxnreg); full and empty barriers are all that they share.";
-  lesson.gain =
-      "No warpgroup stops multiplying to issue a load or to wait for the slowest warp: of a "
-      "tile's 64 stages of 512 clocks at k = 4096 the tensor cores wait for the first alone, and "
-      "for the epilogue.";
-  return lesson;
+  return make<128>(
+      of,
+      {.name = "06_warp_specialised",
+       .parent = "05_wgmma",
+       .idea =
+           "A warp of its own issues the loads, and gives most of its registers to two warpgroups "
+           "that multiply (setmaxnreg); full and empty barriers are all that they share.",
+       .gain = "No warpgroup stops multiplying to issue a load or to wait for the slowest warp: of "
+               "a tile's 64 stages of 512 clocks at k = 4096 the tensor cores wait for the first "
+               "alone, and for the epilogue."});
 }
 
 Lesson wide_tile(Class of) {
-  Lesson lesson = make<256>(of, "07_wide_tile");
-  lesson.parent = "06_warp_specialised";
-  lesson.idea =
-      "A tile of 128 x 256: each warpgroup multiplies 64 x 256 at once, with all of its registers.";
-  lesson.gain =
-      "Each element of the tiles is used for 85 multiplications instead of 64, so that a quarter "
-      "of the traffic from the L2 goes, and the products read 80 bytes of shared memory a clock "
-      "instead of 96.";
-  return lesson;
+  return make<256>(of, {.name = "07_wide_tile",
+                        .parent = "06_warp_specialised",
+                        .idea = "A tile of 128 x 256: each warpgroup multiplies 64 x 256 at once, "
+                                "with all of its registers.",
+                        .gain = "Each element of the tiles is used for 85 multiplications instead "
+                                "of 64, so that a quarter of the traffic from the L2 goes, and the "
+                                "products read 80 bytes of shared memory a clock instead of 96."});
 }
 
 }  // namespace fathom::gemm::half

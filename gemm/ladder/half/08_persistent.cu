@@ -6,7 +6,6 @@
 // traffic from the L2 and beyond.
 
 #include "gemm/ladder/hopper_lesson.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::half {
 namespace {
@@ -64,27 +63,20 @@ __global__ void __launch_bounds__(d.threads(), 1)
 #endif
 }
 
-template <class Element>
-Lesson make_persistent() {
-  Lesson lesson =
-      hopper_lesson<Element, persistent_product<Element>, d, d.threads(), ring_shared_bytes<d>>(
-          "08_persistent");
-  lesson.parent = "07_wide_tile";
-  lesson.idea =
-      "One block an SM goes from tile to tile, in bands of 16 tile rows: blocks that run at the "
-      "same time form nearly a square of C.";
-  lesson.gain =
-      "The ring fills with the next tile while the last one is stored: at 4096 cubed three of an "
-      "SM's four tiles begin without a wait. 132 tiles at a time need 4160 rows and columns of "
-      "the operands instead of 5152, and at 8192 cubed instead of 8720: less traffic from the L2 "
-      "and beyond, fewer joules.";
-  return lesson;
-}
-
 }  // namespace
 
 Lesson persistent(Class of) {
-  return of == Class::fp16 ? make_persistent<__half>() : make_persistent<__nv_bfloat16>();
+  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
+    return hopper_lesson<Element, persistent_product<Element>, d>(
+        {.name = "08_persistent",
+         .parent = "07_wide_tile",
+         .idea = "One block an SM goes from tile to tile, in bands of 16 tile rows: blocks that "
+                 "run at the same time form nearly a square of C.",
+         .gain = "The ring fills with the next tile while the last one is stored: at 4096 cubed "
+                 "three of an SM's four tiles begin without a wait. 132 tiles at a time need 4160 "
+                 "rows and columns of the operands instead of 5152, and at 8192 cubed instead of "
+                 "8720: less traffic from the L2 and beyond, fewer joules."});
+  });
 }
 
 }  // namespace fathom::gemm::half

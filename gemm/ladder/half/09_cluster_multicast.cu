@@ -8,7 +8,6 @@
 // arrive at its barriers: the cluster meets at the end.
 
 #include "gemm/ladder/hopper_lesson.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::half {
 namespace {
@@ -69,26 +68,18 @@ __global__ void __launch_bounds__(d.threads(), 1)
 #endif
 }
 
-template <class Element>
-Lesson make_cluster_multicast() {
-  Lesson lesson =
-      hopper_lesson<Element, multicast_product<Element>, d, d.threads(), ring_shared_bytes<d>>(
-          "09_cluster_multicast");
-  lesson.parent = "08_persistent";
-  lesson.idea =
-      "Clusters of two blocks: each loads half of the tile of B that both multiply with, and TMA "
-      "writes it to both.";
-  lesson.gain =
-      "A block takes 32 KiB from the L2 for a stage of 1024 clocks instead of 48 KiB: a third of "
-      "that traffic goes, and its joules.";
-  return lesson;
-}
-
 }  // namespace
 
 Lesson cluster_multicast(Class of) {
-  return of == Class::fp16 ? make_cluster_multicast<__half>()
-                           : make_cluster_multicast<__nv_bfloat16>();
+  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
+    return hopper_lesson<Element, multicast_product<Element>, d>(
+        {.name = "09_cluster_multicast",
+         .parent = "08_persistent",
+         .idea = "Clusters of two blocks: each loads half of the tile of B that both multiply "
+                 "with, and TMA writes it to both.",
+         .gain = "A block takes 32 KiB from the L2 for a stage of 1024 clocks instead of 48 KiB: a "
+                 "third of that traffic goes, and its joules."});
+  });
 }
 
 }  // namespace fathom::gemm::half

@@ -6,7 +6,6 @@
 // and no warp waits for a store: what is left of the epilogue is the conversion.
 
 #include "gemm/ladder/hopper_lesson.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::half {
 namespace {
@@ -71,25 +70,18 @@ __global__ void __launch_bounds__(d.threads(), 1)
 #endif
 }
 
-template <class Element>
-Lesson make_overlapped_epilogue() {
-  Lesson lesson = hopper_lesson<Element, overlapped_product<Element>, d, d.threads(),
-                                ring_shared_bytes<d, staging>>("10_overlapped_epilogue");
-  lesson.parent = "09_cluster_multicast";
-  lesson.idea =
-      "Sums go to shared memory by stmatrix, 16 rows by 64 columns at a time, and TMA stores them "
-      "while the warp goes on to the next tile.";
-  lesson.gain =
-      "Whole lines of C instead of pieces of 16 bytes a row, and no warpgroup waits for its "
-      "stores: the epilogue of a tile shrinks to the conversion.";
-  return lesson;
-}
-
 }  // namespace
 
 Lesson overlapped_epilogue(Class of) {
-  return of == Class::fp16 ? make_overlapped_epilogue<__half>()
-                           : make_overlapped_epilogue<__nv_bfloat16>();
+  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
+    return hopper_lesson<Element, overlapped_product<Element>, d, ring_shared_bytes<d, staging>>(
+        {.name = "10_overlapped_epilogue",
+         .parent = "09_cluster_multicast",
+         .idea = "Sums go to shared memory by stmatrix, 16 rows by 64 columns at a time, and TMA "
+                 "stores them while the warp goes on to the next tile.",
+         .gain = "Whole lines of C instead of pieces of 16 bytes a row, and no warpgroup waits for "
+                 "its stores: the epilogue of a tile shrinks to the conversion."});
+  });
 }
 
 }  // namespace fathom::gemm::half

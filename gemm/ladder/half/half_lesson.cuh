@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "gemm/blocks/operands.cuh"
-#include "gemm/ladder/lessons.h"
+#include "gemm/ladder/lesson.h"
 #include "harness/cuda_check.h"
 
 // How a kernel of fp16 and bf16 becomes a lesson. Host code.
@@ -30,13 +30,11 @@ inline CounterModel tensor_instructions(const Problem& p, int capability) {
           "products of 16 x 8 x 16 (Turing: x 8)"};
 }
 
-/// A lesson whose kernel this is, a block a tile; its file adds the parent and the words.
+/// A lesson whose kernel this is, a block a tile.
 template <class Element, void (*kernel)(HalfProduct<Element>), HalfTile tile>
-Lesson half_lesson(const char* name) {
-  Lesson lesson;
-  lesson.of = std::is_same_v<Element, __half> ? Class::fp16 : Class::bf16;
-  lesson.name = name;
-  lesson.capability = lesson.of == Class::fp16 ? 75 : 80;
+Lesson half_lesson(const LessonText& text) {
+  constexpr bool fp16 = std::is_same_v<Element, __half>;
+  Lesson lesson = lesson_of(fp16 ? Class::fp16 : Class::bf16, fp16 ? 75 : 80, text);
   lesson.kernel = {reinterpret_cast<const void*>(kernel),
                    tile.threads,
                    tile.shared_bytes,
@@ -51,7 +49,7 @@ Lesson half_lesson(const char* name) {
     return std::vector{tensor_instructions(p, capability)};
   };
   lesson.launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
-    if (!is_own(arguments.problem)) return launch_tensor_fallback(arguments, stream);
+    if (!is_own(arguments.problem)) return launch_fallback(arguments, stream);
     const HalfProduct<Element> p = row_major<Element, Element, float>(arguments);
     FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      tile.shared_bytes));

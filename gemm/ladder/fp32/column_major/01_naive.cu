@@ -11,7 +11,6 @@
 // tests/host show it.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {
@@ -49,16 +48,13 @@ __global__ void __launch_bounds__(tile.threads) naive_product(LessonProduct p) {
 }  // namespace
 
 Lesson naive() {
-  Lesson lesson = make_lesson<naive_product, View::column_major, tile>();
-  lesson.name = "column_major/01_naive";
-  lesson.idea =
-      "Tiles of A, B and C in shared memory; a lane's element of A reaches the others by "
-      "shuffles along a diagonal.";
-  lesson.gain =
-      "The start. Each multiplication takes a shared load and a shuffle, and the sums travel to "
-      "shared memory and back.";
-  lesson.claims = {"GC1", "GC10", "GC11"};
-  return lesson;
+  return make_lesson<naive_product, View::column_major, tile>(
+      {.name = "column_major/01_naive",
+       .idea = "Tiles of A, B and C in shared memory; a lane's element of A reaches the others by "
+               "shuffles along a diagonal.",
+       .gain = "The start. Each multiplication takes a shared load and a shuffle, and the sums "
+               "travel to shared memory and back.",
+       .claims = {"GC1", "GC10", "GC11"}});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

@@ -8,7 +8,6 @@
 // Source: kernel `sgemm_shared` of the column-major ladder (claims GC1 to GC13).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {
@@ -43,15 +42,13 @@ __global__ void __launch_bounds__(tile.threads) shared_memory_product(LessonProd
 }  // namespace
 
 Lesson shared_memory() {
-  Lesson lesson = make_lesson<shared_memory_product, View::column_major, tile>();
-  lesson.name = "column_major/02_shared_memory";
-  lesson.parent = "column_major/01_naive";
-  lesson.idea =
-      "The sums move to registers: a thread computes four elements of C, a warp 32 rows of a "
-      "column.";
-  lesson.gain = "No shuffles and no sums in shared memory: about a third of the accesses to it.";
-  lesson.claims = {"GC2", "GC8"};
-  return lesson;
+  return make_lesson<shared_memory_product, View::column_major, tile>(
+      {.name = "column_major/02_shared_memory",
+       .parent = "column_major/01_naive",
+       .idea = "The sums move to registers: a thread computes four elements of C, a warp 32 rows "
+               "of a column.",
+       .gain = "No shuffles and no sums in shared memory: about a third of the accesses to it.",
+       .claims = {"GC2", "GC8"}});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

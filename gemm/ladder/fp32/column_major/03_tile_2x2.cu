@@ -10,7 +10,6 @@
 // tests/host show it.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {
@@ -56,15 +55,13 @@ __global__ void __launch_bounds__(tile.threads) tile_2x2_product(LessonProduct p
 }  // namespace
 
 Lesson tile_2x2() {
-  Lesson lesson = make_lesson<tile_2x2_product, View::column_major, tile>();
-  lesson.name = "column_major/03_tile_2x2";
-  lesson.parent = "column_major/02_shared_memory";
-  lesson.idea =
-      "A thread computes 2 x 2 elements; the results go through shared memory, so that whole "
-      "columns are stored.";
-  lesson.gain = "Four shared loads for four multiplications, and coalesced stores.";
-  lesson.claims = {"GC3"};
-  return lesson;
+  return make_lesson<tile_2x2_product, View::column_major, tile>(
+      {.name = "column_major/03_tile_2x2",
+       .parent = "column_major/02_shared_memory",
+       .idea = "A thread computes 2 x 2 elements; the results go through shared memory, so that "
+               "whole columns are stored.",
+       .gain = "Four shared loads for four multiplications, and coalesced stores.",
+       .claims = {"GC3"}});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

@@ -8,7 +8,6 @@
 // C.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {
@@ -38,23 +37,19 @@ __global__ void __launch_bounds__(tile.threads) tile_64_product(LessonProduct p)
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < side; ++i)
-    store_vector(p, p.c + (c_column + column + i) * p.ldc + c_row + row, sums[i]);
+  store_vectors(p, p.c + (c_column + column) * p.ldc + c_row + row, sums);
 }
 
 }  // namespace
 
 Lesson tile_64() {
-  Lesson lesson = make_lesson<tile_64_product, View::column_major, tile>();
-  lesson.name = "column_major/04_tile_64";
-  lesson.parent = "column_major/03_tile_2x2";
-  lesson.idea = "A tile of 64 x 64, 64 deep, 4 x 4 elements a thread, stored by 16 bytes.";
-  lesson.gain =
-      "Half of the global traffic; but a column of B at a time, so that A is read again for each "
-      "of the four.";
-  lesson.claims = {"GC4", "GC12"};
-  return lesson;
+  return make_lesson<tile_64_product, View::column_major, tile>(
+      {.name = "column_major/04_tile_64",
+       .parent = "column_major/03_tile_2x2",
+       .idea = "A tile of 64 x 64, 64 deep, 4 x 4 elements a thread, stored by 16 bytes.",
+       .gain = "Half of the global traffic; but a column of B at a time, so that A is read again "
+               "for each of the four.",
+       .claims = {"GC4", "GC12"}});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

@@ -8,7 +8,6 @@
 // kernel lacks the second barrier in the loop (see 03).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {
@@ -44,24 +43,19 @@ __global__ void __launch_bounds__(tile.threads) vectorised_64_product(LessonProd
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < side; ++i)
-    store_vector(p, p.c + (c_column + column + i) * p.ldc + c_row + row, sums[i]);
+  store_vectors(p, p.c + (c_column + column) * p.ldc + c_row + row, sums);
 }
 
 }  // namespace
 
 Lesson vectorised_64() {
-  Lesson lesson = make_lesson<vectorised_64_product, View::column_major, tile>();
-  lesson.name = "column_major/05_vectorised_64";
-  lesson.parent = "column_major/04_tile_64";
-  lesson.idea =
-      "A is read by 16 bytes, B is stored transposed, and both operands of one k are in "
-      "registers.";
-  lesson.gain =
-      "Eight elements from shared memory for 16 multiplications instead of five for four.";
-  lesson.claims = {"GC5"};
-  return lesson;
+  return make_lesson<vectorised_64_product, View::column_major, tile>(
+      {.name = "column_major/05_vectorised_64",
+       .parent = "column_major/04_tile_64",
+       .idea = "A is read by 16 bytes, B is stored transposed, and both operands of one k are in "
+               "registers.",
+       .gain = "Eight elements from shared memory for 16 multiplications instead of five for four.",
+       .claims = {"GC5"}});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

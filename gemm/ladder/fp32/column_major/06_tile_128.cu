@@ -14,7 +14,6 @@
 // lacks the second barrier in the loop (see 03).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {
@@ -57,39 +56,30 @@ __global__ void __launch_bounds__(tile.threads, 2) tile_128_product(LessonProduc
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < columns; ++i) {
-    float* const c = p.c + (c_column + column + i) * p.ldc + c_row + row;
-#pragma unroll
-    for (int j = 0; j < rows; j += 4) store_vector(p, c + j, sums[i] + j);
-  }
+  store_vectors(p, p.c + (c_column + column) * p.ldc + c_row + row, sums);
 }
 
 }  // namespace
 
 Lesson tile_128() {
-  Lesson lesson = make_lesson<tile_128_product<4, 16>, View::column_major, tile>();
-  lesson.name = "column_major/06_tile_128";
-  lesson.parent = "column_major/05_vectorised_64";
-  lesson.idea =
-      "A tile of 128 x 128 x 8 and 4 x 16 elements a thread: a warp has all rows of 16 columns.";
-  lesson.gain =
-      "20 elements from shared memory for 64 multiplications instead of eight for 16, half of "
-      "the global traffic, and whole columns stored.";
-  lesson.claims = {"GC6", "GC9"};
-  return lesson;
+  return make_lesson<tile_128_product<4, 16>, View::column_major, tile>(
+      {.name = "column_major/06_tile_128",
+       .parent = "column_major/05_vectorised_64",
+       .idea = "A tile of 128 x 128 x 8 and 4 x 16 elements a thread: a warp has all rows of 16 "
+               "columns.",
+       .gain = "20 elements from shared memory for 64 multiplications instead of eight for 16, "
+               "half of the global traffic, and whole columns stored.",
+       .claims = {"GC6", "GC9"}});
 }
 
 Lesson tile_8x8() {
-  Lesson lesson = make_lesson<tile_128_product<8, 8>, View::column_major, tile>();
-  lesson.name = "column_major/09_tile_8x8";
-  lesson.parent = "column_major/06_tile_128";
-  lesson.idea = "The thread's tile has 8 x 8 elements instead of 4 x 16.";
-  lesson.gain =
-      "16 elements from shared memory instead of 20 for 64 multiplications; but a store covers "
-      "half of each sector, and reads of A conflict.";
-  lesson.claims = {"GC9"};
-  return lesson;
+  return make_lesson<tile_128_product<8, 8>, View::column_major, tile>(
+      {.name = "column_major/09_tile_8x8",
+       .parent = "column_major/06_tile_128",
+       .idea = "The thread's tile has 8 x 8 elements instead of 4 x 16.",
+       .gain = "16 elements from shared memory instead of 20 for 64 multiplications; but a store "
+               "covers half of each sector, and reads of A conflict.",
+       .claims = {"GC9"}});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

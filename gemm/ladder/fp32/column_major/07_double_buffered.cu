@@ -7,7 +7,6 @@
 // Source: kernel `sgemm_128_pipeline` of the column-major ladder (claims GC1 to GC13).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {
@@ -55,25 +54,20 @@ __global__ void __launch_bounds__(tile.threads, 2) double_buffered_product(Lesso
     __syncthreads();
     reading ^= 1;
   }
-#pragma unroll
-  for (int i = 0; i < columns; ++i)
-    store_vector(p, p.c + (c_column + column + i) * p.ldc + c_row + row, sums[i]);
+  store_vectors(p, p.c + (c_column + column) * p.ldc + c_row + row, sums);
 }
 
 }  // namespace
 
 Lesson double_buffered() {
-  Lesson lesson = make_lesson<double_buffered_product, View::column_major, tile>();
-  lesson.name = "column_major/07_double_buffered";
-  lesson.parent = "column_major/06_tile_128";
-  lesson.idea =
-      "Two tiles of each operand in shared memory and one barrier a step; no registers between "
-      "global and shared memory.";
-  lesson.gain =
-      "Half of the barriers. The latency of global memory is still waited for, so that little is "
-      "gained.";
-  lesson.claims = {"GC7"};
-  return lesson;
+  return make_lesson<double_buffered_product, View::column_major, tile>(
+      {.name = "column_major/07_double_buffered",
+       .parent = "column_major/06_tile_128",
+       .idea = "Two tiles of each operand in shared memory and one barrier a step; no registers "
+               "between global and shared memory.",
+       .gain = "Half of the barriers. The latency of global memory is still waited for, so that "
+               "little is gained.",
+       .claims = {"GC7"}});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

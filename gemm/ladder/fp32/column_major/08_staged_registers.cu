@@ -7,7 +7,6 @@
 // Source: the column-major ladder's remark on `reg[32]` (claim GC8).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {
@@ -45,15 +44,13 @@ __global__ void __launch_bounds__(tile.threads) staged_registers_product(LessonP
 }  // namespace
 
 Lesson staged_registers() {
-  Lesson lesson = make_lesson<staged_registers_product, View::column_major, tile>();
-  lesson.name = "column_major/08_staged_registers";
-  lesson.parent = "column_major/02_shared_memory";
-  lesson.idea = "A thread reads its 32 elements of A's tile into an array before it multiplies.";
-  lesson.gain =
-      "Nothing: the loops are unrolled, and the compiler keeps what four columns share in "
-      "registers already.";
-  lesson.claims = {"GC8"};
-  return lesson;
+  return make_lesson<staged_registers_product, View::column_major, tile>(
+      {.name = "column_major/08_staged_registers",
+       .parent = "column_major/02_shared_memory",
+       .idea = "A thread reads its 32 elements of A's tile into an array before it multiplies.",
+       .gain = "Nothing: the loops are unrolled, and the compiler keeps what four columns share in "
+               "registers already.",
+       .claims = {"GC8"}});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

@@ -7,7 +7,6 @@
 // Source: the column-major ladder's remark on storing float4 (claim GC13).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::column_major {
 namespace {
@@ -41,16 +40,13 @@ __global__ void __launch_bounds__(tile.threads) vector_store_product(LessonProdu
 }  // namespace
 
 Lesson vector_store() {
-  Lesson lesson = make_lesson<vector_store_product, View::column_major, tile>();
-  lesson.name = "column_major/10_vector_store";
-  lesson.parent = "column_major/03_tile_2x2";
-  lesson.idea =
-      "A thread computes four rows of a column and stores them by 16 bytes, without a way through "
-      "shared memory.";
-  lesson.gain =
-      "A barrier and the staging go, for five shared loads for four multiplications.";
-  lesson.claims = {"GC13"};
-  return lesson;
+  return make_lesson<vector_store_product, View::column_major, tile>(
+      {.name = "column_major/10_vector_store",
+       .parent = "column_major/03_tile_2x2",
+       .idea = "A thread computes four rows of a column and stores them by 16 bytes, without a way "
+               "through shared memory.",
+       .gain = "A barrier and the staging go, for five shared loads for four multiplications.",
+       .claims = {"GC13"}});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

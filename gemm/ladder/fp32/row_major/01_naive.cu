@@ -7,7 +7,6 @@
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 1.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -26,14 +25,12 @@ __global__ void __launch_bounds__(tile.threads) naive_product(LessonProduct p) {
 }  // namespace
 
 Lesson naive() {
-  Lesson lesson = make_lesson<naive_product, View::row_major, tile>();
-  lesson.name = "row_major/01_naive";
-  lesson.idea = "One thread computes one element of C, and a warp's lanes go down a column of C.";
-  lesson.gain =
-      "The start. A warp's load of A touches 32 sectors and uses an eighth of each, and so does "
-      "its store.";
-  lesson.claims = {"GR1", "V11"};
-  return lesson;
+  return make_lesson<naive_product, View::row_major, tile>(
+      {.name = "row_major/01_naive",
+       .idea = "One thread computes one element of C, and a warp's lanes go down a column of C.",
+       .gain = "The start. A warp's load of A touches 32 sectors and uses an eighth of each, and "
+               "so does its store.",
+       .claims = {"GR1", "V11"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

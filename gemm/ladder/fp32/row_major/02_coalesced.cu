@@ -8,7 +8,6 @@
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 2.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -27,17 +26,14 @@ __global__ void __launch_bounds__(tile.threads) coalesced_product(LessonProduct 
 }  // namespace
 
 Lesson coalesced() {
-  Lesson lesson = make_lesson<coalesced_product, View::row_major, tile>();
-  lesson.name = "row_major/02_coalesced";
-  lesson.parent = "row_major/01_naive";
-  lesson.idea =
-      "A warp's lanes go along a row of C: B and C are read and written in whole sectors, A is "
-      "broadcast.";
-  lesson.gain =
-      "Five sectors a warp and step instead of 33, from the same instructions: several times the "
-      "speed, until the load units are full.";
-  lesson.claims = {"GR2", "V11"};
-  return lesson;
+  return make_lesson<coalesced_product, View::row_major, tile>(
+      {.name = "row_major/02_coalesced",
+       .parent = "row_major/01_naive",
+       .idea = "A warp's lanes go along a row of C: B and C are read and written in whole sectors, "
+               "A is broadcast.",
+       .gain = "Five sectors a warp and step instead of 33, from the same instructions: several "
+               "times the speed, until the load units are full.",
+       .claims = {"GR2", "V11"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

@@ -9,7 +9,6 @@
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 3.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -40,17 +39,14 @@ __global__ void __launch_bounds__(tile.threads) shared_memory_product(LessonProd
 }  // namespace
 
 Lesson shared_memory() {
-  Lesson lesson = make_lesson<shared_memory_product, View::row_major, tile>();
-  lesson.name = "row_major/03_shared_memory";
-  lesson.parent = "row_major/02_coalesced";
-  lesson.idea =
-      "1024 threads stage 32 x 32 tiles of A and B in shared memory, both stored as they are "
-      "read; a thread computes one element.";
-  lesson.gain =
-      "Global traffic falls 32-fold; but a multiplication still takes two loads, now from shared "
-      "memory, whose bandwidth is the new limit.";
-  lesson.claims = {"GR3"};
-  return lesson;
+  return make_lesson<shared_memory_product, View::row_major, tile>(
+      {.name = "row_major/03_shared_memory",
+       .parent = "row_major/02_coalesced",
+       .idea = "1024 threads stage 32 x 32 tiles of A and B in shared memory, both stored as they "
+               "are read; a thread computes one element.",
+       .gain = "Global traffic falls 32-fold; but a multiplication still takes two loads, now from "
+               "shared memory, whose bandwidth is the new limit.",
+       .claims = {"GR3"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

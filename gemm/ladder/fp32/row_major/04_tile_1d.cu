@@ -9,7 +9,6 @@
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 4.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -47,17 +46,14 @@ __global__ void __launch_bounds__(tile.threads) tile_1d_product(LessonProduct p)
 }  // namespace
 
 Lesson tile_1d() {
-  Lesson lesson = make_lesson<tile_1d_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "row_major/04_tile_1d";
-  lesson.parent = "row_major/03_shared_memory";
-  lesson.idea =
-      "A thread computes eight elements of a column of C from one element of B and eight of A; "
-      "the block's tile grows to 64 x 64.";
-  lesson.gain =
-      "Nine shared loads for eight multiplications instead of sixteen, and half of the global "
-      "traffic.";
-  lesson.claims = {"GR4"};
-  return lesson;
+  return make_lesson<tile_1d_product, View::row_major_x_along_rows, tile>(
+      {.name = "row_major/04_tile_1d",
+       .parent = "row_major/03_shared_memory",
+       .idea = "A thread computes eight elements of a column of C from one element of B and eight "
+               "of A; the block's tile grows to 64 x 64.",
+       .gain = "Nine shared loads for eight multiplications instead of sixteen, and half of the "
+               "global traffic.",
+       .claims = {"GR4"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

@@ -9,7 +9,6 @@
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 5.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -42,28 +41,20 @@ __global__ void __launch_bounds__(tile.threads, 2) tile_2d_product(LessonProduct
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < side; ++i) {
-#pragma unroll
-    for (int j = 0; j < side; ++j)
-      store_element(p, p.c + (c_row + row + i) * p.ldc + c_column + column + j, sums[i][j]);
-  }
+  store_elements(p, p.c + (c_row + row) * p.ldc + c_column + column, sums);
 }
 
 }  // namespace
 
 Lesson tile_2d() {
-  Lesson lesson = make_lesson<tile_2d_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "row_major/05_tile_2d";
-  lesson.parent = "row_major/04_tile_1d";
-  lesson.idea =
-      "A thread computes 8 x 8 elements as an outer product of registers; the block's tile is "
-      "128 x 128 x 8.";
-  lesson.gain =
-      "Sixteen elements from shared memory for 64 multiplications instead of nine for eight: "
-      "arithmetic becomes the limit, once loads and conflicts are out of the way.";
-  lesson.claims = {"GR5", "G3"};
-  return lesson;
+  return make_lesson<tile_2d_product, View::row_major_x_along_rows, tile>(
+      {.name = "row_major/05_tile_2d",
+       .parent = "row_major/04_tile_1d",
+       .idea = "A thread computes 8 x 8 elements as an outer product of registers; the block's "
+               "tile is 128 x 128 x 8.",
+       .gain = "Sixteen elements from shared memory for 64 multiplications instead of nine for "
+               "eight: arithmetic becomes the limit, once loads and conflicts are out of the way.",
+       .claims = {"GR5", "G3"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

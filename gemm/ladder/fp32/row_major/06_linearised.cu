@@ -8,7 +8,6 @@
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 7 ("linearise").
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -48,28 +47,20 @@ __global__ void __launch_bounds__(tile.threads, 2) linearised_product(LessonProd
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < side; ++i) {
-#pragma unroll
-    for (int j = 0; j < side; ++j)
-      store_element(p, p.c + (c_row + row + i) * p.ldc + c_column + column + j, sums[i][j]);
-  }
+  store_elements(p, p.c + (c_row + row) * p.ldc + c_column + column, sums);
 }
 
 }  // namespace
 
 Lesson linearised() {
-  Lesson lesson = make_lesson<linearised_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "row_major/06_linearised";
-  lesson.parent = "row_major/05_tile_2d";
-  lesson.idea =
-      "B's tile is laid out by its readers: the j-th elements of neighbouring threads lie side "
-      "by side.";
-  lesson.gain =
-      "A warp's reads of B no longer meet in the same banks, at the price of eight loads where "
-      "two of 16 bytes did.";
-  lesson.claims = {"GR6"};
-  return lesson;
+  return make_lesson<linearised_product, View::row_major_x_along_rows, tile>(
+      {.name = "row_major/06_linearised",
+       .parent = "row_major/05_tile_2d",
+       .idea = "B's tile is laid out by its readers: the j-th elements of neighbouring threads lie "
+               "side by side.",
+       .gain = "A warp's reads of B no longer meet in the same banks, at the price of eight loads "
+               "where two of 16 bytes did.",
+       .claims = {"GR6"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

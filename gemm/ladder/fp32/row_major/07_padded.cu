@@ -10,7 +10,6 @@
 // lengthens whole lines instead, which shifts all lanes of a read alike.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -52,26 +51,19 @@ __global__ void __launch_bounds__(tile.threads, 2) padded_product(LessonProduct 
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < side; ++i) {
-#pragma unroll
-    for (int j = 0; j < side; ++j)
-      store_element(p, p.c + (c_row + row + i) * p.ldc + c_column + column + j, sums[i][j]);
-  }
+  store_elements(p, p.c + (c_row + row) * p.ldc + c_column + column, sums);
 }
 
 }  // namespace
 
 Lesson padded() {
-  Lesson lesson = make_lesson<padded_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "row_major/07_padded";
-  lesson.parent = "row_major/05_tile_2d";
-  lesson.idea = "After every 32 floats of a line of B four words stay empty.";
-  lesson.gain =
-      "A quarter-warp's 16-byte reads of B fall into all 32 banks instead of half of them: half "
-      "of the wavefronts, from the same instructions.";
-  lesson.claims = {"GR7"};
-  return lesson;
+  return make_lesson<padded_product, View::row_major_x_along_rows, tile>(
+      {.name = "row_major/07_padded",
+       .parent = "row_major/05_tile_2d",
+       .idea = "After every 32 floats of a line of B four words stay empty.",
+       .gain = "A quarter-warp's 16-byte reads of B fall into all 32 banks instead of half of "
+               "them: half of the wavefronts, from the same instructions.",
+       .claims = {"GR7"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

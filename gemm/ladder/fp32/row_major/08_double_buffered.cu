@@ -8,7 +8,6 @@
 // without its other parts.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -53,28 +52,20 @@ __global__ void __launch_bounds__(tile.threads, 2) double_buffered_product(Lesso
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < side; ++i) {
-#pragma unroll
-    for (int j = 0; j < side; ++j)
-      store_element(p, p.c + (c_row + row + i) * p.ldc + c_column + column + j, sums[i][j]);
-  }
+  store_elements(p, p.c + (c_row + row) * p.ldc + c_column + column, sums);
 }
 
 }  // namespace
 
 Lesson double_buffered() {
-  Lesson lesson = make_lesson<double_buffered_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "row_major/08_double_buffered";
-  lesson.parent = "row_major/05_tile_2d";
-  lesson.idea =
-      "Two tiles of each operand: the next one is fetched while the present one is multiplied, "
-      "with one barrier a step.";
-  lesson.gain =
-      "The latency of global memory hides behind 512 multiplications a thread, and half of the "
-      "barriers go.";
-  lesson.claims = {"GR8", "G3"};
-  return lesson;
+  return make_lesson<double_buffered_product, View::row_major_x_along_rows, tile>(
+      {.name = "row_major/08_double_buffered",
+       .parent = "row_major/05_tile_2d",
+       .idea = "Two tiles of each operand: the next one is fetched while the present one is "
+               "multiplied, with one barrier a step.",
+       .gain = "The latency of global memory hides behind 512 multiplications a thread, and half "
+               "of the barriers go.",
+       .claims = {"GR8", "G3"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

@@ -9,7 +9,6 @@
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -42,28 +41,20 @@ __global__ void __launch_bounds__(tile.threads, 2) vectorised_product(LessonProd
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < side; ++i) {
-#pragma unroll
-    for (int j = 0; j < side; j += 4)
-      store_vector(p, p.c + (c_row + row + i) * p.ldc + c_column + column + j, &sums[i][j]);
-  }
+  store_vectors(p, p.c + (c_row + row) * p.ldc + c_column + column, sums);
 }
 
 }  // namespace
 
 Lesson vectorised() {
-  Lesson lesson = make_lesson<vectorised_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "row_major/09_vectorised";
-  lesson.parent = "row_major/05_tile_2d";
-  lesson.idea =
-      "Global and shared memory are read and written by 16 bytes; A is transposed as it is "
-      "stored.";
-  lesson.gain =
-      "Four shared loads for 64 multiplications instead of ten, and a quarter of the global "
-      "ones: issue slots for multiplications.";
-  lesson.claims = {"GR9"};
-  return lesson;
+  return make_lesson<vectorised_product, View::row_major_x_along_rows, tile>(
+      {.name = "row_major/09_vectorised",
+       .parent = "row_major/05_tile_2d",
+       .idea = "Global and shared memory are read and written by 16 bytes; A is transposed as it "
+               "is stored.",
+       .gain = "Four shared loads for 64 multiplications instead of ten, and a quarter of the "
+               "global ones: issue slots for multiplications.",
+       .claims = {"GR9"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

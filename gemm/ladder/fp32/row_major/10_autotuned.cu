@@ -8,7 +8,6 @@
 
 #include "gemm/bench/variant.h"
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -44,12 +43,7 @@ __global__ void __launch_bounds__(m / rows * (n / columns)) autotuned_product(Le
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int i = 0; i < rows; ++i) {
-#pragma unroll
-    for (int j = 0; j < columns; j += 4)
-      store_vector(p, p.c + (c_row + row + i) * p.ldc + c_column + column + j, &sums[i][j]);
-  }
+  store_vectors(p, p.c + (c_row + row) * p.ldc + c_column + column, sums);
 }
 
 template <int m, int n, int k, int rows, int columns>
@@ -81,16 +75,15 @@ std::vector<Variant> variants(const Problem& problem, int) {
 }  // namespace
 
 Lesson autotuned() {
-  Lesson lesson =
-      make_lesson<autotuned_product<128, 128, 8, 8, 8>, View::row_major_x_along_rows, tile>();
-  lesson.name = "row_major/10_autotuned";
-  lesson.parent = "row_major/09_vectorised";
-  lesson.idea =
-      "Seven tilings of the parent's kernel, of which the fastest is found by running them.";
-  lesson.gain =
-      "What a tile saves in traffic and barriers against what it costs in registers and idle "
-      "SMs, decided by the clock and not by a model.";
-  lesson.claims = {"GR10"};
+  Lesson lesson = make_lesson<autotuned_product<128, 128, 8, 8, 8>, View::row_major_x_along_rows,
+                              tile>(
+      {.name = "row_major/10_autotuned",
+       .parent = "row_major/09_vectorised",
+       .idea =
+           "Seven tilings of the parent's kernel, of which the fastest is found by running them.",
+       .gain = "What a tile saves in traffic and barriers against what it costs in registers and "
+               "idle SMs, decided by the clock and not by a model.",
+       .claims = {"GR10"}});
   lesson.variants = &variants;
   return lesson;
 }

@@ -9,7 +9,6 @@
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 10.
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -59,17 +58,14 @@ __global__ void __launch_bounds__(tile.threads, 2) warp_tile_product(LessonProdu
 }  // namespace
 
 Lesson warp_tile() {
-  Lesson lesson = make_lesson<warp_tile_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "row_major/11_warp_tile";
-  lesson.parent = "row_major/09_vectorised";
-  lesson.idea =
-      "Each warp computes a tile of 64 x 32, its lanes 8 x 4, a lane's rows and columns in "
-      "groups of four.";
-  lesson.gain =
-      "A warp reads 96 different elements a step of k instead of 144, and its 16-byte reads have "
-      "no conflicts and take two wavefronts each.";
-  lesson.claims = {"GR11", "S5"};
-  return lesson;
+  return make_lesson<warp_tile_product, View::row_major_x_along_rows, tile>(
+      {.name = "row_major/11_warp_tile",
+       .parent = "row_major/09_vectorised",
+       .idea = "Each warp computes a tile of 64 x 32, its lanes 8 x 4, a lane's rows and columns "
+               "in groups of four.",
+       .gain = "A warp reads 96 different elements a step of k instead of 144, and its 16-byte "
+               "reads have no conflicts and take two wavefronts each.",
+       .claims = {"GR11", "S5"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

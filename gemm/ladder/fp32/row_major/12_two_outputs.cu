@@ -8,7 +8,6 @@
 // Source: the second kernel of a course's notes on shared memory, rows r and r + 16 (claim G1).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -47,15 +46,13 @@ __global__ void __launch_bounds__(tile.threads) two_outputs_product(LessonProduc
 }  // namespace
 
 Lesson two_outputs() {
-  Lesson lesson = make_lesson<two_outputs_product, View::row_major, tile>();
-  lesson.name = "row_major/12_two_outputs";
-  lesson.parent = "row_major/03_shared_memory";
-  lesson.idea = "A thread computes two elements, 16 rows apart: two independent chains.";
-  lesson.gain =
-      "Three shared loads for two multiplications instead of four; the second chain hides latency "
-      "that other warps hide already.";
-  lesson.claims = {"G1"};
-  return lesson;
+  return make_lesson<two_outputs_product, View::row_major, tile>(
+      {.name = "row_major/12_two_outputs",
+       .parent = "row_major/03_shared_memory",
+       .idea = "A thread computes two elements, 16 rows apart: two independent chains.",
+       .gain = "Three shared loads for two multiplications instead of four; the second chain hides "
+               "latency that other warps hide already.",
+       .claims = {"G1"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

@@ -8,7 +8,6 @@
 // Source: the double-buffered SGEMM of a course's notes on the memory hierarchy (claim G7).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -46,14 +45,13 @@ __global__ void __launch_bounds__(tile.threads) two_buffers_product(LessonProduc
 }  // namespace
 
 Lesson two_buffers() {
-  Lesson lesson = make_lesson<two_buffers_product, View::row_major, tile>();
-  lesson.name = "row_major/13_two_buffers";
-  lesson.parent = "row_major/03_shared_memory";
-  lesson.idea = "Two pairs of 32 x 32 tiles: the next is stored while the present is multiplied.";
-  lesson.gain =
-      "Half of the barriers. Shared memory's bandwidth stays the limit, so that little is gained.";
-  lesson.claims = {"G7"};
-  return lesson;
+  return make_lesson<two_buffers_product, View::row_major, tile>(
+      {.name = "row_major/13_two_buffers",
+       .parent = "row_major/03_shared_memory",
+       .idea = "Two pairs of 32 x 32 tiles: the next is stored while the present is multiplied.",
+       .gain = "Half of the barriers. Shared memory's bandwidth stays the limit, so that little is "
+               "gained.",
+       .claims = {"G7"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

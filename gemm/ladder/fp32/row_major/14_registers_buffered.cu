@@ -9,7 +9,6 @@
 // Source: the last kernel of a course's notes on shared memory (claim G2).
 
 #include "gemm/blocks/simt.cuh"
-#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -92,17 +91,14 @@ __global__ void __launch_bounds__(tile.threads, 2) registers_buffered_product(Le
 }  // namespace
 
 Lesson registers_buffered() {
-  Lesson lesson = make_lesson<registers_buffered_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "row_major/14_registers_buffered";
-  lesson.parent = "row_major/09_vectorised";
-  lesson.idea =
-      "A tile 16 deep, fetched one step ahead; a thread's elements of the next k are read one "
-      "product ahead, in two halves of four.";
-  lesson.gain =
-      "One barrier for 16 of k instead of two for eight, and neither global nor shared memory is "
-      "waited for.";
-  lesson.claims = {"G2"};
-  return lesson;
+  return make_lesson<registers_buffered_product, View::row_major_x_along_rows, tile>(
+      {.name = "row_major/14_registers_buffered",
+       .parent = "row_major/09_vectorised",
+       .idea = "A tile 16 deep, fetched one step ahead; a thread's elements of the next k are read "
+               "one product ahead, in two halves of four.",
+       .gain = "One barrier for 16 of k instead of two for eight, and neither global nor shared "
+               "memory is waited for.",
+       .claims = {"G2"}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

@@ -6,8 +6,7 @@
 // before, which is filled next. A thread's 8 x 8 elements are four quarters of 4 x 4, 64 rows and
 // columns apart, as in lesson 14: no read conflicts.
 
-#include "gemm/blocks/simt_async.cuh"
-#include "gemm/ladder/lessons.h"
+#include "gemm/blocks/simt.cuh"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -66,17 +65,14 @@ __global__ void __launch_bounds__(tile.threads, 2) async_multistage_product(Less
 }  // namespace
 
 Lesson async_multistage() {
-  Lesson lesson =
-      make_lesson<async_multistage_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "row_major/15_async_multistage";
-  lesson.parent = "row_major/11_warp_tile";
-  lesson.idea =
-      "cp.async copies tiles of 128 x 128 x 8 straight into one of five stages of shared memory.";
-  lesson.gain =
-      "No registers and no store instructions for what is fetched, four steps of time for it to "
-      "arrive, and one barrier a step instead of two.";
-  lesson.capability = 80;
-  return lesson;
+  return make_lesson<async_multistage_product, View::row_major_x_along_rows, tile>(
+      {.name = "row_major/15_async_multistage",
+       .parent = "row_major/11_warp_tile",
+       .idea = "cp.async copies tiles of 128 x 128 x 8 straight into one of five stages of shared "
+               "memory.",
+       .gain = "No registers and no store instructions for what is fetched, four steps of time for "
+               "it to arrive, and one barrier a step instead of two.",
+       .capability = 80});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

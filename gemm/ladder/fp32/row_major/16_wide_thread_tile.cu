@@ -6,8 +6,7 @@
 // Half of the SM's registers are sums. Only eight warps are left to hide latencies: three stages,
 // and products that do not depend on each other, have to.
 
-#include "gemm/blocks/simt_async.cuh"
-#include "gemm/ladder/lessons.h"
+#include "gemm/blocks/simt.cuh"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {
@@ -66,17 +65,15 @@ __global__ void __launch_bounds__(tile.threads, 1) wide_thread_tile_product(Less
 }  // namespace
 
 Lesson wide_thread_tile() {
-  Lesson lesson =
-      make_lesson<wide_thread_tile_product, View::row_major_x_along_rows, tile>();
-  lesson.name = "row_major/16_wide_thread_tile";
-  lesson.parent = "row_major/15_async_multistage";
-  lesson.idea =
-      "8 x 16 elements a thread in a tile of 128 x 256: half of an SM's registers are sums.";
-  lesson.gain =
-      "24 elements from shared memory for 128 multiplications instead of 16 for 64, and less of "
-      "the loop is anything but multiplications. Eight warps have to hide all latencies.";
-  lesson.capability = 80;
-  return lesson;
+  return make_lesson<wide_thread_tile_product, View::row_major_x_along_rows, tile>(
+      {.name = "row_major/16_wide_thread_tile",
+       .parent = "row_major/15_async_multistage",
+       .idea =
+           "8 x 16 elements a thread in a tile of 128 x 256: half of an SM's registers are sums.",
+       .gain =
+           "24 elements from shared memory for 128 multiplications instead of 16 for 64, and less "
+           "of the loop is anything but multiplications. Eight warps have to hide all latencies.",
+       .capability = 80});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

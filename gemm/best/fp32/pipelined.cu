@@ -1,17 +1,16 @@
-#pragma once
+#include <type_traits>
 
-#include "gemm/best/fp32/store_tile.cuh"
 #include "gemm/best/fp32/tilings.h"
+#include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/thread_tile.cuh"
 #include "gemm/blocks/tile_copy.cuh"
-#include "gemm/blocks/tile_order.cuh"
 #include "harness/cuda_check.h"
 
 namespace fathom::gemm::fp32 {
 
-// The upper rungs' kernel: a pipeline of asynchronous copies into several stages of shared memory,
-// fragments one step ahead in registers, one barrier a tile.
+// A pipeline of asynchronous copies into several stages of shared memory, fragments one step ahead
+// in registers, one barrier a tile.
 
 /// A block's tile and how its threads share it.
 template <int BM, int BN, int BK, int TM, int TN, int WarpsM, int WarpsN, int LanesM, int Stages,
@@ -44,11 +43,11 @@ struct StageRange {
 };
 
 /// A thread's sums of the tile whose first row and column are `tile_row` and `tile_column`, over a
-/// range of k. `before_reading` is called between what is only computed and the first copy.
-template <class Tile, Along along_a, Along along_b, class Before>
+/// range of k.
+template <class Tile, Along along_a, Along along_b>
 __device__ __forceinline__ typename Tile::Threads::Sums pipelined_sums(
     const Product<float>& p, int tile_row, int tile_column, const StageRange<Tile>& range,
-    float* shared, const typename Tile::Threads& threads, const Before& before_reading) {
+    float* shared, const typename Tile::Threads& threads) {
   using CopyA = TileCopy<Tile::m, Tile::k, Tile::threads, along_a>;
   using CopyB = TileCopy<Tile::n, Tile::k, Tile::threads, along_b>;
   using Threads = typename Tile::Threads;
@@ -58,7 +57,6 @@ __device__ __forceinline__ typename Tile::Threads::Sums pipelined_sums(
                along_a == Along::inner ? p.a.row_stride : p.a.column_stride);
   CopyB copy_b(&p.b(first_k, tile_column),
                along_b == Along::inner ? p.b.column_stride : p.b.row_stride);
-  before_reading(copy_a, copy_b);
   const std::uint32_t base = shared_address(shared);
   constexpr std::uint32_t stage_bytes = Tile::stage_floats * sizeof(float);
   constexpr std::uint32_t b_bytes = CopyA::elements * sizeof(float);
@@ -139,8 +137,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
   const StageRange<Tile> range(p.k, static_cast<int>(stages * part / parts.parts),
                                static_cast<int>(stages * (part + 1) / parts.parts));
   const auto sums = pipelined_sums<Tile, along_a, along_b>(
-      p, tile_row, tile_column, range, reinterpret_cast<float*>(shared_vectors), threads,
-      [](const auto&, const auto&) {});
+      p, tile_row, tile_column, range, reinterpret_cast<float*>(shared_vectors), threads);
 
   const int row = tile_row + threads.row, column = tile_column + threads.column;
   if (parts.parts > 1) {
@@ -176,15 +173,16 @@ void launch_pipelined_as(const Product<float>& p, KParts parts, cudaStream_t str
   FATHOM_CUDA(cudaGetLastError());
 }
 
-template <class Tile, Along a>
-void launch_pipelined_with(const Product<float>& p, KParts parts, cudaStream_t stream) {
-  switch (along_of(p.b.row_stride, p.b.column_stride, p.n)) {
+/// Calls `use` with the way in which an operand lies as a type.
+template <class Use>
+void with_along(Along along, const Use& use) {
+  switch (along) {
     case Along::outer_vectors:
-      return launch_pipelined_as<Tile, a, Along::outer_vectors>(p, parts, stream);
+      return use(std::integral_constant<Along, Along::outer_vectors>{});
     case Along::outer:
-      return launch_pipelined_as<Tile, a, Along::outer>(p, parts, stream);
+      return use(std::integral_constant<Along, Along::outer>{});
     case Along::inner:
-      return launch_pipelined_as<Tile, a, Along::inner>(p, parts, stream);
+      return use(std::integral_constant<Along, Along::inner>{});
   }
 }
 
@@ -194,17 +192,11 @@ template <class Tile>
 void launch_pipelined(const Arguments& arguments, int parts, float* sums, cudaStream_t stream) {
   const auto p = row_major<float>(arguments);
   const KParts k_parts{parts, sums};
-  switch (along_of(p.a.column_stride, p.a.row_stride, p.m)) {
-    case Along::outer_vectors:
-      launch_pipelined_with<Tile, Along::outer_vectors>(p, k_parts, stream);
-      break;
-    case Along::outer:
-      launch_pipelined_with<Tile, Along::outer>(p, k_parts, stream);
-      break;
-    case Along::inner:
-      launch_pipelined_with<Tile, Along::inner>(p, k_parts, stream);
-      break;
-  }
+  with_along(along_of(p.a.column_stride, p.a.row_stride, p.m), [&](auto a) {
+    with_along(along_of(p.b.row_stride, p.b.column_stride, p.n), [&](auto b) {
+      launch_pipelined_as<Tile, decltype(a)::value, decltype(b)::value>(p, k_parts, stream);
+    });
+  });
   if (parts > 1) launch_add_parts(arguments, parts, sums, stream);
 }
 
@@ -220,6 +212,16 @@ TilingChoice tiling_choice(const char* name, double efficiency) {
           efficiency,
           &launch_pipelined<Tile>,
           {kernel, Tile::threads, Tile::shared_bytes, Tile::m, Tile::n, Tile::k}};
+}
+
+std::span<const TilingChoice> tilings() {
+  static const TilingChoice choices[] = {
+      tiling_choice<Tiling<128, 256, 16, 8, 16, 2, 4, 8, 4, 1>>("128x256x16", 0.93),
+      tiling_choice<Tiling<128, 256, 8, 8, 16, 2, 4, 8, 5, 1>>("128x256x8", 0.92),
+      tiling_choice<Tiling<256, 128, 16, 16, 8, 4, 2, 4, 4, 1>>("256x128x16", 0.93),
+      tiling_choice<Tiling<128, 128, 8, 8, 8, 2, 4, 8, 5, 2>>("128x128x8", 0.86),
+      tiling_choice<Tiling<256, 16, 16, 8, 4, 4, 1, 8, 4, 3>>("256x16x16", 0.80)};
+  return choices;
 }
 
 }  // namespace fathom::gemm::fp32

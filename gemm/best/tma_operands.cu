@@ -1,9 +1,8 @@
-#include "gemm/best/operand_copies.h"
+#include "gemm/best/tma_operands.h"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
+#include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/operands.cuh"
+#include "gemm/blocks/tensor_map.h"
 #include "harness/cuda_check.h"
 #include "results/error.h"
 
@@ -115,6 +114,25 @@ void scale_as(const Arguments& arguments, cudaStream_t stream) {
   FATHOM_CUDA(cudaGetLastError());
 }
 
+bool fits(const TmaOperand& x, const std::optional<Major>& taken) {
+  return (!taken || *taken == x.major) && columns_aligned(x.stride, x.element, map_alignment);
+}
+
+/// The operand as its copy lies, but for its address.
+TmaOperand copy_of(TmaOperand x, const std::optional<Major>& taken) {
+  x.major = taken.value_or(x.major);
+  const std::int64_t unit = map_alignment / element_bytes(x.element);
+  const std::int64_t inner = x.major == Major::k ? x.k : x.outer;
+  x.stride = (inner + unit - 1) / unit * unit;
+  return x;
+}
+
+std::size_t bytes_of(const TmaOperand& copy) {
+  const std::int64_t columns = copy.major == Major::k ? copy.outer : copy.k;
+  return workspace_part(
+      static_cast<std::size_t>(copy.stride * columns * element_bytes(copy.element)));
+}
+
 }  // namespace
 
 void launch_realign(const Lines& s, void* target, std::int64_t target_stride, cudaStream_t stream) {
@@ -139,21 +157,8 @@ void launch_transpose(const Lines& s, void* target, std::int64_t target_stride,
 }
 
 void launch_scale(const Arguments& arguments, cudaStream_t stream) {
-  switch (traits(arguments.problem.of).output) {
-    case Element::f32:
-      return scale_as<float, float>(arguments, stream);
-    case Element::f16:
-      return scale_as<__half, float>(arguments, stream);
-    case Element::s32:
-      return scale_as<int, int>(arguments, stream);
-    case Element::bf16:
-      return scale_as<__nv_bfloat16, float>(arguments, stream);
-    case Element::f64:
-      return scale_as<double, double>(arguments, stream);
-    default:
-      break;
-  }
-  throw Error(ExitCode::check_failed, "No kernel scales a C of this type.");
+  with_types(arguments.problem.of,
+             [&]<class T>(T) { scale_as<typename T::Out, typename T::Scalar>(arguments, stream); });
 }
 
 bool launch_without_product(const Arguments& arguments, cudaStream_t stream) {
@@ -162,6 +167,50 @@ bool launch_without_product(const Arguments& arguments, cudaStream_t stream) {
   if (p.k != 0 && p.alpha != 0) return false;
   launch_scale(arguments, stream);
   return true;
+}
+
+std::size_t copy_bytes(const TmaOperand& x, const std::optional<Major>& taken) {
+  return fits(x, taken) ? 0 : bytes_of(copy_of(x, taken));
+}
+
+TmaOperand prepare(const TmaOperand& x, const std::optional<Major>& taken, std::byte*& workspace,
+                   cudaStream_t stream) {
+  if (fits(x, taken)) return x;
+  TmaOperand copy = copy_of(x, taken);
+  copy.data = workspace;
+  const bool along_k = x.major == Major::k;
+  const Lines source{x.data, along_k ? x.outer : x.k, along_k ? x.k : x.outer, x.stride,
+                     element_bytes(x.element)};
+  if (copy.major == x.major) {
+    launch_realign(source, workspace, copy.stride, stream);
+  } else {
+    launch_transpose(source, workspace, copy.stride, stream);
+  }
+  workspace += bytes_of(copy);
+  return copy;
+}
+
+TmaOperands TmaOperands::of(const Arguments& arguments) {
+  const Problem& p = arguments.problem;
+  const Element element = traits(p.of).input;
+  // BLAS's B is k x n: its columns are rows of op(B)^T, contiguous along k unless it is transposed.
+  return {
+      {arguments.b, p.n, p.k, p.ldb, p.transb == Transpose::no ? Major::k : Major::outer, element},
+      {arguments.a, p.m, p.k, p.lda, p.transa == Transpose::no ? Major::outer : Major::k, element}};
+}
+
+std::size_t TmaOperands::copy_bytes(const Problem& problem, const MajorsTaken& taken) {
+  const TmaOperands plain = of({problem});
+  return gemm::copy_bytes(plain.a, taken.a) + gemm::copy_bytes(plain.b, taken.b);
+}
+
+TmaOperands TmaOperands::prepared(const Arguments& arguments, const MajorsTaken& taken,
+                                  std::byte* workspace, cudaStream_t stream) {
+  const TmaOperands plain = of(arguments);
+  TmaOperands ready;
+  ready.a = prepare(plain.a, taken.a, workspace, stream);
+  ready.b = prepare(plain.b, taken.b, workspace, stream);
+  return ready;
 }
 
 }  // namespace fathom::gemm

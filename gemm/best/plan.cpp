@@ -1,4 +1,4 @@
-#include "gemm/best/tma_plan.h"
+#include "gemm/best/plan.h"
 
 namespace fathom::gemm {
 namespace {
@@ -11,7 +11,7 @@ constexpr std::int64_t stage_bytes = 128;
 /// elements in 256 (models/instruction_throughput.h).
 constexpr double clocks_of_a_wide_stage = 1024, clocks_of_a_small_stage = 512;
 /// Clocks to fill the ring and to store a tile, and more where blocks add their sums: as for fp32
-/// by three products (gemm/best/fp32_3xtf32/split_plan.cpp).
+/// by three products (gemm/best/tf32_planes.cu).
 constexpr double around_a_wide_tile = 3000, around_a_small_tile = 8000;
 
 double clocks(std::int64_t blocks, int sms, std::int64_t stages, double of_a_stage, double around) {

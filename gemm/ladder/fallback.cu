@@ -1,9 +1,10 @@
-#pragma once
+// Any product: 64 x 64 tiles, 4 x 4 elements a thread, steps of 16, every index checked, no tensor
+// core. Not a lesson: it computes what the lessons' kernels leave out, so that those can show their
+// idea and nothing else.
 
+#include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/epilogue.cuh"
-
-// Any product: 64 x 64 tiles, 4 x 4 elements a thread, every index checked, no tensor core. Not a
-// lesson: it computes what the lessons' kernels leave out.
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm {
 
@@ -49,10 +50,16 @@ __global__ void __launch_bounds__(256) any_product(Product<In, Out, Sum> p) {
   }
 }
 
-/// A fallback's grid for this product in row-major terms.
-template <class In, class Out, class Sum>
-unsigned any_product_blocks(const Product<In, Out, Sum>& p) {
-  return TileGrid(p.m, p.n, 64, 64).blocks();
+void launch_fallback(const Arguments& arguments, cudaStream_t stream) {
+  if (is_empty(arguments.problem)) return;
+  with_types(arguments.problem.of, [&]<class T>(T) {
+    using In = typename T::In;
+    using Out = typename T::Out;
+    using Sum = typename T::Scalar;
+    const auto p = row_major<In, Out, Sum>(arguments);
+    launch_blocks(&any_product<In, Out, Sum>, dim3(TileGrid(p.m, p.n, 64, 64).blocks()), 256, p,
+                  stream);
+  });
 }
 
 }  // namespace fathom::gemm
