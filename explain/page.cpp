@@ -22,8 +22,7 @@ const char* name_of(Space space) { return space == Space::global ? "global" : "s
 const char* unit_of(Space space) { return space == Space::global ? "sectors" : "wavefronts"; }
 
 std::string place(const LineCost& line) {
-  return line.source ? fmt::format("{}:{}", line.source->file, line.source->line)
-                     : fmt::format("+0x{:04x}", line.offset);
+  return line.source ? place_of(*line.source) : fmt::format("+0x{:04x}", line.offset);
 }
 
 /// What the application would have taken without the recording, at best.
@@ -60,7 +59,7 @@ nlohmann::ordered_json json_of(const LineCost& line) {
                       {"accesses", fault.accesses},
                       {"saved", fault.saved}});
   nlohmann::ordered_json json{{"file", nullptr}, {"line", nullptr}};
-  if (line.source) json = {{"file", line.source->file}, {"line", line.source->line}};
+  if (line.source) json = {{"file", clean(line.source->file)}, {"line", line.source->line}};
   json.update({{"offset", line.offset},
                {"space", name_of(line.space)},
                {"operation", name_of(line.op)},
