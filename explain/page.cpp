@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "explain/sources.h"
+#include "reports/page/explained.h"
 #include "results/clean_text.h"
 #include "results/format.h"
 
@@ -141,11 +143,16 @@ std::string json_of(const Explanation& explanation, const RunFacts& run) {
                        {"lines", std::move(lines)},
                        {"measured", measured_json(kernel, run.bounds)}});
   }
-  const nlohmann::ordered_json document{{"command", clean(run.command)},
+  auto sources = nlohmann::ordered_json::array();
+  for (const SourceText& source : sources_of(explanation))
+    sources.push_back({{"file", clean(source.file)}, {"text", source.text}});
+  const nlohmann::ordered_json document{{"format", reports::explained_format},
+                                        {"command", clean(run.command)},
                                         {"seconds", run.seconds},
                                         {"end", run.end},
                                         {"notes", explanation.notes},
-                                        {"kernels", std::move(kernels)}};
+                                        {"kernels", std::move(kernels)},
+                                        {"sources", std::move(sources)}};
   return document.dump(2) + "\n";
 }
 
