@@ -6,6 +6,7 @@
 #include "explain/page.h"
 #include "explain/sources.h"
 #include "reports/page/explained.h"
+#include "reports/page/page.h"
 #include "results/error.h"
 #include "tests/unit/explain_trace.h"
 #include "tests/unit/test_folder.h"
@@ -79,6 +80,21 @@ TEST_CASE("Sources that cannot be shown are left out, and the toolkit's where no
   const std::string large = folder.write("large.cu", std::string((1u << 20) + 1, 'x')).string();
   for (const std::string& file : {large, app + ".gone", std::string("/dev/zero"), std::string()})
     CHECK(files_of(explanation_of(folder, app, file)) == std::vector{app});
+}
+
+TEST_CASE("The page's data has an answer of explain, and nothing in it is markup", "[explain]") {
+  const TestFolder folder;
+  const std::string app =
+      folder.write("</script>.cu", "</script><img onerror='x'><!--\n\n").string();
+  const auto answer =
+      reports::read_explained(json_of(explanation_of(folder, app, app), {}), "why.json");
+  REQUIRE(answer);
+  const std::string data = reports::page_data({}, {*answer});
+  CHECK_THAT(data, !ContainsSubstring("<"));
+  const auto shown = nlohmann::json::parse(data).at("explained").at(0);
+  CHECK(shown.at("origin") == "why.json");
+  CHECK(shown.at("sources").at(0).at("text") == "</script><img onerror='x'><!--\n\n");
+  CHECK(shown.at("kernels").at(0).at("lines").at(0).at("sectors") == 128);
 }
 
 TEST_CASE("A file that is no answer of explain, or a damaged one, is told from it", "[explain]") {
