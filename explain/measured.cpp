@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "explain/analysis.h"
+#include "results/clean_text.h"
 #include "results/format.h"
 
 namespace fathom::explain {
@@ -21,8 +22,7 @@ double count(const std::map<std::string, double>& counts, const std::string& rol
 }
 
 std::string place(const Waiting& waiting) {
-  return waiting.source ? fmt::format("{}:{}", waiting.source->file, waiting.source->line)
-                        : fmt::format("+0x{:04x}", waiting.offset);
+  return waiting.source ? place_of(*waiting.source) : fmt::format("+0x{:04x}", waiting.offset);
 }
 
 /// A level of the memory, the fact that says what it can do, and what moved there.
@@ -205,7 +205,8 @@ nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bou
   auto waits = nlohmann::ordered_json::array();
   for (const Waiting& waiting : measured.waits) {
     nlohmann::ordered_json one{{"file", nullptr}, {"line", nullptr}};
-    if (waiting.source) one = {{"file", waiting.source->file}, {"line", waiting.source->line}};
+    if (waiting.source)
+      one = {{"file", clean(waiting.source->file)}, {"line", waiting.source->line}};
     one.update(
         {{"offset", waiting.offset},
          {"samples", waiting.samples},

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "explain/sources.h"
+#include "reports/page/explained.h"
 #include "results/clean_text.h"
 #include "results/format.h"
 
@@ -22,8 +24,7 @@ const char* name_of(Space space) { return space == Space::global ? "global" : "s
 const char* unit_of(Space space) { return space == Space::global ? "sectors" : "wavefronts"; }
 
 std::string place(const LineCost& line) {
-  return line.source ? fmt::format("{}:{}", line.source->file, line.source->line)
-                     : fmt::format("+0x{:04x}", line.offset);
+  return line.source ? place_of(*line.source) : fmt::format("+0x{:04x}", line.offset);
 }
 
 /// What the application would have taken without the recording, at best.
@@ -60,7 +61,7 @@ nlohmann::ordered_json json_of(const LineCost& line) {
                       {"accesses", fault.accesses},
                       {"saved", fault.saved}});
   nlohmann::ordered_json json{{"file", nullptr}, {"line", nullptr}};
-  if (line.source) json = {{"file", line.source->file}, {"line", line.source->line}};
+  if (line.source) json = {{"file", clean(line.source->file)}, {"line", line.source->line}};
   json.update({{"offset", line.offset},
                {"space", name_of(line.space)},
                {"operation", name_of(line.op)},
@@ -142,11 +143,16 @@ std::string json_of(const Explanation& explanation, const RunFacts& run) {
                        {"lines", std::move(lines)},
                        {"measured", measured_json(kernel, run.bounds)}});
   }
-  const nlohmann::ordered_json document{{"command", clean(run.command)},
+  auto sources = nlohmann::ordered_json::array();
+  for (const SourceText& source : sources_of(explanation))
+    sources.push_back({{"file", clean(source.file)}, {"text", source.text}});
+  const nlohmann::ordered_json document{{"format", reports::explained_format},
+                                        {"command", clean(run.command)},
                                         {"seconds", run.seconds},
                                         {"end", run.end},
                                         {"notes", explanation.notes},
-                                        {"kernels", std::move(kernels)}};
+                                        {"kernels", std::move(kernels)},
+                                        {"sources", std::move(sources)}};
   return document.dump(2) + "\n";
 }
 

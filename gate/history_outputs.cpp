@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "gate/history.h"
 #include "gate/outputs.h"
@@ -90,7 +91,7 @@ std::string page_of(const std::vector<RunMetrics>& runs) {
   std::vector<reports::ShownDocument> shown;
   for (std::size_t i = 0; i < newest.size(); ++i)
     shown.push_back({&documents[i], fs::path(newest[i]->origin).filename().string()});
-  return reports::html_page(shown);
+  return reports::html_page(shown, {});
 }
 
 }  // namespace

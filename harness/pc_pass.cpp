@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "harness/runner.h"
@@ -59,7 +60,7 @@ std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
     double on_lines = 0;
     std::map<std::string, double> by_reason;
     for (const PcSample& sample : profile.samples) {
-      if (sample.file != share.file) continue;
+      if (std::filesystem::path(sample.file).filename() != share.file) continue;
       if (std::find(share.lines.begin(), share.lines.end(), sample.line) == share.lines.end())
         continue;
       for (const auto& [reason, samples] : waiting(sample)) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "reports/page/page.h"
 #include "reports/report.h"
@@ -67,7 +68,7 @@ void publish_report(const Document& document, const fs::path& folder, const std:
   if (!paths.atlas.empty()) say("Atlas", paths.atlas);
   for (const fs::path& page : paths.pages) say("Page", page);
   const fs::path html = folder / "index.html";
-  write_file_atomically(html, reports::html_page({{&document, name, checked}}));
+  write_file_atomically(html, reports::html_page({{&document, name, checked}}, {}));
   say("Explore", html);
 }
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "probes/claims.h"
+#include "reports/page/explained.h"
 #include "reports/page/page.h"
+#include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/fail.h"
@@ -45,8 +48,7 @@ Document concluded_by_program(const Document& document, const std::string& probe
   return read_document(file);
 }
 
-Document concluded_today(const fs::path& measured) {
-  Document document = read_document(measured);
+Document concluded_today(Document document) {
   const std::vector<ProbeSummary> probes = document.probes;
   for (const ProbeSummary& probe : probes) {
     if (const Conclude conclude = conclusion_of(probe.name)) {
@@ -70,18 +72,44 @@ void refuse_in_report(const fs::path& document, const fs::path& folder) {
          document.string());
 }
 
-ExitCode page_of(const std::vector<fs::path>& files, const std::vector<Document>& documents,
-                 const ReportArguments& options) {
+/// What is given to `fathom report`.
+struct Given {
+  std::vector<Document> documents;
+  std::vector<fs::path> files;  ///< of the documents
+  reports::Explained explained;
+};
+
+Given read_all(const ReportArguments& options) {
+  Given given;
+  for (const fs::path& file : options.documents) {
+    const std::string text = read_file_up_to(file, document_size_limit), origin = file.string();
+    if (auto answer = reports::read_explained(text, origin)) {
+      if (!options.html)
+        fail(ExitCode::bad_input, "{}: is an answer of `fathom explain`; give --html for its page.",
+             origin);
+      given.explained.push_back(*std::move(answer));
+      continue;
+    }
+    const Document document = parse_document(text, origin);
+    given.documents.push_back(options.conclude ? concluded_today(document) : document);
+    given.files.push_back(file);
+  }
+  return given;
+}
+
+ExitCode page_of(const Given& given, const ReportArguments& options) {
+  const std::vector<fs::path>& files = options.documents;
   const fs::path& out = options.out;
   std::vector<reports::ShownDocument> pages;
-  for (std::size_t i = 0; i < files.size(); ++i)
-    pages.push_back({&documents[i], files[i].string(), card_of(documents[i], options.recordings)});
+  for (std::size_t i = 0; i < given.documents.size(); ++i)
+    pages.push_back({&given.documents[i], given.files[i].string(),
+                     card_of(given.documents[i], options.recordings)});
   const fs::path page = out.empty() ? files.front().parent_path() / "report/index.html" : out;
   std::vector<NamedFile> inputs;
   for (const fs::path& file : files) inputs.push_back({"a document", file});
   require_distinct(inputs, {{"--out", page}});
   if (out.empty()) make_folder(page.parent_path());
-  OutputFile(page).write(reports::html_page(pages));
+  OutputFile(page).write(reports::html_page(pages, given.explained));
   print_line(fmt::format("Page: {}", fs::absolute(page).lexically_normal().string()));
   return ExitCode::ok;
 }
@@ -92,16 +120,14 @@ ExitCode report_command(const ReportArguments& options) {
   if (options.documents.size() > 1 && !options.html)
     throw Error(ExitCode::bad_input,
                 "A report is of one document: give --html for a page of several.");
-  std::vector<Document> documents;
-  for (const fs::path& file : options.documents)
-    documents.push_back(options.conclude ? concluded_today(file) : read_document(file));
-  const bool any_replay =
-      std::ranges::any_of(documents, [](const Document& d) { return d.source == Source::replay; });
+  const Given given = read_all(options);
+  const bool any_replay = std::ranges::any_of(
+      given.documents, [](const Document& d) { return d.source == Source::replay; });
   if (any_replay)
     fmt::print("REPLAY: this document repeats a recording; nothing in it was measured here.\n");
-  if (options.html) return page_of(options.documents, documents, options);
+  if (options.html) return page_of(given, options);
   const fs::path& file = options.documents.front();
-  const Document& document = documents.front();
+  const Document& document = given.documents.front();
   const auto folder = options.out.empty() ? file.parent_path() / "report" : options.out;
   refuse_in_report(file, folder);
   const std::string name = file.filename().string();

@@ -76,7 +76,9 @@ void add_run(CLI::App& app, RunArguments& options) {
 }
 
 void add_report(CLI::App& app, ReportArguments& options) {
-  app.add_option("FILE", options.documents, "Result document of a run; with --html also several")
+  app.add_option(
+         "FILE", options.documents,
+         "Result document of a run; with --html also several, and answers of explain in JSON")
       ->check(not_empty())
       ->required();
   path_flag(app, "--out", options.out,
@@ -92,7 +94,8 @@ void add_report(CLI::App& app, ReportArguments& options) {
       "Examples:\n"
       "  fathom report fathom-h200-20260131T120000Z/result.json\n"
       "  fathom report recordings/h200/result.json --conclude --out /tmp/h200\n"
-      "  fathom report --html before/result.json after/result.json --out page.html\n");
+      "  fathom report --html before/result.json after/result.json --out page.html\n"
+      "  fathom report --html why.json --out why.html\n");
 }
 
 void add_compare(CLI::App& app, CompareArguments& options) {

@@ -19,7 +19,7 @@ struct PcSample {
   /// by an ending ("no_instructions"); "selected" is an issue, not a stall.
   std::map<std::string, std::uint64_t> by_reason;
   std::uint64_t total = 0;  ///< over all reasons, issues included
-  std::string file;         ///< source file; empty without line information
+  std::string file;         ///< source file, a whole path; empty without line information
   unsigned line = 0;        ///< source line; 0 without line information
 };
 

@@ -1,7 +1,6 @@
 #include "harness/counters/source_line.h"
 
 #include <cstdlib>
-#include <filesystem>
 
 #include "harness/counters/cupti_library.h"
 
@@ -16,8 +15,10 @@ std::optional<SourceLine> source_line(const std::vector<char>& code, const std::
   params.pcOffset = offset;
   if (cupti_library().cuptiGetSassToSourceCorrelation(&params) != CUPTI_SUCCESS) return {};
   std::optional<SourceLine> line;
-  if (params.fileName != nullptr && params.lineNumber != 0)
-    line = {std::filesystem::path(params.fileName).filename().string(), params.lineNumber};
+  if (params.fileName != nullptr && params.lineNumber != 0) {
+    const std::filesystem::path folder = params.dirName == nullptr ? "" : params.dirName;
+    line = {(folder / params.fileName).lexically_normal().string(), params.lineNumber};
+  }
   std::free(params.fileName);
   std::free(params.dirName);
   return line;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,9 +10,14 @@ namespace fathom {
 
 /// Where an instruction comes from.
 struct SourceLine {
-  std::string file;  ///< without its folder
+  std::string file;  ///< a whole path
   unsigned line = 0;
 };
+
+/// "kernel.cu:12"
+inline std::string place_of(const SourceLine& at) {
+  return std::filesystem::path(at.file).filename().string() + ":" + std::to_string(at.line);
+}
 
 /// The line of the instruction `offset` bytes into a function of this machine code, by CUPTI, which
 /// comes with the toolkit and needs no GPU for it. Nothing without line information (nvcc

@@ -27,8 +27,8 @@ std::string filled(std::string_view text,
 
 }  // namespace
 
-std::string html_page(const std::vector<ShownDocument>& documents) {
-  const std::string data = page_data(documents);
+std::string html_page(const std::vector<ShownDocument>& documents, const Explained& explained) {
+  const std::string data = page_data(documents, explained);
   return filled(page_template(), {{"style", page_style()},
                                   {"library", chart_library()},
                                   {"data", data},

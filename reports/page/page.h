@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,12 +17,15 @@ struct ShownDocument {
   std::optional<CardCheck> card = {};  ///< empty: not checked
 };
 
-/// One HTML page that shows the documents over each other. It asks no network for anything, and
-/// no text of a document becomes markup.
-std::string html_page(const std::vector<ShownDocument>& documents);
+/// Answers of `fathom explain`, from explained.h.
+using Explained = std::vector<nlohmann::json>;
 
-/// What the page knows, as JSON without a `<`: the documents less what no view shows, the sources
-/// of the ladder, and what models/ says of warps.
-std::string page_data(const std::vector<ShownDocument>& documents);
+/// One HTML page that shows the documents over each other, and the answers. It asks no network for
+/// anything, and no text of a document becomes markup.
+std::string html_page(const std::vector<ShownDocument>& documents, const Explained& explained);
+
+/// What the page knows, as JSON without a `<`: the documents less what no view shows, the answers,
+/// the sources of the ladder, and what models/ says of warps.
+std::string page_data(const std::vector<ShownDocument>& documents, const Explained& explained);
 
 }  // namespace fathom::reports

@@ -284,11 +284,12 @@ Json warps() {
 
 }  // namespace
 
-std::string page_data(const std::vector<ShownDocument>& documents) {
+std::string page_data(const std::vector<ShownDocument>& documents, const Explained& explained) {
   Json out{{"documents", Json::array()}, {"sources", sources()}, {"warps", warps()}};
   out["lessons"] = lessons_page();
   for (const ShownDocument& shown : documents) out["documents"].push_back(to_json(shown));
   out["comparisons"] = comparisons(documents);
+  out["explained"] = explained;
   const std::string plain = out.dump(-1, ' ', false, Json::error_handler_t::replace);
   // A text with "</script>" or "<!--" would end the page's own script: JSON can do without the
   // sign.

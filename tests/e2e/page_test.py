@@ -33,6 +33,8 @@ CHARTS = {"latency", "bandwidth", "ladder", "roofline", "warp", "topology", "his
 H200 = [RECORDINGS / "h200" / f for f in ("result.json", "atlas/result.json", "gemm/result.json")]
 H100 = RECORDINGS / "h100-80gb-hbm3/atlas/result.json"
 ROOT = RECORDINGS.parent
+# The answer of an H100 on tests/gpu/explain_app.cpp, shortened to six kernels.
+EXPLAINED = ROOT / "tests/data/explain/h100.json"
 # What GitHub does with Markdown (github-markdown-css), as far as it sets heights and widths. The
 # font is the widest of those that a reader may have.
 GITHUB = """body { margin: 0; font: 16px/1.5 "DejaVu Sans", sans-serif; overflow-wrap: break-word }
@@ -63,8 +65,8 @@ def page(name, *documents):
     return out
 
 
-def edited(name, change):
-    document = json.loads(H200[0].read_text())
+def edited(name, change, of=H200[0]):
+    document = json.loads(of.read_text())
     change(document)
     path = WORK / f"{name}.json"
     path.write_text(json.dumps(document))
@@ -457,10 +459,11 @@ class Page(unittest.TestCase):
         if not axe.exists():
             self.skipTest(f"{axe} is not there")
         for theme in ("light", "dark"):
-            for view in VIEWS:
+            for view in [*VIEWS, "explain"]:
                 with self.subTest(view=view, theme=theme):
                     # A few rows are as good as 500, and axe takes minutes for those.
-                    self.open(page("three", *H200, H100), f"view={view}&theme={theme}&q=l2.size")
+                    self.open(page("four", *H200, H100, EXPLAINED),
+                              f"view={view}&theme={theme}&q=l2.size")
                     self.chrome.execute_script(axe.read_text())
                     # The themes differ in colours alone.
                     only = {"runOnly": ["color-contrast"]} if theme == "dark" else {}
@@ -535,6 +538,90 @@ class Page(unittest.TestCase):
         self.open(file, "view=claims")
         self.assertIn("</script>", self.main())
 
+    def test_explained_source(self):
+        file = page("why", EXPLAINED)
+        for width in (360, 1000, 1600):
+            self.size(width)
+            for theme in ("light", "dark"):
+                for kernel in range(6):
+                    self.open(file, f"theme={theme}&kernel={kernel}")
+                    self.wait(".source .costs")
+                    self.assertLessEqual(self.script("document.documentElement.scrollWidth"), width)
+        self.open(file)
+        self.assertEqual([a.text for a in self.all("nav a")], ["Explain"])
+        self.assertEqual([o.text.split(": ")[0] for o in self.all("option")],
+                         ["−93.9 % wavefronts", "−77.8 % sectors", "−69.7 % sectors",
+                          "−53.6 % wavefronts", "−50.0 % accesses", "nothing to save"])
+        rows = {row.text.split("\n")[0].split(" ")[-1]: row for row in self.all("details.line")}
+        self.assertEqual(list(rows), ["79", "87", "88"])
+        # Two accesses on one line, and the worst line open.
+        self.assertIn("4,096 sectors, least 4,096\n1,024 wavefronts, least 1,024", rows["79"].text)
+        for said in ("tile[threadIdx.x][row]", "32,768 wavefronts, least 1,024 −96.9 %",
+                     "bank conflict: 32 wavefronts", "fix: index the tile by row * 33 + column"):
+            self.assertIn(said, rows["87"].text)
+        self.assertNotIn("global load", self.main())
+        rows["79"].find_element(By.TAG_NAME, "summary").click()
+        self.assertIn("global load of 4 B: 1,024 by 32.0 lanes", rows["79"].text)
+        # By keyboard: another kernel, and a line of it.
+        press = lambda key: webdriver.ActionChains(self.chrome).send_keys(key).perform()
+        self.chrome.execute_script("arguments[0].focus()", self.wait("[data-key=kernel]"))
+        press(Keys.ARROW_DOWN)
+        WebDriverWait(self.chrome, 10).until(lambda c: "kernel=1" in self.state())
+        self.assertEqual(self.script("document.activeElement.dataset.key"), "kernel")
+        self.assertIn("stride: lanes 4096 bytes apart", self.main())
+        for _ in range(3):  # the table, the lines above, the worst line
+            press(Keys.TAB)
+        press(Keys.ENTER)
+        self.assertNotIn("stride: lanes", self.main())
+        self.chrome.refresh()
+        self.assertIn("stride: lanes", self.main())
+        far = self.all(".source > details:not(.line) summary")[0]
+        self.assertNotIn("What `fathom explain` is tested on", self.main())
+        far.click()
+        WebDriverWait(self.chrome, 10).until(
+            lambda c: "What `fathom explain` is tested on" in self.main())
+
+    def test_explained_with_measurements_and_without_lines(self):
+        evil = ("</script><script>document.title='owned'</script>"
+                '<img src=x onerror="owned=1">{{data}}')
+
+        def change(answer):
+            first, second, third = answer["kernels"][:3]
+            waits = {"file": first["lines"][0]["file"], "offset": 64, "samples": 1234}
+            first["measured"] = {
+                "launches": 2, "seconds": 3e-6, "counters": {"shared_load_wavefronts": 33792},
+                "recorded": {"shared_load_wavefronts": 33793},
+                "bandwidths": [{"level": "L2", "bytes_per_second": 1e12, "bound": 4e12}],
+                "waits": [{**waits, "line": 87, "share": 0.7312,
+                           "reasons": {"mio_throttle": 234, evil: 1000}},
+                          {**waits, "line": 90, "share": 0.0201, "reasons": {}}]}
+            second["measured"] = None
+            for line in second["lines"]:
+                line["file"] = line["line"] = None
+            for line in third["lines"]:
+                line["file"] = evil
+            for place, key in ((answer, "command"), (third, "name"), (answer["sources"][0], "text"),
+                               (third["lines"][0]["faults"][0], "what")):
+                place[key] += evil
+            answer["sources"][0]["text"] = answer["sources"][0]["text"].replace("float x", evil)
+            answer["kernels"].append(dict(third, lines=[]))
+        file = page("why-more", edited("why-more", change, EXPLAINED), EXPLAINED, H200[0])
+        said = [("shared load wavefronts 33,792 33,793 recorded", "time of 2 launches 3 µs",
+                 "L2 1 TB/s 4 TB/s at most (25.0 %)", "−96.9 %\n73.1 % of waiting",
+                 "1,234 samples of a warp that waits: </script>", "90\n}\n2.0 % of waiting\n91",
+                 evil + " = tile[threadIdx.x][row]"),
+                ("Without line information", "+0x0080"), ("Its text is not in the answer.", evil)]
+        for kernel, texts in enumerate([*said, (), (), (), ("accessed no memory", evil)]):
+            self.open(file, f"view=explain&kernel={kernel}")
+            for text in texts:
+                self.assertIn(text, self.main())
+            self.assertNotEqual(self.chrome.title, "owned")
+            self.assertFalse(self.script("'owned' in window"))
+        self.open(file, "view=explain&why=1")
+        self.assertNotIn("of waiting", self.main())
+        self.open(file)
+        self.assertIn("entries", self.main())
+
     def test_unusual_documents(self):
         def empty(document):
             document["benchmarks"] = []
@@ -569,7 +656,11 @@ class Page(unittest.TestCase):
 
         def older(document):
             document["context"]["fathom"]["schema_version"] = 99
-        for bad in (WORK / "torn.json", edited("older", older), WORK / "none.json"):
+        answer = EXPLAINED.read_text()
+        (WORK / "why-torn.json").write_text(answer[: len(answer) // 2])
+        newer = edited("why-newer", lambda a: a.update(format="fathom explain 99"), EXPLAINED)
+        for bad in (WORK / "torn.json", edited("older", older), WORK / "none.json",
+                    WORK / "why-torn.json", newer):
             ran = fathom("report", "--html", H200[0], bad, "--out", WORK / "bad.html")
             self.assertNotEqual(ran.returncode, 0)
             self.assertIn(bad.name, ran.stderr)

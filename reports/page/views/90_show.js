@@ -1,7 +1,8 @@
 // Draws what the URL says, and again when it changes.
+const offered = views.filter(v => v.id === 'explain' ? data.explained.length : docs.length);
 function navigation(current) {
   const nav = document.getElementById('views');
-  nav.replaceChildren(...views.filter(v => v.title)
+  nav.replaceChildren(...offered.filter(v => v.title)
                           .map(
                               v =>
                                   el('a', {
@@ -12,6 +13,7 @@ function navigation(current) {
 }
 function documentChoice() {
   const box = document.getElementById('documents'), chosen = shownDocs();
+  box.hidden = !docs.length;
   box.replaceChildren(
       el('legend', {}, 'Documents'),
       ...docs.map(
@@ -30,7 +32,7 @@ function documentChoice() {
                  ' ', doc.label)));
 }
 function show() {
-  const view = views.find(v => v.id === state.get('view', 'overview')) ?? views[0];
+  const view = offered.find(v => v.id === state.get('view', 'overview')) ?? offered[0];
   const main = document.getElementById('main'), focused = document.activeElement?.dataset?.key;
   drawn.forEach(each => each.finalize());
   drawn = [];
@@ -42,7 +44,8 @@ function show() {
   navigation(view.id);
   documentChoice();
   main.replaceChildren();
-  if (!shownDocs().length) return main.append(p('Choose a document above.'));
+  if (view.id !== 'explain' && !shownDocs().length)
+    return main.append(p('Choose a document above.'));
   if (docs.some(d => d.source === 'replay'))
     main.append(
         p(el('b', {}, 'REPLAY: a document repeats a recording; nothing in it was measured here.')));

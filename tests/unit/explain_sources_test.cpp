@@ -1,0 +1,123 @@
+// The answer in JSON: the source that it takes along, and what the HTML page reads of it.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include "explain/page.h"
+#include "explain/sources.h"
+#include "reports/page/explained.h"
+#include "reports/page/page.h"
+#include "results/error.h"
+#include "tests/unit/explain_trace.h"
+#include "tests/unit/test_folder.h"
+
+using namespace fathom;
+using namespace fathom::explain;
+using Catch::Matchers::ContainsSubstring;
+using test::pattern;
+
+namespace {
+
+/// One kernel with a stride at offset 0 and a plain store at 16, in the files given.
+Explanation explanation_of(const TestFolder& folder, const std::string& load,
+                           const std::string& store) {
+  test::TraceBytes trace;
+  trace.module(1, "machine code");
+  trace.launch("f", {pattern(
+                         Space::global, Op::load, 4, [](unsigned i) { return 16 * i; }, 0, 8),
+                     pattern(
+                         Space::global, Op::store, 4, [](unsigned i) { return 4 * i; }, 16, 8)});
+  const auto find_line = [&](const auto&, const auto&, std::uint64_t offset) {
+    return std::optional(SourceLine{offset == 0 ? load : store, 2});
+  };
+  return explain::explain({read_trace(folder.write("1.trace", trace.bytes))}, find_line);
+}
+
+std::vector<std::string> files_of(const Explanation& explanation) {
+  std::vector<std::string> files;
+  for (const SourceText& source : sources_of(explanation)) files.push_back(source.file);
+  return files;
+}
+
+std::pair<int, std::string> refused(const std::string& text) {
+  try {
+    reports::read_explained(text, "why.json");
+  } catch (const Error& error) {
+    return {to_int(error.code()), error.what()};
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("The answer in JSON has the source that its lines name, the text only its file's name",
+          "[explain]") {
+  const TestFolder folder;
+  const std::string app = folder.write("app.cu", "// \x1B[2J \xFF\r\n\tx = </script>;\n").string();
+  const Explanation all = explanation_of(folder, app, app);
+  const auto json = nlohmann::json::parse(json_of(all, {}));
+  CHECK(json.at("format") == "fathom explain 1");
+  CHECK(json.at("kernels").at(0).at("lines").at(0).at("file") == app);
+  REQUIRE(json.at("sources").size() == 1);
+  CHECK(json.at("sources").at(0).at("file") == app);
+  CHECK(json.at("sources").at(0).at("text") == "// <U+001B>[2J \xEF\xBF\xBD\n\tx = </script>;\n");
+  CHECK_THAT(page_of(all, {}, Format::text), ContainsSubstring("\n  app.cu:2  global load"));
+}
+
+TEST_CASE("Sources that cannot be shown are left out, and the toolkit's where no fault is",
+          "[explain]") {
+  const TestFolder folder;
+  const std::string app = folder.write("app.cu", "x\n").string();
+  const std::string header = folder.write("include/cub/load.cuh", "y\n").string();
+  CHECK(files_of(explanation_of(folder, app, header)) == std::vector{app, header});
+  folder.write("include/cuda_runtime.h", "");
+  CHECK(files_of(explanation_of(folder, app, header)) == std::vector{app});
+  CHECK(files_of(explanation_of(folder, header, app)) == std::vector{app, header});
+  Explanation waiting = explanation_of(folder, "gone.cu", "gone.cu");
+  waiting.kernels[0].measured.waits = {{SourceLine{app, 1}, 0, 10, {}},
+                                       {SourceLine{header, 1}, 0, 9, {}}};
+  CHECK(files_of(waiting) == std::vector{app});
+  const std::string large = folder.write("large.cu", std::string((1u << 20) + 1, 'x')).string();
+  for (const std::string& file : {large, app + ".gone", std::string("/dev/zero"), std::string()})
+    CHECK(files_of(explanation_of(folder, app, file)) == std::vector{app});
+}
+
+TEST_CASE("The page's data has an answer of explain, and nothing in it is markup", "[explain]") {
+  const TestFolder folder;
+  const std::string app =
+      folder.write("</script>.cu", "</script><img onerror='x'><!--\n\n").string();
+  const auto answer =
+      reports::read_explained(json_of(explanation_of(folder, app, app), {}), "why.json");
+  REQUIRE(answer);
+  const std::string data = reports::page_data({}, {*answer});
+  CHECK_THAT(data, !ContainsSubstring("<"));
+  const auto shown = nlohmann::json::parse(data).at("explained").at(0);
+  CHECK(shown.at("origin") == "why.json");
+  CHECK(shown.at("sources").at(0).at("text") == "</script><img onerror='x'><!--\n\n");
+  CHECK(shown.at("kernels").at(0).at("lines").at(0).at("sectors") == 128);
+}
+
+TEST_CASE("A file that is no answer of explain, or a damaged one, is told from it", "[explain]") {
+  CHECK_FALSE(reports::read_explained("{\"context\": {}}", "result.json"));
+  CHECK_FALSE(reports::read_explained("{\"note\": \"fathom explain 1\"}", "result.json"));
+  const TestFolder folder;
+  const std::string whole = json_of(explanation_of(folder, "a.cu", "a.cu"), {});
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = whole;
+    return refused(text.replace(text.find(from), from.size(), to));
+  };
+  auto [code, sentence] = refused(whole.substr(0, whole.size() / 2));
+  CHECK(code == 12);
+  CHECK_THAT(sentence, ContainsSubstring("why.json: is not JSON at line"));
+  std::tie(code, sentence) = changed("explain 1", "explain 2");
+  CHECK(code == 13);
+  CHECK_THAT(sentence, ContainsSubstring("this Fathom reads \"fathom explain 1\""));
+  std::tie(code, sentence) = changed("\"saved\": 96", "\"saved\": \"96\"");
+  CHECK(code == 12);
+  CHECK(sentence ==
+        "why.json: /kernels/0/lines/0/faults/0/saved is of type string; expected: number.");
+  std::tie(code, sentence) = changed("\"launches\"", "\"other\"");
+  CHECK(sentence == "why.json: /kernels/0 has no member \"launches\", which was expected.");
+  CHECK(changed("\"sectors\": 128", "\"sectors\": \"x\"").first == 12);
+  CHECK(changed("\"line\": 2", "\"line\": {}").first == 12);
+}
