@@ -40,7 +40,8 @@ Figure axis_of(std::string name);
 Figure passes(std::function<bool(const Entry&)> test);
 
 /// Which of several entries speaks, or what all of them say together. best: by their metric.
-enum class Pick { first, last, best, least, most, sum, count };
+/// median: of facts alone.
+enum class Pick { first, last, best, least, most, sum, count, median };
 
 /// A number, by the name that formulas, rules and sentences know it by.
 struct Quantity {
@@ -129,17 +130,23 @@ struct ClaimRow {
 };
 Claim evaluate(const ClaimRow& row, std::span<const Entry> entries);
 
-/// A fact that is one entry's figure.
+/// A fact that is one entry's figure, or the median of several.
 struct FactRow {
   FactName name;
-  AxisFilter where;
-  std::string method;  ///< {axis of the entry}, {cases}: how many there were to pick from
-  std::string absent;  ///< why there may be no entry
+  AxisFilter where{};
+  /// {axis of the entry}, {timer}; {cases}: how many there were to pick from, {rivals} the same
+  /// where there were several; of a median {measured}, {low} and {high}.
+  std::string method{};
+  std::string absent = left_out;  ///< why there may be no entry
   Pick pick = Pick::first;
   std::function<bool(const Entry&)> only{};
   std::function<void(Fact&, const Entry&)> change{};  ///< of the fact that its metric makes
+  Figure figure = metric_of;                          ///< what is picked by, or the median is of
 };
 Fact evaluate(const FactRow& row, std::span<const Entry> entries);
+
+/// The same fact without a value.
+Fact unmeasured(const Fact& fact, std::string reason);
 
 /// A sentence with facts by their ids in braces; empty where none of all the facts has a value.
 std::string answer_from(const std::vector<Fact>& facts, const std::string& sentence);
@@ -147,14 +154,24 @@ std::string answer_from(const std::vector<Fact>& facts, const std::string& sente
 /// Multiplies a fact's value and interval.
 void scale(Fact& fact, double factor);
 
-/// All that a probe concludes which is rows.
+/// All that a probe concludes.
 struct Conclusions {
-  std::vector<ClaimRow> claims;
+  std::vector<ClaimRow> claims{};
   std::vector<FactRow> facts{};
+  /// Facts that take more than a row, behind the others.
+  std::vector<std::vector<Fact> (*)(std::span<const Entry>)> more_facts{};
   Reading reading{};  ///< of the answer; without one its figures are facts
   std::string answer{};
   std::vector<View> views{};
 };
 Findings evaluate(const Conclusions& rows, std::span<const Entry> entries);
+
+// Views as most probes have them. A plot has a line for each combination of the series' axes, and
+// neither bounds nor expectations.
+
+using Where = decltype(View::where);
+View plot(std::string title, Where where, std::string x, std::string y_label,
+          std::vector<std::string> series, std::string note = "");
+View table(std::string title, Where where, std::vector<std::string> columns, std::string note = "");
 
 }  // namespace fathom
