@@ -41,10 +41,4 @@ std::string why_missing(const Entry* entry, std::string absent) {
   return entry->verdict.reasons.empty() ? "the case gave no value" : entry->verdict.reasons.front();
 }
 
-Fact fact_or_reason(const Entry* entry, FactName name, std::string method, std::string absent) {
-  if (entry != nullptr && entry->metric.value)
-    return fact_of(*entry, std::move(name), std::move(method));
-  return missing_fact(std::move(name), why_missing(entry, std::move(absent)));
-}
-
 }  // namespace fathom

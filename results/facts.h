@@ -32,7 +32,4 @@ Fact fact_of(const Entry& entry, FactName name, std::string method);
 /// Why `entry`, which may be null, has no value; `absent` if it is not there at all.
 std::string why_missing(const Entry* entry, std::string absent);
 
-/// The entry's metric as a fact, or why it has none.
-Fact fact_or_reason(const Entry* entry, FactName name, std::string method, std::string absent);
-
 }  // namespace fathom
