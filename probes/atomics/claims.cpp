@@ -56,13 +56,6 @@ FactRow throughput_row(const Instruction& i, const char* sweep, const char* patt
       absent_reason(i)};
 }
 
-/// The instructions whose one-address case is stated: additions by type, and the others of u32.
-bool stated_of_one_address(const Instruction& i) {
-  const bool usual_scope = i.level != Level::l2 || std::string_view(i.scope) == "gpu";
-  const bool simple = i.type != Type::b128 && i.type != Type::f32x4 && i.type != Type::s32;
-  return usual_scope && simple && (i.operation == Operation::add || i.type == Type::u32);
-}
-
 const Instruction& plain_add(Level level, bool returns) {
   return *std::ranges::find_if(
       all_instructions(),
@@ -168,7 +161,7 @@ std::vector<FactRow> fact_rows() {
   for (const Instruction& i : all_instructions())
     rows.push_back(throughput_row(i, "operations", own_words, words_of(i) + "_throughput"));
   for (const Instruction& i : all_instructions()) {
-    if (!stated_of_one_address(i)) continue;
+    if (!asked_of_one_address(i)) continue;
     rows.push_back(
         throughput_row(i, "same address", one_address,
                        words_of(i, i.operation != Operation::add) + "_same_address_throughput",

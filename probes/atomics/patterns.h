@@ -44,6 +44,8 @@ struct Instruction {
 
 /// Every instruction with a kernel.
 const std::vector<Instruction>& all_instructions();
+/// Those with a case of one address: additions by type, and the others of u32.
+bool asked_of_one_address(const Instruction& i);
 
 const char* name_of(Operation operation);  ///< "add", ..., "exch", "cas"
 const char* name_of(Type type);            ///< "u32", "f32x4", ...

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
+#include "harness/cuda_check.h"
+#include "harness/graphs.h"
 #include "probes/launch_overhead/cases.h"
 #include "probes/launch_overhead/claims.h"
 #include "probes/launch_overhead/kernels.h"
@@ -9,6 +12,18 @@
 // Empty kernels as the harness times any launch: several one after the other in a graph.
 
 namespace fathom::launch_overhead {
+
+Case make_case(const char* sweep, const std::string& what, const Axes& more, Suite suite) {
+  Case c;
+  c.name = fmt::format("{}/{}", sweep, what);
+  c.axes = {{"sweep", sweep}, {"what", what}};
+  add_axes(c, more, false);
+  c.suite = suite;
+  c.metric = {"time", "s", Better::lower, std::nullopt};
+  c.precision = Precision{.relative_half_width = 0.01, .min_samples = 24, .time_limit_s = 0.04};
+  return c;
+}
+
 namespace {
 
 /// There is nothing in an empty kernel that could be checked.
@@ -41,8 +56,6 @@ Case arguments_case(int bytes) {
   return c;
 }
 
-}  // namespace
-
 std::vector<Case> grid_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   for (const int threads : {32, 1024}) {
@@ -54,7 +67,119 @@ std::vector<Case> grid_cases(const DeviceFacts& device) {
   return cases;
 }
 
-namespace {
+// Kernels one after the other, timed by the global timer that the kernels themselves read. All of
+// them are queued before the first may run, so no time of the host is in it.
+
+constexpr double nanosecond = 1e-9;
+
+/// The harness queues three such rows at once before the first may run: all of them together stay
+/// far below the number of launches that the driver queues before it makes the host wait.
+constexpr int stream_kernels = 128;
+
+constexpr int links = 32;
+/// Some five microseconds: longer than it takes to launch the next kernel meanwhile.
+constexpr int link_clocks = 10'000;
+
+/// From the first stamp to the last over the steps in between: of empty kernels in a row, those
+/// from each to the next; of a fan-out, the kernels.
+Case chain_case(const char* where, int kernels, bool quick) {
+  Case c = make_case("chain", where, {{"kernels", std::int64_t{kernels}}}, quick_if(quick));
+  const bool stream_order = where == std::string_view(in_stream);
+  const bool fan_out = where == std::string_view(fan_out_graph);
+  const int steps = fan_out ? kernels : kernels + 1;
+  c.prepare = [=](Context& context) {
+    cudaStream_t stream = context.stream();
+    const Buffer stamps = context.buffers().output("stamps", 2 * sizeof(long long));
+    auto* slots = stamps.as<long long>();
+    Workload workload;
+    if (stream_order) {
+      workload.launch = [=] {
+        launch_stamp(slots, stream);
+        for (int i = 0; i < kernels; ++i) launch_empty(1, 1, stream);
+        launch_stamp(slots + 1, stream);
+      };
+    } else {
+      const std::shared_ptr<GraphExec> graph = std::make_shared<GraphExec>(
+          make_graph(fan_out ? Shape::fan_out : Shape::straight, kernels, slots));
+      workload.launch = [=] { FATHOM_CUDA(cudaGraphLaunch(graph->get(), stream)); };
+    }
+    workload.poison = poisoning(context, {stamps});
+    workload.verify = [=]() -> std::optional<std::string> {
+      const auto t = copy_to_host<long long>(stamps, stream);
+      if (t[0] > 0 && t[1] > t[0]) return std::nullopt;
+      return fmt::format("the last stamp, {} ns, is not after the first, {} ns", t[1], t[0]);
+    };
+    workload.read_sample = [=] {
+      const auto t = copy_to_host<long long>(stamps, stream);
+      return static_cast<double>(t[1] - t[0]) * nanosecond / steps;
+    };
+    workload.sample_timer = "globaltimer";
+    return workload;
+  };
+  return c;
+}
+
+/// Stamps of all links: [link][begin, end] in nanoseconds.
+std::optional<std::string> check_links(const std::vector<long long>& t) {
+  for (int i = 0; i < links; ++i) {
+    const long long begin = t[2 * i], end = t[2 * i + 1];
+    if (begin <= 0 || end <= begin) return fmt::format("kernel {} reported no times", i);
+    if (i > 0 && begin < t[2 * i - 1]) {
+      return fmt::format("kernel {} began its work {} ns before the one it depends on was done", i,
+                         t[2 * i - 1] - begin);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Mean of the times from the end of a kernel's work to the begin of the work of the next, which
+/// depends on it.
+double mean_gap(const std::vector<long long>& t) {
+  long long sum = 0;
+  for (int i = 1; i < links; ++i) sum += t[2 * i] - t[2 * i - 1];
+  return static_cast<double>(sum) * nanosecond / (links - 1);
+}
+
+Case gap_case(bool graph, bool programmatic) {
+  Case c = make_case("gap", graph ? in_graph : in_stream,
+                     {{"programmatic", programmatic ? "yes" : "no"}}, Suite::quick);
+  c.prepare = [=](Context& context) {
+    cudaStream_t stream = context.stream();
+    const Buffer stamps = context.buffers().output("links", 2 * links * sizeof(long long));
+    const auto launch_all = [=] {
+      for (int i = 0; i < links; ++i) {
+        // The first has no kernel of the chain before it.
+        launch_link({stamps.as<long long>(), i, link_clocks, programmatic && i > 0}, stream);
+      }
+    };
+    Workload workload;
+    if (graph) {
+      const auto exec = std::make_shared<GraphExec>(capture_graph(launch_all, stream));
+      workload.launch = [=] { FATHOM_CUDA(cudaGraphLaunch(exec->get(), stream)); };
+    } else {
+      workload.launch = launch_all;
+    }
+    workload.poison = poisoning(context, {stamps});
+    workload.verify = [=] { return check_links(copy_to_host<long long>(stamps, stream)); };
+    workload.read_sample = [=] { return mean_gap(copy_to_host<long long>(stamps, stream)); };
+    workload.sample_timer = "globaltimer";
+    return workload;
+  };
+  return c;
+}
+
+std::vector<Case> chain_cases(const DeviceFacts& device) {
+  std::vector<Case> cases{chain_case(in_stream, stream_kernels, true)};
+  for (const int kernels : {1, 4, 16, 64, 256, 512})
+    cases.push_back(chain_case(in_graph, kernels, kernels == 256));
+  for (const int kernels : {4, 16, 64, 256, 512})
+    cases.push_back(chain_case(fan_out_graph, kernels, kernels == 256));
+  for (const bool graph : {false, true}) {
+    cases.push_back(gap_case(graph, false));
+    if (device.major >= 9) cases.push_back(gap_case(graph, true));
+  }
+  return cases;
+}
 
 const Probe probe{
     .name = "launch_overhead",
@@ -76,17 +201,6 @@ const Probe probe{
     .cases = {grid_cases, chain_cases, host_cases}};
 
 }  // namespace
-
-Case make_case(const char* sweep, const std::string& what, const Axes& more, Suite suite) {
-  Case c;
-  c.name = fmt::format("{}/{}", sweep, what);
-  c.axes = {{"sweep", sweep}, {"what", what}};
-  add_axes(c, more, false);
-  c.suite = suite;
-  c.metric = {"time", "s", Better::lower, std::nullopt};
-  c.precision = Precision{.relative_half_width = 0.01, .min_samples = 24, .time_limit_s = 0.04};
-  return c;
-}
 
 }  // namespace fathom::launch_overhead
 
