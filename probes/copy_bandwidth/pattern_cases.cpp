@@ -39,15 +39,14 @@ Workload strided_workload(Context& context, StridedRun run) {
   const Buffer dst = destination_buffer(context, loads ? near : near * run.stride);
   run.src = src.data;
   run.dst = dst.data;
-  Workload workload;
-  workload.launch = [=] { launch_strided_copy(run, stream); };
-  workload.poison = poisoning(context, {dst});
-  workload.verify = [=, &context] {
-    return checked(
-        context, [&](unsigned long long* wrong) { launch_check_strided_copy(run, wrong, stream); },
-        "words of the destination");
-  };
-  return workload;
+  return workload_of(
+      context, {dst}, [=] { launch_strided_copy(run, stream); },
+      [=, &context] {
+        return none_wrong(
+            context,
+            [&](unsigned long long* wrong) { launch_check_strided_copy(run, wrong, stream); },
+            "words of the destination are wrong");
+      });
 }
 
 /// The strided side spans 1 GiB, so that a larger stride means fewer packs.
@@ -100,14 +99,13 @@ Workload row_workload(Context& context, RowRun run) {
   const Buffer dst = destination_buffer(context, std::size_t{rows} * 4);
   run.src = src.as<std::uint32_t>();
   run.dst = dst.as<std::uint32_t>();
-  Workload workload;
-  workload.launch = [=] { launch_fold_rows(run, stream); };
-  workload.poison = poisoning(context, {dst});
-  workload.verify = [=, &context] {
-    return checked(
-        context, [&](unsigned long long* wrong) { launch_check_rows(run, wrong, stream); }, "rows");
-  };
-  return workload;
+  return workload_of(
+      context, {dst}, [=] { launch_fold_rows(run, stream); },
+      [=, &context] {
+        return none_wrong(
+            context, [&](unsigned long long* wrong) { launch_check_rows(run, wrong, stream); },
+            "rows are wrong");
+      });
 }
 
 Case row_case(const DeviceFacts& device, bool along) {
@@ -199,16 +197,14 @@ Workload mix_workload(Context& context, Mix mix, ElementType type) {
       mix == Mix::read ? base_bytes / read_bytes_per_fold * 4 : base_bytes;
   const Buffer out = destination_buffer(context, out_bytes);
   run.out = out.data;
-  Workload workload;
-  workload.launch = [=] { launch_mix(mix, type, run, stream); };
-  workload.poison = poisoning(context, {out});
-  workload.verify = [=, &context] {
-    return checked(
-        context,
-        [&](unsigned long long* wrong) { launch_check_mix(mix, type, run, wrong, stream); },
-        "elements of the output");
-  };
-  return workload;
+  return workload_of(
+      context, {out}, [=] { launch_mix(mix, type, run, stream); },
+      [=, &context] {
+        return none_wrong(
+            context,
+            [&](unsigned long long* wrong) { launch_check_mix(mix, type, run, wrong, stream); },
+            "elements of the output are wrong");
+      });
 }
 
 Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/cuda_check.h"
 #include "harness/probe.h"
 #include "probes/claims.h"
 #include "probes/copy_bandwidth/cases.h"
@@ -153,24 +152,9 @@ Workload copy_workload(Context& context, std::size_t bytes, int threads, const C
   const Buffer src = source_buffer(context, offset + bytes);
   const Buffer dst = destination_buffer(context, offset + bytes);
   const CopyRun run{src.data + offset, dst.data + offset, bytes, threads};
-  Workload workload;
-  workload.launch = [=] { launch(run, stream); };
-  workload.poison = poisoning(context, {dst});
-  workload.verify = [=] { return check_copied(run.src, run.dst, bytes, stream); };
-  return workload;
-}
-
-std::optional<std::string> checked(Context& context, const Checker& check,
-                                   const std::string& what) {
-  const Buffer count = context.buffers().output("count of wrong", sizeof(unsigned long long));
-  FATHOM_CUDA(cudaMemsetAsync(count.data, 0, count.bytes, context.stream()));
-  check(count.as<unsigned long long>());
-  unsigned long long wrong = ~0ull;
-  FATHOM_CUDA(
-      cudaMemcpyAsync(&wrong, count.data, sizeof wrong, cudaMemcpyDeviceToHost, context.stream()));
-  FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
-  if (wrong == 0) return std::nullopt;
-  return fmt::format("{} {} are wrong", wrong, what);
+  return workload_of(
+      context, {dst}, [=] { launch(run, stream); },
+      [=] { return check_copied(run.src, run.dst, bytes, stream); });
 }
 
 namespace {

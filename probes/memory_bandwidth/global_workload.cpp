@@ -17,11 +17,6 @@ std::uint64_t largest_region(const DeviceFacts& device) {
 
 namespace {
 
-template <class T>
-T read_word(const Buffer& word, cudaStream_t stream) {
-  return copy_to_host<T>(word.data, 1, stream).front();
-}
-
 /// `bytes` of random data: prefixes of one buffer up to a size and of another above it, so that a
 /// curve of many sizes fills random data twice and not for each of them.
 Buffer source(Context& context, std::uint64_t bytes) {
@@ -34,7 +29,7 @@ Buffer source(Context& context, std::uint64_t bytes) {
 std::uint32_t sum_of(Context& context, const Buffer& data, const Buffer& word) {
   launch_sum(data.data, data.bytes / sizeof(std::uint32_t), word.as<std::uint32_t>(),
              context.stream());
-  return read_word<std::uint32_t>(word, context.stream());
+  return copy_to_host<std::uint32_t>(word.data, 1, context.stream()).front();
 }
 
 /// Where an access goes: what it loads is random data, what it stores a buffer of its own.
@@ -59,8 +54,8 @@ std::function<std::optional<std::string>()> check_of(Context& context, const Acc
   cudaStream_t stream = context.stream();
   if (access.operation == Operation::copy)
     return [=] { return check_copied(ends.src.data, ends.dst.data, ends.dst.bytes, stream); };
-  const Buffer word = context.buffers().output("word", sizeof(unsigned long long));
   if (access.operation == Operation::load) {
+    const Buffer word = context.buffers().output("word", sizeof(std::uint32_t));
     const auto expected = sum_of(context, ends.src, word) * static_cast<std::uint32_t>(passes);
     return [=]() -> std::optional<std::string> {
       const std::uint32_t sum = loaded();
@@ -68,12 +63,13 @@ std::function<std::optional<std::string>()> check_of(Context& context, const Acc
       return fmt::format("the words loaded sum to {:#x} instead of {:#x}", sum, expected);
     };
   }
-  return [=]() -> std::optional<std::string> {
-    launch_count_wrong(ends.dst.data, ends.dst.bytes, access, blocks, warps,
-                       word.as<unsigned long long>(), stream);
-    const auto wrong = read_word<unsigned long long>(word, stream);
-    if (wrong == 0) return std::nullopt;
-    return fmt::format("{} of {} words were not stored", wrong, ends.dst.bytes / 4);
+  return [=, &context] {
+    return none_wrong(
+        context,
+        [&](unsigned long long* wrong) {
+          launch_count_wrong(ends.dst.data, ends.dst.bytes, access, blocks, warps, wrong, stream);
+        },
+        fmt::format("of {} words were not stored", ends.dst.bytes / 4));
   };
 }
 

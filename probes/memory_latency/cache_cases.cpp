@@ -275,10 +275,9 @@ Case pair_case(const Level& level, int distance) {
     launch_fill_words(memory.as<std::uint32_t>(), bytes / 4, stream);
     const Pairs pairs{memory.data, level.count, level.spacing, static_cast<std::uint32_t>(distance),
                       report.as<Report>()};
-    Workload workload;
-    workload.launch = [=] { launch_pairs(level.load, pairs, stream); };
-    workload.poison = poisoning(context, {report});
-    workload.verify = [=] { return check(read_report(report, stream), pairs); };
+    Workload workload = workload_of(
+        context, {report}, [=] { launch_pairs(level.load, pairs, stream); },
+        [=] { return check(read_report(report, stream), pairs); });
     // The median: the first load of a page's first pair may leave a translation behind or not.
     workload.read_sample = [=] {
       readings->take(read_report(report, stream), Timed::each, static_cast<int>(level.count));

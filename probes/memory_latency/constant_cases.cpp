@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "harness/cuda_check.h"
 #include "probes/memory_latency/cases.h"
 #include "probes/memory_latency/index_image.h"
 
@@ -134,10 +133,9 @@ std::function<Workload(Context&)> workload(const CodeRun& wanted) {
     run.report = report.as<Report>();
     const int loads = static_cast<int>(run.constants.count);
     const int counted = loads > 0 ? loads : (run.blocks - 1) * code_block_instructions;
-    Workload w;
-    w.launch = [=] { launch_code_and_constants(run, stream); };
-    w.poison = poisoning(context, {report});
-    w.verify = [=] { return check(read_report(report, stream), run); };
+    Workload w = workload_of(
+        context, {report}, [=] { launch_code_and_constants(run, stream); },
+        [=] { return check(read_report(report, stream), run); });
     w.read_sample = [=] {
       return readings->take(read_report(report, stream), Timed::mean, counted * run.rounds);
     };

@@ -134,12 +134,10 @@ Workload chase_workload(Context& context, Chase chase, bool base_reported,
   cudaStream_t stream = context.stream();
   const Buffer report = report_buffer(context);
   chase.report = report.as<Report>();
-  Workload workload;
-  workload.launch = [=, launch = std::move(launch), keep = std::move(keep)] {
-    launch(chase, stream);
-  };
-  workload.poison = poisoning(context, {report});
-  workload.verify = [=] { return check(read_report(report, stream), chase, base_reported); };
+  Workload workload = workload_of(
+      context, {report},
+      [=, launch = std::move(launch), keep = std::move(keep)] { launch(chase, stream); },
+      [=] { return check(read_report(report, stream), chase, base_reported); });
   workload.read_sample = [=] {
     return readings->take(read_report(report, stream), chase.timed, chase.loads);
   };

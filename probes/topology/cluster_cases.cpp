@@ -4,7 +4,6 @@
 #include <memory>
 #include <set>
 
-#include "harness/cuda_check.h"
 #include "probes/topology/cases.h"
 #include "probes/topology/clustering.h"
 #include "probes/topology/kernels.h"
@@ -98,10 +97,9 @@ Workload workload(Context& context, ClusterTask task,
   task.placements = buffer.as<Placement>();
   const int sms = context.device().sms;
   const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
-  Workload workload;
-  workload.launch = [=] { launch_clusters(task, stream); };
-  workload.poison = poisoning(context, {buffer});
-  workload.verify = [=] { return check_placements(placements(), task.cluster_size, sms); };
+  Workload workload = workload_of(
+      context, {buffer}, [=] { launch_clusters(task, stream); },
+      [=] { return check_placements(placements(), task.cluster_size, sms); });
   workload.read_sample = [=] { return readings->take(placements()); };
   workload.extras = [=] { return readings->extras(); };
   workload.profile = [=] { return readings->profile(); };
@@ -175,22 +173,23 @@ Workload workload(Context& context, ClusterTask task, int launches,
   task.placements = buffer.as<Placement>();
   const int sms = context.device().sms;
   const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
-  Workload workload;
-  workload.launch = [=] {
-    // One after the other in the stream: each finds the GPU idle.
-    for (int i = 0; i < launches; ++i) {
-      ClusterTask wave = task;
-      wave.placements += i * task.blocks;
-      launch_clusters(wave, stream);
-    }
-  };
-  workload.poison = poisoning(context, {buffer});
-  workload.verify = [=]() -> std::optional<std::string> {
-    const std::vector<Placement> all = placements();
-    for (auto wave = all.begin(); wave != all.end(); wave += task.blocks)
-      if (auto wrong = check_placements({wave, wave + task.blocks}, pair_size, sms)) return wrong;
-    return std::nullopt;
-  };
+  Workload workload = workload_of(
+      context, {buffer},
+      [=] {
+        // One after the other in the stream: each finds the GPU idle.
+        for (int i = 0; i < launches; ++i) {
+          ClusterTask wave = task;
+          wave.placements += i * task.blocks;
+          launch_clusters(wave, stream);
+        }
+      },
+      [=]() -> std::optional<std::string> {
+        const std::vector<Placement> all = placements();
+        for (auto wave = all.begin(); wave != all.end(); wave += task.blocks)
+          if (auto wrong = check_placements({wave, wave + task.blocks}, pair_size, sms))
+            return wrong;
+        return std::nullopt;
+      });
   workload.read_sample = [=] { return readings->take(placements()); };
   workload.profile = [=] { return readings->profile(); };
   return workload;

@@ -137,20 +137,20 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
   const int blocks = context.device().sms;
   const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);
   const auto reports = [=] { return copy_to_host<LineReport>(buffer, stream); };
-  Workload workload;
-  workload.launch = [=] {
-    FATHOM_CUDA(cudaMemset2DAsync(&tasks.front().report->taken, sizeof(LineReport), 0,
-                                  sizeof(std::uint32_t), tasks.size(), stream));
-    for (auto task = tasks.rbegin(); task != tasks.rend(); ++task)
-      launch_line_latencies(access, *task, blocks, shared, stream);
-  };
-  workload.poison = poisoning(context, {buffer});
-  workload.verify = [=]() -> std::optional<std::string> {
-    const std::vector<LineReport> all = reports();
-    for (std::size_t t = 0; t < tasks.size(); ++t)
-      if (auto wrong = check(all[t], tasks[t])) return wrong;
-    return std::nullopt;
-  };
+  Workload workload = workload_of(
+      context, {buffer},
+      [=] {
+        FATHOM_CUDA(cudaMemset2DAsync(&tasks.front().report->taken, sizeof(LineReport), 0,
+                                      sizeof(std::uint32_t), tasks.size(), stream));
+        for (auto task = tasks.rbegin(); task != tasks.rend(); ++task)
+          launch_line_latencies(access, *task, blocks, shared, stream);
+      },
+      [=]() -> std::optional<std::string> {
+        const std::vector<LineReport> all = reports();
+        for (std::size_t t = 0; t < tasks.size(); ++t)
+          if (auto wrong = check(all[t], tasks[t])) return wrong;
+        return std::nullopt;
+      });
   workload.read_sample = [=] { return readings->take(reports(), tasks); };
   workload.extras = [=] { return readings->extras(); };
   workload.profile = [=] { return readings->profile(); };

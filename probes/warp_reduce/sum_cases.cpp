@@ -270,13 +270,9 @@ Case copy_case(const DeviceFacts& device) {
     cudaStream_t stream = context.stream();
     const Buffer source = context.buffers().input("source", GiB, Fill::uniform_float);
     const Buffer copy = context.buffers().output("copy", GiB);
-    Workload workload;
-    workload.launch = [=] {
+    return copying(context, source, copy, [=] {
       FATHOM_CUDA(cudaMemcpyAsync(copy.data, source.data, GiB, cudaMemcpyDeviceToDevice, stream));
-    };
-    workload.poison = poisoning(context, {copy});
-    workload.verify = [=] { return check_copied(source.data, copy.data, GiB, stream); };
-    return workload;
+    });
   };
   return c;
 }
