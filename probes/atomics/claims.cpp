@@ -1,4 +1,4 @@
-#include "probes/atomics/claims.h"
+#include "probes/claims.h"
 
 #include <fmt/format.h>
 

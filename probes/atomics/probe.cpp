@@ -9,9 +9,9 @@
 #include "harness/cases.h"
 #include "harness/cuda_check.h"
 #include "models/instruction_throughput.h"
-#include "probes/atomics/claims.h"
 #include "probes/atomics/kernels.h"
 #include "probes/atomics/patterns.h"
+#include "probes/claims.h"
 #include "results/statistics.h"
 
 namespace fathom::atomics {
