@@ -38,19 +38,9 @@ const char* name_of(Element element) {
 }
 
 Fill fill_of(Element element) {
-  switch (element) {
-    case Element::f32:
-      return Fill::uniform_float;
-    case Element::f64:
-      return Fill::uniform_double;
-    case Element::f16:
-      return Fill::uniform_half;
-    case Element::bf16:
-      return Fill::uniform_bfloat16;
-    case Element::i32:
-      break;
-  }
-  return Fill::random_bits;
+  constexpr Fill fills[] = {Fill::uniform_float, Fill::uniform_double, Fill::random_bits,
+                            Fill::uniform_half, Fill::uniform_bfloat16};
+  return fills[static_cast<int>(element)];
 }
 
 /// One sum of the sweep: `bytes` of elements and `more` elements beside them, `offset` elements
