@@ -56,11 +56,8 @@ Topology topology_of(std::span<const Entry> entries) {
 
 Fact& add(std::vector<Fact>& facts, const Subject& s, const std::string& reason, double value,
           std::string method, const Matrix& matrix, Better better) {
-  Fact& fact = facts.emplace_back();
+  Fact& fact = facts.emplace_back(named_fact(s));
   fact.id = "topology." + s.id;
-  fact.subject = s.subject;
-  fact.quantity = s.quantity;
-  fact.unit = s.unit;
   fact.reason = reason;
   if (!reason.empty()) return fact;
   fact.better = better;

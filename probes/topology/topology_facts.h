@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "probes/topology/groups.h"
+#include "results/facts.h"
 
 namespace fathom::topology {
 
@@ -39,10 +40,8 @@ std::string ranges(const std::vector<std::size_t>& numbers);
 
 // How facts of this probe are put together.
 
-/// What a fact is about; its id is "topology." and `id`.
-struct Subject {
-  std::string id, subject, quantity, unit;
-};
+/// The name of a fact whose id is "topology." and `id`.
+using Subject = FactName;
 
 /// Adds a fact: a value from the matrix' entries, with its counters, or none for `reason`.
 Fact& add(std::vector<Fact>& facts, const Subject& s, const std::string& reason, double value,
