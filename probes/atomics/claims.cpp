@@ -12,8 +12,6 @@
 namespace fathom::atomics {
 namespace {
 
-constexpr const char* left_out = "its cases were left out of this run";
-
 /// The part of a fact's id that names the level.
 const char* part_of(Level level) {
   constexpr const char* parts[] = {"l2", "shared", "dsmem"};

@@ -12,7 +12,6 @@
 namespace fathom::energy {
 namespace {
 
-constexpr const char* left_out = "its case was left out of this run, or failed";
 constexpr const char* meter = "NVML's energy counter between two of its steps";
 
 /// "; SM clock 1.4 GHz, held down by sw_power_cap": what the figure holds for.

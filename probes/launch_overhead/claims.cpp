@@ -9,7 +9,6 @@
 namespace fathom::launch_overhead {
 namespace {
 
-constexpr const char* left_out = "its cases were left out of this run";
 constexpr const char* no_programmatic =
     "this GPU lacks programmatic dependent launch (it came with compute capability 9.0), or its "
     "cases were left out of this run";

@@ -11,7 +11,6 @@
 namespace fathom::links {
 namespace {
 
-constexpr const char* left_out = "its cases were left out of this run, or failed";
 constexpr const char* bandwidth = "bandwidth";
 
 /// What every entry knows of the machine.
