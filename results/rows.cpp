@@ -284,6 +284,42 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   return claim;
 }
 
+Fact named_fact(FactName name) {
+  Fact fact;
+  fact.id = std::move(name.id);
+  fact.subject = std::move(name.subject);
+  fact.quantity = std::move(name.quantity);
+  fact.unit = std::move(name.unit);
+  fact.better = name.better;
+  return fact;
+}
+
+Fact fact_of(const Entry& entry, FactName name, std::string method) {
+  if (name.unit.empty()) {
+    name.unit = entry.metric.unit;
+    name.better = entry.metric.better;
+  }
+  Fact fact = named_fact(std::move(name));
+  fact.value = entry.metric.value;
+  fact.interval = entry.interval;
+  fact.method = std::move(method);
+  fact.repeats = static_cast<int>(entry.samples.size());
+  fact.evidence = {entry.name};
+  fact.bound = entry.bound;
+  fact.counters = entry.counters;
+  return fact;
+}
+
+Fact missing_fact(FactName name, std::string reason) {
+  Fact fact = named_fact(std::move(name));
+  fact.reason = std::move(reason);
+  return fact;
+}
+std::string why_missing(const Entry* entry, std::string absent) {
+  if (entry == nullptr) return absent;
+  return entry->verdict.reasons.empty() ? "the case gave no value" : entry->verdict.reasons.front();
+}
+
 Fact unmeasured(const Fact& fact, std::string reason) {
   return missing_fact({fact.id, fact.subject, fact.quantity, fact.unit, fact.better},
                       std::move(reason));
@@ -344,27 +380,6 @@ Findings evaluate(const Conclusions& rows, std::span<const Entry> entries) {
     if (any) findings.answer = answer;
   }
   return findings;
-}
-
-View plot(std::string title, Where where, std::string x, std::string y_label,
-          std::vector<std::string> series, std::string note) {
-  View view = table(std::move(title), std::move(where), {}, std::move(note));
-  view.kind = View::Kind::plot;
-  view.x = x;
-  view.x_label = std::move(x);
-  view.y_label = std::move(y_label);
-  view.series = std::move(series);
-  view.show_bound = view.show_expected = false;
-  return view;
-}
-
-View table(std::string title, Where where, std::vector<std::string> columns, std::string note) {
-  View view;
-  view.title = std::move(title);
-  view.note = std::move(note);
-  view.where = std::move(where);
-  view.columns = std::move(columns);
-  return view;
 }
 
 }  // namespace fathom

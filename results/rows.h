@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "results/facts.h"
 #include "results/findings.h"
 #include "results/query.h"
 
@@ -19,6 +18,31 @@
 // as a percentage. What stands in [brackets] is left out where one of its figures is missing.
 
 namespace fathom {
+
+// Making facts of entries: what the probes' conclusions share.
+
+/// Why there is no entry, as most facts have it.
+inline constexpr const char* left_out = "its cases were left out of this run or failed";
+
+/// What a fact is of, and what its value is counted in.
+struct FactName {
+  std::string id, subject, quantity;
+  std::string unit{};
+  Better better = Better::higher;
+};
+
+/// A fact that its caller gives a value or a reason yet.
+Fact named_fact(FactName name);
+
+/// A fact without a value and the reason why. `reason` must not be empty.
+Fact missing_fact(FactName name, std::string reason);
+
+/// The entry's metric as a fact, with its interval, bound and counters. The entry must have a
+/// value; a name without a unit takes the metric's, and what is better of it.
+Fact fact_of(const Entry& entry, FactName name, std::string method);
+
+/// Why `entry`, which may be null, has no value; `absent` if it is not there at all.
+std::string why_missing(const Entry* entry, std::string absent);
 
 /// Two speeds of one run are the same where the slower has this share of the faster. Two cards of
 /// one model differ by up to 4 % in the same entry (H200): less than 5 % is no difference that a
@@ -165,13 +189,5 @@ struct Conclusions {
   std::vector<View> views{};
 };
 Findings evaluate(const Conclusions& rows, std::span<const Entry> entries);
-
-// Views as most probes have them. A plot has a line for each combination of the series' axes, and
-// neither bounds nor expectations.
-
-using Where = decltype(View::where);
-View plot(std::string title, Where where, std::string x, std::string y_label,
-          std::vector<std::string> series, std::string note = "");
-View table(std::string title, Where where, std::vector<std::string> columns, std::string note = "");
 
 }  // namespace fathom

@@ -107,13 +107,12 @@ std::vector<View> views() {
 std::span<const Instruction> all_instructions() {
   static const std::vector<Instruction> all = [] {
     std::vector<Instruction> rows;
-    const auto add = [&](std::span<const Instruction> part) {
+    for (const std::span<const Instruction> part :
+         {std::span<const Instruction>(arithmetic_instructions),
+          {warp_instructions},
+          {mma_instructions},
+          {wgmma_instructions}})
       rows.insert(rows.end(), part.begin(), part.end());
-    };
-    add(arithmetic_instructions);
-    add(warp_instructions);
-    add(mma_instructions);
-    add(wgmma_instructions);
     return rows;
   }();
   return all;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "probes/links/collectives.h"
@@ -14,51 +15,36 @@ namespace {
 constexpr const char* bandwidth = "bandwidth";
 
 /// What every entry knows of the machine.
-struct Surroundings {
-  bool known = false;
-  int gpus = 0, busy = 0, pairs_with_access = 0, nccl_version = 0;
-};
-
-Surroundings surroundings_of(std::span<const Entry> entries) {
-  Surroundings around;
-  for (const Entry& entry : entries) {
-    const auto number = [&](const char* name) {
-      const auto found = entry.extras.find(name);
-      return found == entry.extras.end() ? 0 : static_cast<int>(found->second);
-    };
-    if (!entry.extras.contains("visible_gpus")) continue;
-    around = {true, number("visible_gpus"), number("busy_gpus"), number("pairs_with_access"),
-              number("nccl_version")};
-    break;
-  }
-  return around;
-}
+const Reading machine{{{"gpus", {}, Pick::first, extra_of("visible_gpus")},
+                       {"busy", {}, Pick::first, extra_of("busy_gpus")},
+                       {"access", {}, Pick::first, extra_of("pairs_with_access")},
+                       {"nccl", {}, Pick::first, extra_of("nccl_version")}}};
 
 /// Why there is no second GPU; empty where there is one.
-std::string why_alone(const Surroundings& around) {
-  if (!around.known) return left_out;
-  if (around.gpus == 1) return "one GPU: this process sees no other";
-  if (around.gpus - around.busy == 1) {
-    return fmt::format("the other {} GPUs that this process sees are in use by another Fathom",
-                       around.busy);
+std::string why_alone(const Figures& around) {
+  if (std::isnan(around["gpus"])) return left_out;
+  if (around["gpus"] == 1) return "one GPU: this process sees no other";
+  if (around["gpus"] - around["busy"] == 1) {
+    return fmt::format("the other {:.0f} GPUs that this process sees are in use by another Fathom",
+                       around["busy"]);
   }
   return "";
 }
 
-std::string why_no_peer(const Surroundings& around, bool by_sm) {
+std::string why_no_peer(const Figures& around, bool by_sm) {
   if (const std::string alone = why_alone(around); !alone.empty()) return alone;
-  if (by_sm && around.pairs_with_access == 0) {
+  if (by_sm && around["access"] == 0) {
     return fmt::format(
-        "the driver gives none of these {} GPUs access to another's memory "
+        "the driver gives none of these {:.0f} GPUs access to another's memory "
         "(cudaDeviceCanAccessPeer): they share no NVLink, and no PCIe path on which it is allowed",
-        around.gpus);
+        around["gpus"]);
   }
   return left_out;
 }
 
-std::string why_no_nccl(const Surroundings& around) {
+std::string why_no_nccl(const Figures& around) {
   if (const std::string alone = why_alone(around); !alone.empty()) return alone;
-  if (around.nccl_version == 0)
+  if (around["nccl"] == 0)
     return "NCCL (libnccl.so.2) is not installed, or cannot be loaded: install libnccl2, or name "
            "the file in FATHOM_NCCL_LIBRARY";
   return left_out;
@@ -89,7 +75,7 @@ FactRow pairs_row(std::span<const Entry> entries, FactName name, const char* lin
               engine +
                   (direction == "both" ? ", the bytes of both directions" : ", one direction") +
                   ", median of {measured} pairs ({low} to {high})",
-              why_no_peer(surroundings_of(entries), engine != "copy engine"),
+              why_no_peer(Figures(machine, entries), engine != "copy engine"),
               Pick::median};
   AxisFilter staged = row.where;
   staged.emplace_back("path", "through the host");
@@ -143,7 +129,8 @@ std::vector<FactRow> fact_rows(std::span<const Entry> entries) {
     rows.push_back(pairs_row(entries, {id, "another GPU", quantity, "s", Better::lower},
                              "peer, latency", engine, "one way"));
   }
-  const Surroundings around = surroundings_of(entries);
+  const Figures around(machine, entries);
+  const int nccl = std::isnan(around["nccl"]) ? 0 : static_cast<int>(around["nccl"]);
   for (const Collective collective : collectives) {
     const CollectiveNames names = names_of(collective);
     rows.push_back({{fmt::format("nccl.{}_bus_bandwidth", names.id), "all GPUs",
@@ -151,8 +138,7 @@ std::vector<FactRow> fact_rows(std::span<const Entry> entries) {
                     {{"link", "NCCL"}, {"collective", names.name}},
                     fmt::format("NCCL {}.{}.{}, timed and counted as nccl-tests does; the best "
                                 "size, {{size}}",
-                                around.nccl_version / 10000, around.nccl_version / 100 % 100,
-                                around.nccl_version % 100),
+                                nccl / 10000, nccl / 100 % 100, nccl % 100),
                     why_no_nccl(around),
                     Pick::best});
   }

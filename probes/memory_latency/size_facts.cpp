@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "results/facts.h"
 #include "results/query.h"
 #include "results/statistics.h"
 

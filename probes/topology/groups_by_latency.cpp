@@ -7,7 +7,7 @@
 
 #include "probes/topology/names.h"
 #include "probes/two_groups.h"
-#include "results/facts.h"
+#include "results/rows.h"
 
 // What latencies tell: groups of SMs, sides of the L2, groups of lines.
 

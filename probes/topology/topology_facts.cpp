@@ -1,4 +1,4 @@
-#include "probes/topology/topology_facts.h"
+#include "probes/topology/groups.h"
 
 #include <fmt/format.h>
 
