@@ -6,6 +6,7 @@
 
 #include "harness/counters/catalogue.h"
 #include "harness/counters/range_profiler.h"
+#include "harness/host_timer.h"
 #include "harness/runner.h"
 
 namespace fathom {
@@ -48,10 +49,6 @@ void add_counters(const Campaign& campaign, const Comparison& comparison, Entry&
   }
   entry.counters.push_back(std::move(sum));
   entry.counters.push_back(std::move(mismatches));
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
@@ -115,14 +112,9 @@ void report_campaign(const Campaign& campaign, const CampaignResult& result,
 Entry Runner::run_campaign(const std::string& entry_name, const std::string& probe, const Case& c,
                            bool counters, const KeepGoing& keep_going) {
   const auto& campaign = std::get<Campaign>(c.mode);
-  Entry entry;
-  entry.name = entry_name;
-  entry.probe = probe;
-  entry.axes = c.axes;
-  entry.extras = c.extras;
-  entry.notes = c.notes;
   const auto start = std::chrono::steady_clock::now();
-  try {
+  const auto fill = [&](Entry& entry) {
+    entry.metric = {"mismatches", campaign.trials, Better::lower, std::nullopt};
     CampaignResult result;
     std::string no_counters;
     if (!campaign.roles.empty()) {
@@ -146,14 +138,9 @@ Entry Runner::run_campaign(const std::string& entry_name, const std::string& pro
     entry.iterations = result.trials;
     if (result.trials > 0)
       entry.real_time_s = seconds_since(start) / static_cast<double>(result.trials);
-    if (result.wrong) case_failure_ = ExitCode::check_failed;
-  } catch (const Error& error) {
-    if (leaves_gpu_unusable(error.code())) throw;
-    entry.metric = {"mismatches", campaign.trials, Better::lower, std::nullopt};
-    entry.verdict.status = VerdictStatus::failed;
-    entry.verdict.reasons = {error.what()};
-    if (case_failure_ == ExitCode::ok) case_failure_ = error.code();
-  }
+    return result.wrong;
+  };
+  Entry entry = entry_by(fill, entry_name, probe, c);
   entry.timing.mode = "not timed";
   entry.timing.elapsed_s = seconds_since(start);
   return entry;

@@ -36,6 +36,35 @@ std::function<void()> poisoning(Context& context, std::vector<Buffer> buffers) {
   };
 }
 
+Workload workload_of(Context& context, std::vector<Buffer> outputs, std::function<void()> launch,
+                     std::function<std::optional<std::string>()> verify) {
+  Workload workload;
+  workload.launch = std::move(launch);
+  workload.poison = poisoning(context, std::move(outputs));
+  workload.verify = std::move(verify);
+  return workload;
+}
+
+Workload copying(Context& context, const Buffer& source, const Buffer& copy,
+                 std::function<void()> launch) {
+  return workload_of(
+      context, {copy}, std::move(launch),
+      [=, stream = context.stream()] {
+        return check_copied(source.data, copy.data, copy.bytes, stream);
+      });
+}
+
+std::optional<std::string> none_wrong(Context& context,
+                                      const std::function<void(unsigned long long* wrong)>& check,
+                                      const std::string& what) {
+  const Buffer count = context.buffers().output("count of wrong", sizeof(unsigned long long));
+  FATHOM_CUDA(cudaMemsetAsync(count.data, 0, count.bytes, context.stream()));
+  check(count.as<unsigned long long>());
+  const auto wrong = copy_to_host<unsigned long long>(count, context.stream()).front();
+  if (wrong == 0) return std::nullopt;
+  return fmt::format("{} {}", wrong, what);
+}
+
 Buffer upload(Context& context, const std::string& role, std::span<const std::byte> bytes) {
   const Buffer buffer = context.buffers().output(role, bytes.size());
   FATHOM_CUDA(cudaMemcpyAsync(buffer.data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice,

@@ -26,6 +26,18 @@ void add_axes(Case& c, const Axes& axes, bool sizes = true);
 /// Workload::poison of these buffers.
 std::function<void()> poisoning(Context& context, std::vector<Buffer> buffers);
 
+/// A workload whose launch leaves its result in `outputs`, where `verify` looks at it.
+Workload workload_of(Context& context, std::vector<Buffer> outputs, std::function<void()> launch,
+                     std::function<std::optional<std::string>()> verify);
+/// The same of a launch that copies all of `source`.
+Workload copying(Context& context, const Buffer& source, const Buffer& copy,
+                 std::function<void()> launch);
+
+/// Nothing if `check` adds nothing to *wrong, else "<count> <what>".
+std::optional<std::string> none_wrong(Context& context,
+                                      const std::function<void(unsigned long long* wrong)>& check,
+                                      const std::string& what);
+
 /// Device memory that holds these bytes when this returns.
 Buffer upload(Context& context, const std::string& role, std::span<const std::byte> bytes);
 

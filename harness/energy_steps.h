@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/energy.h"
+#include "harness/host_timer.h"
 #include "harness/telemetry.h"
 
 namespace fathom {
@@ -23,22 +24,18 @@ class StepWatch {
 
   void poll() {
     if (!counts()) return;
-    const double before = now();
+    const double before = seconds_since(start_);
     const std::optional<double> joules = telemetry_.energy_j();
     if (!joules || *joules == *last_) return;
     last_ = joules;
     // The counter had moved when the answer was made, which was in the middle of the call at a
     // guess.
-    steps_.push_back({(before + now()) / 2, *joules});
+    steps_.push_back({(before + seconds_since(start_)) / 2, *joules});
   }
 
   const std::vector<EnergyStep>& steps() const { return steps_; }
 
  private:
-  double now() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
   const TelemetrySampler& telemetry_;
   std::chrono::steady_clock::time_point start_;
   std::optional<double> last_;

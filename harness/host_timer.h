@@ -10,13 +10,17 @@ namespace fathom {
 /// What a sample's timer is called that `host_seconds` took.
 inline constexpr const char* host_timer_name = "steady_clock";
 
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 /// Seconds that `work` takes on the host, by its steady clock. For the costs of calls: what the GPU
 /// does meanwhile counts only as far as `work` waits for it.
 template <class Work>
 double host_seconds(Work&& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_since(start);
 }
 
 /// Asks `done` again and again, without sleeping, until it says yes. Throws Error(check_failed)
@@ -25,7 +29,7 @@ template <class Done>
 void spin_until(Done&& done, double limit_s) {
   const auto start = std::chrono::steady_clock::now();
   while (!done()) {
-    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > limit_s) {
+    if (seconds_since(start) > limit_s) {
       throw Error(ExitCode::check_failed,
                   "The GPU did not answer within " + std::to_string(limit_s) + " seconds.");
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "harness/cuda_check.h"
+#include "harness/host_timer.h"
 
 namespace fathom {
 namespace {
@@ -23,7 +24,7 @@ LaunchQueue::LaunchQueue(const std::function<void()>& launch, cudaStream_t strea
     : launch_(launch), stream_(stream), origin_(make_event()) {
   FATHOM_CUDA(cudaEventRecord(origin_.get(), stream_));
   FATHOM_CUDA(cudaEventSynchronize(origin_.get()));
-  origin_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  origin_s_ = seconds_since(start);
   marks_.push_back({origin_s_, 0});
   launch_one_batch();
   drain();

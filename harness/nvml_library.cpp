@@ -97,33 +97,24 @@ constexpr double mega = 1e6, milli = 1e-3;
 }  // namespace
 
 std::string to_string(NvmlStatus status) {
-  switch (status) {
-    case NvmlStatus::success:
-      return "success";
-    case NvmlStatus::uninitialized:
-      return "NVML is not initialised";
-    case NvmlStatus::not_supported:
-      return "not supported on this GPU";
-    case NvmlStatus::no_permission:
-      return "not permitted to this user";
-    case NvmlStatus::driver_not_loaded:
-      return "the NVIDIA kernel driver is not loaded";
-    case NvmlStatus::library_not_found:
-      return "NVML (libnvidia-ml.so.1) is not installed";
-    case NvmlStatus::function_not_found:
-      return "this driver's NVML has no such function";
-    case NvmlStatus::gpu_is_lost:
-      return "the GPU has fallen off the bus";
-    case NvmlStatus::reset_required:
-      return "the GPU needs a reset";
-    case NvmlStatus::library_driver_mismatch:
-      return "NVML and the kernel driver are of different versions (a reboot or a reload of the "
-             "driver is due)";
-    case NvmlStatus::gpu_not_found:
-      return "there is no such GPU";
-    default:
-      return fmt::format("NVML error {}", static_cast<int>(status));
-  }
+  constexpr std::pair<NvmlStatus, const char*> words[] = {
+      {NvmlStatus::success, "success"},
+      {NvmlStatus::uninitialized, "NVML is not initialised"},
+      {NvmlStatus::not_supported, "not supported on this GPU"},
+      {NvmlStatus::no_permission, "not permitted to this user"},
+      {NvmlStatus::driver_not_loaded, "the NVIDIA kernel driver is not loaded"},
+      {NvmlStatus::library_not_found, "NVML (libnvidia-ml.so.1) is not installed"},
+      {NvmlStatus::function_not_found, "this driver's NVML has no such function"},
+      {NvmlStatus::gpu_is_lost, "the GPU has fallen off the bus"},
+      {NvmlStatus::reset_required, "the GPU needs a reset"},
+      {NvmlStatus::library_driver_mismatch,
+       "NVML and the kernel driver are of different versions (a reboot or a reload of the driver "
+       "is due)"},
+      {NvmlStatus::gpu_not_found, "there is no such GPU"},
+  };
+  const auto known = std::ranges::find(words, status, &std::pair<NvmlStatus, const char*>::first);
+  return known != std::end(words) ? known->second
+                                  : fmt::format("NVML error {}", static_cast<int>(status));
 }
 
 NvmlDevice::NvmlDevice(std::shared_ptr<const void> library, void* device)

@@ -18,6 +18,7 @@
 
 #include "harness/counters/pc_sampling.h"
 #include "harness/cuda_check.h"
+#include "harness/host_timer.h"
 #include "harness/device_facts.h"
 #include "harness/probe_options.h"
 #include "harness/runner.h"
@@ -296,7 +297,7 @@ class ProbeRun {
         ::write(options_.progress_fd, line.data(), line.size());
   }
 
-  double elapsed_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double elapsed_s() const { return seconds_since(start_); }
 
   /// Rewrites the whole document: whatever was measured up to a second before a crash is kept. Not
   /// after every case, since a sweep of hundreds would spend most of its time here.

@@ -6,6 +6,7 @@
 
 #include "harness/counters/counters_active.h"
 #include "harness/energy_steps.h"
+#include "harness/host_timer.h"
 #include "harness/launch_queue.h"
 #include "harness/sm_clock.h"
 #include "results/statistics.h"
@@ -32,7 +33,7 @@ class Turns {
       watch_.poll();
       std::this_thread::sleep_for(step_poll_period);
     };
-    while (now() < begin + seconds) {
+    while (seconds_since(start_) < begin + seconds) {
       queue.keep_full();
       poll();
     }
@@ -49,8 +50,6 @@ class Turns {
   }
 
  private:
-  double now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
   const Clock::time_point start_ = Clock::now();
   cudaStream_t stream_;
   StepWatch watch_;

@@ -21,10 +21,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 /// Longer than queueing one group can take, short enough to be met once without harm.
 constexpr std::uint64_t wait_limit_ns = 500'000'000;
 

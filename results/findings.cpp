@@ -66,4 +66,25 @@ void conclude_again(const std::string& probe, const Conclude& conclude, Document
   document.notes.push_back(fmt::format("{}{} ({}).", beginning, version(), commit()));
 }
 
+View plot(std::string title, Where where, std::string x, std::string y_label,
+          std::vector<std::string> series, std::string note) {
+  View view = table(std::move(title), std::move(where), {}, std::move(note));
+  view.kind = View::Kind::plot;
+  view.x = x;
+  view.x_label = std::move(x);
+  view.y_label = std::move(y_label);
+  view.series = std::move(series);
+  view.show_bound = view.show_expected = false;
+  return view;
+}
+
+View table(std::string title, Where where, std::vector<std::string> columns, std::string note) {
+  View view;
+  view.title = std::move(title);
+  view.note = std::move(note);
+  view.where = std::move(where);
+  view.columns = std::move(columns);
+  return view;
+}
+
 }  // namespace fathom

@@ -37,4 +37,12 @@ void conclude_again(const std::string& probe, const Conclude& conclude, Document
 /// figure from its probe keeps it, and one without a value gets it too: it says what was missed.
 void add_published_figures(std::span<Fact> facts, int major, int minor, std::string_view gpu_name);
 
+// Views as most probes have them. A plot has a line for each combination of the series' axes, and
+// neither bounds nor expectations.
+
+using Where = decltype(View::where);
+View plot(std::string title, Where where, std::string x, std::string y_label,
+          std::vector<std::string> series, std::string note = "");
+View table(std::string title, Where where, std::vector<std::string> columns, std::string note = "");
+
 }  // namespace fathom

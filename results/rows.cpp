@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "results/format.h"
+#include "results/statistics.h"
 
 namespace fathom {
 namespace {
@@ -15,12 +16,13 @@ constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 /// A figure for a sentence: its number and unit, or a text.
 struct Shown {
   double value = nothing;
-  std::string unit;
-  std::string text{};
+  std::string unit{};
+  std::optional<std::string> text{};
+  bool missing() const { return std::isnan(value) && !text; }
 };
 
 std::string shown_as(const Shown& shown, const std::string& format) {
-  if (!shown.text.empty()) return shown.text;
+  if (shown.text) return *shown.text;
   if (format == "%") return format_percent(shown.value);
   if (!format.empty()) return fmt::format(fmt::runtime("{:" + format + "}"), shown.value);
   return format_quantity(shown.value, shown.unit);
@@ -45,7 +47,7 @@ std::string told(const std::string& sentence, const std::function<Shown(const st
       const std::string inside = sentence.substr(i + 1, end - i - 1);
       const std::size_t colon = inside.rfind(':');
       const Shown shown = find(inside.substr(0, colon));
-      const bool missing = std::isnan(shown.value) && shown.text.empty();
+      const bool missing = shown.missing();
       lacks = lacks || missing;
       if (any != nullptr && !missing) *any = true;
       part += missing ? "(not measured)"
@@ -91,6 +93,32 @@ const Entry* picked(const std::vector<const Entry*>& entries, Pick pick, const F
 
 bool holds(const FigureRange& check, double value) {
   return value >= check.least && value <= check.most;
+}
+
+/// The median of a row's figures over all entries that have one.
+Fact median_fact(const FactRow& row, const std::vector<const Entry*>& entries) {
+  Fact fact = named_fact(row.name);
+  std::vector<double> values;
+  for (const Entry* entry : entries) {
+    const double value = row.figure(*entry);
+    if (std::isnan(value)) continue;
+    values.push_back(value);
+    fact.evidence.push_back(entry->name);
+    fact.repeats += static_cast<int>(entry->samples.size());
+    if (entry->bound && (!fact.bound || entry->bound->value > fact.bound->value))
+      fact.bound = entry->bound;
+  }
+  fact.value = median(values);
+  fact.interval = median_interval(values);
+  const auto [low, high] = std::ranges::minmax(values);
+  fact.method = told(
+      row.method,
+      [&](const std::string& name) -> Shown {
+        if (name == "measured") return {static_cast<double>(values.size())};
+        return {name == "low" ? low : high, fact.unit};
+      },
+      nullptr);
+  return fact;
 }
 
 }  // namespace
@@ -256,13 +284,60 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   return claim;
 }
 
+Fact named_fact(FactName name) {
+  Fact fact;
+  fact.id = std::move(name.id);
+  fact.subject = std::move(name.subject);
+  fact.quantity = std::move(name.quantity);
+  fact.unit = std::move(name.unit);
+  fact.better = name.better;
+  return fact;
+}
+
+Fact fact_of(const Entry& entry, FactName name, std::string method) {
+  if (name.unit.empty()) {
+    name.unit = entry.metric.unit;
+    name.better = entry.metric.better;
+  }
+  Fact fact = named_fact(std::move(name));
+  fact.value = entry.metric.value;
+  fact.interval = entry.interval;
+  fact.method = std::move(method);
+  fact.repeats = static_cast<int>(entry.samples.size());
+  fact.evidence = {entry.name};
+  fact.bound = entry.bound;
+  fact.counters = entry.counters;
+  return fact;
+}
+
+Fact missing_fact(FactName name, std::string reason) {
+  Fact fact = named_fact(std::move(name));
+  fact.reason = std::move(reason);
+  return fact;
+}
+std::string why_missing(const Entry* entry, std::string absent) {
+  if (entry == nullptr) return absent;
+  return entry->verdict.reasons.empty() ? "the case gave no value" : entry->verdict.reasons.front();
+}
+
+Fact unmeasured(const Fact& fact, std::string reason) {
+  return missing_fact({fact.id, fact.subject, fact.quantity, fact.unit, fact.better},
+                      std::move(reason));
+}
+
 Fact evaluate(const FactRow& row, std::span<const Entry> entries) {
   const std::vector<const Entry*> found = chosen(entries, row.where, row.only);
-  const Entry* entry = picked(found, row.pick, metric_of);
+  std::vector<const Entry*> measured = found;
+  std::erase_if(measured, [](const Entry* entry) { return !entry->metric.value; });
+  const Entry* entry = picked(measured, row.pick, row.figure);
   if (entry == nullptr)
     return missing_fact(row.name, why_missing(found.empty() ? nullptr : found.front(), row.absent));
+  if (row.pick == Pick::median) return median_fact(row, measured);
   const auto named = [&](const std::string& name) -> Shown {
-    if (name == "cases") return {static_cast<double>(found.size()), ""};
+    if (name == "cases" || (name == "rivals" && found.size() > 1))
+      return {static_cast<double>(found.size())};
+    if (name == "rivals") return {};
+    if (name == "timer") return {nothing, "", entry->timing.timer};
     const AxisValue* value = find_axis(*entry, name);
     return {nothing, "", value == nullptr ? "?" : format_axis_value(name, *value)};
   };
@@ -294,8 +369,10 @@ Findings evaluate(const Conclusions& rows, std::span<const Entry> entries) {
   Findings findings;
   for (const ClaimRow& row : rows.claims) findings.claims.push_back(evaluate(row, entries));
   for (const FactRow& row : rows.facts) findings.facts.push_back(evaluate(row, entries));
+  for (const auto part : rows.more_facts)
+    for (Fact& fact : part(entries)) findings.facts.push_back(std::move(fact));
   findings.views = rows.views;
-  if (!rows.facts.empty()) {
+  if (!findings.facts.empty()) {
     findings.answer = answer_from(findings.facts, rows.answer);
   } else if (!rows.answer.empty()) {
     bool any = false;

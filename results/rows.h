@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "results/facts.h"
 #include "results/findings.h"
 #include "results/query.h"
 
@@ -19,6 +18,31 @@
 // as a percentage. What stands in [brackets] is left out where one of its figures is missing.
 
 namespace fathom {
+
+// Making facts of entries: what the probes' conclusions share.
+
+/// Why there is no entry, as most facts have it.
+inline constexpr const char* left_out = "its cases were left out of this run or failed";
+
+/// What a fact is of, and what its value is counted in.
+struct FactName {
+  std::string id, subject, quantity;
+  std::string unit{};
+  Better better = Better::higher;
+};
+
+/// A fact that its caller gives a value or a reason yet.
+Fact named_fact(FactName name);
+
+/// A fact without a value and the reason why. `reason` must not be empty.
+Fact missing_fact(FactName name, std::string reason);
+
+/// The entry's metric as a fact, with its interval, bound and counters. The entry must have a
+/// value; a name without a unit takes the metric's, and what is better of it.
+Fact fact_of(const Entry& entry, FactName name, std::string method);
+
+/// Why `entry`, which may be null, has no value; `absent` if it is not there at all.
+std::string why_missing(const Entry* entry, std::string absent);
 
 /// Two speeds of one run are the same where the slower has this share of the faster. Two cards of
 /// one model differ by up to 4 % in the same entry (H200): less than 5 % is no difference that a
@@ -40,7 +64,8 @@ Figure axis_of(std::string name);
 Figure passes(std::function<bool(const Entry&)> test);
 
 /// Which of several entries speaks, or what all of them say together. best: by their metric.
-enum class Pick { first, last, best, least, most, sum, count };
+/// median: of facts alone.
+enum class Pick { first, last, best, least, most, sum, count, median };
 
 /// A number, by the name that formulas, rules and sentences know it by.
 struct Quantity {
@@ -129,17 +154,23 @@ struct ClaimRow {
 };
 Claim evaluate(const ClaimRow& row, std::span<const Entry> entries);
 
-/// A fact that is one entry's figure.
+/// A fact that is one entry's figure, or the median of several.
 struct FactRow {
   FactName name;
-  AxisFilter where;
-  std::string method;  ///< {axis of the entry}, {cases}: how many there were to pick from
-  std::string absent;  ///< why there may be no entry
+  AxisFilter where{};
+  /// {axis of the entry}, {timer}; {cases}: how many there were to pick from, {rivals} the same
+  /// where there were several; of a median {measured}, {low} and {high}.
+  std::string method{};
+  std::string absent = left_out;  ///< why there may be no entry
   Pick pick = Pick::first;
   std::function<bool(const Entry&)> only{};
   std::function<void(Fact&, const Entry&)> change{};  ///< of the fact that its metric makes
+  Figure figure = metric_of;                          ///< what is picked by, or the median is of
 };
 Fact evaluate(const FactRow& row, std::span<const Entry> entries);
+
+/// The same fact without a value.
+Fact unmeasured(const Fact& fact, std::string reason);
 
 /// A sentence with facts by their ids in braces; empty where none of all the facts has a value.
 std::string answer_from(const std::vector<Fact>& facts, const std::string& sentence);
@@ -147,10 +178,12 @@ std::string answer_from(const std::vector<Fact>& facts, const std::string& sente
 /// Multiplies a fact's value and interval.
 void scale(Fact& fact, double factor);
 
-/// All that a probe concludes which is rows.
+/// All that a probe concludes.
 struct Conclusions {
-  std::vector<ClaimRow> claims;
+  std::vector<ClaimRow> claims{};
   std::vector<FactRow> facts{};
+  /// Facts that take more than a row, behind the others.
+  std::vector<std::vector<Fact> (*)(std::span<const Entry>)> more_facts{};
   Reading reading{};  ///< of the answer; without one its figures are facts
   std::string answer{};
   std::vector<View> views{};

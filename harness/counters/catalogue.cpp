@@ -80,10 +80,6 @@ std::vector<Row> global_memory_rows() {
       {"global_atomic_sectors", "sectors", exact,
        "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
        "32-byte sectors that global atomics with a result touched."},
-      {"local_load_sectors", "sectors", exact, "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
-       "32-byte sectors that local loads (spills) asked for."},
-      {"local_store_sectors", "sectors", exact, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
-       "32-byte sectors that local stores (spills) wrote."},
       {"l1_hit_rate", "%", varies, "l1tex__t_sector_hit_rate.pct",
        "Share of the L1's sector look-ups that hit."},
       {"l2_hit_rate", "%", varies, "lts__t_sector_hit_rate.pct",
@@ -117,12 +113,6 @@ std::vector<Row> global_memory_rows() {
        "Bytes written to device memory.",
        {{{"GB202", "GB203", "GB205", "GB206", "GB207"}, "dram__bytes_op_write.sum", ""},
         no_dram_unit()}},
-      {"dram_busy",
-       "%",
-       varies,
-       "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-       "Device memory's busiest resource against its sustained peak.",
-       {no_dram_unit()}},
   };
 }
 
@@ -160,10 +150,6 @@ std::vector<Row> sm_rows() {
   return {
       {"instructions_executed", "instructions", exact, "smsp__inst_executed.sum",
        "Warp-level instructions executed."},
-      {"thread_instructions_executed", "instructions", exact, "smsp__thread_inst_executed.sum",
-       "Instructions executed, counted by thread."},
-      {"lsu_instructions", "instructions", exact, "sm__inst_executed_pipe_lsu.sum",
-       "Warp-level instructions that the load/store units executed, shuffles included."},
       {"fma_instructions", "instructions", exact,
        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
        "fp32 fused multiply-adds, counted by thread."},
@@ -174,13 +160,9 @@ std::vector<Row> sm_rows() {
        "Share of the active cycles in which the tensor pipe worked."},
       {"achieved_occupancy", "%", varies, "sm__warps_active.avg.pct_of_peak_sustained_active",
        "Resident warps per active SM cycle against the SM's maximum."},
-      {"warps_active", "warps", varies, "sm__warps_active.avg.per_cycle_active",
-       "Resident warps per active SM cycle."},
       {"issue_active", "issues per cycle", varies, "smsp__issue_active.avg.per_cycle_active",
        "Share of a scheduler's active cycles in which it issued an instruction."},
       {"gpu_time", "ns", varies, "gpu__time_duration.sum", "Time that the GPU took."},
-      {"sm_cycles_elapsed", "cycles", varies, "sm__cycles_elapsed.max",
-       "SM cycles from the start to the end of the range."},
       {"sm_cycles_active", "cycles", varies, "sm__cycles_active.avg",
        "SM cycles with at least one resident warp, mean over SMs."},
   };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -58,6 +59,27 @@ constexpr std::array<Row, 14> table = {{
      "Reading hardware counters failed: run with --no-counters to measure without them."},
 }};
 
+constexpr std::pair<CUptiResult, CounterProblem> problems[] = {
+    {CUPTI_SUCCESS, CounterProblem::none},
+    {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, CounterProblem::not_permitted},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, CounterProblem::vgpu},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, CounterProblem::vgpu},
+    {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, CounterProblem::mig},
+    {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, CounterProblem::confidential_computing},
+    {CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, CounterProblem::mining_gpu},
+    {CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, CounterProblem::sli},
+    {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, CounterProblem::wsl},
+    {CUPTI_ERROR_INVALID_CHIP_NAME, CounterProblem::unsupported_gpu},
+    {CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED, CounterProblem::unsupported_gpu},
+    {CUPTI_ERROR_NOT_SUPPORTED, CounterProblem::unsupported_gpu},
+    {CUPTI_ERROR_HARDWARE_BUSY, CounterProblem::busy},
+    {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, CounterProblem::busy},
+    {CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED, CounterProblem::busy},
+    {CUPTI_ERROR_NOT_COMPATIBLE, CounterProblem::driver_too_old},
+    {CUPTI_ERROR_API_NOT_IMPLEMENTED, CounterProblem::driver_too_old},
+    {CUPTI_ERROR_OUT_OF_MEMORY, CounterProblem::out_of_memory},
+};
+
 const Row& row(CounterProblem problem) {
   for (const Row& r : table)
     if (r.problem == problem) return r;
@@ -71,40 +93,9 @@ std::string sentence(CounterProblem problem) { return std::string(row(problem).s
 ExitCode exit_code(CounterProblem problem) { return row(problem).code; }
 
 CounterProblem problem_of(int cupti_result) {
-  switch (cupti_result) {
-    case CUPTI_SUCCESS:
-      return CounterProblem::none;
-    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-      return CounterProblem::not_permitted;
-    case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
-    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-      return CounterProblem::vgpu;
-    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
-      return CounterProblem::mig;
-    case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
-      return CounterProblem::confidential_computing;
-    case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
-      return CounterProblem::mining_gpu;
-    case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
-      return CounterProblem::sli;
-    case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
-      return CounterProblem::wsl;
-    case CUPTI_ERROR_INVALID_CHIP_NAME:
-    case CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED:
-    case CUPTI_ERROR_NOT_SUPPORTED:
-      return CounterProblem::unsupported_gpu;
-    case CUPTI_ERROR_HARDWARE_BUSY:
-    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
-    case CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED:
-      return CounterProblem::busy;
-    case CUPTI_ERROR_NOT_COMPATIBLE:
-    case CUPTI_ERROR_API_NOT_IMPLEMENTED:
-      return CounterProblem::driver_too_old;
-    case CUPTI_ERROR_OUT_OF_MEMORY:
-      return CounterProblem::out_of_memory;
-    default:
-      return CounterProblem::failed;
-  }
+  for (const auto& [result, problem] : problems)
+    if (result == cupti_result) return problem;
+  return CounterProblem::failed;
 }
 
 CounterError::CounterError(CounterProblem problem, const std::string& detail)

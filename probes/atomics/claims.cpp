@@ -1,18 +1,16 @@
-#include "probes/atomics/claims.h"
+#include "probes/claims.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "probes/atomics/patterns.h"
-#include "results/query.h"
 #include "results/rows.h"
 
 namespace fathom::atomics {
 namespace {
-
-constexpr const char* left_out = "its cases were left out of this run";
 
 /// The part of a fact's id that names the level.
 const char* part_of(Level level) {
@@ -45,48 +43,15 @@ std::string absent_reason(const Instruction& i) {
                      i.since / 10, i.since % 10, left_out);
 }
 
-const Entry* find_entry(std::span<const Entry> entries, const AxisFilter& filter) {
-  const auto found = select(entries, filter);
-  return found.empty() ? nullptr : found.front();
-}
-
-Fact throughput_fact(std::span<const Entry> entries, const Instruction& instruction,
-                     const char* sweep, const char* pattern, FactName name) {
-  const Entry* entry = find_entry(
-      entries, {{"sweep", sweep}, {"pattern", pattern}, {"instruction", instruction.ptx()}});
-  name.unit = unit_of(instruction.level);
-  const bool whole = instruction.level == Level::l2;
-  return fact_or_reason(entry, std::move(name),
-                        fmt::format("{}; {}, {}", pattern,
-                                    whole ? "all SMs at once" : "each SM alone, the median one",
-                                    entry == nullptr ? "" : entry->timing.timer),
-                        absent_reason(instruction));
-}
-
-void add_operations(std::vector<Fact>& facts, std::span<const Entry> entries) {
-  for (const Instruction& i : all_instructions()) {
-    facts.push_back(throughput_fact(entries, i, "operations", own_words,
-                                    {fmt::format("{}.{}_throughput", part_of(i.level), words_of(i)),
-                                     subject_of(i), "throughput"}));
-  }
-}
-
-/// The instructions whose one-address case is stated: additions by type, and the others of u32.
-bool stated_of_one_address(const Instruction& i) {
-  const bool usual_scope = i.level != Level::l2 || std::string_view(i.scope) == "gpu";
-  const bool simple = i.type != Type::b128 && i.type != Type::f32x4 && i.type != Type::s32;
-  return usual_scope && simple && (i.operation == Operation::add || i.type == Type::u32);
-}
-
-void add_same_address(std::vector<Fact>& facts, std::span<const Entry> entries) {
-  for (const Instruction& i : all_instructions()) {
-    if (!stated_of_one_address(i)) continue;
-    const std::string words = words_of(i, i.operation != Operation::add);
-    facts.push_back(
-        throughput_fact(entries, i, "same address", one_address,
-                        {fmt::format("{}.{}_same_address_throughput", part_of(i.level), words),
-                         subject_of(i), "throughput on one address"}));
-  }
+/// Of a pattern's case; `words` are of the fact's id.
+FactRow throughput_row(const Instruction& i, const char* sweep, const char* pattern,
+                       const std::string& words, const char* quantity = "throughput") {
+  return {
+      {fmt::format("{}.{}", part_of(i.level), words), subject_of(i), quantity, unit_of(i.level)},
+      {{"sweep", sweep}, {"pattern", pattern}, {"instruction", i.ptx()}},
+      fmt::format("{}; {}, {{timer}}", pattern,
+                  i.level == Level::l2 ? "all SMs at once" : "each SM alone, the median one"),
+      absent_reason(i)};
 }
 
 const Instruction& plain_add(Level level, bool returns) {
@@ -98,7 +63,7 @@ const Instruction& plain_add(Level level, bool returns) {
       });
 }
 
-void add_spreads(std::vector<Fact>& facts, std::span<const Entry> entries) {
+void add_spreads(std::vector<FactRow>& rows) {
   struct Spread {
     Level level;
     const char* pattern;
@@ -111,44 +76,54 @@ void add_spreads(std::vector<Fact>& facts, std::span<const Entry> entries) {
   for (const Spread& spread : spreads) {
     for (const bool returns : {true, false}) {
       const Instruction& i = plain_add(spread.level, returns);
-      facts.push_back(throughput_fact(
-          entries, i, "spread", spread.pattern,
-          {fmt::format("{}.{}_{}_throughput", part_of(i.level), words_of(i, false), spread.id),
-           fmt::format("{}, {}", subject_of(i), spread.pattern), "throughput"}));
+      rows.push_back(
+          throughput_row(i, "spread", spread.pattern,
+                         fmt::format("{}_{}_throughput", words_of(i, false), spread.id)));
+      rows.back().name.subject += fmt::format(", {}", spread.pattern);
     }
   }
 }
 
 /// The largest working set, several times the L2.
-void add_memory(std::vector<Fact>& facts, std::span<const Entry> entries) {
+void add_memory(std::vector<FactRow>& rows) {
   for (const char* pattern : {sweeping_lines, sector_a_lane}) {
     for (const bool returns : {true, false}) {
       const Instruction& i = plain_add(Level::l2, returns);
-      const Entry* largest = nullptr;
-      std::int64_t most = 0;
-      for (const Entry* entry :
-           select(entries,
-                  {{"sweep", "working set"}, {"pattern", pattern}, {"instruction", i.ptx()}})) {
-        const auto* bytes = std::get_if<std::int64_t>(find_axis(*entry, "working set (B)"));
-        if (bytes != nullptr && *bytes > most) {
-          most = *bytes;
-          largest = entry;
-        }
-      }
-      FactName name{fmt::format("dram.{}_{}_throughput", words_of(i, false),
-                                pattern == sweeping_lines ? "line_a_warp" : "sector_a_lane"),
-                    fmt::format("DRAM, {}, {}", i.ptx(), pattern), "throughput", unit_of(i.level)};
-      facts.push_back(
-          fact_or_reason(largest, std::move(name),
-                         fmt::format("working set of {} MiB; all SMs at once, {}", most >> 20,
-                                     largest == nullptr ? "" : largest->timing.timer),
-                         left_out));
+      rows.push_back(
+          {{fmt::format("dram.{}_{}_throughput", words_of(i, false),
+                        pattern == sweeping_lines ? "line_a_warp" : "sector_a_lane"),
+            fmt::format("DRAM, {}, {}", i.ptx(), pattern), "throughput", unit_of(i.level)},
+           {{"sweep", "working set"}, {"pattern", pattern}, {"instruction", i.ptx()}}});
+      rows.back().absent = left_out;
+      rows.back().pick = Pick::most;
+      rows.back().figure = axis_of("working set (B)");
+      rows.back().change = [](Fact& fact, const Entry& entry) {
+        const auto bytes = static_cast<std::int64_t>(axis_of("working set (B)")(entry));
+        fact.method = fmt::format("working set of {} MiB; all SMs at once, {}", bytes >> 20,
+                                  entry.timing.timer);
+      };
     }
   }
 }
 
+/// The time of one operation instead of the throughput.
+void take_time(Fact& fact, const Entry& entry) {
+  const double seconds = extra_of("ns_per_operation")(entry) * 1e-9;
+  if (std::isnan(seconds)) {
+    fact = unmeasured(fact, why_missing(&entry, left_out));
+    return;
+  }
+  if (fact.interval) {  // of the throughput, turned over
+    const Interval of_rate = *fact.interval;
+    fact.interval->low = seconds * *fact.value / of_rate.high;
+    fact.interval->high = seconds * *fact.value / of_rate.low;
+  }
+  fact.value = seconds;
+  fact.bound.reset();
+}
+
 /// What one more atomic on a contended address costs.
-void add_costs(std::vector<Fact>& facts, std::span<const Entry> entries) {
+void add_costs(std::vector<FactRow>& rows) {
   struct Cost {
     const char* contender;
     std::int64_t count;  ///< 0: the most there are
@@ -163,97 +138,80 @@ void add_costs(std::vector<Fact>& facts, std::span<const Entry> entries) {
     for (const Cost& cost : costs) {
       if (level == Level::shared && std::string_view(cost.contender) == "SMs") continue;
       const Instruction& i = plain_add(level, true);
-      AxisFilter filter{
+      AxisFilter where{
           {"sweep", "contenders"}, {"instruction", i.ptx()}, {"contender", cost.contender}};
-      if (cost.count != 0) filter.emplace_back("contenders", cost.count);
-      const auto found = select(entries, filter);
-      const Entry* entry = found.empty() ? nullptr : found.back();
-      FactName name{fmt::format("{}.atomic_same_address_time_{}", part_of(level), cost.id),
-                    fmt::format("{}, one address, {}", subject_of(i), cost.words),
-                    "time per operation", "s", Better::lower};
-      const auto has_time = [](const Entry& e) { return e.extras.contains("ns_per_operation"); };
-      if (entry == nullptr || !entry->metric.value || !has_time(*entry)) {
-        facts.push_back(missing_fact(std::move(name), why_missing(entry, left_out)));
-        continue;
-      }
-      Fact fact = fact_of(*entry, std::move(name),
-                          "time of all over their number, eight under way in each thread");
-      const double seconds = entry->extras.at("ns_per_operation") * 1e-9;
-      if (fact.interval) {  // of the throughput, turned over
-        const double value = *entry->metric.value;
-        const Interval of_rate = *fact.interval;
-        fact.interval->low = seconds * value / of_rate.high;
-        fact.interval->high = seconds * value / of_rate.low;
-      }
-      fact.value = seconds;
-      fact.bound.reset();
-      facts.push_back(std::move(fact));
+      if (cost.count != 0) where.emplace_back("contenders", cost.count);
+      rows.push_back({{fmt::format("{}.atomic_same_address_time_{}", part_of(level), cost.id),
+                       fmt::format("{}, one address, {}", subject_of(i), cost.words),
+                       "time per operation", "s", Better::lower},
+                      std::move(where),
+                      "time of all over their number, eight under way in each thread",
+                      left_out,
+                      Pick::last,
+                      {},
+                      take_time});
     }
   }
 }
 
-View table(const char* title, const char* note, const char* sweep,
-           std::vector<std::string> columns) {
-  return {
-      .title = title, .note = note, .where = {{"sweep", {sweep}}}, .columns = std::move(columns)};
+std::vector<FactRow> fact_rows() {
+  std::vector<FactRow> rows;
+  for (const Instruction& i : all_instructions())
+    rows.push_back(throughput_row(i, "operations", own_words, words_of(i) + "_throughput"));
+  for (const Instruction& i : all_instructions()) {
+    if (!asked_of_one_address(i)) continue;
+    rows.push_back(
+        throughput_row(i, "same address", one_address,
+                       words_of(i, i.operation != Operation::add) + "_same_address_throughput",
+                       "throughput on one address"));
+  }
+  add_spreads(rows);
+  add_memory(rows);
+  add_costs(rows);
+  return rows;
 }
 
-View plot(const char* title, const char* sweep, const char* x, const char* y_label,
-          std::vector<std::string> series) {
-  return {.kind = View::Kind::plot,
-          .title = title,
-          .where = {{"sweep", {sweep}}},
-          .x = x,
-          .x_label = x,
-          .y_label = y_label,
-          .x_log2 = true,
-          .series = std::move(series),
-          .show_bound = false,
-          .show_expected = false};
+View log_plot(const char* title, const char* sweep, const char* x, const char* y_label,
+              std::vector<std::string> series) {
+  View view = plot(title, {{"sweep", {sweep}}}, x, y_label, std::move(series));
+  view.x_log2 = true;
+  return view;
 }
 
 std::vector<View> views() {
-  View sizes = plot("Atomic additions against working set", "working set", "working set (B)",
-                    "Atomics per clock", {"form", "pattern"});
-  View cost = plot("Cost of an atomic addition on one address", "contenders", "contenders",
-                   "Nanoseconds per atomic", {"level", "contender"});
+  View cost = log_plot("Cost of an atomic addition on one address", "contenders", "contenders",
+                       "Nanoseconds per atomic", {"level", "contender"});
   cost.y = "extra:ns_per_operation";
   cost.y_log = true;
   cost.y_from_zero = false;
   return {
-      table("Atomics without contention, by operation, type and scope",
-            "Atomics per clock: of the whole GPU in the L2, of one SM in shared memory.",
-            "operations",
+      table("Atomics without contention, by operation, type and scope", {{"sweep", {"operations"}}},
             {"level", "instruction", "metric", "interval", "bound", "of_bound",
-             "extra:ns_per_operation", "verdict"}),
-      table("Atomics of all threads on one address",
-            "In shared memory all threads of a block share it; in the L2 those of the GPU.",
-            "same address",
-            {"level", "instruction", "metric", "interval", "extra:ns_per_operation", "verdict"}),
+             "extra:ns_per_operation", "verdict"},
+            "Atomics per clock: of the whole GPU in the L2, of one SM in shared memory."),
+      table("Atomics of all threads on one address", {{"sweep", {"same address"}}},
+            {"level", "instruction", "metric", "interval", "extra:ns_per_operation", "verdict"},
+            "In shared memory all threads of a block share it; in the L2 those of the GPU."),
       table(
-          "Atomic additions by spread of addresses", "", "spread",
+          "Atomic additions by spread of addresses", {{"sweep", {"spread"}}},
           {"level", "pattern", "form", "metric", "interval", "extra:ns_per_operation", "verdict"}),
-      std::move(sizes), std::move(cost)};
+      log_plot("Atomic additions against working set", "working set", "working set (B)",
+               "Atomics per clock", {"form", "pattern"}),
+      std::move(cost)};
 }
 
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
-  Findings findings;
-  std::vector<Fact>& facts = findings.facts;
-  add_operations(facts, entries);
-  add_same_address(facts, entries);
-  add_spreads(facts, entries);
-  add_memory(facts, entries);
-  add_costs(facts, entries);
-  findings.views = views();
-  findings.answer = answer_from(
-      facts,
-      "The L2 completes {l2.atomic_add_throughput:.4g} atomic additions a clock on words of their "
-      "own and {l2.atomic_same_address_throughput:.4g} on one address "
-      "({l2.atomic_same_address_time_all_sms} each); an SM's shared memory "
-      "{shared.atomic_add_throughput:.4g} and {shared.atomic_same_address_throughput:.4g}.");
-  return findings;
+  static const Conclusions rows{
+      .facts = fact_rows(),
+      .answer =
+          "The L2 completes {l2.atomic_add_throughput:.4g} atomic additions a clock on words of "
+          "their own and {l2.atomic_same_address_throughput:.4g} on one address "
+          "({l2.atomic_same_address_time_all_sms} each); an SM's shared memory "
+          "{shared.atomic_add_throughput:.4g} and {shared.atomic_same_address_throughput:.4g}.",
+      .views = views()};
+  return evaluate(rows, entries);
 }
 
 }  // namespace fathom::atomics

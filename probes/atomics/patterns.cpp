@@ -61,6 +61,12 @@ int Instruction::value_bytes() const {
   }
 }
 
+bool asked_of_one_address(const Instruction& i) {
+  const bool usual_scope = i.level != Level::l2 || std::string_view(i.scope) == "gpu";
+  const bool simple = i.type != Type::b128 && i.type != Type::f32x4 && i.type != Type::s32;
+  return usual_scope && simple && (i.operation == Operation::add || i.type == Type::u32);
+}
+
 const std::vector<Instruction>& all_instructions() {
   using enum Operation;
   using enum Type;

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "harness/cases.h"
-#include "harness/cuda_check.h"
 #include "models/shared_memory.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"
@@ -55,27 +54,23 @@ Workload prepare(Context& context, const WarpAccess& access, int iterations) {
   const int blocks = context.device().sms;
   const bool load = access.op == Access::load;
   cudaStream_t stream = context.stream();
-  const Buffer offsets = context.buffers().output("lane offsets", models::warp_size * 4);
   const Buffer clocks = context.buffers().output(
       "clocks", static_cast<std::size_t>(blocks) * warps_per_block * 2 * sizeof(long long));
   const Buffer out = context.buffers().output(
       "out", static_cast<std::size_t>(blocks) * (load ? threads_per_block : region_words) * 4);
   std::array<std::uint32_t, models::warp_size> host_offsets;
   std::copy(access.address.begin(), access.address.end(), host_offsets.begin());
-  FATHOM_CUDA(cudaMemcpyAsync(offsets.data, host_offsets.data(), sizeof host_offsets,
-                              cudaMemcpyHostToDevice, stream));
-  FATHOM_CUDA(cudaStreamSynchronize(stream));
+  const Buffer offsets = upload(context, "lane offsets", std::as_bytes(std::span(host_offsets)));
   const Run run{offsets.as<std::uint32_t>(), access.active_mask, iterations, clocks.as<long long>(),
                 out.as<std::uint32_t>()};
   const auto launch = load ? launch_loads : launch_stores;
 
-  Workload workload;
-  workload.launch = [=] { launch(access.bytes_per_lane, run, blocks, stream); };
-  workload.poison = poisoning(context, {out, clocks});
-  workload.verify = [=] {
-    return check_output(access, iterations, copy_to_host<std::uint32_t>(out, stream), blocks,
-                        warps_per_block);
-  };
+  Workload workload = workload_of(
+      context, {out, clocks}, [=] { launch(access.bytes_per_lane, run, blocks, stream); },
+      [=] {
+        return check_output(access, iterations, copy_to_host<std::uint32_t>(out, stream), blocks,
+                            warps_per_block);
+      });
   workload.read_sample = [=] {
     return clocks_per_access(copy_to_host<long long>(clocks, stream), iterations);
   };

@@ -69,8 +69,4 @@ Workload copy_workload(Context& context, std::size_t bytes, int threads, const C
 Buffer source_buffer(Context& context, std::size_t bytes, Fill fill = Fill::random_bits);
 Buffer destination_buffer(Context& context, std::size_t bytes);
 
-/// Reads the count that a checking kernel leaves behind: nothing if it is zero, else a sentence.
-using Checker = std::function<void(unsigned long long* wrong)>;
-std::optional<std::string> checked(Context& context, const Checker& check, const std::string& what);
-
 }  // namespace fathom::copy_bandwidth

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "harness/probe.h"
@@ -5,6 +8,155 @@
 #include "probes/copy_bandwidth/cases.h"
 
 namespace fathom::copy_bandwidth {
+namespace {
+
+/// Of the streaming model with its default parameters.
+constexpr double tolerance = 0.25;
+/// Of DRAM bytes: what else the GPU does at the same time.
+constexpr double dram_tolerance = 0.01;
+
+std::size_t largest_bytes(const DeviceFacts& device) {
+  return has_room_for_4_gib(device) ? 4 * gib : gib + 4096;
+}
+
+Bound bound_of(const DeviceFacts& device, double useful, double dram_bytes, double footprint) {
+  const DeviceBound& dram = bound(device, "dram_bandwidth");
+  const DeviceBound& l1 = bound(device, "l1_bandwidth");
+  const auto l2 = static_cast<double>(device.l2_bytes);
+  const Bound data_stage{l1.value, "cache-resident: the SMs' load/store data stage, " + l1.source};
+  if (footprint <= l2) return data_stage;
+  const std::string ratio =
+      dram_bytes > useful
+          ? fmt::format(", {:.3f} bytes in whole sectors for each useful one", dram_bytes / useful)
+          : "";
+  if (dram_bytes >= static_cast<double>(gib))
+    return {dram.value * useful / dram_bytes, "DRAM: " + dram.source + ratio};
+  const double value = dram.value * useful / (dram_bytes - l2);
+  if (dram_bytes <= l2 || value >= l1.value) return data_stage;
+  return {value, fmt::format("DRAM for all but what the L2's {:.0f} MiB can hold: {}{}",
+                             l2 / 0x1p20, dram.source, ratio)};
+}
+
+/// Theoretical occupancy of kernels with few registers and little shared memory.
+int resident_threads(const DeviceFacts& device, int threads) {
+  return std::max(1, std::min(device.blocks_per_sm, device.threads_per_sm / threads)) * threads;
+}
+
+std::vector<CounterRequest> counters_of(const Work& work) {
+  const auto request = [](const char* role, bool counted, std::uint64_t expected) {
+    CounterRequest r{role};
+    if (counted) {
+      r.expected = static_cast<double>(expected);
+      r.model = "global-memory model, every warp instruction";
+    }
+    return r;
+  };
+  std::vector<CounterRequest> counters{
+      request("global_load_sectors", work.loads_counted, work.loads.sectors),
+      request("global_store_sectors", work.stores_counted, work.stores.sectors),
+      request("global_load_requests", work.loads_counted, work.loads.requests),
+      request("global_store_requests", work.stores_counted, work.stores.requests),
+      request("global_load_instructions", work.loads_counted, work.loads.requests),
+      request("global_store_instructions", work.stores_counted, work.stores.requests)};
+  const auto dram = [&](const char* role, std::size_t bytes) {
+    CounterRequest r{role};
+    if (work.streams_through_dram && bytes >= gib - 4096) {
+      r = {role, static_cast<double>(bytes), dram_tolerance, "every useful byte once"};
+    }
+    return r;
+  };
+  counters.push_back(dram("dram_read_bytes", work.read_bytes));
+  counters.push_back(dram("dram_write_bytes", work.write_bytes));
+  counters.push_back({"achieved_occupancy"});
+  return counters;
+}
+
+}  // namespace
+
+std::string name_of(ElementType type) {
+  constexpr const char* names[] = {"int8", "half", "bfloat16", "float", "double"};
+  return names[static_cast<int>(type)];
+}
+
+std::string name_of(LoadHint hint) {
+  constexpr const char* names[] = {
+      "none", "nc", "nc.L1::no_allocate", "cs", "cv", "L2::evict_first", "L2::evict_last"};
+  return names[static_cast<int>(hint)];
+}
+
+std::string name_of(StoreHint hint) {
+  constexpr const char* names[] = {"none", "cs", "wt", "L1::no_allocate", "L2::evict_first"};
+  return names[static_cast<int>(hint)];
+}
+
+bool has_room_for_4_gib(const DeviceFacts& device) { return device.memory_bytes >= 11 * gib; }
+
+Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& work) {
+  const double useful =
+      static_cast<double>(work.read_bytes) + static_cast<double>(work.write_bytes);
+  const double dram_bytes = work.dram_bytes != 0 ? static_cast<double>(work.dram_bytes) : useful;
+  const double expected_dram_bytes =
+      work.expected_dram_bytes != 0 ? static_cast<double>(work.expected_dram_bytes) : dram_bytes;
+  const double footprint = work.footprint != 0 ? static_cast<double>(work.footprint) : dram_bytes;
+  Case c;
+  c.name = std::move(name);
+  c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
+  c.value = rate(useful);
+  c.bound = bound_of(device, useful, dram_bytes, footprint);
+  const models::StreamExpectation stream = models::expected_stream(
+      {bound(device, "dram_bandwidth").value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
+      {.read_bytes = work.read_bytes,
+       .write_bytes = work.write_bytes,
+       .bytes_per_access = work.bytes_per_access,
+       .independent_loads = work.one_by_one ? 1 : static_cast<double>(work.unroll),
+       .accesses_per_thread = static_cast<double>(work.unroll),
+       .resident_threads_per_sm = resident_threads(device, work.threads),
+       .threads = work.grid_threads,
+       .threads_per_block = work.threads,
+       .traffic_ratio = expected_dram_bytes / useful,
+       .hot = true});
+  c.expected =
+      Expectation{stream.bytes_per_second, tolerance, "streaming model: " + stream.sentence};
+  c.counters = counters_of(work);
+  return c;
+}
+
+Work copy_work(const CopyShape& shape, std::size_t bytes, int threads, std::size_t offset) {
+  const int width = pack_bytes(shape);
+  Work work;
+  work.read_bytes = work.write_bytes = bytes;
+  work.loads = work.stores =
+      models::contiguous_cost(bytes, width, element_bytes(shape.type), offset, threads);
+  work.bytes_per_access = width;
+  work.unroll = shape.unroll;
+  work.threads = threads;
+  work.grid_threads = bytes / width / shape.unroll;
+  work.streams_through_dram = true;
+  return work;
+}
+
+Buffer source_buffer(Context& context, std::size_t bytes, Fill fill) {
+  Buffer buffer = context.buffers().input("src", largest_bytes(context.device()), fill);
+  buffer.bytes = bytes;
+  return buffer;
+}
+
+Buffer destination_buffer(Context& context, std::size_t bytes) {
+  context.buffers().output("dst", largest_bytes(context.device()));
+  return context.buffers().output("dst", bytes);
+}
+
+Workload copy_workload(Context& context, std::size_t bytes, int threads, const CopyLauncher& launch,
+                       std::size_t offset) {
+  cudaStream_t stream = context.stream();
+  const Buffer src = source_buffer(context, offset + bytes);
+  const Buffer dst = destination_buffer(context, offset + bytes);
+  const CopyRun run{src.data + offset, dst.data + offset, bytes, threads};
+  return workload_of(
+      context, {dst}, [=] { launch(run, stream); },
+      [=] { return check_copied(run.src, run.dst, bytes, stream); });
+}
+
 namespace {
 
 const Probe probe{

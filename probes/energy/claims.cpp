@@ -3,29 +3,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <cmath>
 
 #include "probes/energy/loops.h"
 #include "results/format.h"
-#include "results/query.h"
 #include "results/rows.h"
 
 namespace fathom::energy {
 namespace {
 
-constexpr const char* left_out = "its case was left out of this run, or failed";
 constexpr const char* meter = "NVML's energy counter between two of its steps";
-
-const Entry* entry_of(std::span<const Entry> entries, std::string_view id) {
-  for (const Entry& entry : entries)
-    if (matches(entry, {{"id", std::string(id)}})) return &entry;
-  return nullptr;
-}
-
-std::string subject_of(const Entry* entry, std::string_view otherwise) {
-  const AxisValue* name = entry == nullptr ? nullptr : find_axis(*entry, "loop");
-  return name == nullptr ? std::string(otherwise) : std::get<std::string>(*name);
-}
 
 /// "; SM clock 1.4 GHz, held down by sw_power_cap": what the figure holds for.
 std::string clocks_of(const Entry& entry) {
@@ -40,119 +27,106 @@ std::string clocks_of(const Entry& entry) {
   return text;
 }
 
-/// The entry's metric, less `base`.
-void take_metric(Fact& fact, const Entry& entry, double base) {
-  fact.value = *entry.metric.value - base;
-  if (entry.interval) {
-    fact.interval = entry.interval;
-    fact.interval->low -= base;
-    fact.interval->high -= base;
-  }
-  fact.repeats = static_cast<int>(entry.samples.size());
-  fact.evidence = {entry.name};
-  fact.counters = entry.counters;
+FactRow power_row(std::string_view id, const char* subject, const char* what) {
+  return {{fmt::format("{}.power", id), subject, "power", "W", Better::lower},
+          {{"id", std::string(id)}},
+          fmt::format("{}: {}", meter, what),
+          left_out,
+          Pick::first,
+          {},
+          [](Fact& fact, const Entry& entry) { fact.method += clocks_of(entry); }};
 }
 
-Fact power_fact(std::span<const Entry> entries, std::string_view id, const char* subject,
-                const char* what) {
-  const Entry* entry = entry_of(entries, id);
-  Fact fact = named_fact({fmt::format("{}.power", id), subject, "power", "W", Better::lower});
-  if (entry == nullptr || !entry->metric.value) {
-    fact.reason = why_missing(entry, left_out);
-    return fact;
+/// The entry's own name for what it ran, and the clocks that it ran at.
+void describe(Fact& fact, const Entry& entry) {
+  if (const AxisValue* name = find_axis(entry, "loop")) fact.subject = std::get<std::string>(*name);
+  fact.method += clocks_of(entry);
+}
+
+/// Takes off what the active idle would have taken.
+void take_off_base(Fact& fact, const Entry& entry) {
+  const double base = extra_of(base_extra)(entry);
+  if (!std::isnan(base)) {
+    *fact.value -= base;
+    if (fact.interval) {
+      fact.interval->low -= base;
+      fact.interval->high -= base;
+    }
+    fact.method += fmt::format(", less the active idle's {}", format_quantity(base, fact.unit));
   }
-  take_metric(fact, *entry, 0);
-  fact.method = fmt::format("{}: {}{}", meter, what, clocks_of(*entry));
-  return fact;
+  describe(fact, entry);
+  if (!std::isnan(base)) return;
+  fact = unmeasured(fact,
+                    "the active idle, whose power is to be taken off, was not measured before it");
+  fact.evidence = {entry.name};
 }
 
 /// The loop's own energy, and the gross one.
-void add_loop(std::vector<Fact>& facts, std::span<const Entry> entries, std::string_view id,
-              std::string_view subject, Per per, std::string_view what, std::string_view absent) {
+void add_loop(std::vector<FactRow>& rows, std::string_view id, std::string_view subject, Per per,
+              std::string_view what, const char* absent) {
   const PerNames names = names_of(per);
-  const Entry* entry = entry_of(entries, id);
-  const std::string unit(names.unit);
-  Fact net = named_fact({fmt::format("{}.{}", id, names.quantity), subject_of(entry, subject),
-                         fmt::format("energy per {}", names.axis), unit, Better::lower});
-  Fact gross = named_fact({fmt::format("{}.gross_{}", id, names.quantity), net.subject,
-                           "gross " + net.quantity, unit, Better::lower});
-  if (entry == nullptr || !entry->metric.value) {
-    net.reason = gross.reason = why_missing(entry, std::string(absent));
-  } else {
-    const std::string how = fmt::format("{}: {}", meter, what);
-    take_metric(gross, *entry, 0);
-    gross.method = how + clocks_of(*entry);
-    const auto base = entry->extras.find(base_extra);
-    if (base == entry->extras.end()) {
-      net.reason = "the active idle, whose power is to be taken off, was not measured before it";
-      net.evidence = {entry->name};
-    } else {
-      take_metric(net, *entry, base->second);
-      net.method = fmt::format("{}, less the active idle's {}{}", how,
-                               format_quantity(base->second, unit), clocks_of(*entry));
-    }
+  for (const bool net : {true, false}) {
+    rows.push_back(
+        {{fmt::format("{}.{}{}", id, net ? "" : "gross_", names.quantity), std::string(subject),
+          fmt::format("{}energy per {}", net ? "" : "gross ", names.axis), std::string(names.unit),
+          Better::lower},
+         {{"id", std::string(id)}},
+         fmt::format("{}: {}", meter, what),
+         absent,
+         Pick::first,
+         {},
+         net ? take_off_base : describe});
   }
-  facts.push_back(std::move(net));
-  facts.push_back(std::move(gross));
 }
 
-std::vector<Fact> facts_of(std::span<const Entry> entries) {
-  std::vector<Fact> facts{
-      power_fact(entries, idle_id, "GPU, idle", "a context, and nothing that runs"),
-      power_fact(entries, active_idle_id, "GPU, active idle",
-                 "128 resident threads on each SM, which sleep")};
-  facts.push_back(missing_fact(
-      {"registers.energy_per_byte", "registers", "energy per byte", "J/B", Better::lower},
-      "no instruction moves bytes between registers and does nothing else: the energy of an FFMA "
-      "has three reads and a write of 4 bytes in it"));
+std::vector<FactRow> fact_rows() {
+  std::vector<FactRow> rows{
+      power_row(idle_id, "GPU, idle", "a context, and nothing that runs"),
+      power_row(active_idle_id, "GPU, active idle", "128 resident threads on each SM, which sleep"),
+      {{"registers.energy_per_byte", "registers", "energy per byte", "J/B", Better::lower},
+       {{"id", "registers"}},
+       "",
+       "no instruction moves bytes between registers and does nothing else: the energy of an FFMA "
+       "has three reads and a write of 4 bytes in it"}};
   for (const MemoryLoop& loop : memory_loops)
-    add_loop(facts, entries, loop.id, loop.subject, Per::byte, loop.what, left_out);
+    add_loop(rows, loop.id, loop.subject, Per::byte, loop.what, left_out);
   for (const InstructionLoop& loop : instruction_loops) {
-    add_loop(facts, entries, loop.id, loop.subject, loop.per,
-             "independent chains in many warps of every SM",
+    add_loop(rows, loop.id, loop.subject, loop.per, "independent chains in many warps of every SM",
              "this GPU has no such instruction, or its case was left out");
   }
-  return facts;
+  return rows;
 }
 
 std::vector<View> views() {
-  View ladder{.kind = View::Kind::plot, .title = "Energy ladder", .overview = true};
-  ladder.note =
+  View ladder = plot(
+      "Energy ladder", {{"kind", {"memory", "instruction"}}}, "loop", "Energy (pJ)", {"per"},
       "Picojoules for a byte from each level and for an operation of each kind of arithmetic, less "
-      "what the GPU takes with threads that only sleep. A multiply-add is two operations.";
-  ladder.where = {{"kind", {"memory", "instruction"}}};
-  ladder.x = "loop";
+      "what the GPU takes with threads that only sleep. A multiply-add is two operations.");
+  ladder.overview = true;
   ladder.x_label = "What is done";
   ladder.y = net_extra;
-  ladder.y_label = "Energy (pJ)";
   ladder.y_log = true;
   ladder.y_from_zero = false;
-  ladder.series = {"per"};
-  ladder.show_bound = ladder.show_expected = false;
-  View table{.title = "Energy of each loop",
-             .note = "The metric is gross; net_energy_pj is less the active idle.",
-             .where = {{"kind", {"memory", "instruction"}}},
-             .columns = {"loop", "per", "metric", "interval", "extra:net_energy_pj",
-                         "extra:power_w", "extra:work_per_s", "verdict"}};
-  View rest{.title = "Power at rest",
-            .where = {{"kind", {"rest"}}},
-            .columns = {"loop", "metric", "interval", "verdict"}};
-  return {ladder, table, rest};
+  return {ladder,
+          table("Energy of each loop", {{"kind", {"memory", "instruction"}}},
+                {"loop", "per", "metric", "interval", "extra:net_energy_pj", "extra:power_w",
+                 "extra:work_per_s", "verdict"},
+                "The metric is gross; net_energy_pj is less the active idle."),
+          table("Power at rest", {{"kind", {"rest"}}}, {"loop", "metric", "interval", "verdict"})};
 }
 
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
-  Findings findings;
-  findings.facts = facts_of(entries);
-  findings.answer = answer_from(
-      findings.facts,
-      "A byte takes {dram.energy_per_byte} from DRAM, {l2.energy_per_byte} from the L2, "
-      "{l1.energy_per_byte} from the L1 and {shared.energy_per_byte} from shared memory, an FFMA "
-      "{ffma.energy_per_flop} and fp16 on the tensor cores {tensor_f16.energy_per_flop}; the GPU "
-      "takes {idle.power} idle, and {active_idle.power} with threads that sleep.");
-  findings.views = views();
-  return findings;
+  static const Conclusions rows{
+      .facts = fact_rows(),
+      .answer =
+          "A byte takes {dram.energy_per_byte} from DRAM, {l2.energy_per_byte} from the L2, "
+          "{l1.energy_per_byte} from the L1 and {shared.energy_per_byte} from shared memory, an "
+          "FFMA {ffma.energy_per_flop} and fp16 on the tensor cores {tensor_f16.energy_per_flop}; "
+          "the GPU takes {idle.power} idle, and {active_idle.power} with threads that sleep.",
+      .views = views()};
+  return evaluate(rows, entries);
 }
 
 }  // namespace fathom::energy

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "harness/cases.h"
-#include "harness/cuda_check.h"
 #include "probes/claims.h"
 #include "probes/copy_bandwidth/kernels.h"
 #include "probes/energy/kernels.h"
@@ -117,20 +116,18 @@ Workload walk_workload(Context& context, Level level, std::uint32_t chunks, int 
   const Buffer sums = context.buffers().output("sums", blocks * sizeof(std::uint32_t));
   const Walk walk{data.data, chunks, turns, sums.as<std::uint32_t>()};
   const std::vector<std::uint32_t> expected = chunk_sums(data, stream);
-  Workload workload;
-  workload.launch = [=] { launch_walk(level, walk, blocks, stream); };
-  workload.poison = poisoning(context, {sums});
-  workload.verify = [=]() -> std::optional<std::string> {
-    const auto found = copy_to_host<std::uint32_t>(sums, stream);
-    for (std::uint32_t block = 0; block < found.size(); ++block) {
-      const std::uint32_t want = expected_sum(expected, block, turns);
-      if (found[block] != want)
-        return fmt::format("the sum of block {} is {:#x} instead of {:#x}", block, found[block],
-                           want);
-    }
-    return std::nullopt;
-  };
-  return workload;
+  return workload_of(
+      context, {sums}, [=] { launch_walk(level, walk, blocks, stream); },
+      [=]() -> std::optional<std::string> {
+        const auto found = copy_to_host<std::uint32_t>(sums, stream);
+        for (std::uint32_t block = 0; block < found.size(); ++block) {
+          const std::uint32_t want = expected_sum(expected, block, turns);
+          if (found[block] != want)
+            return fmt::format("the sum of block {} is {:#x} instead of {:#x}", block, found[block],
+                               want);
+        }
+        return std::nullopt;
+      });
 }
 
 Case walk_case(const DeviceFacts& device, const MemoryLoop& loop, Level level, std::uint32_t chunks,
@@ -169,20 +166,18 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
     if (reads) run.a = context.buffers().input("src", bytes, Fill::random_bits).data;
     const Buffer out = context.buffers().output(
         reads ? "folds" : "dst", reads ? bytes / copy_bandwidth::read_bytes_per_fold * 4 : bytes);
-    const Buffer wrong = context.buffers().output("count of wrong", sizeof(unsigned long long));
     run.out = out.data;
     constexpr auto type = copy_bandwidth::ElementType::float32;  // which means nothing to these two
-    Workload workload;
-    workload.launch = [=] { copy_bandwidth::launch_mix(mix, type, run, stream); };
-    workload.poison = poisoning(context, {out});
-    workload.verify = [=]() -> std::optional<std::string> {
-      FATHOM_CUDA(cudaMemsetAsync(wrong.data, 0, wrong.bytes, stream));
-      copy_bandwidth::launch_check_mix(mix, type, run, wrong.as<unsigned long long>(), stream);
-      const auto count = copy_to_host<unsigned long long>(wrong, stream)[0];
-      if (count == 0) return std::nullopt;
-      return fmt::format("{} elements of the output are wrong", count);
-    };
-    return workload;
+    return workload_of(
+        context, {out}, [=] { copy_bandwidth::launch_mix(mix, type, run, stream); },
+        [=, &context] {
+          return none_wrong(
+              context,
+              [&](unsigned long long* wrong) {
+                copy_bandwidth::launch_check_mix(mix, type, run, wrong, stream);
+              },
+              "elements of the output are wrong");
+        });
   };
   return c;
 }
@@ -214,15 +209,13 @@ Workload rest_workload(Context& context, int blocks) {
   cudaStream_t stream = context.stream();
   const Buffer out = context.buffers().output(
       "rested", std::size_t{rest_threads} * blocks * sizeof(std::uint32_t));
-  Workload workload;
-  workload.launch = [=] { launch_rest(rest_turns, out.as<std::uint32_t>(), blocks, stream); };
-  workload.poison = poisoning(context, {out});
-  workload.verify = [=]() -> std::optional<std::string> {
-    for (const std::uint32_t turns : copy_to_host<std::uint32_t>(out, stream))
-      if (turns != rest_turns) return fmt::format("a thread rested {} times", turns);
-    return std::nullopt;
-  };
-  return workload;
+  return workload_of(
+      context, {out}, [=] { launch_rest(rest_turns, out.as<std::uint32_t>(), blocks, stream); },
+      [=]() -> std::optional<std::string> {
+        for (const std::uint32_t turns : copy_to_host<std::uint32_t>(out, stream))
+          if (turns != rest_turns) return fmt::format("a thread rested {} times", turns);
+        return std::nullopt;
+      });
 }
 
 std::vector<Case> rest_cases(const DeviceFacts& device, const Baseline& baseline) {

@@ -2,21 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/cuda_check.h"
-
 namespace fathom::instructions {
-namespace {
-
-Buffer upload(Context& context, const char* role, const std::vector<std::byte>& bytes) {
-  const Buffer buffer = context.buffers().output(role, bytes.size());
-  FATHOM_CUDA(cudaMemcpyAsync(buffer.data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice,
-                              context.stream()));
-  FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
-  return buffer;
-}
-
-}  // namespace
-
 Workload prepare(Context& context, const Plan& plan,
                  std::function<double(const Plan&, const std::vector<long long>&)> read_clocks) {
   const Kernels& kernels = plan.kernels;
@@ -38,15 +24,15 @@ Workload prepare(Context& context, const Plan& plan,
   const Run run{start_buffer.data, operand_buffer.data, plan.iterations, clocks.as<long long>(),
                 out.data};
 
-  Workload workload;
-  workload.launch = [=] { kernels.launch(plan.variant, run, plan.blocks, plan.warps, stream); };
-  workload.poison = poisoning(context, {out, clocks});
-  workload.verify = [=]() -> std::optional<std::string> {
-    const auto bytes = copy_to_host<std::byte>(out, stream);
-    std::string wrong = kernels.check(plan.shape(), plan.iterations, bytes);
-    if (wrong.empty()) return std::nullopt;
-    return wrong;
-  };
+  Workload workload = workload_of(
+      context, {out, clocks},
+      [=] { kernels.launch(plan.variant, run, plan.blocks, plan.warps, stream); },
+      [=]() -> std::optional<std::string> {
+        const auto bytes = copy_to_host<std::byte>(out, stream);
+        std::string wrong = kernels.check(plan.shape(), plan.iterations, bytes);
+        if (wrong.empty()) return std::nullopt;
+        return wrong;
+      });
   if (read_clocks) {
     workload.read_sample = [=] {
       return read_clocks(plan, copy_to_host<long long>(clocks, stream));

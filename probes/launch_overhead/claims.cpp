@@ -9,7 +9,6 @@
 namespace fathom::launch_overhead {
 namespace {
 
-constexpr const char* left_out = "its cases were left out of this run";
 constexpr const char* no_programmatic =
     "this GPU lacks programmatic dependent launch (it came with compute capability 9.0), or its "
     "cases were left out of this run";
@@ -167,54 +166,50 @@ Fact graph_cost_per_node(std::span<const Entry> entries) {
   return fact;
 }
 
-View plot(const char* title, AxisFilter where, const char* x, const char* y_label,
-          std::vector<std::string> series) {
-  View view{.kind = View::Kind::plot, .title = title};
-  for (auto& [axis, value] : where) view.where.emplace_back(axis, std::vector<AxisValue>{value});
-  view.x = view.x_label = x;
+std::vector<Fact> slopes(std::span<const Entry> entries) {
+  return {block_start_rate(entries, 32), block_start_rate(entries, 1024),
+          graph_cost_per_node(entries)};
+}
+
+View log_plot(const char* title, Where where, const char* x, const char* y_label,
+              std::vector<std::string> series) {
+  View view = plot(title, std::move(where), x, y_label, std::move(series));
   view.x_log2 = true;
-  view.y_label = y_label;
   view.y_log = true;
   view.y_from_zero = false;
-  view.series = std::move(series);
-  view.show_bound = view.show_expected = false;
   return view;
 }
 
 std::vector<View> views() {
-  View host{.title = "Cost of calls on the host",
-            .note = "By the host's clock, on a stream that nothing else uses.",
-            .where = {{"sweep", {"host"}}},
-            .columns = {"what", "kernels", "arguments (B)", "metric", "interval", "verdict"}};
-  View gaps{.title = "Gap between dependent kernels",
-            .note = "From the end of one kernel's work to the begin of the next one's.",
-            .where = {{"sweep", {"gap"}}},
-            .columns = {"what", "programmatic", "metric", "interval", "verdict"}};
-  return {std::move(host), std::move(gaps),
-          plot("Time from one empty kernel to the next", {{"sweep", "chain"}}, "kernels",
-               "Time per kernel (s)", {"what"}),
-          plot("Time of an empty kernel by its grid", {{"sweep", "grid"}}, "blocks", "Time (s)",
-               {"threads"}),
-          plot("Host's cost of a launch by size of arguments",
-               {{"sweep", "host"}, {"what", launch_with_argument_bytes}}, "arguments (B)",
-               "Time (s)", {"what"})};
+  return {table("Cost of calls on the host", {{"sweep", {"host"}}},
+                {"what", "kernels", "arguments (B)", "metric", "interval", "verdict"},
+                "By the host's clock, on a stream that nothing else uses."),
+          table("Gap between dependent kernels", {{"sweep", {"gap"}}},
+                {"what", "programmatic", "metric", "interval", "verdict"},
+                "From the end of one kernel's work to the begin of the next one's."),
+          log_plot("Time from one empty kernel to the next", {{"sweep", {"chain"}}}, "kernels",
+                   "Time per kernel (s)", {"what"}),
+          log_plot("Time of an empty kernel by its grid", {{"sweep", {"grid"}}}, "blocks",
+                   "Time (s)", {"threads"}),
+          log_plot("Host's cost of a launch by size of arguments",
+                   {{"sweep", {"host"}}, {"what", {launch_with_argument_bytes}}}, "arguments (B)",
+                   "Time (s)", {"what"})};
 }
 
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
-  static const Conclusions one_by_one{.claims = {}, .facts = rows(), .views = views()};
-  Findings findings = evaluate(one_by_one, entries);
-  for (const std::int64_t threads : {32, 1024})
-    findings.facts.push_back(block_start_rate(entries, threads));
-  findings.facts.push_back(graph_cost_per_node(entries));
-  findings.answer = answer_from(
-      findings.facts,
-      "A launch costs the host {launch.kernel_host_cost} and is back after {launch.kernel_latency} "
-      "with a synchronize; on the GPU an empty kernel follows another after {launch.stream_kernel} "
-      "in a stream and {launch.graph_node} in a graph; the gap between dependent kernels is "
-      "{launch.stream_gap}, and {launch.pdl_gap} with programmatic dependent launch.");
-  return findings;
+  static const Conclusions all{
+      .facts = rows(),
+      .more_facts = {slopes},
+      .answer =
+          "A launch costs the host {launch.kernel_host_cost} and is back after "
+          "{launch.kernel_latency} with a synchronize; on the GPU an empty kernel follows another "
+          "after {launch.stream_kernel} in a stream and {launch.graph_node} in a graph; the gap "
+          "between dependent kernels is {launch.stream_gap}, and {launch.pdl_gap} with "
+          "programmatic dependent launch.",
+      .views = views()};
+  return evaluate(all, entries);
 }
 
 }  // namespace fathom::launch_overhead

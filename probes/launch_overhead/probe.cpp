@@ -1,47 +1,52 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
-#include "probes/launch_overhead/cases.h"
+#include "harness/cases.h"
+#include "harness/cuda_check.h"
+#include "harness/cuda_handles.h"
+#include "harness/graphs.h"
+#include "harness/host_timer.h"
 #include "probes/launch_overhead/claims.h"
 #include "probes/launch_overhead/kernels.h"
 
 // Empty kernels as the harness times any launch: several one after the other in a graph.
 
 namespace fathom::launch_overhead {
+
 namespace {
 
+/// A case without `prepare`, whose metric is a time in seconds. Its axes: sweep, what, and `more`.
+Case make_case(const char* sweep, const std::string& what, const Axes& more, Suite suite) {
+  Case c;
+  c.name = fmt::format("{}/{}", sweep, what);
+  c.axes = {{"sweep", sweep}, {"what", what}};
+  add_axes(c, more, false);
+  c.suite = suite;
+  c.metric = {"time", "s", Better::lower, std::nullopt};
+  c.precision = Precision{.relative_half_width = 0.01, .min_samples = 24, .time_limit_s = 0.04};
+  return c;
+}
+
 /// There is nothing in an empty kernel that could be checked.
-Workload launches(std::function<void()> launch) {
-  Workload workload;
-  workload.launch = std::move(launch);
-  return workload;
+Case empty_case(const char* sweep, const Axes& more, bool quick,
+                std::function<void(cudaStream_t)> launch) {
+  Case c = make_case(sweep, "empty kernel", more, quick_if(quick));
+  c.value = [](double seconds) { return seconds; };
+  c.prepare = [launch = std::move(launch)](Context& context) {
+    Workload workload;
+    workload.launch = [launch, stream = context.stream()] { launch(stream); };
+    return workload;
+  };
+  return c;
 }
 
 Case grid_case(int blocks, int threads, bool quick) {
-  Case c = make_case("grid", "empty kernel",
-                     {{"threads", std::int64_t{threads}}, {"blocks", std::int64_t{blocks}}},
-                     quick_if(quick));
-  c.value = [](double seconds) { return seconds; };
-  c.prepare = [=](Context& context) {
-    cudaStream_t stream = context.stream();
-    return launches([=] { launch_empty(blocks, threads, stream); });
-  };
-  return c;
+  return empty_case(
+      "grid", {{"threads", std::int64_t{threads}}, {"blocks", std::int64_t{blocks}}}, quick,
+      [=](cudaStream_t stream) { launch_empty(blocks, threads, stream); });
 }
-
-Case arguments_case(int bytes) {
-  Case c = make_case("arguments", "empty kernel", {{"arguments (B)", std::int64_t{bytes}}},
-                     Suite::standard);
-  c.value = [](double seconds) { return seconds; };
-  c.prepare = [=](Context& context) {
-    cudaStream_t stream = context.stream();
-    return launches([=] { launch_with_arguments(bytes, stream); });
-  };
-  return c;
-}
-
-}  // namespace
 
 std::vector<Case> grid_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
@@ -50,11 +55,321 @@ std::vector<Case> grid_cases(const DeviceFacts& device) {
     for (const int a_sm : {1, 4, 16, 64, 256})
       cases.push_back(grid_case(a_sm * device.sms, threads, a_sm >= 64));
   }
-  for (const int bytes : argument_bytes) cases.push_back(arguments_case(bytes));
+  for (const int bytes : argument_bytes) {
+    cases.push_back(empty_case(
+        "arguments", {{"arguments (B)", std::int64_t{bytes}}}, false,
+        [=](cudaStream_t stream) { launch_with_arguments(bytes, stream); }));
+  }
   return cases;
 }
 
-namespace {
+// Kernels one after the other, timed by the global timer that the kernels themselves read. All of
+// them are queued before the first may run, so no time of the host is in it.
+
+constexpr double nanosecond = 1e-9;
+
+/// The harness queues three such rows at once before the first may run: all of them together stay
+/// far below the number of launches that the driver queues before it makes the host wait.
+constexpr int stream_kernels = 128;
+
+constexpr int links = 32;
+/// Some five microseconds: longer than it takes to launch the next kernel meanwhile.
+constexpr int link_clocks = 10'000;
+
+/// From the first stamp to the last over the steps in between: of empty kernels in a row, those
+/// from each to the next; of a fan-out, the kernels.
+Case chain_case(const char* where, int kernels, bool quick) {
+  Case c = make_case("chain", where, {{"kernels", std::int64_t{kernels}}}, quick_if(quick));
+  const bool stream_order = where == std::string_view(in_stream);
+  const bool fan_out = where == std::string_view(fan_out_graph);
+  const int steps = fan_out ? kernels : kernels + 1;
+  c.prepare = [=](Context& context) {
+    cudaStream_t stream = context.stream();
+    const Buffer stamps = context.buffers().output("stamps", 2 * sizeof(long long));
+    auto* slots = stamps.as<long long>();
+    Workload workload;
+    if (stream_order) {
+      workload.launch = [=] {
+        launch_stamp(slots, stream);
+        for (int i = 0; i < kernels; ++i) launch_empty(1, 1, stream);
+        launch_stamp(slots + 1, stream);
+      };
+    } else {
+      const std::shared_ptr<GraphExec> graph = std::make_shared<GraphExec>(
+          make_graph(fan_out ? Shape::fan_out : Shape::straight, kernels, slots));
+      workload.launch = [=] { FATHOM_CUDA(cudaGraphLaunch(graph->get(), stream)); };
+    }
+    workload.poison = poisoning(context, {stamps});
+    workload.verify = [=]() -> std::optional<std::string> {
+      const auto t = copy_to_host<long long>(stamps, stream);
+      if (t[0] > 0 && t[1] > t[0]) return std::nullopt;
+      return fmt::format("the last stamp, {} ns, is not after the first, {} ns", t[1], t[0]);
+    };
+    workload.read_sample = [=] {
+      const auto t = copy_to_host<long long>(stamps, stream);
+      return static_cast<double>(t[1] - t[0]) * nanosecond / steps;
+    };
+    workload.sample_timer = "globaltimer";
+    return workload;
+  };
+  return c;
+}
+
+/// Stamps of all links: [link][begin, end] in nanoseconds.
+std::optional<std::string> check_links(const std::vector<long long>& t) {
+  for (int i = 0; i < links; ++i) {
+    const long long begin = t[2 * i], end = t[2 * i + 1];
+    if (begin <= 0 || end <= begin) return fmt::format("kernel {} reported no times", i);
+    if (i > 0 && begin < t[2 * i - 1]) {
+      return fmt::format("kernel {} began its work {} ns before the one it depends on was done", i,
+                         t[2 * i - 1] - begin);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Mean of the times from the end of a kernel's work to the begin of the work of the next, which
+/// depends on it.
+double mean_gap(const std::vector<long long>& t) {
+  long long sum = 0;
+  for (int i = 1; i < links; ++i) sum += t[2 * i] - t[2 * i - 1];
+  return static_cast<double>(sum) * nanosecond / (links - 1);
+}
+
+Case gap_case(bool graph, bool programmatic) {
+  Case c = make_case("gap", graph ? in_graph : in_stream,
+                     {{"programmatic", programmatic ? "yes" : "no"}}, Suite::quick);
+  c.prepare = [=](Context& context) {
+    cudaStream_t stream = context.stream();
+    const Buffer stamps = context.buffers().output("links", 2 * links * sizeof(long long));
+    const auto launch_all = [=] {
+      for (int i = 0; i < links; ++i) {
+        // The first has no kernel of the chain before it.
+        launch_link({stamps.as<long long>(), i, link_clocks, programmatic && i > 0}, stream);
+      }
+    };
+    Workload workload;
+    if (graph) {
+      const auto exec = std::make_shared<GraphExec>(capture_graph(launch_all, stream));
+      workload.launch = [=] { FATHOM_CUDA(cudaGraphLaunch(exec->get(), stream)); };
+    } else {
+      workload.launch = launch_all;
+    }
+    workload.poison = poisoning(context, {stamps});
+    workload.verify = [=] { return check_links(copy_to_host<long long>(stamps, stream)); };
+    workload.read_sample = [=] { return mean_gap(copy_to_host<long long>(stamps, stream)); };
+    workload.sample_timer = "globaltimer";
+    return workload;
+  };
+  return c;
+}
+
+std::vector<Case> chain_cases(const DeviceFacts& device) {
+  std::vector<Case> cases{chain_case(in_stream, stream_kernels, true)};
+  for (const int kernels : {1, 4, 16, 64, 256, 512})
+    cases.push_back(chain_case(in_graph, kernels, kernels == 256));
+  for (const int kernels : {4, 16, 64, 256, 512})
+    cases.push_back(chain_case(fan_out_graph, kernels, kernels == 256));
+  for (const bool graph : {false, true}) {
+    cases.push_back(gap_case(graph, false));
+    if (device.major >= 9) cases.push_back(gap_case(graph, true));
+  }
+  return cases;
+}
+
+// What the host pays: calls on a stream that nothing else uses, by the host's clock.
+
+/// Calls that make a sample: below the number of launches that the driver queues before it makes
+/// the host wait, and far above the clock's resolution.
+constexpr int batch = 64;
+/// Round trips to the GPU that make a sample.
+constexpr int round_trips = 16;
+/// A GPU that has not answered by then has a fault.
+constexpr double answer_limit_s = 2;
+
+/// Makes the function that takes one sample: seconds of one call.
+using MakeSampler = std::function<std::function<double()>(Context&)>;
+
+Case host_case(const std::string& what, bool quick, MakeSampler make, Axes more = {}) {
+  Case c = make_case("host", what, std::move(more), quick_if(quick));
+  c.prepare = [make = std::move(make)](Context& context) {
+    cudaStream_t stream = context.stream();
+    Workload workload;
+    // What the harness itself launches around the sample; the stream is idle when it takes it.
+    workload.launch = [=] { launch_empty(1, 1, stream); };
+    workload.read_sample = make(context);
+    workload.read_sample();  // a kernel's first launch loads it, a graph's uploads it
+    workload.sample_timer = host_timer_name;
+    return workload;
+  };
+  return c;
+}
+
+/// Of a call that does not wait for the GPU; the stream is emptied after the clock has stopped.
+template <class Call>
+std::function<double()> batched(cudaStream_t stream, Call call) {
+  return [=] {
+    const double seconds = host_seconds([&] {
+      for (int i = 0; i < batch; ++i) call();
+    });
+    FATHOM_CUDA(cudaStreamSynchronize(stream));
+    return seconds / batch;
+  };
+}
+
+/// Of a call at whose end the stream is empty.
+template <class Call>
+std::function<double()> round_trip(Call call) {
+  return [=] {
+    const double seconds = host_seconds([&] {
+      for (int i = 0; i < round_trips; ++i) call();
+    });
+    return seconds / round_trips;
+  };
+}
+
+void synchronize(cudaStream_t stream) { FATHOM_CUDA(cudaStreamSynchronize(stream)); }
+
+/// A flag in pinned host memory that a kernel raises to ever new values.
+class Flag {
+ public:
+  /// Launches the kernel and spins until its value is there.
+  void launch_and_wait(cudaStream_t stream) {
+    const int wanted = ++value_;
+    const volatile int* seen = flag_.get();
+    launch_signal(flag_.get(), wanted, stream);
+    spin_until([=] { return *seen == wanted; }, answer_limit_s);
+  }
+
+ private:
+  PinnedMemory<int> flag_ = [] {
+    PinnedMemory<int> flag = make_pinned_memory<int>(1);
+    *flag = 0;
+    return flag;
+  }();
+  int value_ = 0;
+};
+
+/// The case of a call that takes the stream and does not wait for the GPU.
+template <class Call>
+Case call_case(const char* what, bool quick, Call call, Axes more = {}) {
+  return host_case(
+      what, quick,
+      [=](Context& context) {
+        return batched(
+            context.stream(), [=, stream = context.stream()] { call(stream); });
+      },
+      std::move(more));
+}
+
+/// `rounds` of them, each timed by what `round` returns: seconds.
+template <class Round>
+std::function<double()> mean_of(Round round) {
+  return [=] {
+    double seconds = 0;
+    for (int i = 0; i < round_trips; ++i) seconds += round();
+    return seconds / round_trips;
+  };
+}
+
+void add_launches(std::vector<Case>& cases) {
+  cases.push_back(call_case(
+      kernel_launch, true, [](cudaStream_t stream) { launch_empty(1, 1, stream); }));
+  cases.push_back(host_case(
+      launch_and_synchronize, true,
+      [](Context& context) {
+        return round_trip([stream = context.stream()] {
+          launch_empty(1, 1, stream);
+          synchronize(stream);
+        });
+      }));
+  cases.push_back(host_case(
+      launch_until_flag, true,
+      [](Context& context) {
+        return mean_of([stream = context.stream(), flag = std::make_shared<Flag>()] {
+          const double seconds = host_seconds([&] { flag->launch_and_wait(stream); });
+          synchronize(stream);
+          return seconds;
+        });
+      }));
+  cases.push_back(host_case(synchronize_after_flag, true, [](Context& context) {
+    return mean_of([stream = context.stream(), flag = std::make_shared<Flag>()] {
+      flag->launch_and_wait(stream);
+      return host_seconds([&] { synchronize(stream); });
+    });
+  }));
+  for (const int bytes : argument_bytes) {
+    cases.push_back(call_case(
+        launch_with_argument_bytes, bytes == 4096,
+        [=](cudaStream_t stream) { launch_with_arguments(bytes, stream); },
+        {{"arguments (B)", std::int64_t{bytes}}}));
+  }
+}
+
+void add_waits(std::vector<Case>& cases) {
+  cases.push_back(call_case(
+      synchronize_idle, true, [](cudaStream_t stream) { synchronize(stream); }));
+  cases.push_back(call_case(
+      query_idle, false, [](cudaStream_t stream) { FATHOM_CUDA(cudaStreamQuery(stream)); }));
+  cases.push_back(host_case(
+      record_event, true,
+      [](Context& context) {
+        return batched(
+            context.stream(),
+            [stream = context.stream(), event = std::make_shared<Event>(make_event())] {
+              FATHOM_CUDA(cudaEventRecord(event->get(), stream));
+            });
+      }));
+  cases.push_back(host_case(query_event, true, [](Context& context) {
+    const auto event = std::make_shared<Event>(make_event());
+    FATHOM_CUDA(cudaEventRecord(event->get(), context.stream()));
+    synchronize(context.stream());
+    return batched(context.stream(), [=] { FATHOM_CUDA(cudaEventQuery(event->get())); });
+  }));
+}
+
+/// Straight graphs of empty kernels, between two stamps.
+void add_graphs(std::vector<Case>& cases) {
+  for (const int nodes : {1, 16, 64, 256, 1024}) {
+    const Axes axes{{"kernels", std::int64_t{nodes}}};
+    const auto graph_of = [=](Context& context) {
+      const Buffer stamps = context.buffers().output("stamps", 2 * sizeof(long long));
+      return std::make_shared<GraphExec>(
+          make_graph(Shape::straight, nodes, stamps.as<long long>()));
+    };
+    const bool quick = nodes == 1 || nodes == 256;
+    // One at a time: a second launch of the same graph may wait for the first.
+    cases.push_back(host_case(
+        graph_launch, quick,
+        [=](Context& context) {
+          return mean_of([stream = context.stream(), graph = graph_of(context)] {
+            const double seconds =
+                host_seconds([&] { FATHOM_CUDA(cudaGraphLaunch(graph->get(), stream)); });
+            synchronize(stream);
+            return seconds;
+          });
+        },
+        axes));
+    cases.push_back(host_case(
+        graph_launch_and_synchronize, nodes == 1,
+        [=](Context& context) {
+          cudaStream_t stream = context.stream();
+          return round_trip([=, graph = graph_of(context)] {
+            FATHOM_CUDA(cudaGraphLaunch(graph->get(), stream));
+            synchronize(stream);
+          });
+        },
+        axes));
+  }
+}
+
+std::vector<Case> host_cases(const DeviceFacts&) {
+  std::vector<Case> cases;
+  add_launches(cases);
+  add_waits(cases);
+  add_graphs(cases);
+  return cases;
+}
 
 const Probe probe{
     .name = "launch_overhead",
@@ -76,17 +391,6 @@ const Probe probe{
     .cases = {grid_cases, chain_cases, host_cases}};
 
 }  // namespace
-
-Case make_case(const char* sweep, const std::string& what, const Axes& more, Suite suite) {
-  Case c;
-  c.name = fmt::format("{}/{}", sweep, what);
-  c.axes = {{"sweep", sweep}, {"what", what}};
-  add_axes(c, more, false);
-  c.suite = suite;
-  c.metric = {"time", "s", Better::lower, std::nullopt};
-  c.precision = Precision{.relative_half_width = 0.01, .min_samples = 24, .time_limit_s = 0.04};
-  return c;
-}
 
 }  // namespace fathom::launch_overhead
 

@@ -1,15 +1,101 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/buffers.h"
 #include "harness/cases.h"
-#include "probes/links/gpus.h"
+#include "harness/cuda_handles.h"
+#include "probes/links/bounds.h"
+#include "probes/links/kernels.h"
 #include "probes/links/nccl_library.h"
+#include "results/device_lock.h"
 
 namespace fathom::links {
+
+/// The most that any case moves at once in one direction.
+inline constexpr std::size_t largest_bytes = std::size_t{256} << 20;
+
+/// Makes a device the current one, and back.
+class OnDevice {
+ public:
+  explicit OnDevice(int ordinal);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+/// An event that says when, not how long it took; of the current device.
+Event make_order_event();
+
+/// One GPU's part in a transfer: its own stream, words to send that name it as their source, and
+/// room to receive. Memory is `largest_bytes` each.
+class Node {
+ public:
+  Node(int ordinal, std::uint32_t source);
+  int ordinal() const { return ordinal_; }
+  std::uint32_t source() const {
+    return source_;
+  }  ///< of its words: its place among the usable GPUs
+  cudaStream_t stream() const { return stream_.get(); }
+  std::uint32_t* sent() const { return sent_.get(); }
+  std::uint32_t* received() const { return received_.get(); }
+
+  /// After all that was queued on `first`.
+  void wait_for(cudaEvent_t first) const;
+  /// `last` then waits for all that was queued here.
+  void make_wait(cudaStream_t last) const;
+  /// Whether all that was queued here is done.
+  bool at_rest() const;
+  /// Fills what is received with a pattern that is never sent.
+  void poison(std::size_t bytes) const;
+  /// How many of the words at `data`, in this GPU's memory, are not what should have arrived;
+  /// synchronises.
+  std::uint64_t wrong_words(const std::uint32_t* data, std::size_t words,
+                            const Arrival& arrival) const;
+
+ private:
+  int ordinal_;
+  std::uint32_t source_;
+  Stream stream_;
+  Event done_;
+  DeviceMemory<std::uint32_t> sent_, received_;
+  DeviceMemory<unsigned long long> wrong_;
+};
+
+/// The GPUs that this process may use: its own, and the others that it sees and nobody else holds,
+/// which are locked as long as this lives.
+class Gpus {
+ public:
+  explicit Gpus(const DeviceFacts& own);
+
+  int visible() const { return visible_; }  ///< to this process, its own included
+  int busy() const { return busy_; }        ///< of them, held by another Fathom
+  /// Its own first.
+  const std::vector<int>& usable() const { return usable_; }
+  /// Whether `from` may read and write the memory of `to`.
+  bool access(int from, int to) const { return topology_.access.contains({from, to}); }
+  /// Of the usable ones.
+  const Topology& topology() const { return topology_; }
+
+  /// Made at the first call, with access to all peers that allow it.
+  const Node& node(int ordinal);
+  void release();  ///< frees all nodes
+
+ private:
+  int visible_ = 0, busy_ = 0;
+  std::vector<int> usable_;
+  std::vector<DeviceLock> locks_;
+  Topology topology_;
+  std::map<int, std::unique_ptr<Node>> nodes_;
+};
 
 /// What the cases share; lives as long as any of them.
 struct Machine {

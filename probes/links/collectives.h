@@ -27,6 +27,8 @@ constexpr CollectiveNames names_of(Collective collective) {
   return names[static_cast<int>(collective)];
 }
 
+constexpr int rank_before(int rank, int ranks) { return (rank + ranks - 1) % ranks; }
+
 /// Bus bandwidth over algorithm bandwidth (size over time), which makes it comparable with a
 /// link's: nccl-tests, doc/PERFORMANCE.md. The size is that of the whole: of all ranks' shares
 /// together where each sends or receives one of `ranks`.

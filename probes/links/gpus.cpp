@@ -1,4 +1,4 @@
-#include "probes/links/gpus.h"
+#include "probes/links/cases.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,6 @@
 #include "harness/cuda_check.h"
 #include "harness/host_timer.h"
 #include "probes/links/cases.h"
-#include "probes/links/collectives.h"
 
 // Collectives of NCCL over all GPUs that this process may use, one rank on each, out of place.
 
@@ -38,33 +37,6 @@ constexpr Precision queued_precision{
 
 /// For which an operation may keep the host waiting.
 constexpr double patience_s = 60;
-
-int rank_before(int rank, int ranks) { return (rank + ranks - 1) % ranks; }
-
-/// One rank's part of a collective; all counts in words, `at` too, from the buffers' beginning.
-/// `whole`: nccl-tests' size S.
-void call(Collective collective, const Communicators& ranks, int rank, const Node& node,
-          std::size_t whole, std::size_t at) {
-  const std::size_t share = whole / ranks.ranks();
-  const std::uint32_t* sent = node.sent() + at;
-  std::uint32_t* received = node.received() + at;
-  cudaStream_t stream = node.stream();
-  switch (collective) {
-    case Collective::all_reduce:
-      return ranks.all_reduce(rank, sent, received, whole, stream);
-    case Collective::all_gather:
-      return ranks.all_gather(rank, sent, received, share, stream);
-    case Collective::reduce_scatter:
-      return ranks.reduce_scatter(rank, sent, received, share, stream);
-    case Collective::broadcast:
-      return ranks.broadcast(rank, sent, received, whole, stream);
-    case Collective::send_receive:
-      ranks.send(rank, sent, whole, (rank + 1) % ranks.ranks(), stream);
-      return ranks.receive(rank, received, whole, rank_before(rank, ranks.ranks()), stream);
-    case Collective::all_to_all:
-      return ranks.all_to_all(rank, sent, received, share, stream);
-  }
-}
 
 /// Words of a rank's result that are not what they must be.
 std::uint64_t wrong_words(Collective collective, int ranks, int rank, const Node& node,
@@ -110,8 +82,11 @@ class Operations {
   void queue(int operations) {
     for (int i = 0; i < operations; ++i) {
       ranks_->group([&] {
-        for (int rank = 0; rank < ranks_->ranks(); ++rank)
-          call(collective_, *ranks_, rank, *nodes_[rank], whole_, next_);
+        for (int rank = 0; rank < ranks_->ranks(); ++rank) {
+          const Node& node = *nodes_[rank];
+          ranks_->call(collective_, rank, node.sent() + next_, node.received() + next_, whole_,
+                       node.stream());
+        }
       });
       next_ += stride_;
       if (next_ + stride_ > largest_bytes / 4) next_ = 0;

@@ -106,47 +106,38 @@ void Communicators::group(const std::function<void()>& calls) const {
   functions_->check(functions_->group_end(), "ncclGroupEnd");
 }
 
-void Communicators::all_reduce(int rank, const Words* in, Words* out, std::size_t count,
-                               cudaStream_t stream) const {
-  functions_->check(functions_->all_reduce(in, out, count, uint32_type, sum, ranks_[rank], stream),
-                    "ncclAllReduce");
-}
-void Communicators::all_gather(int rank, const Words* in, Words* out, std::size_t count,
-                               cudaStream_t stream) const {
-  functions_->check(functions_->all_gather(in, out, count, uint32_type, ranks_[rank], stream),
-                    "ncclAllGather");
-}
-void Communicators::reduce_scatter(int rank, const Words* in, Words* out, std::size_t count,
-                                   cudaStream_t stream) const {
-  functions_->check(
-      functions_->reduce_scatter(in, out, count, uint32_type, sum, ranks_[rank], stream),
-      "ncclReduceScatter");
-}
-void Communicators::broadcast(int rank, const Words* in, Words* out, std::size_t count,
-                              cudaStream_t stream) const {
-  functions_->check(
-      functions_->broadcast(in, out, count, uint32_type, first_rank, ranks_[rank], stream),
-      "ncclBroadcast");
-}
-void Communicators::all_to_all(int rank, const Words* in, Words* out, std::size_t count,
-                               cudaStream_t stream) const {
-  if (functions_->all_to_all != nullptr) {
-    return functions_->check(
-        functions_->all_to_all(in, out, count, uint32_type, ranks_[rank], stream), "ncclAlltoAll");
+void Communicators::call(Collective collective, int rank, const Words* in, Words* out,
+                         std::size_t whole, cudaStream_t stream) const {
+  const NcclLibrary::Functions& nccl = *functions_;
+  const std::size_t share = whole / ranks_.size();
+  void* own = ranks_[rank];
+  const auto exchange = [&](const Words* sent, int to, Words* received, int from,
+                            std::size_t count) {
+    nccl.check(nccl.send(sent, count, uint32_type, to, own, stream), "ncclSend");
+    nccl.check(nccl.receive(received, count, uint32_type, from, own, stream), "ncclRecv");
+  };
+  switch (collective) {
+    case Collective::all_reduce:
+      return nccl.check(nccl.all_reduce(in, out, whole, uint32_type, sum, own, stream),
+                        "ncclAllReduce");
+    case Collective::all_gather:
+      return nccl.check(nccl.all_gather(in, out, share, uint32_type, own, stream), "ncclAllGather");
+    case Collective::reduce_scatter:
+      return nccl.check(nccl.reduce_scatter(in, out, share, uint32_type, sum, own, stream),
+                        "ncclReduceScatter");
+    case Collective::broadcast:
+      return nccl.check(nccl.broadcast(in, out, whole, uint32_type, first_rank, own, stream),
+                        "ncclBroadcast");
+    case Collective::send_receive:
+      return exchange(in, (rank + 1) % ranks(), out, rank_before(rank, ranks()), whole);
+    case Collective::all_to_all:
+      if (nccl.all_to_all != nullptr) {
+        return nccl.check(nccl.all_to_all(in, out, share, uint32_type, own, stream),
+                          "ncclAlltoAll");
+      }
+      for (int peer = 0; peer < ranks(); ++peer)
+        exchange(in + peer * share, peer, out + peer * share, peer, share);
   }
-  for (int peer = 0; peer < ranks(); ++peer) {
-    send(rank, in + peer * count, count, peer, stream);
-    receive(rank, out + peer * count, count, peer, stream);
-  }
-}
-void Communicators::send(int rank, const Words* in, std::size_t count, int to,
-                         cudaStream_t stream) const {
-  functions_->check(functions_->send(in, count, uint32_type, to, ranks_[rank], stream), "ncclSend");
-}
-void Communicators::receive(int rank, Words* out, std::size_t count, int from,
-                            cudaStream_t stream) const {
-  functions_->check(functions_->receive(out, count, uint32_type, from, ranks_[rank], stream),
-                    "ncclRecv");
 }
 
 }  // namespace fathom::links

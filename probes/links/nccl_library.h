@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "probes/links/collectives.h"
+
 namespace fathom::links {
 
 // NCCL is loaded at run time, so that Fathom builds and runs where it is not installed. The values
@@ -52,17 +54,12 @@ class Communicators {
   /// All that `calls` asks for starts as one. It must make the calls of every rank.
   void group(const std::function<void()>& calls) const;
 
-  // Of 32-bit unsigned integers; sums are modulo 2^32. `count` as NCCL has it: of one rank's share
-  // for all_gather (sent), reduce_scatter (received) and all_to_all (both), else of the whole.
   using Words = std::uint32_t;
-  void all_reduce(int rank, const Words* in, Words* out, std::size_t count, cudaStream_t) const;
-  void all_gather(int rank, const Words* in, Words* out, std::size_t count, cudaStream_t) const;
-  void reduce_scatter(int rank, const Words* in, Words* out, std::size_t count, cudaStream_t) const;
-  void broadcast(int rank, const Words* in, Words* out, std::size_t count, cudaStream_t) const;
-  /// One call where NCCL has it (from 2.28 on), else a send and a receive for each rank.
-  void all_to_all(int rank, const Words* in, Words* out, std::size_t count, cudaStream_t) const;
-  void send(int rank, const Words* in, std::size_t count, int to, cudaStream_t) const;
-  void receive(int rank, Words* out, std::size_t count, int from, cudaStream_t) const;
+  /// One rank's part, of 32-bit unsigned integers whose sums are modulo 2^32. `whole`: nccl-tests'
+  /// size S, in words. All-to-all is one call where NCCL has it (from 2.28 on), else a send and a
+  /// receive for each rank.
+  void call(Collective collective, int rank, const Words* in, Words* out, std::size_t whole,
+            cudaStream_t stream) const;
 
  private:
   friend class NcclLibrary;

@@ -14,32 +14,24 @@
 
 namespace fathom::memory_bandwidth {
 
-/// What one launch says of itself by the clocks that its warps read.
-struct Reading {
-  /// Bytes that one SM's warps moved from the first one's start to the last one's end, a clock; the
-  /// median over the SMs.
-  double bytes_per_clock = 0;
-  double sm_clock_hz = 0;  ///< clock64 against the global timer, over all warps
-  int sms = 0;             ///< that ran any warp
-};
-
-/// Every warp of the launch moved `bytes_per_warp`. Throws std::invalid_argument for reports whose
-/// clocks stood still or ran backwards.
-Reading read_launch(std::span<const WarpReport> reports, double bytes_per_warp);
-
 /// What the launches of one case have told.
 class Readings {
  public:
-  void take(const Reading& reading) { readings_.push_back(reading); }
+  /// Every warp of the launch moved `bytes_per_warp`. Throws std::invalid_argument for reports
+  /// whose clocks stood still or ran backwards.
+  void take(std::span<const WarpReport> reports, double bytes_per_warp);
   /// The last launch's bytes per second: bytes per clock x SMs x SM clock. The clock is taken to be
   /// at most `max_hz`, since the global timer of some chips ticks in microseconds.
   double last_bandwidth(double max_hz) const;
-  /// Medians over the launches: "bytes_per_clock", "sm_clock_hz", "sms". From six launches on also
-  /// the ends of the first one's 95 % interval, "bytes_per_clock_low" and "_high".
+  /// Medians over the launches: "bytes_per_clock", of one SM from its first warp's start to its
+  /// last warp's end, the median over the SMs; "sm_clock_hz", clock64 against the global timer,
+  /// over all warps; "sms" that ran any warp. From six launches on also the ends of the first one's
+  /// 95 % interval, "bytes_per_clock_low" and "_high".
   std::map<std::string, double> extras() const;
 
  private:
-  std::vector<Reading> readings_;
+  std::vector<double> rates_, clocks_hz_;
+  int sms_ = 0;
 };
 
 // The cases of the sweep, by what they ask. Each file's name says which.
@@ -47,8 +39,8 @@ class Readings {
 std::vector<Case> register_cases(const DeviceFacts& device);
 std::vector<Case> shared_cases(const DeviceFacts& device);  ///< and distributed shared memory
 std::vector<Case> level_cases(const DeviceFacts& device);   ///< L1, L2 and DRAM
-std::vector<Case> footprint_cases(const DeviceFacts& device);
-std::vector<Case> saturation_cases(const DeviceFacts& device);  ///< by SMs and by bytes in flight
+/// Bandwidth by working set, by SMs and by bytes in flight.
+std::vector<Case> curve_cases(const DeviceFacts& device);
 
 // What they share.
 
@@ -67,10 +59,6 @@ struct Point {
 
 /// The case without `prepare`, bound and counters. Headlines are sampled more surely.
 Case make_case(const Point& point);
-
-const char* name_of(Operation operation);
-/// "ld.global.cg", "st.global", "ld.global.cg, st.global".
-std::string instruction_of(const Access& access);
 
 /// Bytes that all of `sms` SMs can move in a clock at most, as a bound in bytes per second; nothing
 /// where the clock is unknown.
@@ -95,7 +83,7 @@ double traffic_for(const DeviceFacts& device, Level level, int sms);
 struct GlobalPlan {
   Access access;
   Sharing sharing = Sharing::interleaved;
-  int blocks_per_sm = 1;
+  int blocks_per_sm = 1;    ///< that run at once
   int warps = 32;           ///< of a block
   int sms = 0;              ///< that take part
   std::uint64_t bytes = 0;  ///< wanted working set; a copy's source and destination together
@@ -104,39 +92,26 @@ struct GlobalPlan {
   bool in_kernel = false;  ///< timed by the SMs' clocks instead of events
   /// The blocks run on the first `sms` SMs by `place_of_sm` instead of wherever they are put.
   bool chosen_sms = false;
+  /// Many more blocks than run at once, each over after one tile for each of its warps (TileRun):
+  /// the SMs share the work as each gets done, where else the blocks have equal shares and the
+  /// slowest SM tells the time.
+  bool tiles = false;
 };
 
 /// A plan whose working set is rounded down to what its grid can share out, and what follows.
 struct GlobalShape {
   GlobalPlan plan;
-  WalkShape walk_shape;
+  WalkShape walk_shape;           ///< of tiles: of one block's
   std::uint64_t region = 0;       ///< bytes that the walk goes over
   std::uint64_t working_set = 0;  ///< twice that for a copy
   int passes = 1;
-  Walk walk;
   double bytes_moved = 0;  ///< by a launch; a copy's bytes count as read and as written
-  int blocks() const { return walk_shape.blocks; }
-  double in_flight() const;  ///< bytes
 };
 /// Takes fewer warps where the granule would be larger than the working set.
 GlobalShape shape_of(const GlobalPlan& plan);
 
 /// Axes: SMs, warps per SM, loads in flight, sharing, working set, bytes in flight.
 Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan);
-
-/// Many more blocks than run at once, each over after one tile for each of its warps: the SMs share
-/// the work as each gets done, where the blocks of a GlobalPlan have equal shares and the slowest
-/// SM tells the time.
-struct TilePlan {
-  Access access;            ///< as TileRun
-  int warps = 8;            ///< of a block
-  int sms = 0;              ///< of the GPU
-  std::uint64_t bytes = 0;  ///< wanted working set; a copy's source and destination together
-  double traffic = 0;       ///< wanted bytes moved by a launch
-  CacheState cache = CacheState::hot;
-};
-/// Axes as of `global_case`, the blocks in flight being those that are resident.
-Case tile_case(const DeviceFacts& device, Point point, const TilePlan& plan);
 
 /// Where a launch's data is.
 enum class From {
@@ -161,23 +136,7 @@ Workload reporting_workload(Context& context, const Buffer& reports, double byte
                             bool in_kernel, const std::shared_ptr<Readings>& readings,
                             std::function<void()> launch);
 
-// What launches through global memory read, and whether they moved it.
-
 /// The largest that any case's source or destination may be.
 std::uint64_t largest_region(const DeviceFacts& device);
-
-/// Where an access goes: what it loads is random data, what it stores a buffer of its own.
-struct Ends {
-  Buffer src, dst;  ///< of loads and copies, of stores and copies; else without data
-};
-Ends ends_of(Context& context, Operation operation, std::uint64_t bytes);
-
-/// A workload's `verify`. Of loads: the sum of all words, which `loaded` reads, is `passes` times
-/// the source's; of stores: the destination holds what `blocks` x `warps` interleaved warps store;
-/// of copies: it holds the source.
-std::function<std::optional<std::string>()> check_of(Context& context, const Access& access,
-                                                     const Ends& ends, int blocks, int warps,
-                                                     std::uint64_t passes,
-                                                     std::function<std::uint32_t()> loaded);
 
 }  // namespace fathom::memory_bandwidth

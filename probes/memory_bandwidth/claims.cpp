@@ -2,29 +2,306 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
+#include <cmath>
+#include <map>
 
-#include "probes/memory_bandwidth/facts.h"
-#include "results/format.h"
-#include "results/query.h"
 #include "probes/regime_view.h"
+#include "results/format.h"
 #include "results/rows.h"
 #include "results/segmentation.h"
 
 namespace fathom::memory_bandwidth {
 namespace {
 
-View plot(const char* title, const char* sweep, const char* x, std::vector<std::string> series) {
-  return {.kind = View::Kind::plot,
-          .title = title,
-          .where = {{"sweep", {sweep}}},
-          .x = x,
-          .x_label = x,
-          .y_label = "Bandwidth (B/s)",
-          .series = std::move(series),
-          .show_bound = false,
-          .show_expected = false};
+constexpr const char* no_clusters = "this GPU has no clusters, or its cases were left out";
+
+/// The share of the loaded sectors that the L2 read; NaN where either was not counted.
+double read_by_l2(const Entry& entry) {
+  const double loaded = counter_of("global_load_sectors")(entry);
+  return loaded > 0 ? counter_of("l2_read_sectors")(entry) / loaded : std::nan("");
+}
+
+/// Levels that a load instruction reaches, and the width that speaks for them.
+struct Level {
+  const char* id;
+  const char* subject;  ///< for readers
+  const char* axis;     ///< as the cases name it
+  std::int64_t width;
+  const char* absent;
+};
+
+constexpr Level levels[] = {
+    {"registers", "registers", "registers", 4, left_out},
+    {"shared", "shared memory", "shared", 16, left_out},
+    {"dsmem", "distributed shared memory", "distributed shared", 16, no_clusters},
+    {"l1", "L1", "L1", 16, left_out},
+    {"l2", "L2", "L2", 16, left_out},
+    {"dram", "DRAM", "DRAM", 16, left_out},
+};
+
+/// Whether an L2 load is known not to come from the L1: by the counter, or, where nothing was
+/// counted, by an instruction that cannot hit there.
+bool passes_by_l1(const Entry& entry) {
+  constexpr double tolerated_percent = 1;
+  if (const auto hits = counter_value(entry, "l1_hit_rate")) return *hits <= tolerated_percent;
+  return matches(entry, {{"instruction", "ld.global.cg"}});
+}
+
+/// Whether the L2 itself read what was loaded: by the counters, or, where nothing was counted,
+/// because no two SMs load the same. What several SMs ask for at once an H200's L2 reads once: such
+/// bytes are moved to the SMs but not by the L2.
+bool all_read_by_l2(const Entry& entry) {
+  constexpr double enough = 0.99;
+  if (const double share = read_by_l2(entry); !std::isnan(share)) return share >= enough;
+  return !matches(entry, {{"sharing", "every SM everything"}});
+}
+
+/// Of a level's cases the best: "ld.global.cg, 16 bytes a lane, 32 warps an SM, best of 7 cases".
+FactRow bandwidth_row(FactName name, const char* level, const char* operation, std::int64_t width,
+                      const char* absent) {
+  name.unit = "B/s";
+  return {std::move(name),
+          {{"sweep", "level"}, {"level", level}, {"operation", operation}, {"width (B)", width}},
+          "{instruction}, {width (B)} bytes a lane, {warps per SM} warps an SM[, best of {rivals} "
+          "cases]",
+          absent,
+          Pick::best};
+}
+
+void add_timing(Fact& fact, const Entry& entry) {
+  fact.method +=
+      entry.timing.mode == "in-kernel clock" ? ", SM clocks x SMs x SM clock" : ", timed by events";
+}
+
+/// "; as measured, 1.99 of the three operands a clock and lane, ...": the bound is what the
+/// multiply-adds could take; nobody says what the register file can give.
+std::string operands_note(double bytes_per_clock, double bound) {
+  return fmt::format(
+      "; as measured, {:.2f} of the three operands a clock and lane, none of them from a reuse "
+      "cache; what the register file can give is not published",
+      3 * bytes_per_clock / bound);
+}
+
+/// The same per SM and clock: by the clocks that the SMs read, else by the clock that the driver
+/// reported.
+void take_per_clock(Fact& fact, const Entry& entry) {
+  add_timing(fact, entry);
+  const auto extra = [&](const char* name) { return extra_of(name)(entry); };
+  const double own = extra("bytes_per_clock");
+  const double reported =
+      axis_of("SMs")(entry) * entry.telemetry.sm_clock_hz.median.value_or(std::nan(""));
+  if (!std::isnan(own)) {
+    fact.method += ", SM clocks";
+    fact.value = own;
+    const double low = extra("bytes_per_clock_low"), high = extra("bytes_per_clock_high");
+    fact.interval.reset();
+    if (!std::isnan(low + high))
+      fact.interval = Interval{low, high, 0.95, "order statistics of the launches"};
+  } else if (reported > 0) {
+    fact.method += ", over SMs x the SM clock reported";
+    *fact.value /= reported;
+    if (fact.interval) {
+      fact.interval->low /= reported;
+      fact.interval->high /= reported;
+    }
+  } else {
+    fact = unmeasured(fact, "no SM clock was read");
+    return;
+  }
+  fact.bound.reset();
+  const double bound = extra("sm_bound_bytes_per_clock");
+  if (std::isnan(bound)) return;
+  fact.bound = Bound{bound, "bytes that one SM can move in a clock"};
+  if (fact.id.starts_with("registers")) fact.method += operands_note(*fact.value, bound);
+}
+
+/// Bandwidth of every level by operation, in bytes per second and, of loads, in bytes per clock and
+/// SM.
+void add_levels(std::vector<FactRow>& rows) {
+  for (const Level& level : levels) {
+    const std::string id = level.id;
+    FactRow loads = bandwidth_row({id + ".bandwidth", level.subject, "bandwidth"}, level.axis,
+                                  "load", level.width, level.absent);
+    if (id == "l2")
+      loads.only = [](const Entry& e) { return passes_by_l1(e) && all_read_by_l2(e); };
+    loads.change = add_timing;
+    rows.push_back(loads);
+    loads.name = {id + ".bytes_per_clock", level.subject, "bytes per clock and SM", "B/clk"};
+    loads.change = take_per_clock;
+    rows.push_back(std::move(loads));
+    const char* absent =
+        id == "l1" ? "the L1 writes through: what stores reach is the L2's store bandwidth"
+        : id == "registers"
+            ? "an instruction writes one result for the operands it reads, so that no mix but its "
+              "own can be measured"
+            : level.absent;
+    for (const auto& [of, quantity, operation] :
+         {std::tuple{".store_bandwidth", "store bandwidth", "store"},
+          {".mixed_bandwidth", "bandwidth of loads and stores, 1:1", "copy"}}) {
+      rows.push_back(bandwidth_row({id + of, level.subject, quantity}, level.axis, operation,
+                                   level.width, absent));
+      rows.back().change = add_timing;
+    }
+  }
+}
+
+/// What the L2 gives by instruction, working set and sharing, which is what published figures
+/// differ in: the best case of each kind.
+struct L2Kind {
+  const char* id;
+  const char* subject;
+  const char* instruction;
+  bool both_partitions;
+  const char* sharing;
+};
+constexpr L2Kind l2_kinds[] = {
+    {"l2.bandwidth_cg", "L2, ld.global.cg", "ld.global.cg", false, "each warp its part"},
+    {"l2.bandwidth_no_allocate", "L2, L1::no_allocate", "ld.global.L1::no_allocate", false,
+     "each warp its part"},
+    {"l2.bandwidth_cg_large_set", "L2, ld.global.cg, 70 % of it in use", "ld.global.cg", true,
+     "each warp its part"},
+    {"l2.bandwidth_no_allocate_large_set", "L2, L1::no_allocate, 70 % of it in use",
+     "ld.global.L1::no_allocate", true, "each warp its part"},
+    {"l2.bandwidth_cg_shared_set", "L2, ld.global.cg, every SM reads everything", "ld.global.cg",
+     false, "every SM everything"},
+    {"l2.bandwidth_no_allocate_shared_set", "L2, L1::no_allocate, every SM reads everything",
+     "ld.global.L1::no_allocate", false, "every SM everything"},
+    {"l2.bandwidth_many_blocks", "L2, ld.global.cg, a tile a warp, many more blocks than fit",
+     "ld.global.cg", false, "each warp one tile"},
+};
+
+/// "; the L2 read 81.4 % of the sectors loaded, ...", where that is fewer.
+void add_merged(Fact& fact, const Entry& entry) {
+  constexpr double as_many = 0.99;
+  add_timing(fact, entry);
+  const double share = read_by_l2(entry);
+  if (!(share < as_many)) return;
+  fact.method += fmt::format(
+      "; the L2 read {} of the sectors loaded: what several SMs asked for at once it read once",
+      format_percent(share));
+}
+
+/// The bytes that DRAM itself counted over the time without a counter.
+void take_counted(Fact& fact, const Entry& entry) {
+  const Counter* counter = find_counter(entry, "dram_read_bytes");
+  const double moved = extra_of("bytes_moved")(entry);
+  if (counter == nullptr || !counter->value) {
+    fact = unmeasured(fact, counter == nullptr || counter->reason.empty()
+                                ? "DRAM's bytes were not counted in this run"
+                                : counter->reason);
+  } else if (!(moved > 0)) {
+    fact = unmeasured(fact, "the case does not say how much it loads");
+  } else {
+    const double ratio = *counter->value / moved;
+    fact.method = fmt::format(
+        "bytes that DRAM counted over separately measured time; {:.4f} of the bytes loaded", ratio);
+    scale(fact, ratio);
+  }
+}
+
+std::vector<FactRow> fact_rows() {
+  std::vector<FactRow> rows;
+  add_levels(rows);
+  for (const std::int64_t size : {2, 4, 8, 16}) {
+    rows.push_back(
+        bandwidth_row({fmt::format("dsmem.bandwidth_cluster_{}", size),
+                       fmt::format("distributed shared memory, cluster of {}", size), "bandwidth"},
+                      "distributed shared", "load", 16, no_clusters));
+    rows.back().where.emplace_back("cluster size", size);
+    rows.back().change = add_timing;
+  }
+  for (const L2Kind& kind : l2_kinds) {
+    rows.push_back(bandwidth_row({kind.id, kind.subject, "bandwidth"}, "L2", "load", 16, left_out));
+    rows.back().where.insert(rows.back().where.end(),
+                             {{"instruction", kind.instruction}, {"sharing", kind.sharing}});
+    rows.back().only = [both = kind.both_partitions](const Entry& e) {
+      return (extra_of("share_of_l2")(e) > 0.5) == both;
+    };
+    rows.back().change = add_merged;
+  }
+  rows.push_back(bandwidth_row({"dram.bandwidth_by_counter", "DRAM", "bandwidth by counter"},
+                               "DRAM", "load", 16, left_out));
+  rows.back().change = take_counted;
+  return rows;
+}
+
+/// How many SMs and how many bytes in flight saturate the L2 and DRAM. Needs a sweep that covers
+/// it: the fewest measured must not be enough.
+struct Saturation {
+  const char* id;
+  const char* level;  ///< axis
+  const char* quantity;
+  const char* unit;
+  const char* sweep;
+  const char* axis;
+  double share;  ///< of the best that counts as saturated
+};
+
+constexpr Saturation saturations[] = {
+    {"l2.saturating_sms", "L2", "SMs that saturate it", "SMs", "SMs", "SMs", 0.98},
+    {"dram.saturating_sms", "DRAM", "SMs that saturate it", "SMs", "SMs", "SMs", 0.98},
+    {"l2.bytes_in_flight", "L2", "bytes in flight for 95 % of the best", "B", "in flight",
+     "bytes in flight (B)", 0.95},
+    {"dram.bytes_in_flight", "DRAM", "bytes in flight for 95 % of the best", "B", "in flight",
+     "bytes in flight (B)", 0.95},
+};
+
+/// The best entry at each place of the axis: several shapes of grid have as many bytes in flight.
+std::map<double, const Entry*> best_by(std::span<const Entry> entries, const Saturation& s) {
+  std::map<double, const Entry*> result;
+  for (const Entry* entry : select(entries, {{"sweep", s.sweep}, {"level", s.level}})) {
+    const AxisValue* value = find_axis(*entry, s.axis);
+    const auto* x = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
+    if (x == nullptr || !entry->metric.value) continue;
+    const Entry*& known = result[static_cast<double>(*x)];
+    if (known == nullptr || *entry->metric.value > *known->metric.value) known = entry;
+  }
+  return result;
+}
+
+/// Little's law from the sweep itself: the time of a load where least is in flight, times the best
+/// bandwidth. "; Little's law from the least loaded point: 520 ns x 4.6 TB/s = 2.3 MiB".
+std::string little(const std::map<double, const Entry*>& points, double best) {
+  const auto& [bytes, entry] = *points.begin();
+  const double latency = bytes / *entry->metric.value;
+  return fmt::format("; Little's law from the least loaded point: {} x {} = {}",
+                     format_time(latency), format_bandwidth(best), format_bytes(latency * best));
+}
+
+Fact saturation_fact(std::span<const Entry> entries, const Saturation& s) {
+  const FactName name{s.id, s.level, s.quantity, s.unit, Better::lower};
+  const std::map<double, const Entry*> points = best_by(entries, s);
+  constexpr std::size_t fewest = 4;
+  if (points.size() < fewest) return missing_fact(name, left_out);
+  double best = 0;
+  for (const auto& [x, entry] : points) best = std::max(best, *entry->metric.value);
+  const auto enough = std::ranges::find_if(
+      points, [&](const auto& point) { return *point.second->metric.value >= s.share * best; });
+  if (enough == points.begin()) {
+    return missing_fact(name, fmt::format("the least that was measured, {}, is enough already",
+                                          format_quantity(points.begin()->first, s.unit)));
+  }
+  Fact fact = named_fact(name);
+  fact.value = enough->first;
+  fact.interval = Interval{std::prev(enough)->first, enough->first, 1,
+                           "between neighbouring points of the sweep"};
+  fact.method = fmt::format("fewest of {} with {} of the best bandwidth, {}", points.size(),
+                            format_percent(s.share), format_bandwidth(best));
+  if (std::string(s.unit) == "B") fact.method += little(points, best);
+  fact.repeats = static_cast<int>(enough->second->samples.size());
+  fact.evidence = {std::prev(enough)->second->name, enough->second->name};
+  return fact;
+}
+
+std::vector<Fact> saturation_facts(std::span<const Entry> entries) {
+  std::vector<Fact> facts;
+  for (const Saturation& s : saturations) facts.push_back(saturation_fact(entries, s));
+  return facts;
+}
+
+View line_plot(const char* title, const char* sweep, const char* x, std::vector<std::string> series,
+               const char* note = "") {
+  return plot(title, {{"sweep", {sweep}}}, x, "Bandwidth (B/s)", std::move(series), note);
 }
 
 /// Regimes of the curve that cannot hit in the L1: the L2's, its end, DRAM's.
@@ -39,8 +316,8 @@ void draw_l2_regimes(View& view, std::span<const Entry> entries) {
 }
 
 std::vector<View> views(std::span<const Entry> entries) {
-  View footprint = plot("Bandwidth against working set, 16 bytes a lane", "footprint",
-                        "working set (B)", {"operation", "instruction"});
+  View footprint = line_plot("Bandwidth against working set, 16 bytes a lane", "footprint",
+                             "working set (B)", {"operation", "instruction"});
   footprint.note =
       "All SMs, each its part of the working set. Plain loads may hit in the L1s, which together "
       "hold about as much as the L2. The regimes drawn are those of ld.global.cg.";
@@ -49,12 +326,12 @@ std::vector<View> views(std::span<const Entry> entries) {
   draw_l2_regimes(footprint, entries);
 
   footprint.overview = true;
-  View widths = plot("Loads against working set, by access width", "footprint", "working set (B)",
-                     {"instruction", "width (B)"});
+  View widths = line_plot("Loads against working set, by access width", "footprint",
+                          "working set (B)", {"instruction", "width (B)"});
   widths.where.push_back({"operation", {"load"}});
   widths.x_log2 = true;
 
-  View sms = plot("Loads by number of SMs", "SMs", "SMs", {"level"});
+  View sms = line_plot("Loads by number of SMs", "SMs", "SMs", {"level"});
   sms.note =
       "ld.global.cg, 16 bytes a lane, 32 warps on each SM with four loads in flight each. SMs in "
       "the order of their numbers, even ones first: one of each TPC, round robin over the GPCs. "
@@ -62,53 +339,35 @@ std::vector<View> views(std::span<const Entry> entries) {
       "tells the time.";
   sms.show_bound = true;
 
-  View flight = plot("Loads by bytes in flight", "in flight", "bytes in flight (B)",
-                     {"level", "loads in flight"});
+  View flight = line_plot("Loads by bytes in flight", "in flight", "bytes in flight (B)",
+                          {"level", "loads in flight"});
   flight.note =
       "All SMs; from 1 to 64 warps on each, every thread with 1 to 8 loads of 16 bytes in flight.";
   flight.x_log2 = true;
 
-  View table{.title = "Bandwidth of each level"};
-  table.note =
-      "Copies count the bytes read and the bytes written. Bytes per clock are of one SM, by the "
-      "clocks that it read. Where each warp has its part the blocks are one wave with equal "
-      "shares; where it has one tile they are many more, and each SM takes the next when it is "
-      "done.";
-  table.where = {{"sweep", {"level"}}};
-  table.columns = {"level",
-                   "operation",
-                   "instruction",
-                   "width (B)",
-                   "cluster size",
-                   "warps per SM",
-                   "loads in flight",
-                   "sharing",
-                   "working set (B)",
-                   "metric",
-                   "interval",
-                   "of_bound",
-                   "extra:bytes_per_clock",
-                   "counter:l1_hit_rate",
-                   "counter:l2_hit_rate",
-                   "verdict"};
-  return {footprint, widths, sms, flight, table};
+  return {footprint, widths, sms, flight,
+          table("Bandwidth of each level", {{"sweep", {"level"}}},
+                {"level", "operation", "instruction", "width (B)", "cluster size", "warps per SM",
+                 "loads in flight", "sharing", "working set (B)", "metric", "interval", "of_bound",
+                 "extra:bytes_per_clock", "counter:l1_hit_rate", "counter:l2_hit_rate", "verdict"},
+                "Copies count the bytes read and the bytes written. Bytes per clock are of one SM, "
+                "by the clocks that it read. Where each warp has its part the blocks are one wave "
+                "with equal shares; where it has one tile they are many more, and each SM takes "
+                "the next when it is done.")};
 }
 
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
-  Findings findings;
-  for (const auto part : {level_facts, kind_facts, saturation_facts}) {
-    std::vector<Fact> facts = part(entries);
-    std::move(facts.begin(), facts.end(), std::back_inserter(findings.facts));
-  }
-  findings.views = views(entries);
-  findings.answer =
-      answer_from(findings.facts,
-                  "Loads move {shared.bandwidth} from shared memory, {l1.bandwidth} from the L1s, "
-                  "{l2.bandwidth} from the L2 and {dram.bandwidth} from DRAM; DRAM needs "
-                  "{dram.saturating_sms} and {dram.bytes_in_flight} in flight to be saturated.");
-  return findings;
+  Conclusions all{
+      .facts = fact_rows(),
+      .more_facts = {saturation_facts},
+      .answer =
+          "Loads move {shared.bandwidth} from shared memory, {l1.bandwidth} from the L1s, "
+          "{l2.bandwidth} from the L2 and {dram.bandwidth} from DRAM; DRAM needs "
+          "{dram.saturating_sms} and {dram.bytes_in_flight} in flight to be saturated.",
+      .views = views(entries)};
+  return evaluate(all, entries);
 }
 
 }  // namespace fathom::memory_bandwidth

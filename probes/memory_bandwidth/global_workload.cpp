@@ -1,13 +1,77 @@
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <utility>
+#include <numeric>
 
 #include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/cases.h"
 
-// A plan through global memory as a case: what it moves, how that is checked and bounded.
+// A plan through global memory as a case: what it moves, how that is checked, bounded and counted.
 
 namespace fathom::memory_bandwidth {
+
+std::uint64_t largest_region(const DeviceFacts& device) {
+  constexpr std::uint64_t most = std::uint64_t{4} << 30;
+  return std::min<std::uint64_t>(most, device.memory_bytes / 8);
+}
+
 namespace {
+
+/// `bytes` of random data: prefixes of one buffer up to a size and of another above it, so that a
+/// curve of many sizes fills random data twice and not for each of them.
+Buffer source(Context& context, std::uint64_t bytes) {
+  const std::uint64_t whole =
+      bytes <= BufferPool::small_bytes ? BufferPool::small_bytes : largest_region(context.device());
+  return {context.buffers().input("src", std::max(bytes, whole)).data, bytes};
+}
+
+/// The sum of all 32-bit words, modulo 2^32; synchronises.
+std::uint32_t sum_of(Context& context, const Buffer& data, const Buffer& word) {
+  launch_sum(data.data, data.bytes / sizeof(std::uint32_t), word.as<std::uint32_t>(),
+             context.stream());
+  return copy_to_host<std::uint32_t>(word.data, 1, context.stream()).front();
+}
+
+/// Where an access goes: what it loads is random data, what it stores a buffer of its own.
+struct Ends {
+  Buffer src, dst;  ///< of loads and copies, of stores and copies; else without data
+};
+
+Ends ends_of(Context& context, Operation operation, std::uint64_t bytes) {
+  Ends ends;
+  if (operation != Operation::store) ends.src = source(context, bytes);
+  if (operation != Operation::load) ends.dst = context.buffers().output("dst", bytes);
+  return ends;
+}
+
+/// A workload's `verify`. Of loads: the sum of all words, which `loaded` reads, is `passes` times
+/// the source's; of stores: the destination holds what `blocks` x `warps` interleaved warps store;
+/// of copies: it holds the source.
+std::function<std::optional<std::string>()> check_of(Context& context, const Access& access,
+                                                     const Ends& ends, int blocks, int warps,
+                                                     std::uint64_t passes,
+                                                     std::function<std::uint32_t()> loaded) {
+  cudaStream_t stream = context.stream();
+  if (access.operation == Operation::copy)
+    return [=] { return check_copied(ends.src.data, ends.dst.data, ends.dst.bytes, stream); };
+  if (access.operation == Operation::load) {
+    const Buffer word = context.buffers().output("word", sizeof(std::uint32_t));
+    const auto expected = sum_of(context, ends.src, word) * static_cast<std::uint32_t>(passes);
+    return [=]() -> std::optional<std::string> {
+      const std::uint32_t sum = loaded();
+      if (sum == expected) return std::nullopt;
+      return fmt::format("the words loaded sum to {:#x} instead of {:#x}", sum, expected);
+    };
+  }
+  return [=, &context] {
+    return none_wrong(
+        context,
+        [&](unsigned long long* wrong) {
+          launch_count_wrong(ends.dst.data, ends.dst.bytes, access, blocks, warps, wrong, stream);
+        },
+        fmt::format("of {} words were not stored", ends.dst.bytes / 4));
+  };
+}
 
 std::uint32_t sum_of_reports(const Buffer& reports, cudaStream_t stream) {
   std::uint32_t sum = 0;
@@ -33,18 +97,17 @@ Workload prepare(Context& context, const GlobalShape& shape,
                  const std::shared_ptr<Readings>& readings) {
   cudaStream_t stream = context.stream();
   const Access access = shape.plan.access;
-  GlobalRun run;
-  run.access = access;
-  run.walk = shape.walk;
-  run.blocks = shape.blocks();
-  run.threads = shape.walk_shape.warps * warp_lanes;
+  const int blocks = shape.walk_shape.blocks, warps = shape.walk_shape.warps;
   const Ends ends = ends_of(context, access.operation, shape.region);
-  run.src = ends.src.data;
-  run.dst = ends.dst.data;
-  const std::size_t warps =
-      static_cast<std::size_t>(run.blocks) * static_cast<std::size_t>(shape.walk_shape.warps);
-  const Buffer reports = context.buffers().output("reports", warps * sizeof(WarpReport));
-  run.reports = reports.as<WarpReport>();
+  const std::size_t all_warps = static_cast<std::size_t>(blocks) * static_cast<std::size_t>(warps);
+  const Buffer reports = context.buffers().output("reports", all_warps * sizeof(WarpReport));
+  const GlobalRun run{access,
+                      plan_walk(shape.walk_shape, shape.region, shape.passes),
+                      blocks,
+                      warps * warp_lanes,
+                      ends.src.data,
+                      ends.dst.data,
+                      reports.as<WarpReport>()};
   std::function<void()> launch;
   if (shape.plan.chosen_sms) {
     launch = launch_on_chosen(context, run);
@@ -52,38 +115,74 @@ Workload prepare(Context& context, const GlobalShape& shape,
     prepare_global(access);
     launch = [=] { launch_global(run, stream); };
   }
-
   Workload workload =
-      reporting_workload(context, reports, shape.bytes_moved / static_cast<double>(warps),
+      reporting_workload(context, reports, shape.bytes_moved / static_cast<double>(all_warps),
                          shape.plan.in_kernel, readings, std::move(launch));
   workload.poison = [=, &context] {
     context.buffers().poison(reports);
     if (ends.dst.data != nullptr) context.buffers().poison(ends.dst);
   };
   workload.verify =
-      check_of(context, access, ends, run.blocks, run.threads / warp_lanes,
+      check_of(context, access, ends, blocks, warps,
                touches_per_pass(shape.walk_shape) * static_cast<std::uint64_t>(shape.passes),
                [=] { return sum_of_reports(reports, stream); });
   return workload;
 }
 
-std::string name_of(Sharing sharing) {
+Workload prepare_tiles(Context& context, const GlobalShape& shape) {
+  cudaStream_t stream = context.stream();
+  const Access access = shape.plan.access;
+  const int warps = shape.walk_shape.warps;
+  const int parts = static_cast<int>(shape.region / granule(shape.walk_shape));
+  const Ends ends = ends_of(context, access.operation, shape.region);
+  Buffer sums;
+  if (access.operation == Operation::load)
+    sums = context.buffers().output("sums", tile_sums * sizeof(std::uint32_t));
+  const TileRun run{access,
+                    static_cast<std::uint32_t>(parts),
+                    parts * shape.passes,
+                    warps * warp_lanes,
+                    ends.src.data,
+                    ends.dst.data,
+                    sums.as<std::uint32_t>()};
+  prepare_tiles(access);
+  Workload workload;
+  workload.launch = [=] { launch_tiles(run, stream); };
+  workload.poison = [=, &context] {
+    if (ends.dst.data != nullptr) context.buffers().poison(ends.dst);
+    // The sums go on from launch to launch; that of one launch is looked at.
+    if (sums.data != nullptr) FATHOM_CUDA(cudaMemsetAsync(sums.data, 0, sums.bytes, stream));
+  };
+  workload.verify =
+      check_of(context, access, ends, parts, warps, static_cast<std::uint64_t>(shape.passes), [=] {
+        const auto all = copy_to_host<std::uint32_t>(sums, stream);
+        return std::accumulate(all.begin(), all.end(), std::uint32_t{0});
+      });
+  return workload;
+}
+
+std::string sharing_of(const GlobalPlan& plan) {
   constexpr const char* names[] = {"each warp its part", "each SM its part", "every SM everything"};
-  return names[static_cast<int>(sharing)];
+  return plan.tiles ? "each warp one tile" : names[static_cast<int>(plan.sharing)];
+}
+
+/// "ld.global.cg", "st.global", "ld.global.cg, st.global".
+std::string instruction_of(const Access& access) {
+  const char* load = access.path == Path::cached    ? "ld.global"
+                     : access.path == Path::l2_only ? "ld.global.cg"
+                                                    : "ld.global.L1::no_allocate";
+  if (access.operation == Operation::load) return load;
+  return access.operation == Operation::store ? "st.global" : fmt::format("{}, st.global", load);
 }
 
 }  // namespace
-
-double GlobalShape::in_flight() const {
-  return static_cast<double>(walk_shape.blocks) * walk_shape.warps *
-         static_cast<double>(walk_shape.tile);
-}
 
 GlobalShape shape_of(const GlobalPlan& plan) {
   const bool copies = plan.access.operation == Operation::copy;
   GlobalShape shape;
   shape.plan = plan;
-  shape.walk_shape = {plan.sharing, plan.sms * plan.blocks_per_sm, plan.warps, plan.access.tile()};
+  shape.walk_shape = {plan.sharing, plan.tiles ? 1 : plan.sms * plan.blocks_per_sm, plan.warps,
+                      plan.access.tile()};
   const std::uint64_t wanted = copies ? plan.bytes / 2 : plan.bytes;
   while (granule(shape.walk_shape) > wanted && shape.walk_shape.warps > 1)
     shape.walk_shape.warps /= 2;
@@ -93,7 +192,6 @@ GlobalShape shape_of(const GlobalPlan& plan) {
   const double pass = static_cast<double>(shape.working_set) *
                       static_cast<double>(touches_per_pass(shape.walk_shape));
   shape.passes = std::max(1, static_cast<int>(plan.traffic / pass + 0.5));
-  shape.walk = plan_walk(shape.walk_shape, shape.region, shape.passes);
   shape.bytes_moved = pass * shape.passes;
   return shape;
 }
@@ -101,15 +199,17 @@ GlobalShape shape_of(const GlobalPlan& plan) {
 Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan) {
   const GlobalShape shape = shape_of(plan);
   const Access& access = plan.access;
+  const std::int64_t warps_per_sm = std::int64_t{shape.walk_shape.warps} * plan.blocks_per_sm;
   point.operation = access.operation;
   point.width = access.width;
   point.instruction = instruction_of(access);
-  point.more = {{"SMs", std::int64_t{plan.sms}},
-                {"warps per SM", std::int64_t{shape.walk_shape.warps * plan.blocks_per_sm}},
-                {"loads in flight", std::int64_t{access.loads}},
-                {"sharing", name_of(plan.sharing)},
-                {"working set (B)", static_cast<std::int64_t>(shape.working_set)},
-                {"bytes in flight (B)", static_cast<std::int64_t>(shape.in_flight())}};
+  point.more = {
+      {"SMs", std::int64_t{plan.sms}},
+      {"warps per SM", warps_per_sm},
+      {"loads in flight", std::int64_t{access.loads}},
+      {"sharing", sharing_of(plan)},
+      {"working set (B)", static_cast<std::int64_t>(shape.working_set)},
+      {"bytes in flight (B)", warps_per_sm * plan.sms * static_cast<std::int64_t>(access.tile())}};
   if (plan.chosen_sms) point.more.emplace_back("SM order", "even smids first");
   Case c = make_case(point);
   c.value = rate(shape.bytes_moved);
@@ -117,9 +217,41 @@ Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan)
   c.bound = load_store_bound(device, plan.sms);
   c.extras = {{"bytes_moved", shape.bytes_moved}, {"passes", shape.passes}};
   c.prepare = [shape, readings = std::make_shared<Readings>()](Context& context) {
-    return prepare(context, shape, readings);
+    return shape.plan.tiles ? prepare_tiles(context, shape) : prepare(context, shape, readings);
   };
   return c;
+}
+
+void count(Case& c, Operation operation, double bytes_moved, From from, bool once) {
+  constexpr double sector = 32;
+  const double one_way = operation == Operation::copy ? bytes_moved / 2 : bytes_moved;
+  if (operation != Operation::store) {
+    c.counters.push_back({"global_load_sectors", one_way / sector, 0, "bytes loaded / 32"});
+    // Exact on an H200 wherever a sector is asked for once at a time; where several warps or SMs
+    // ask for it at once, less is read than loaded.
+    if (from != From::l1 && once)
+      c.counters.push_back({"l2_read_sectors", one_way / sector, 0.001, "bytes loaded / 32"});
+    else
+      c.counters.push_back({"l2_read_sectors"});
+  }
+  if (operation != Operation::load) {
+    for (const char* role : {"global_store_sectors", "l2_write_sectors"}) {
+      c.counters.push_back(
+          {role, one_way / sector, 0.005, "bytes stored / 32, the reports left out"});
+    }
+  }
+  c.counters.push_back({"l1_hit_rate"});
+  c.counters.push_back({"l2_hit_rate"});
+  if (from != From::dram) {
+    c.counters.push_back({"dram_read_bytes"});
+    return;
+  }
+  if (operation != Operation::store)
+    c.counters.push_back({"dram_read_bytes", one_way, 0.02, "every byte loaded once"});
+  if (operation != Operation::load) {
+    c.counters.push_back({"dram_write_bytes", one_way, 0.05,
+                          "every byte stored once; the L2 may keep the last of them back"});
+  }
 }
 
 }  // namespace fathom::memory_bandwidth

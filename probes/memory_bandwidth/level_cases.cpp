@@ -56,38 +56,25 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
   }
 }
 
-/// What every L2 case is marked with.
-void describe_l2(Case& c, const DeviceFacts& device, double share) {
-  c.extras["sm_bound_bytes_per_clock"] = l1_bytes_per_clock(device);
-  c.extras["share_of_l2"] = share;
-}
-
 Case l2_case(const DeviceFacts& device, const GlobalPlan& wanted, double l2_share, Suite suite) {
   GlobalPlan plan = wanted;
   plan.bytes = static_cast<std::uint64_t>(l2_share * static_cast<double>(device.l2_bytes));
   plan.traffic = traffic_for(device, Level::l2, device.sms);
   Case c = global_case(device, {.sweep = "level", .level = "L2", .suite = suite}, plan);
-  describe_l2(c, device, l2_share);
+  c.extras["sm_bound_bytes_per_clock"] = l1_bytes_per_clock(device);
+  c.extras["share_of_l2"] = l2_share;
   count(c, plan.access.operation, shape_of(plan).bytes_moved, From::l2,
         plan.sharing == Sharing::interleaved);
   return c;
 }
 
 /// Tiles of 16 bytes a lane; loads by ld.global.cg.
-TilePlan tile_plan(const DeviceFacts& device, Operation operation, int loads) {
-  TilePlan plan;
-  plan.access = {operation, Path::l2_only, 16, loads};
-  plan.sms = device.sms;
+GlobalPlan tile_plan(const DeviceFacts& device, Operation operation, int loads, int warps = 8) {
+  GlobalPlan plan = plan_of(device, operation, Path::l2_only, 16, {1, loads});
+  plan.warps = warps;
+  plan.tiles = true;
+  plan.blocks_per_sm = resident_tile_blocks(plan.access, warps * warp_lanes);
   return plan;
-}
-
-Case l2_tile_case(const DeviceFacts& device, TilePlan plan, double l2_share, Suite suite) {
-  plan.bytes = static_cast<std::uint64_t>(l2_share * static_cast<double>(device.l2_bytes));
-  plan.traffic = traffic_for(device, Level::l2, device.sms);
-  Case c = tile_case(device, {.sweep = "level", .level = "L2", .suite = suite}, plan);
-  describe_l2(c, device, l2_share);
-  count(c, plan.access.operation, c.extras.at("bytes_moved"), From::l2, true);
-  return c;
 }
 
 /// Of an L2 in two partitions the first fits into one, the second needs both.
@@ -129,32 +116,24 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
 void add_l2_tiles(std::vector<Case>& result, const DeviceFacts& device) {
   for (const int warps : {8, 16}) {
     for (const int loads : {2, 4}) {
-      TilePlan plan = tile_plan(device, Operation::load, loads);
-      plan.warps = warps;
-      const Suite suite = quick_if(warps == 8);
-      result.push_back(l2_tile_case(device, plan, in_one_partition, suite));
+      result.push_back(l2_case(device, tile_plan(device, Operation::load, loads, warps),
+                               in_one_partition, quick_if(warps == 8)));
     }
   }
-  result.push_back(l2_tile_case(device, tile_plan(device, Operation::load, 4), in_both_partitions,
-                                Suite::standard));
-  for (const Operation operation : {Operation::store, Operation::copy}) {
-    for (const int loads : {1, 2}) {
-      result.push_back(l2_tile_case(device, tile_plan(device, operation, loads), in_one_partition,
-                                    Suite::standard));
-    }
-  }
-}
-
-/// Loads find nothing in the L2. Stores follow the last launch's, whose last lines are still to be
-/// written back: as many as this launch leaves behind.
-CacheState dram_cache(Operation operation) {
-  return operation == Operation::load ? CacheState::cold : CacheState::hot;
+  result.push_back(
+      l2_case(device, tile_plan(device, Operation::load, 4), in_both_partitions, Suite::standard));
+  for (const Operation operation : {Operation::store, Operation::copy})
+    for (const int loads : {1, 2})
+      result.push_back(
+          l2_case(device, tile_plan(device, operation, loads), in_one_partition, Suite::standard));
 }
 
 Case dram_case(const DeviceFacts& device, const GlobalPlan& wanted, Suite suite) {
   GlobalPlan plan = wanted;
   plan.bytes = largest_region(device);
-  plan.cache = dram_cache(plan.access.operation);
+  // Loads find nothing in the L2. Stores follow the last launch's, whose last lines are still to be
+  // written back: as many as this launch leaves behind.
+  plan.cache = plan.access.operation == Operation::load ? CacheState::cold : CacheState::hot;
   Case c = global_case(device, {.sweep = "level", .level = "DRAM", .suite = suite}, plan);
   c.bound = dram_bound(device);
   count(c, plan.access.operation, shape_of(plan).bytes_moved, From::dram, true);
@@ -165,15 +144,8 @@ void add_dram_tiles(std::vector<Case>& result, const DeviceFacts& device) {
   for (const Operation operation : {Operation::load, Operation::store, Operation::copy}) {
     for (const int loads : {1, 2, 4}) {
       if (operation != Operation::load && loads == 4) continue;
-      TilePlan plan = tile_plan(device, operation, loads);
-      plan.bytes = largest_region(device);
-      plan.cache = dram_cache(operation);
       const bool quick = loads == (operation == Operation::load ? 4 : 1);
-      Case c =
-          tile_case(device, {.sweep = "level", .level = "DRAM", .suite = quick_if(quick)}, plan);
-      c.bound = dram_bound(device);
-      count(c, operation, c.extras.at("bytes_moved"), From::dram, true);
-      result.push_back(std::move(c));
+      result.push_back(dram_case(device, tile_plan(device, operation, loads), quick_if(quick)));
     }
   }
 }

@@ -4,7 +4,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "harness/cuda_check.h"
 #include "models/occupancy.h"
 #include "probes/memory_bandwidth/cases.h"
 
@@ -59,11 +58,7 @@ Workload prepare(Context& context, int blocks, int iterations,
                  const std::shared_ptr<Readings>& readings) {
   cudaStream_t stream = context.stream();
   const std::vector<float> operands = all_operands();
-  const Buffer operand_buffer =
-      context.buffers().output("operands", operands.size() * sizeof(float));
-  FATHOM_CUDA(cudaMemcpyAsync(operand_buffer.data, operands.data(), operand_buffer.bytes,
-                              cudaMemcpyHostToDevice, stream));
-  FATHOM_CUDA(cudaStreamSynchronize(stream));
+  const Buffer operand_buffer = upload(context, "operands", std::as_bytes(std::span(operands)));
   const std::size_t threads = static_cast<std::size_t>(blocks) * register_threads;
   const Buffer reports =
       context.buffers().output("reports", threads / warp_lanes * sizeof(WarpReport));

@@ -130,37 +130,19 @@ std::string instruction(Operation operation, bool cluster) {
                                          : "ld." + space + ", st." + space;
 }
 
-Case shared_case(const DeviceFacts& device, Operation operation, int width) {
-  SharedPlan plan{operation, width, device.sms * blocks_per_sm, 1, shared_bytes_used, 0};
-  const double bound = l1_bytes_per_clock(device);
-  plan.tiles = tiles_for(plan, blocks_per_sm, bound);
-  Case c = make_case({"level",
-                      "shared",
-                      operation,
-                      instruction(operation, false),
-                      width,
-                      {{"SMs", std::int64_t{device.sms}},
-                       {"warps per SM", std::int64_t{blocks_per_sm * warps_per_block}},
-                       {"loads in flight", std::int64_t{shared_loads(operation)}}},
-                      quick_if(width == 16)});
-  c.bound = sm_bound(device, device.sms, bound, "shared memory's data stage");
-  c.extras = {{"sm_bound_bytes_per_clock", bound}};
+void add_counters(Case& c, const SharedPlan& plan) {
   // Besides the timed part: filling and saving 32 KiB of each block.
   const double wavefronts = bytes_per_warp(plan) * warps_per_block * plan.blocks / 128 /
-                            (operation == Operation::copy ? 2 : 1);
+                            (plan.operation == Operation::copy ? 2 : 1);
   const char* model = "one wavefront for each 128 bytes; filling and saving are left out";
-  if (operation != Operation::store) {
+  if (plan.operation != Operation::store) {
     c.counters.push_back({"shared_load_wavefronts", wavefronts, 0.01, model});
     c.counters.push_back({"shared_load_conflicts"});
   }
-  if (operation != Operation::load) {
+  if (plan.operation != Operation::load) {
     c.counters.push_back({"shared_store_wavefronts", wavefronts, 0.01, model});
     c.counters.push_back({"shared_store_conflicts"});
   }
-  c.prepare = [plan, readings = std::make_shared<Readings>()](Context& context) {
-    return prepare(context, plan, readings);
-  };
-  return c;
 }
 
 /// A second block of a cluster on the same SM would read its own.
@@ -168,23 +150,29 @@ int cluster_allocation(const DeviceFacts& device) {
   return std::max(one_block_shared_bytes(device), shared_bytes_used);
 }
 
-Case cluster_case(const DeviceFacts& device, Operation operation, int width, int size, int blocks) {
-  SharedPlan plan{operation, width, blocks, size, cluster_allocation(device), 0};
-  constexpr double usual_bytes_per_clock = 24;
-  plan.tiles = tiles_for(plan, 1, usual_bytes_per_clock);
-  Case c = make_case({"level",
-                      "distributed shared",
-                      operation,
-                      instruction(operation, true),
-                      width,
-                      {{"SMs", std::int64_t{blocks}},
-                       {"warps per SM", std::int64_t{warps_per_block}},
-                       {"loads in flight", std::int64_t{shared_loads(operation)}},
-                       {"cluster size", std::int64_t{size}}},
-                      quick_if(width == 16 && operation == Operation::load)});
+/// Shared memory of the own block where a cluster is one block, else of the next block.
+Case shared_case(const DeviceFacts& device, Operation operation, int width, int cluster_size,
+                 int blocks) {
+  constexpr double usual_cluster_bytes_per_clock = 24;
+  const bool own = cluster_size == 1;
+  const int of_sm = own ? blocks_per_sm : 1, sms = blocks / of_sm;
   const double bound = l1_bytes_per_clock(device);
-  c.bound = sm_bound(device, blocks, bound, "shared memory's data stage in the other SM");
+  SharedPlan plan{
+      operation, width, blocks, cluster_size, own ? shared_bytes_used : cluster_allocation(device),
+      0};
+  plan.tiles = tiles_for(plan, of_sm, own ? bound : usual_cluster_bytes_per_clock);
+  Axes more{{"SMs", std::int64_t{sms}},
+            {"warps per SM", std::int64_t{of_sm * warps_per_block}},
+            {"loads in flight", std::int64_t{shared_loads(operation)}}};
+  if (!own) more.emplace_back("cluster size", std::int64_t{cluster_size});
+  Case c = make_case({"level", own ? "shared" : "distributed shared", operation,
+                      instruction(operation, !own), width, std::move(more),
+                      quick_if(width == 16 && (own || operation == Operation::load))});
+  c.bound =
+      sm_bound(device, sms, bound,
+               own ? "shared memory's data stage" : "shared memory's data stage in the other SM");
   c.extras = {{"sm_bound_bytes_per_clock", bound}};
+  if (own) add_counters(c, plan);
   c.prepare = [plan, readings = std::make_shared<Readings>()](Context& context) {
     return prepare(context, plan, readings);
   };
@@ -198,16 +186,16 @@ std::vector<Case> shared_cases(const DeviceFacts& device) {
   std::vector<Case> result;
   for (const int width : {16, 8, 4})
     for (const Operation operation : operations)
-      result.push_back(shared_case(device, operation, width));
+      result.push_back(shared_case(device, operation, width, 1, device.sms * blocks_per_sm));
   for (const int size : {2, 4, 8, 16}) {
     const int blocks = cluster_blocks(device.major, size, cluster_allocation(device));
     if (blocks == 0) continue;
     for (const Operation operation : operations)
-      result.push_back(cluster_case(device, operation, 16, size, blocks));
+      result.push_back(shared_case(device, operation, 16, size, blocks));
     if (size != 2) continue;
     for (const int width : {8, 4})
       for (const Operation operation : operations)
-        result.push_back(cluster_case(device, operation, width, size, blocks));
+        result.push_back(shared_case(device, operation, width, size, blocks));
   }
   return result;
 }

@@ -32,16 +32,12 @@ class Readings {
 
 // The cases of the sweep, by what they ask. Each file's name says which.
 
-std::vector<Case> latency_cases(const DeviceFacts& device);  ///< of every level, both ways
-std::vector<Case> l1_cases(const DeviceFacts& device);  ///< size by carve-out, line, associativity
-std::vector<Case> l2_cases(const DeviceFacts& device);  ///< size and partitions
-std::vector<Case> fetch_cases(const DeviceFacts& device);
-std::vector<Case> constant_cases(const DeviceFacts& device);
-std::vector<Case> code_cases(
-    const DeviceFacts& device);  ///< instruction caches, constants beside code
-std::vector<Case> cluster_cases(const DeviceFacts& device);
-std::vector<Case> link_cases(const DeviceFacts& device);  ///< host memory, another GPU's memory
-std::vector<Case> page_cases(const DeviceFacts& device);
+/// Of every level, both ways, and distributed shared memory.
+std::vector<Case> latency_cases(const DeviceFacts& device);
+std::vector<Case> fetch_cases(const DeviceFacts& device);     ///< what a miss brings along
+std::vector<Case> constant_cases(const DeviceFacts& device);  ///< and instruction caches
+std::vector<Case> cache_cases(const DeviceFacts& device);     ///< size, line, sets of L1 and L2
+std::vector<Case> far_cases(const DeviceFacts& device);       ///< memory behind a link, and TLBs
 
 // What they share.
 
@@ -81,12 +77,13 @@ Chain every_word(std::size_t bytes);
 /// Preferred share of shared memory, in percent, that leaves the most L1.
 inline constexpr int most_l1 = 0;
 
+/// The chain is written to `memory`, which `keep` owns where the pool does not.
+Workload memory_workload(Context& context, const GlobalChase& chase, void* memory,
+                         const std::shared_ptr<Readings>& readings,
+                         std::shared_ptr<void> keep = nullptr);
+/// The same in the region.
 std::function<Workload(Context&)> global_workload(const GlobalChase& chase,
-                                                  const DeviceFacts& device, Timed timed);
-/// Whether the `index`th of a curve's coarse points is counted. Counting a case takes several times
-/// as long as timing it, and tells of all points of a curve the same: that the loads were those
-/// wanted, and where they hit.
-constexpr bool counted_point(std::size_t index) { return index % 6 == 0; }
+                                                  const DeviceFacts& device);
 /// What a chase's loads must be by counter: each load of the one thread asks for one sector.
 CounterRequest load_sectors(const GlobalChase& chase);
 /// The same, and where the loads hit: of chases that may hit in the L1, and of those past it. All

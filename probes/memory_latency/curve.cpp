@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+#include <stdexcept>
 #include <utility>
+
+#include "results/statistics.h"
 
 namespace fathom::memory_latency {
 namespace {
@@ -61,6 +66,78 @@ std::optional<std::size_t> end_of_hits(const Segmentation& cut) {
   for (std::size_t i = 0; i < cut.boundaries.size(); ++i)
     if (cut.regimes[i + 1].last_y > cut.regimes.front().level * (1 + same_hits)) return i;
   return std::nullopt;
+}
+
+namespace {
+
+struct SamplePlace {
+  double x, y;  ///< in what the lines are straight, and the median
+};
+
+/// Sums over the points to one side of the hinge; u is their distance from it.
+struct Side {
+  std::size_t points = 0;
+  double u = 0, uu = 0, uy = 0;
+};
+
+/// Squared error of y = y0 + s1 min(0, u) + s2 max(0, u) with the best y0, s1 and s2, u = x - at;
+/// nothing with too few points on a side.
+std::optional<double> error_at(const std::vector<SamplePlace>& places, double at) {
+  constexpr std::size_t fewest = 3;
+  Side sides[2];
+  double sum = 0;
+  for (const auto& [x, y] : places) {
+    Side& side = sides[x > at];
+    const double u = x - at;
+    ++side.points;
+    side.u += u;
+    side.uu += u * u;
+    side.uy += u * y;
+    sum += y;
+  }
+  double weight = static_cast<double>(places.size());
+  for (const Side& side : sides) {
+    if (side.points < fewest || !(side.uu > 0)) return std::nullopt;
+    weight -= side.u * side.u / side.uu;
+    sum -= side.u * side.uy / side.uu;
+  }
+  if (!(weight > 0)) return std::nullopt;
+  const double y0 = sum / weight;
+  double slopes[2];
+  for (int i = 0; i < 2; ++i) slopes[i] = (sides[i].uy - y0 * sides[i].u) / sides[i].uu;
+  double error = 0;
+  for (const auto& [x, y] : places) {
+    const double off = y - y0 - slopes[x > at] * (x - at);
+    error += off * off;
+  }
+  return error;
+}
+
+}  // namespace
+
+std::optional<double> hinge(std::span<const CurvePoint> curve, double around, RampScale scale,
+                            double within) {
+  if (!(around > 0) || !(within > 1)) throw std::invalid_argument("hinge: no such place");
+  const double low = ramp_coordinate(scale, around / within);
+  const double high = ramp_coordinate(scale, around * within);
+  std::vector<SamplePlace> places;
+  for (const CurvePoint& point : curve) {
+    const double x = ramp_coordinate(scale, point.x);
+    if (x >= low && x <= high) places.push_back({x, median(point.samples)});
+  }
+  // Fine enough that the noise of the points, not the grid, decides.
+  constexpr int steps = 400;
+  std::optional<double> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i <= steps; ++i) {
+    const double at = std::lerp(low, high, static_cast<double>(i) / steps);
+    const auto error = error_at(places, at);
+    if (error && *error < least) {
+      least = *error;
+      best = from_ramp_coordinate(scale, at);
+    }
+  }
+  return best;
 }
 
 }  // namespace fathom::memory_latency

@@ -8,16 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "results/document.h"
-#include "results/facts.h"
-#include "results/query.h"
+#include "results/rows.h"
 #include "results/segmentation.h"
 
 namespace fathom::memory_latency {
 
 /// Latency of every level in cycles and in seconds; the L2's near and far parts; distributed shared
 /// memory by cluster size.
-std::vector<Fact> latency_facts(std::span<const Entry> entries);
+std::vector<FactRow> latency_rows(std::span<const Entry> entries);
 
 /// Sizes from the curves of latency over working set: L1 by carve-out, L2 and its partition, the
 /// reach of the TLBs and what a miss of theirs costs.
@@ -78,6 +76,15 @@ std::string no_change(const Curve& c);
 /// The boundary beyond which there are misses, if there is one. A regime whose latency is within
 /// two percent of the first one's is still hits, however surely the two are told apart.
 std::optional<std::size_t> end_of_hits(const Segmentation& cut);
+
+/// Where a curve changes its slope near `around`: the x at which two straight lines in log2 x, or
+/// what `scale` says, that meet there fit the medians of the points best by least squares. Points
+/// further away than a factor of `within` do not count. Where a change of slope is slight, this is
+/// steadier than the boundary between two regimes, which lies between two points. Nothing with
+/// fewer than three points to either side. Throws std::invalid_argument unless `around` is above
+/// zero and `within` above one.
+std::optional<double> hinge(std::span<const CurvePoint> curve, double around,
+                            RampScale scale = RampScale::log2, double within = 1.3);
 
 // Entries of a sweep by the place on one of its axes.
 

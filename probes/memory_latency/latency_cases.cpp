@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cstring>
 
 #include "harness/cuda_check.h"
+#include "harness/cuda_handles.h"
 #include "probes/memory_latency/cases.h"
 #include "probes/memory_latency/facts.h"
 
@@ -24,9 +26,10 @@ Case cache_case(const DeviceFacts& device, const char* level, const char* instru
   g.chase.warm = every_word(bytes);
   g.chase.warm_passes = 2;
   g.chase.loads = loads_for(timed);
+  g.chase.timed = timed;
   if (load == GlobalLoad::cached) c.counters = hits_in_l1(g);
   if (load == GlobalLoad::l2_only) c.counters = hits_past_l1(g);
-  c.prepare = global_workload(g, device, timed);
+  c.prepare = global_workload(g, device);
   return c;
 }
 
@@ -44,11 +47,12 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
                   .stride = large_page_bytes};
   g.chase.warm_passes = 1;
   g.chase.loads = timed == Timed::mean ? 2048 : max_timed_loads;
+  g.chase.timed = timed;
   c.cache = CacheState::cold;
   // Refresh and the other traffic of DRAM make single samples differ by more than any interval.
   c.precision = Precision{.relative_half_width = 0.002, .min_samples = 24, .time_limit_s = 0.3};
   c.counters = hits_past_l1(g);
-  c.prepare = global_workload(g, device, timed);
+  c.prepare = global_workload(g, device);
   return c;
 }
 
@@ -112,11 +116,8 @@ Case texture_case(const char* level, std::size_t bytes, Timed timed) {
   return c;
 }
 
-}  // namespace
-
-std::vector<Case> latency_cases(const DeviceFacts& device) {
+void add_levels(std::vector<Case>& result, const DeviceFacts& device) {
   const std::size_t in_l2 = device.l2_bytes / 8 / (64 * kib) * (64 * kib);
-  std::vector<Case> result;
   for (const Timed timed : {Timed::mean, Timed::each}) {
     result.push_back(shared_case(device, "ld.shared", SharedLoad::load, timed));
     result.push_back(cache_case(device, "L1", "ld.global", GlobalLoad::cached, timed, 16 * kib));
@@ -133,6 +134,172 @@ std::vector<Case> latency_cases(const DeviceFacts& device) {
     result.push_back(
         cache_case(device, "L2", "atom.global.cas", GlobalLoad::atomic_cas, timed, mib));
   }
+}
+
+// Distributed shared memory: the first block of a cluster reads another's.
+
+constexpr int cluster_bytes = 4096;
+
+Case cluster_case(SharedLoad load, const char* instruction, int size, int distance, bool quick) {
+  Case c = make_case({"distance",
+                      "distributed shared",
+                      instruction,
+                      Timed::mean,
+                      {{"cluster size", std::int64_t{size}}, {"distance", std::int64_t{distance}}},
+                      quick_if(quick)});
+  Chase wanted;
+  wanted.chain = {.count = cluster_bytes / 4, .stride = 4};
+  wanted.loads = 4096;
+  c.prepare = chase_workload(wanted, true, [=](const Chase& chase, cudaStream_t stream) {
+    launch_cluster_chase(load, chase, cluster_bytes, size, distance, stream);
+  });
+  return c;
+}
+
+void add_clusters(std::vector<Case>& result, const DeviceFacts& device) {
+  const int largest = largest_cluster(device.major, cluster_bytes);
+  for (int size = 2; size <= largest; size *= 2) {
+    // Distance 0 is the own block by the cluster's instruction.
+    for (int distance = 0; distance < size; ++distance) {
+      const bool quick = distance == 1 || distance == size - 1;
+      result.push_back(cluster_case(SharedLoad::load, "ld.shared::cluster", size, distance, quick));
+    }
+  }
+  if (largest >= 2) {
+    result.push_back(cluster_case(SharedLoad::atomic_add, "atom.shared::cluster.add", 2, 1, true));
+    result.push_back(cluster_case(SharedLoad::atomic_cas, "atom.shared::cluster.cas", 2, 1, true));
+  }
+}
+
+// Memory behind a link: the host's, pinned, and another GPU's. One load of 4 KiB each, by an
+// instruction that no cache of this GPU may answer.
+
+constexpr std::uint64_t link_stride = 4096;
+constexpr std::uint32_t link_elements = 4096;
+
+/// `allocate` gives the memory, as this GPU addresses it, and what owns it.
+template <class Allocate>
+Case link_case(const char* level, Timed timed, Allocate allocate) {
+  Case c = headline(level, "ld.global.cv", timed, link_elements * link_stride);
+  // What other traffic does to a link moves every median; the interval says how far.
+  c.precision = Precision{.relative_half_width = 0.005, .min_samples = 24, .time_limit_s = 0.2};
+  const auto readings = std::make_shared<Readings>();
+  GlobalChase g;
+  g.load = GlobalLoad::system;
+  g.chase.chain = {.count = link_elements, .stride = link_stride};
+  g.chase.loads = 512;
+  g.chase.timed = timed;
+  g.carveout_percent = most_l1;
+  c.prepare = [=](Context& context) {
+    const auto [memory, owner] = allocate(link_elements * link_stride);
+    Workload workload = memory_workload(context, g, memory, readings, owner);
+    FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
+    return workload;
+  };
+  return c;
+}
+
+using Memory = std::pair<void*, std::shared_ptr<void>>;
+
+Memory pinned(std::size_t bytes) {
+  std::shared_ptr<std::byte> owner = make_pinned_memory<std::byte>(bytes);
+  void* memory = nullptr;
+  FATHOM_CUDA(cudaHostGetDevicePointer(&memory, owner.get(), 0));
+  return {memory, owner};
+}
+
+/// The first other GPU whose memory this one may read; -1: none.
+int first_peer(int device) {
+  int devices = 0;
+  FATHOM_CUDA(cudaGetDeviceCount(&devices));
+  for (int other = 0; other < devices; ++other) {
+    int can = 0;
+    if (other != device) FATHOM_CUDA(cudaDeviceCanAccessPeer(&can, device, other));
+    if (can != 0) return other;
+  }
+  return -1;
+}
+
+Memory on_peer(int device, int peer, std::size_t bytes) {
+  const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
+  if (status == cudaErrorPeerAccessAlreadyEnabled)
+    cudaGetLastError();  // clears it
+  else
+    FATHOM_CUDA(status);
+  FATHOM_CUDA(cudaSetDevice(peer));
+  void* memory = nullptr;
+  const cudaError_t allocated = cudaMalloc(&memory, bytes);
+  FATHOM_CUDA(cudaSetDevice(device));
+  FATHOM_CUDA(allocated);
+  return {memory, std::shared_ptr<void>(memory, [](void* p) { cudaFree(p); })};
+}
+
+void add_links(std::vector<Case>& result, const DeviceFacts& device) {
+  const int peer = first_peer(device.ordinal);
+  for (const Timed timed : {Timed::mean, Timed::each}) {
+    result.push_back(link_case("host", timed, pinned));
+    if (peer < 0) continue;
+    const int own = device.ordinal;
+    result.push_back(link_case(
+        "peer", timed, [own, peer](std::size_t bytes) { return on_peer(own, peer, bytes); }));
+  }
+}
+
+// The TLBs: one line in each large page, over footprints up to nearly all of the memory. The lines
+// themselves fit the L2, so what grows with the footprint is address translation.
+
+constexpr std::uint64_t page = large_page_bytes;
+constexpr std::uint32_t page_line = 128;
+
+/// The rest is for the driver, the L2's flush, and whoever else uses the GPU a little.
+std::size_t footprint_limit(const DeviceFacts& device) {
+  const std::size_t rest = std::min<std::size_t>(std::size_t{6} << 30, device.memory_bytes / 4);
+  return (device.memory_bytes - rest) / page * page;
+}
+
+Case page_case(const DeviceFacts& device, std::size_t footprint) {
+  Case c = make_case({"pages", "TLB", "ld.global.cg", Timed::mean, {working_set_axis(footprint)}});
+  GlobalChase g;
+  g.load = GlobalLoad::l2_only;
+  g.chase.chain = {.count = static_cast<std::uint32_t>(footprint / page),
+                   .stride = page,
+                   // Within the page that the buffer's guard band leaves of the stride.
+                   .jitter_slots = (large_page_bytes - 2 * 4096) / page_line,
+                   .jitter_bytes = page_line};
+  g.chase.warm = g.chase.chain;
+  g.chase.warm_passes = 2;
+  g.chase.loads = 2048;
+  g.carveout_percent = most_l1;
+  const auto readings = std::make_shared<Readings>();
+  const std::size_t region = footprint_limit(device);  // the same for all: allocated once
+  c.extras["pages"] = g.chase.chain.count;
+  c.prepare = [=](Context& context) {
+    return memory_workload(context, g, context.buffers().output("pages", region).data, readings);
+  };
+  return c;
+}
+
+void add_pages(std::vector<Case>& result, const DeviceFacts& device) {
+  const std::size_t limit = footprint_limit(device);
+  std::vector<std::size_t> sizes = geometric(4 * page, limit, 4, page);
+  sizes.push_back(limit);
+  sort_unique(sizes);
+  for (const std::size_t size : sizes) result.push_back(page_case(device, size));
+}
+
+}  // namespace
+
+std::vector<Case> latency_cases(const DeviceFacts& device) {
+  std::vector<Case> result;
+  add_levels(result, device);
+  add_clusters(result, device);
+  return result;
+}
+
+std::vector<Case> far_cases(const DeviceFacts& device) {
+  std::vector<Case> result;
+  add_links(result, device);
+  add_pages(result, device);
   return result;
 }
 

@@ -1,9 +1,218 @@
-#include <fmt/format.h>
-
-#include "probes/claims.h"
 #include "probes/memory_latency/cases.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "harness/cuda_check.h"
+#include "probes/claims.h"
+#include "probes/memory_latency/index_image.h"
+#include "probes/two_groups.h"
+#include "results/statistics.h"
+
 namespace fathom::memory_latency {
+
+double Readings::take(const Report& report, Timed timed, int loads) {
+  clocks_ += static_cast<double>(report.clock_end - report.clock_begin);
+  nanoseconds_ += static_cast<double>(report.ns_end - report.ns_begin);
+  double mean = static_cast<double>(report.clocks) / loads;
+  if (timed == Timed::each) {
+    const std::vector<double> brackets(report.empty, report.empty + empty_brackets);
+    const double empty = median(brackets);
+    std::vector<double> latencies(report.times, report.times + loads);
+    for (double& latency : latencies) latency -= empty;
+    mean = std::accumulate(latencies.begin(), latencies.end(), 0.0) / loads;
+    last_median_ = median(latencies);
+    loads_.insert(loads_.end(), latencies.begin(), latencies.end());
+  }
+  means_.push_back(mean);
+  return mean;
+}
+
+std::map<std::string, double> Readings::extras() const {
+  std::map<std::string, double> result;
+  if (means_.empty()) return result;
+  if (clocks_ > 0 && nanoseconds_ > 0) {
+    result["latency_ns"] = median(means_) * nanoseconds_ / clocks_;
+    result["sm_clock_hz"] = 1e9 * clocks_ / nanoseconds_;
+  }
+  if (loads_.empty()) return result;
+  for (const auto& [name, p] : {std::pair{"p5", 0.05}, {"p50", 0.5}, {"p95", 0.95}})
+    result[name] = quantile(loads_, p);
+  const TwoGroups groups = two_groups(loads_);
+  result["low_group"] = groups.low;
+  result["high_group"] = groups.high;
+  result["high_group_share"] = groups.high_share;
+  result["group_separation"] = groups.separation;
+  return result;
+}
+
+namespace {
+
+/// A headline is the mean over thousands of loads already, and most do not vary at all: a dozen
+/// samples of it say so.
+constexpr Precision headline_precision{
+    .relative_half_width = 0.002, .min_samples = 12, .time_limit_s = 0.15};
+
+/// Of memory that no chain writes: not zero, which could be told from data by compression.
+constexpr int fill_byte = 0x5A;
+
+std::optional<std::string> check(const Report& report, Chase chase, bool base_reported) {
+  if (base_reported) chase.chain.base = report.base;
+  const ChaseEnd expected = follow(chase.chain, chase.walked_loads, chase.loads);
+  if (report.end != expected.address) {
+    return fmt::format("the chase of {} loads ended at {:#x} instead of {:#x}", chase.loads,
+                       report.end, expected.address);
+  }
+  if (report.sum != expected.sum) {
+    return fmt::format("the addresses that the chase visited sum to {:#x} instead of {:#x}",
+                       report.sum, expected.sum);
+  }
+  const bool timed =
+      chase.timed == Timed::mean ? report.clocks > 0 : report.times[chase.loads - 1] != 0xFFFFFFFFu;
+  if (!timed || report.clock_end <= report.clock_begin) return "the chase reported no clocks";
+  return std::nullopt;
+}
+
+/// Bytes from the region's start to behind the last element of the chain.
+std::size_t span_of(const Chain& chain) {
+  const std::uint64_t jitter = std::uint64_t{chain.jitter_slots - 1} * chain.jitter_bytes;
+  return (chain.count - 1) * chain.stride + jitter + sizeof(std::uint64_t);
+}
+
+}  // namespace
+
+Case make_case(const Point& point) {
+  Case c;
+  const char* method = point.timed == Timed::mean ? method_mean : method_each;
+  c.name = fmt::format("{}/{}/{}/{}", point.sweep, point.level, point.instruction, method);
+  c.axes = {{"sweep", point.sweep},
+            {"level", point.level},
+            {"instruction", point.instruction},
+            {"method", method}};
+  add_axes(c, point.more);
+  c.suite = point.suite;
+  c.metric = {"latency", "cycles", Better::lower, std::nullopt};
+  c.precision = point.headline ? headline_precision : Precision{};
+  return c;
+}
+
+Case headline(const char* level, const char* instruction, Timed timed, std::size_t bytes) {
+  return make_case(
+      {"latency", level, instruction, timed, {working_set_axis(bytes)}, Suite::quick, true});
+}
+
+std::size_t region_bytes(const DeviceFacts& device) {
+  const std::size_t wanted = std::max<std::size_t>(4 * device.l2_bytes, std::size_t{1} << 30);
+  return std::min(wanted, device.memory_bytes / 4);
+}
+
+Chain every_word(std::size_t bytes) {
+  return {.count = static_cast<std::uint32_t>(bytes / 8), .stride = 8};
+}
+
+Buffer report_buffer(Context& context) {
+  return context.buffers().output("report", sizeof(Report));
+}
+
+Report read_report(const Buffer& report, cudaStream_t stream) {
+  return copy_to_host<Report>(report, stream).front();
+}
+
+const std::uint32_t* fill_constants(Context& context, const Chain& chain) {
+  const std::vector<std::uint32_t> words = index_image(chain, constant_bytes);
+  const Buffer image = upload(context, "constants", std::as_bytes(std::span(words)));
+  copy_to_constant_memory(image.as<std::uint32_t>(), context.stream());
+  return image.as<std::uint32_t>();
+}
+
+Workload chase_workload(Context& context, Chase chase, bool base_reported,
+                        const std::shared_ptr<Readings>& readings, LaunchChase launch,
+                        std::shared_ptr<void> keep) {
+  cudaStream_t stream = context.stream();
+  const Buffer report = report_buffer(context);
+  chase.report = report.as<Report>();
+  Workload workload = workload_of(
+      context, {report},
+      [=, launch = std::move(launch), keep = std::move(keep)] { launch(chase, stream); },
+      [=] { return check(read_report(report, stream), chase, base_reported); });
+  workload.read_sample = [=] {
+    return readings->take(read_report(report, stream), chase.timed, chase.loads);
+  };
+  workload.extras = [readings] { return readings->extras(); };
+  return workload;
+}
+
+std::function<Workload(Context&)> chase_workload(const Chase& chase, bool base_reported,
+                                                 LaunchChase launch) {
+  const auto readings = std::make_shared<Readings>();
+  return [=](Context& context) {
+    return chase_workload(context, chase, base_reported, readings, launch);
+  };
+}
+
+Workload memory_workload(Context& context, const GlobalChase& g, void* memory,
+                         const std::shared_ptr<Readings>& readings, std::shared_ptr<void> keep) {
+  Chase chase = g.chase;
+  chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory);
+  launch_write_chain(chase.chain, context.stream());
+  return chase_workload(
+      context, chase, false, readings,
+      [g](const Chase& with_report, cudaStream_t on) {
+        launch_global_chase(g.load, with_report, g.carveout_percent, on);
+      },
+      std::move(keep));
+}
+
+std::function<Workload(Context&)> global_workload(const GlobalChase& g, const DeviceFacts& device) {
+  const auto readings = std::make_shared<Readings>();
+  const std::size_t region = region_bytes(device);
+  return [=](Context& context) {
+    const Buffer memory = context.buffers().output("region", region);
+    FATHOM_CUDA(cudaMemsetAsync(memory.data, fill_byte, span_of(g.chase.chain), context.stream()));
+    return memory_workload(context, g, memory.data, readings);
+  };
+}
+
+CounterRequest load_sectors(const GlobalChase& g) {
+  const Chain& warm = g.chase.warm;
+  const double warmed = warm.stride >= 32 ? warm.count : warm.count * warm.stride / 32.0;
+  return {"global_load_sectors",
+          g.chase.loads + g.chase.walked_loads + warmed * g.chase.warm_passes, 0,
+          "one sector a load of the chasing thread, and the sectors of the loads that warm up"};
+}
+
+std::vector<CounterRequest> hits_in_l1(const GlobalChase& g) {
+  return {load_sectors(g), {"l1_hit_rate"}};
+}
+
+std::vector<CounterRequest> hits_past_l1(const GlobalChase& g) {
+  return {load_sectors(g), {"l1_hit_rate"}, {"l2_hit_rate"}, {"dram_read_bytes"}};
+}
+
+std::vector<std::size_t> geometric(std::size_t low, std::size_t high, int per_octave,
+                                   std::size_t unit) {
+  std::vector<std::size_t> sizes;
+  for (int k = 0;; ++k) {
+    const double size = low * std::exp2(static_cast<double>(k) / per_octave);
+    if (size > high * 1.0000001) break;
+    sizes.push_back(static_cast<std::size_t>(size + 1e-6 * size) / unit * unit);
+  }
+  sort_unique(sizes);
+  return sizes;
+}
+
+void sort_unique(std::vector<std::size_t>& sizes) {
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+}
+
+int whole_unrolls(std::size_t loads) {
+  return static_cast<int>((loads + chase_unroll - 1) / chase_unroll * chase_unroll);
+}
+
 namespace {
 
 const Probe probe{
@@ -24,8 +233,7 @@ const Probe probe{
         max_timed_loads),
     .conclude = conclude,
     // The pages come last: they take nearly all of the memory.
-    .cases = {latency_cases, cluster_cases, fetch_cases, constant_cases, code_cases, l1_cases,
-              l2_cases, link_cases, page_cases}};
+    .cases = {latency_cases, fetch_cases, constant_cases, cache_cases, far_cases}};
 
 }  // namespace
 }  // namespace fathom::memory_latency

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "probes/memory_latency/hinge.h"
-#include "results/facts.h"
 #include "results/query.h"
 #include "results/statistics.h"
 

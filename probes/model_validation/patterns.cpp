@@ -40,14 +40,17 @@ const char* name(Access op) { return op == Access::load ? "load" : "store"; }
 const char* name(PatternKind kind) { return kind_names.at(static_cast<std::size_t>(kind)); }
 
 PatternGenerator::PatternGenerator(Space space, Access op, int bytes_per_lane, std::uint64_t seed)
-    : space_(space), op_(op), bytes_(bytes_per_lane), random_(series(space, op, bytes_, seed)) {}
+    : space_(space),
+      op_(op),
+      bytes_(bytes_per_lane),
+      width_(static_cast<std::uint64_t>(bytes_per_lane)),
+      random_(series(space, op, bytes_, seed)) {}
 
 // Its bias is below 2^-40 for the small numbers here.
 std::uint64_t PatternGenerator::below(std::uint64_t n) { return random_() % n; }
 
 std::uint64_t PatternGenerator::base_for(std::uint64_t span) {
-  const auto width = static_cast<std::uint64_t>(bytes_);
-  return below((region_bytes(space_) - span) / width + 1) * width;
+  return below((region_bytes(space_) - span) / width_ + 1) * width_;
 }
 
 RandomPattern PatternGenerator::next() {
@@ -59,10 +62,9 @@ RandomPattern PatternGenerator::next() {
 }
 
 WarpAccess PatternGenerator::addresses(PatternKind kind) {
-  const auto width = static_cast<std::uint64_t>(bytes_);
   switch (kind) {
     case PatternKind::contiguous:
-      return models::strided(op_, bytes_, width, base_for(warp_size * width));
+      return models::strided(op_, bytes_, width_, base_for(warp_size * width_));
     case PatternKind::strided:
       return strided();
     case PatternKind::broadcast:
@@ -71,8 +73,8 @@ WarpAccess PatternGenerator::addresses(PatternKind kind) {
       return paired();
     case PatternKind::nearly_paired: {
       WarpAccess access = paired();
-      access.address[below(warp_size)] = base_for(width);
-      if (chance(50)) access.address[below(warp_size)] = base_for(width);
+      access.address[below(warp_size)] = base_for(width_);
+      if (chance(50)) access.address[below(warp_size)] = base_for(width_);
       return access;
     }
     case PatternKind::grouped:
@@ -88,7 +90,7 @@ WarpAccess PatternGenerator::addresses(PatternKind kind) {
     case PatternKind::few_addresses:
       return few_addresses();
     case PatternKind::clustered:
-      return within(width << below(10));
+      return within(width_ << below(10));
     case PatternKind::scattered:
       return within(region_bytes(space_));
     case PatternKind::reversed: {
@@ -101,50 +103,46 @@ WarpAccess PatternGenerator::addresses(PatternKind kind) {
 }
 
 WarpAccess PatternGenerator::strided() {
-  const auto width = static_cast<std::uint64_t>(bytes_);
   // Small strides decide most; large ones walk over lines and pages.
-  const std::uint64_t most = (region_bytes(space_) - width) / ((warp_size - 1) * width);
+  const std::uint64_t most = (region_bytes(space_) - width_) / ((warp_size - 1) * width_);
   const std::uint64_t stride =
-      width * (chance(70) ? below(std::min<std::uint64_t>(most, 40) + 1) : below(most + 1));
-  return models::strided(op_, bytes_, stride, base_for((warp_size - 1) * stride + width));
+      width_ * (chance(70) ? below(std::min<std::uint64_t>(most, 40) + 1) : below(most + 1));
+  return models::strided(op_, bytes_, stride, base_for((warp_size - 1) * stride + width_));
 }
 
 WarpAccess PatternGenerator::broadcast() {
-  const auto width = static_cast<std::uint64_t>(bytes_);
-  WarpAccess access = models::broadcast(op_, bytes_, base_for(width));
+  WarpAccess access = models::broadcast(op_, bytes_, base_for(width_));
   // One address for each group of lanes, down to pairs.
   const int group = warp_size >> below(5);
   for (int lane = 0; lane < warp_size; ++lane) {
-    if (lane % group == 0 && lane > 0) access.address[lane] = base_for(width);
+    if (lane % group == 0 && lane > 0) access.address[lane] = base_for(width_);
     if (lane % group != 0) access.address[lane] = access.address[lane - 1];
   }
   return access;
 }
 
 WarpAccess PatternGenerator::paired() {
-  const auto width = static_cast<std::uint64_t>(bytes_);
   const auto ignored = static_cast<unsigned>(chance(60) ? 1 + below(3) : 1 + below(31));
   WarpAccess access = models::paired(op_, bytes_, ignored);
   if (chance(50)) {
-    const std::uint64_t base = base_for(warp_size * width);
+    const std::uint64_t base = base_for(warp_size * width_);
     for (std::uint64_t& address : access.address) address += base;
     return access;
   }
   // The pairs anywhere, still in agreement.
   std::array<std::uint64_t, warp_size> place;
-  for (std::uint64_t& p : place) p = base_for(width);
-  for (std::uint64_t& address : access.address) address = place[address / width];
+  for (std::uint64_t& p : place) p = base_for(width_);
+  for (std::uint64_t& address : access.address) address = place[address / width_];
   return access;
 }
 
 WarpAccess PatternGenerator::grouped() {
-  const auto width = static_cast<std::uint64_t>(bytes_);
   const int lanes = 1 << (1 + below(4));
   const std::uint64_t groups = warp_size / lanes;
-  const std::uint64_t most = (region_bytes(space_) - lanes * width) / ((groups - 1) * width);
-  const std::uint64_t distance = width * (chance(50) ? below(65) : below(most + 1));
+  const std::uint64_t most = (region_bytes(space_) - lanes * width_) / ((groups - 1) * width_);
+  const std::uint64_t distance = width_ * (chance(50) ? below(65) : below(most + 1));
   return models::grouped(op_, bytes_, lanes, distance,
-                         base_for((groups - 1) * distance + lanes * width));
+                         base_for((groups - 1) * distance + lanes * width_));
 }
 
 WarpAccess PatternGenerator::permuted() {
@@ -160,11 +158,10 @@ WarpAccess PatternGenerator::permuted() {
 }
 
 WarpAccess PatternGenerator::tile_column() {
-  const auto width = static_cast<std::uint64_t>(bytes_);
   models::Tile tile;
   tile.element_bytes = bytes_;
   // 32 rows must fit the region, the padding included.
-  const std::uint64_t most = region_bytes(space_) / (warp_size * width);
+  const std::uint64_t most = region_bytes(space_) / (warp_size * width_);
   tile.row_elements = 4 << below(5);
   while (static_cast<std::uint64_t>(tile.row_elements) + 4 > most) tile.row_elements /= 2;
   switch (below(3)) {
@@ -179,36 +176,34 @@ WarpAccess PatternGenerator::tile_column() {
   }
   const auto column = static_cast<int>(below(static_cast<std::uint64_t>(tile.row_elements)));
   const auto row_bytes =
-      static_cast<std::uint64_t>(tile.row_elements + tile.padding_elements) * width;
+      static_cast<std::uint64_t>(tile.row_elements + tile.padding_elements) * width_;
   tile.base = base_for(warp_size * row_bytes);
   return models::tile_column(op_, tile, column);
 }
 
 WarpAccess PatternGenerator::structures() {
-  const auto width = static_cast<std::uint64_t>(bytes_);
   const std::uint64_t members = 2 + below(15);
-  const std::uint64_t stride = members * width;
+  const std::uint64_t stride = members * width_;
   const std::uint64_t base = base_for(warp_size * stride);
-  WarpAccess access = models::strided(op_, bytes_, stride, base + below(members) * width);
+  WarpAccess access = models::strided(op_, bytes_, stride, base + below(members) * width_);
   // Or a transposing read: neighbouring lanes take the members of one structure, a few of each.
   if (chance(30)) {
     const std::uint64_t taken = 1 + below(members);
     for (std::uint64_t lane = 0; lane < warp_size; ++lane)
-      access.address[lane] = base + lane / taken * stride + lane % taken * width;
+      access.address[lane] = base + lane / taken * stride + lane % taken * width_;
   }
   return access;
 }
 
 WarpAccess PatternGenerator::few_banks() {
-  const auto width = static_cast<std::uint64_t>(bytes_);
-  const std::uint64_t unit = std::max<std::uint64_t>(width, 4);  // a bank's word at least
+  const std::uint64_t unit = std::max<std::uint64_t>(width_, 4);  // a bank's word at least
   const std::uint64_t slots = 128 / unit;
   const std::uint64_t lines = 1 + below(std::min<std::uint64_t>(64, region_bytes(space_) / 128));
   const std::uint64_t first = below(slots), count = 1 + below(4);
   WarpAccess access = models::broadcast(op_, bytes_);
   for (std::uint64_t& address : access.address) {
     address =
-        below(lines) * 128 + (first + below(count)) % slots * unit + below(unit / width) * width;
+        below(lines) * 128 + (first + below(count)) % slots * unit + below(unit / width_) * width_;
   }
   return access;
 }
@@ -216,18 +211,16 @@ WarpAccess PatternGenerator::few_banks() {
 WarpAccess PatternGenerator::few_addresses() {
   std::vector<std::uint64_t> choice(1 + below(12));
   const std::uint64_t span = chance(50) ? 512 : region_bytes(space_);
-  const auto width = static_cast<std::uint64_t>(bytes_);
-  for (std::uint64_t& address : choice) address = below(span / width) * width;
+  for (std::uint64_t& address : choice) address = below(span / width_) * width_;
   WarpAccess access = models::broadcast(op_, bytes_);
   for (std::uint64_t& address : access.address) address = choice[below(choice.size())];
   return access;
 }
 
 WarpAccess PatternGenerator::within(std::uint64_t span) {
-  const auto width = static_cast<std::uint64_t>(bytes_);
   const std::uint64_t base = base_for(span);
   WarpAccess access = models::broadcast(op_, bytes_);
-  for (std::uint64_t& address : access.address) address = base + below(span / width) * width;
+  for (std::uint64_t& address : access.address) address = base + below(span / width_) * width_;
   return access;
 }
 

@@ -78,6 +78,7 @@ class PatternGenerator {
   Space space_;
   models::Access op_;
   int bytes_;
+  std::uint64_t width_;  ///< the same
   std::mt19937_64 random_;
 };
 

@@ -66,18 +66,15 @@ Trial trial_of(const WarpAccess& access, const Buffer& region) {
 
 /// Fills the region in global memory with what loads are to find, or for stores to overwrite.
 Buffer prepared_region(Context& context, Access op) {
-  const Buffer region = context.buffers().output("region", global_region_bytes);
   if (op == Access::store) {
+    const Buffer region = context.buffers().output("region", global_region_bytes);
     context.buffers().poison(region);
     return region;
   }
   std::vector<std::uint32_t> words(global_region_bytes / 4);
   for (std::size_t i = 0; i < words.size(); ++i)
     words[i] = word_value(static_cast<std::uint32_t>(i));
-  FATHOM_CUDA(cudaMemcpyAsync(region.data, words.data(), region.bytes, cudaMemcpyHostToDevice,
-                              context.stream()));
-  FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
-  return region;
+  return upload(context, "region", std::as_bytes(std::span(words)));
 }
 
 /// Runs every pattern with its outputs; nothing, or what is wrong with the first that is.

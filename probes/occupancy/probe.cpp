@@ -83,11 +83,7 @@ Workload prepare(Context& context, const Variant& variant, Launch launch) {
   const Buffer dst = context.buffers().output("dst", launch.bytes);
   launch.src = src.data;
   launch.dst = dst.data;
-  Workload workload;
-  workload.launch = [=] { launch_copy(variant, launch, stream); };
-  workload.poison = poisoning(context, {dst});
-  workload.verify = [=] { return check_copied(src.data, dst.data, launch.bytes, stream); };
-  return workload;
+  return copying(context, src, dst, [=] { launch_copy(variant, launch, stream); });
 }
 
 Case make_case(const DeviceFacts& device, const Configuration& configuration) {

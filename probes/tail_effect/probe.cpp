@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "harness/cases.h"
-#include "harness/cuda_check.h"
 #include "models/bandwidth.h"
 #include "models/occupancy.h"
 #include "models/warp_access.h"
@@ -41,26 +40,24 @@ int dynamic_shared_for(const DeviceFacts& device) {
 Workload prepare_chain(Context& context, int iterations, const Blocks& grid) {
   cudaStream_t stream = context.stream();
   const Buffer out = context.buffers().output("out", sizeof(float) * grid.blocks * grid.threads);
-  Workload workload;
-  workload.launch = [=] { launch_chain(out.as<float>(), iterations, grid, stream); };
-  workload.poison = poisoning(context, {out});
-  workload.verify = [=]() -> std::optional<std::string> {
-    float wanted[models::warp_size];  // fma on the host rounds as on the GPU
-    for (int lane = 0; lane < models::warp_size; ++lane) {
-      wanted[lane] = start_value(lane);
-      for (int i = 0; i < iterations * steps_per_iteration; ++i)
-        wanted[lane] = std::fma(wanted[lane], factor, addend);
-    }
-    const std::vector<float> host = copy_to_host<float>(out, stream);
-    for (std::size_t thread = 0; thread < host.size(); ++thread) {
-      const float expected = wanted[thread % models::warp_size];
-      if (host[thread] == expected) continue;  // NaN equals nothing, so poison is found too
-      return fmt::format("thread {} ended its chain at {} instead of {}", thread, host[thread],
-                         expected);
-    }
-    return std::nullopt;
-  };
-  return workload;
+  return workload_of(
+      context, {out}, [=] { launch_chain(out.as<float>(), iterations, grid, stream); },
+      [=]() -> std::optional<std::string> {
+        float wanted[models::warp_size];  // fma on the host rounds as on the GPU
+        for (int lane = 0; lane < models::warp_size; ++lane) {
+          wanted[lane] = start_value(lane);
+          for (int i = 0; i < iterations * steps_per_iteration; ++i)
+            wanted[lane] = std::fma(wanted[lane], factor, addend);
+        }
+        const std::vector<float> host = copy_to_host<float>(out, stream);
+        for (std::size_t thread = 0; thread < host.size(); ++thread) {
+          const float expected = wanted[thread % models::warp_size];
+          if (host[thread] == expected) continue;  // NaN equals nothing, so poison is found too
+          return fmt::format("thread {} ended its chain at {} instead of {}", thread, host[thread],
+                             expected);
+        }
+        return std::nullopt;
+      });
 }
 
 Workload prepare_copy(Context& context, const Blocks& grid) {
@@ -68,11 +65,8 @@ Workload prepare_copy(Context& context, const Blocks& grid) {
   const std::size_t bytes = chunk_bytes * grid.blocks;
   const Buffer src = context.buffers().input("src", bytes);
   const Buffer dst = context.buffers().output("dst", bytes);
-  Workload workload;
-  workload.launch = [=] { launch_copy(src.data, dst.data, chunk_bytes, grid, stream); };
-  workload.poison = poisoning(context, {dst});
-  workload.verify = [=] { return check_copied(src.data, dst.data, bytes, stream); };
-  return workload;
+  return copying(context, src, dst,
+                 [=] { launch_copy(src.data, dst.data, chunk_bytes, grid, stream); });
 }
 
 /// What all kinds of block have in common, in a grid of `blocks`.

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "probes/topology/names.h"
-#include "probes/topology/topology_facts.h"
+#include "probes/topology/groups.h"
 
 namespace fathom::topology {
 namespace {

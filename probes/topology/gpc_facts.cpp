@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "probes/topology/names.h"
-#include "probes/topology/topology_facts.h"
+#include "probes/topology/groups.h"
 
 // Facts of GPCs.
 

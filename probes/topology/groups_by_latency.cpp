@@ -6,8 +6,8 @@
 #include <map>
 
 #include "probes/topology/names.h"
-#include "results/facts.h"
 #include "probes/two_groups.h"
+#include "results/rows.h"
 
 // What latencies tell: groups of SMs, sides of the L2, groups of lines.
 

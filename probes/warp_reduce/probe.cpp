@@ -1,8 +1,319 @@
-#include "harness/probe.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/cuda_check.h"
+#include "models/bandwidth.h"
+#include "models/global_memory.h"
 #include "probes/claims.h"
 #include "probes/warp_reduce/sum_cases.h"
 
 namespace fathom::warp_reduce {
+namespace {
+
+constexpr std::size_t KiB = 1024, MiB = KiB * KiB, GiB = KiB * MiB;
+
+/// Of the streaming model with its default parameters.
+constexpr double model_tolerance = 0.25;
+/// What a sum takes beside the stream: clearing the result or the counters beforehand, and adding
+/// up the blocks' sums. Fitted to sums of 1 KiB to 16 MiB on an H200, which take 1.4 to 2.2 us more
+/// than the streaming model's launch and bytes.
+constexpr double combining_seconds = 1.9e-6;
+/// From here on DRAM must have moved every byte.
+constexpr std::size_t dram_sized = GiB;
+/// A cold launch is one whose input the L2 cannot hold anyway: below, the flush would be measured
+/// against a working set that in practice would be found there.
+constexpr std::size_t cold_multiple_of_l2 = 4;
+/// GPUs with less memory skip the 4 GiB cases.
+constexpr std::size_t memory_for_4_gib = 12 * GiB;
+
+const char* name_of(Recipe recipe) {
+  constexpr const char* names[] = {"tile", "loop", "scalar-loop", "dynamic"};
+  return names[static_cast<int>(recipe)];
+}
+
+const char* name_of(Element element) {
+  constexpr const char* names[] = {"float", "double", "int32", "half", "bfloat16"};
+  return names[static_cast<int>(element)];
+}
+
+Fill fill_of(Element element) {
+  constexpr Fill fills[] = {Fill::uniform_float, Fill::uniform_double, Fill::random_bits,
+                            Fill::uniform_half, Fill::uniform_bfloat16};
+  return fills[static_cast<int>(element)];
+}
+
+/// One sum of the sweep: `bytes` of elements and `more` elements beside them, `offset` elements
+/// behind a 4096-byte boundary.
+struct Sum {
+  SumKernel kernel;
+  std::size_t bytes = GiB;
+  Suite suite = Suite::standard;
+  bool against_cub = false;
+  int more = 0;
+  int offset = 0;
+
+  std::size_t elements() const { return bytes / element_bytes(kernel.element) + more; }
+  std::size_t offset_bytes() const {
+    return static_cast<std::size_t>(offset) * element_bytes(kernel.element);
+  }
+};
+
+const std::byte* source_of(Context& context, const Sum& sum) {
+  const std::size_t size = element_bytes(sum.kernel.element);
+  const Buffer buffer = context.buffers().input("source", (sum.elements() + sum.offset) * size,
+                                                fill_of(sum.kernel.element));
+  return buffer.data + sum.offset_bytes();
+}
+
+Workload prepare(Context& context, const Sum& sum) {
+  const int accumulator = accumulator_bytes(sum.kernel.element);
+  const std::byte* source = source_of(context, sum);
+  const Buffer result = context.buffers().output("result", accumulator);
+  const Buffer state = context.buffers().output("dynamic state", sizeof(DynamicState));
+  const Buffer block_sums =
+      context.buffers().output("block sums", max_dynamic_blocks * sizeof(double));
+  cudaStream_t stream = context.stream();
+  FATHOM_CUDA(cudaMemsetAsync(state.data, 0, state.bytes, stream));
+  const SumArguments arguments{source, sum.elements(), result.data, state.as<DynamicState>(),
+                               block_sums.data};
+  const SumLayout layout = sum_layout(sum.offset_bytes(), sum.elements(),
+                                      element_bytes(sum.kernel.element), sum.kernel.threads);
+  const int sms = context.device().sms;
+  const double tolerance =
+      sum_tolerance(sum.kernel.element, static_cast<double>(sum.elements()), sum.kernel.threads,
+                    static_cast<double>(grid_blocks(sum.kernel, layout, sms)));
+  auto error = std::make_shared<SumError>();
+
+  Workload workload;
+  workload.launch = [=, kernel = sum.kernel] { launch_sum(kernel, arguments, sms, stream); };
+  workload.poison = poisoning(context, {result});
+  workload.verify =
+      check_sum(context, sum.kernel.element, source, sum.elements(), result.data, tolerance, error);
+  if (sum.kernel.element != Element::i32) {
+    workload.extras = [error] {
+      return std::map<std::string, double>{{"absolute_error", error->absolute},
+                                           {"allowed_error", error->tolerance}};
+    };
+  }
+  return workload;
+}
+
+Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
+  const Element element = sum.kernel.element;
+  const std::size_t elements = sum.elements();
+  const std::byte* source = source_of(context, sum);
+  const std::string suffix = offset == OffsetType::int32 ? " int32" : " int64";
+  const Buffer result = context.buffers().output("cub result" + suffix, accumulator_bytes(element));
+  const Buffer temporary = context.buffers().output(
+      "cub temporary" + suffix,
+      std::max<std::size_t>(cub_temporary_bytes(element, elements, offset), 1));
+  cudaStream_t stream = context.stream();
+  Workload workload;
+  workload.launch = [=] {
+    cub_sum(element, source, elements, offset, result.data, temporary.data, temporary.bytes,
+            stream);
+  };
+  workload.poison = poisoning(context, {result});
+  // CUB's own shape is not ours to know: the tolerance of a grid as large as our largest holds for
+  // it.
+  const double tolerance = sum_tolerance(element, static_cast<double>(elements), 512, 65536);
+  workload.verify = check_sum(context, element, source, elements, result.data, tolerance,
+                              std::make_shared<SumError>());
+  return workload;
+}
+
+models::StreamCost stream(std::size_t accesses, int bytes, std::uint64_t offset, int threads) {
+  if (accesses == 0) return {};
+  return models::stream_cost({.accesses = accesses,
+                              .bytes_per_instruction = bytes,
+                              .base_offset = offset,
+                              .threads_per_block = threads});
+}
+
+/// Exact loads of one launch.
+models::StreamCost loads_of(const Sum& sum, const SumLayout& layout, std::size_t blocks) {
+  const int size = element_bytes(sum.kernel.element);
+  const int threads = sum.kernel.threads;
+  const std::uint64_t start = sum.offset_bytes();
+  if (sum.kernel.recipe == Recipe::scalar_loop)
+    return stream(layout.elements, size, start, threads);
+  const std::uint64_t body = start + layout.head_elements * std::uint64_t(size);
+  const std::uint64_t tail = body + layout.vectors * vector_bytes;
+  models::StreamCost cost = stream(layout.head_elements, size, start, threads) +
+                            stream(layout.tail_elements, size, tail, threads);
+  if (sum.kernel.recipe == Recipe::loop)
+    return cost + stream(layout.vectors, vector_bytes, body, threads);
+  const std::size_t in_tiles = layout.vectors - layout.rest_vectors;
+  cost += stream(in_tiles, vector_bytes, body, threads);
+  cost += stream(layout.rest_vectors, vector_bytes, body + in_tiles * vector_bytes, threads);
+  if (sum.kernel.recipe == Recipe::dynamic)  // the last block reads all blocks' sums
+    cost += stream(blocks, accumulator_bytes(sum.kernel.element), 0, threads);
+  return cost;
+}
+
+void add_counters(Case& c, const Sum& sum, const SumLayout& layout, std::size_t blocks) {
+  const models::StreamCost loads = loads_of(sum, layout, blocks);
+  const std::string model = "global-memory model of every load, head and tail included";
+  c.counters = {{"global_load_sectors", static_cast<double>(loads.sectors), 0, model},
+                {"global_load_requests", static_cast<double>(loads.requests), 0, model},
+                {"global_load_instructions", static_cast<double>(loads.requests), 0, model}};
+  if (sum.kernel.recipe != Recipe::dynamic) {
+    c.counters.push_back({"global_reduction_requests", static_cast<double>(blocks), 0,
+                          "one atomic addition a block"});
+  }
+  const double bytes = static_cast<double>(sum.elements()) * element_bytes(sum.kernel.element);
+  if (sum.bytes >= dram_sized) {
+    c.counters.push_back({"dram_read_bytes", bytes, 0.01, "every element once"});
+    c.counters.push_back({"achieved_occupancy"});
+    c.counters.push_back({"stall_long_scoreboard"});
+  }
+}
+
+void add_expectation(Case& c, const DeviceFacts& device, const Sum& sum, std::size_t blocks) {
+  const int resident = std::min(resident_blocks(sum.kernel),
+                                sum.kernel.recipe == Recipe::dynamic ? dynamic_blocks_per_sm : 64);
+  const bool tiles = sum.kernel.recipe == Recipe::tile || sum.kernel.recipe == Recipe::dynamic;
+  const int per_access =
+      sum.kernel.recipe == Recipe::scalar_loop ? element_bytes(sum.kernel.element) : vector_bytes;
+  const double threads = static_cast<double>(blocks) * sum.kernel.threads;
+  const models::StreamExpectation expected = models::expected_stream(
+      {bound(device, "dram_bandwidth").value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
+      {.read_bytes = sum.bytes,
+       .write_bytes = 0,
+       .bytes_per_access = per_access,
+       .independent_loads = tiles ? double{vectors_per_batch} : 1.0,
+       .accesses_per_thread = std::max(1.0, static_cast<double>(sum.bytes) / per_access / threads),
+       .resident_threads_per_sm = std::max(1, resident) * sum.kernel.threads,
+       .threads = static_cast<std::uint64_t>(threads),
+       .hot = c.cache == CacheState::hot});
+  c.expected = Expectation{static_cast<double>(sum.bytes) / (expected.seconds + combining_seconds),
+                           model_tolerance,
+                           fmt::format("{}; and {:.1f} us to clear and to combine",
+                                       expected.sentence, 1e6 * combining_seconds)};
+}
+
+Case make_case(const DeviceFacts& device, const Sum& sum) {
+  const int size = element_bytes(sum.kernel.element);
+  const SumLayout layout = sum_layout(sum.offset_bytes(), sum.elements(), size, sum.kernel.threads);
+  const std::size_t blocks = grid_blocks(sum.kernel, layout, device.sms);
+  const double bytes = static_cast<double>(sum.elements()) * size;
+  Case c;
+  c.name = fmt::format("sum/{}/type:{}/block:{}/size:{}", name_of(sum.kernel.recipe),
+                       name_of(sum.kernel.element), sum.kernel.threads, size_name(sum.bytes));
+  if (sum.more != 0) c.name += fmt::format("{:+}", sum.more);
+  if (sum.offset != 0) c.name += fmt::format("/offset:{}", sum.offset);
+  c.axes = {{"part", "sum"},
+            {"recipe", name_of(sum.kernel.recipe)},
+            {"type", name_of(sum.kernel.element)},
+            {"block", std::int64_t{sum.kernel.threads}},
+            {"size (B)", static_cast<std::int64_t>(sum.bytes)},
+            {"further elements", std::int64_t{sum.more}},
+            {"offset (elements)", std::int64_t{sum.offset}}};
+  c.suite = sum.suite;
+  c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
+  c.value = rate(bytes);
+  c.cache = sum.bytes >= cold_multiple_of_l2 * device.l2_bytes ? CacheState::cold : CacheState::hot;
+  c.axes.emplace_back("cache", c.cache == CacheState::cold ? "cold" : "hot");
+  if (sum.bytes >= dram_sized) {
+    const DeviceBound& dram = bound(device, "dram_bandwidth");
+    c.bound = Bound{dram.value, dram.source};
+  }
+  add_expectation(c, device, sum, blocks);
+  c.extras = {{"blocks", static_cast<double>(blocks)}};
+  add_counters(c, sum, layout, blocks);
+  c.prepare = [sum](Context& context) { return prepare(context, sum); };
+  if (sum.against_cub) {
+    for (const OffsetType offset : {OffsetType::int32, OffsetType::int64}) {
+      if (!cub_can_sum(sum.kernel.element, sum.elements(), offset)) continue;
+      c.opponents.push_back(
+          {fmt::format("cub::DeviceReduce::Sum, {} count",
+                       offset == OffsetType::int32 ? "int32" : "int64"),
+           [sum, offset](Context& context) { return prepare_cub(context, sum, offset); }});
+    }
+  }
+  return c;
+}
+
+/// What R1 calls copy bandwidth: the driver's copy, read and written bytes both counted.
+Case copy_case(const DeviceFacts& device) {
+  Case c;
+  c.name = "copy/size:1GiB";
+  c.axes = {{"part", "copy"},
+            {"recipe", "cudaMemcpyAsync"},
+            {"size (B)", static_cast<std::int64_t>(GiB)}};
+  c.suite = Suite::quick;
+  c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
+  c.value = rate(2.0 * GiB);
+  c.cache = CacheState::cold;
+  const DeviceBound& dram = bound(device, "dram_bandwidth");
+  c.bound = Bound{dram.value, dram.source};
+  const models::StreamExpectation expected =
+      models::expected_stream({dram.value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
+                              {.read_bytes = GiB,
+                               .write_bytes = GiB,
+                               .bytes_per_access = vector_bytes,
+                               .independent_loads = vectors_per_batch});
+  c.expected = Expectation{expected.bytes_per_second, model_tolerance, expected.sentence};
+  c.prepare = [](Context& context) {
+    cudaStream_t stream = context.stream();
+    const Buffer source = context.buffers().input("source", GiB, Fill::uniform_float);
+    const Buffer copy = context.buffers().output("copy", GiB);
+    return copying(context, source, copy, [=] {
+      FATHOM_CUDA(cudaMemcpyAsync(copy.data, source.data, GiB, cudaMemcpyDeviceToDevice, stream));
+    });
+  };
+  return c;
+}
+
+/// The largest first: a buffer that grows between cases is a new one.
+std::vector<Sum> sums(const DeviceFacts& device) {
+  const auto quick = Suite::quick;
+  const SumKernel tile{}, dynamic{Recipe::dynamic}, loop{Recipe::loop, Element::f32, loop_threads},
+      scalar{Recipe::scalar_loop, Element::f32, loop_threads};
+  std::vector<Sum> result;
+  if (device.memory_bytes >= memory_for_4_gib)
+    for (const SumKernel& kernel : {tile, dynamic})
+      result.push_back({kernel, 4 * GiB, quick, true});
+  for (const SumKernel& kernel : {tile, dynamic}) result.push_back({kernel, GiB, quick, true});
+  for (const SumKernel& kernel : {loop, scalar}) result.push_back({kernel, GiB, quick, true});
+  for (const int threads : {128, 256, 1024})
+    result.push_back({{Recipe::tile, Element::f32, threads}, GiB});
+  for (const Recipe recipe : {Recipe::tile, Recipe::dynamic}) {
+    for (std::size_t bytes = KiB; bytes < GiB; bytes *= 4) {
+      const bool in_quick =
+          recipe == Recipe::tile && (bytes == KiB || bytes == 64 * KiB || bytes == MiB ||
+                                     bytes == 16 * MiB || bytes == 256 * MiB);
+      result.push_back({{recipe}, bytes, in_quick ? quick : Suite::standard, true});
+    }
+  }
+  // Tails and starts between vectors; float for the speed, integers because their sums are exact.
+  for (const Element element : {Element::f32, Element::i32}) {
+    for (const auto& [more, offset] : {std::pair{-1, 0}, {1, 0}, {0, 1}, {2, 3}, {8191, 2}}) {
+      const bool in_quick = element == Element::i32 && more == 2;
+      result.push_back(
+          {{Recipe::tile, element}, GiB, in_quick ? quick : Suite::standard, false, more, offset});
+    }
+    result.push_back({{Recipe::dynamic, element}, GiB, Suite::standard, false, 2, 3});
+    result.push_back({{Recipe::loop, element, loop_threads}, GiB, Suite::standard, false, 2, 3});
+  }
+  for (const Element element : {Element::i32, Element::f64, Element::f16, Element::bf16}) {
+    const bool in_quick = element == Element::i32 || element == Element::f64;
+    result.push_back({{Recipe::tile, element}, GiB, in_quick ? quick : Suite::standard, true});
+    result.push_back({{Recipe::dynamic, element}, GiB, Suite::standard, true});
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Case> sum_cases(const DeviceFacts& device) {
+  std::vector<Case> result;
+  for (const Sum& sum : sums(device)) result.push_back(make_case(device, sum));
+  result.push_back(copy_case(device));
+  return result;
+}
+
 namespace {
 
 const Probe probe{

@@ -128,20 +128,14 @@ Workload prepare(Context& context, const Stage& stage) {
   const WarpStageRun run{stage.method,   stage.type,     stage.warps(),
                          stage.chains(), stage.rounds(), clocks.as<long long>(),
                          out.data};
-  Workload workload;
-  workload.launch = [=] { launch_warp_stage(run, blocks, stream); };
-  workload.poison = poisoning(context, {out, clocks});
-  workload.verify = [=] {
-    switch (stage.type) {
-      case StageType::f32:
-        return verify<float>(stage, out, blocks, stream);
-      case StageType::i32:
-        return verify<std::uint32_t>(stage, out, blocks, stream);
-      case StageType::f64:
-        break;
-    }
-    return verify<double>(stage, out, blocks, stream);
-  };
+  Workload workload = workload_of(
+      context, {out, clocks}, [=] { launch_warp_stage(run, blocks, stream); },
+      [=] {
+        const auto check = stage.type == StageType::f32   ? verify<float>
+                           : stage.type == StageType::i32 ? verify<std::uint32_t>
+                                                          : verify<double>;
+        return check(stage, out, blocks, stream);
+      });
   workload.read_sample = [=] { return cycles(stage, copy_to_host<long long>(clocks, stream)); };
   return workload;
 }

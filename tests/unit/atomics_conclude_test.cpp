@@ -6,9 +6,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "probes/atomics/claims.h"
-#include "probes/claims.h"
 #include "probes/atomics/patterns.h"
+#include "probes/claims.h"
 #include "tests/unit/planted_entries.h"
 #include "tests/unit/planted_findings.h"
 

@@ -1,5 +1,3 @@
-#include "probes/memory_latency/hinge.h"
-
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <cmath>
@@ -7,7 +5,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "probes/memory_latency/facts.h"
+
 using namespace fathom;
+using memory_latency::hinge;
 using Catch::Matchers::WithinAbs;
 
 namespace {

@@ -98,6 +98,26 @@ TEST_CASE("a fact is its entry's figure, or says why there is none", "[results]"
   CHECK(answer_from({missing}, "L moves {l.bandwidth}.").empty());
 }
 
+TEST_CASE("a fact is the median of its entries, and may turn out to be none", "[results]") {
+  std::vector<Entry> entries = entries_of(5, 8);
+  entries.push_back(planted::entry("C", {{"x", "c"}}, 9));
+  FactRow row{{"l.bandwidth", "L", "bandwidth", "B/s"}, {}, "{measured} from {low} to {high}"};
+  row.pick = Pick::median;
+  const Fact fact = evaluate(row, entries);
+  CHECK(fact.value == 8);
+  CHECK(fact.method == "3 from 5 B/s to 9 B/s");
+  CHECK(fact.evidence.size() == 3);
+  const auto best = [&](std::span<const Entry> of) {
+    return evaluate(FactRow{row.name, {}, "best[ of {rivals}]", "", Pick::best}, of);
+  };
+  CHECK(best(entries).method == "best of 3");
+  CHECK(best(std::span(entries).first(1)).method == "best");
+  row.pick = Pick::first;
+  row.change = [](Fact& f, const Entry&) { f = unmeasured(f, "not counted"); };
+  CHECK_FALSE(evaluate(row, entries).value);
+  CHECK(evaluate(row, entries).reason == "not counted");
+}
+
 namespace {
 
 std::string verdicts_of(const char* gpu, const char* probe) {

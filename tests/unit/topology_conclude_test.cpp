@@ -9,7 +9,7 @@
 #include <set>
 
 #include "probes/claims.h"
-#include "probes/topology/topology_facts.h"
+#include "probes/topology/groups.h"
 #include "probes/topology/names.h"
 #include "results/document_io.h"
 #include "tests/unit/planted_entries.h"
