@@ -94,15 +94,12 @@ TEST_CASE("What explain records of lessons and of bank conflicts is what CUPTI c
     bool same = true;
     for (const auto& [role, values] : counted) {
       CAPTURE(role, values);
+      const double recorded = counts[role];
+      const bool equal = values == std::set{recorded};
+      same = same && equal;
       // Warps that meet other traffic on the way to shared memory are counted as conflicts too,
-      // another number each time: such a counter has the accesses' own part below it.
-      const bool repeats = values.size() == 1;
-      same = same && repeats;
-      CHECK((repeats || role.starts_with("shared_")));
-      if (repeats)
-        CHECK(counts[role] == *values.begin());
-      else
-        CHECK(counts[role] <= *values.begin());
+      // mostly another number each time: such a counter has the accesses' own part below it.
+      CHECK((equal || (role.starts_with("shared_") && recorded < *values.begin())));
     }
     if (!same) ++disturbed;
   });
