@@ -207,41 +207,41 @@ struct MemoryLevel {
 struct View {
   enum class Kind { plot, table, heat_map, roofline, steps };
   Kind kind = Kind::table;
-  std::string title;
-  std::string note;  ///< one or two sentences under it; may be empty
+  std::string title{};
+  std::string note{};  ///< one or two sentences under it; may be empty
   /// Only entries having each of these axes with one of the values given.
-  std::vector<std::pair<std::string, std::vector<AxisValue>>> where;
+  std::vector<std::pair<std::string, std::vector<AxisValue>>> where{};
   bool overview = false;  ///< shown on the one-page atlas, beside the probe's own section
-  std::string section;    ///< its heading on the probe's own page; empty: in the report's section
+  std::string section{};  ///< its heading on the probe's own page; empty: in the report's section
   // A plot: x is an axis, y "metric", "metric_per_cycle" (a rate over the measured SM clock), a
   // counter's role or an extra's name; one line per distinct combination of the `series` axes.
-  std::string x, x_label;
-  std::string y = "metric", y_label;
+  std::string x{}, x_label{};
+  std::string y = "metric", y_label{};
   bool x_log2 = false, y_log = false, y_from_zero = true;
-  std::vector<std::string> series;
+  std::vector<std::string> series{};
   bool show_bound = true, show_expected = true;
-  bool show_opponents = false;    ///< the entries' opponents, each as a line of its own
-  std::vector<PlotLevel> levels;  ///< named lines across, of a roofline: what arithmetic allows
+  bool show_opponents = false;      ///< the entries' opponents, each as a line of its own
+  std::vector<PlotLevel> levels{};  ///< named lines across, of a roofline: what arithmetic allows
   // Conclusions drawn on it, where x is a quantity.
-  std::vector<PlotMarker> markers;
-  std::vector<PlotStretch> stretches;
+  std::vector<PlotMarker> markers{};
+  std::vector<PlotStretch> stretches{};
   // A table: axis names, then any of "metric", "interval", "bound", "of_bound",
   // "of_bound_at_clock", "of_level:<label>" (of `levels`), "of_opponent" (the best of its own),
   // "expected", "ratio:<opponent>", "counter:<role>", "extra:<name>", "note:<name>", "time",
   // "sm_clock", "power", "throttle_reasons", "verdict". Steps: `x` names the entries, each with its
   // notes and with what it gained over the one before: its metric, and those of the `columns` that
   // changed most.
-  std::vector<std::string> columns;
+  std::vector<std::string> columns{};
   // A heat map: rows by the axis `y_axis` (those of `row_order` first), columns by the axis `x`,
   // and `y`, `y_label` and `y_log` are of the colour. Where x is "profile", the columns are the
   // places in the entries' profiles.
-  std::string y_axis;
-  std::vector<AxisValue> row_order;
+  std::string y_axis{};
+  std::vector<AxisValue> row_order{};
   // A roofline: a point for each entry and level of memory, named by the axis `x`; its height is
   // the metric, its place the figure `work` (FLOP, as y of a plot) over the bytes that it moved
   // there.
-  std::string work;
-  std::vector<MemoryLevel> memory;
+  std::string work{};
+  std::vector<MemoryLevel> memory{};
   friend bool operator==(const View&, const View&) = default;
 };
 
