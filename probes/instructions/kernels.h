@@ -72,6 +72,7 @@ std::span<const Kernels> special_kernels();
 std::span<const Kernels> warp_kernels();
 std::span<const Kernels> control_kernels();
 std::span<const Kernels> mma_kernels();
-std::span<const Kernels> wgmma_kernels();
+std::span<const Kernels> wgmma_float_kernels();
+std::span<const Kernels> wgmma_byte_kernels();
 
 }  // namespace fathom::instructions

@@ -1,3 +1,5 @@
+#pragma once
+
 #include <deque>
 
 #include "probes/instructions/wgmma_products.cuh"
@@ -260,17 +262,6 @@ Kernels wgmma_kernels_of(const char* op) {
   return kernels;
 }
 
-template <int N, bool R>
-struct WgmmaF16 : WgmmaOp<F16, F32Sum, N, R> {};
-template <int N, bool R>
-struct WgmmaBf16 : WgmmaOp<Bf16, F32Sum, N, R> {};
-template <int N, bool R>
-struct WgmmaTf32 : WgmmaOp<Tf32, F32Sum, N, R> {};
-template <int N, bool R>
-struct WgmmaE4m3 : WgmmaOp<E4m3, F32Sum, N, R> {};
-template <int N, bool R>
-struct WgmmaS8 : WgmmaOp<S8, S32Sum, N, R> {};
-
 /// `op`: the type's name; each shape's own, as in "WgmmaF16<64, false>", must outlive the list.
 template <template <int, bool> class Op>
 void add_shapes(std::vector<Kernels>& list, const std::string& op) {
@@ -290,18 +281,4 @@ void add_shapes(std::vector<Kernels>& list, const std::string& op) {
 }
 
 }  // namespace
-
-std::span<const Kernels> wgmma_kernels() {
-  static const std::vector<Kernels> list = [] {
-    std::vector<Kernels> all;
-    add_shapes<WgmmaF16>(all, "WgmmaF16");
-    add_shapes<WgmmaBf16>(all, "WgmmaBf16");
-    add_shapes<WgmmaTf32>(all, "WgmmaTf32");
-    add_shapes<WgmmaE4m3>(all, "WgmmaE4m3");
-    add_shapes<WgmmaS8>(all, "WgmmaS8");
-    return all;
-  }();
-  return list;
-}
-
 }  // namespace fathom::instructions
