@@ -26,13 +26,6 @@ std::string ladder_of(const Document& document) {
   return paths.pages.empty() ? "" : file_text(paths.pages.front());
 }
 
-const View& view_of(const Document& d, View::Kind kind, const std::string& title) {
-  for (const View& view : d.probes.front().views) {
-    if (view.kind == kind && view.title.find(title) != std::string::npos) return view;
-  }
-  throw std::out_of_range("no view " + title);
-}
-
 /// Of an entry alone.
 std::string cell(const std::string& column, const Entry& entry,
                  const std::vector<PlotLevel>& levels = {}) {
