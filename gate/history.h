@@ -57,10 +57,15 @@ std::vector<MachineHistory> history_of(const std::vector<RunMetrics>& runs, doub
 /// For a terminal.
 std::string history_text(const std::vector<MachineHistory>& histories);
 
-/// Writes `folder`/README.md with each machine's largest changes, and index.html with every metric
-/// of every run by its date. Throws Error(output_unwritable) or Error(output_full).
+/// Some 60 KB each of 230 metrics.
+inline constexpr std::size_t most_history_page_runs = 100;
+
+/// The HTML page with every metric of the newest runs by its date.
+std::string history_page(const std::vector<RunMetrics>& runs);
+
+/// Writes `folder`/README.md with each machine's largest changes, and index.html with that page.
+/// Throws Error(output_unwritable) or Error(output_full).
 std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
-                                    const std::vector<RunMetrics>& runs,
-                                    const std::filesystem::path& folder);
+                                    const std::string& page, const std::filesystem::path& folder);
 
 }  // namespace fathom::gate

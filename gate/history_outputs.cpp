@@ -1,13 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
 #include "gate/history.h"
 #include "gate/outputs.h"
 #include "reports/markdown.h"
-#include "reports/page/page.h"
 #include "results/atomic_file.h"
 #include "results/format.h"
 
@@ -52,48 +48,6 @@ std::vector<std::string> cells_of(const MachineHistory& history, const HistoryCh
           company(history, change)};
 }
 
-/// A run as a document that the HTML page shows: its metrics are entries.
-Document document_of(const RunMetrics& run) {
-  Document document;
-  document.date = run.date;
-  document.fathom_commit = run.commit;
-  document.suite = run.suite;
-  for (const auto& [name, value] : run.identity) {
-    if (name == "gpu_name") document.fingerprint.gpu_name = value;
-    if (name == "driver") document.fingerprint.driver = value;
-    if (name == "toolkit") document.fingerprint.toolkit = value;
-  }
-  for (const MetricValue& metric : run.metrics) {
-    Entry entry;
-    entry.name = metric.name;
-    entry.probe = metric.name.substr(0, metric.name.find('/'));
-    entry.metric = {"value", metric.unit, metric.better, metric.value};
-    entry.timing.sm_clock_hz = metric.state.sm_clock_hz;
-    entry.telemetry.sm_clock_hz.median = metric.state.sm_clock_hz;
-    entry.telemetry.power_w.median = metric.state.power_w;
-    entry.telemetry.throttle_reasons = metric.state.throttle_reasons;
-    document.entries.push_back(std::move(entry));
-  }
-  return document;
-}
-
-/// Some 60 KB each of 230 metrics.
-constexpr std::size_t most_page_runs = 100;
-
-/// The newest runs, oldest first.
-std::string page_of(const std::vector<RunMetrics>& runs) {
-  std::vector<const RunMetrics*> newest;
-  for (const RunMetrics& run : runs) newest.push_back(&run);
-  std::ranges::stable_sort(newest, {}, &RunMetrics::date);
-  if (newest.size() > most_page_runs) newest.erase(newest.begin(), newest.end() - most_page_runs);
-  std::vector<Document> documents;
-  for (const RunMetrics* run : newest) documents.push_back(document_of(*run));
-  std::vector<reports::ShownDocument> shown;
-  for (std::size_t i = 0; i < newest.size(); ++i)
-    shown.push_back({&documents[i], fs::path(newest[i]->origin).filename().string()});
-  return reports::html_page(shown, {});
-}
-
 }  // namespace
 
 std::string history_text(const std::vector<MachineHistory>& histories) {
@@ -113,7 +67,7 @@ std::string history_text(const std::vector<MachineHistory>& histories) {
 }
 
 fs::path write_history(const std::vector<MachineHistory>& histories,
-                       const std::vector<RunMetrics>& runs, const fs::path& folder) {
+                       const std::string& every_metric, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) fail_write(folder, error.value());
@@ -123,7 +77,7 @@ fs::path write_history(const std::vector<MachineHistory>& histories,
       "Change points over the runs of each machine, by penalised segmentation. Advisory: with many "
       "metrics a few are chance. " +
       reports::explore_link("Every metric by date", "view=history") +
-      fmt::format(", of the newest {} runs at most.", most_page_runs));
+      fmt::format(", of the newest {} runs at most.", most_history_page_runs));
   for (const MachineHistory& history : histories) {
     page.heading(2, reports::escape_text(title_of(history)), "machine");
     page.paragraph(
@@ -146,7 +100,7 @@ fs::path write_history(const std::vector<MachineHistory>& histories,
   }
   const fs::path file = folder / "README.md";
   write_file_atomically(file, page.text());
-  write_file_atomically(folder / "index.html", page_of(runs));
+  write_file_atomically(folder / "index.html", every_metric);
   return file;
 }
 

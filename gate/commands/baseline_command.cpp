@@ -136,7 +136,8 @@ ExitCode history(const HistoryArguments& arguments) {
   const auto histories = gate::history_of(runs, arguments.effect_percent / 100);
   print_out(gate::history_text(histories));
   if (!arguments.out.empty())
-    fmt::print("Page: {}\n", gate::write_history(histories, runs, arguments.out).string());
+    fmt::print("Page: {}\n",
+               gate::write_history(histories, gate::history_page(runs), arguments.out).string());
   return ExitCode::ok;
 }
 
@@ -145,8 +146,8 @@ void add_history_flags(CLI::App& app, HistoryArguments& arguments) {
   path_flag(app, "--out", arguments.out,
             "Write README.md with the changes and index.html with all metrics into this folder",
             "DIR");
-  checked_flag(app, "--effect", arguments.effect_percent,
-               "Smallest change to report, in percent", positive_number(), "PERCENT")
+  checked_flag(app, "--effect", arguments.effect_percent, "Smallest change to report, in percent",
+               positive_number(), "PERCENT")
       ->capture_default_str();
   app.footer(
       "Steps and drifts over all the runs of each machine, whatever its software; advisory.\n\n"

@@ -66,8 +66,11 @@ Explanation explanation_of(const std::string& bytes, const FindLine& find_line =
 /// What `fathom explain -- sh -c SCRIPT` ends with; $TRACE is where the recording would be.
 struct Run : Folder {
   Tools tools{write("libinjection.so", ""), "/opt/libsanitizer.so", offset_as_line};
-  ExplainArguments arguments{
-      .program = {}, .kernel = "", .format = "json", .out = temporary.path() / "out"};
+  ExplainArguments arguments;
+  Run() {
+    arguments.format = "json";
+    arguments.out = temporary.path() / "out";
+  }
   int operator()(const std::string& script) {
     arguments.program = {"sh", "-c", "TRACE=$FATHOM_EXPLAIN_FOLDER/1.trace; " + script};
     return to_int(explain::explain_command(arguments, tools));

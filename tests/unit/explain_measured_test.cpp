@@ -118,7 +118,11 @@ TEST_CASE("Without a measurement nothing is said of one", "[explain]") {
 
 TEST_CASE("What the GPU can move is taken from a result's facts", "[explain]") {
   Document atlas;
-  atlas.facts = {{.id = "dram.bandwidth", .value = 3e12}, {.id = "l2.bandwidth"}};
+  Fact dram, l2;
+  dram.id = "dram.bandwidth";
+  dram.value = 3e12;
+  l2.id = "l2.bandwidth";
+  atlas.facts = {dram, l2};
   const Bounds found = bounds_of(atlas, "atlas.json");
   CHECK(found.by_level == std::map<std::string, double>{{"DRAM", 3e12}});
 }

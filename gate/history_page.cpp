@@ -1,0 +1,53 @@
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "gate/history.h"
+#include "reports/page/page.h"
+#include "results/document.h"
+
+namespace fathom::gate {
+namespace {
+
+/// A run as a document that the HTML page shows: its metrics are entries.
+Document document_of(const RunMetrics& run) {
+  Document document;
+  document.date = run.date;
+  document.fathom_commit = run.commit;
+  document.suite = run.suite;
+  for (const auto& [name, value] : run.identity) {
+    if (name == "gpu_name") document.fingerprint.gpu_name = value;
+    if (name == "driver") document.fingerprint.driver = value;
+    if (name == "toolkit") document.fingerprint.toolkit = value;
+  }
+  for (const MetricValue& metric : run.metrics) {
+    Entry entry;
+    entry.name = metric.name;
+    entry.probe = metric.name.substr(0, metric.name.find('/'));
+    entry.metric = {"value", metric.unit, metric.better, metric.value};
+    entry.timing.sm_clock_hz = metric.state.sm_clock_hz;
+    entry.telemetry.sm_clock_hz.median = metric.state.sm_clock_hz;
+    entry.telemetry.power_w.median = metric.state.power_w;
+    entry.telemetry.throttle_reasons = metric.state.throttle_reasons;
+    document.entries.push_back(std::move(entry));
+  }
+  return document;
+}
+
+}  // namespace
+
+std::string history_page(const std::vector<RunMetrics>& runs) {
+  constexpr std::size_t most = most_history_page_runs;
+  std::vector<const RunMetrics*> newest;
+  for (const RunMetrics& run : runs) newest.push_back(&run);
+  std::ranges::stable_sort(newest, {}, &RunMetrics::date);
+  if (newest.size() > most) newest.erase(newest.begin(), newest.end() - most);
+  std::vector<Document> documents;
+  for (const RunMetrics* run : newest) documents.push_back(document_of(*run));
+  std::vector<reports::ShownDocument> shown;
+  for (std::size_t i = 0; i < newest.size(); ++i)
+    shown.push_back({&documents[i], std::filesystem::path(newest[i]->origin).filename().string()});
+  return reports::html_page(shown, {});
+}
+
+}  // namespace fathom::gate
