@@ -170,7 +170,7 @@ Error nothing_recorded(const ExplainArguments& arguments, const std::vector<Trac
                       arguments.kernel, program, fmt::join(functions, ", "))};
 }
 
-/// Of the file, or of what is recorded of the GPU that was measured.
+/// From the file, or else from the recording of such a GPU as was measured.
 Bounds bounds_for(const fs::path& file, const std::vector<Trace>& traces) {
   if (!file.empty()) return bounds_of(read_document(file), file.string());
   for (const Trace& trace : traces) {
@@ -202,15 +202,18 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
   std::optional<OutputFile> out;
   if (!arguments.out.empty()) out.emplace(arguments.out).require_writable();
   const TemporaryFolder folder("Let TMPDIR name a folder that can be written.");
-  const auto [end, seconds] =
-      run_program(arguments, tools.injection, folder.path(),
-                  {"FATHOM_EXPLAIN_SANITIZER=" + tools.sanitizer.string(),
-                   fmt::format("FATHOM_EXPLAIN_BLOCKS={}", arguments.blocks)});
+  auto [end, seconds] = run_program(arguments, tools.injection, folder.path(),
+                                    {"FATHOM_EXPLAIN_SANITIZER=" + tools.sanitizer.string(),
+                                     fmt::format("FATHOM_EXPLAIN_BLOCKS={}", arguments.blocks)});
   if (arguments.counters && end.signal == 0 && !fs::is_empty(folder.path()))
-    for (const char* const what : {"counters", "stalls"})
-      run_program(arguments, tools.measure, folder.path(),
-                  {"FATHOM_CUPTI_DIR=" + tools.cupti.string(),
-                   fmt::format("FATHOM_EXPLAIN_MEASURE={}", what)});
+    for (const char* const what : {"counters", "stalls"}) {
+      const Ran again = run_program(arguments, tools.measure, folder.path(),
+                                    {"FATHOM_CUPTI_DIR=" + tools.cupti.string(),
+                                     fmt::format("FATHOM_EXPLAIN_MEASURE={}", what)});
+      if (again.end.signal == 0) continue;
+      end = again.end;  // Ctrl-C ends all runs
+      break;
+    }
 
   const std::vector<Trace> traces = traces_in(folder.path());
   const Explanation explanation = explain(traces, tools.find_line);

@@ -155,31 +155,32 @@ Bounds bounds_of(const Document& atlas, const std::string& source) {
   return bounds;
 }
 
+void add_counts(std::map<std::string, double>& counts, Space space, Op op, std::uint64_t cost,
+                std::uint64_t least) {
+  // No counter of these six has what cp.async writes, nor atomics.
+  if (op == Op::atomic || op == Op::async_write) return;
+  const bool load = op == Op::load || op == Op::async_read || op == Op::matrix_load;
+  const std::string kind = load ? "load" : "store";
+  if (space == Space::global) {
+    counts["global_" + kind + "_sectors"] += static_cast<double>(cost);
+  } else {
+    counts["shared_" + kind + "_wavefronts"] += static_cast<double>(cost);
+    counts["shared_" + kind + "_conflicts"] += static_cast<double>(cost - least);
+  }
+}
+
 std::map<std::string, double> recorded_counts(const KernelCost& kernel) {
   std::map<std::string, double> counts;
-  for (const LineCost& line : kernel.lines) {
-    // No counter of these six has what cp.async writes, nor atomics.
-    if (line.op == Op::atomic || line.op == Op::async_write) continue;
-    const bool load =
-        line.op == Op::load || line.op == Op::async_read || line.op == Op::matrix_load;
-    const std::string kind = load ? "load" : "store";
-    if (line.space == Space::global) {
-      counts["global_" + kind + "_sectors"] += static_cast<double>(line.cost);
-    } else {
-      counts["shared_" + kind + "_wavefronts"] += static_cast<double>(line.cost);
-      counts["shared_" + kind + "_conflicts"] += static_cast<double>(line.cost - line.least);
-    }
-  }
+  for (const LineCost& line : kernel.lines)
+    add_counts(counts, line.space, line.op, line.cost, line.least);
   return counts;
 }
 
 std::vector<std::string> measured_lines(const KernelCost& kernel, const Bounds& bounds) {
   const Measured& measured = kernel.measured;
   std::vector<std::string> lines;
-  if (measured.launches != 0) {
-    lines.push_back(rates_line(measured, bounds));
-    lines.push_back(counters_line(kernel));
-  }
+  if (seconds(measured) > 0) lines.push_back(rates_line(measured, bounds));
+  if (measured.launches != 0) lines.push_back(counters_line(kernel));
   if (measured.samples != 0) lines.push_back(waits_line(measured));
   return lines;
 }

@@ -41,8 +41,12 @@ struct Bounds {
 };
 Bounds bounds_of(const Document& atlas, const std::string& source);
 
-/// Sums over the kernel's recorded accesses, by the role of the counter that they must equal if all
-/// blocks were recorded.
+/// Adds what accesses cost to the counters that count them, by role.
+void add_counts(std::map<std::string, double>& counts, Space space, Op op, std::uint64_t cost,
+                std::uint64_t least);
+
+/// The same of all the kernel's recorded accesses: what the counters must say if all blocks were
+/// recorded.
 std::map<std::string, double> recorded_counts(const KernelCost& kernel);
 
 /// Lines of the answer: time and bandwidths against the bounds, counters against the recording, and

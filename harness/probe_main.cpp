@@ -11,15 +11,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <deque>
-#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "harness/counters/pc_sampling.h"
 #include "harness/cuda_check.h"
-#include "harness/host_timer.h"
 #include "harness/device_facts.h"
+#include "harness/host_timer.h"
 #include "harness/probe_options.h"
 #include "harness/runner.h"
 #include "results/device_lock.h"

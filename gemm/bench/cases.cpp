@@ -229,8 +229,7 @@ std::vector<const Rung*> wanted_rungs(const DeviceFacts& device, const Request& 
 
 bool contends(const Rung& rung, const DeviceFacts& device) {
   if (rung.contender) return true;
-  // Of all rungs, not of those that were asked for: what a rung is does not hang on the command
-  // line.
+  // Among all rungs, not only those asked for: what a rung is does not depend on the command line.
   const Rung* last = nullptr;
   for (const Rung* other : rungs_of(rung.of)) {
     if (!runs_on(*other, device.major, device.minor)) continue;

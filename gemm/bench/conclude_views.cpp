@@ -200,7 +200,7 @@ View contest(const std::string& type) {
           .columns = compared({"rung", "layout", "m", "n", "k", "time", "metric"})};
 }
 
-/// Of one type, since rungs of others have the same names.
+/// For one type, since rungs of different types share names.
 View lasting_load(std::span<const Entry> entries, const std::string& type) {
   std::vector<AxisValue> rungs, sizes;
   for (const Entry* entry : select(entries, {{"part", "sustained"}, {"type", type}})) {

@@ -82,8 +82,8 @@ struct Rung {
   /// Held against the vendor's library, at the goals' sizes too; who stands in:
   /// gemm/bench/cases.h.
   bool contender = false;
-  /// Of fp8: its sums keep the bits that the tensor cores drop when they accumulate fast, as those
-  /// of the library that it is held against do.
+  /// For fp8: its sums keep the bits that the tensor cores drop when they accumulate fast. So do
+  /// those of the library that it is held against.
   bool promoted = false;
   RungKernel kernel;
   /// Where the tile, or how it lies, depends on the product: the kernel that `launch` takes for it

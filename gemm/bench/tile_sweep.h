@@ -13,7 +13,7 @@ namespace fathom::gemm {
 /// pays for whole tiles in whole waves, each kernel at its own speed (the median of its entries).
 class TileSweep {
  public:
-  /// Of the type's entries those with figure and model.
+  /// Takes those of the type's entries that have a figure and a model.
   TileSweep(std::span<const Entry> entries, const std::string& type);
 
   const std::vector<const Entry*>& entries() const { return entries_; }
@@ -32,8 +32,7 @@ class TileSweep {
   std::map<std::string, double> taken_per_flop_;  ///< by kernel
 };
 
-/// Of an entry of such a sweep: its m, and the FLOP paid for, what whole tiles in whole waves could
-/// do.
+/// An entry's m, and the FLOP it pays for: what whole tiles in whole waves could do.
 double swept_m(const Entry& entry);
 double paid_flop(const Entry& entry);
 /// Whether both are known to have run one and the same kernel.

@@ -22,8 +22,8 @@ double norm_of_sums(Class of) { return of == Class::fp8 ? 4.0 / 8 : 4.0 / 2; }
 /// times 2^40 elements is 2^1024: one more than fp64 has.
 constexpr double largest_checked = 0x1p480;
 
-/// Of scalars so large that what they make of sums has no number any more: the same products,
-/// smaller by this, have one.
+/// Scalars may be so large that their products with sums overflow fp64. Made smaller by this, the
+/// same products do not.
 constexpr double far_less = 0x1p-600;
 
 /// Rounded to three digits, towards 0.

@@ -43,7 +43,7 @@ std::string absent_reason(const Instruction& i) {
                      i.since / 10, i.since % 10, left_out);
 }
 
-/// Of a pattern's case; `words` are of the fact's id.
+/// The fact of a pattern's case; `words` go into its id.
 FactRow throughput_row(const Instruction& i, const char* sweep, const char* pattern,
                        const std::string& words, const char* quantity = "throughput") {
   return {

@@ -94,7 +94,7 @@ void complete(Matrix& matrix, const Entry& entry) {
   matrix.repeats = static_cast<int>(entry.samples.size());
 }
 
-/// Of an entry whose profile has all SMs, one after the other.
+/// From an entry whose profile has all SMs, one after the other.
 Matrix matrix_in_one(const Entry& entry) {
   Matrix matrix;
   const std::vector<double>& values = entry.profile->values;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "explain/measured.h"
 #include "explain/rules.h"
 #include "explain/trace.h"
 #include "harness/counters/range_profiler.h"
@@ -23,22 +24,6 @@ using namespace fathom::explain;
 namespace {
 
 using Counts = std::map<std::string, double>;  ///< by role
-
-void add(const Pattern& pattern, Counts& counts) {
-  const PatternCost cost = cost_of(pattern);
-  const double n = static_cast<double>(pattern.count);
-  const bool global = pattern.space == Space::global;
-  const bool load =
-      pattern.op == Op::load || pattern.op == Op::async_read || pattern.op == Op::matrix_load;
-  if (pattern.op == Op::atomic || pattern.op == Op::async_write) return;  // in no such counter
-  const std::string kind = load ? "load" : "store";
-  if (global) {
-    counts["global_" + kind + "_sectors"] += n * cost.cost;
-  } else {
-    counts["shared_" + kind + "_wavefronts"] += n * cost.cost;
-    counts["shared_" + kind + "_conflicts"] += n * (cost.cost - cost.least);
-  }
-}
 
 /// What is recorded of each entry of the program, by its number.
 std::map<int, Counts> recorded() {
@@ -60,7 +45,11 @@ std::map<int, Counts> recorded() {
         entry = entry == marked ? -1 : marked;
       } else if (entry != -1) {
         REQUIRE(launch.kept == launch.counted);
-        for (const Pattern& pattern : launch.kept_patterns) add(pattern, by_entry[entry]);
+        for (const Pattern& pattern : launch.kept_patterns) {
+          const PatternCost cost = cost_of(pattern);
+          add_counts(by_entry[entry], pattern.space, pattern.op, pattern.count * cost.cost,
+                     pattern.count * cost.least);
+        }
       }
     }
   }

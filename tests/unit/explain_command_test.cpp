@@ -246,6 +246,12 @@ TEST_CASE("With --counters the program runs twice more, under the library that m
   CHECK(run.read("seen") == run.tools.injection.string() +
                                 "\n/opt/libmeasure.so counters /opt/cupti\n"
                                 "/opt/libmeasure.so stalls /opt/cupti\n");
+  // Ctrl-C in a further run ends it, and what was recorded is explained.
+  std::filesystem::remove(run.temporary.path() / "seen");
+  CHECK(run(say + "[ -n \"$FATHOM_EXPLAIN_MEASURE\" ] && kill -INT $$; " + record + "exit 7") ==
+        130);
+  CHECK(run.read("seen").find("stalls") == std::string::npos);
+  CHECK_THAT(run.read("out"), ContainsSubstring("bank conflict"));
   run.tools.cupti.clear();
   const auto [code, sentence] = run.failing("exit 0");
   CHECK(code == 23);
