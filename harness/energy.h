@@ -26,10 +26,10 @@ struct EnergyReading {
 /// A case that is measured by its energy: its workload runs without a gap for seconds on end, since
 /// the GPU's energy counter moves only every 100 ms or so. The metric is joules per `work`.
 struct EnergyLoop {
-  double work = 0;     ///< of one launch: bytes, FLOPs, ...; 0: the metric is the power in watts
-  double seconds = 1;  ///< of the part that counts
-  double settle_s =
-      0.35;  ///< before it: clocks settle, and the counter's averages forget what was before
+  double work = 0;       ///< of one launch: bytes, FLOPs, ...; 0: the metric is the power in watts
+  double seconds = 0.8;  ///< of the part that counts: eight steps of the counter, two a window
+  /// Before it: clocks settle, and the counter's averages forget what was before.
+  double settle_s = 0.35;
   /// Further figures of the entry, from the whole part that counts; may be empty.
   std::function<std::map<std::string, double>(const EnergyReading& whole)> figures;
 };
