@@ -3,9 +3,9 @@
 # `./fathom` installs the packages before it comes to that. The CUDA toolkit is in
 # CudaDependencies.cmake.
 #
-# Targets: CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json, Boost::math (headers only); with
-# FATHOM_GATE simdjson::simdjson, tomlplusplus::tomlplusplus; with FATHOM_CUDA benchmark::benchmark;
-# with FATHOM_TESTS Catch2::Catch2WithMain, ValiJSON::valijson, pugixml::pugixml.
+# Targets: CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json, ZLIB::ZLIB, Boost::math
+# (headers only); with FATHOM_GATE simdjson::simdjson, tomlplusplus::tomlplusplus; with FATHOM_CUDA
+# benchmark::benchmark; with FATHOM_TESTS Catch2::Catch2WithMain, ValiJSON::valijson, pugixml::pugixml.
 
 include(FetchContent)
 
@@ -36,6 +36,8 @@ set(BENCHMARK_ENABLE_INSTALL OFF)
 set(CLI11_BUILD_TESTS OFF)
 set(CLI11_BUILD_EXAMPLES OFF)
 set(JSON_BuildTests OFF)
+set(ZLIB_BUILD_EXAMPLES OFF)
+set(SKIP_INSTALL_ALL ON)  # zlib's
 set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
 
@@ -45,6 +47,12 @@ endif()
 fathom_dependency(CLI11)
 fathom_dependency(fmt)
 fathom_dependency(nlohmann_json)
+fathom_dependency(ZLIB)
+if(NOT TARGET ZLIB::ZLIB)  # fetched: its own CMake files name targets, not where their headers are
+  add_library(ZLIB::ZLIB INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(ZLIB::ZLIB INTERFACE zlibstatic)
+  target_include_directories(ZLIB::ZLIB INTERFACE ${zlib_SOURCE_DIR} ${zlib_BINARY_DIR})
+endif()
 if(FATHOM_GATE)
   fathom_dependency(simdjson)
   fathom_dependency(tomlplusplus)

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/atomic_file.h"
+#include "results/gzip.h"
 #include "results/strict_json.h"
 
 namespace fathom {
@@ -58,11 +59,14 @@ Document parse_document(std::string_view text, const std::string& origin) {
 }
 
 Document read_document(const fs::path& path) {
-  return parse_document(read_file_up_to(path, document_size_limit), path.string());
+  const std::string bytes = read_file_up_to(path, document_size_limit);
+  return parse_document(
+      is_gzip(bytes) ? gunzip(bytes, document_size_limit, path.string()) : bytes, path.string());
 }
 
 void write_document(const Document& document, const fs::path& path) {
-  write_file_atomically(path, to_text(document));
+  const std::string text = to_text(document);
+  write_file_atomically(path, path.extension() == ".gz" ? gzip(text) : text);
 }
 
 }  // namespace fathom

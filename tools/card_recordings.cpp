@@ -25,15 +25,21 @@ RecordingPlaces recording_places(const fs::path& recordings, const Document& doc
   // A suite's name becomes a folder's: only those that are plain words have recordings.
   const std::string suite = gpu_slug(document.suite);
   const fs::path model = recordings / gpu_slug(document.fingerprint.gpu_name);
-  return {(suite == "default" ? model : model / suite) / "result.json", model / "cards" / suite};
+  return {suite == "default" ? model : model / suite, model / "cards" / suite};
+}
+
+fs::path document_in(const fs::path& recording) {
+  std::error_code none;
+  const fs::path plain = recording / "result.json", packed = recording / "result.json.gz";
+  return fs::exists(plain, none) ? plain : fs::exists(packed, none) ? packed : fs::path();
 }
 
 std::vector<fs::path> recording_files(const RecordingPlaces& places) {
-  std::vector<fs::path> files;
+  std::vector<fs::path> files{document_in(places.first)};
   std::error_code none;
-  if (fs::exists(places.first, none)) files.push_back(places.first);
   for (fs::directory_iterator at(places.cards, none), end; !none && at != end; at.increment(none))
-    if (fs::exists(at->path() / "result.json", none)) files.push_back(at->path() / "result.json");
+    files.push_back(document_in(at->path()));
+  std::erase(files, fs::path());
   std::ranges::sort(files);
   return files;
 }

@@ -10,15 +10,18 @@
 
 namespace fathom {
 
-/// Where a recording of that model and suite lies, below the folder of all: h200/result.json of the
-/// suite default, h200/atlas/result.json of another; and the folder for those of further cards,
-/// h200/cards/default, where each has a folder of its own.
+/// The folder of the recording of that model and suite, below the folder of all: h200 for the suite
+/// default, h200/atlas for another; and the one for those of further cards, h200/cards/default,
+/// where each has a folder of its own.
 struct RecordingPlaces {
   std::filesystem::path first, cards;
 };
 RecordingPlaces recording_places(const std::filesystem::path& recordings, const Document& document);
 
-/// Those that are there.
+/// The recording's document, plain or packed; empty where there is none.
+std::filesystem::path document_in(const std::filesystem::path& recording);
+
+/// The documents that are there.
 std::vector<std::filesystem::path> recording_files(const RecordingPlaces& places);
 
 /// Whether the card is normal, by the recordings below that folder, or where it is empty by those

@@ -56,8 +56,8 @@ std::string missing_part(const Document& document) {
   h200.suite = document.suite;
   h200.fingerprint.gpu_name = "NVIDIA H200";
   const fs::path file =
-      recording_places(executable_folder() / "../share/fathom/recordings", h200).first;
-  if (!fs::exists(file)) return "";
+      document_in(recording_places(executable_folder() / "../share/fathom/recordings", h200).first);
+  if (file.empty()) return "";
   const Document whole = read_document(file);
   for (const ProbeSummary& probe : whole.probes) {
     const std::size_t all = reports::entries_of(whole, probe.name).size();
@@ -90,10 +90,10 @@ Document anonymous(const Document& document, const std::string& origin) {
 
 /// A folder of the card's own beside the others', where the model's first place is taken.
 fs::path free_place(const RecordingPlaces& places, const Document& document) {
-  if (!fs::exists(places.first)) return places.first;
+  if (document_in(places.first).empty()) return places.first;
   std::string day = document.date.substr(0, 10);
   const std::string name = gpu_slug(day + "-" + document.fingerprint.gpu_uuid_hash.substr(0, 8));
-  return places.cards / name / "result.json";
+  return places.cards / name;
 }
 
 }  // namespace
@@ -119,13 +119,14 @@ ExitCode recording_add_command(const RecordingArguments& options) {
                        fmt::format("{} has this measurement already", file.string()));
   }
   const fs::path place = free_place(places, document);
-  if (fs::exists(place))
+  if (!document_in(place).empty())
     refuse_recording(options.result,
                      fmt::format("{} has this card's run of that day", place.string()));
-  make_folder(place.parent_path(), "--recordings");
-  write_document(document, place);
-  const ReportPaths pages = write_report(document, place.parent_path() / "report");
-  fmt::print("Recording: {}\nPage: {}\n", clean(place.string()), clean(pages.readme.string()));
+  make_folder(place, "--recordings");
+  const fs::path file = place / "result.json.gz";
+  write_document(document, file);
+  const ReportPaths pages = write_report(document, place / "report", file.filename());
+  fmt::print("Recording: {}\nPage: {}\n", clean(file.string()), clean(pages.readme.string()));
   return ExitCode::ok;
 }
 

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <vector>
 
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/suggestion.h"
+#include "tools/card_recordings.h"
 #include "tools/probe_binaries.h"
 
 namespace fathom {
@@ -52,15 +52,12 @@ std::vector<std::string> flags_without_effect(const RunArguments& options) {
   return flags;
 }
 
-constexpr const char* recording_file = "result.json";
-
-/// Of a folder of recordings, the one that comes closest to the suite.
-std::optional<fs::path> recording_of(const fs::path& folder, const std::string& suite) {
+/// Of a folder of recordings, the one that comes closest to the suite; empty where it has none.
+fs::path recording_of(const fs::path& folder, const std::string& suite) {
   for (const fs::path& candidate :
-       {folder / suite / recording_file, folder / suite.substr(0, suite.find('-')) / recording_file,
-        folder / recording_file})
-    if (fs::exists(candidate)) return candidate;
-  return std::nullopt;
+       {folder / suite, folder / suite.substr(0, suite.find('-')), folder})
+    if (fs::path file = document_in(candidate); !file.empty()) return file;
+  return {};
 }
 
 }  // namespace
@@ -71,11 +68,12 @@ std::filesystem::path recording_path(const std::string& suite) {
     if (!fs::is_directory(given)) return given;
     folder = given;
   }
-  if (const auto recording = recording_of(folder, suite)) return recording->lexically_normal();
+  if (const fs::path file = recording_of(folder, suite); !file.empty())
+    return file.lexically_normal();
   fail(ExitCode::setup_incomplete,
        "There is neither a GPU nor a recording to replay: {} is missing, install or clone Fathom "
        "again.",
-       (folder / recording_file).lexically_normal().string());
+       (folder / "result.json").lexically_normal().string());
 }
 
 Document load_replay(const std::filesystem::path& recording, const RunArguments& options) {

@@ -38,7 +38,7 @@ case $target in
   page)
     seeds=$here/pages
     add tests/fuzz page_fuzz
-    add results document_from_json document_io document_to_json
+    add results document_from_json document_io document_to_json gzip
     add models roofline
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do
       [[ $source == */fleet/main.cpp ]] || sources+=("$source")
@@ -71,6 +71,6 @@ if ((${#stale[@]})); then
   printf '%s\0' "${stale[@]}" | xargs -0 -n 4 -P "${FUZZ_JOBS:-$(nproc)}" \
     "$compiler" "${flags[@]}"
 fi
-"$compiler" -fsanitize=fuzzer,address,undefined "${objects[@]}" -lfmt -lsimdjson -o "$own/fuzz"
+"$compiler" -fsanitize=fuzzer,address,undefined "${objects[@]}" -lfmt -lsimdjson -lz -o "$own/fuzz"
 exec "$own/fuzz" "$own/corpus" "$seeds" -max_total_time="$seconds" -max_len=65536 -timeout=20 \
   -rss_limit_mb=2048 -dict="$here/$target.dict" -print_final_stats=1 -artifact_prefix="$own/"

@@ -9,6 +9,7 @@
 #include "report_folder.h"
 #include "results/document_io.h"
 #include "results/error.h"
+#include "results/gzip.h"
 #include "sample_document.h"
 #include "tools/card_recordings.h"
 #include "tools/commands.h"
@@ -52,7 +53,7 @@ TEST_CASE("Cards of one model are recorded beside each other, each with its page
   const Recordings to;
   Document card = quick_run();
   CHECK(to.add(card) == ExitCode::ok);
-  CHECK(read_document(to.root() / "h200/quick/result.json") == card);
+  CHECK(read_document(to.root() / "h200/quick/result.json.gz") == card);
   CHECK(std::filesystem::exists(to.root() / "h200/quick/report/README.md"));
   CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(ContainsSubstring("already")));
 
@@ -61,7 +62,7 @@ TEST_CASE("Cards of one model are recorded beside each other, each with its page
     CHECK(to.add(card) == ExitCode::ok);
   }
   const auto second = to.root() / "h200/cards/quick/2026-01-31-a1234567";
-  CHECK(std::filesystem::exists(second / "result.json"));
+  CHECK(std::filesystem::exists(second / "result.json.gz"));
   CHECK(std::filesystem::exists(second / "report/README.md"));
 
   Document own = quick_run();
@@ -77,7 +78,7 @@ TEST_CASE("Cards of one model are recorded beside each other, each with its page
 TEST_CASE("A recording that is broken is left out of the card check", "[recording]") {
   const Recordings to;
   CHECK(to.add(quick_run()) == ExitCode::ok);
-  std::ofstream(to.root() / "h200/quick/result.json") << "{";
+  std::ofstream(to.root() / "h200/quick/result.json.gz") << "{";
   Document own = quick_run();
   own.fingerprint.gpu_uuid_hash[0] = 'd';
   REQUIRE(card_of(own, to.root()));
@@ -91,13 +92,13 @@ TEST_CASE("A recording tells no paths and no addresses", "[recording]") {
                    "4 GB/s and/or 5 B/s of 1/2 stay"};
   card.probes[0].method = "(/usr/bin/nvcc)";
   CHECK(to.add(card) == ExitCode::ok);
-  const auto file = to.root() / "h200/quick/result.json";
+  const auto file = to.root() / "h200/quick/result.json.gz";
   const Document recorded = read_document(file);
   CHECK(recorded.warnings[0] == "cannot open (withheld), nor (withheld): ask (withheld)");
   CHECK(recorded.warnings[1] == card.warnings[1]);
   CHECK(recorded.probes[0].method == "((withheld))");
   CHECK(recorded.entries == card.entries);
-  CHECK_THAT(file_text(file), !ContainsSubstring("alice"));
+  CHECK_THAT(gunzip(file_text(file), 1 << 20, ""), !ContainsSubstring("alice"));
 }
 
 TEST_CASE("What is no whole measurement is refused", "[recording]") {

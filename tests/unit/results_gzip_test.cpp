@@ -1,0 +1,51 @@
+#include "results/gzip.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "report_folder.h"
+#include "results/document_io.h"
+#include "results/error.h"
+#include "sample_document.h"
+
+namespace fathom {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+TEST_CASE("What is packed is unpacked again, up to a limit", "[results]") {
+  for (const std::size_t size : {0u, 1u, 1u << 20, 3000001u}) {
+    const std::string text(size, 'x'), packed = gzip(text);
+    CHECK(is_gzip(packed));
+    CHECK(packed.size() < 4000);
+    CHECK(gunzip(packed, size, "f") == text);
+    if (size > 1 << 20)
+      CHECK_THROWS_MATCHES(gunzip(packed, 1000, "f.gz"), Error,
+                           MessageMatches(ContainsSubstring("f.gz unpacks to more than 1000")));
+  }
+  CHECK(!is_gzip("{}"));
+}
+
+TEST_CASE("A gzip file that is cut off or changed is refused", "[results]") {
+  const std::string packed = gzip(to_text(sample::empty_run()));
+  std::string changed = packed;
+  changed[packed.size() - 6] ^= 1;  // of its checksum
+  for (const std::string& bytes : {changed, packed.substr(0, packed.size() / 2),
+                                   packed.substr(0, packed.size() - 1), packed.substr(0, 2)})
+    CHECK_THROWS_MATCHES(gunzip(bytes, 1 << 20, "f.gz"), Error,
+                         MessageMatches(ContainsSubstring("f.gz is a broken or unfinished")));
+}
+
+TEST_CASE("A packed document is read as a plain one is", "[results]") {
+  const ReportFolder folder;
+  const auto plain = folder.path() / "r.json", packed = folder.path() / "r.json.gz";
+  write_document(sample::empty_run(), plain);
+  write_document(sample::empty_run(), packed);
+  CHECK(is_gzip(file_text(packed)));
+  CHECK(read_document(packed) == read_document(plain));
+}
+
+}  // namespace
+}  // namespace fathom
