@@ -18,14 +18,16 @@ struct Shown {
   double value = nothing;
   std::string unit{};
   std::optional<std::string> text{};
+  bool noisy = false;
   bool missing() const { return std::isnan(value) && !text; }
 };
 
 std::string shown_as(const Shown& shown, const std::string& format) {
   if (shown.text) return *shown.text;
-  if (format == "%") return format_percent(shown.value);
-  if (!format.empty()) return fmt::format(fmt::runtime("{:" + format + "}"), shown.value);
-  return format_quantity(shown.value, shown.unit);
+  return (shown.noisy ? "~" : "") +
+         (format == "%"    ? format_percent(shown.value)
+          : format.empty() ? format_quantity(shown.value, shown.unit)
+                           : fmt::format(fmt::runtime("{:" + format + "}"), shown.value));
 }
 
 /// Replaces what stands in braces, and drops what stands in brackets around a missing figure.
@@ -122,6 +124,8 @@ Fact median_fact(const FactRow& row, const std::vector<const Entry*>& entries) {
 }
 
 }  // namespace
+
+bool is_noisy(const Entry& entry) { return entry.verdict.status == VerdictStatus::noisy; }
 
 double metric_of(const Entry& entry) { return entry.metric.value.value_or(nothing); }
 double bound_of(const Entry& entry) { return entry.bound ? entry.bound->value : nothing; }
@@ -224,12 +228,17 @@ std::vector<std::string> Figures::evidence() const {
   return names;
 }
 
-std::string Figures::tell(const std::string& sentence, bool* any) const {
+std::string Figures::tell(const std::string& sentence, bool* any, bool mark_noisy) const {
   return told(
       sentence,
       [&](const std::string& name) -> Shown {
-        if (const auto found = known_.find(name); found != known_.end())
-          return {found->second.value, found->second.unit};
+        if (const auto found = known_.find(name); found != known_.end()) {
+          const Known& known = found->second;
+          return {known.value,
+                  known.unit,
+                  {},
+                  mark_noisy && known.entry != nullptr && is_noisy(*known.entry)};
+        }
         // "<quantity> <axis>": what its entry has there; "<quantity> opponent": who that is.
         for (const auto& [quantity, known] : known_) {
           if (known.entry == nullptr || !name.starts_with(quantity + " ")) continue;
@@ -251,7 +260,7 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   claim.author = row.source.author;
   claim.gpu = row.source.gpu;
   bool any = false;
-  const std::string sentence = figures.tell(row.sentence, &any);
+  const std::string sentence = figures.tell(row.sentence, &any, false);
   if (any) {
     claim.figure = sentence;
     claim.evidence = figures.evidence();
@@ -271,7 +280,7 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
                                                          : left_out;
   if (any && !applies) {
     claim.verdict = ClaimVerdict::does_not_apply;
-    claim.figure += (claim.figure.empty() ? "" : ": ") + figures.tell(row.unmet);
+    claim.figure += (claim.figure.empty() ? "" : ": ") + figures.tell(row.unmet, nullptr, false);
   } else if (failed > 0 && (row.rule != Rule::cases || (held == 0 && missing == 0))) {
     claim.verdict = ClaimVerdict::refuted;
   } else if (failed > 0 && held > 0) {
@@ -346,14 +355,19 @@ Fact evaluate(const FactRow& row, std::span<const Entry> entries) {
   return fact;
 }
 
-std::string answer_from(const std::vector<Fact>& facts, const std::string& sentence) {
+std::string answer_from(const std::vector<Fact>& facts, std::span<const Entry> entries,
+                        const std::string& sentence) {
   if (std::ranges::none_of(facts, [](const Fact& f) { return f.value.has_value(); })) return "";
   return told(
       sentence,
       [&](const std::string& id) -> Shown {
         const auto fact = std::ranges::find(facts, id, &Fact::id);
         if (fact == facts.end() || !fact->value) return {};
-        return {*fact->value, fact->unit};
+        const bool noisy = std::ranges::any_of(entries, [&](const Entry& entry) {
+          return is_noisy(entry) &&
+                 std::ranges::find(fact->evidence, entry.name) != fact->evidence.end();
+        });
+        return {*fact->value, fact->unit, {}, noisy};
       },
       nullptr);
 }
@@ -373,7 +387,7 @@ Findings evaluate(const Conclusions& rows, std::span<const Entry> entries) {
     for (Fact& fact : part(entries)) findings.facts.push_back(std::move(fact));
   findings.views = rows.views;
   if (!findings.facts.empty()) {
-    findings.answer = answer_from(findings.facts, rows.answer);
+    findings.answer = answer_from(findings.facts, entries, rows.answer);
   } else if (!rows.answer.empty()) {
     bool any = false;
     const std::string answer = Figures(rows.reading, entries).tell(rows.answer, &any);

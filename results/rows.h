@@ -102,8 +102,9 @@ class Figures {
   /// The entry that a quantity is of; null for sums and formulas.
   const Entry* entry(const std::string& name) const;
   std::vector<std::string> evidence() const;
-  /// The sentence with its figures; `any`: whether it has one that is not missing.
-  std::string tell(const std::string& sentence, bool* any = nullptr) const;
+  /// The sentence with its figures, those of noisy entries as ~1.2; `any`: whether it has one that
+  /// is not missing.
+  std::string tell(const std::string& sentence, bool* any = nullptr, bool mark_noisy = true) const;
   /// Why one of these is missing: the first that has a reason.
   std::string why_missing() const;
 
@@ -172,8 +173,10 @@ Fact evaluate(const FactRow& row, std::span<const Entry> entries);
 /// The same fact without a value.
 Fact unmeasured(const Fact& fact, std::string reason);
 
-/// A sentence with facts by their ids in braces; empty where none of all the facts has a value.
-std::string answer_from(const std::vector<Fact>& facts, const std::string& sentence);
+/// A sentence with facts by their ids in braces, as ~1.2 where one of their entries is noisy; empty
+/// where none of all the facts has a value.
+std::string answer_from(const std::vector<Fact>& facts, std::span<const Entry> entries,
+                        const std::string& sentence);
 
 /// Multiplies a fact's value and interval.
 void scale(Fact& fact, double factor);

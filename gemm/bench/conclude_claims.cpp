@@ -297,7 +297,7 @@ std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
     add(row);
     // What was measured stands without the counter that would decide.
     if (claims.back().verdict == ClaimVerdict::not_measured)
-      claims.back().figure = Figures(row.reading, entries).tell(row.sentence);
+      claims.back().figure = Figures(row.reading, entries).tell(row.sentence, nullptr, false);
   }
   claims.push_back(registers_buffered(entries));
   add(conflicts_of_doubles());

@@ -215,7 +215,7 @@ Findings conclude(std::span<const Entry> entries) {
   Findings findings = evaluate({.facts = fact_rows(entries), .views = views(entries)}, entries);
   const auto peer = std::ranges::find(findings.facts, "peer.bandwidth", &Fact::id);
   findings.answer = answer_from(
-      findings.facts,
+      findings.facts, entries,
       "The link to the host carries {host.bandwidth} to the GPU and {host.d2h_bandwidth} back from "
       "and to pinned memory, {host.bidirectional_bandwidth} both ways together, "
       "{host.pageable_bandwidth} from pageable memory" +

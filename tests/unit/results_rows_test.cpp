@@ -87,15 +87,28 @@ TEST_CASE("a fact is its entry's figure, or says why there is none", "[results]"
                        {{"x", "a"}},
                        "x is {x}, one of {cases:.0f}",
                        "left out"};
-  const Fact fact = evaluate(wanted, entries_of(5, 8));
+  std::vector<Entry> entries = entries_of(5, 8);
+  const Fact fact = evaluate(wanted, entries);
   CHECK(fact.value == 5);
   CHECK(fact.method == "x is a, one of 1");
   CHECK(fact.evidence == std::vector<std::string>{"A"});
   const Fact missing = evaluate(wanted, {});
   CHECK(missing.reason == "left out");
-  CHECK(answer_from({fact}, "L moves {l.bandwidth} and {none}.") ==
+  CHECK(answer_from({fact}, entries, "L moves {l.bandwidth} and {none}.") ==
         "L moves 5 B/s and (not measured).");
-  CHECK(answer_from({missing}, "L moves {l.bandwidth}.").empty());
+  CHECK(answer_from({missing}, entries, "L moves {l.bandwidth}.").empty());
+}
+
+TEST_CASE("an answer marks what is noisy, and a claim leaves that to its row", "[results]") {
+  std::vector<Entry> entries = entries_of(5, 8);
+  entries[0].verdict.status = VerdictStatus::noisy;
+  const FactRow from_a{{"l.bandwidth", "L", "bandwidth", "B/s"}, {{"x", "a"}}};
+  const FactRow from_b{{"m.bandwidth", "M", "bandwidth", "B/s"}, {{"x", "b"}}};
+  CHECK(answer_from({evaluate(from_a, entries), evaluate(from_b, entries)}, entries,
+                    "{l.bandwidth:.0f} and {m.bandwidth:.0f}.") == "~5 and 8.");
+  const Figures figures(row().reading, entries);
+  CHECK(figures.tell("{a:.0f} and {b:.0f}") == "~5 and 8");
+  CHECK(figures.tell("{a:.0f}", nullptr, false) == "5");
 }
 
 TEST_CASE("a fact is the median of its entries, and may turn out to be none", "[results]") {
