@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "results/fail.h"
+#include "results/gzip.h"
 
 namespace fathom {
 namespace {
@@ -177,7 +178,7 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
     if (text.size() > limit) refuse_size();
   }
   if (file.bad()) fail_read(path, std::strerror(errno));
-  return text;
+  return path.extension() == ".gz" ? gunzip(text, limit, path.string()) : text;
 }
 
 }  // namespace fathom

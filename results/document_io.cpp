@@ -59,9 +59,7 @@ Document parse_document(std::string_view text, const std::string& origin) {
 }
 
 Document read_document(const fs::path& path) {
-  const std::string bytes = read_file_up_to(path, document_size_limit);
-  return parse_document(
-      is_gzip(bytes) ? gunzip(bytes, document_size_limit, path.string()) : bytes, path.string());
+  return parse_document(read_file_up_to(path, document_size_limit), path.string());
 }
 
 void write_document(const Document& document, const fs::path& path) {

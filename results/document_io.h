@@ -49,7 +49,7 @@ Document document_of_fields(const nlohmann::json& json, const std::string& origi
 /// any result; and Error(document_version) for another version of the schema.
 Document parse_document(std::string_view text, const std::string& origin);
 
-/// Reads a file as above, or one that gzip packed; Error(bad_input) if it cannot be read.
+/// Reads a file as above, packed by gzip if its name ends with ".gz"; Error(bad_input) if it cannot be read.
 Document read_document(const std::filesystem::path& path);
 
 /// Replaces the file in one step, packed by gzip if its name ends with ".gz": whoever reads it, and whatever crashes, finds the old text or the

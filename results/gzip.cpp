@@ -21,8 +21,6 @@ Bytef* input(std::string_view bytes) {  // zlib reads only, but has no const
 
 }  // namespace
 
-bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
-
 std::string gzip(std::string_view text) {
   z_stream stream{};
   if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, gzip_window_bits, usual_memory,

@@ -23,8 +23,8 @@ add() { # FOLDER NAME...
   local name
   for name in "${@:2}"; do sources+=("$root/$1/$name.cpp"); done
 }
-add results atomic_file clean_text distributions format json_fields json_place query statistics \
-  strict_json utc_time
+add results atomic_file clean_text distributions format gzip json_fields json_place query \
+  statistics strict_json utc_time
 case $target in
   gate)
     seeds=$here/corpus
@@ -38,7 +38,7 @@ case $target in
   page)
     seeds=$here/pages
     add tests/fuzz page_fuzz
-    add results document_from_json document_io document_to_json gzip
+    add results document_from_json document_io document_to_json
     add models roofline
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do
       [[ $source == */fleet/main.cpp ]] || sources+=("$source")

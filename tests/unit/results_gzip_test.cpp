@@ -18,14 +18,12 @@ using Catch::Matchers::MessageMatches;
 TEST_CASE("What is packed is unpacked again, up to a limit", "[results]") {
   for (const std::size_t size : {0u, 1u, 1u << 20, 3000001u}) {
     const std::string text(size, 'x'), packed = gzip(text);
-    CHECK(is_gzip(packed));
     CHECK(packed.size() < 4000);
     CHECK(gunzip(packed, size, "f") == text);
     if (size > 1 << 20)
       CHECK_THROWS_MATCHES(gunzip(packed, 1000, "f.gz"), Error,
                            MessageMatches(ContainsSubstring("f.gz unpacks to more than 1000")));
   }
-  CHECK(!is_gzip("{}"));
 }
 
 TEST_CASE("A gzip file that is cut off or changed is refused", "[results]") {
@@ -43,7 +41,7 @@ TEST_CASE("A packed document is read as a plain one is", "[results]") {
   const auto plain = folder.path() / "r.json", packed = folder.path() / "r.json.gz";
   write_document(sample::empty_run(), plain);
   write_document(sample::empty_run(), packed);
-  CHECK(is_gzip(file_text(packed)));
+  CHECK(file_text(packed).starts_with("\x1f\x8b"));
   CHECK(read_document(packed) == read_document(plain));
 }
 
