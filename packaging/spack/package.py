@@ -26,6 +26,7 @@ class Fathom(Package, CudaPackage):
     depends_on("simdjson@3.0:")
     depends_on("pugixml@1.12:")
     depends_on("fmt@9:")
+    depends_on("zlib-api")
     depends_on("benchmark@1.7.1:", when="+cuda")
     depends_on("cuda@12.8:", when="+cuda")
     depends_on("mpi", when="+mpi")
