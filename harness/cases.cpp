@@ -1,7 +1,5 @@
 #include "harness/cases.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "harness/cuda_check.h"
@@ -28,6 +26,13 @@ void add_axes(Case& c, const Axes& axes, bool sizes) {
   }
   std::erase(c.name, ',');
   std::ranges::replace(c.name, ' ', '-');
+}
+
+int shared_for_blocks(const DeviceFacts& device, int blocks) {
+  const std::size_t usable =
+      std::min(device.shared_bytes_per_sm / blocks - device.reserved_shared_bytes_per_block,
+               device.shared_bytes_per_block_max);
+  return static_cast<int>(usable / 1024 * 1024);
 }
 
 std::function<void()> poisoning(Context& context, std::vector<Buffer> buffers) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -40,6 +42,21 @@ std::optional<std::string> none_wrong(Context& context,
 
 /// Device memory that holds these bytes when this returns.
 Buffer upload(Context& context, const std::string& role, std::span<const std::byte> bytes);
+
+/// Nothing if each element of the output is `wanted` of its number, NaN never being so; else which
+/// is not, as "the sum of block 3 is 1 instead of 2".
+template <class T, class Wanted>
+std::optional<std::string> check_elements(const Buffer& out, cudaStream_t stream,
+                                          const std::string& what, const Wanted& wanted) {
+  const std::vector<T> found = copy_to_host<T>(out, stream);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (const T want = wanted(i); !(found[i] == want))
+      return fmt::format("{} {} is {} instead of {}", what, i, found[i], want);
+  return std::nullopt;
+}
+
+/// Dynamic shared memory that leaves an SM room for exactly so many blocks, in whole KiB.
+int shared_for_blocks(const DeviceFacts& device, int blocks);
 
 /// Nothing if the first `bytes` bytes are the same, else how many are not.
 std::optional<std::string> check_copied(const std::byte* source, const std::byte* copy,

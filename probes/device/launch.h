@@ -31,6 +31,32 @@ int resident_blocks_of(void (*kernel)(Parameters...), int threads, std::size_t d
   return blocks;
 }
 
+/// Lets the kernel have so much dynamic shared memory, and says how many blocks an SM then holds.
+template <class... Parameters>
+int resident_blocks_with(void (*kernel)(Parameters...), int threads, int dynamic_shared) {
+  FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic_shared));
+  return resident_blocks_of(kernel, threads, static_cast<std::size_t>(dynamic_shared));
+}
+
+/// A grid as a probe asks for it; `dynamic_shared` in bytes.
+struct Blocks {
+  int blocks, threads;
+  int dynamic_shared = 0;
+};
+
+/// Launches a kernel that a header declares, from a file that the host's compiler compiles too.
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), const Blocks& grid, cudaStream_t stream,
+            Arguments... arguments) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(grid.blocks));
+  config.blockDim = dim3(static_cast<unsigned>(grid.threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(grid.dynamic_shared);
+  config.stream = stream;
+  FATHOM_CUDA(cudaLaunchKernelEx(&config, kernel, arguments...));
+}
+
 /// A launch in clusters of `size` blocks; without clusters where that is 1.
 class ClusterLaunch {
  public:

@@ -119,14 +119,9 @@ Workload walk_workload(Context& context, Level level, std::uint32_t chunks, int 
   return workload_of(
       context, {sums}, [=] { launch_walk(level, walk, blocks, stream); },
       [=]() -> std::optional<std::string> {
-        const auto found = copy_to_host<std::uint32_t>(sums, stream);
-        for (std::uint32_t block = 0; block < found.size(); ++block) {
-          const std::uint32_t want = expected_sum(expected, block, turns);
-          if (found[block] != want)
-            return fmt::format("the sum of block {} is {:#x} instead of {:#x}", block, found[block],
-                               want);
-        }
-        return std::nullopt;
+        return check_elements<std::uint32_t>(
+            sums, stream, "the sum of block",
+            [&](std::size_t i) { return expected_sum(expected, i, turns); });
       });
 }
 
@@ -212,9 +207,8 @@ Workload rest_workload(Context& context, int blocks) {
   return workload_of(
       context, {out}, [=] { launch_rest(rest_turns, out.as<std::uint32_t>(), blocks, stream); },
       [=]() -> std::optional<std::string> {
-        for (const std::uint32_t turns : copy_to_host<std::uint32_t>(out, stream))
-          if (turns != rest_turns) return fmt::format("a thread rested {} times", turns);
-        return std::nullopt;
+        return check_elements<std::uint32_t>(out, stream, "the count of thread",
+                                             [](std::size_t) { return rest_turns; });
       });
 }
 

@@ -31,14 +31,6 @@ std::string name_of(GridKind grid) {
   return grid == GridKind::one_shot ? "one-shot" : "persistent";
 }
 
-/// Dynamic shared memory that leaves room for exactly `blocks` blocks per SM.
-int shared_for_blocks(const DeviceFacts& device, int blocks) {
-  const std::size_t share = device.shared_bytes_per_sm / blocks;
-  const std::size_t usable =
-      std::min(share - device.reserved_shared_bytes_per_block, device.shared_bytes_per_block_max);
-  return static_cast<int>(usable / 1024 * 1024);
-}
-
 std::vector<Configuration> configurations(const DeviceFacts& device) {
   std::vector<Configuration> result;
   // O1, O2: block sizes, as a kernel usually is.

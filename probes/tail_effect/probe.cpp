@@ -10,6 +10,7 @@
 #include "models/warp_access.h"
 #include "models/waves.h"
 #include "probes/claims.h"
+#include "probes/device/launch.h"
 #include "probes/tail_effect/kernels.h"
 
 namespace fathom::tail_effect {
@@ -30,18 +31,11 @@ constexpr std::size_t chunk_bytes = 1 << 20;
 // not notice its neighbour; 1024 fill them twice over.
 constexpr int blocks_per_sm = 2, few_threads = 128, many_threads = 1024;
 
-int dynamic_shared_for(const DeviceFacts& device) {
-  const auto usable =
-      std::min(device.shared_bytes_per_sm / blocks_per_sm - device.reserved_shared_bytes_per_block,
-               device.shared_bytes_per_block_max);
-  return static_cast<int>(usable / 1024 * 1024);
-}
-
 Workload prepare_chain(Context& context, int iterations, const Blocks& grid) {
   cudaStream_t stream = context.stream();
   const Buffer out = context.buffers().output("out", sizeof(float) * grid.blocks * grid.threads);
   return workload_of(
-      context, {out}, [=] { launch_chain(out.as<float>(), iterations, grid, stream); },
+      context, {out}, [=] { launch(fma_chain, grid, stream, out.as<float>(), iterations); },
       [=]() -> std::optional<std::string> {
         float wanted[models::warp_size];  // fma on the host rounds as on the GPU
         for (int lane = 0; lane < models::warp_size; ++lane) {
@@ -49,24 +43,19 @@ Workload prepare_chain(Context& context, int iterations, const Blocks& grid) {
           for (int i = 0; i < iterations * steps_per_iteration; ++i)
             wanted[lane] = std::fma(wanted[lane], factor, addend);
         }
-        const std::vector<float> host = copy_to_host<float>(out, stream);
-        for (std::size_t thread = 0; thread < host.size(); ++thread) {
-          const float expected = wanted[thread % models::warp_size];
-          if (host[thread] == expected) continue;  // NaN equals nothing, so poison is found too
-          return fmt::format("thread {} ended its chain at {} instead of {}", thread, host[thread],
-                             expected);
-        }
-        return std::nullopt;
+        return check_elements<float>(out, stream, "the end of the chain of thread",
+                                     [&](std::size_t i) { return wanted[i % models::warp_size]; });
       });
 }
 
 Workload prepare_copy(Context& context, const Blocks& grid) {
   cudaStream_t stream = context.stream();
-  const std::size_t bytes = chunk_bytes * grid.blocks;
+  const std::size_t bytes = chunk_bytes * grid.blocks, vectors = chunk_bytes / sizeof(uint4);
   const Buffer src = context.buffers().input("src", bytes);
   const Buffer dst = context.buffers().output("dst", bytes);
-  return copying(context, src, dst,
-                 [=] { launch_copy(src.data, dst.data, chunk_bytes, grid, stream); });
+  return copying(context, src, dst, [=] {
+    launch(chunk_copy, grid, stream, src.as<uint4>(), dst.as<uint4>(), vectors);
+  });
 }
 
 /// What all kinds of block have in common, in a grid of `blocks`.
@@ -139,7 +128,7 @@ Case copy_case(const DeviceFacts& device, const models::Grid& grid, const Blocks
 
 std::vector<Case> cases(const DeviceFacts& device) {
   std::vector<Case> all;
-  const int shared = dynamic_shared_for(device);
+  const int shared = shared_for_blocks(device, blocks_per_sm);
   const auto add = [&](auto make, int resident, int threads) {
     // Quarters of a wave up to four, and one block past each of the first two whole waves, where
     // a staircase is at its worst.
@@ -152,8 +141,8 @@ std::vector<Case> cases(const DeviceFacts& device) {
                          {blocks, threads, shared}));
   };
   for (const int threads : {few_threads, many_threads})
-    add(chain_case, resident_chains(threads, shared), threads);
-  add(copy_case, resident_copies(many_threads, shared), many_threads);
+    add(chain_case, resident_blocks_with(fma_chain, threads, shared), threads);
+  add(copy_case, resident_blocks_with(chunk_copy, many_threads, shared), many_threads);
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "probes/device/launch.h"
 #include "probes/tail_effect/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -17,9 +18,10 @@ TEST_CASE("chains end where the host's do", "[gpu][tail_effect][sanitized]") {
   const Buffer out = pool.buffers.output("out", blocks * threads * sizeof(float));
   for (const int dynamic_shared : {0, 50 * 1024}) {
     CAPTURE(dynamic_shared);
-    CHECK(resident_chains(threads, dynamic_shared) > 0);
+    CHECK(resident_blocks_with(fma_chain, threads, dynamic_shared) > 0);
     pool.buffers.poison(out);
-    launch_chain(out.as<float>(), iterations, {blocks, threads, dynamic_shared}, pool.stream.get());
+    launch(fma_chain, {blocks, threads, dynamic_shared}, pool.stream.get(), out.as<float>(),
+           iterations);
     const std::vector<float> ends = copy_to_host<float>(out, pool.stream.get());
     for (std::size_t thread = 0; thread < ends.size(); ++thread) {
       float x = start_value(static_cast<int>(thread % 32));
@@ -41,9 +43,10 @@ TEST_CASE("chunks are copied whole and nothing else is", "[gpu][tail_effect][san
     const Buffer dst = pool.buffers.output("dst", bytes);
     for (const int dynamic_shared : {0, 50 * 1024}) {
       CAPTURE(vectors, dynamic_shared);
-      CHECK(resident_copies(threads, dynamic_shared) > 0);
+      CHECK(resident_blocks_with(chunk_copy, threads, dynamic_shared) > 0);
       pool.buffers.poison(dst);
-      launch_copy(src.data, dst.data, chunk, {blocks, threads, dynamic_shared}, pool.stream.get());
+      launch(chunk_copy, {blocks, threads, dynamic_shared}, pool.stream.get(), src.as<uint4>(),
+             dst.as<uint4>(), vectors);
       CHECK(count_different_bytes(src.data, dst.data, bytes, pool.stream.get()) == 0);
       CHECK_FALSE(pool.buffers.guards_intact().has_value());
     }
