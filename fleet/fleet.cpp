@@ -73,7 +73,7 @@ bool before(const FleetGpu& a, const FleetGpu& b) {
          std::tie(b.summary.host, b.summary.gpu, b.summary.date, b.where);
 }
 
-/// Of one card's several summaries the latest stays. A card without a hash, one that failed before
+/// The latest of one card's summaries stays. A card without a hash, one that failed before
 /// it was known, is known by its place.
 void keep_latest(Fleet& fleet) {
   std::ranges::sort(fleet.gpus, before);

@@ -51,7 +51,7 @@ struct Fleet {
 struct Expected {
   std::optional<std::size_t> gpus;
   std::vector<std::string> hosts;
-  /// Of this run only, whatever others have left beside it; empty: of all.
+  /// The run that counts, whatever others have left beside it; empty: all of them.
   std::string run;
 };
 
@@ -63,13 +63,13 @@ void tell_machines_apart(Fleet& fleet);
 /// Takes out of a fleet the figures that no measurement gives: negative ones, and 0 where it is no
 /// count or share. They are missing, and so is what a card's peers have and it has not: cards of
 /// its model, suite and build, that were measured in the same parts and collect the same counters.
-/// A card that misses a figure is incomplete. Of links the same, without peers.
+/// A card that misses a figure is incomplete. Links are treated the same, without peers.
 void find_missing_figures(Fleet& fleet);
 
-/// Of summaries with their places.
+/// Makes a fleet of summaries with their places.
 class FleetBuilder {
  public:
-  /// Of two summaries of one GPU the later counts. Thread-safe.
+  /// The later of two summaries of one GPU counts. Thread-safe.
   void add(GpuSummary&& summary, std::filesystem::path where);
   void add(HostLinks&& links);
   void add(Problem&& problem);
@@ -87,8 +87,8 @@ class FleetBuilder {
 };
 
 /// Reads what runs left in a folder and those below: gpu.json and links.json, and result.json where
-/// neither sums it up; what else ends in .json is looked into. Of one run only (Expected) its own
-/// gpu.json and links.json count, and what others left there half-written is not its problem. A
+/// neither sums it up; what else ends in .json is looked into. For one run only (Expected) its
+/// own gpu.json and links.json count, and what others left there half-written is not its problem. A
 /// file that is half-written or none of ours becomes a problem, and so does what is missing. Reads
 /// with `threads` threads. Throws Error(bad_input) if there is no such folder, or nothing in it.
 Fleet read_fleet(const std::filesystem::path& folder, const Expected& expected,

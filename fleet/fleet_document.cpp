@@ -111,7 +111,7 @@ std::string fleet_document(const Fleet& fleet, const Outliers& outliers) {
     for (const auto& value : setting.values) {
       Json hosts = Json::array();
       for (const std::size_t gpu : value.gpus) hosts.push_back(name_of(fleet.gpus[gpu].summary));
-      // Of the most frequent value nobody wants to know who has it.
+      // Nobody wants to know who has the most frequent value.
       const bool most = &value == &setting.values.front();
       values.push_back({{"value", value.value},
                         {"cards", value.gpus.size()},

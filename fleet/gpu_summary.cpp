@@ -26,7 +26,7 @@ bool usable(const Entry& entry) {
   }
 }
 
-/// Of the run's own making: the interval of the median, or how far separate rounds are apart.
+/// The run's own noise: the interval of the median, or how far separate rounds are apart.
 double noise_of(const Entry& entry) {
   double noise = entry.repeatability.value_or(0);
   const double value = std::abs(entry.metric.value.value_or(0));

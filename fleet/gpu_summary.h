@@ -114,7 +114,7 @@ inline constexpr int summary_version = 1;
 /// Which figures a document holds.
 enum class Phase { alone, together };
 
-/// Adds a run's metrics, telemetry and settings. Of an entry's repetitions the median counts; an
+/// Adds a run's metrics, telemetry and settings. The median of an entry's repetitions counts; an
 /// entry whose verdict says that its value must not be used is left out. Figures that an earlier
 /// document of the same phase gave stay. Identity and settings are the first document's.
 void add_document(GpuSummary& summary, const Document& document, Phase phase);

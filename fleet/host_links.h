@@ -49,7 +49,7 @@ inline constexpr std::string_view links_file = "links.json";
 inline constexpr std::string_view links_key = "fathom_fleet_links";
 inline constexpr int links_version = 1;
 
-/// Of a document of the probe `links`.
+/// From a document of the probe `links`.
 HostLinks links_of(const std::string& host, const Document& document);
 
 /// The text of links.json.

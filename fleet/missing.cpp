@@ -42,7 +42,7 @@ bool has(const FleetGpu& gpu, std::size_t metric, const State& state) {
   return bool(gpu.at(metric).*state.figure);
 }
 
-/// Of the probe whose metric it is: cases that only counters decide are not on every card.
+/// Whether it collects the probe's counters: cases that only counters decide are not on every card.
 bool collects_counters(const GpuSummary& s, std::string_view probe) {
   return s.no_counters.empty() &&
          (s.counters_of.empty() || std::ranges::count(s.counters_of, probe) > 0);

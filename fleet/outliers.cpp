@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t fewest_cards = 3;
 constexpr double assumed_freedom = 30;
-/// Of the median absolute deviation against the standard deviation, for normal samples.
+/// The efficiency of the median absolute deviation against the standard deviation, for normal
+/// samples.
 constexpr double spread_efficiency = 0.37;
 
 /// One card's gap in one metric, and what is known of its noise beforehand.

@@ -57,7 +57,7 @@ class BaselineFolder {
     std::vector<std::string> unreadable;  ///< why a file is no run, a sentence each
   };
   /// Removes runs, temporary files that are an hour old, and files that hold no run of any version.
-  /// Of all these only what `add` made. Throws Error(bad_input) where there is no such folder.
+  /// It removes only what `add` made. Throws Error(bad_input) where there is no such folder.
   Pruned prune(const Pruning& pruning) const;
 
  private:

@@ -69,7 +69,7 @@ class PairedCheck {
     return taken;
   }
 
-  /// Of a round that failed, whether it is the head's own fault: it fails again although the base,
+  /// Whether a round failed by the head's own fault: it fails again although the base,
   /// in a round between, does not. Its rounds are added.
   bool head_never_works(Rounds& all) {
     if (!all.head.empty()) return false;

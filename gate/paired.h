@@ -35,8 +35,8 @@ class RoundSource {
 
 struct PairedOptions {
   int rounds = 2;  ///< of all metrics, per side; even
-  /// Of the suspects, per side; 0: as many as the test needs, with some to spare. More are taken
-  /// where so few could not be sure of them.
+  /// Rounds of the suspects, per side; 0: as many as the test needs, and some to spare. More are
+  /// taken where so few could not be sure of them.
   int confirmation_rounds = 0;
   std::size_t max_suspects = 32;
   double time_limit_s = 180;      ///< of the check: no round begins that would pass it

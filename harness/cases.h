@@ -62,8 +62,8 @@ int shared_for_blocks(const DeviceFacts& device, int blocks);
 std::optional<std::string> check_copied(const std::byte* source, const std::byte* copy,
                                         std::size_t bytes, cudaStream_t stream);
 
-/// Clocks of each block, from its first warp's start to its last warp's end. Of every warp there
-/// are `per_warp` values, the first two of which are its start and its end.
+/// Clocks of each block, from its first warp's start to its last warp's end. Each warp has
+/// `per_warp` values, the first two of which are its start and its end.
 std::vector<double> clocks_of_blocks(std::span<const long long> clocks, int warps,
                                      int per_warp = 2);
 

@@ -8,14 +8,14 @@
 
 namespace fathom {
 
-/// Of the SM that runs the caller, in its clocks.
+/// The clock of the SM that runs the caller.
 __device__ inline std::int64_t clock_now() {
   std::int64_t t;
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
   return t;
 }
 
-/// Of the whole GPU. Its steps are far coarser than a nanosecond.
+/// The timer of the whole GPU. Its steps are far coarser than a nanosecond.
 __device__ inline std::int64_t nanoseconds_now() {
   std::int64_t t;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)::"memory");

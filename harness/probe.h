@@ -31,7 +31,7 @@ struct ProbeOption {
   enum class Kind { whole_number, number, text, flag };
   std::string name;         ///< "patterns": --patterns N
   std::string description;  ///< for --help, without the defaults
-  // Of a whole number:
+  // If it is a whole number:
   std::int64_t quick = 0, standard = 0;  ///< its value in each suite unless it is given
   std::int64_t least = 1, most = 0;      ///< 0 at least
   Kind kind = Kind::whole_number;
@@ -59,8 +59,8 @@ class Context {
   cudaStream_t stream() const { return stream_; }
   BufferPool& buffers() { return buffers_; }
   std::uint64_t seed() const { return seed_; }
-  /// Of one of the probe's own whole numbers; throws std::out_of_range for a name that it did not
-  /// declare.
+  /// The value of one of the probe's own whole numbers; throws std::out_of_range for a name that it
+  /// did not declare.
   std::int64_t option(const std::string& name) const {
     return std::get<std::int64_t>(options_.at(name));
   }
@@ -92,7 +92,8 @@ struct Workload {
   /// held back behind other work nor captured into a graph. It should then take long against the
   /// microseconds of a launch, or repeat what it times.
   bool host_paced = false;
-  /// Of what a graph cannot hold (cudaMemcpyPeerAsync) a sample is one launch, however short.
+  /// False for what a graph cannot hold (cudaMemcpyPeerAsync): a sample is one launch, however
+  /// short.
   bool capturable = true;
   /// What a case that is measured by its energy runs over and over in place of `launch`: the same
   /// work on data that nobody can check. Empty: `launch` itself.
@@ -153,7 +154,7 @@ struct SustainedLoad {
   double lead_in_s = 2;  ///< before anything is measured
   double turn_s = 0.5;   ///< half a second at least, for some steps of the energy counter
   int turns = 8;         ///< of each workload
-  /// Of each turn before its energy counts: the counter forgets what the turn before took. Less
+  /// Before a turn's energy counts: the counter forgets what the turn before took. Less
   /// than EnergyLoop's, since no clock has to settle.
   double settle_s = 0.15;
 };

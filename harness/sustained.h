@@ -30,7 +30,7 @@ struct SustainedEnergy {
   double half_width = 0;  ///< of the median turn's interval (95 % from six turns on), over `joules`
 };
 
-/// Of turns that have their energy; nothing if none has.
+/// From the turns whose energy is known; nothing if there are none.
 std::optional<SustainedEnergy> energy_of(std::span<const SustainedTurn> turns);
 
 /// Whose turn it is: A B C C B A, and so on.

@@ -35,7 +35,7 @@ GpuHealth read_gpu_health(const Reading<NvmlDevice>& gpu) {
 std::vector<VisibleDevice> visible_devices(const NvmlLibrary& nvml) {
   std::vector<VisibleDevice> gpus;
   const int count = count_cuda_devices().count;
-  // Of no GPU the first says why there is none.
+  // Where there is no GPU, the first says why.
   for (int ordinal = 0; ordinal < std::max(1, count); ++ordinal) {
     const CudaDevice device = read_cuda_device(ordinal, nvml);
     gpus.push_back({device, read_gpu_health(nvml.device_by_pci_bus_id(device.pci_bus_id))});

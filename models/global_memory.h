@@ -83,7 +83,7 @@ struct StructPattern {
   std::uint64_t struct_bytes = 16;  ///< sizeof
   std::uint64_t member_offset = 0;  ///< offsetof
   std::uint64_t member_bytes = 4;   ///< e.g. 12 for a float3; all of the structure: struct_bytes
-  /// Of one instruction, see `member_instruction_bytes`; 0: as wide as that.
+  /// What one instruction moves, see `member_instruction_bytes`; 0: as wide as that.
   int bytes_per_instruction = 0;
   std::uint64_t base_offset = 0;  ///< address of the array, modulo the sector at least
   int threads_per_block = 256;

@@ -15,7 +15,7 @@ constexpr std::string_view azure_nccl =
 constexpr std::string_view azure_h100 =
     "Azure AI-benchmarking-guide, ND_H100_v5_results.md (September 2024)";
 constexpr std::string_view hgx = "github.com/NVIDIA/nccl issue 1264, p2pBandwidthLatencyTest";
-/// Of the authors of "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking and
+/// By the authors of "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking and
 /// Multiple Level Analysis", arXiv 2501.12084, whose tables name the card.
 constexpr std::string_view luo_random =
     "Luo et al., NVIDIA-Hopper-Benchmark, random_latency/h800_pcie.txt (May 2025)";
@@ -33,7 +33,7 @@ constexpr std::string_view h200 = "H200", gh200 = "GH200", h100 = "H100 SXM", nv
 
 constexpr double giga = 1e9, tera = 1e12, gibi = 1073741824.0;
 
-// Of each fact what is closest to an H200 comes first: a GH200 has its 60 MiB of L2 and its 1980
+// For each fact, what is closest to an H200 comes first: a GH200 has its 60 MiB of L2 and its 1980
 // MHz. A chip's newest figure comes before its older ones.
 constexpr PublishedFigure figures[] = {
     // Latencies of a chase through lines in random order. RRZE's have no arithmetic between loads.

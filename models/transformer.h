@@ -39,7 +39,7 @@ struct TransformerShape {
 struct TransformerParameters {
   double total = 0;
   double active = 0;  ///< that a token passes, all of them without experts; "12.9B active"
-  /// Of weights that a token is multiplied with: `active` without the tables that are looked up.
+  /// Weights that a token is multiplied with: `active` without the tables that are looked up.
   double multiplied = 0;
   double output_head = 0;    ///< of `multiplied`, the output projection: for sampled tokens only
   double routed = 0;         ///< of `total`, all experts that tokens are routed to

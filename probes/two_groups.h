@@ -14,7 +14,7 @@ struct TwoGroups {
   double separation = 0;
 };
 
-/// Of these on, two groups are taken to be there.
+/// From this separation on, two groups are taken to be there.
 inline constexpr double bimodal_separation = 0.8;
 
 /// Leaves out the lowest and the highest 1 %: refreshes and the like are no group. Throws

@@ -44,7 +44,7 @@ double noise_of(double value, const std::optional<Interval>& interval, const Ent
   return std::max(within, entry ? entry->repeatability.value_or(0) : 0);
 }
 
-/// Of a card's memory and links, what people rent it for first.
+/// What people rent a card for first: its memory and links.
 constexpr std::array card_facts{"dram.bandwidth", "dram.latency",   "l2.bandwidth",
                                 "l2.latency",     "host.bandwidth", "peer.bandwidth"};
 

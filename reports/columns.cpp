@@ -129,7 +129,7 @@ Column share_column(std::string name, const EntryList& entries, const Figure& sh
   return column;
 }
 
-/// Of the bound as it is at the clock that was measured, where it grows with the clock.
+/// The share of the bound as it is at the clock that was measured, where it grows with the clock.
 std::optional<double> share_at_clock(const Entry& entry) {
   const auto share = reports::share_of_bound(entry);
   const auto clock = sm_clock_of(entry);
@@ -137,7 +137,7 @@ std::optional<double> share_at_clock(const Entry& entry) {
   return *share * *entry.bound->clock_hz / *clock;
 }
 
-/// Of one of the view's levels, by its label.
+/// For one of the view's levels, by its label.
 Column level_column(const std::string& label, const EntryList& entries,
                     const std::vector<PlotLevel>& levels) {
   const auto level = std::ranges::find(levels, label, &PlotLevel::label);
@@ -147,7 +147,7 @@ Column level_column(const std::string& label, const EntryList& entries,
   });
 }
 
-/// Of the best of the entry's own opponents: not the ratio, which is of pairs timed alternately.
+/// The share of the entry's best opponent: not the ratio, which is of pairs timed alternately.
 std::optional<double> share_of_opponent(const Entry& entry) {
   const bool higher = entry.metric.better == Better::higher;
   std::optional<double> best;

@@ -29,7 +29,7 @@ std::vector<LevelRow> hierarchy(const Document& document);
 /// The facts that the hierarchy shows.
 std::vector<const Fact*> level_facts(const Document& document);
 
-/// Of the page, beside the report's README.md.
+/// The page's name, beside the report's README.md.
 inline constexpr const char* atlas_file = "atlas.md";
 
 /// Whether the document states enough of the hierarchy for a picture and a page of its own.

@@ -29,7 +29,7 @@ CLI::Validator seconds();
 /// What the CUDA runtime and file descriptors count with.
 CLI::Validator ordinal();
 
-/// Of a path: an empty one, as an unset variable of a shell leaves, would name the folder one is
+/// For a path: an empty one, as an unset variable of a shell leaves, would name the folder one is
 /// in.
 CLI::Validator not_empty();
 

@@ -61,8 +61,8 @@ PrefixedUnit prefixed_unit(double typical, const std::string& unit);
 /// digits to differ.
 std::string format_interval(const Interval& interval, const std::string& unit);
 
-/// The value as text: "float4", "256", "0.5". Of an axis that is named "size" or ends in "bytes", a
-/// whole number is shown as bytes: "1 GiB".
+/// The value as text: "float4", "256", "0.5". A whole number on an axis that is named "size" or
+/// ends in "bytes" is shown as bytes: "1 GiB".
 std::string format_axis_value(const AxisValue& value);
 std::string format_axis_value(const std::string& axis, const AxisValue& value);
 

@@ -21,8 +21,8 @@ std::optional<double> median_or_none(std::span<const double> samples);
 double quantile(std::span<const double> samples, double p);
 
 /// Mean of the samples from the first quartile to the third: as little moved by outliers as the
-/// median nearly, but finer than a clock's tick where samples are whole ticks. Of fewer than four
-/// samples the mean of all.
+/// median nearly, but finer than a clock's tick where samples are whole ticks. For fewer
+/// than four samples, the mean of all.
 double interquartile_mean(std::span<const double> samples);
 
 /// Interval for the median from two order statistics: whatever the distribution, the number of

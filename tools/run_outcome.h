@@ -26,7 +26,7 @@ ProbeOutcome judge_probe(const SupervisedEnd& end, const std::optional<Document>
 /// Whether nothing can be measured after a probe that ended for this cause.
 bool stops_the_run(ExitCode cause);
 
-/// Of a run: an interrupt above all, then a failed check; else the only cause there is, or
+/// A run's own: an interrupt above all, then a failed check; else the only cause there is, or
 /// `incomplete` for several different ones.
 ExitCode combined_exit_code(const std::vector<ExitCode>& causes);
 

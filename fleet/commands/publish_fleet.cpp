@@ -18,7 +18,7 @@ namespace {
 /// A list of hosts is not longer.
 constexpr std::size_t largest_host_list = std::size_t{16} << 20;
 
-/// A failed check where nothing is worse. Of a fleet without a figure, where all say the same,
+/// A failed check where nothing is worse. Where a fleet has no figure and all say the same cause,
 /// that; else several causes.
 ExitCode cause_of(const fleet::Fleet& fleet) {
   const bool any_figures = std::ranges::any_of(

@@ -14,7 +14,7 @@ std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
 /// tell. FATHOM_PCI_DEVICES names another folder than /sys/bus/pci/devices.
 std::vector<int> cpus_near(const std::string& pci_bus_id);
 
-/// Of the machine; what a container or job may not use of them the kernel leaves out.
+/// The machine's CPUs; the kernel leaves out those that a container or job may not use.
 std::vector<int> all_cpus();
 
 }  // namespace fathom

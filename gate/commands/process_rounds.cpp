@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of a run of Fathom whose document is worth reading: complete, or with parts that failed, which
-/// then are metrics that are missing.
+/// How a run of Fathom ends whose document is worth reading: complete, or with parts that failed,
+/// whose metrics are then missing.
 constexpr std::array usable_ends{ExitCode::ok,
                                  ExitCode::check_failed,
                                  ExitCode::incomplete,

@@ -67,8 +67,8 @@ std::string shell_quoted(const std::string& text);
 
 std::string_view to_string(Side side);
 
-/// Rounds of two commands, one process after the other, each in its own folder with its log. Of two
-/// builds that can both do it, a round's probes are started together.
+/// Rounds of two commands, one process after the other, each in its own folder with its log. If
+/// both are builds that can do it, a round's probes are started together.
 class ProcessRounds : public RoundSource {
  public:
   /// Throws Error(bad_input) for a folder that holds rounds already.

@@ -185,7 +185,7 @@ template <class Out>
 void compare_as(const Arguments& arguments, const Reference& reference, const Tolerance& tolerance,
                 Deviation* deviation, cudaStream_t stream) {
   const Problem& p = arguments.problem;
-  // Of an empty product all memory is a gap, the element that stands for none too (verification.h).
+  // In an empty product all memory is a gap, the element that stands for none too (verification.h).
   const bool empty = is_empty(p);
   const std::int64_t elements = std::max<std::int64_t>(p.c_elements(), 1);
   const auto blocks =

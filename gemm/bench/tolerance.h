@@ -48,16 +48,16 @@ struct Tolerance {
 /// bounds is that.
 Tolerance tolerance(const Problem& problem, bool promoted = false);
 
-/// Of k, what a promoted kernel sums in the tensor cores: a stage of 128 bytes.
+/// So much of k a promoted kernel sums in the tensor cores: a stage of 128 bytes.
 inline constexpr std::int64_t promoted_depth = 128;
 
-/// What no element of C is beyond, of random data as the ladder fills the operands with. Of normal
-/// data the sum of k products is a sub-gamma variable of variance k and scale 1 (Boucheron, Lugosi,
-/// Massart, "Concentration Inequalities", 2013, section 2.4: ln E exp(tXY) = -ln(1 - t^2) / 2 <=
-/// t^2 / 2(1 - t)), so that it is beyond sqrt(2 k s) + s with a probability of 2 exp(-s) at most,
-/// and the old C adds to the variance. s is 32: 8 standard deviations and, where k is so small that
-/// tails are longer than a normal variable's, 32 more; 2 exp(-32) of the 2^34 elements that a GPU
-/// may hold is 0.0004.
+/// What no element of C is beyond, for random data as the ladder fills the operands with. For
+/// normal data the sum of k products is a sub-gamma variable of variance k and scale 1 (Boucheron,
+/// Lugosi, Massart, "Concentration Inequalities", 2013, section 2.4: ln E exp(tXY) = -ln(1 - t^2) /
+/// 2 <= t^2 / 2(1 - t)), so that it is beyond sqrt(2 k s) + s with a probability of 2 exp(-s) at
+/// most, and the old C adds to the variance. s is 32: 8 standard deviations and, where k is so
+/// small that tails are longer than a normal variable's, 32 more; 2 exp(-32) of the 2^34 elements
+/// that a GPU may hold is 0.0004.
 double largest_of_product(const Problem& problem);
 
 /// Why a valid problem's C would not fit, in one sentence without a full stop with what to take

@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::int64_t tile_rows = 128, small_columns = 128, wide_columns = 256, wide_cluster = 2;
 constexpr std::int64_t blocks_of_a_small_tile = 2;
-/// Of k in a stage: lines of 128 bytes.
+/// Bytes along k of a stage: lines of 128 bytes.
 constexpr std::int64_t stage_bytes = 128;
 /// Clocks of a stage, whatever the type: the tensor cores of an SM take 64 bytes of k of 128 x 128
 /// elements in 256 (models/instruction_throughput.h).

@@ -74,7 +74,7 @@ __device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std
     Scalar of[4] = {};
 #pragma unroll
     for (int other = 0; other < d.split_k; ++other) {
-      // Of the block at the same place with that part of k: as ClusterPlace::rank_of.
+      // From the block at the same place with that part of k: as ClusterPlace::rank_of.
       const uint4 x = load_of_rank(tile + (row * partial_pitch<d.n> + column) * 4,
                                    (other * d.cluster_n + place.n) * d.cluster_m + place.m);
       of[0] += sum_of<Scalar>(x.x);

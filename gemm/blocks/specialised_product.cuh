@@ -105,7 +105,7 @@ inline constexpr int producer_registers = d.deferred_stores ? 24 : 40;
 template <KernelConfig d>
 inline constexpr int consumer_registers = d.deferred_stores ? 240 : 232;
 
-/// Of all warps' buffers.
+/// The bytes of all warps' buffers.
 template <KernelConfig d>
 inline constexpr int staging_bytes =
     d.tma_stores ? d.consumers * 4 * staging_slots* staged_bytes : 0;

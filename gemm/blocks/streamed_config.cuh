@@ -19,7 +19,7 @@ inline constexpr int streamed_columns = 16;
 /// Rows that the tensor cores take at once: of a stage, and of the sums that a block makes
 /// together.
 inline constexpr int streamed_rows = 16;
-/// Of each row a warp multiplies so many bytes at once: two chunks of 16 for each of four lanes.
+/// A warp multiplies so many bytes of a row at once: two chunks of 16 for each of four lanes.
 inline constexpr int streamed_step = 128;
 
 /// One block an SM.

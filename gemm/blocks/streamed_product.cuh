@@ -135,8 +135,8 @@ struct HeldOperand {
   LaneColumns of[d.slab_stages][d.steps()];
 };
 
-/// Of a slab, `begin` being the first byte of this warp's part. Steps behind the
-/// rows' end hold anything: they are not multiplied.
+/// Holds this warp's part of a slab, which begins at byte `begin`. Steps behind the rows' end hold
+/// anything: they are not multiplied.
 template <StreamedKernelConfig d, Major major, class P>
 __device__ inline void hold(HeldOperand<d>& held, const P& p, int begin) {
   using In = std::remove_const_t<std::remove_pointer_t<decltype(p.b.data)>>;

@@ -12,7 +12,7 @@
 namespace fathom::gemm {
 
 // Contiguous bytes moved by TMA, without a tensor map (PTX ISA, cp.async.bulk; sm_90
-// and later). Addresses and sizes are multiples of 16. Of each function one thread's call is the
+// and later). Addresses and sizes are multiples of 16. One thread's call of a function is the
 // whole copy.
 
 /// True in one lane of a warp that is whole here. The compiler knows that it is one, and gives

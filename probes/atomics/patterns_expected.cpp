@@ -43,7 +43,7 @@ std::uint32_t add_halves(std::uint32_t a, std::uint32_t b, ToFloat to_float, Fro
   return result;
 }
 
-/// Of the types that `run_additions` does not take.
+/// For the types that `run_additions` does not take.
 Words add(Type type, const Words& a, const Words& b) {
   switch (type) {
     case Type::f16x2:

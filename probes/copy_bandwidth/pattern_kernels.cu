@@ -84,7 +84,7 @@ void launch_strided_copy(const StridedRun& run, cudaStream_t stream) {
 void launch_check_strided_copy(const StridedRun& run, unsigned long long* wrong,
                                cudaStream_t stream) {
   const int pack_words = run.pack_bytes / 4;
-  // Of a strided store's memory, what lies behind the last pack is left out.
+  // What lies behind the last pack of a strided store's memory is left out.
   const std::size_t packs =
       run.side == Strided::loads ? run.packs : (run.packs - 1) * run.stride + 1;
   const std::size_t words = packs * pack_words;

@@ -10,9 +10,9 @@
 namespace fathom::copy_bandwidth {
 namespace {
 
-/// Of the streaming model with its default parameters.
+/// How far the streaming model may be off with its default parameters.
 constexpr double tolerance = 0.25;
-/// Of DRAM bytes: what else the GPU does at the same time.
+/// For DRAM bytes: what else the GPU does at the same time.
 constexpr double dram_tolerance = 0.01;
 
 std::size_t largest_bytes(const DeviceFacts& device) {

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-// Loads and stores as inline PTX, which the compiler can neither drop, split nor merge. Of a lane
-// they move 1, 2, 4, 8 or 16 bytes, from or to the first of the words; a narrow store takes the low
-// bytes. Inline PTX must be one literal, so a macro writes them for each memory.
+// Loads and stores as inline PTX, which the compiler can neither drop, split nor merge. They
+// move 1, 2, 4, 8 or 16 bytes a lane, from or to the first of the words; a narrow store takes the
+// low bytes. Inline PTX must be one literal, so a macro writes them for each memory.
 
 namespace fathom {
 

@@ -82,7 +82,7 @@ class Gpus {
   const std::vector<int>& usable() const { return usable_; }
   /// Whether `from` may read and write the memory of `to`.
   bool access(int from, int to) const { return topology_.access.contains({from, to}); }
-  /// Of the usable ones.
+  /// How the usable ones are connected.
   const Topology& topology() const { return topology_; }
 
   /// Made at the first call, with access to all peers that allow it.

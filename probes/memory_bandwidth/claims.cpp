@@ -56,7 +56,7 @@ bool all_read_by_l2(const Entry& entry) {
   return !matches(entry, {{"sharing", "every SM everything"}});
 }
 
-/// Of a level's cases the best: "ld.global.cg, 16 bytes a lane, 32 warps an SM, best of 7 cases".
+/// The best of a level's cases: "ld.global.cg, 16 bytes a lane, 32 warps an SM, best of 7 cases".
 FactRow bandwidth_row(FactName name, const char* level, const char* operation, std::int64_t width,
                       const char* absent) {
   name.unit = "B/s";

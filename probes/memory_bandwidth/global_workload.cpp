@@ -44,9 +44,9 @@ Ends ends_of(Context& context, Operation operation, std::uint64_t bytes) {
   return ends;
 }
 
-/// A workload's `verify`. Of loads: the sum of all words, which `loaded` reads, is `passes` times
-/// the source's; of stores: the destination holds what `blocks` x `warps` interleaved warps store;
-/// of copies: it holds the source.
+/// A workload's `verify`. Loads: the sum of all words, which `loaded` reads, is `passes` times
+/// the source's. Stores: the destination holds what `blocks` x `warps` interleaved warps store.
+/// Copies: it holds the source.
 std::function<std::optional<std::string>()> check_of(Context& context, const Access& access,
                                                      const Ends& ends, int blocks, int warps,
                                                      std::uint64_t passes,

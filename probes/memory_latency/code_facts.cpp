@@ -30,7 +30,7 @@ std::optional<std::size_t> edge_of(const Curve& c) {
   return c.cut ? end_of_hits(*c.cut) : std::nullopt;
 }
 
-/// Of the cache that constants share with code: what of both stays in it, with all the constants
+/// The cache that constants share with code: what of both stays in it, with all the constants
 /// there are and with few of them.
 Fact size_with_code(std::span<const Entry> entries, const char* id, const char* subject) {
   constexpr std::int64_t all = 64 * 1024, few = 16 * 1024;

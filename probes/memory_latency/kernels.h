@@ -99,9 +99,9 @@ struct ParameterWords {
 /// The chain, whose base is 0, lies in `words`.
 void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream);
 
-/// Straight-line code is in blocks, sixteen bytes an instruction (Volta and later). Of a block two
-/// instructions compare and leave after the last block wanted; each of the others adds 1 to one of
-/// eight sums, which so count what was executed.
+/// Straight-line code is in blocks, sixteen bytes an instruction (Volta and later). Two
+/// instructions of a block compare and leave after the last block wanted; each of the others adds 1
+/// to one of eight sums, which so count what was executed.
 inline constexpr int code_block_bytes = 1024;
 inline constexpr int code_block_instructions = code_block_bytes / 16;
 inline constexpr int code_block_sums = code_block_instructions - 2;

@@ -56,7 +56,7 @@ namespace {
 constexpr Precision headline_precision{
     .relative_half_width = 0.002, .min_samples = 12, .time_limit_s = 0.15};
 
-/// Of memory that no chain writes: not zero, which could be told from data by compression.
+/// In memory that no chain writes: not zero, which could be told from data by compression.
 constexpr int fill_byte = 0x5A;
 
 std::optional<std::string> check(const Report& report, Chase chase, bool base_reported) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t copy_bytes = std::size_t{1} << 30;
 
-/// Of the streaming model with its default parameters.
+/// How far the streaming model may be off with its default parameters.
 constexpr double tolerance = 0.25;
 
 struct Configuration {

@@ -32,9 +32,9 @@ Rows correlation_distances(const Rows& rows);
 class Dendrogram {
  public:
   /// The distance of two groups is the mean distance of their members (Sokal and Michener, "A
-  /// statistical method for evaluating systematic relationships", 1958). Of equal distances the
-  /// pair with the earliest members is joined first. Takes about n^3 steps: meant for hundreds of
-  /// things. `distances` is square and symmetric.
+  /// statistical method for evaluating systematic relationships", 1958). Among equal distances
+  /// the pair with the earliest members is joined first. Takes about n^3 steps: meant for hundreds
+  /// of things. `distances` is square and symmetric.
   explicit Dendrogram(const Rows& distances);
   std::size_t size() const { return size_; }
   /// As many groups as asked for, from 1 to the number of things.

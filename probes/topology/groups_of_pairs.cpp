@@ -146,7 +146,7 @@ Rows nearness(const Rows& rows) {
   return result;
 }
 
-/// Of an SM's clusters, the share with its most and with its second most frequent partner.
+/// The share of an SM's clusters with its most and with its second most frequent partner.
 void measure_shares(ClusterPairs& pairs, const Rows& counts) {
   std::vector<double> best, next;
   for (std::size_t sm = 0; sm < counts.size(); ++sm) {

@@ -15,10 +15,10 @@ inline constexpr const char* load_instruction = "ld.global.cg";
 inline constexpr const char* atomic_instruction = "atom.global.add";
 inline constexpr const char* store_instruction = "st.global";
 
-/// Of the axis "SM": an entry whose profile has all SMs, one after the other.
+/// On the axis "SM": an entry whose profile has all SMs, one after the other.
 inline constexpr const char* all_sms = "all";
 
-/// Of disjoint sets of lines, and of two halves of the launches.
+/// Names of disjoint sets of lines, and of two halves of the launches.
 inline constexpr const char* set_names[] = {"first", "second"};
 
 // Extras of the cluster cases, where somebody states what the GPU has.

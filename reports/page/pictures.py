@@ -60,7 +60,7 @@ def curve(page, heading, colour):
         "config": {"mark": {"color": colour}}}
 
 
-# Of charts that are drawn at the same time, the one that stands first or last on the page.
+# Several charts are drawn at the same time: the one that stands first or last on the page.
 CHART = ("drawn.find(d => [...document.querySelectorAll('.chart')].at({})"
          ".contains(d.view.container()))")
 

@@ -114,7 +114,7 @@ int run(const RunArguments& arguments) {
       fmt::print("The time is over; go on with --resume.\n");
       break;
     }
-    // Of the shortest so far, so that the other load begins while there is something to disturb.
+    // The shortest so far, so that the other load begins while there is something to disturb.
     const double expected = seconds.empty() ? arguments.expected_s : std::ranges::min(seconds);
     const auto record = decide(setup, plan_trial(options, metrics, index), expected);
     if (!record) return to_int(ExitCode::interrupted);

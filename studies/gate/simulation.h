@@ -20,13 +20,13 @@ inline constexpr double round_start_s = 2;
 /// How a suite's metrics scatter, taken from recordings; draws rounds that scatter likewise.
 class RecordedNoise {
  public:
-  /// Of several recorded rounds of the same suite on one machine, at least three: a drawn round has
-  /// the deviations of one of them, of all metrics together, so that what moves them together
+  /// From several recorded rounds of the same suite on one machine, at least three: a drawn round
+  /// has the deviations of one of them, of all metrics together, so that what moves them together
   /// stays.
   static RecordedNoise of_rounds(const std::vector<RunMetrics>& rounds);
 
-  /// Of the samples of a single run: a drawn round's value is the median of a bootstrapped third of
-  /// the samples, taken in a row, as the harness's own rounds are. What differs from process to
+  /// From the samples of a single run: a drawn round's value is the median of a bootstrapped third
+  /// of the samples, taken in a row, as the harness's own rounds are. What differs from process to
   /// process is not in it: `between` is the standard deviation of a normal one added for that,
   /// relative.
   static RecordedNoise of_samples(const Document& run, double between);

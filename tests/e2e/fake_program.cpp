@@ -35,7 +35,7 @@ using nlohmann::ordered_json;
 
 const std::string first_hash = "0123456789abcdef";
 
-/// Of the GPU that this process sees alone, "GPU-2"; the first where it sees all.
+/// The GPU that this process sees alone, "GPU-2"; the first where it sees all.
 std::string uuid_hash() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   const std::string gpu = visible ? visible : "GPU-0";

@@ -96,7 +96,7 @@ void decide_on(const RunMetrics& run) {
   const RunMetrics ratios = ratios_of(head);
   if (!ratios.metrics.empty())
     write_all(check_stored(std::vector(fewest_baseline_runs, ratios), {&ratios, 1}, {}));
-  // Of another identity: the refusals quote both.
+  // Another identity: the refusals quote both.
   RunMetrics other = head;
   for (auto& fact : other.identity) fact.second += "'";
   CheckResult refused = check_stored({}, {&other, 1}, {});

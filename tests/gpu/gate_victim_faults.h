@@ -28,8 +28,8 @@ std::vector<ProbeOption> fault_options();
 /// that is none of `metrics` or cannot have the fault.
 Faults faults_of(const OptionValues& values, const std::map<std::string, Possible>& metrics);
 
-/// `work` times the metric's factor, rounded; no factor: `work`. Of work of at least 1000 the
-/// factor is met to 0.05 %.
+/// `work` times the metric's factor, rounded; no factor: `work`. From a work of 1000 on
+/// the factor is met to 0.05 %.
 int slowed(int work, const Faults& faults, const std::string& metric);
 
 /// The share of a fault that a metric has; 0 without one.

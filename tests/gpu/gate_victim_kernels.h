@@ -63,7 +63,7 @@ inline constexpr std::size_t tile_bytes = tile_vectors * sizeof(uint4);
 
 struct Tiles {
   int count = 0, in_buffer = 0;
-  /// Of each 1000 tiles so many are read with the lanes of a warp 128 bytes apart.
+  /// So many of 1000 tiles are read with the lanes of a warp 128 bytes apart.
   int apart_per_thousand = 0;
   int dynamic_shared = 0;  ///< bytes that a block takes and does not use: fewer fit on an SM
 };

@@ -31,7 +31,7 @@ struct Loaded : test::Pool {
   TelemetrySampler telemetry{0};
   Buffer out = buffers.output("sums", std::size_t{2} * facts.sms * threads * sizeof(float));
 
-  /// Of a millisecond or so, on as many blocks.
+  /// A launch takes a millisecond or so, on as many blocks.
   Workload multiplying(int blocks) {
     Workload workload;
     workload.launch = [=, data = out.as<float>(), s = stream.get()] {

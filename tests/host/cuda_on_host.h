@@ -13,7 +13,7 @@
 #define __shared__ static
 #define __launch_bounds__(...)
 
-// Of the thread that runs at present.
+// The thread that runs at present.
 extern uint3 threadIdx;
 extern uint3 blockIdx;
 

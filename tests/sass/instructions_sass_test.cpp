@@ -65,7 +65,7 @@ void check(const std::vector<SassFunction>& functions, const Instruction& instru
 TEST_CASE("every instruction stands in its loops as often as it is counted",
           "[sass][instructions]") {
   const auto functions = disassemble_library("probe_instructions_kernels");
-  // Of other chips, what every chip has.
+  // For other chips, what every chip has.
   const bool hopper = functions.front().for_hopper();
   const auto check_all = [&](const auto& instructions) {
     for (const Instruction& instruction : instructions) {

@@ -22,7 +22,7 @@ struct RungCode {
   int registers = 0;
 };
 
-/// Of every rung that there is.
+/// Every rung that there is.
 const std::vector<RungCode>& rung_codes();
 /// Parts of it.
 std::vector<RungCode> fp32_codes();

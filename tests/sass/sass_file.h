@@ -26,7 +26,7 @@ struct SassFunction {
   int count(const std::string& opcode) const;
   /// Opcodes that begin with `prefix`, each with its number.
   std::map<std::string, int> histogram(const std::string& prefix) const;
-  /// Of its architecture, 10 x major + minor.
+  /// Its architecture, 10 x major + minor.
   int capability() const;
   /// Whether it may use what Hopper alone has. Says nothing about whether it does.
   bool for_hopper() const { return architecture == "sm_90a"; }

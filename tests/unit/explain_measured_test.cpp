@@ -83,7 +83,7 @@ TEST_CASE("A counter that disagrees with the recording is named", "[explain]") {
   measured.counted(other);
   CHECK_THAT(measured_lines(kernel_of(recording(), measured), {})[1],
              ContainsSubstring("; recorded: 640 shared_load_wavefronts"));
-  // Of half the blocks nothing can be said.
+  // Half the blocks say nothing about the whole.
   CHECK_THAT(measured_lines(kernel_of(recording(2), measured), {})[1],
              ContainsSubstring("; the recording is of a part"));
   // Nor where other launches were counted.

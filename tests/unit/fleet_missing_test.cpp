@@ -157,7 +157,7 @@ TEST_CASE("No mismatch is a figure, and fewer of them than none is not", "[fleet
 }
 
 TEST_CASE("What a card was not to measure is not missing", "[fleet]") {
-  // Of a probe whose counters one card a host collects, the others have none of these cases.
+  // Where one card a host collects a probe's counters, the others have none of these cases.
   Host shared;
   auto& cards = shared.of(8);
   for (int i = 0; i < 8; ++i) {

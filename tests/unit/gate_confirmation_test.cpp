@@ -53,7 +53,7 @@ TEST_CASE("Fewer fresh rounds than can be sure are not taken at their word", "[g
   PairedOptions more;
   more.confirmation_rounds = 12;
   CHECK(check(slower(1, 0.03), {}, more).confirmation_rounds == 12);
-  // Of none they are sure.
+  // They are sure that there is none.
   CHECK(check(slower(0, 0), {}, more).notes.empty());
 }
 

@@ -173,7 +173,7 @@ TEST_CASE("Disturbed rounds are measured anew while there is time", "[gate]") {
       },
       true);
   CHECK(ends.regressions >= 95);
-  // Of one that does not end nothing is decided, and the time is kept.
+  // One that does not end leaves nothing decided, and the time is kept.
   PlantedRounds always([](Side, int round, RunMetrics& run) {
     if (round % 2 == 0) load_beside(run, 0.1);
   });

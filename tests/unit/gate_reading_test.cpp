@@ -171,7 +171,7 @@ TEST_CASE("Dates are in the calendar, and of years that clocks show", "[gate]") 
   CHECK(date_of("2026-11-21T14:00:00+02:00") == "2026-11-21T12:00:00Z");
   CHECK(date_of("2026-01-01T00:30:00+01:00") == "2025-12-31T23:30:00Z");
   CHECK(date_of("2026-11-21T14:00:00Z") == "2026-11-21T14:00:00Z");
-  // Of old versions, which name no zone.
+  // Old versions name no zone.
   CHECK(date_of("2026-11-21 14:00:00") == "2026-11-21T14:00:00Z");
   CHECK(date_of("2015/03/17-18:40:25") == "2015-03-17T18:40:25Z");
   CHECK(parse_run_metrics(google_rows(R"({"name": "a", "real_time": 1})"), "input").date.empty());

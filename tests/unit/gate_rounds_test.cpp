@@ -142,7 +142,7 @@ TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate
         Variables{{"FATHOM_CHECK_TIMED_ONLY", "1"}, {"FATHOM_CHECK_SAMPLING_LIMIT", "0.25"}});
   // The other side may be a command that runs a Fathom of its own, and is to measure all of it.
   CHECK(std::getenv("FATHOM_CHECK_TIMED_ONLY") == nullptr);
-  // Of before there was such a flag.
+  // A build from before there was such a flag.
   CHECK_FALSE(build.can_start_together());
   CHECK(flags.find("--start-together") == std::string::npos);
   std::ofstream(folder.path() / "bin/fathom") << "#!/bin/sh\necho \"  --start-together  $*\"\n";

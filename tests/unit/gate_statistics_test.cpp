@@ -111,8 +111,8 @@ TEST_CASE("A hundred rounds of thousands of metrics cost no minutes", "[gate]") 
       value = metric % 2 == 0 ? noise(generator) : std::round(noise(generator));
     rank_test_greater(base, head);
   }
-  // Of the CPU, which other work on the machine does not add to; a table for each metric took half
-  // a minute.
+  // Time of the CPU, which other work on the machine does not add to; a table for each metric took
+  // half a minute.
   CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 5);
 }
 

@@ -57,8 +57,8 @@ TEST_CASE("every element of a box is transposed to its place", "[gemm]") {
   for (int row = 0; row < rows; row += rows_transposed_at_once) {
     for (int lane = 0; lane < lanes; ++lane) {
       for (int matrix = 0; matrix < 4; ++matrix) {
-        // Of matrix j's eight rows, whose addresses come from lanes 8j to 8j + 7, lane l gets four
-        // bytes of row l / 4, the l % 4th (PTX ISA, ldmatrix).
+        // Lanes 8j to 8j + 7 have the addresses of matrix j's eight rows; lane l gets four bytes of
+        // row l / 4, the l % 4th (PTX ISA, ldmatrix).
         const int offset = box_row_offset(8 * matrix + lane / 4, row) + lane % 4 * 4;
         lines[transposed_offset(lane, row, pitch) / 4 + matrix] = offset / 4;
       }

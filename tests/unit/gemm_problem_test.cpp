@@ -143,7 +143,7 @@ TEST_CASE("a tolerance grows with the root of k and is far below what one wrong 
 
 TEST_CASE("an element that has nothing to do with the right one is off by more than allowed",
           "[gemm]") {
-  // Of random normal data an element's standard deviation is sqrt(k), and its magnitude 2 / pi of
+  // For random normal data an element's standard deviation is sqrt(k), and its magnitude 2 / pi of
   // k.
   const auto of_a_deviation = [](Class of, std::int64_t k, bool promoted = false) {
     const Tolerance allowed = tolerance(make_problem(of, 64, 64, k), promoted);

@@ -64,7 +64,7 @@ TEST_CASE("Nothing is said of a pair whose link nobody tells", "[probes]") {
   Topology one_way = alike(h200, 2, true);
   one_way.native_atomics.erase({1, 0});
   CHECK_FALSE(peer_bound(one_way, 0, 1));
-  // Of a model that the table lacks.
+  // A model that the table lacks.
   CHECK_FALSE(peer_bound(alike("NVIDIA X1", 2, true), 0, 1));
   CHECK_FALSE(bus_bound(alike("NVIDIA X1", 2, true), both));
   Topology mixed = alike(h200, 2, true);

@@ -179,7 +179,7 @@ TEST_CASE("collectives name NCCL's version and the best size", "[probes]") {
     add_surroundings(e, 4, 0, 12, 22809);
     entries.push_back(e);
   }
-  // Of those that were queued the rate of a size is another's.
+  // When they were queued, the rate of a size is another's.
   entries.push_back(entries.back());
   entries.back().name = "nccl/queued";
   entries.back().axes[0] = {"link", "NCCL, queued"};

@@ -30,7 +30,7 @@ TEST_CASE("a chain's order is no stride that a prefetcher could guess",
   for (std::uint32_t k = 0; k < chain.count; ++k) {
     steps.insert(static_cast<std::int64_t>(address_at(chain, k + 1) - address_at(chain, k)));
   }
-  // Of random steps between 4096 places about 3200 differ.
+  // Among random steps between 4096 places about 3200 differ.
   CHECK(steps.size() > 2500);
 }
 

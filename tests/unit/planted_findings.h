@@ -14,7 +14,7 @@
 
 namespace fathom::planted {
 
-/// Of this id, which must be there.
+/// The fact of this id, which must be there.
 inline const Fact& fact(const std::vector<Fact>& facts, const std::string& id) {
   const auto found = std::ranges::find(facts, id, &Fact::id);
   if (found == facts.end()) throw std::out_of_range("no fact " + id);

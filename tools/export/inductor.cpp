@@ -38,7 +38,7 @@ const std::vector<DataType> data_types{
       "wgmma_s8_n256_shared", "wgmma_s8_n64_registers", "wgmma_s8_n128_registers",
       "wgmma_s8_n256_registers"}}};
 
-/// Of a text in a Python file, between double quotes.
+/// A text as a Python file has it, between double quotes.
 std::string python_text(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : clean(text)) {

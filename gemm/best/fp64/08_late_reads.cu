@@ -140,7 +140,7 @@ struct OperandLines {
   explicit OperandLines(const TmaOperand& x)
       : inner(x.major == Major::k ? x.k : x.outer),
         lines(x.major == Major::k ? x.outer : x.k),
-        // Of a single line, no other one has to be found.
+        // After a single line, no other one has to be found.
         stride(lines > 1 ? x.stride : inner + inner % 2) {}
   bool split() const { return stride % 2 != 0; }
   std::int64_t copied_stride() const { return inner + inner % 2; }

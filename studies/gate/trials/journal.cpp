@@ -18,7 +18,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Of a hundred thousand decisions.
+/// A hundred thousand decisions fit.
 constexpr std::size_t largest_journal = std::size_t{1} << 30;
 
 OrderedJson to_json(const JudgedMetric& metric) {
