@@ -80,7 +80,7 @@ class PooledMetrics {
   /// Seconds that count where no row has a sample.
   void add_median(const std::string& name, double seconds, const Place& place);
   /// The interval of a metric that has one sample; others have their samples'.
-  void add_interval(const std::string& name, const Interval& interval);
+  void add_interval(const std::string& name, std::optional<Interval> interval);
   /// Each metric with the median of its samples, in the order of the file.
   void move_into(RunMetrics& run);
 

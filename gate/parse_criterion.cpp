@@ -71,9 +71,9 @@ void read_criterion(const fs::path& folder, RunMetrics& run) {
       metrics.add(name, "ns", Better::lower, {median.number("point_estimate")}, 0, fields.place());
       if (!run.intervals || !median.has("confidence_interval")) return;
       const Fields interval = median.object("confidence_interval");
-      metrics.add_interval(
-          name, {interval.number("lower_bound") * 1e-9, interval.number("upper_bound") * 1e-9,
-                 interval.number("confidence_level"), "Criterion's"});
+      metrics.add_interval(name, Interval{interval.number("lower_bound") * 1e-9,
+                                          interval.number("upper_bound") * 1e-9,
+                                          interval.number("confidence_level"), "Criterion's"});
     });
     const auto written = fs::last_write_time(result / "estimates.json", failed);
     if (!failed) newest = std::max(newest, written);

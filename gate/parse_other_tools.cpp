@@ -141,8 +141,7 @@ void parse_pytest_benchmark(const Fields& document, RunMetrics& run) {
     const std::string name = row.text_or("fullname", row.text_or("name", ""));
     metrics.add(name, "s", Better::lower, {stats.number("median")},
                 stats.optional_number("total").value_or(0), row.place());
-    if (const auto interval = interval_of_stats(stats); run.intervals && interval)
-      metrics.add_interval(name, *interval);
+    if (run.intervals) metrics.add_interval(name, interval_of_stats(stats));
   });
   metrics.move_into(run);
 }

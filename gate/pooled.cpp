@@ -56,8 +56,8 @@ void PooledMetrics::add_median(const std::string& name, double seconds, const Pl
   pool(name, "s", Better::lower).median = seconds;
 }
 
-void PooledMetrics::add_interval(const std::string& name, const Interval& interval) {
-  pools_[by_name_.at(name)].interval = interval;
+void PooledMetrics::add_interval(const std::string& name, std::optional<Interval> interval) {
+  pools_[by_name_.at(name)].interval = std::move(interval);
 }
 
 void PooledMetrics::move_into(RunMetrics& run) {
