@@ -176,7 +176,7 @@ class StoredCheck {
           words(limits.front()),
           too_few ? fmt::format("give {} more of the same commit",
                                 results_needed(earlier_, results, stored_alpha) - results)
-                  : "compare with --base and --head, which measures anew"));
+                  : "keep more earlier runs, or measure anew with --base and --head"));
       return;
     }
     const std::size_t half = limits.size() / 2;
