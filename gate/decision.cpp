@@ -58,6 +58,12 @@ std::size_t count(const CheckResult& result, Outcome outcome) {
       std::ranges::count(result.metrics, outcome, &MetricDecision::outcome));
 }
 
+bool is_hardly_guarded(const MetricDecision& metric) {
+  constexpr double wide = 0.05;
+  return metric.evidence && metric.evidence->relative &&
+         metric.evidence->threshold > std::log1p(wide);
+}
+
 std::vector<std::string> why_undecided(const CheckResult& result) {
   if (!result.refusals.empty()) return result.refusals;
   if (nothing_compared(result) && count(result, Outcome::inconclusive) == 0 &&

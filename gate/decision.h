@@ -87,6 +87,10 @@ std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outco
 
 std::size_t count(const CheckResult& result, Outcome outcome);
 
+/// Whether no slowdown short of 5 % would show in it: worth knowing, and where it is so of all
+/// metrics of a stored check, a pass would say nothing.
+bool is_hardly_guarded(const MetricDecision& metric);
+
 /// Why there is no decision on the whole, if there is none: the refusals, or nothing was compared.
 std::vector<std::string> why_undecided(const CheckResult& result);
 

@@ -32,7 +32,7 @@ bool is_csv(std::string_view text);
 void parse_csv(std::string_view text, RunMetrics& run);
 
 /// A folder of Criterion's. Throws as read_run_metrics.
-RunMetrics read_criterion(const std::filesystem::path& folder);
+void read_criterion(const std::filesystem::path& folder, RunMetrics& run);
 
 /// FATHOM_MACHINE, since a container's host name is another one each time; else `host`.
 std::string machine_or(const std::string& host);
@@ -79,6 +79,8 @@ class PooledMetrics {
   void add_problem(const std::string& name, const std::string& problem);
   /// Seconds that count where no row has a sample.
   void add_median(const std::string& name, double seconds, const Place& place);
+  /// The interval of a metric that has one sample; others have their samples'.
+  void add_interval(const std::string& name, std::optional<Interval> interval);
   /// Each metric with the median of its samples, in the order of the file.
   void move_into(RunMetrics& run);
 
@@ -87,6 +89,7 @@ class PooledMetrics {
     MetricValue metric;
     std::vector<double> samples;
     std::optional<double> median{};
+    std::optional<Interval> interval{};
   };
   Pool& pool(const std::string& name, const std::string& unit, Better better);
 

@@ -51,9 +51,7 @@ void with_json(const fs::path& file, Use use) {
 
 }  // namespace
 
-RunMetrics read_criterion(const fs::path& folder) {
-  RunMetrics run;
-  run.origin = folder.string();
+void read_criterion(const fs::path& folder, RunMetrics& run) {
   const std::vector<fs::path> results = newest_results(folder);
   if (results.empty())
     fail(ExitCode::bad_input,
@@ -69,8 +67,13 @@ RunMetrics read_criterion(const fs::path& folder) {
       with_json(result / "benchmark.json",
                 [&](const Fields& fields) { name = fields.text_or("full_id", name); });
     with_json(result / "estimates.json", [&](const Fields& fields) {
-      metrics.add(name, "ns", Better::lower, {fields.object("median").number("point_estimate")}, 0,
-                  fields.place());
+      const Fields median = fields.object("median");
+      metrics.add(name, "ns", Better::lower, {median.number("point_estimate")}, 0, fields.place());
+      if (!run.intervals || !median.has("confidence_interval")) return;
+      const Fields interval = median.object("confidence_interval");
+      metrics.add_interval(name, Interval{interval.number("lower_bound") * 1e-9,
+                                          interval.number("upper_bound") * 1e-9,
+                                          interval.number("confidence_level"), "Criterion's"});
     });
     const auto written = fs::last_write_time(result / "estimates.json", failed);
     if (!failed) newest = std::max(newest, written);
@@ -78,7 +81,6 @@ RunMetrics read_criterion(const fs::path& folder) {
   metrics.move_into(run);
   run.date = date_of_file(newest);
   run.identity = identity_of_program("criterion");
-  return run;
 }
 
 }  // namespace fathom::gate

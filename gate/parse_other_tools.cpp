@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -76,6 +77,16 @@ StateTime state_time(const std::string& benchmark, const Fields& state, bool wit
   return time;
 }
 
+/// Of pytest-benchmark's median: of its quartiles, since it keeps samples only where it is asked
+/// to.
+std::optional<Interval> interval_of_stats(const Fields& stats) {
+  const auto iqr = stats.optional_number("iqr"), rounds = stats.optional_number("rounds");
+  if (!iqr || !rounds || !(*rounds > 1)) return std::nullopt;
+  const double median = stats.number("median"), half = 1.57 * *iqr / std::sqrt(*rounds);
+  return Interval{median - half, median + half, 0.95,
+                  "1.57 quartile distances over the root of the rounds (McGill, Tukey and Larsen)"};
+}
+
 }  // namespace
 
 std::string machine_or(const std::string& host) {
@@ -127,8 +138,10 @@ void parse_pytest_benchmark(const Fields& document, RunMetrics& run) {
   each_row(document, "benchmarks", [&](dom::element element, const Place& at) {
     const Fields row(element, at);
     const Fields stats = row.object("stats");
-    metrics.add(row.text_or("fullname", row.text_or("name", "")), "s", Better::lower,
-                {stats.number("median")}, stats.optional_number("total").value_or(0), row.place());
+    const std::string name = row.text_or("fullname", row.text_or("name", ""));
+    metrics.add(name, "s", Better::lower, {stats.number("median")},
+                stats.optional_number("total").value_or(0), row.place());
+    if (run.intervals) metrics.add_interval(name, interval_of_stats(stats));
   });
   metrics.move_into(run);
 }

@@ -56,11 +56,17 @@ void PooledMetrics::add_median(const std::string& name, double seconds, const Pl
   pool(name, "s", Better::lower).median = seconds;
 }
 
+void PooledMetrics::add_interval(const std::string& name, std::optional<Interval> interval) {
+  pools_[by_name_.at(name)].interval = std::move(interval);
+}
+
 void PooledMetrics::move_into(RunMetrics& run) {
-  for (auto& [metric, samples, median_of_all] : pools_) {
+  for (auto& [metric, samples, median_of_all, interval] : pools_) {
     const auto value = samples.empty() ? median_of_all : median(samples);
     if (!value && metric.problem.empty()) metric.problem = "it has no value";
     metric.value = value.value_or(0);
+    if (run.intervals)
+      run.intervals->push_back(samples.size() > 1 ? median_interval(samples) : interval);
     run.metrics.push_back(std::move(metric));
   }
 }

@@ -122,15 +122,12 @@ void parse_json(std::string_view text, RunMetrics& run, const SampleFiles& files
     parse_google_benchmark(document, run);
 }
 
-RunMetrics parse_any(std::string_view text, const std::string& origin, const SampleFiles& files) {
-  RunMetrics run;
-  run.origin = origin;
+void parse_any(std::string_view text, RunMetrics& run, const SampleFiles& files) {
   if (is_csv(text))
     parse_csv(text, run);
   else
     parse_json(text, run, files);
   check(run);
-  return run;
 }
 
 }  // namespace
@@ -157,20 +154,25 @@ std::string date_of_file(std::filesystem::file_time_type time) {
 }
 
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
-  return parse_any(text, origin, [](const std::string&, double) { return std::nullopt; });
+  RunMetrics run;
+  run.origin = origin;
+  parse_any(text, run, [](const std::string&, double) { return std::nullopt; });
+  return run;
 }
 
-RunMetrics read_run_metrics(const std::filesystem::path& path) {
+RunMetrics read_run_metrics(const std::filesystem::path& path, bool with_intervals) {
   std::error_code failed;
   RunMetrics run;
+  run.origin = path.string();
+  if (with_intervals) run.intervals.emplace();
   if (std::filesystem::is_directory(path, failed)) {
-    run = read_criterion(path);
+    read_criterion(path, run);
     check(run);
     return run;
   }
-  run = parse_any(
-      read_file_up_to(path, largest_result), path.string(),
-      [&](const std::string& name, double count) { return samples_beside(path, name, count); });
+  parse_any(read_file_up_to(path, largest_result), run, [&](const std::string& name, double count) {
+    return samples_beside(path, name, count);
+  });
   if (!run.date.empty() || fact_of(run, "program").empty()) return run;
   const auto written = std::filesystem::last_write_time(path, failed);
   if (!failed) run.date = date_of_file(written);

@@ -21,9 +21,6 @@
 namespace fathom::gate {
 namespace {
 
-/// A suite of which no metric would have shown less than this could see nothing.
-constexpr double blind = 0.5;
-
 /// What most of the last runs have: a single one may have been cut short, and what was taken out of
 /// a suite is expected no longer after three runs without it.
 std::unordered_set<std::string_view> expected_of(std::span<const RunMetrics> runs) {
@@ -161,17 +158,25 @@ class StoredCheck {
 
   void tell_what_would_pass() {
     std::vector<double> limits;
-    for (const MetricDecision& metric : result_.metrics)
-      if (metric.evidence && metric.evidence->relative)
-        limits.push_back(metric.evidence->threshold);
+    bool blind = true;
+    for (const MetricDecision& metric : result_.metrics) {
+      if (!metric.evidence || !metric.evidence->relative) continue;
+      limits.push_back(metric.evidence->threshold);
+      blind = blind && is_hardly_guarded(metric) && limits.back() > metric.evidence->least;
+    }
     if (limits.empty()) return;
     const auto words = [](double limit) { return format_percent(std::expm1(limit)); };
     std::ranges::sort(limits);
-    if (limits.front() > std::log1p(blind)) {
+    if (blind) {
+      const std::size_t results = result_.rounds;
+      const bool too_few = smallest_rank_p(earlier_, results) > stored_alpha;
       result_.refusals.push_back(fmt::format(
           "nothing could be seen: even in the steadiest metric a slowdown below {} would have "
-          "passed, so much do the earlier runs differ",
-          words(limits.front())));
+          "passed, so much do the earlier runs differ: {}",
+          words(limits.front()),
+          too_few ? fmt::format("give {} more of the same commit",
+                                results_needed(earlier_, results, stored_alpha) - results)
+                  : "keep more earlier runs, or measure anew with --base and --head"));
       return;
     }
     const std::size_t half = limits.size() / 2;

@@ -68,15 +68,6 @@ std::string method(const CheckResult& result) {
                      format_time(result.elapsed_s));
 }
 
-/// Metrics that no change short of 5 % would show in: worth knowing, no reason to fail.
-std::size_t hardly_guarded(const CheckResult& result) {
-  constexpr double wide = 0.05;
-  return static_cast<std::size_t>(std::ranges::count_if(result.metrics, [](const auto& metric) {
-    return metric.evidence && metric.evidence->relative &&
-           metric.evidence->threshold > std::log1p(wide);
-  }));
-}
-
 fmt::text_style style_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::regression:
@@ -202,7 +193,7 @@ std::string terminal_table(const CheckResult& result, bool colour) {
       text += "\n";
     }
   }
-  if (const std::size_t hardly = hardly_guarded(result); hardly > 0)
+  if (const auto hardly = std::ranges::count_if(result.metrics, is_hardly_guarded); hardly > 0)
     text += fmt::format("  {} so noisy that less than 5 % would not show in {}.\n",
                         hardly == 1 ? "1 of the metrics is"
                                     : fmt::format("{} of the metrics are", format_count(hardly)),

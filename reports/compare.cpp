@@ -302,11 +302,14 @@ Comparison compare(const Document& a, const Document& b, const std::string& file
   const ByName entries_a = by_name(a), entries_b = by_name(b);
   add_entries(a, b, to);
   add_facts(a, b, entries_a, entries_b, to);
-  if (to.figures.empty())
+  if (to.figures.empty()) {
+    const auto called = [](const std::string& file, const std::string& suite) {
+      return suite.empty() ? file : fmt::format("{} (suite {})", file, quotable(suite));
+    };
     throw Error(ExitCode::incomplete,
-                fmt::format("{} (suite {}) and {} (suite {}) share no figure: compare runs of one "
-                            "suite.",
-                            file_a, quotable(a.suite), file_b, quotable(b.suite)));
+                fmt::format("{} and {} share no figure: compare runs of one suite.",
+                            called(file_a, a.suite), called(file_b, b.suite)));
+  }
   add_claims(a, b, to);
   mark_headlines(a, entries_a, to);
   compare_machines(a, b, to);

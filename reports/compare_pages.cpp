@@ -182,9 +182,14 @@ std::vector<Section> sections_of(const Comparison& comparison, std::size_t most)
 }
 
 std::string described(const char* side, const ComparedDocument& document) {
-  return fmt::format("{}{}: {}, suite {}, {}, commit {}, {}", document.replay ? "REPLAY · " : "",
-                     side, document.gpu, document.suite, document.date,
-                     document.commit.substr(0, 12), document.file);
+  std::string text =
+      (document.replay ? "REPLAY · " : "") + fmt::format("{}: {}", side, document.gpu);
+  for (const auto& [name, value] : {std::pair{"suite ", document.suite},
+                                    {"", document.date},
+                                    {"commit ", document.commit.substr(0, 12)},
+                                    {"", document.file}})
+    if (!value.empty()) text += fmt::format(", {}{}", name, value);
+  return text;
 }
 
 bool is_number(std::size_t column, const Section& section) {

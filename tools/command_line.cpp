@@ -131,18 +131,6 @@ Known add_all(CLI::App& app, const std::vector<TopCommand>& commands) {
   return known;
 }
 
-/// Becomes the program beside this one that has the command. Returns only by throwing.
-[[noreturn]] void hand_over(const std::string& program, const std::string& command,
-                            const char* const* argv) {
-  const std::filesystem::path folder = executable_folder();
-  const std::string path = (folder / program).string();
-  execv(path.c_str(), const_cast<char* const*>(argv));
-  fail(ExitCode::setup_incomplete,
-       "`fathom {0}` needs the program {1}, which cannot be started in {2} ({3}): in Fathom's "
-       "source folder `./fathom {0}` builds it.",
-       command, program, folder.string(), std::strerror(errno));
-}
-
 ExitCode understand_and_act(int argc, const char* const* argv,
                             const std::vector<TopCommand>& top_commands,
                             const std::function<void(CLI::App&)>& describe) {
@@ -226,6 +214,16 @@ void tell(const std::string& sentence) {
 }
 
 }  // namespace
+
+void hand_over(const std::string& program, const std::string& command, const char* const* argv) {
+  const std::filesystem::path folder = executable_folder();
+  const std::string path = (folder / program).string();
+  execv(path.c_str(), const_cast<char* const*>(argv));
+  fail(ExitCode::setup_incomplete,
+       "`fathom {0}` needs the program {1}, which cannot be started in {2} ({3}): in Fathom's "
+       "source folder `./fathom {0}` builds it.",
+       command, program, folder.string(), std::strerror(errno));
+}
 
 ExitCode run_command_line(int argc, const char* const* argv,
                           const std::vector<TopCommand>& commands,

@@ -26,6 +26,11 @@ ExitCode run_command_line(int argc, const char* const* argv,
                           const std::vector<TopCommand>& commands,
                           const std::function<void(CLI::App&)>& describe = {});
 
+/// Becomes the program beside this one that has the command, with this command line. Returns only
+/// by throwing Error(setup_incomplete).
+[[noreturn]] void hand_over(const std::string& program, const std::string& command,
+                            const char* const* argv);
+
 /// The same as a whole program: errors are told on standard error, and become exit codes.
 int run_program(int argc, const char* const* argv, const std::vector<TopCommand>& commands);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "results/exit_codes.h"
+#include "tools/compare_files.h"
 
 namespace fathom {
 
@@ -71,13 +72,8 @@ struct RecordingArguments {
 /// Error(bad_input) for what is no whole measurement, or there already.
 ExitCode recording_add_command(const RecordingArguments& options);
 
-struct CompareArguments {
-  std::filesystem::path a, b;            ///< result documents
-  std::filesystem::path markdown, json;  ///< files to write; empty: none
-};
-
-/// Prints what differs between two result documents of any machines. Ok whatever differs; throws
-/// Error(incomplete) where they share no figure.
+/// Prints what differs between two results of any machines. Ok whatever differs; throws
+/// Error(incomplete) where they share no figure. What another tool left is fathom-gate's to read.
 ExitCode compare_command(const CompareArguments& options);
 
 struct ExportArguments {

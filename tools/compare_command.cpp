@@ -1,28 +1,48 @@
-#include <fmt/format.h>
+#include <fstream>
+#include <string>
 
-#include <optional>
-
-#include "reports/compare.h"
 #include "results/document_io.h"
-#include "results/output_file.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 
 namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether fathom-gate reads it: Criterion's folder, a CSV, or JSON that begins as another tool's
+/// and not as ours. Anything else is for the reader of documents to read or refuse.
+bool is_of_another_tool(const fs::path& file) {
+  std::error_code unknown;
+  if (fs::is_directory(file, unknown)) return true;
+  if (!fs::is_regular_file(file, unknown)) return false;
+  constexpr std::size_t enough = std::size_t{64} << 10;
+  std::string text(enough, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(text.data(), static_cast<std::streamsize>(enough));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
+  if (text.find("name,unit,better,") <= 3) return true;  // after a byte order mark
+  return !has("\"fathom\":") && (has("\"benchmarks\"") || has("\"results\""));
+}
+
+}  // namespace
 
 ExitCode compare_command(const CompareArguments& options) {
-  std::vector<NamedFile> outputs;
-  if (!options.markdown.empty()) outputs.push_back({"--markdown", options.markdown});
-  if (!options.json.empty()) outputs.push_back({"--json", options.json});
-  require_distinct({{"A", options.a}, {"B", options.b}}, outputs);
-  std::optional<OutputFile> markdown, json;
-  if (!options.markdown.empty()) markdown.emplace(options.markdown).require_writable();
-  if (!options.json.empty()) json.emplace(options.json).require_writable();
-  const reports::Comparison comparison = reports::compare(
-      read_document(options.a), read_document(options.b), options.a.string(), options.b.string());
-  fmt::print("{}", reports::comparison_text(comparison));
-  if (markdown) markdown->write(reports::comparison_markdown(comparison));
-  if (json) json->write(reports::comparison_json(comparison));
-  return ExitCode::ok;
+  if (is_of_another_tool(options.a) || is_of_another_tool(options.b)) {
+    std::vector<std::string> words{"fathom", "compare", options.a, options.b};
+    for (const auto& [flag, file] :
+         {std::pair{"--markdown", options.markdown}, {"--json", options.json}})
+      if (!file.empty()) words.insert(words.end(), {flag, file});
+    std::vector<const char*> argv;
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    argv.push_back(nullptr);
+    hand_over("fathom-gate", "compare", argv.data());
+  }
+  return tell_comparison(options, [&] {
+    return reports::compare(read_document(options.a), read_document(options.b), options.a.string(),
+                            options.b.string());
+  });
 }
 
 }  // namespace fathom

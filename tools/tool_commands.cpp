@@ -98,19 +98,6 @@ void add_report(CLI::App& app, ReportArguments& options) {
       "  fathom report --html why.json --out why.html\n");
 }
 
-void add_compare(CLI::App& app, CompareArguments& options) {
-  app.add_option("A", options.a, "Result document of a run")->check(not_empty())->required();
-  app.add_option("B", options.b, "Result document of another run")->check(not_empty())->required();
-  path_flag(app, "--markdown", options.markdown, "Write it as Markdown into this file");
-  path_flag(app, "--json", options.json, "Write every figure that both have into this file");
-  app.footer(
-      "The two may come from any GPUs, drivers, commits or dates. The exit code is 0 whatever\n"
-      "differs, and 5 if they share no figure; `fathom check` decides about a regression.\n\n"
-      "Examples:\n"
-      "  fathom compare before/result.json after/result.json\n"
-      "  fathom compare h100/result.json h200/result.json --markdown h100-h200.md\n");
-}
-
 void add_export(CLI::App& app, ExportArguments& options) {
   std::vector<std::string> names;
   for (const ExportFormat& format : export_formats()) names.emplace_back(format.name);
@@ -189,8 +176,8 @@ std::vector<TopCommand> tool_commands() {
        .summary = "Make the report of a result document",
        .add = with_arguments(add_report, report_command)},
       {.name = "compare",
-       .summary = "Two result documents side by side, of any GPUs",
-       .add = with_arguments(add_compare, compare_command)},
+       .summary = compare_summary,
+       .add = with_arguments(add_compare_flags, compare_command)},
       {.name = "export",
        .summary = "A result for other programs: csv, Prometheus, Accel-Sim, ...",
        .add = with_arguments(add_export, export_command)},

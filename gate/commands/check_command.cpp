@@ -1,22 +1,27 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <set>
 
 #include "gate/baseline_folder.h"
-#include "gate/commands/check_outputs.h"
 #include "gate/commands/gate_commands.h"
 #include "gate/commands/side_command.h"
 #include "gate/identity.h"
+#include "gate/outputs.h"
 #include "gate/paired.h"
 #include "gate/stored.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
+#include "results/output_file.h"
+#include "results/standard_streams.h"
 #include "results/utc_time.h"
 #include "tools/suites.h"
 #include "tools/temporary_folder.h"
@@ -25,6 +30,86 @@ namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* step_summary = "GITHUB_STEP_SUMMARY";
+
+/// GitHub collects what jobs append to this file; empty without it.
+std::string step_summary_file() {
+  const char* path = std::getenv(step_summary);
+  return path ? path : "";
+}
+
+void append_step_summary(const std::string& markdown) {
+  if (const std::string path = step_summary_file(); !path.empty()) append_to_file(path, markdown);
+}
+
+/// Where the check writes what it found, beside the terminal; empty: nowhere.
+struct CheckOutputs {
+  std::string markdown, junit, json;
+  bool github = false;  ///< annotations, and the step's summary
+
+  std::vector<NamedFile> files() const {
+    std::vector<NamedFile> all{{"--markdown", markdown}, {"--junit", junit}, {"--json", json}};
+    if (github) all.push_back({step_summary, step_summary_file()});
+    std::erase_if(all, [](const NamedFile& file) { return file.path.empty(); });
+    return all;
+  }
+};
+
+/// The outputs of one check, once its inputs are known to be others. Everything that writes throws
+/// Error(output_unwritable) or Error(output_full).
+class CheckReport {
+ public:
+  /// Opens what is no regular file.
+  explicit CheckReport(const CheckOutputs& outputs) : github_(outputs.github) {
+    const auto open = [&](const std::string& path, std::string (*text)(const gate::CheckResult&)) {
+      if (!path.empty()) files_.push_back({OutputFile(path), text});
+    };
+    open(outputs.markdown, gate::markdown_summary);
+    open(outputs.junit, gate::junit_xml);
+    open(outputs.json, gate::decision_json);
+    file_on_standard_output_ = std::ranges::any_of(
+        files_, [](const File& file) { return file.file.is_standard_output(); });
+  }
+
+  /// Puts into each file that `check` has not ended: one that is killed leaves no earlier one's
+  /// result, and what cannot be written is known before anything is measured.
+  void begin(gate::CheckResult check) {
+    check.refusals = {"the check has not ended: it still runs, or something ended it"};
+    for (File& file : files_)
+      if (!file.file.is_stream()) file.file.write(file.text(check));
+    if (github_) append_step_summary("");
+  }
+
+  /// Writes what was found, to the terminal as well, which hears as an error why a check ended
+  /// without a decision.
+  void publish(const gate::CheckResult& result) {
+    const int terminal = file_on_standard_output_ ? STDERR_FILENO : STDOUT_FILENO;
+    const bool colour = isatty(terminal) == 1 && !std::getenv("NO_COLOR");
+    if (!result.ended) print(gate::terminal_table(result, colour));
+    for (File& file : files_) file.file.write(file.text(result));
+    if (!github_) return;
+    print(gate::github_annotations(result));
+    append_step_summary(gate::markdown_summary(result) + "\n");
+  }
+
+ private:
+  struct File {
+    OutputFile file;
+    std::string (*text)(const gate::CheckResult&);
+  };
+  /// For people: not among what goes to standard output as a file.
+  void print(const std::string& text) const {
+    if (file_on_standard_output_)
+      std::fputs(text.c_str(), stderr);
+    else
+      print_out(text);
+  }
+
+  std::vector<File> files_;
+  bool github_;
+  bool file_on_standard_output_ = false;
+};
 
 struct CheckArguments {
   std::vector<std::string> results;
@@ -228,7 +313,8 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
                    "Most seconds that a build of Fathom samples a case for, in each round",
                    seconds(), "SECONDS")
           ->capture_default_str(),
-      number_flag(app, "--rounds", options.rounds, "Rounds of all metrics for each side; an even number", 2, 100)
+      number_flag(app, "--rounds", options.rounds,
+                  "Rounds of all metrics for each side; an even number", 2, 100)
           ->capture_default_str(),
       number_flag(app, "--confirmation-rounds", options.confirmation_rounds,
                   "Fewest fresh rounds of suspect metrics for each side; an even number (default: "

@@ -2,6 +2,7 @@
 
 #include "gate/outputs.h"
 #include "results/error.h"
+#include "tools/compare_files.h"
 #include "tools/program_commands.h"
 
 namespace fathom {
@@ -22,7 +23,8 @@ std::vector<TopCommand> gate_commands() {
            .summary = baseline_command.summary,
            .noun = "baseline command",
            .add_subcommands = add_baseline},
-          {.name = history_command.name, .summary = history_command.summary, .add = add_history}};
+          {.name = history_command.name, .summary = history_command.summary, .add = add_history},
+          {.name = "compare", .summary = compare_summary, .add = add_compare}};
 }
 
 }  // namespace fathom

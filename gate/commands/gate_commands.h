@@ -13,6 +13,7 @@ std::vector<TopCommand> gate_commands();
 // Each adds its flags to `app` and returns what it does.
 
 std::function<ExitCode()> add_check(CLI::App& app);
+std::function<ExitCode()> add_compare(CLI::App& app);
 std::function<ExitCode()> add_history(CLI::App& app);
 
 /// `baseline add`, `baseline list`, `baseline prune`.

@@ -3,7 +3,7 @@
 
     comment.py GATE.md [NAME]
 
-GitHub (action.yml): GITHUB_TOKEN may write pull requests. GitLab (templates/check.yml):
+GitHub (action.sh): GITHUB_TOKEN may write pull requests. GitLab (templates/check.yml):
 FATHOM_TOKEN is a project access token with the scope api. NAME tells the comments of several checks
 apart; a later run replaces its own. A job of no request, or one that may not write, says so and
 does not fail. Standard library alone.

@@ -151,5 +151,67 @@ TEST_CASE("Compare refuses a document as every reader does, whichever it is", "[
         to_int(ExitCode::output_unwritable));
 }
 
+TEST_CASE("Two files of another tool stand side by side, what differs first", "[e2e]") {
+  Sandbox box({});
+  const std::filesystem::path data = FATHOM_GATE_DATA;
+  for (const auto& [file, figures] : {std::pair{"google-benchmark-repetitions.json", 2},
+                                      {"hyperfine.json", 2},
+                                      {"pytest-benchmark.json", 3},
+                                      {"nvbench.json", 3},
+                                      {"criterion", 2},
+                                      {"plain.csv", 2}}) {
+    INFO(file);
+    const auto same = box.fathom({"compare", data / file, data / file});
+    CHECK(code(same) == 0);
+    CHECK_THAT(same.output, ContainsSubstring("Machine: 0 of ") &&
+                                ContainsSubstring(fmt::format("Figures: {} in both", figures)) &&
+                                ContainsSubstring("\n  0 differ"));
+  }
+  auto slower = nlohmann::json::parse(read_text(data / "hyperfine.json"));
+  for (auto& time : slower["results"][1]["times"]) time = time.get<double>() * 1.3;
+  write_text(box.folder() / "slower.json", slower.dump());
+  const auto run = box.fathom({"compare", data / "hyperfine.json", "slower.json", "--markdown",
+                               "c.md", "--json", "c.json"});
+  CHECK(code(run) == 0);
+  CHECK_THAT(run.output, StartsWith("A: hyperfine on ") &&
+                             ContainsSubstring("1 differ (0 better in B, 1 in A;"));
+  CHECK_THAT(read_text(box.folder() / "c.md"), ContainsSubstring("| A better |"));
+  const auto first = nlohmann::json::parse(read_text(box.folder() / "c.json")).at("figures").at(0);
+  CHECK(first.at("name") == "sort numbers");
+  CHECK(first.at("better_in") == "a");
+  CHECK(first.at("ratio_interval").at("low") > 1.005);
+}
+
+TEST_CASE("What two files of other tools cannot have in common is said", "[e2e]") {
+  Sandbox box({});
+  const std::filesystem::path data = FATHOM_GATE_DATA;
+  const auto csv = [&](const char* name, const std::string& lines) {
+    write_text(box.folder() / name, "name,unit,better,sample\n" + lines);
+  };
+  csv("a.csv", "one,ms,lower,1\ntwo,B/s,higher,5,6,7,5,6,7\nold,ms,lower,1\n");
+  csv("b.csv", "one,ms,lower,2\ntwo,ms,lower,5\nnew,ms,lower,1\n");
+  const auto run = box.fathom({"compare", "a.csv", "b.csv"});
+  CHECK(code(run) == 0);
+  CHECK_THAT(run.output, ContainsSubstring("  one  1 ms  2 ms      2  undecided") &&
+                             ContainsSubstring("1 figure (two): B/s in A, s in B.") &&
+                             ContainsSubstring("Only in A: 1 entry of old.") &&
+                             ContainsSubstring("Only in B: 1 entry of new."));
+  csv("nan.csv", "one,ms,lower,nan\n");
+  csv("other.csv", "three,ms,lower,1\n");
+  for (const auto& [other, expected, words] :
+       {std::tuple{std::string("nan.csv"), ExitCode::bad_input, "has the sample \"nan\""},
+        {std::string("other.csv"), ExitCode::incomplete, "a.csv and other.csv share no figure"},
+        {(data / "hyperfine.json").string(), ExitCode::inconclusive, "program: csv and hyperfine"},
+        {recorded, ExitCode::inconclusive, "one is a run of Fathom, the other is not"}}) {
+    const auto refused = box.fathom({"compare", "a.csv", other, "--json", "c.json"});
+    INFO(refused.errors);
+    CHECK(code(refused) == to_int(expected));
+    CHECK(refused.output.empty());
+    CHECK(std::ranges::count(refused.errors, '\n') == 1);
+    CHECK_THAT(refused.errors, ContainsSubstring(words));
+    CHECK_FALSE(std::filesystem::exists(box.folder() / "c.json"));
+  }
+}
+
 }  // namespace
 }  // namespace fathom

@@ -124,10 +124,11 @@ def github(folder, api):
     for name, entry in action["inputs"].items():
         assert set(entry) <= {"description", "default", "required"} and entry["description"], name
     for step in action["runs"]["steps"]:
-        assert set(step) <= {"name", "id", "shell", "env", "run"} and step["shell"] == "bash", step
+        assert set(step) <= {"id", "shell", "env", "run"} and step["shell"] == "bash", step
         # By the environment alone: an input within a script would be run as one.
         assert "${{" not in step["run"], step
         check_shell(step["run"])
+    check_shell((SOURCE / "packaging/ci/action.sh").read_text())
     event = folder / "event.json"
     event.write_text(json.dumps({"pull_request": {"number": 7}}))
 
@@ -136,6 +137,7 @@ def github(folder, api):
             name: entry.get("default", "") for name, entry in action["inputs"].items()
         } | inputs
         env = {
+            "GITHUB_ACTION_PATH": str(SOURCE),
             "GITHUB_SERVER_URL": folder.as_uri(),
             "GITHUB_API_URL": api,
             "GITHUB_REPOSITORY": "you/project",

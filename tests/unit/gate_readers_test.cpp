@@ -139,6 +139,24 @@ TEST_CASE("Criterion's folder gives each benchmark's newest median", "[gate]") {
                     ContainsSubstring("is a folder without results"));
 }
 
+TEST_CASE(
+    "Where they are asked for, intervals come from samples, or from what the tool says of them",
+    "[gate]") {
+  const auto intervals_of = [](const char* file) {
+    return read_run_metrics(tool_files / file, true).intervals.value();
+  };
+  CHECK_FALSE(read_run_metrics(tool_files / "hyperfine.json").intervals);
+  const auto hyperfine = intervals_of("hyperfine.json");
+  REQUIRE(hyperfine.size() == 2);
+  CHECK(hyperfine.front()->low == Approx(0.001426999));
+  CHECK(hyperfine.front()->confidence > 0.95);
+  const auto pytest = intervals_of("pytest-benchmark.json");  // 1.57 times 1.144e-6 s over sqrt(11)
+  CHECK(pytest.front()->high - pytest.front()->low == Approx(2 * 5.4165e-7).epsilon(1e-3));
+  CHECK(intervals_of("criterion").front()->low == Approx(27.569581e-9));
+  CHECK(intervals_of("nvbench.json").size() == 3);
+  CHECK(intervals_of("plain.csv").front()->confidence == 0.75);  // of three samples, their range
+}
+
 TEST_CASE("A CSV says unit and direction, and its samples become one median", "[gate]") {
   const auto metrics = metrics_of(read_run_metrics(tool_files / "plain.csv"));
   CHECK(metrics.size() == 2);

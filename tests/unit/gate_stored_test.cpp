@@ -171,15 +171,24 @@ TEST_CASE("A pass says what it could have seen, and one that could see nothing i
   head.front().metrics[7].value = *before.metrics[7].base / (1 + 0.8 * limit);
   CHECK(exit_code(check(baseline, head.front())) == ExitCode::ok);
 
-  auto wild = planted_baseline(10, generator);
-  auto wild_head = planted_heads(1, generator);
   std::normal_distribution<double> noise;
-  for (auto* runs : {&wild, &wild_head})
-    for (RunMetrics& run : *runs)
-      for (MetricValue& metric : run.metrics) metric.value *= std::exp(0.5 * noise(generator));
-  const CheckResult nothing = check(wild, wild_head.front());
-  CHECK(exit_code(nothing) == ExitCode::inconclusive);
-  CHECK(headline(nothing).starts_with("INCONCLUSIVE: nothing could be seen"));
+  for (const double spread : {0.02, 0.5}) {
+    generator.seed(23);
+    auto wild = planted_baseline(10, generator);
+    auto heads = planted_heads(3, generator);
+    for (auto* runs : {&wild, &heads})
+      for (RunMetrics& run : *runs)
+        for (MetricValue& metric : run.metrics) metric.value *= std::exp(spread * noise(generator));
+    const CheckResult nothing = check(wild, heads.front());
+    CHECK(exit_code(nothing) == ExitCode::inconclusive);
+    CHECK(headline(nothing).starts_with("INCONCLUSIVE: nothing could be seen"));
+    CHECK(says(nothing.refusals, "give 1 more of the same commit"));
+    const CheckResult of_three = check_stored(wild, heads, {});
+    CHECK(exit_code(of_three) == (spread < 0.1 ? ExitCode::ok : ExitCode::inconclusive));
+    // Who lets only more than 300 % count, sees that.
+    const Rules rules{{"*", false, 3, "very noisy"}};
+    CHECK(exit_code(check_stored(wild, heads, rules)) == ExitCode::ok);
+  }
 }
 
 TEST_CASE("A fall of 5 % below thirty earlier runs is a regression", "[gate]") {

@@ -12,6 +12,7 @@ plan() {
       kind=cuda targets+=(fathom-explain)
       ;;
     run | build) plan_measuring default ;;
+    compare) if compares_other_tools; then gate=yes targets+=(fathom-gate); fi ;;
     check | baseline | history) gate=yes targets=(fathom-gate) tool=$build/bin/fathom-gate ;;
     fleet)
       gate=yes targets+=(fathom-fleet)
@@ -26,6 +27,22 @@ has_gpu() {
   compgen -G "$devices/nvidia[0-9]*" >/dev/null || [[ -e $devices/dxg ]]
 }
 builds_for_gpu() { [[ -n ${FATHOM_ARCHITECTURES-} ]] || has_gpu; }
+
+# Whether a file of another tool is compared, which the gate reads. A document of Fathom says so.
+compares_other_tools() {
+  local i file
+  for ((i = 1; i < ${#arguments[@]}; i++)); do
+    file=${arguments[i]}
+    case $file in
+      --markdown | --json) ((i++)) ;;
+      *)
+        if [[ -d $file ]]; then return; fi
+        if [[ -f $file ]] && ! grep -qF '"fathom":' -- "$file"; then return; fi
+        ;;
+    esac
+  done
+  return 1
+}
 
 # plan_measuring DEFAULT_SUITE: the programs of --suite or --probe. Names that do not exist are left
 # to the tool, which knows similar ones.

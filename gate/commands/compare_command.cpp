@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gate/commands/gate_commands.h"
+#include "gate/identity.h"
+#include "results/fail.h"
+#include "results/verdict.h"
+#include "tools/compare_files.h"
+
+// `fathom compare` of two files of another tool, which `fathom` hands over.
+
+namespace fathom {
+namespace {
+
+/// The metrics as entries, each with the interval that its samples give. `read_run_metrics` has
+/// checked them.
+Document document_of(const gate::RunMetrics& run) {
+  Document document;
+  for (std::size_t i = 0; i < run.metrics.size(); ++i) {
+    const gate::MetricValue& metric = run.metrics[i];
+    Entry entry;
+    entry.name = entry.probe = metric.name;
+    entry.metric = {"value", metric.unit, metric.better, {}};
+    if (metric.problem.empty()) entry.metric.value = metric.value;
+    if (i < run.intervals->size()) entry.interval = (*run.intervals)[i];
+    judge_entry(entry);
+    document.entries.push_back(std::move(entry));
+  }
+  return document;
+}
+
+reports::ComparedDocument described(const gate::RunMetrics& run) {
+  const std::string program = fact_of(run, "program"), host = fact_of(run, "host_name");
+  return {run.origin, (program.empty() ? "google-benchmark" : program) + " on " + host,
+          "",         run.date,
+          "",         false};
+}
+
+/// Machines may differ, as of Fathom's documents, but not what a value is: another tool's, or a
+/// mean instead of a median.
+void require_one_tool(const gate::RunMetrics& a, const gate::RunMetrics& b,
+                      const std::vector<gate::Difference>& differences) {
+  std::string why;
+  if (a.fathom != b.fathom) why = differences_of(a, b).front();
+  for (const auto& [fact, in_a, in_b] : differences)
+    if (why.empty() && (fact == "program" || fact == "statistic"))
+      why = fmt::format("{}: {} and {}", fact, in_a, in_b);
+  if (!why.empty())
+    fail(ExitCode::inconclusive, "{} and {} cannot be compared: different {}.", a.origin, b.origin,
+         why);
+}
+
+reports::Comparison comparison_of(const CompareArguments& arguments) {
+  const gate::RunMetrics a = gate::read_run_metrics(arguments.a, true),
+                         b = gate::read_run_metrics(arguments.b, true);
+  const auto differences = changed_facts(a, b);
+  require_one_tool(a, b, differences);
+  reports::Comparison comparison =
+      reports::compare(document_of(a), document_of(b), a.origin, b.origin);
+  comparison.a = described(a);
+  comparison.b = described(b);
+  comparison.machine.clear();
+  for (const auto& [fact, in_a, in_b] : differences)
+    comparison.machine.push_back({fact, in_a, in_b});
+  comparison.same_properties = std::max(a.identity.size(), differences.size()) - differences.size();
+  for (reports::ComparedFigure& figure : comparison.figures)
+    figure.headline = figure.reason.empty();
+  return comparison;
+}
+
+ExitCode compare(const CompareArguments& arguments) {
+  return with_gate_codes(
+      [&] { return tell_comparison(arguments, [&] { return comparison_of(arguments); }); });
+}
+
+}  // namespace
+
+std::function<ExitCode()> add_compare(CLI::App& app) {
+  return with_arguments(add_compare_flags, compare)(app);
+}
+
+}  // namespace fathom

@@ -1,0 +1,46 @@
+#include "tools/compare_files.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <optional>
+
+#include "results/flag_checks.h"
+#include "results/output_file.h"
+
+namespace fathom {
+
+void add_compare_flags(CLI::App& app, CompareArguments& arguments) {
+  app.add_option("A", arguments.a, "Result document of a run, or another tool's file")
+      ->check(not_empty())
+      ->required();
+  app.add_option("B", arguments.b, "Another one")->check(not_empty())->required();
+  path_flag(app, "--markdown", arguments.markdown, "Write it as Markdown into this file");
+  path_flag(app, "--json", arguments.json, "Write every figure that both have into this file");
+  app.footer(
+      "The two may come from any GPUs, drivers, commits or dates, and from any tool that\n"
+      "docs/gate.md lists, both from the same. The exit code is 0 whatever differs, and 5 if they\n"
+      "share no figure; `fathom check` decides about a regression.\n\n"
+      "Examples:\n"
+      "  fathom compare before/result.json after/result.json\n"
+      "  fathom compare h100/result.json h200/result.json --markdown h100-h200.md\n"
+      "  fathom compare hyperfine-before.json hyperfine-after.json\n");
+}
+
+ExitCode tell_comparison(const CompareArguments& arguments,
+                         const std::function<reports::Comparison()>& compare) {
+  std::vector<NamedFile> outputs;
+  if (!arguments.markdown.empty()) outputs.push_back({"--markdown", arguments.markdown});
+  if (!arguments.json.empty()) outputs.push_back({"--json", arguments.json});
+  require_distinct({{"A", arguments.a}, {"B", arguments.b}}, outputs);
+  std::optional<OutputFile> markdown, json;
+  if (!arguments.markdown.empty()) markdown.emplace(arguments.markdown).require_writable();
+  if (!arguments.json.empty()) json.emplace(arguments.json).require_writable();
+  const reports::Comparison comparison = compare();
+  fmt::print("{}", reports::comparison_text(comparison));
+  if (markdown) markdown->write(reports::comparison_markdown(comparison));
+  if (json) json->write(reports::comparison_json(comparison));
+  return ExitCode::ok;
+}
+
+}  // namespace fathom
