@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <iostream>
 #include <map>
 #include <optional>
 #include <string>

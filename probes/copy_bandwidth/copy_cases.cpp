@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "harness/counters/catalogue.h"
 #include "probes/copy_bandwidth/cases.h"
 #include "probes/copy_bandwidth/kernels.h"

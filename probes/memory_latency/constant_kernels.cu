@@ -1,4 +1,3 @@
-#include <type_traits>
 #include <utility>
 
 #include "harness/cuda_check.h"

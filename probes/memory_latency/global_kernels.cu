@@ -1,5 +1,3 @@
-#include <type_traits>
-
 #include "harness/cuda_check.h"
 #include "probes/memory_latency/chase.cuh"
 

@@ -1,7 +1,5 @@
 #include <cooperative_groups.h>
 
-#include <type_traits>
-
 #include "probes/device/launch.h"
 #include "probes/memory_latency/chase.cuh"
 
