@@ -1,4 +1,4 @@
-#include "harness/buffer_kernels.h"
+#include "harness/buffers.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -25,14 +25,6 @@ __device__ double uniform(std::uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1.0p-52 - 1.0;
 }
 
-template <class T>
-__device__ T random_element(std::uint64_t bits) {
-  if constexpr (std::is_same_v<T, std::uint64_t>)
-    return bits;
-  else
-    return static_cast<T>(uniform(bits));
-}
-
 /// Box and Muller, "A note on the generation of random normal deviates" (1958): from the two halves
 /// of one random word, so that a value is never beyond 6.7 standard deviations.
 __device__ double normal(std::uint64_t bits) {
@@ -40,30 +32,34 @@ __device__ double normal(std::uint64_t bits) {
   return sqrt(radius_squared) * cospi(static_cast<double>(bits & 0xFFFFFFFFu) * 0x1.0p-31);
 }
 
-template <class T>
-__device__ T normal_element(std::uint64_t bits) {
-  if constexpr (std::is_same_v<T, signed char>)
-    return static_cast<T>(fmin(fmax(rint(32 * normal(bits)), -127.0), 127.0));
-  else if constexpr (std::is_same_v<T, int>)
-    return static_cast<T>(rint(1000 * normal(bits)));
-  else
-    return static_cast<T>(normal(bits));
-}
+/// An element of a kind of data, from one random word.
+struct Uniform {
+  template <class T>
+  static __device__ T element(std::uint64_t bits) {
+    if constexpr (std::is_same_v<T, std::uint64_t>)
+      return bits;
+    else
+      return static_cast<T>(uniform(bits));
+  }
+};
+struct Normal {
+  template <class T>
+  static __device__ T element(std::uint64_t bits) {
+    if constexpr (std::is_same_v<T, signed char>)
+      return static_cast<T>(fmin(fmax(rint(32 * normal(bits)), -127.0), 127.0));
+    else if constexpr (std::is_same_v<T, int>)
+      return static_cast<T>(rint(1000 * normal(bits)));
+    else
+      return static_cast<T>(normal(bits));
+  }
+};
 
-template <class T>
-__global__ void fill_normal(T* data, std::size_t count, std::uint64_t seed) {
+template <class T, class Kind>
+__global__ void fill_with(T* data, std::size_t count, std::uint64_t seed) {
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
        i += stride)
-    data[i] = normal_element<T>(split_mix(seed, i));
-}
-
-template <class T>
-__global__ void fill_random(T* data, std::size_t count, std::uint64_t seed) {
-  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += stride)
-    data[i] = random_element<T>(split_mix(seed, i));
+    data[i] = Kind::template element<T>(split_mix(seed, i));
 }
 
 /// Works on bytes at the ragged end only; the rest goes 8 bytes at a time.
@@ -90,19 +86,12 @@ int blocks_for(std::size_t count) {
   return static_cast<int>(std::min<std::size_t>((count + threads - 1) / threads, 8192));
 }
 
-template <class T>
-void fill_as(std::byte* data, std::size_t bytes, std::uint64_t seed, cudaStream_t stream) {
+template <class T, class Kind>
+void launch_fill(std::byte* data, std::size_t bytes, std::uint64_t seed, cudaStream_t stream) {
   const std::size_t count = bytes / sizeof(T);
   if (count == 0) return;
-  fill_random<<<blocks_for(count), threads, 0, stream>>>(reinterpret_cast<T*>(data), count, seed);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-template <class T>
-void fill_normal_as(std::byte* data, std::size_t bytes, std::uint64_t seed, cudaStream_t stream) {
-  const std::size_t count = bytes / sizeof(T);
-  if (count == 0) return;
-  fill_normal<<<blocks_for(count), threads, 0, stream>>>(reinterpret_cast<T*>(data), count, seed);
+  fill_with<T, Kind>
+      <<<blocks_for(count), threads, 0, stream>>>(reinterpret_cast<T*>(data), count, seed);
   FATHOM_CUDA(cudaGetLastError());
 }
 
@@ -110,32 +99,15 @@ void fill_normal_as(std::byte* data, std::size_t bytes, std::uint64_t seed, cuda
 
 void fill_random_data(std::byte* data, std::size_t bytes, Fill fill, std::uint64_t seed,
                       cudaStream_t stream) {
-  switch (fill) {
-    case Fill::random_bits:
-      return fill_as<std::uint64_t>(data, bytes, seed, stream);
-    case Fill::uniform_float:
-      return fill_as<float>(data, bytes, seed, stream);
-    case Fill::uniform_double:
-      return fill_as<double>(data, bytes, seed, stream);
-    case Fill::uniform_half:
-      return fill_as<__half>(data, bytes, seed, stream);
-    case Fill::uniform_bfloat16:
-      return fill_as<__nv_bfloat16>(data, bytes, seed, stream);
-    case Fill::normal_float:
-      return fill_normal_as<float>(data, bytes, seed, stream);
-    case Fill::normal_double:
-      return fill_normal_as<double>(data, bytes, seed, stream);
-    case Fill::normal_half:
-      return fill_normal_as<__half>(data, bytes, seed, stream);
-    case Fill::normal_bfloat16:
-      return fill_normal_as<__nv_bfloat16>(data, bytes, seed, stream);
-    case Fill::normal_e4m3:
-      return fill_normal_as<__nv_fp8_e4m3>(data, bytes, seed, stream);
-    case Fill::normal_int8:
-      return fill_normal_as<signed char>(data, bytes, seed, stream);
-    case Fill::normal_int32:
-      return fill_normal_as<int>(data, bytes, seed, stream);
-  }
+  // In the order of Fill.
+  constexpr void (*fills[])(std::byte*, std::size_t, std::uint64_t, cudaStream_t) = {
+      launch_fill<std::uint64_t, Uniform>, launch_fill<float, Uniform>,
+      launch_fill<double, Uniform>,        launch_fill<__half, Uniform>,
+      launch_fill<__nv_bfloat16, Uniform>, launch_fill<float, Normal>,
+      launch_fill<double, Normal>,         launch_fill<__half, Normal>,
+      launch_fill<__nv_bfloat16, Normal>,  launch_fill<__nv_fp8_e4m3, Normal>,
+      launch_fill<signed char, Normal>,    launch_fill<int, Normal>};
+  fills[static_cast<int>(fill)](data, bytes, seed, stream);
 }
 
 std::uint64_t count_different_bytes(const void* a, const void* b, std::size_t bytes,

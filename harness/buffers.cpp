@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "harness/buffer_kernels.h"
 #include "harness/cuda_check.h"
 #include "results/error.h"
 

@@ -107,6 +107,10 @@ std::vector<T> copy_to_host(const Buffer& buffer, cudaStream_t stream) {
   return copy_to_host<T>(buffer.data, buffer.bytes / sizeof(T), stream);
 }
 
+/// Fills `bytes` (a multiple of 8) with random data of the kind `fill`, the same for the same seed.
+void fill_random_data(std::byte* data, std::size_t bytes, Fill fill, std::uint64_t seed,
+                      cudaStream_t stream);
+
 /// Number of bytes in which two device ranges differ; synchronises.
 std::uint64_t count_different_bytes(const void* a, const void* b, std::size_t bytes,
                                     cudaStream_t stream);

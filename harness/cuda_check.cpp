@@ -3,54 +3,49 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "results/error.h"
 
 namespace fathom {
 namespace {
 
-constexpr std::string_view fault_remedy =
+constexpr const char* fault_remedy =
     "run the same command under compute-sanitizer, which says where the kernel goes wrong";
-constexpr std::string_view lost_remedy =
+constexpr const char* lost_remedy =
     "look for Xid lines in the kernel log (dmesg), then reset the GPU or restart the machine";
-constexpr std::string_view busy_remedy =
+constexpr const char* busy_remedy =
     "end the process that holds the GPU (nvidia-smi lists it), or set the compute mode back "
     "(nvidia-smi -c DEFAULT)";
-constexpr std::string_view driver_remedy =
+constexpr const char* driver_remedy =
     "install a newer NVIDIA driver, or build with the CUDA toolkit that this driver supports";
 
 }  // namespace
 
 CudaFailure explain_cuda_error(cudaError_t status) {
-  const auto failure = [](ExitCode code, std::string_view remedy) {
-    return CudaFailure{code, std::string(remedy)};
-  };
   switch (status) {
     case cudaSuccess:
       return {ExitCode::ok, ""};
     case cudaErrorMemoryAllocation:
-      return failure(ExitCode::gpu_out_of_memory,
-                     "end other processes on the GPU (nvidia-smi lists them), or choose smaller "
-                     "sizes");
+      return {ExitCode::gpu_out_of_memory,
+              "end other processes on the GPU (nvidia-smi lists them), or choose smaller "
+              "sizes"};
     case cudaErrorNoDevice:
     case cudaErrorStubLibrary:
-      return failure(ExitCode::no_driver,
-                     "run `fathom doctor`, which says what the driver or the GPU lacks");
+      return {ExitCode::no_driver,
+              "run `fathom doctor`, which says what the driver or the GPU lacks"};
     case cudaErrorSystemNotReady:
-      return failure(ExitCode::no_driver,
-                     "start the GPU's fabric manager (systemctl start nvidia-fabricmanager)");
+      return {ExitCode::no_driver,
+              "start the GPU's fabric manager (systemctl start nvidia-fabricmanager)"};
     case cudaErrorInsufficientDriver: {
       int version = 0;  // 0: there is no driver library at all
       const bool absent = cudaDriverGetVersion(&version) != cudaSuccess || version == 0;
-      return absent ? failure(ExitCode::no_driver, "install the NVIDIA driver")
-                    : failure(ExitCode::driver_too_old, driver_remedy);
+      if (absent) return {ExitCode::no_driver, "install the NVIDIA driver"};
+      return {ExitCode::driver_too_old, driver_remedy};
     }
     case cudaErrorCallRequiresNewerDriver:
     case cudaErrorUnsupportedPtxVersion:
     case cudaErrorSystemDriverMismatch:
     case cudaErrorCompatNotSupportedOnDevice:
-      return failure(ExitCode::driver_too_old, driver_remedy);
+      return {ExitCode::driver_too_old, driver_remedy};
     case cudaErrorDevicesUnavailable:
     case cudaErrorDeviceAlreadyInUse:
     case cudaErrorMpsConnectionFailed:
@@ -58,25 +53,25 @@ CudaFailure explain_cuda_error(cudaError_t status) {
     case cudaErrorMpsServerNotReady:
     case cudaErrorMpsMaxClientsReached:
     case cudaErrorMpsMaxConnectionsReached:
-      return failure(ExitCode::gpu_busy, busy_remedy);
+      return {ExitCode::gpu_busy, busy_remedy};
     case cudaErrorInvalidDevice:
-      return failure(ExitCode::bad_input, "choose a GPU that exists: `fathom doctor` lists them");
+      return {ExitCode::bad_input, "choose a GPU that exists: `fathom doctor` lists them"};
     case cudaErrorDeviceNotLicensed:
-      return failure(ExitCode::partitioned_gpu, "license this virtual GPU, or use a whole one");
+      return {ExitCode::partitioned_gpu, "license this virtual GPU, or use a whole one"};
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
     case cudaErrorInvalidKernelImage:
-      return failure(ExitCode::setup_incomplete,
-                     "build again on this machine, since this build has no code for its GPU");
+      return {ExitCode::setup_incomplete,
+              "build again on this machine, since this build has no code for its GPU"};
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
     case cudaErrorContained:
     case cudaErrorHardwareStackError:
     case cudaErrorExternalDevice:
-      return failure(ExitCode::gpu_lost, lost_remedy);
+      return {ExitCode::gpu_lost, lost_remedy};
     case cudaErrorLaunchTimeout:
-      return failure(ExitCode::probe_timed_out,
-                     "use a GPU without a display, whose driver does not end long kernels");
+      return {ExitCode::probe_timed_out,
+              "use a GPU without a display, whose driver does not end long kernels"};
     case cudaErrorIllegalAddress:
     case cudaErrorIllegalInstruction:
     case cudaErrorMisalignedAddress:
@@ -84,10 +79,10 @@ CudaFailure explain_cuda_error(cudaError_t status) {
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
     case cudaErrorAssert:
-      return failure(ExitCode::probe_crashed, fault_remedy);
+      return {ExitCode::probe_crashed, fault_remedy};
     default:
-      return failure(ExitCode::probe_crashed,
-                     "run `fathom doctor`; if it finds nothing wrong, report this as a bug");
+      return {ExitCode::probe_crashed,
+              "run `fathom doctor`; if it finds nothing wrong, report this as a bug"};
   }
 }
 

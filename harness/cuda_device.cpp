@@ -47,14 +47,10 @@ bool has_context(int ordinal) {
 /// The oldest driver branch that runs programs of this CUDA major version (release notes, table of
 /// minor version compatibility).
 std::string needed_driver(int runtime) {
-  switch (runtime / 1000) {
-    case 12:
-      return "525.60.13";
-    case 13:
-      return "580";
-    default:
-      return fmt::format("the one of CUDA {}", version_text(runtime));
-  }
+  const int major = runtime / 1000;
+  return major == 12   ? "525.60.13"
+         : major == 13 ? "580"
+                       : fmt::format("the one of CUDA {}", version_text(runtime));
 }
 
 }  // namespace

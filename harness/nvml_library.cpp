@@ -48,33 +48,6 @@ struct ConfidentialState {
   unsigned environment, feature, developer_tools;
 };
 
-/// The open library. Functions are looked up by name at each call: a lookup costs well under a
-/// microsecond, and an older driver lacks some of them.
-struct Library {
-  void* handle = nullptr;
-  bool initialized = false;
-
-  Library() = default;
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  ~Library() {
-    if (initialized) call("nvmlShutdown");
-    if (handle) dlclose(handle);
-  }
-
-  template <class... Args>
-  NvmlStatus call(const char* function, Args... args) const {
-    using Function = int (*)(Args...);
-    const auto address = reinterpret_cast<Function>(dlsym(handle, function));
-    if (!address) return NvmlStatus::function_not_found;
-    return static_cast<NvmlStatus>(address(args...));
-  }
-};
-
-const Library& as_library(const std::shared_ptr<const void>& pointer) {
-  return *static_cast<const Library*>(pointer.get());
-}
-
 template <class T>
 Reading<T> reading(NvmlStatus status, T value) {
   if (status != NvmlStatus::success) return {std::nullopt, status};
@@ -90,6 +63,49 @@ Reading<To> convert(const Reading<From>& from, Convert convert_value) {
 Reading<double> scaled(const Reading<unsigned>& from, double factor) {
   return convert<double>(
       from, [factor](unsigned value) { return value * factor; });
+}
+
+/// The library, if it could be opened. Functions are looked up by name at each call: a lookup costs
+/// well under a microsecond, and an older driver lacks some of them.
+struct Library {
+  void* handle = nullptr;
+  NvmlStatus status = NvmlStatus::library_not_found;  ///< of opening and initialising it
+
+  Library() = default;
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() {
+    if (status == NvmlStatus::success) call("nvmlShutdown");
+    if (handle) dlclose(handle);
+  }
+
+  template <class... Args>
+  NvmlStatus call(const char* function, Args... args) const {
+    using Function = int (*)(Args...);
+    const auto address = reinterpret_cast<Function>(dlsym(handle, function));
+    if (!address) return NvmlStatus::function_not_found;
+    return static_cast<NvmlStatus>(address(args...));
+  }
+  /// What the function writes through its last argument.
+  template <class T, class... Args>
+  Reading<T> number(const char* function, Args... args) const {
+    if (status != NvmlStatus::success) return {std::nullopt, status};
+    T value{};
+    const NvmlStatus answer = call(function, args..., &value);
+    return reading(answer, value);
+  }
+  template <class... Args>
+  Reading<std::string> text(const char* function, Args... args) const {
+    if (status != NvmlStatus::success) return {std::nullopt, status};
+    std::array<char, 128> buffer{};
+    const NvmlStatus answer =
+        call(function, args..., buffer.data(), static_cast<unsigned>(buffer.size()));
+    return reading(answer, std::string(buffer.data()));
+  }
+};
+
+const Library& as_library(const std::shared_ptr<const void>& pointer) {
+  return *static_cast<const Library*>(pointer.get());
 }
 
 constexpr double mega = 1e6, milli = 1e-3;
@@ -127,15 +143,11 @@ NvmlStatus NvmlDevice::call(const char* function, Args... args) const {
 
 template <class T, class... Args>
 Reading<T> NvmlDevice::number(const char* function, Args... args) const {
-  T value{};
-  const NvmlStatus status = call(function, args..., &value);
-  return reading(status, value);
+  return as_library(library_).number<T>(function, device_, args...);
 }
 
 Reading<std::string> NvmlDevice::text(const char* function) const {
-  std::array<char, 128> buffer{};
-  const NvmlStatus status = call(function, buffer.data(), static_cast<unsigned>(buffer.size()));
-  return reading(status, std::string(buffer.data()));
+  return as_library(library_).text(function, device_);
 }
 
 Reading<std::string> NvmlDevice::name() const { return text("nvmlDeviceGetName"); }
@@ -159,10 +171,9 @@ Reading<double> NvmlDevice::default_application_clock_hz(NvmlClock which) const 
 }
 
 Reading<std::uint64_t> NvmlDevice::clock_event_reasons() const {
-  auto reasons = number<unsigned long long>("nvmlDeviceGetCurrentClocksEventReasons");
-  if (reasons.status == NvmlStatus::function_not_found)  // its name before driver 535
-    reasons = number<unsigned long long>("nvmlDeviceGetCurrentClocksThrottleReasons");
-  return convert<std::uint64_t>(reasons, [](unsigned long long bits) { return bits; });
+  const auto reasons = number<std::uint64_t>("nvmlDeviceGetCurrentClocksEventReasons");
+  if (reasons.status != NvmlStatus::function_not_found) return reasons;
+  return number<std::uint64_t>("nvmlDeviceGetCurrentClocksThrottleReasons");  // before driver 535
 }
 
 Reading<double> NvmlDevice::power_w() const {
@@ -194,23 +205,17 @@ Reading<double> NvmlDevice::slowdown_temperature_c() const {
   return scaled(number<unsigned>("nvmlDeviceGetTemperatureThreshold", 1u /* slowdown */), 1);
 }
 
-Reading<NvmlMode> NvmlDevice::ecc() const {
+Reading<NvmlMode> NvmlDevice::mode(const char* function) const {
   unsigned current = 0, pending = 0;
-  const NvmlStatus status = call("nvmlDeviceGetEccMode", &current, &pending);
+  const NvmlStatus status = call(function, &current, &pending);
   return reading(status, NvmlMode{current != 0, pending != 0});
 }
-Reading<NvmlMode> NvmlDevice::mig() const {
-  unsigned current = 0, pending = 0;
-  const NvmlStatus status = call("nvmlDeviceGetMigMode", &current, &pending);
-  return reading(status, NvmlMode{current != 0, pending != 0});
-}
+Reading<NvmlMode> NvmlDevice::ecc() const { return mode("nvmlDeviceGetEccMode"); }
+Reading<NvmlMode> NvmlDevice::mig() const { return mode("nvmlDeviceGetMigMode"); }
 
 Reading<std::uint64_t> NvmlDevice::uncorrected_ecc_errors() const {
-  unsigned long long count = 0;
-  const unsigned uncorrected = 1, since_driver_load = 0;
-  const NvmlStatus status =
-      call("nvmlDeviceGetTotalEccErrors", uncorrected, since_driver_load, &count);
-  return reading(status, std::uint64_t{count});
+  constexpr unsigned uncorrected = 1, since_driver_load = 0;
+  return number<std::uint64_t>("nvmlDeviceGetTotalEccErrors", uncorrected, since_driver_load);
 }
 Reading<NvmlRemappedRows> NvmlDevice::remapped_rows() const {
   unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
@@ -224,14 +229,10 @@ Reading<bool> NvmlDevice::persistence() const {
       number<unsigned>("nvmlDeviceGetPersistenceMode"), [](unsigned mode) { return mode != 0; });
 }
 Reading<NvmlComputeMode> NvmlDevice::compute_mode() const {
-  return convert<NvmlComputeMode>(
-      number<unsigned>("nvmlDeviceGetComputeMode"),
-      [](unsigned mode) { return static_cast<NvmlComputeMode>(mode); });
+  return number<NvmlComputeMode>("nvmlDeviceGetComputeMode");
 }
 Reading<NvmlVirtualization> NvmlDevice::virtualization() const {
-  return convert<NvmlVirtualization>(
-      number<unsigned>("nvmlDeviceGetVirtualizationMode"),
-      [](unsigned mode) { return static_cast<NvmlVirtualization>(mode); });
+  return number<NvmlVirtualization>("nvmlDeviceGetVirtualizationMode");
 }
 
 Reading<NvmlPcieLink> NvmlDevice::pcie_link() const {
@@ -296,58 +297,44 @@ Reading<std::vector<NvmlProcess>> NvmlDevice::compute_processes() const {
 NvmlLibrary::NvmlLibrary() {
   const char* override_path = std::getenv("FATHOM_NVML_LIBRARY");
   const char* path = override_path ? override_path : "libnvidia-ml.so.1";
-  auto library = std::make_shared<Library>();
+  const auto library = std::make_shared<Library>();
+  library_ = library;
   library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library->handle) {
-    problem_ = override_path ? fmt::format("NVML cannot be loaded from {}", path)
-                             : to_string(NvmlStatus::library_not_found);
-    return;
-  }
-  status_ = library->call("nvmlInit_v2");
-  if (status_ != NvmlStatus::success) {
+  if (library->handle) library->status = library->call("nvmlInit_v2");
+  status_ = library->status;
+  if (!library->handle && override_path)
+    problem_ = fmt::format("NVML cannot be loaded from {}", path);
+  else if (!available())
     problem_ = to_string(status_);
-    return;
-  }
-  library->initialized = true;
-  library_ = std::move(library);
 }
 
 Reading<std::string> NvmlLibrary::driver_version() const {
-  if (!available()) return {std::nullopt, status_};
-  std::array<char, 128> buffer{};
-  const NvmlStatus status = as_library(library_).call("nvmlSystemGetDriverVersion", buffer.data(),
-                                                      static_cast<unsigned>(buffer.size()));
-  return reading(status, std::string(buffer.data()));
+  return as_library(library_).text("nvmlSystemGetDriverVersion");
 }
 
 Reading<unsigned> NvmlLibrary::device_count() const {
-  if (!available()) return {std::nullopt, status_};
-  unsigned count = 0;
-  const NvmlStatus status = as_library(library_).call("nvmlDeviceGetCount_v2", &count);
-  return reading(status, count);
+  return as_library(library_).number<unsigned>("nvmlDeviceGetCount_v2");
 }
 
 Reading<bool> NvmlLibrary::confidential_computing() const {
-  if (!available()) return {std::nullopt, status_};
-  ConfidentialState state{};
-  const NvmlStatus status = as_library(library_).call("nvmlSystemGetConfComputeState", &state);
-  return reading(status, state.feature != 0);
+  return convert<bool>(
+      as_library(library_).number<ConfidentialState>("nvmlSystemGetConfComputeState"),
+      [](const ConfidentialState& state) { return state.feature != 0; });
+}
+
+template <class Key>
+Reading<NvmlDevice> NvmlLibrary::device_by(const char* function, Key key) const {
+  return convert<NvmlDevice>(
+      as_library(library_).number<void*>(function, key),
+      [this](void* device) { return NvmlDevice(library_, device); });
 }
 
 Reading<NvmlDevice> NvmlLibrary::device_by_index(unsigned index) const {
-  if (!available()) return {std::nullopt, status_};
-  void* device = nullptr;
-  const NvmlStatus status =
-      as_library(library_).call("nvmlDeviceGetHandleByIndex_v2", index, &device);
-  return reading(status, NvmlDevice(library_, device));
+  return device_by("nvmlDeviceGetHandleByIndex_v2", index);
 }
 
 Reading<NvmlDevice> NvmlLibrary::device_by_pci_bus_id(const std::string& bus_id) const {
-  if (!available()) return {std::nullopt, status_};
-  void* device = nullptr;
-  const NvmlStatus status =
-      as_library(library_).call("nvmlDeviceGetHandleByPciBusId_v2", bus_id.c_str(), &device);
-  return reading(status, NvmlDevice(library_, device));
+  return device_by("nvmlDeviceGetHandleByPciBusId_v2", bus_id.c_str());
 }
 
 std::vector<NvmlProcess> other_processes(std::vector<NvmlProcess> all, bool own_context) {

@@ -136,6 +136,7 @@ class NvmlDevice {
   template <class T, class... Args>
   Reading<T> number(const char* function, Args... args) const;
   Reading<std::string> text(const char* function) const;
+  Reading<NvmlMode> mode(const char* function) const;
 
   std::shared_ptr<const void> library_;  ///< keeps NVML open
   void* device_;
@@ -162,6 +163,9 @@ class NvmlLibrary {
   Reading<NvmlDevice> device_by_pci_bus_id(const std::string& bus_id) const;
 
  private:
+  template <class Key>
+  Reading<NvmlDevice> device_by(const char* function, Key key) const;
+
   std::shared_ptr<const void> library_;
   NvmlStatus status_ = NvmlStatus::library_not_found;
   std::string problem_;

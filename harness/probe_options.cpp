@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <iostream>
 #include <map>
 #include <optional>
 #include <string>
@@ -144,15 +143,15 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
                 fmt::format("{}. See {} --help.", complaint(error), probe.program));
   }
   if (!options.conclude.empty()) {
+    std::vector<std::string> useless;
     for (const CLI::Option* option : app.get_options())
       if (option->count() > 0 && !option->check_lname("conclude") && !option->check_lname("out"))
-        throw Error(ExitCode::bad_input,
-                    fmt::format("{} is of no use beside --conclude, which measures nothing.",
-                                option->get_name()));
-    if (options.benchmark_arguments.size() > 1)
+        useless.push_back(option->get_name());
+    if (options.benchmark_arguments.size() > 1) useless.push_back(options.benchmark_arguments[1]);
+    if (!useless.empty())
       throw Error(ExitCode::bad_input,
                   fmt::format("{} is of no use beside --conclude, which measures nothing.",
-                              options.benchmark_arguments[1]));
+                              useless.front()));
   }
   for (const ProbeOption& option : own_options) {
     const std::optional<std::string>& text = given[option.name];

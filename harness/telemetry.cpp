@@ -8,11 +8,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <vector>
 
 #include "harness/nvml_library.h"
+#include "results/statistics.h"
 
 namespace fathom {
 namespace {
@@ -51,16 +51,14 @@ struct Window {
     reasons |= round.reasons.value_or(0);
   }
 
-  Range range(Channel channel) {
-    std::vector<double>& v = values[channel];
+  Range range(Channel channel) const {
+    const std::vector<double>& v = values[channel];
     if (v.empty()) return {};
-    std::sort(v.begin(), v.end());
-    const std::size_t half = v.size() / 2;
-    const double median = v.size() % 2 ? v[half] : (v[half - 1] + v[half]) / 2;
-    return {v.front(), median, v.back()};
+    const auto [least, most] = std::ranges::minmax(v);
+    return {least, median(v), most};
   }
 
-  Telemetry summary() {
+  Telemetry summary() const {
     Telemetry telemetry{range(sm_clock),
                         range(memory_clock),
                         range(power),

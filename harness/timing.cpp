@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "harness/buffer_kernels.h"
+#include "harness/buffers.h"
 #include "harness/counters/counters_active.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"

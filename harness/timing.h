@@ -2,7 +2,6 @@
 
 #include <cuda_runtime.h>
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "results/error.h"
 
@@ -241,22 +240,6 @@ std::vector<std::string> stall_roles() {
   return names;
 }
 
-std::span<const Chip> catalogued_chips() {
-  static const std::array<Chip, 28> chips = {{
-      {"TU102", "Turing"},    {"TU104", "Turing"},    {"TU106", "Turing"},
-      {"TU116", "Turing"},    {"TU117", "Turing"},    {"GA100", "Ampere"},
-      {"GA102", "Ampere"},    {"GA103", "Ampere"},    {"GA104", "Ampere"},
-      {"GA106", "Ampere"},    {"GA107", "Ampere"},    {"GA10B", "Ampere"},
-      {"AD102", "Ada"},       {"AD103", "Ada"},       {"AD104", "Ada"},
-      {"AD106", "Ada"},       {"AD107", "Ada"},       {"GH100", "Hopper"},
-      {"GB100", "Blackwell"}, {"GB102", "Blackwell"}, {"GB110", "Blackwell"},
-      {"GB10B", "Blackwell"}, {"GB202", "Blackwell"}, {"GB203", "Blackwell"},
-      {"GB205", "Blackwell"}, {"GB206", "Blackwell"}, {"GB207", "Blackwell"},
-      {"GB20B", "Blackwell"},
-  }};
-  return chips;
-}
-
 CatalogueEntry find_metric(std::string_view role_name, std::string_view chip) {
   const Row& found = row(role_name);
   for (const Exception& exception : found.exceptions) {
@@ -268,7 +251,5 @@ CatalogueEntry find_metric(std::string_view role_name, std::string_view chip) {
   }
   return {found.metric, ""};
 }
-
-std::string usual_metric(std::string_view role_name) { return row(role_name).metric; }
 
 }  // namespace fathom

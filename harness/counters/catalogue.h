@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,12 +16,6 @@ struct Role {
   /// Whether the same launch gives the same count every time, so that an expectation may be tested
   /// for equality. False for anything that depends on cache state or on scheduling.
   bool exact = false;
-};
-
-/// One kind of GPU chip, by the name that CUPTI and the driver give it.
-struct Chip {
-  std::string name;          ///< "GH100"
-  std::string architecture;  ///< "Hopper"
 };
 
 /// How a role is had on a chip: the metric's full name, or why there is none.
@@ -42,16 +35,10 @@ const Role& role(std::string_view name);
 /// together breaks down what a warp does in each cycle between two issues.
 std::vector<std::string> stall_roles();
 
-/// Every chip that the catalogue speaks of: Turing to Blackwell. Each was checked against CUPTI
-/// 13.0's list of metrics, and a unit test repeats that check with the CUPTI at hand.
-std::span<const Chip> catalogued_chips();
-
-/// What answers `role_name` on `chip`. A chip that the catalogue does not know gets the newest
-/// chips' name, which CUPTI then accepts or rejects. Throws Error(bad_input) for an unknown role.
+/// What answers `role_name` on `chip`: CUPTI's name of it, "GH100". The catalogue is of Turing to
+/// Blackwell, checked against CUPTI 13.0's list of metrics; a unit test repeats that check with the
+/// CUPTI at hand. A chip that it does not know gets the newest chips' name, which CUPTI then
+/// accepts or rejects. Throws Error(bad_input) for an unknown role.
 CatalogueEntry find_metric(std::string_view role_name, std::string_view chip);
-
-/// The metric that other chips use for a role that `chip` lacks: what a test gives to CUPTI to see
-/// that it is really rejected there. Throws Error(bad_input) for an unknown role.
-std::string usual_metric(std::string_view role_name);
 
 }  // namespace fathom

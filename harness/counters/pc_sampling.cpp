@@ -2,7 +2,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <mutex>
 #include <string_view>
 #include <tuple>
@@ -64,12 +63,6 @@ bool locate(PcSample& sample, std::uint64_t crc) {
   return at.has_value();
 }
 
-CUpti_PCSamplingConfigurationInfo attribute(CUpti_PCSamplingConfigurationAttributeType type) {
-  CUpti_PCSamplingConfigurationInfo info{};
-  info.attributeType = type;
-  return info;
-}
-
 /// Room for CUPTI's samples.
 struct PcBuffer {
   std::vector<std::vector<CUpti_PCSamplingStallReason>> stalls;
@@ -129,22 +122,25 @@ struct PcSampler::State {
 
   void configure(unsigned log2_period) {
     std::vector<CUpti_PCSamplingConfigurationInfo> infos;
-    infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD));
-    infos.back().attributeData.samplingPeriodData.samplingPeriod = log2_period;
-    infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE));
-    infos.back().attributeData.collectionModeData.collectionMode =
+    const auto add = [&](CUpti_PCSamplingConfigurationAttributeType type) -> auto& {
+      infos.emplace_back().attributeType = type;
+      return infos.back();
+    };
+    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD)
+        .attributeData.samplingPeriodData.samplingPeriod = log2_period;
+    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE)
+        .attributeData.collectionModeData.collectionMode =
         CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
-    infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL));
-    infos.back().attributeData.enableStartStopControlData.enableStartStopControl = 1;
-    infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_OUTPUT_DATA_FORMAT));
-    infos.back().attributeData.outputDataFormatData.outputDataFormat =
+    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL)
+        .attributeData.enableStartStopControlData.enableStartStopControl = 1;
+    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_OUTPUT_DATA_FORMAT)
+        .attributeData.outputDataFormatData.outputDataFormat =
         CUPTI_PC_SAMPLING_OUTPUT_DATA_FORMAT_PARSED;
-    infos.push_back(
-        attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN));
-    infos.back().attributeData.workerThreadPeriodicSleepSpanData.workerThreadPeriodicSleepSpan =
+    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN)
+        .attributeData.workerThreadPeriodicSleepSpanData.workerThreadPeriodicSleepSpan =
         worker_period_ms;
-    infos.push_back(attribute(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER));
-    infos.back().attributeData.samplingDataBufferData.samplingDataBuffer = &configured.data;
+    add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)
+        .attributeData.samplingDataBufferData.samplingDataBuffer = &configured.data;
 
     FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingConfigurationInfoParams, params);
     params.ctx = context;

@@ -34,15 +34,6 @@ __global__ void count_wrong(const __grid_constant__ Check check) {
   if (wrong > 0) atomicAdd(check.wrong, static_cast<unsigned long long>(wrong));
 }
 
-const std::vector<Kernel>& all_kernels() {
-  static const std::vector<Kernel> all = [] {
-    std::vector<Kernel> kernels = global_kernels();
-    for (Kernel& kernel : shared_kernels()) kernels.push_back(std::move(kernel));
-    return kernels;
-  }();
-  return all;
-}
-
 }  // namespace
 
 void launch_count_wrong(const Check& check, cudaStream_t stream) {
@@ -54,8 +45,10 @@ void launch_count_wrong(const Check& check, cudaStream_t stream) {
 }
 
 const Kernel& find_kernel(const std::string& ptx) {
-  for (const Kernel& kernel : all_kernels())
-    if (kernel.ptx == ptx) return kernel;
+  static const std::vector<Kernel> lists[] = {global_kernels(), shared_kernels()};
+  for (const std::vector<Kernel>& kernels : lists)
+    for (const Kernel& kernel : kernels)
+      if (kernel.ptx == ptx) return kernel;
   throw std::out_of_range("no kernel for " + ptx);
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "probes/atomics/patterns.h"
 #include "results/rows.h"
@@ -25,10 +24,8 @@ std::string words_of(const Instruction& i, bool with_operation = true) {
   std::string words = i.returns ? "atomic" : "reduction";
   if (with_operation) words += fmt::format("_{}", name_of(i.operation));
   if (i.type != Type::u32) words += fmt::format("_{}", name_of(i.type));
-  const std::string_view usual = i.level == Level::l2       ? "gpu"
-                                 : i.level == Level::shared ? "cta"
-                                                            : "cluster";
-  if (i.scope != usual) words += fmt::format("_{}", i.scope);
+  constexpr Scope usual[] = {Scope::gpu, Scope::cta, Scope::cluster};
+  if (i.scope != usual[static_cast<int>(i.level)]) words += fmt::format("_{}", name_of(i.scope));
   return words;
 }
 
@@ -56,7 +53,7 @@ FactRow throughput_row(const Instruction& i, const char* sweep, const char* patt
 
 const Instruction& plain_add(Level level, bool returns) {
   return *std::ranges::find_if(
-      all_instructions(),
+      all_instructions,
       [&](const Instruction& i) {
         return i.level == level && i.returns == returns && i.operation == Operation::add &&
                i.type == Type::u32;
@@ -156,9 +153,9 @@ void add_costs(std::vector<FactRow>& rows) {
 
 std::vector<FactRow> fact_rows() {
   std::vector<FactRow> rows;
-  for (const Instruction& i : all_instructions())
+  for (const Instruction& i : all_instructions)
     rows.push_back(throughput_row(i, "operations", own_words, words_of(i) + "_throughput"));
-  for (const Instruction& i : all_instructions()) {
+  for (const Instruction& i : all_instructions) {
     if (!asked_of_one_address(i)) continue;
     rows.push_back(
         throughput_row(i, "same address", one_address,

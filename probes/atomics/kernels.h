@@ -65,7 +65,6 @@ struct Check {
 void launch_count_wrong(const Check& check, cudaStream_t stream);
 
 // One list for each source file of kernels.
-
 std::vector<Kernel> global_kernels();
 std::vector<Kernel> shared_kernels();
 

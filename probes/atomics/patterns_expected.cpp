@@ -151,40 +151,16 @@ Chain run_chain(const Instruction& instruction, std::uint64_t count) {
 }  // namespace
 
 Words operand_of(Operation operation, Type type) {
-  switch (operation) {
-    case Operation::add:
-      switch (type) {
-        case Type::u64:
-          return {1, 1};
-        case Type::f32:
-          return to_words(1.0f);
-        case Type::f64:
-          return to_words(1.0);
-        case Type::f16x2:
-          return {0x3C003C00u};
-        case Type::bf16x2:
-          return {0x3F803F80u};
-        case Type::f32x4: {
-          const auto one = std::bit_cast<std::uint32_t>(1.0f);
-          return {one, one, one, one};
-        }
-        default:
-          return {1};
-      }
-    case Operation::min:
-      return to_words(std::int64_t{-5});
-    case Operation::max:
-      return {7, 7};
-    case Operation::bit_and:
-      return {0x0F0F0F0Fu, 0x0F0F0F0Fu};
-    case Operation::exchange:
-      return {0x5EED5EEDu, 1, 2, 3};
-    case Operation::compare_swap: {
-      const std::uint32_t start = start_of(operation);
-      return {start, start, start, start};
-    }
-  }
-  return {};
+  const auto one = std::bit_cast<std::uint32_t>(1.0f);
+  const std::uint32_t start = start_of(operation);
+  // In the orders of Type and of Operation.
+  const Words ones[] = {{1},           {1},           {1, 1},
+                        {1},           {one},         to_words(1.0),
+                        {0x3C003C00u}, {0x3F803F80u}, {one, one, one, one}};
+  const Words operands[] = {
+      ones[static_cast<int>(type)], to_words(std::int64_t{-5}), {7, 7},
+      {0x0F0F0F0Fu, 0x0F0F0F0Fu},   {0x5EED5EEDu, 1, 2, 3},     {start, start, start, start}};
+  return operands[static_cast<int>(operation)];
 }
 
 std::uint32_t start_of(Operation operation) {

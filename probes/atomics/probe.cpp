@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <string_view>
 #include <vector>
 
 #include "harness/cases.h"
@@ -195,7 +194,7 @@ Case make_case(const DeviceFacts& device, const Plan& plan, const Place& place) 
             {"operation", name_of(instruction.operation)},
             {"type", name_of(instruction.type)},
             {"form", instruction.form()},
-            {"scope", instruction.scope},
+            {"scope", name_of(instruction.scope)},
             {"pattern", place.pattern}};
   for (const auto& [name, value] : place.more) {
     c.axes.emplace_back(name, value);
@@ -240,9 +239,8 @@ Plan whole_gpu(const DeviceFacts& device, const Instruction& instruction, int it
 
 /// Whether it is the one that stands for all others where the question is another than the type.
 bool is_plain_add(const Instruction& i) {
-  return i.operation == Operation::add && i.type == Type::u32 &&
-         std::string_view(i.scope) != "sys" &&
-         (i.level != Level::l2 || std::string_view(i.scope) == "gpu");
+  return i.operation == Operation::add && i.type == Type::u32 && i.scope != Scope::sys &&
+         (i.level != Level::l2 || i.scope == Scope::gpu);
 }
 
 /// Each thread has a word of its own, the words of a warp side by side.
@@ -348,7 +346,7 @@ std::vector<Case> cases_of(const DeviceFacts& device) {
   std::vector<Case> cases;
   const int chip = 10 * device.major + device.minor;
   const auto each = [&](auto&& chosen, auto&& add) {
-    for (const Instruction& instruction : all_instructions())
+    for (const Instruction& instruction : all_instructions)
       if (instruction.since <= chip && chosen(instruction)) add(instruction);
   };
   const auto in_own_sm_or_l2 = [](const Instruction& i) {

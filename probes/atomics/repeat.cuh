@@ -40,16 +40,16 @@ __device__ Value value_of(const std::uint32_t* words) {
 template <class A, class Address>
 __device__ std::uint32_t repeat(Address first, const Run& run, std::uint32_t warp,
                                 std::uint32_t warps) {
-  const auto value = value_of<typename A::Value>(run.operand);
+  const auto value = value_of<ValueOf<A>>(run.operand);
   const std::uint32_t window = run.pattern.slots * run.pattern.slot_bytes;
   const std::uint32_t step = warps % run.pattern.slots * run.pattern.slot_bytes;
   std::uint32_t offset = warp % run.pattern.slots * run.pattern.slot_bytes;
   std::uint32_t sum = 0;
 #pragma unroll 1
-  for (int i = 0; i < run.iterations; i += unroll) {
+  for (int done = 0; done < run.iterations; done += unroll) {
 #pragma unroll
     for (int k = 0; k < unroll; ++k) {
-      sum += A::perform(first + offset, value);
+      sum += perform<A>(first + offset, value);
       offset += step;
       offset = min(offset, offset - window);  // below the window the difference wraps round
     }
@@ -60,7 +60,7 @@ __device__ std::uint32_t repeat(Address first, const Run& run, std::uint32_t war
 /// Keeps what the atomics returned, and with it waits for all of them.
 template <class A>
 __device__ void keep(const Run& run, std::uint32_t sum) {
-  if constexpr (A::returns) {
+  if constexpr (A::instruction.returns) {
     asm volatile("st.global.u32 [%0], %1;" ::"l"(run.sums + blockIdx.x * blockDim.x + threadIdx.x),
                  "r"(sum)
                  : "memory");
@@ -81,6 +81,18 @@ __device__ inline void end(BlockTimes* times) {
     times[blockIdx.x].clock_end = clock_now();
     times[blockIdx.x].ns_end = nanoseconds_now();
   }
+}
+
+/// The kernels of the instructions at these levels: what `make` gives for each one's Atomic.
+template <Level... levels, class Make>
+std::vector<Kernel> kernels_where(const Make& make) {
+  std::vector<Kernel> kernels;
+  const auto add = [&](auto atomic) {
+    if constexpr (((atomic.instruction.level == levels) || ...)) kernels.push_back(make(atomic));
+  };
+  [&]<std::size_t... place>(std::index_sequence<place...>) { (add(Atomic<place>()), ...); }
+  (std::make_index_sequence<all_instructions.size()>());
+  return kernels;
 }
 
 }  // namespace fathom::atomics

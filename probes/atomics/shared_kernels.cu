@@ -1,15 +1,11 @@
-#include "probes/atomics/kernels.h"
 #include "probes/atomics/repeat.cuh"
 #include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 
+// Shared memory of the own block, and of the next block of a cluster.
+
 namespace fathom::atomics {
 namespace {
-
-/// Shared memory of the own block.
-FATHOM_WORD(Shared, "shared")
-/// Shared memory of any block of the cluster.
-FATHOM_WORD(ClusterShared, "shared::cluster")
 
 constexpr int cluster_size = 2;
 
@@ -31,12 +27,12 @@ __device__ void synchronize_cluster() {
 
 template <class A>
 __global__ void __launch_bounds__(most_threads) shared_atomics(Run run) {
-  if constexpr (chip_has<A::since>()) {
+  if constexpr (chip_has<A::instruction.since>()) {
     extern __shared__ __align__(128) std::uint32_t words[];
-    constexpr bool cluster = std::is_same_v<typename A::Space, ClusterShared>;
+    constexpr bool cluster = A::instruction.level == Level::cluster;
     const std::uint32_t lane = threadIdx.x % 32, warps = blockDim.x / 32;
     const std::uint32_t window_words = run.pattern.slots * run.pattern.slot_bytes / 4;
-    for (std::uint32_t i = threadIdx.x; i < window_words; i += blockDim.x) words[i] = run.start;
+    for (std::uint32_t w = threadIdx.x; w < window_words; w += blockDim.x) words[w] = run.start;
     std::uint32_t base = shared_address(words);
     if constexpr (cluster) {
       base = address_in_next_block(base);
@@ -57,48 +53,25 @@ __global__ void __launch_bounds__(most_threads) shared_atomics(Run run) {
     }
     auto* out =
         reinterpret_cast<std::uint32_t*>(run.memory) + std::uint64_t{blockIdx.x} * window_words;
-    for (std::uint32_t i = threadIdx.x; i < window_words; i += blockDim.x) out[i] = words[i];
+    for (std::uint32_t w = threadIdx.x; w < window_words; w += blockDim.x) out[w] = words[w];
   }
 }
 
 template <class A>
 void launch(const Run& run, int blocks, int threads, int shared_bytes, cudaStream_t stream) {
-  constexpr bool cluster = std::is_same_v<typename A::Space, ClusterShared>;
+  constexpr bool cluster = A::instruction.level == Level::cluster;
   ClusterLaunch(cluster ? cluster_size : 1, blocks, threads, shared_bytes, stream)(
       shared_atomics<A>, run);
-}
-
-template <class Form, class Scope, class Space, class Op, class Type, int since = 75>
-Kernel kernel() {
-  using A = Atomic<Form, Scope, Space, Op, Type, since>;
-  return {A::ptx(), launch<A>,
-          [](int threads) { return resident_blocks_of(shared_atomics<A>, threads); }};
-}
-
-template <class Form, class Op, class Type>
-Kernel own_block() {
-  return kernel<Form, Cta, Shared, Op, Type>();
-}
-template <class Form, class Op, class Type>
-Kernel other_block() {
-  return kernel<Form, ClusterScope, ClusterShared, Op, Type, 90>();
 }
 
 }  // namespace
 
 std::vector<Kernel> shared_kernels() {
-  return {
-      own_block<Atom, Add, U32>(),         own_block<Red, Add, U32>(),
-      own_block<Atom, Add, U64>(),         own_block<Red, Add, U64>(),
-      own_block<Atom, Add, F32>(),         own_block<Red, Add, F32>(),
-      own_block<Atom, Add, F64>(),         own_block<Red, Add, F64>(),
-      own_block<Atom, AddHalves, F16x2>(), own_block<Red, AddHalves, F16x2>(),
-      own_block<Atom, Max, U32>(),         own_block<Atom, Min, S32>(),
-      own_block<Atom, And, B32>(),         own_block<Atom, Exch, B32>(),
-      own_block<Atom, Cas, B32>(),         own_block<Atom, Cas, B64>(),
-      other_block<Atom, Add, U32>(),       other_block<Red, Add, U32>(),
-      other_block<Atom, Exch, B32>(),      other_block<Atom, Cas, B32>(),
-  };
+  return kernels_where<Level::shared, Level::cluster>([](auto atomic) {
+    using A = decltype(atomic);
+    return Kernel{A::instruction.ptx(), launch<A>,
+                  [](int threads) { return resident_blocks_of(shared_atomics<A>, threads); }};
+  });
 }
 
 }  // namespace fathom::atomics

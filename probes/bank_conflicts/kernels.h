@@ -17,8 +17,6 @@ inline constexpr int windows = 4;
 inline constexpr int window_bytes = accesses_per_iteration * access_step_bytes;
 inline constexpr int region_bytes = 16 * 1024;
 inline constexpr int region_words = region_bytes / 4;
-/// A pattern's offsets stay below this, its last byte included.
-inline constexpr int pattern_bytes = region_bytes - windows * window_bytes;
 /// Plain 4-byte stores with which a warp fills its share of the region before the timed part.
 inline constexpr int fill_stores_per_warp = region_words / threads_per_block;
 

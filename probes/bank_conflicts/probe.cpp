@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 #include "harness/cases.h"
 #include "models/shared_memory.h"

@@ -265,14 +265,16 @@ std::vector<ClaimRow> places() {
 
 constexpr const char* bandwidth = "Bandwidth, read + write";
 
-View sweep_plot(const char* title, const char* sweep, const char* x, const char* x_label) {
+View sweep_plot(const char* title, const char* sweep, const char* x, const char* x_label,
+                std::vector<std::string> series = {}) {
   return {.kind = View::Kind::plot,
           .title = title,
           .where = {{"sweep", {sweep}}},
           .x = x,
           .x_label = x_label,
           .y_label = bandwidth,
-          .x_log2 = true};
+          .x_log2 = true,
+          .series = std::move(series)};
 }
 
 View sweeps(const char* title, std::vector<AxisValue> which, std::vector<std::string> axes,
@@ -289,28 +291,20 @@ std::vector<View> views() {
                         "counter:dram_read_bytes", "counter:dram_write_bytes", "verdict"}));
   all.back().note = "A ratio above 1 means faster than the library, launched alternately.";
 
-  View width = sweep_plot("Bandwidth by bytes per thread (1 GiB)", "width", "bytes per thread",
-                          "Bytes per thread");
-  width.series = {"block"};
-  width.show_expected = false;
-  all.push_back(width);
-  View size = sweep_plot("Bandwidth by size (16 bytes a thread, launched again and again)", "size",
-                         "size", "Bytes copied");
-  size.y_log = true;
-  size.y_from_zero = false;
-  all.push_back(size);
-  View stride =
-      sweep_plot("Bandwidth by stride", "stride", "stride (B)", "Bytes from one lane to the next");
-  stride.note = "Useful bytes only; the other side of the copy is contiguous.";
-  stride.series = {"strided", "bytes per thread"};
-  stride.show_bound = stride.show_expected = false;
-  all.push_back(stride);
-  View offset = sweep_plot("Bandwidth by base offset", "offset", "base offset (B)",
-                           "Bytes behind an aligned address");
-  offset.x_log2 = false;
-  offset.series = {"bytes per thread"};
-  offset.show_expected = false;
-  all.push_back(offset);
+  all.push_back(sweep_plot("Bandwidth by bytes per thread (1 GiB)", "width", "bytes per thread",
+                           "Bytes per thread", {"block"}));
+  all.back().show_expected = false;
+  all.push_back(sweep_plot("Bandwidth by size (16 bytes a thread, launched again and again)",
+                           "size", "size", "Bytes copied"));
+  all.back().y_log = true;
+  all.back().y_from_zero = false;
+  all.push_back(sweep_plot("Bandwidth by stride", "stride", "stride (B)",
+                           "Bytes from one lane to the next", {"strided", "bytes per thread"}));
+  all.back().note = "Useful bytes only; the other side of the copy is contiguous.";
+  all.back().show_bound = all.back().show_expected = false;
+  all.push_back(sweep_plot("Bandwidth by base offset", "offset", "base offset (B)",
+                           "Bytes behind an aligned address", {"bytes per thread"}));
+  all.back().x_log2 = all.back().show_expected = false;
 
   const std::vector<std::string> counted = {"metric",
                                             "of_bound",
@@ -338,16 +332,15 @@ std::vector<View> views() {
   all.push_back(sweeps("Mixes of reading and writing (arrays of 1 GiB)", {"mix"},
                        {"mix", "type", "arrays read", "arrays written"},
                        {"metric", "interval", "of_bound", "expected", "verdict"}));
-  View stalls =
-      sweeps("Where warps wait", {"width"}, {"bytes per thread", "block"},
-             {"metric", "counter:stall_share_load", "counter:stall_share_store",
-              "counter:stall_long_scoreboard", "counter:stall_lg_throttle", "counter:stall_drain"});
-  stalls.note =
+  all.push_back(sweeps(
+      "Where warps wait", {"width"}, {"bytes per thread", "block"},
+      {"metric", "counter:stall_share_load", "counter:stall_share_store",
+       "counter:stall_long_scoreboard", "counter:stall_lg_throttle", "counter:stall_drain"}));
+  all.back().note =
       "Shares of all samples of waiting warps at the load and at the store; stalls as warps "
       "waiting per instruction issued.";
-  stalls.where.push_back({"bytes per thread", {std::int64_t{2}, std::int64_t{4}}});
-  stalls.where.push_back({"block", {std::int64_t{256}, std::int64_t{1024}}});
-  all.push_back(stalls);
+  all.back().where.push_back({"bytes per thread", {I{2}, I{4}}});
+  all.back().where.push_back({"block", {I{256}, I{1024}}});
   return all;
 }
 

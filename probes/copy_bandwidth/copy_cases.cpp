@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "harness/counters/catalogue.h"
 #include "probes/copy_bandwidth/cases.h"
 #include "probes/copy_bandwidth/kernels.h"
@@ -94,8 +92,8 @@ std::vector<Case> best_cases(const DeviceFacts& device) {
                          {"best", fmt::format("best/block:{}/size:{}", threads, size_name(bytes)),
                           float4_with(hint), bytes, threads, quick_if(threads == 320)});
       c.opponents = {opponent("cudaMemcpyAsync", bytes, launch_memcpy),
-                     opponent("cub::DeviceTransform float", bytes, launch_transform_float),
-                     opponent("cub::DeviceTransform double", bytes, launch_transform_double)};
+                     opponent("cub::DeviceTransform float", bytes, launch_transform<float>),
+                     opponent("cub::DeviceTransform double", bytes, launch_transform<double>)};
       cases.push_back(std::move(c));
     }
   }

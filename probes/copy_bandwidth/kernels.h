@@ -127,10 +127,8 @@ void launch_bulk_copy(const BulkRun& run, cudaStream_t stream);
 
 /// The libraries' copies, device to device.
 void launch_memcpy(const std::byte* src, std::byte* dst, std::size_t bytes, cudaStream_t stream);
-/// cub::DeviceTransform with the identity over elements of this type; `bytes` whole elements.
-void launch_transform_float(const std::byte* src, std::byte* dst, std::size_t bytes,
-                            cudaStream_t stream);
-void launch_transform_double(const std::byte* src, std::byte* dst, std::size_t bytes,
-                             cudaStream_t stream);
+/// cub::DeviceTransform with the identity over float or double; `bytes` whole elements.
+template <class T>
+void launch_transform(const std::byte* src, std::byte* dst, std::size_t bytes, cudaStream_t stream);
 
 }  // namespace fathom::copy_bandwidth

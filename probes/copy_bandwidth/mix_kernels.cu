@@ -154,7 +154,7 @@ void launch(Mix mix, ElementType type, const MixRun& run, unsigned long long* wr
                 type,
                 [&](auto element) {
                   using T = std::conditional_t<element == ElementType::float32, float, double>;
-                  launch_combine<decltype(of)::value, T>(run, wrong, stream);
+                  launch_combine<of, T>(run, wrong, stream);
                 });
           });
   }

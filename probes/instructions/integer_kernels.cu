@@ -28,14 +28,9 @@ struct ImadWide : LaneOp<ImadWide, std::uint64_t> {
     };
     return {{0, 0}, {word(0), word(100)}};
   }
-  static __device__ void step(std::uint64_t& x, const Operands& o, int i) {
-    asm volatile("{.reg .u32 low, high; mov.b64 {low, high}, %0; mad.wide.u32 %0, low, high, %1;}"
-                 : "+l"(x)
-                 : "l"(o.b[i]));
-  }
-  static std::uint64_t next(std::uint64_t x, std::uint64_t, std::uint64_t b) {
-    return static_cast<Word>(x) * (x >> 32) + b;
-  }
+  FATHOM_STEP("+l", static_cast<Word>(x) * (x >> 32) + b,
+              "{.reg .u32 low, high; mov.b64 {low, high}, %0; mad.wide.u32 %0, low, high, %1;}",
+              "l"(o.b[i]))
 };
 
 /// (x & a) ^ b: with other operands in the next step, so that two do not make one.
@@ -45,15 +40,8 @@ struct Lop3 : LaneOp<Lop3, Word> {
               "n"(table))
 };
 
-struct Shf : LaneOp<Shf, Word> {
-  static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile("shf.l.wrap.b32 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
-  }
-  static Word next(Word x, Word a, Word b) {
-    const unsigned n = b % 32;
-    return n == 0 ? a : (a << n) | (x >> (32 - n));
-  }
-};
+FATHOM_OP(Shf, Word, "+r", b % 32 == 0 ? a : (a << b % 32) | (x >> (32 - b % 32)),
+          "shf.l.wrap.b32 %0, %0, %1, %2;", "r"(o.a[i]), "r"(o.b[i]))
 
 /// Even steps keep x where the first condition holds, odd steps where the second does.
 struct Sel : LaneOp<Sel, Word> {
@@ -95,16 +83,12 @@ FATHOM_OP(Popc, Word, "+r", std::popcount(x), "popc.b32 %0, %0;")
 /// Place of the highest bit set. Its chain runs through 4, 2, 1, 0, ~0 and 31.
 FATHOM_OP(Flo, Word, "+r", x == 0 ? ~0u : 31 - std::countl_zero(x), "bfind.u32 %0, %0;")
 
-struct Brev : LaneOp<Brev, Word> {
-  static __device__ void step(Word& x, const Operands&, int) {
-    asm volatile("brev.b32 %0, %0;" : "+r"(x));
-  }
-  static Word next(Word x, Word, Word) {
-    Word reversed = 0;
-    for (int bit = 0; bit < 32; ++bit) reversed |= (x >> bit & 1u) << (31 - bit);
-    return reversed;
-  }
-};
+Word reversed(Word x) {
+  Word result = 0;
+  for (int bit = 0; bit < 32; ++bit) result |= (x >> bit & 1u) << (31 - bit);
+  return result;
+}
+FATHOM_OP(Brev, Word, "+r", reversed(x), "brev.b32 %0, %0;")
 
 struct Prmt : LaneOp<Prmt, Word> {
   static Operands operands(int lane) {
@@ -134,36 +118,28 @@ struct Dp4a : LaneOp<Dp4a, Word> {
   }
 };
 
-/// A sequence: there is no instruction that divides. a / x, which stays between 1 and a.
-struct DivideU32 : LaneOp<DivideU32, Word> {
+/// A sequence: there is no instruction that divides. a / x, which stays between 1 and a. A wrong
+/// result may be 0, which the host must not divide by.
+template <class Derived>
+struct Division : LaneOp<Derived, Word> {
   static constexpr int latency_short_steps = 4, latency_steps = 16;
   static constexpr int throughput_chains = 4, throughput_steps = 4;
-  static Operands operands(int lane) {
-    const Word a = hashed(lane) | 0x8000'0000u;
+  static OperandPairs<Word> operands(int lane) {
+    const Word a = Derived::dividend(hashed(lane));
     return {{a, a}, {a, a}};
   }
   static Word start(int lane, int chain) { return hashed(32 * chain + lane) >> 12 | 1u; }
-  static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile("div.u32 %0, %1, %0;" : "+r"(x) : "r"(o.a[i]));
-  }
-  /// A wrong result may be 0, which the host must not divide by.
-  static Word next(Word x, Word a, Word) { return x == 0 ? ~0u : a / x; }
 };
 
-struct DivideS32 : LaneOp<DivideS32, Word> {
-  static constexpr int latency_short_steps = 4, latency_steps = 16;
-  static constexpr int throughput_chains = 4, throughput_steps = 4;
-  static Operands operands(int lane) {
-    const Word a = ~(hashed(lane) >> 2 | 0x2000'0000u);  // negative
-    return {{a, a}, {a, a}};
-  }
-  static Word start(int lane, int chain) { return hashed(32 * chain + lane) >> 12 | 1u; }
-  static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile("div.s32 %0, %1, %0;" : "+r"(x) : "r"(o.a[i]));
-  }
-  static Word next(Word x, Word a, Word) {
-    return x == 0 ? ~0u : static_cast<std::int32_t>(a) / static_cast<std::int32_t>(x);
-  }
+struct DivideU32 : Division<DivideU32> {
+  static Word dividend(Word random) { return random | 0x8000'0000u; }
+  FATHOM_STEP("+r", x == 0 ? ~0u : a / x, "div.u32 %0, %1, %0;", "r"(o.a[i]))
+};
+
+struct DivideS32 : Division<DivideS32> {
+  static Word dividend(Word random) { return ~(random >> 2 | 0x2000'0000u); }  // negative
+  FATHOM_STEP("+r", x == 0 ? ~0u : std::int32_t(a) / std::int32_t(x), "div.s32 %0, %1, %0;",
+              "r"(o.a[i]))
 };
 
 }  // namespace

@@ -69,25 +69,18 @@ struct ThereAndBack : LaneOp<Derived, float> {
   static float start(int lane, int chain) {
     return static_cast<float>(hashed(32 * chain + lane) % 2000 + 1);
   }
-  static float next(float x, float, float) { return x; }
 };
 
 struct F2iI2f : ThereAndBack<F2iI2f> {
-  static __device__ void step(float& x, const Operands&, int) {
-    asm volatile("{.reg .s32 t; cvt.rni.s32.f32 t, %0; cvt.rn.f32.s32 %0, t;}" : "+f"(x));
-  }
+  FATHOM_STEP("+f", x, "{.reg .s32 t; cvt.rni.s32.f32 t, %0; cvt.rn.f32.s32 %0, t;}")
 };
 
 struct F16F32 : ThereAndBack<F16F32> {
-  static __device__ void step(float& x, const Operands&, int) {
-    asm volatile("{.reg .b16 t; cvt.rn.f16.f32 t, %0; cvt.f32.f16 %0, t;}" : "+f"(x));
-  }
+  FATHOM_STEP("+f", x, "{.reg .b16 t; cvt.rn.f16.f32 t, %0; cvt.f32.f16 %0, t;}")
 };
 
 struct F64F32 : ThereAndBack<F64F32> {
-  static __device__ void step(float& x, const Operands&, int) {
-    asm volatile("{.reg .f64 t; cvt.f64.f32 t, %0; cvt.rn.f32.f64 %0, t;}" : "+f"(x));
-  }
+  FATHOM_STEP("+f", x, "{.reg .f64 t; cvt.f64.f32 t, %0; cvt.rn.f32.f64 %0, t;}")
 };
 
 }  // namespace

@@ -21,8 +21,14 @@ FactRow row(const char* id, const char* subject, const char* quantity, const cha
 }
 
 std::vector<FactRow> rows() {
-  const char* host = "host's clock around calls on an idle stream";
   const char* timer = "global timer of the kernels, all queued before the first may run";
+  const char* cost = "time on the host";
+  const auto host = [](const char* id, const char* subject, const char* quantity, const char* what,
+                       AxisFilter more = {}) {
+    more.insert(more.end(), {{"sweep", "host"}, {"what", what}});
+    return row(id, subject, quantity, "host's clock around calls on an idle stream",
+               std::move(more));
+  };
   return {
       row("launch.empty_kernel", "empty kernel", "time on the GPU",
           "events around a graph of empty kernels, one thread block each",
@@ -42,40 +48,28 @@ std::vector<FactRow> rows() {
       row("launch.graph_pdl_gap", "dependent kernels in a graph, programmatic dependent launch",
           "gap", timer, {{"sweep", "gap"}, {"what", in_graph}, {"programmatic", "yes"}},
           no_programmatic),
-      row("launch.kernel_host_cost", "kernel launch", "time on the host", host,
-          {{"sweep", "host"}, {"what", kernel_launch}}),
-      row("launch.kernel_latency", "kernel launch to the return of cudaStreamSynchronize",
-          "latency", host, {{"sweep", "host"}, {"what", launch_and_synchronize}}),
-      row("launch.flag_latency", "kernel launch to its flag in the host's memory", "latency", host,
-          {{"sweep", "host"}, {"what", launch_until_flag}}),
-      row("launch.synchronize", "cudaStreamSynchronize once the kernel's flag is seen",
-          "time on the host", host, {{"sweep", "host"}, {"what", synchronize_after_flag}}),
-      row("launch.synchronize_idle", "cudaStreamSynchronize of an idle stream", "time on the host",
-          host, {{"sweep", "host"}, {"what", synchronize_idle}}),
-      row("launch.stream_query", "cudaStreamQuery of an idle stream", "time on the host", host,
-          {{"sweep", "host"}, {"what", query_idle}}),
-      row("launch.event_record", "cudaEventRecord", "time on the host", host,
-          {{"sweep", "host"}, {"what", record_event}}),
-      row("launch.event_query", "cudaEventQuery of a completed event", "time on the host", host,
-          {{"sweep", "host"}, {"what", query_event}}),
-      row("launch.graph_host_cost", "launch of a graph of one empty kernel between two others",
-          "time on the host", host,
-          {{"sweep", "host"}, {"what", graph_launch}, {"kernels", Kernels{1}}}),
-      row("launch.graph_latency",
-          "launch of a graph of one empty kernel between two others to the return of "
-          "cudaStreamSynchronize",
-          "latency", host,
-          {{"sweep", "host"}, {"what", graph_launch_and_synchronize}, {"kernels", Kernels{1}}}),
-      row("launch.arguments_4096_host_cost", "kernel launch with 4096 B of arguments",
-          "time on the host", host,
-          {{"sweep", "host"},
-           {"what", launch_with_argument_bytes},
-           {"arguments (B)", Kernels{4096}}}),
-      row("launch.arguments_32764_host_cost", "kernel launch with 32764 B of arguments",
-          "time on the host", host,
-          {{"sweep", "host"},
-           {"what", launch_with_argument_bytes},
-           {"arguments (B)", Kernels{32764}}}),
+      host("launch.kernel_host_cost", "kernel launch", cost, kernel_launch),
+      host("launch.kernel_latency", "kernel launch to the return of cudaStreamSynchronize",
+           "latency", launch_and_synchronize),
+      host("launch.flag_latency", "kernel launch to its flag in the host's memory", "latency",
+           launch_until_flag),
+      host("launch.synchronize", "cudaStreamSynchronize once the kernel's flag is seen", cost,
+           synchronize_after_flag),
+      host("launch.synchronize_idle", "cudaStreamSynchronize of an idle stream", cost,
+           synchronize_idle),
+      host("launch.stream_query", "cudaStreamQuery of an idle stream", cost, query_idle),
+      host("launch.event_record", "cudaEventRecord", cost, record_event),
+      host("launch.event_query", "cudaEventQuery of a completed event", cost, query_event),
+      host("launch.graph_host_cost", "launch of a graph of one empty kernel between two others",
+           cost, graph_launch, {{"kernels", Kernels{1}}}),
+      host("launch.graph_latency",
+           "launch of a graph of one empty kernel between two others to the return of "
+           "cudaStreamSynchronize",
+           "latency", graph_launch_and_synchronize, {{"kernels", Kernels{1}}}),
+      host("launch.arguments_4096_host_cost", "kernel launch with 4096 B of arguments", cost,
+           launch_with_argument_bytes, {{"arguments (B)", Kernels{4096}}}),
+      host("launch.arguments_32764_host_cost", "kernel launch with 32764 B of arguments", cost,
+           launch_with_argument_bytes, {{"arguments (B)", Kernels{32764}}}),
       row("launch.arguments_32764_kernel", "empty kernel with 32764 B of arguments",
           "time on the GPU", "events around a graph of such kernels",
           {{"sweep", "arguments"}, {"arguments (B)", Kernels{32764}}}),

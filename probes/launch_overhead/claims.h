@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-
 #include "probes/claims.h"
 
 namespace fathom::launch_overhead {

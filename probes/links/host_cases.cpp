@@ -16,8 +16,9 @@ enum class Direction { to_gpu, to_host, both };
 constexpr Direction directions[] = {Direction::to_gpu, Direction::to_host, Direction::both};
 
 const char* name_of(Direction direction) {
-  return direction == Direction::to_gpu ? "to GPU" : direction == Direction::to_host ? "to host"
-                                                                                     : "both";
+  return direction == Direction::to_gpu    ? "to GPU"
+         : direction == Direction::to_host ? "to host"
+                                           : "both";
 }
 bool to_gpu(Direction direction) { return direction != Direction::to_host; }
 bool to_host(Direction direction) { return direction != Direction::to_gpu; }
@@ -25,33 +26,28 @@ bool to_host(Direction direction) { return direction != Direction::to_gpu; }
 enum class Memory { pinned, pageable };
 enum class Engine { copy, sm };
 
+using HostMemory = std::shared_ptr<std::byte>;
+
+HostMemory make_host_memory(Memory memory) {
+  if (memory == Memory::pinned) return make_pinned_memory<std::byte>(largest_bytes);
+  return {new std::byte[largest_bytes], std::default_delete<std::byte[]>()};
+}
+
 /// Host memory to send from and to receive in, `largest_bytes` each.
 class HostBuffers {
  public:
   /// Sends the same words as the GPU's node.
-  HostBuffers(Memory memory, const Node& node) {
-    if (memory == Memory::pinned) {
-      pinned_sent_ = make_pinned_memory<std::byte>(largest_bytes);
-      pinned_received_ = make_pinned_memory<std::byte>(largest_bytes);
-      sent_ = pinned_sent_.get();
-      received_ = pinned_received_.get();
-    } else {
-      pageable_sent_ = std::make_unique_for_overwrite<std::byte[]>(largest_bytes);
-      pageable_received_ = std::make_unique_for_overwrite<std::byte[]>(largest_bytes);
-      sent_ = pageable_sent_.get();
-      received_ = pageable_received_.get();
-    }
-    FATHOM_CUDA(cudaMemcpy(sent_, node.sent(), largest_bytes, cudaMemcpyDeviceToHost));
+  HostBuffers(Memory memory, const Node& node)
+      : sent_(make_host_memory(memory)), received_(make_host_memory(memory)) {
+    FATHOM_CUDA(cudaMemcpy(sent(), node.sent(), largest_bytes, cudaMemcpyDeviceToHost));
     poison(largest_bytes);  // and the operating system's pages are there
   }
-  std::byte* sent() const { return sent_; }
-  std::byte* received() const { return received_; }
-  void poison(std::size_t bytes) const { std::memset(received_, 0xFF, bytes); }
+  std::byte* sent() const { return sent_.get(); }
+  std::byte* received() const { return received_.get(); }
+  void poison(std::size_t bytes) const { std::memset(received(), 0xFF, bytes); }
 
  private:
-  PinnedMemory<std::byte> pinned_sent_, pinned_received_;
-  std::unique_ptr<std::byte[]> pageable_sent_, pageable_received_;
-  std::byte *sent_ = nullptr, *received_ = nullptr;
+  HostMemory sent_, received_;
 };
 
 /// Made by the first case that needs them.
@@ -181,9 +177,8 @@ std::vector<Case> host_cases(const SharedMachine& machine) {
   const auto pinned = std::make_shared<std::unique_ptr<HostBuffers>>();
   const auto pageable = std::make_shared<std::unique_ptr<HostBuffers>>();
   std::vector<Case> cases;
-  for (const Direction direction : {Direction::to_gpu, Direction::to_host}) {
+  for (const Direction direction : {Direction::to_gpu, Direction::to_host})
     cases.push_back(latency_case(machine, pinned, direction));
-  }
   for (const std::size_t bytes : sizes()) {
     for (const Direction direction : directions) {
       cases.push_back(host_case(machine, pinned, {Engine::copy, Memory::pinned, direction, bytes}));

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "harness/cuda_check.h"
 #include "probes/links/cases.h"
 

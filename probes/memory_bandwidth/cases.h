@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/cases.h"
+#include "models/occupancy.h"
 #include "probes/memory_bandwidth/kernels.h"
 
 namespace fathom::memory_bandwidth {
@@ -69,6 +70,8 @@ std::optional<Bound> dram_bound(const DeviceFacts& device);
 /// load/store path, the L1's data stage. What lies between SM and L2 is no narrower: one SM of an
 /// H200 alone takes 115 B/clk from the L2 (this probe).
 std::optional<Bound> load_store_bound(const DeviceFacts& device, int sms);
+/// Null for a chip that is newer than the tables.
+const models::SmLimits* limits_of(const DeviceFacts& device);
 /// Of L1 and shared memory; 128 for a chip that the tables do not know.
 double l1_bytes_per_clock(const DeviceFacts& device);
 /// Bytes of L1 and shared memory together of one SM.

@@ -128,13 +128,11 @@ int cluster_blocks(int major, int cluster_size, int shared_bytes);
 inline constexpr int register_chains = 8;
 inline constexpr int register_steps = 128;  ///< of each chain in a turn of the loop
 inline constexpr int register_threads = 512;
-/// Of a chain: two factors, then two terms, of even and of odd steps.
-inline constexpr int register_operands = 4;
 
 struct RegisterRun {
   int blocks = 1;
   int iterations = 1;
-  const float* operands = nullptr;  ///< [register_chains][register_operands][32 lanes]
+  const float* operands = nullptr;  ///< [register_chains][4][32 lanes]: two factors, two terms
   WarpReport* reports = nullptr;    ///< [blocks][warps]; sum is 0
   float* after = nullptr;           ///< [blocks][threads][register_chains]
 };

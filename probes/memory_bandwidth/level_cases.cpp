@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <utility>
 
-#include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/cases.h"
 
 // The headline of each level behind a load instruction: a working set well inside it, by operation,

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "models/occupancy.h"
 #include "probes/claims.h"
 #include "results/statistics.h"
 
@@ -72,15 +71,15 @@ const char* name_of(Operation operation) {
   return names[static_cast<int>(operation)];
 }
 
+}  // namespace
+
 const models::SmLimits* limits_of(const DeviceFacts& device) {
   try {
     return &models::sm_limits(device.major, device.minor);
   } catch (const std::invalid_argument&) {
-    return nullptr;  // a chip newer than the tables
+    return nullptr;
   }
 }
-
-}  // namespace
 
 Case make_case(const Point& point) {
   Case c;

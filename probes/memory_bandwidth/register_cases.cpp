@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <stdexcept>
 #include <vector>
 
-#include "models/occupancy.h"
 #include "probes/memory_bandwidth/cases.h"
 
 // The register file: operands that fused multiply-adds read.
@@ -79,12 +77,8 @@ Workload prepare(Context& context, int blocks, int iterations,
 }  // namespace
 
 std::vector<Case> register_cases(const DeviceFacts& device) {
-  int lanes = 128;
-  try {
-    lanes = models::sm_limits(device.major, device.minor).fp32_per_clock;
-  } catch (const std::invalid_argument&) {
-    // A chip newer than the tables: none has had more.
-  }
+  const models::SmLimits* limits = limits_of(device);
+  const int lanes = limits == nullptr ? 128 : limits->fp32_per_clock;  // none has had more
   const double warps = blocks_per_sm * register_threads / warp_lanes;
   const double per_iteration = register_steps * register_chains * warps * warp_lanes / lanes;
   const int iterations = std::max(1, static_cast<int>(clocks / per_iteration));

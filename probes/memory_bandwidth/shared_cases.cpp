@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
-#include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/cases.h"
 
 // Shared memory of the own block, and of the next block of a cluster.

@@ -55,8 +55,8 @@ Kernel kernel_of(const Access& access) {
     return stream_tiles<Operation::load, Path::l2_only, 4>;
   return with_constant<Operation::load, Operation::store, Operation::copy>(
       access.operation, [&](auto operation) {
-        return with_constant<1, 2>(access.loads, [](auto loads) -> Kernel {
-          return stream_tiles<decltype(operation)::value, Path::l2_only, loads>;
+        return with_constant<1, 2>(access.loads, [&](auto loads) -> Kernel {
+          return stream_tiles<operation, Path::l2_only, loads>;
         });
       });
 }

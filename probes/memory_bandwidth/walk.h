@@ -46,28 +46,14 @@ struct WalkShape {
 constexpr std::uint64_t granule(const WalkShape& shape) {
   const std::uint64_t blocks = static_cast<std::uint64_t>(shape.blocks);
   const std::uint64_t warps = static_cast<std::uint64_t>(shape.warps);
-  switch (shape.sharing) {
-    case Sharing::interleaved:
-      return blocks * warps * shape.tile;
-    case Sharing::by_block:
-      return blocks * shape.tile;
-    case Sharing::by_all:
-      return warps * shape.tile;
-  }
-  return shape.tile;
+  const std::uint64_t tiles[] = {blocks * warps, blocks, warps};  // in the order of Sharing
+  return tiles[static_cast<int>(shape.sharing)] * shape.tile;
 }
 
 /// How often a pass touches each byte.
 constexpr std::uint64_t touches_per_pass(const WalkShape& shape) {
-  switch (shape.sharing) {
-    case Sharing::interleaved:
-      return 1;
-    case Sharing::by_block:
-      return static_cast<std::uint64_t>(shape.warps);
-    case Sharing::by_all:
-      return static_cast<std::uint64_t>(shape.blocks);
-  }
-  return 1;
+  const int touches[] = {1, shape.warps, shape.blocks};  // in the order of Sharing
+  return static_cast<std::uint64_t>(touches[static_cast<int>(shape.sharing)]);
 }
 
 /// `passes` passes over a working set of `bytes`, a multiple of the granule. Where warps or blocks

@@ -1,8 +1,7 @@
-#include <type_traits>
+#include <utility>
 
 #include "harness/cuda_check.h"
 #include "probes/memory_latency/chase.cuh"
-#include "probes/memory_latency/code_blocks.cuh"
 
 namespace fathom::memory_latency {
 namespace {
@@ -35,20 +34,58 @@ struct Texture {
   }
 };
 
-template <Timed timed>
-__global__ void chase_constant(Chase chase) {
+/// A chase whose one thread is the whole grid.
+template <Timed timed, class Space>
+__device__ void chase_alone(const Space& space, const Chase& chase) {
   begin_report(chase.report);
-  run_chase<timed>(Constant{}, static_cast<std::uint32_t>(address_at(chase.chain, 0)),
+  run_chase<timed>(space, static_cast<std::uint32_t>(address_at(chase.chain, 0)),
                    chase.chain.base, chase);
   end_report(chase.report);
 }
 
 template <Timed timed>
+__global__ void chase_constant(Chase chase) {
+  chase_alone<timed>(Constant{}, chase);
+}
+
+template <Timed timed>
 __global__ void chase_parameters(const __grid_constant__ ParameterWords words, Chase chase) {
-  begin_report(chase.report);
-  run_chase<timed>(Parameter{words}, static_cast<std::uint32_t>(address_at(chase.chain, 0)),
-                   chase.chain.base, chase);
-  end_report(chase.report);
+  chase_alone<timed>(Parameter{words}, chase);
+}
+
+// Straight-line code of a length chosen at run time, to fill instruction caches with.
+
+/// `one` is known at run time only, so that no two of these become one.
+template <int count>
+__device__ __forceinline__ void add_to_sums(float (&sums)[8], float one) {
+#pragma unroll
+  for (int i = 0; i < count; ++i)
+    asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(sums[i]) : "f"(one));
+}
+
+__device__ __forceinline__ void code_block(float (&sums)[8], float one) {
+  // One statement for eight instructions: the compiler limits how many it unrolls.
+  constexpr int eights = code_block_sums / 8;
+#pragma unroll
+  for (int i = 0; i < eights; ++i) {
+    asm volatile(
+        "fma.rn.f32 %0, %0, %8, %8; fma.rn.f32 %1, %1, %8, %8;fma.rn.f32 %2, %2, %8, %8; "
+        "fma.rn.f32 %3, %3, %8, %8;fma.rn.f32 %4, %4, %8, %8; fma.rn.f32 %5, %5, %8, %8;fma.rn.f32 "
+        "%6, %6, %8, %8; fma.rn.f32 %7, %7, %8, %8;"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[5]),
+          "+f"(sums[6]), "+f"(sums[7])
+        : "f"(one));
+  }
+  add_to_sums<code_block_sums - 8 * eights>(sums, one);
+}
+
+/// Executes the first `blocks` code blocks, 1 to most_code_blocks, one after the other.
+__device__ __forceinline__ void run_code(int blocks, float (&sums)[8], float one) {
+  // Not a loop to be unrolled: for some targets the compiler leaves one of this length a loop.
+  const auto run = [&]<int... block>(std::integer_sequence<int, block...>) {
+    ((code_block(sums, one), block + 1 == blocks) || ...);
+  };
+  run(std::make_integer_sequence<int, most_code_blocks>{});
 }
 
 /// A round is the code, then the loads. The first two are of one block, which is in the cache the
@@ -91,10 +128,7 @@ __global__ void run_code_and_constants(CodeRun run, float one) {
 
 template <Timed timed>
 __global__ void chase_texture(cudaTextureObject_t texture, Chase chase) {
-  begin_report(chase.report);
-  run_chase<timed>(Texture{texture}, static_cast<std::uint32_t>(address_at(chase.chain, 0)),
-                   chase.chain.base, chase);
-  end_report(chase.report);
+  chase_alone<timed>(Texture{texture}, chase);
 }
 
 }  // namespace
@@ -106,14 +140,14 @@ void copy_to_constant_memory(const std::uint32_t* words, cudaStream_t stream) {
 
 void launch_constant_chase(const Chase& chase, cudaStream_t stream) {
   with_timed(chase.timed, [&](auto timed) {
-    chase_constant<decltype(timed)::value><<<1, 1, 0, stream>>>(chase);
+    chase_constant<timed><<<1, 1, 0, stream>>>(chase);
   });
   FATHOM_CUDA(cudaGetLastError());
 }
 
 void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream) {
   with_timed(chase.timed, [&](auto timed) {
-    chase_parameters<decltype(timed)::value><<<1, 1, 0, stream>>>(words, chase);
+    chase_parameters<timed><<<1, 1, 0, stream>>>(words, chase);
   });
   FATHOM_CUDA(cudaGetLastError());
 }
@@ -125,7 +159,7 @@ void launch_code_and_constants(const CodeRun& run, cudaStream_t stream) {
 
 void launch_texture_chase(cudaTextureObject_t texture, const Chase& chase, cudaStream_t stream) {
   with_timed(chase.timed, [&](auto timed) {
-    chase_texture<decltype(timed)::value><<<1, 1, 0, stream>>>(texture, chase);
+    chase_texture<timed><<<1, 1, 0, stream>>>(texture, chase);
   });
   FATHOM_CUDA(cudaGetLastError());
 }

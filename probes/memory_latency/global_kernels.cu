@@ -1,5 +1,3 @@
-#include <type_traits>
-
 #include "harness/cuda_check.h"
 #include "probes/memory_latency/chase.cuh"
 
@@ -147,7 +145,7 @@ void launch_global_chase(GlobalLoad load, const Chase& chase, int carveout_perce
   using enum GlobalLoad;
   with_constant<cached, l2_only, read_only, system, atomic_add, atomic_cas>(load, [&](auto kind) {
     with_timed(chase.timed, [&](auto timed) {
-      const auto kernel = chase_global<decltype(kind)::value, decltype(timed)::value>;
+      const auto kernel = chase_global<kind, timed>;
       FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                        carveout_percent));
       kernel<<<1, warm_threads, 0, stream>>>(chase, 0);

@@ -1,7 +1,5 @@
 #include <cooperative_groups.h>
 
-#include <type_traits>
-
 #include "probes/device/launch.h"
 #include "probes/memory_latency/chase.cuh"
 
@@ -122,7 +120,7 @@ void launch_shared_chase(SharedLoad load, const Chase& chase, int shared_bytes,
                          cudaStream_t stream) {
   with_load(load, [&](auto kind) {
     with_timed(chase.timed, [&](auto timed) {
-      chase_shared<decltype(kind)::value, decltype(timed)::value>
+      chase_shared<kind, timed>
           <<<1, fill_threads, static_cast<std::size_t>(shared_bytes), stream>>>(chase, 0);
     });
   });
@@ -132,7 +130,7 @@ void launch_shared_chase(SharedLoad load, const Chase& chase, int shared_bytes,
 void launch_cluster_chase(SharedLoad load, const Chase& chase, int shared_bytes, int cluster_size,
                           int target, cudaStream_t stream) {
   with_load(load, [&](auto kind) {
-    const auto kernel = chase_cluster<decltype(kind)::value>;
+    const auto kernel = chase_cluster<kind>;
     FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
     const ClusterLaunch launch(cluster_size, cluster_size, fill_threads, shared_bytes, stream);
     launch(kernel, chase, target, std::uint32_t{0});

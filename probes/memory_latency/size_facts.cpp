@@ -81,31 +81,25 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, l2_curve, RampScale::share);
   const Entry* dram = find_measured(
       entries, {{"sweep", "latency"}, {"level", "DRAM"}, {"method", "unrolled chase"}});
-  const auto missing = [&](const char* id, const char* quantity, std::string reason) {
-    facts.push_back(missing_fact({id, "L2", quantity, "B"}, std::move(reason)));
+  const auto no_partition = [&](std::string reason) {
+    facts.push_back(missing_fact({"l2.partition", "L2", "partition size", "B"}, std::move(reason)));
   };
-  if (!c.cut || dram == nullptr || c.cut->boundaries.empty()) {
-    const std::string reason = c.cut && c.cut->boundaries.empty() ? no_change(c)
-                               : dram == nullptr ? "the latency of DRAM is not there to tell misses"
-                                                 : no_curve;
-    missing("l2.size", "size", reason);
-    missing("l2.partition", "partition size", reason);
-    return;
-  }
+  const auto neither = [&](const std::string& reason) {
+    facts.push_back(missing_size("l2.size", "L2", reason));
+    no_partition(reason);
+  };
+  if (c.cut && c.cut->boundaries.empty()) return neither(no_change(c));
+  if (dram == nullptr) return neither("the latency of DRAM is not there to tell misses");
+  if (!c.cut) return neither(no_curve);
   const double hit = c.cut->regimes.front().level;
   const double misses = hit + (*dram->metric.value - hit) / 2;
   // The last change before which there were no misses to speak of.
   std::optional<std::size_t> last;
   for (std::size_t i = 0; i < c.cut->boundaries.size(); ++i)
     if (c.cut->regimes[i].last_y < misses) last = i;
-  const bool reaches_dram = c.cut->regimes.back().last_y >= misses;
-  if (!last || !reaches_dram) {
-    const std::string reason = reaches_dram ? "the curve begins among misses"
-                                            : "the latency never comes near that of DRAM";
-    missing("l2.size", "size", reason);
-    missing("l2.partition", "partition size", reason);
-    return;
-  }
+  if (c.cut->regimes.back().last_y < misses)
+    return neither("the latency never comes near that of DRAM");
+  if (!last) return neither("the curve begins among misses");
   Fact size = size_at(c, *last, "l2.size", "L2", "size");
   // Misses only add to a slope that is there already, since far lines count before: where the one
   // slope turns into the other says more than the boundary between two points.
@@ -126,7 +120,7 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
     size.published = Published{expected->second, "the driver, for this GPU"};
   facts.push_back(std::move(size));
   if (*last == 0)
-    missing("l2.partition", "partition size", "the latency changes nowhere below the L2's size");
+    no_partition("the latency changes nowhere below the L2's size");
   else
     facts.push_back(size_at(c, 0, "l2.partition", "L2", "partition size"));
 }

@@ -3,7 +3,6 @@
 #include "probes/device/access.cuh"
 #include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
-#include "probes/model_validation/patterns.h"
 
 // Each kernel has the instruction under test once. It is written in PTX, since the compiler is free
 // to split, merge or drop what C++ says. A warp without an active lane ends before it: with every
@@ -122,20 +121,24 @@ __global__ void __launch_bounds__(check_threads) global_check(const __grid_const
   if (written != 0) atomicAdd(trial.out + found_values, static_cast<std::uint32_t>(written));
 }
 
-/// A kernel of one warp, or of `threads`, for the number of bytes that a lane accesses at once.
-#define FATHOM_LAUNCH_OF_WIDTH(kernel, threads)                                       \
-  void launch_##kernel(int bytes, const Trial& trial, cudaStream_t stream) {          \
-    with_constant<1, 2, 4, 8, 16>(                                                    \
-        bytes, [&](auto width) { kernel<width><<<1, threads, 0, stream>>>(trial); }); \
-    FATHOM_CUDA(cudaGetLastError());                                                  \
-  }
-
 }  // namespace
 
-FATHOM_LAUNCH_OF_WIDTH(shared_load, lanes)
-FATHOM_LAUNCH_OF_WIDTH(shared_store, lanes)
-FATHOM_LAUNCH_OF_WIDTH(global_load, lanes)
-FATHOM_LAUNCH_OF_WIDTH(global_store, lanes)
-FATHOM_LAUNCH_OF_WIDTH(global_check, check_threads)
+void launch_access(Space space, models::Access op, int bytes, const Trial& trial,
+                   cudaStream_t stream) {
+  const bool load = op == models::Access::load;
+  with_constant<1, 2, 4, 8, 16>(bytes, [&](auto width) {
+    const auto kernel = space == Space::shared
+                            ? (load ? shared_load<width> : shared_store<width>)
+                            : (load ? global_load<width> : global_store<width>);
+    kernel<<<1, lanes, 0, stream>>>(trial);
+  });
+  FATHOM_CUDA(cudaGetLastError());
+}
+
+void launch_global_check(int bytes, const Trial& trial, cudaStream_t stream) {
+  with_constant<1, 2, 4, 8, 16>(
+      bytes, [&](auto width) { global_check<width><<<1, check_threads, 0, stream>>>(trial); });
+  FATHOM_CUDA(cudaGetLastError());
+}
 
 }  // namespace fathom::model_validation

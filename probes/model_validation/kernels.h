@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "probes/model_validation/patterns.h"
+
 namespace fathom::model_validation {
 
 inline constexpr int lanes = 32;
@@ -39,10 +41,8 @@ __host__ __device__ constexpr std::uint32_t word_value(std::uint32_t index) {
 
 /// The instruction under test, or nothing if no lane is active: one warp, `bytes` (1, 2, 4, 8 or
 /// 16) per lane.
-void launch_shared_load(int bytes, const Trial& trial, cudaStream_t stream);
-void launch_shared_store(int bytes, const Trial& trial, cudaStream_t stream);
-void launch_global_load(int bytes, const Trial& trial, cudaStream_t stream);
-void launch_global_store(int bytes, const Trial& trial, cudaStream_t stream);
+void launch_access(Space space, models::Access op, int bytes, const Trial& trial,
+                   cudaStream_t stream);
 
 /// After a global store: writes what is found in `trial.out`, and 0xFF over the whole region.
 void launch_global_check(int bytes, const Trial& trial, cudaStream_t stream);

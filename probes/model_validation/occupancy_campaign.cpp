@@ -30,17 +30,9 @@ Configuration random_configuration(std::mt19937_64& random,
   // Whole warps as most kernels have them, and any other number.
   c.threads = random() % 2 == 0 ? 32 * (1 + below(32)) : 1 + below(1024);
   const int most = attributes[static_cast<std::size_t>(c.occupant)].maxDynamicSharedSizeBytes;
-  switch (below(4)) {
-    case 0:
-      c.dynamic_shared = 0;
-      break;
-    case 1:
-      c.dynamic_shared = below(most + 1);
-      break;
-    default:
-      c.dynamic_shared = below(std::min(most, 20 * 1024) + 1);
-      break;
-  }
+  // None, as much as there may be, or, twice as often, less.
+  const int kind = below(4);
+  c.dynamic_shared = kind == 0 ? 0 : below((kind == 1 ? most : std::min(most, 20 * 1024)) + 1);
   c.carveout_percent = random() % 3 == 0 ? below(101) : -1;
   return c;
 }

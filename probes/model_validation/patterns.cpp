@@ -164,16 +164,9 @@ WarpAccess PatternGenerator::tile_column() {
   const std::uint64_t most = region_bytes(space_) / (warp_size * width_);
   tile.row_elements = 4 << below(5);
   while (static_cast<std::uint64_t>(tile.row_elements) + 4 > most) tile.row_elements /= 2;
-  switch (below(3)) {
-    case 0:
-      break;
-    case 1:
-      tile.padding_elements = static_cast<int>(1 + below(4));
-      break;
-    case 2:
-      tile.xor_swizzle = true;
-      break;
-  }
+  const std::uint64_t kind = below(3);  // plain, padded, swizzled
+  if (kind == 1) tile.padding_elements = static_cast<int>(1 + below(4));
+  tile.xor_swizzle = kind == 2;
   const auto column = static_cast<int>(below(static_cast<std::uint64_t>(tile.row_elements)));
   const auto row_bytes =
       static_cast<std::uint64_t>(tile.row_elements + tile.padding_elements) * width_;

@@ -9,7 +9,6 @@
 #include "models/global_memory.h"
 #include "models/shared_memory.h"
 #include "probes/model_validation/kernels.h"
-#include "probes/model_validation/patterns.h"
 
 namespace fathom::model_validation {
 namespace {
@@ -28,13 +27,6 @@ struct Instruction {
   Access op;
   int bytes;
 
-  void launch(const Trial& trial, cudaStream_t stream) const {
-    const bool load = op == Access::load;
-    if (space == Space::shared)
-      (load ? launch_shared_load : launch_shared_store)(bytes, trial, stream);
-    else
-      (load ? launch_global_load : launch_global_store)(bytes, trial, stream);
-  }
   /// The counters' roles, in the order of `predicted`.
   std::vector<std::string> roles() const {
     const std::string prefix = fmt::format("{}_{}_", name(space), name(op));
@@ -91,7 +83,7 @@ std::optional<std::string> check_outputs(Context& context, const Instruction& in
       Trial trial = trial_of(patterns[first + i].access, region);
       trial.fill_words = shared_region_bytes / 4;
       trial.out = out.as<std::uint32_t>() + i * found_words;
-      instruction.launch(trial, stream);
+      launch_access(instruction.space, instruction.op, instruction.bytes, trial, stream);
       if (instruction.space == Space::global && instruction.op == Access::store)
         launch_global_check(instruction.bytes, trial, stream);
     }
@@ -124,7 +116,8 @@ void compare_counters(Context& context, CounterSession& counters, const Instruct
                       const std::vector<RandomPattern>& patterns, const Buffer& region,
                       CampaignResult& result) {
   const auto readings = counters.collect_batch({}, patterns.size(), [&](std::size_t i) {
-    instruction.launch(trial_of(patterns[i].access, region), context.stream());
+    launch_access(instruction.space, instruction.op, instruction.bytes,
+                  trial_of(patterns[i].access, region), context.stream());
   });
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     const WarpAccess& access = patterns[i].access;

@@ -87,10 +87,12 @@ ClusterGroups gpcs_by_clusters(std::span<const Entry> entries);
 /// within them do, so the SMs are cut into halves until there are half as many regions as GPCs, and
 /// these into places that are some cycles apart; what is left at each place, the additive model of
 /// its own SMs and lines taken away, is then grouped in each region.
-struct LatencyGpcs {
+struct LatencyPlaces {
   Labels labels;
-  std::vector<int> region;     ///< by SM
-  Rows left;                   ///< by SM, at its place
+  std::vector<int> region;  ///< by SM
+  Rows left;                ///< by SM, at its place
+};
+struct LatencyGpcs : LatencyPlaces {
   double reproducibility = 0;  ///< adjusted Rand index of the two sets of lines
   std::string instructions;    ///< whose latencies these are
   Matrix matrix;               ///< of the last of them
@@ -188,31 +190,5 @@ std::vector<Fact> facts_of(const Topology& topology);
 
 /// "0-3, 8, 10-11".
 std::string ranges(const std::vector<std::size_t>& numbers);
-
-// How facts of this probe are put together.
-
-/// The name of a fact whose id is "topology." and `id`.
-using Subject = FactName;
-
-/// Adds a fact: a value from the matrix' entries, with its counters, or none for `reason`.
-Fact& add(std::vector<Fact>& facts, const Subject& s, const std::string& reason, double value,
-          std::string method, const Matrix& matrix, Better better = Better::higher);
-void add_missing(std::vector<Fact>& facts, const std::vector<Subject>& subjects,
-                 const std::string& reason);
-/// An adjusted Rand index, which is 1 at most.
-void add_index(std::vector<Fact>& facts, const char* id, const char* subject,
-               const std::string& reason, double value, const std::string& method,
-               const Matrix& matrix);
-/// Where there is one: `published` is 0 otherwise.
-void add_published(Fact& fact, double published);
-
-void add_gpcs(std::vector<Fact>& facts, const Topology& t);
-void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t);
-void add_tpcs(std::vector<Fact>& facts, const Topology& t);
-void add_tpc_agreement(std::vector<Fact>& facts, const Topology& t);
-void add_partitions(std::vector<Fact>& facts, const Topology& t);
-void add_latency_groups(std::vector<Fact>& facts, const Topology& t);
-void add_latencies(std::vector<Fact>& facts, const Topology& t);
-void add_lines(std::vector<Fact>& facts, const Topology& t);
 
 }  // namespace fathom::topology

@@ -193,15 +193,9 @@ std::vector<Members> regions_of(std::span<const Rows> matrices, std::size_t gpcs
   return regions;
 }
 
-struct Labelled {
-  Labels labels;
-  std::vector<int> region;  ///< by SM
-  Rows left;                ///< by SM: of the model of its place
-};
-
-Labelled label(std::span<const Rows> matrices, std::size_t gpcs) {
+LatencyPlaces label(std::span<const Rows> matrices, std::size_t gpcs) {
   const std::size_t sms = matrices.front().size();
-  Labelled result;
+  LatencyPlaces result;
   result.left.resize(sms);
   result.region.resize(sms);
   int number = 0;
@@ -256,10 +250,7 @@ LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, int gpcs) {
         fmt::format("{} SMs are too few to be {} GPCs by latency", result.matrix.rows.size(), gpcs);
     return result;
   }
-  Labelled both = label(all, groups);
-  result.labels = std::move(both.labels);
-  result.left = std::move(both.left);
-  result.region = std::move(both.region);
+  static_cast<LatencyPlaces&>(result) = label(all, groups);
   result.reproducibility =
       adjusted_rand_index(label(of_set[0], groups).labels, label(of_set[1], groups).labels);
   return result;

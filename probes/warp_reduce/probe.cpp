@@ -105,14 +105,14 @@ Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
   const std::byte* source = source_of(context, sum);
   const std::string suffix = offset == OffsetType::int32 ? " int32" : " int64";
   const Buffer result = context.buffers().output("cub result" + suffix, accumulator_bytes(element));
-  const Buffer temporary = context.buffers().output(
-      "cub temporary" + suffix,
-      std::max<std::size_t>(cub_temporary_bytes(element, elements, offset), 1));
+  std::size_t bytes = 0;
+  cub_sum(element, nullptr, elements, offset, nullptr, nullptr, bytes, nullptr);
+  const Buffer temporary =
+      context.buffers().output("cub temporary" + suffix, std::max<std::size_t>(bytes, 1));
   cudaStream_t stream = context.stream();
   Workload workload;
-  workload.launch = [=] {
-    cub_sum(element, source, elements, offset, result.data, temporary.data, temporary.bytes,
-            stream);
+  workload.launch = [=, bytes = temporary.bytes]() mutable {
+    cub_sum(element, source, elements, offset, result.data, temporary.data, bytes, stream);
   };
   workload.poison = poisoning(context, {result});
   // CUB's own shape is not ours to know: the tolerance of a grid as large as our largest holds for

@@ -20,21 +20,15 @@ struct Shared {
   T values[2][Chains][32];  ///< two halves, so that the butterfly's reads meet no writes
 };
 
-template <int Chains, class T>
-__device__ void shuffle_xor(T (&x)[Chains]) {
+template <WarpMethod Method, int Chains, class T>
+__device__ void shuffle(T (&x)[Chains]) {
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) {
 #pragma unroll
-    for (int c = 0; c < Chains; ++c) x[c] += __shfl_xor_sync(all_lanes, x[c], distance);
-  }
-}
-
-template <int Chains, class T>
-__device__ void shuffle_down(T (&x)[Chains]) {
-#pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2) {
-#pragma unroll
-    for (int c = 0; c < Chains; ++c) x[c] += __shfl_down_sync(all_lanes, x[c], distance);
+    for (int c = 0; c < Chains; ++c) {
+      x[c] += Method == WarpMethod::shuffle_xor ? __shfl_xor_sync(all_lanes, x[c], distance)
+                                                : __shfl_down_sync(all_lanes, x[c], distance);
+    }
   }
 }
 
@@ -87,8 +81,8 @@ __device__ void shared_butterfly(T (&x)[Chains], Shared<T, Chains>& shared, int 
 
 template <WarpMethod Method, int Chains, class T>
 __device__ void reduce(T (&x)[Chains], Shared<T, Chains>& shared, int lane) {
-  if constexpr (Method == WarpMethod::shuffle_xor) shuffle_xor(x);
-  if constexpr (Method == WarpMethod::shuffle_down) shuffle_down(x);
+  if constexpr (Method == WarpMethod::shuffle_xor || Method == WarpMethod::shuffle_down)
+    shuffle<Method>(x);
   if constexpr (Method == WarpMethod::reduce_add) reduce_add(x);
   if constexpr (Method == WarpMethod::shared_tree) shared_tree(x, shared, lane);
   if constexpr (Method == WarpMethod::shared_butterfly) shared_butterfly(x, shared, lane);
@@ -155,14 +149,13 @@ void launch_warp_stage(const WarpStageRun& run, int blocks, cudaStream_t stream)
   using enum StageType;
   with_constant<f32, i32, f64>(run.type, [&](auto type) {
     with_constant<1, max_chains>(run.chains, [&](auto chains) {
-      constexpr StageType of_type = decltype(type)::value;
-      if constexpr (of_type == i32) {
+      if constexpr (type == i32) {
         if (run.method == reduce_add)
-          return launch<reduce_add, of_type, decltype(chains)::value>(run, blocks, stream);
+          return launch<reduce_add, type, chains>(run, blocks, stream);
       }
       with_constant<shuffle_xor, shuffle_down, shared_tree, shared_butterfly>(
           run.method, [&](auto method) {
-            launch<decltype(method)::value, of_type, decltype(chains)::value>(run, blocks, stream);
+            launch<method, type, chains>(run, blocks, stream);
           });
     });
   });

@@ -86,7 +86,7 @@ struct Bench : test::Pool {
   }
 
   void check_all(Level level) {
-    for (const Instruction& instruction : all_instructions()) {
+    for (const Instruction& instruction : all_instructions) {
       if (instruction.level != level || instruction.since > chip) continue;
       const auto value = static_cast<std::uint32_t>(instruction.value_bytes());
       const std::uint32_t warps = (level == Level::l2 ? blocks : 1) * threads / 32;
@@ -117,7 +117,7 @@ TEST_CASE("atomics in another block's shared memory leave what as many operation
 }
 
 TEST_CASE("every instruction of the sweep has a kernel", "[gpu][atomics]") {
-  for (const Instruction& instruction : all_instructions()) {
+  for (const Instruction& instruction : all_instructions) {
     CAPTURE(instruction.ptx());
     CHECK(find_kernel(instruction.ptx()).ptx == instruction.ptx());
   }

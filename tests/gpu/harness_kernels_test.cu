@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "harness/buffer_kernels.h"
+#include "harness/buffers.h"
 #include "harness/timing_kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 

@@ -20,13 +20,17 @@ namespace {
 
 Entry planted_entry(const char* sweep, const char* pattern, const std::string& ptx, double value,
                     Axes more = {}) {
-  const auto& all = all_instructions();
-  const auto i = std::ranges::find_if(all, [&](const Instruction& c) { return c.ptx() == ptx; });
-  if (i == all.end()) throw std::out_of_range(ptx);
-  Axes axes{{"sweep", sweep},           {"level", name_of(i->level)},
-            {"instruction", ptx},       {"operation", name_of(i->operation)},
-            {"type", name_of(i->type)}, {"form", i->form()},
-            {"scope", i->scope},        {"pattern", pattern}};
+  const auto i =
+      std::ranges::find_if(all_instructions, [&](const Instruction& c) { return c.ptx() == ptx; });
+  if (i == all_instructions.end()) throw std::out_of_range(ptx);
+  Axes axes{{"sweep", sweep},
+            {"level", name_of(i->level)},
+            {"instruction", ptx},
+            {"operation", name_of(i->operation)},
+            {"type", name_of(i->type)},
+            {"form", i->form()},
+            {"scope", name_of(i->scope)},
+            {"pattern", pattern}};
   axes.insert(axes.end(), more.begin(), more.end());
   Entry e = planted::entry(std::string(sweep) + "/" + pattern + "/" + ptx, std::move(axes), value);
   e.metric.unit = i->level == Level::l2 ? "ops/clk" : "ops/clk/SM";

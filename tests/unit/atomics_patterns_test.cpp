@@ -13,7 +13,7 @@ using namespace fathom::atomics;
 namespace {
 
 const Instruction& instruction(const std::string& ptx) {
-  for (const Instruction& i : all_instructions()) {
+  for (const Instruction& i : all_instructions) {
     if (i.ptx() == ptx) return i;
   }
   throw std::out_of_range(ptx);
@@ -102,7 +102,7 @@ TEST_CASE("each operation and type does what its instruction says", "[probes]") 
 
 TEST_CASE("instructions are told apart by their PTX", "[probes]") {
   std::set<std::string> names;
-  for (const Instruction& i : all_instructions()) {
+  for (const Instruction& i : all_instructions) {
     CAPTURE(i.ptx());
     CHECK(names.insert(i.ptx()).second);
     // Whatever is not added up differs from nothing having been done.

@@ -2,9 +2,9 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "harness/counters/catalogue.h"
 #include "harness/counters/metric_host.h"
@@ -12,13 +12,24 @@
 
 using namespace fathom;
 
+namespace {
+
+/// Those that CUPTI knows, but for Volta: CUDA 13 has no compiler for it.
+std::vector<std::string> chips() {
+  std::vector<std::string> all = cupti_chips();
+  std::erase_if(all, [](const std::string& chip) { return chip.starts_with("GV"); });
+  return all;
+}
+
+}  // namespace
+
 TEST_CASE("every catalogued metric is accepted on its chip", "[counters]") {
-  for (const Chip& chip : catalogued_chips()) {
+  for (const std::string& chip : chips()) {
     for (const Role& role : roles()) {
-      const CatalogueEntry entry = find_metric(role.name, chip.name);
+      const CatalogueEntry entry = find_metric(role.name, chip);
       if (!entry.available()) continue;
-      CAPTURE(chip.name, role.name, entry.metric);
-      MetricHost host(chip.name);
+      CAPTURE(chip, role.name, entry.metric);
+      MetricHost host(chip);
       CHECK(host.schedule({entry.metric}).empty());
     }
   }
@@ -26,25 +37,25 @@ TEST_CASE("every catalogued metric is accepted on its chip", "[counters]") {
 
 TEST_CASE("a role that is unavailable on a chip is really rejected there", "[counters]") {
   int unavailable = 0;
-  for (const Chip& chip : catalogued_chips()) {
+  for (const std::string& chip : chips()) {
     for (const Role& role : roles()) {
-      const CatalogueEntry entry = find_metric(role.name, chip.name);
+      const CatalogueEntry entry = find_metric(role.name, chip);
       if (entry.available()) continue;
       ++unavailable;
-      CAPTURE(chip.name, role.name, entry.reason);
+      CAPTURE(chip, role.name, entry.reason);
       CHECK(entry.metric.empty());
-      CHECK(entry.reason.find("unavailable on " + chip.name + ": ") == 0);
-      MetricHost host(chip.name);
-      CHECK(host.schedule({usual_metric(role.name)}).size() == 1);
+      CHECK(entry.reason.find("unavailable on " + chip + ": ") == 0);
+      MetricHost host(chip);
+      CHECK(host.schedule({find_metric(role.name, "GH100").metric}).size() == 1);
     }
   }
   CHECK(unavailable > 0);
 }
 
 TEST_CASE("a metric name that does not exist is rejected on every chip", "[counters]") {
-  for (const Chip& chip : catalogued_chips()) {
-    CAPTURE(chip.name);
-    MetricHost host(chip.name);
+  for (const std::string& chip : chips()) {
+    CAPTURE(chip);
+    MetricHost host(chip);
     const std::string unknown = "l1tex__t_sectors_pipe_lsu_mem_global_op_teleport.sum";
     const std::vector<std::string> known = {"smsp__inst_executed.sum", "sm__cycles_active.avg"};
     CHECK(host.schedule({known[0], unknown, known[1]}) == std::vector<std::string>{unknown});
@@ -54,12 +65,12 @@ TEST_CASE("a metric name that does not exist is rejected on every chip", "[count
 }
 
 TEST_CASE("all roles of a chip can be scheduled together", "[counters]") {
-  for (const Chip& chip : catalogued_chips()) {
-    CAPTURE(chip.name);
-    MetricHost host(chip.name);
+  for (const std::string& chip : chips()) {
+    CAPTURE(chip);
+    MetricHost host(chip);
     std::vector<std::string> metrics;
     for (const Role& role : roles()) {
-      const CatalogueEntry entry = find_metric(role.name, chip.name);
+      const CatalogueEntry entry = find_metric(role.name, chip);
       if (entry.available()) metrics.push_back(entry.metric);
     }
     CHECK(host.schedule(metrics).empty());
@@ -70,22 +81,12 @@ TEST_CASE("all roles of a chip can be scheduled together", "[counters]") {
   }
 }
 
-TEST_CASE("the catalogue spans Turing to Blackwell and only chips that CUPTI knows", "[counters]") {
-  const std::vector<std::string> known = cupti_chips();
+TEST_CASE("CUPTI knows chips from Turing to Blackwell", "[counters]") {
   std::set<std::string> architectures;
-  for (const Chip& chip : catalogued_chips()) {
-    CAPTURE(chip.name);
-    CHECK(std::ranges::count(known, chip.name) == 1);
-    architectures.insert(chip.architecture);
-  }
-  CHECK(architectures == std::set<std::string>{"Turing", "Ampere", "Ada", "Hopper", "Blackwell"});
-}
-
-TEST_CASE("every chip from Turing on that CUPTI knows is catalogued", "[counters]") {
-  for (const std::string& chip : cupti_chips()) {
-    if (chip.starts_with("GV")) continue;  // Volta: CUDA 13 has no compiler for it
-    CAPTURE(chip);
-    CHECK(std::ranges::count(catalogued_chips(), chip, &Chip::name) == 1);
+  for (const std::string& chip : chips()) architectures.insert(chip.substr(0, 2));
+  for (const char* architecture : {"TU", "GA", "AD", "GH", "GB"}) {
+    CAPTURE(architecture);
+    CHECK(architectures.contains(architecture));
   }
 }
 
@@ -103,11 +104,11 @@ TEST_CASE("roles have one name, a unit and a sentence", "[counters]") {
 }
 
 TEST_CASE("no two roles are the same metric", "[counters]") {
-  for (const Chip& chip : catalogued_chips()) {
+  for (const std::string& chip : chips()) {
     std::set<std::string> metrics;
     for (const Role& role : roles()) {
-      const CatalogueEntry entry = find_metric(role.name, chip.name);
-      CAPTURE(chip.name, role.name, entry.metric);
+      const CatalogueEntry entry = find_metric(role.name, chip);
+      CAPTURE(chip, role.name, entry.metric);
       if (entry.available()) CHECK(metrics.insert(entry.metric).second);
     }
   }
@@ -125,17 +126,17 @@ TEST_CASE("names that the claims quote", "[counters]") {
 }
 
 TEST_CASE("one memory instruction is counted in two passes at most", "[counters]") {
-  for (const Chip& chip : catalogued_chips()) {
-    CAPTURE(chip.name);
+  for (const std::string& chip : chips()) {
+    CAPTURE(chip);
     for (const std::string op : {"load", "store"}) {
       for (const auto& [space, figures, most] :
            {std::tuple{"shared_", std::vector{"_wavefronts", "_conflicts", "_instructions"}, 1u},
             {"global_", std::vector{"_sectors", "_requests", "_instructions"}, 2u}}) {
         std::vector<std::string> metrics;
         for (const char* figure : figures) {
-          metrics.push_back(find_metric(space + op + figure, chip.name).metric);
+          metrics.push_back(find_metric(space + op + figure, chip).metric);
         }
-        MetricHost host(chip.name);
+        MetricHost host(chip);
         CHECK(host.schedule(metrics).empty());
         CHECK(MetricHost::passes(host.config_image()) <= most);
       }
