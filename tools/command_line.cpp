@@ -20,6 +20,7 @@
 #include "results/standard_streams.h"
 #include "results/suggestion.h"
 #include "results/version.h"
+#include "tools/command_help.h"
 #include "tools/probe_binaries.h"
 
 namespace fathom {
@@ -143,6 +144,15 @@ Known add_all(CLI::App& app, const std::vector<TopCommand>& commands) {
        command, program, folder.string(), std::strerror(errno));
 }
 
+/// For a shell (tools/completions). Behind a command are the words of the program that has it.
+void complete(CLI::App& app, const std::vector<std::string>& words,
+              const std::vector<TopCommand>& commands, const char* const* argv) {
+  const auto elsewhere = std::ranges::find(commands, words.front(), &TopCommand::name);
+  if (words.size() > 1 && elsewhere != commands.end() && !elsewhere->program.empty())
+    hand_over(elsewhere->program, elsewhere->name, argv);
+  print_out(completions(help_of(app), words));
+}
+
 ExitCode understand_and_act(int argc, const char* const* argv,
                             const std::vector<TopCommand>& top_commands,
                             const std::function<void(CLI::App&)>& describe) {
@@ -164,6 +174,11 @@ ExitCode understand_and_act(int argc, const char* const* argv,
   const auto [commands, subcommands, run_flags] = add_all(app, top_commands);
   if (describe) {
     describe(app);
+    return ExitCode::ok;
+  }
+
+  if (argc > 2 && argv[1] == std::string_view("--complete")) {
+    complete(app, {argv + 2, argv + argc}, top_commands, argv);
     return ExitCode::ok;
   }
 

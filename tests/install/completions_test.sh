@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Tests of the completions: completions_test.sh SHELL BUILD. Asks a real shell what it would offer.
+# Tests of the completions: completions_test.sh SHELL BIN. Asks a real shell what it would offer.
 # Exit code 77: skipped, with the reason.
 set -euo pipefail
-shell=$1 share=$(realpath "$2")/share
+shell=$1 scripts=$(realpath "$(dirname "$0")/../../tools/completions")
+PATH=$(realpath "$2"):$PATH
 command -v "$shell" >/dev/null || { echo "SKIPPED: there is no $shell" >&2; exit 77; }
 failed=0
 
@@ -38,13 +39,13 @@ offered_by_bash() {
     [[ $2 != *" " ]] || COMP_WORDS+=("")
     COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
     _fathom
-    printf "%s\n" "${COMPREPLY[@]}"' - "$share/bash-completion/completions/fathom" "$1"
+    printf "%s\n" "${COMPREPLY[@]}"' - "$scripts/fathom.bash" "$1"
 }
 
 offered_by_fish() {
-  XDG_DATA_DIRS=$share fish --no-config -c '
+  fish --no-config -c '
     source $argv[1]
-    complete -C $argv[2]' "$share/fish/vendor_completions.d/fathom.fish" "$1" | cut -f 1
+    complete -C $argv[2]' "$scripts/fathom.fish" "$1" | cut -f 1
 }
 
 # zsh completes on a terminal only: this one is its own, and compadd tells what it would add.
@@ -64,7 +65,7 @@ offered_by_zsh() {
     zpty -n -w shell $'"'\\x15'"'
     send "print done:"
     zpty -r -m shell out "*done:*"
-    print -r -- "$out"' - "$share/zsh/site-functions" "$1" |
+    print -r -- "$out"' - "$scripts" "$1" |
     tr -d '\r' | sed -n 's/.*offer:\(..*\)/\1/p' | sort -u
 }
 
