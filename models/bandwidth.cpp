@@ -40,18 +40,16 @@ void validate(const StreamDevice& device, const StreamKernel& kernel, const Stre
        kernel.accesses_per_thread, static_cast<double>(kernel.resident_threads_per_sm),
        kernel.traffic_ratio},
       "a streaming kernel");
-  require_positive({p.dram_efficiency_mixed, p.dram_efficiency_read, p.loaded_latency_seconds,
-                    p.loaded_latency_read_seconds,
-                    p.loaded_l2_latency_seconds, p.memory_instructions_per_clock, p.issue_per_clock,
-                    p.instructions_per_thread, p.instructions_per_access, p.l2_bytes_per_clock,
-                    p.l2_efficiency, p.l2_usable_share, p.blocks_per_clock},
-                   "a streaming expectation's parameters");
-  if (kernel.threads_per_block < 0) {
+  require_positive(
+      {p.dram_efficiency_mixed, p.dram_efficiency_read, p.loaded_latency_seconds,
+       p.loaded_latency_read_seconds, p.loaded_l2_latency_seconds, p.memory_instructions_per_clock,
+       p.issue_per_clock, p.instructions_per_thread, p.instructions_per_access,
+       p.l2_bytes_per_clock, p.l2_efficiency, p.l2_usable_share, p.blocks_per_clock},
+      "a streaming expectation's parameters");
+  if (kernel.threads_per_block < 0)
     throw std::invalid_argument("a block cannot have a negative number of threads");
-  }
-  if (!(p.overhead_seconds >= 0 && p.l2_overhead_seconds >= 0)) {
+  if (!(p.overhead_seconds >= 0 && p.l2_overhead_seconds >= 0))
     throw std::invalid_argument("a launch's overhead cannot be negative");
-  }
 }
 
 bool in_l2(const StreamDevice& device, const StreamKernel& kernel, const StreamParameters& p,
@@ -80,10 +78,9 @@ Ceiling memory_ceiling(const StreamDevice& device, const StreamKernel& kernel,
 
 Ceiling latency_ceiling(const StreamDevice& device, const StreamKernel& kernel,
                         const StreamParameters& p, double bytes) {
-  const double latency =
-      in_l2(device, kernel, p, bytes) ? p.loaded_l2_latency_seconds
-      : kernel.write_bytes == 0       ? p.loaded_latency_read_seconds
-                                      : p.loaded_latency_seconds;
+  const double latency = in_l2(device, kernel, p, bytes) ? p.loaded_l2_latency_seconds
+                         : kernel.write_bytes == 0       ? p.loaded_latency_read_seconds
+                                                         : p.loaded_latency_seconds;
   double threads = static_cast<double>(kernel.resident_threads_per_sm) * device.sms;
   if (kernel.threads != 0) threads = std::min(threads, static_cast<double>(kernel.threads));
   const double in_flight = threads * kernel.bytes_per_access * kernel.independent_loads;
@@ -138,9 +135,8 @@ bool is_memory_or_latency(const Ceiling& ceiling) {
 double knee(const std::vector<Ceiling>& ceilings) {
   constexpr double sharpness = 2.5;
   double sum = 0;
-  for (const Ceiling& ceiling : ceilings) {
+  for (const Ceiling& ceiling : ceilings)
     if (is_memory_or_latency(ceiling)) sum += std::pow(ceiling.bytes_per_second, -sharpness);
-  }
   return std::pow(sum, -1 / sharpness);
 }
 
@@ -203,14 +199,12 @@ StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel
       static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes);
   StreamExpectation e;
   e.ceilings.push_back(memory_ceiling(device, kernel, parameters, bytes));
-  if (kernel.read_bytes != 0) {
+  if (kernel.read_bytes != 0)
     e.ceilings.push_back(latency_ceiling(device, kernel, parameters, bytes));
-  }
   e.ceilings.push_back(load_store_ceiling(device, kernel, parameters));
   e.ceilings.push_back(issue_ceiling(device, kernel, parameters, bytes));
-  if (kernel.threads_per_block != 0) {
+  if (kernel.threads_per_block != 0)
     e.ceilings.push_back(block_ceiling(device, kernel, parameters, bytes));
-  }
 
   const Ceiling& lowest = *std::min_element(
       e.ceilings.begin(), e.ceilings.end(),
@@ -225,9 +219,8 @@ StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel
   e.sentence = formatted(
       "%.0f GB/s, bound by %s: %.1f us of overhead and %.1f us at %.0f GB/s "
       "(%s: %s, at most %.0f GB/s)",
-      e.bytes_per_second / 1e9, e.bound_by.c_str(), overhead * 1e6,
-      streaming * 1e6, rate / 1e9, lowest.name.c_str(), lowest.reason.c_str(),
-      lowest.bytes_per_second / 1e9);
+      e.bytes_per_second / 1e9, e.bound_by.c_str(), overhead * 1e6, streaming * 1e6, rate / 1e9,
+      lowest.name.c_str(), lowest.reason.c_str(), lowest.bytes_per_second / 1e9);
   return e;
 }
 

@@ -19,9 +19,8 @@ class Distinct {
   bool add(std::uint64_t value) {
     // Neighbours and powers of two land apart (Knuth's multiplicative hashing, by 2^64 / phi).
     auto slot = static_cast<unsigned>(value * 0x9e37'79b9'7f4a'7c15u >> 58);
-    for (; used_ >> slot & 1u; slot = (slot + 1) % slots) {
+    for (; used_ >> slot & 1u; slot = (slot + 1) % slots)
       if (values_[slot] == value) return false;
-    }
     used_ |= std::uint64_t{1} << slot;
     values_[slot] = value;
     return true;

@@ -92,12 +92,10 @@ StreamCost struct_cost(const StructPattern& p) {
 
 TransposeCost transpose_cost(const TransposePattern& p) {
   constexpr std::uint64_t most_elements = std::uint64_t{1} << 28;
-  if (p.tile < 1 || p.tile > 128) {
+  if (p.tile < 1 || p.tile > 128)
     throw std::invalid_argument(formatted("a tile is 1 to 128 elements wide, not %d", p.tile));
-  }
-  if (p.rows > most_elements || p.columns > most_elements) {
+  if (p.rows > most_elements || p.columns > most_elements)
     throw std::invalid_argument("a matrix has at most 2^28 rows and columns");
-  }
   validate(strided(Access::load, p.element_bytes, 0, p.load_base));
   validate(strided(Access::store, p.element_bytes, 0, p.store_base));
 

@@ -31,9 +31,8 @@ void validate(const KernelResources& kernel) {
         "any GPU");
   }
   if (kernel.registers_per_thread < 0 || kernel.static_shared_bytes < 0 ||
-      kernel.dynamic_shared_bytes < 0) {
+      kernel.dynamic_shared_bytes < 0)
     throw std::invalid_argument("registers and shared memory of a kernel cannot be negative");
-  }
   if (kernel.static_shared_bytes > static_shared_limit) {
     throw std::invalid_argument(
         formatted("static shared memory is limited to 49152 bytes a block, not %d; make the rest "
@@ -48,17 +47,15 @@ void validate(const KernelResources& kernel) {
 }
 
 int smallest_carveout(const SmLimits& sm, int bytes) {
-  for (const int kib : sm.carveouts_kib) {
+  for (const int kib : sm.carveouts_kib)
     if (kib * 1024 >= bytes) return kib * 1024;
-  }
   return sm.shared_bytes;
 }
 
 int limit_by_registers(const SmLimits& sm, const KernelResources& kernel, int& per_block) {
   if (kernel.registers_per_thread > sm.registers_per_thread ||
-      kernel.threads_per_block > sm.threads_per_block) {
+      kernel.threads_per_block > sm.threads_per_block)
     return 0;
-  }
   const int warps = warps_of(kernel);
   const int per_warp = round_up(kernel.registers_per_thread * warp_size, sm.register_granularity);
   per_block = per_warp * warps;

@@ -20,9 +20,8 @@ void require_ceiling(const std::string& name, double value, const char* unit) {
 
 double bytes_through(const RooflineKernel& kernel, const std::string& level) {
   double bytes = 0;
-  for (const LevelTraffic& traffic : kernel.traffic) {
+  for (const LevelTraffic& traffic : kernel.traffic)
     if (traffic.level == level) bytes += traffic.bytes;
-  }
   return bytes;
 }
 

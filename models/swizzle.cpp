@@ -37,9 +37,8 @@ void validate(const TileUse& tile) {
                   static_cast<unsigned long long>(bytes),
                   static_cast<unsigned long long>(shared_address_limit)));
   }
-  if (tile.accesses.empty()) {
+  if (tile.accesses.empty())
     throw std::invalid_argument("a layout is only good or bad for an access: name at least one");
-  }
   const int row_bytes = tile.row_elements * tile.element_bytes;
   for (const TileAccess& access : tile.accesses) {
     const int bytes_per_lane = access.bytes_per_lane;

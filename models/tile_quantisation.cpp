@@ -23,8 +23,8 @@ std::uint64_t product_of(std::initializer_list<std::uint64_t> factors) {
 }
 
 void validate(const TiledProduct& p) {
-  for (const std::uint64_t value : {p.m, p.n, p.k, p.tile_m, p.tile_n, p.tile_k, p.split_k,
-                                    p.cluster_m, p.cluster_n}) {
+  for (const std::uint64_t value :
+       {p.m, p.n, p.k, p.tile_m, p.tile_n, p.tile_k, p.split_k, p.cluster_m, p.cluster_n}) {
     if (value == 0 || value > limit)
       throw std::invalid_argument(
           formatted("the sizes of a matrix product and of its tiles must be 1 or more, not %llu",
@@ -86,9 +86,8 @@ std::vector<std::uint64_t> around_tile_multiples(std::uint64_t m, std::uint64_t 
   std::vector<std::uint64_t> values;
   for (std::uint64_t i = 0; i < static_cast<unsigned>(count); ++i) {
     const std::uint64_t multiple = product_of({std::max<std::uint64_t>(first, 1) + i, tile_m});
-    for (const std::uint64_t value : {multiple - 1, multiple, multiple + 1}) {
+    for (const std::uint64_t value : {multiple - 1, multiple, multiple + 1})
       if (value > 0 && (values.empty() || value > values.back())) values.push_back(value);
-    }
   }
   return values;
 }

@@ -26,9 +26,8 @@ Waves waves(const Grid& grid) {
 
 double expected_seconds(const Grid& grid, double seconds_per_wave, BlockCost cost,
                         double overhead_seconds) {
-  if (!(seconds_per_wave >= 0) || !(overhead_seconds >= 0)) {
+  if (!(seconds_per_wave >= 0) || !(overhead_seconds >= 0))
     throw std::invalid_argument("the seconds of a wave and of the launch cannot be negative");
-  }
   const Waves w = waves(grid);
   const double paid = cost == BlockCost::latency
                           ? static_cast<double>(w.steps)

@@ -211,9 +211,8 @@ void take_replay_marks(Document& document, const std::string& origin) {
 void check_facts(const std::vector<Fact>& facts, const std::string& origin) {
   std::set<std::string> ids;
   for (std::size_t i = 0; i < facts.size(); ++i) {
-    if (!ids.insert(facts[i].id).second) {
+    if (!ids.insert(facts[i].id).second)
       refuse_fact(origin, i, "id", "is that of an earlier fact; expected: one of its own");
-    }
     if (facts[i].value.has_value() != facts[i].reason.empty()) {
       refuse_fact(origin, i, "reason",
                   facts[i].value ? "is there beside a value; expected: an empty string"
@@ -225,16 +224,14 @@ void check_facts(const std::vector<Fact>& facts, const std::string& origin) {
 /// What a view of its kind cannot do without, and lacks; empty: nothing.
 std::string lacking(const View& view) {
   using Kind = View::Kind;
-  if (view.kind == Kind::heat_map && (view.y_axis.empty() || view.x.empty())) {
+  if (view.kind == Kind::heat_map && (view.y_axis.empty() || view.x.empty()))
     return "a heat map that lacks x or y_axis; expected: the axes of its columns and its rows";
-  }
   if (view.kind == Kind::roofline && (view.x.empty() || view.work.empty() || view.memory.empty())) {
     return "a roofline that lacks x, work or memory; expected: the axis that names its points, the "
            "figure that counts FLOP, and levels of memory";
   }
-  if (view.kind == Kind::steps && view.x.empty()) {
+  if (view.kind == Kind::steps && view.x.empty())
     return "of steps and lacks x; expected: the axis that names them";
-  }
   return "";
 }
 

@@ -5,9 +5,8 @@
 namespace fathom {
 
 const AxisValue* find_axis(const Entry& entry, const std::string& name) {
-  for (const auto& [axis, value] : entry.axes) {
+  for (const auto& [axis, value] : entry.axes)
     if (axis == name) return &value;
-  }
   return nullptr;
 }
 
@@ -28,16 +27,14 @@ bool matches(const Entry& entry, const View& view) {
 
 std::vector<const Entry*> select(std::span<const Entry> entries, const AxisFilter& filter) {
   std::vector<const Entry*> found;
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : entries)
     if (matches(entry, filter)) found.push_back(&entry);
-  }
   return found;
 }
 
 const Entry* find_measured(std::span<const Entry> entries, const AxisFilter& filter) {
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : entries)
     if (entry.metric.value && matches(entry, filter)) return &entry;
-  }
   return nullptr;
 }
 
@@ -55,17 +52,15 @@ const Entry* best(const std::vector<const Entry*>& entries) {
 
 const Opponent* fastest_opponent(const Entry& entry) {
   const Opponent* fastest = nullptr;
-  for (const Opponent& opponent : entry.opponents) {
+  for (const Opponent& opponent : entry.opponents)
     if (opponent.value && (fastest == nullptr || *opponent.value > *fastest->value))
       fastest = &opponent;
-  }
   return fastest;
 }
 
 const Counter* find_counter(const Entry& entry, const std::string& role) {
-  for (const Counter& counter : entry.counters) {
+  for (const Counter& counter : entry.counters)
     if (counter.role == role) return &counter;
-  }
   return nullptr;
 }
 

@@ -35,9 +35,8 @@ std::vector<CurvePoint> distinct_points(std::span<const CurvePoint> curve) {
   for (const CurvePoint& point : curve) {
     require(std::isfinite(point.x) && point.x > 0, "x must be finite and above zero");
     require(!point.samples.empty(), "a point without samples");
-    for (const double y : point.samples) {
+    for (const double y : point.samples)
       require(std::isfinite(y) && y > 0, "samples must be finite and above zero");
-    }
     if (!points.empty() && points.back().x == point.x) {
       std::vector<double>& samples = points.back().samples;
       samples.insert(samples.end(), point.samples.begin(), point.samples.end());
@@ -86,9 +85,8 @@ bool is_outlier(const std::vector<double>& u, const std::vector<double>& y, std:
     low = std::min(low, value);
     high = std::max(high, value);
   };
-  for (std::size_t j = i < 2 ? 0 : i - 2; j < std::min(n, i + 3); ++j) {
+  for (std::size_t j = i < 2 ? 0 : i - 2; j < std::min(n, i + 3); ++j)
     if (j != i) span(y[j]);
-  }
   if (i == 0 || i + 1 == n) {
     const std::size_t a = i == 0 ? 1 : n - 2, b = i == 0 ? 2 : n - 3;
     span(std::lerp(y[a], y[b], (u[i] - u[a]) / (u[b] - u[a])));
@@ -125,9 +123,7 @@ class Curve {
     for (const CurvePoint& point : points_) u_.push_back(ramp_coordinate(options.scale, point.x));
     sample_noise_ = noise_of_samples(points_);
     noise_ = std::max({options.resolution, sample_noise_, noise_between_points(u_, y_)});
-    for (std::size_t i = 0; i < y_.size(); ++i) {
-      used_.push_back(!is_outlier(u_, y_, i, noise_));
-    }
+    for (std::size_t i = 0; i < y_.size(); ++i) used_.push_back(!is_outlier(u_, y_, i, noise_));
     noise_ =
         std::max({options.resolution, sample_noise_,
                   noise_of_residuals(best_partition(u_, y_, used_, noise_, options.min_points))});
@@ -138,13 +134,11 @@ class Curve {
     Segmentation result;
     result.noise = noise_;
     result.scale = options_.scale;
-    for (std::size_t i = 0; i < used_.size(); ++i) {
+    for (std::size_t i = 0; i < used_.size(); ++i)
       if (!used_[i]) result.outliers.push_back(points_[i].x);
-    }
     for (const Piece& piece : pieces) result.regimes.push_back(regime(piece));
-    for (std::size_t i = 1; i < pieces.size(); ++i) {
+    for (std::size_t i = 1; i < pieces.size(); ++i)
       result.boundaries.push_back({points_[pieces[i].first - 1].x, points_[pieces[i].first].x, {}});
-    }
     const bool can_draw = std::any_of(points_.begin(), points_.end(), [](const CurvePoint& p) {
       return p.samples.size() >= enough_samples;
     });
@@ -216,9 +210,8 @@ class Curve {
   /// The points of a piece that are no outliers; all of them where there is no other.
   std::vector<double> fitted(const Piece& piece, const std::vector<double>& y) const {
     std::vector<double> values;
-    for (std::size_t i = piece.first; i <= piece.last; ++i) {
+    for (std::size_t i = piece.first; i <= piece.last; ++i)
       if (used_[i]) values.push_back(y[i]);
-    }
     if (values.empty()) values.assign(y.begin() + piece.first, y.begin() + piece.last + 1);
     return values;
   }
@@ -290,11 +283,10 @@ std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries,
   for (const Entry* entry : entries) {
     const AxisValue* value = find_axis(*entry, axis);
     if (!value || !entry->metric.value || entry->samples.empty()) continue;
-    if (const auto* whole = std::get_if<std::int64_t>(value)) {
+    if (const auto* whole = std::get_if<std::int64_t>(value))
       curve.push_back({static_cast<double>(*whole), entry->samples});
-    } else if (const auto* number = std::get_if<double>(value)) {
+    else if (const auto* number = std::get_if<double>(value))
       curve.push_back({*number, entry->samples});
-    }
   }
   std::stable_sort(curve.begin(), curve.end(),
                    [](const CurvePoint& a, const CurvePoint& b) { return a.x < b.x; });

@@ -148,9 +148,8 @@ std::string noise_causes(const Entry& entry) {
     causes.push_back(fmt::format("a sample of {} is close to the event timer's resolution of {}",
                                  format_time(sample_s), format_time(event_resolution_s)));
   }
-  if (!telemetry.missing_reason.empty()) {
+  if (!telemetry.missing_reason.empty())
     causes.push_back(fmt::format("clocks are unknown: {}", telemetry.missing_reason));
-  }
   if (causes.empty()) return "no cause seen in clocks or throttle reasons";
   return fmt::format("{}", fmt::join(causes, "; "));
 }
@@ -200,9 +199,7 @@ void judge_entry(Entry& entry) {
     return severity(a.status) > severity(b.status);
   });
   if (!findings.empty()) verdict.status = findings.front().status;
-  for (Finding& finding : findings) {
-    verdict.reasons.push_back(std::move(finding.sentence));
-  }
+  for (Finding& finding : findings) verdict.reasons.push_back(std::move(finding.sentence));
   entry.verdict = std::move(verdict);
 }
 
