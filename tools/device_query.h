@@ -1,14 +1,11 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "results/document.h"
-#include "results/error.h"
-#include "tools/child_process.h"
 
 namespace fathom {
 
@@ -29,21 +26,7 @@ struct VisibleGpu {
   bool remapping_failed = false, remapping_pending = false;
 };
 
-/// Asks which GPUs there are, from its construction on: what else there is to do at the start can
-/// be done meanwhile.
-class GpusQuery {
- public:
-  explicit GpusQuery(const std::filesystem::path& programs);
-  /// All of them; throws as query_device does where there is none. Once.
-  std::vector<VisibleGpu> answer();
-
- private:
-  std::filesystem::path programs_;
-  std::unique_ptr<CapturedChild> child_;
-  std::optional<Error> failure_;  ///< why there is no child
-};
-
-/// The same at once.
+/// All of them; throws as query_device does where there is none.
 std::vector<VisibleGpu> query_gpus(const std::filesystem::path& programs);
 
 /// One line of `fathom doctor`.
