@@ -4,7 +4,6 @@
 #include <cmath>
 #include <initializer_list>
 #include <iterator>
-#include <stdexcept>
 
 #include "models/formatted.h"
 #include "models/warp_access.h"
@@ -14,10 +13,7 @@ namespace {
 
 void require_positive(std::initializer_list<double> figures, const char* of) {
   for (const double figure : figures) {
-    if (!(figure > 0)) {
-      throw std::invalid_argument(
-          formatted("%s needs positive figures, one of them is %g", of, figure));
-    }
+    if (!(figure > 0)) refuse("%s needs positive figures, one of them is %g", of, figure);
   }
 }
 
@@ -46,10 +42,9 @@ void validate(const StreamDevice& device, const StreamKernel& kernel, const Stre
        p.issue_per_clock, p.instructions_per_thread, p.instructions_per_access,
        p.l2_bytes_per_clock, p.l2_efficiency, p.l2_usable_share, p.blocks_per_clock},
       "a streaming expectation's parameters");
-  if (kernel.threads_per_block < 0)
-    throw std::invalid_argument("a block cannot have a negative number of threads");
+  if (kernel.threads_per_block < 0) refuse("a block cannot have a negative number of threads");
   if (!(p.overhead_seconds >= 0 && p.l2_overhead_seconds >= 0))
-    throw std::invalid_argument("a launch's overhead cannot be negative");
+    refuse("a launch's overhead cannot be negative");
 }
 
 bool in_l2(const StreamDevice& device, const StreamKernel& kernel, const StreamParameters& p,
@@ -160,10 +155,8 @@ PhysicalBound pcie_bandwidth_bound(int generation, int lanes) {
   };
   static constexpr Rate rates[] = {{2.5e9, 8, 10},   {5e9, 8, 10},     {8e9, 128, 130},
                                    {16e9, 128, 130}, {32e9, 128, 130}, {64e9, 1, 1}};
-  if (generation < 1 || generation > static_cast<int>(std::size(rates)) || lanes < 1) {
-    throw std::invalid_argument(
-        formatted("no PCIe link of generation %d with %d lanes is known", generation, lanes));
-  }
+  if (generation < 1 || generation > static_cast<int>(std::size(rates)) || lanes < 1)
+    refuse("no PCIe link of generation %d with %d lanes is known", generation, lanes);
   const Rate& rate = rates[generation - 1];
   return {.name = "pcie_bandwidth",
           .unit = "B/s",
@@ -217,8 +210,8 @@ StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel
   e.bytes_per_second = bytes / e.seconds;
   e.bound_by = overhead > streaming ? "launch overhead" : lowest.name;
   e.sentence = formatted(
-      "%.0f GB/s, bound by %s: %.1f us of overhead and %.1f us at %.0f GB/s "
-      "(%s: %s, at most %.0f GB/s)",
+      "%.0f GB/s, bound by %s: %.1f us of overhead and %.1f us at %.0f GB/s (%s: %s, at most %.0f "
+      "GB/s)",
       e.bytes_per_second / 1e9, e.bound_by.c_str(), overhead * 1e6, streaming * 1e6, rate / 1e9,
       lowest.name.c_str(), lowest.reason.c_str(), lowest.bytes_per_second / 1e9);
   return e;
