@@ -199,8 +199,8 @@ StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel
   if (kernel.threads_per_block != 0)
     e.ceilings.push_back(block_ceiling(device, kernel, parameters, bytes));
 
-  const Ceiling& lowest = *std::min_element(
-      e.ceilings.begin(), e.ceilings.end(),
+  const Ceiling& lowest = *std::ranges::min_element(
+      e.ceilings,
       [](const Ceiling& a, const Ceiling& b) { return a.bytes_per_second < b.bytes_per_second; });
   const double rate = std::min(lowest.bytes_per_second, knee(e.ceilings));
   const double streaming = bytes / rate;

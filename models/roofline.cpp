@@ -35,9 +35,8 @@ void validate(const std::vector<MemoryCeiling>& memory, const ComputeCeiling& co
     if (!is_amount(traffic.bytes))
       refuse("a kernel's bytes through %s must be 0 or more and finite, not %g",
              traffic.level.c_str(), traffic.bytes);
-    const bool known = std::any_of(memory.begin(), memory.end(), [&](const MemoryCeiling& level) {
-      return level.name == traffic.level;
-    });
+    const bool known = std::ranges::any_of(
+        memory, [&](const MemoryCeiling& level) { return level.name == traffic.level; });
     if (!known)
       refuse("the kernel moves bytes through %s, for which there is no ceiling",
              traffic.level.c_str());

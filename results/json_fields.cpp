@@ -55,8 +55,8 @@ Fields::Fields(dom::element value, const Place& place) : place_(place) {
   std::vector<std::string_view> keys;
   keys.reserve(members_.size());
   for (const auto& [key, member] : members_) keys.push_back(key);
-  std::sort(keys.begin(), keys.end());
-  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  std::ranges::sort(keys);
+  const auto twice = std::ranges::adjacent_find(keys);
   if (twice != keys.end())
     place.refuse(fmt::format("has the key \"{}\" twice; each may be there once", quotable(*twice)));
 }

@@ -142,7 +142,7 @@ std::vector<std::size_t> likely_places(const Stretches& stretches, std::size_t n
       add_best(begin, end, &Stretches::line);
     }
   }
-  std::sort(gains.begin(), gains.end(), std::greater<>());
+  std::ranges::sort(gains, std::greater<>());
   std::set<std::size_t> places{0, n};
   for (const auto& [gain, place] : gains) {
     if (places.size() == most_places) break;
@@ -180,7 +180,7 @@ std::vector<std::pair<std::size_t, Kind>> best_cut(const Stretches& stretches,
     to = best.begin;
     kind = best.before;
   }
-  std::reverse(pieces.begin(), pieces.end());
+  std::ranges::reverse(pieces);
   return pieces;
 }
 

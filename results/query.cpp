@@ -11,17 +11,16 @@ const AxisValue* find_axis(const Entry& entry, const std::string& name) {
 }
 
 bool matches(const Entry& entry, const AxisFilter& filter) {
-  return std::all_of(filter.begin(), filter.end(), [&](const auto& wanted) {
+  return std::ranges::all_of(filter, [&](const auto& wanted) {
     const AxisValue* value = find_axis(entry, wanted.first);
     return value != nullptr && *value == wanted.second;
   });
 }
 
 bool matches(const Entry& entry, const View& view) {
-  return std::all_of(view.where.begin(), view.where.end(), [&](const auto& wanted) {
+  return std::ranges::all_of(view.where, [&](const auto& wanted) {
     const AxisValue* value = find_axis(entry, wanted.first);
-    return value != nullptr &&
-           std::find(wanted.second.begin(), wanted.second.end(), *value) != wanted.second.end();
+    return value != nullptr && std::ranges::count(wanted.second, *value) > 0;
   });
 }
 

@@ -139,9 +139,8 @@ class Curve {
     for (const Piece& piece : pieces) result.regimes.push_back(regime(piece));
     for (std::size_t i = 1; i < pieces.size(); ++i)
       result.boundaries.push_back({points_[pieces[i].first - 1].x, points_[pieces[i].first].x, {}});
-    const bool can_draw = std::any_of(points_.begin(), points_.end(), [](const CurvePoint& p) {
-      return p.samples.size() >= enough_samples;
-    });
+    const bool can_draw = std::ranges::any_of(
+        points_, [](const CurvePoint& p) { return p.samples.size() >= enough_samples; });
     if (can_draw && options_.bootstraps > 0) add_intervals(pieces, result);
     return result;
   }
@@ -272,8 +271,8 @@ class Curve {
 
 std::vector<Regime> Segmentation::plateaus() const {
   std::vector<Regime> found;
-  std::copy_if(regimes.begin(), regimes.end(), std::back_inserter(found),
-               [](const Regime& r) { return r.kind == Regime::Kind::plateau; });
+  std::ranges::copy_if(regimes, std::back_inserter(found),
+                       [](const Regime& r) { return r.kind == Regime::Kind::plateau; });
   return found;
 }
 
@@ -288,8 +287,8 @@ std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries,
     else if (const auto* number = std::get_if<double>(value))
       curve.push_back({*number, entry->samples});
   }
-  std::stable_sort(curve.begin(), curve.end(),
-                   [](const CurvePoint& a, const CurvePoint& b) { return a.x < b.x; });
+  std::ranges::stable_sort(curve,
+                           [](const CurvePoint& a, const CurvePoint& b) { return a.x < b.x; });
   return curve;
 }
 

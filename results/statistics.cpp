@@ -29,7 +29,7 @@ std::vector<double> checked(std::span<const double> samples) {
 
 std::vector<double> sorted(std::span<const double> samples) {
   std::vector<double> copy = checked(samples);
-  std::sort(copy.begin(), copy.end());
+  std::ranges::sort(copy);
   return copy;
 }
 

@@ -28,7 +28,7 @@ constexpr std::size_t max_quoted = 160;
 
 std::string place(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const auto line = std::ranges::count(before, '\n') + 1;
   const std::size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
   return fmt::format("line {}, column {}", line, before.size() - start + 1);
 }

@@ -184,7 +184,7 @@ int severity(VerdictStatus status) {
   using enum VerdictStatus;
   constexpr std::array order{ok,          noisy,        unexpected, counter_mismatch,
                              above_bound, wrong_output, failed};
-  return static_cast<int>(std::find(order.begin(), order.end(), status) - order.begin());
+  return static_cast<int>(std::ranges::find(order, status) - order.begin());
 }
 
 void judge_entry(Entry& entry) {
@@ -195,7 +195,7 @@ void judge_entry(Entry& entry) {
   check_counters(entry, findings, verdict.unchecked);
   check_expectation(entry, findings, verdict.unchecked);
   check_noise(entry, findings, verdict.unchecked);
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
     return severity(a.status) > severity(b.status);
   });
   if (!findings.empty()) verdict.status = findings.front().status;

@@ -71,8 +71,7 @@ std::vector<std::string> environment_of(const ChildStart& start) {
     const auto is_replaced = [&](const auto& variable) {
       return text.substr(0, text.find('=')) == variable.first;
     };
-    if (std::none_of(start.environment.begin(), start.environment.end(), is_replaced))
-      all.emplace_back(text);
+    if (std::ranges::none_of(start.environment, is_replaced)) all.emplace_back(text);
   }
   for (const auto& [name, value] : start.environment) all.push_back(name + "=" + value);
   return all;

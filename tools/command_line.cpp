@@ -39,9 +39,7 @@ std::string without_value(const std::string& flag) { return flag.substr(0, flag.
 
 void check_benchmark_flag(const std::string& flag) {
   const std::string name = without_value(flag);
-  if (std::find(benchmark_flag_names.begin(), benchmark_flag_names.end(), name) !=
-      benchmark_flag_names.end())
-    return;
+  if (std::ranges::count(benchmark_flag_names, name) > 0) return;
   if (name.starts_with("--benchmark_out"))
     fail(ExitCode::bad_input,
          "{} is not for a whole run, whose document goes into the folder of --out.", name);
@@ -191,7 +189,7 @@ ExitCode understand_and_act(int argc, const char* const* argv,
       words.push_back(word);
   }
   const auto is_name = [](const std::string& word) { return !word.starts_with('-'); };
-  const auto first = std::find_if(words.begin(), words.end(), is_name);
+  const auto first = std::ranges::find_if(words, is_name);
   std::string command = first == words.end() ? "" : *first;
   if (!command.empty()) refuse_unknown_command(command, commands);
   const auto elsewhere = std::ranges::find_if(top_commands, [&](const TopCommand& top) {
@@ -213,7 +211,7 @@ ExitCode understand_and_act(int argc, const char* const* argv,
   if (run_flags) *run_flags = std::move(benchmark_flags);
 
   try {
-    std::reverse(words.begin(), words.end());  // the order that CLI11 wants
+    std::ranges::reverse(words);  // the order that CLI11 wants
     app.parse(words);
   } catch (const CLI::Success& wanted) {
     app.exit(wanted);  // prints the help or the version

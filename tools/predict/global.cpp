@@ -171,7 +171,7 @@ std::uint64_t distinct_bytes(const WarpAccess& access) {
   std::vector<std::uint64_t> addresses;
   for (int lane = 0; lane < warp_size; ++lane)
     if (access.active(lane)) addresses.push_back(access.address[lane]);
-  std::sort(addresses.begin(), addresses.end());
+  std::ranges::sort(addresses);
   const auto distinct = std::unique(addresses.begin(), addresses.end()) - addresses.begin();
   return static_cast<std::uint64_t>(distinct * access.bytes_per_lane);
 }
