@@ -23,6 +23,7 @@ constexpr double outlier_sigmas = 5;
 constexpr double plateau_sigmas = 3;
 /// Samples from which a spread, or a bootstrapped median, can be told.
 constexpr std::size_t enough_samples = 3;
+constexpr double confidence = 0.95;
 
 void require(bool condition, const char* what) {
   if (!condition) throw std::invalid_argument(what);
@@ -124,9 +125,8 @@ class Curve {
     sample_noise_ = noise_of_samples(points_);
     noise_ = std::max({options.resolution, sample_noise_, noise_between_points(u_, y_)});
     for (std::size_t i = 0; i < y_.size(); ++i) used_.push_back(!is_outlier(u_, y_, i, noise_));
-    noise_ =
-        std::max({options.resolution, sample_noise_,
-                  noise_of_residuals(best_partition(u_, y_, used_, noise_, options.min_points))});
+    noise_ = std::max({options.resolution, sample_noise_,
+                       noise_of_residuals(best_partition(u_, y_, used_, noise_))});
   }
 
   Segmentation result() const {
@@ -147,7 +147,7 @@ class Curve {
 
  private:
   std::vector<Piece> cut(const std::vector<double>& y, double noise) const {
-    std::vector<Piece> pieces = best_partition(u_, y, used_, noise, options_.min_points);
+    std::vector<Piece> pieces = best_partition(u_, y, used_, noise);
     for (std::size_t i = 1; i < pieces.size(); ++i) {
       Piece &before = pieces[i - 1], &after = pieces[i];
       const auto joins = [&](std::size_t point, const Piece& plateau) {
@@ -220,12 +220,12 @@ class Curve {
     result.stability =
         static_cast<double>(resampled.same) / static_cast<double>(options_.bootstraps);
     if (resampled.same == 0) return;
-    const double tail = (1 - options_.confidence) / 2;
+    const double tail = (1 - confidence) / 2;
     const std::string method =
         fmt::format("bootstrap percentiles, {} of {} resamples with the same regimes",
                     resampled.same, options_.bootstraps);
     const auto interval = [&](const std::vector<double>& low, const std::vector<double>& high) {
-      return Interval{quantile(low, tail), quantile(high, 1 - tail), options_.confidence, method};
+      return Interval{quantile(low, tail), quantile(high, 1 - tail), confidence, method};
     };
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       result.regimes[i].interval = interval(resampled.levels[i], resampled.levels[i]);
@@ -235,7 +235,7 @@ class Curve {
   }
 
   Resampled resample(const std::vector<Piece>& pieces) const {
-    std::mt19937_64 random(options_.seed);
+    std::mt19937_64 random(1);
     Resampled r;
     r.levels.resize(pieces.size());
     r.below_x.resize(pieces.size());
@@ -298,9 +298,7 @@ std::vector<CurvePoint> curve_of(std::span<const Entry> entries, const std::stri
 
 Segmentation segment(std::span<const CurvePoint> curve, const SegmentationOptions& options) {
   require(options.resolution > 0 && std::isfinite(options.resolution), "a resolution above zero");
-  require(options.min_points >= 2, "a plateau has at least two points");
   require(options.bootstraps >= 0, "a number of bootstraps");
-  require(options.confidence > 0 && options.confidence < 1, "a confidence is between 0 and 1");
   return Curve(distinct_points(curve), options).result();
 }
 
