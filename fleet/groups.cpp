@@ -1,9 +1,9 @@
-#include "fleet/groups.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <string_view>
+
+#include "fleet/outliers.h"
 
 namespace fathom::fleet {
 namespace {

@@ -1,5 +1,3 @@
-#include "fleet/run/rank.h"
-
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -8,6 +6,7 @@
 #include <thread>
 
 #include "fleet/run/claims.h"
+#include "fleet/run/launcher.h"
 #include "fleet/run/rank_note.h"
 #include "fleet/run/roll_call.h"
 #include "results/fail.h"
