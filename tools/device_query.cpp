@@ -88,11 +88,11 @@ std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
     for (const Json& gpu : answer.at("gpus")) {
       const Json& health = gpu.at("health");
       const auto number = [&](const char* key) { return optional_value<double>(health, key); };
-      gpus.push_back({gpu.at("ordinal"), gpu.at("name"), gpu.at("uuid"), gpu.at("uuid_hash"),
-                      gpu.at("pci_bus_id"), number("pcie_generation"), number("pcie_width"),
+      gpus.push_back({gpu.at("name"), gpu.at("uuid"), gpu.at("uuid_hash"), gpu.at("pci_bus_id"),
+                      number("pcie_generation"), number("pcie_width"),
                       number("uncorrected_ecc_errors"), number("remapped_rows"),
-                      number("processes"), number("application_sm_clock_hz"),
-                      health.at("remapping_failed"), health.at("remapping_pending")});
+                      number("processes"), health.at("remapping_failed"),
+                      health.at("remapping_pending")});
     }
     return gpus;
   });

@@ -18,11 +18,10 @@ Fingerprint query_device(const std::filesystem::path& programs, int device);
 
 /// A GPU that this process sees, with what may make it slower than others of its kind.
 struct VisibleGpu {
-  int ordinal = 0;
   std::string name, uuid, uuid_hash;  ///< the UUID as CUDA_VISIBLE_DEVICES takes it
   std::string pci_bus_id;
-  std::optional<double> pcie_generation, pcie_width, uncorrected_ecc_errors, remapped_rows;
-  std::optional<double> processes, application_sm_clock_hz;
+  std::optional<double> pcie_generation, pcie_width, uncorrected_ecc_errors, remapped_rows,
+      processes;
   bool remapping_failed = false, remapping_pending = false;
 };
 

@@ -48,7 +48,8 @@ offered_by_fish() {
     complete -C $argv[2]' "$scripts/fathom.fish" "$1" | cut -f 1
 }
 
-# zsh completes on a terminal only: this one is its own, and compadd tells what it would add.
+# zsh completes on a terminal only: this one is its own, and compadd tells what it would add. The
+# words waited for are typed with a backslash, so that their echo is none of them.
 offered_by_zsh() {
   zsh -f -c '
     zmodload zsh/zpty
@@ -57,13 +58,13 @@ offered_by_zsh() {
     send "stty -echo; PS1= ; fpath=(${(q)1} \$fpath); autoload -Uz compinit; compinit -u -D"
     send "compadd() { local -a all; builtin compadd -O all \"\$@\"
       print -rl -- \"offer:\"\$^all; builtin compadd \"\$@\" }"
-    send "zstyle \":completion:*\" list-colors \"\"; bindkey \"^I\" complete-word; print ready:"
+    send "zstyle \":completion:*\" list-colors \"\"; bindkey \"^I\" complete-word; print rea\\dy:"
     local out
     zpty -r -m shell out "*ready:*"
     zpty -n -w shell "$2"$'"'\t'"'
     sleep 1
     zpty -n -w shell $'"'\\x15'"'
-    send "print done:"
+    send "print do\\ne:"
     zpty -r -m shell out "*done:*"
     print -r -- "$out"' - "$scripts" "$1" |
     tr -d '\r' | sed -n 's/.*offer:\(..*\)/\1/p' | sort -u
