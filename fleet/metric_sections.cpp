@@ -41,7 +41,7 @@ void write_distributions(FleetWriting& to) {
   write_kinds(to);
   const bool kinds = to.outliers.groups.size() > 1;
   order.resize(std::min(most_tabled, order.size()));
-  std::vector<Table::Column> header{{"Metric"},          right("Cards"),    right("Median"),
+  std::vector<Table::Column> header{left("Metric"),      right("Cards"),    right("Median"),
                                     right("Spread"),     right("Best 1 %"), right("Worst 1 %"),
                                     right("Worst 0.1 %")};
   if (kinds) header.push_back(right("Kind"));
@@ -96,7 +96,8 @@ void write_losses(FleetWriting& to) {
     order.emplace_back(metric, &loss);
   }
   std::ranges::stable_sort(order, std::greater{}, [](const auto& l) { return l.second->typical; });
-  Table table({{"Metric"}, right("Cards"), right("Typical loss"), right("Largest loss"), {"Of"}});
+  Table table(
+      {left("Metric"), right("Cards"), right("Typical loss"), right("Largest loss"), left("Of")});
   for (const auto& [metric, loss] : order)
     table.add_row({reports::code(to.fleet.metrics[metric].name),
                    std::to_string(loss->values.size()), gap_text(loss->typical),
