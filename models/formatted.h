@@ -19,7 +19,7 @@ inline std::string formatted_list(const char* format, std::va_list arguments) {
 }
 
 /// printf into a string. The models need the standard library alone, and its `<format>` is missing
-/// in the oldest compiler that Fathom supports (g++ 12).
+/// in the oldest compiler that Fathom supports (g++ 12). On Linux std::int64_t is a long: %ld.
 [[gnu::format(printf, 1, 2)]] inline std::string formatted(const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);

@@ -65,17 +65,15 @@ int member_instruction_bytes(const StructPattern& p) {
 StreamCost struct_cost(const StructPattern& p) {
   if (p.member_bytes == 0 || p.member_bytes > p.struct_bytes ||
       p.member_offset > p.struct_bytes - p.member_bytes)
-    refuse("a member of %llu bytes at offset %llu is not inside a structure of %llu bytes",
-           static_cast<unsigned long long>(p.member_bytes),
-           static_cast<unsigned long long>(p.member_offset),
-           static_cast<unsigned long long>(p.struct_bytes));
+    refuse("a member of %lu bytes at offset %lu is not inside a structure of %lu bytes",
+           p.member_bytes, p.member_offset, p.struct_bytes);
   const int width =
       p.bytes_per_instruction != 0 ? p.bytes_per_instruction : member_instruction_bytes(p);
   constexpr std::uint64_t most_instructions = 1 << 20;
   if (width < 1 || p.member_bytes % static_cast<std::uint64_t>(width) != 0 ||
       p.member_bytes / static_cast<std::uint64_t>(width) > most_instructions)
-    refuse("a member of %llu bytes is not 1 to 2^20 whole instructions of %d bytes",
-           static_cast<unsigned long long>(p.member_bytes), width);
+    refuse("a member of %lu bytes is not 1 to 2^20 whole instructions of %d bytes", p.member_bytes,
+           width);
   return stream_cost({.accesses = p.elements,
                       .bytes_per_instruction = width,
                       .instructions_per_access =

@@ -26,9 +26,8 @@ void validate(const TileUse& tile) {
   const auto bytes = static_cast<std::uint64_t>(tile.rows) *
                      static_cast<std::uint64_t>(tile.row_elements * tile.element_bytes);
   if (bytes > shared_address_limit)
-    refuse("the tile's %llu bytes are more than the %llu of the largest shared memory",
-           static_cast<unsigned long long>(bytes),
-           static_cast<unsigned long long>(shared_address_limit));
+    refuse("the tile's %lu bytes are more than the %lu of the largest shared memory", bytes,
+           shared_address_limit);
   if (tile.accesses.empty())
     refuse("a layout is only good or bad for an access: name at least one");
   const int row_bytes = tile.row_elements * tile.element_bytes;

@@ -25,14 +25,12 @@ void validate(const TiledProduct& p) {
   for (const std::uint64_t value :
        {p.m, p.n, p.k, p.tile_m, p.tile_n, p.tile_k, p.split_k, p.cluster_m, p.cluster_n}) {
     if (value == 0 || value > limit)
-      refuse("the sizes of a matrix product and of its tiles must be 1 or more, not %llu",
-             static_cast<unsigned long long>(value));
+      refuse("the sizes of a matrix product and of its tiles must be 1 or more, not %lu", value);
   }
   const std::uint64_t steps = ceil_divide(p.k, p.tile_k);
   if (p.split_k > steps)
-    refuse("k of %llu in steps of %llu cannot be split among %llu blocks: it has %llu",
-           static_cast<unsigned long long>(p.k), static_cast<unsigned long long>(p.tile_k),
-           static_cast<unsigned long long>(p.split_k), static_cast<unsigned long long>(steps));
+    refuse("k of %lu in steps of %lu cannot be split among %lu blocks: it has %lu", p.k, p.tile_k,
+           p.split_k, steps);
 }
 
 std::uint64_t whole_clusters(std::uint64_t tiles, std::uint64_t cluster) {

@@ -17,15 +17,13 @@ void validate(const Transformer& model, const TransformerLoad& load) {
   }
   for (const std::int64_t count : {load.context, load.batch, load.gpus, load.prefill_chunk}) {
     if (count < 1 || count > (std::int64_t{1} << 32))
-      refuse("context, batch, GPUs and chunk of the prefill must be 1 or more, not %lld",
-             static_cast<long long>(count));
+      refuse("context, batch, GPUs and chunk of the prefill must be 1 or more, not %ld", count);
   }
   if (load.prompt < 0 || load.prompt > load.context)
-    refuse("a prompt of %lld tokens does not fit a context of %lld",
-           static_cast<long long>(load.prompt), static_cast<long long>(load.context));
+    refuse("a prompt of %ld tokens does not fit a context of %ld", load.prompt, load.context);
   if (model.shape && model.shape->heads % load.gpus != 0)
-    refuse("%lld heads cannot be split evenly among %lld GPUs; choose a divisor of the heads",
-           static_cast<long long>(model.shape->heads), static_cast<long long>(load.gpus));
+    refuse("%ld heads cannot be split evenly among %ld GPUs; choose a divisor of the heads",
+           model.shape->heads, load.gpus);
 }
 
 /// The share of the cache that each GPU holds: whole KV heads.

@@ -20,8 +20,8 @@ void validate(const WarpAccess& access) {
   for (int lane = 0; lane < warp_size; ++lane) {
     if (access.active(lane) && (access.address[lane] & below_width) != 0) {
       throw LaneError(lane,
-                      formatted("address %llu is not a multiple of the access width of %d bytes",
-                                static_cast<unsigned long long>(access.address[lane]), bytes));
+                      formatted("address %lu is not a multiple of the access width of %d bytes",
+                                access.address[lane], bytes));
     }
   }
 }

@@ -6,8 +6,8 @@ namespace fathom::models {
 
 Waves waves(const Grid& grid) {
   if (grid.blocks == 0 || grid.blocks_per_sm < 1 || grid.sms < 1)
-    refuse("waves need at least one block, one block per SM and one SM, not %llu, %d and %d",
-           static_cast<unsigned long long>(grid.blocks), grid.blocks_per_sm, grid.sms);
+    refuse("waves need at least one block, one block per SM and one SM, not %lu, %d and %d",
+           grid.blocks, grid.blocks_per_sm, grid.sms);
   Waves w;
   const auto sms = static_cast<std::uint64_t>(grid.sms);
   w.wave_blocks = sms * static_cast<std::uint64_t>(grid.blocks_per_sm);
