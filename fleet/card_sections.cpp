@@ -104,9 +104,8 @@ void write_named(FleetWriting& to) {
   }
   to.page.paragraph(
       "Each with the metric in which it stands out most, and the number of those in which it does. "
-      "A "
-      "card is held against those of the same model and settings; score and limit are explained in "
-      "docs/fleet.md.");
+      "A card is held against those of the same model and settings; score and limit are explained "
+      "in docs/fleet.md.");
   to.page.table("Named cards", table);
   write_rest(to, named);
 }
@@ -127,8 +126,7 @@ void write_worst(FleetWriting& to) {
   if (table.rows() == 0)
     to.page.paragraph("Fewer than three cards of a kind: none can be held against the others.");
   to.page.table(
-      "By score over limit; a score below its limit is within what chance makes of so many "
-      "figures",
+      "By score over limit; a score below its limit is within what chance makes of so many figures",
       table);
 }
 

@@ -119,11 +119,11 @@ void write_links(FleetWriting& to) {
   }
   to.page.table("What links carry: the best size or the median pair of each host", table);
   if (without_bound > 0)
-    to.page.paragraph(fmt::format(
-        "{} between GPUs {} no bound beside {}: neither the driver (NVML) nor a data sheet says "
-        "what links carry, or the switches may do a part of the work.",
-        counted(without_bound, "bandwidth"), without_bound == 1 ? "has" : "have",
-        without_bound == 1 ? "it" : "them"));
+    to.page.paragraph(
+        fmt::format("{} between GPUs {} no bound beside {}: neither the driver (NVML) nor a data "
+                    "sheet says what links carry, or the switches may do a part of the work.",
+                    counted(without_bound, "bandwidth"), without_bound == 1 ? "has" : "have",
+                    without_bound == 1 ? "it" : "them"));
   if (!sources.empty())
     to.page.paragraph(reports::escape_text(
         fmt::format("Bounds of the links between GPUs: {}.", fmt::join(sources, "; "))));

@@ -59,8 +59,7 @@ void write_distributions(FleetWriting& to) {
     table.add_row(std::move(row));
   }
   to.page.table(
-      "By spread, a standard deviation between cards; a figure below 0 is better than the "
-      "median",
+      "By spread, a standard deviation between cards; a figure below 0 is better than the median",
       table);
 }
 
@@ -88,8 +87,7 @@ void write_losses(FleetWriting& to) {
   to.page.heading(2, "Alone and together", "together");
   to.page.paragraph(
       "Each GPU by itself, its host's others idle, then all of the host at once. They share power, "
-      "PCIe "
-      "switches and the host's memory; below 0 it was better together.");
+      "PCIe switches and the host's memory; below 0 it was better together.");
   std::vector<std::pair<std::size_t, const Loss*>> order;
   for (auto& [metric, loss] : losses) {
     loss.typical = median(loss.values);

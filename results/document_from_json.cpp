@@ -241,9 +241,9 @@ void check_views(const std::vector<ProbeSummary>& probes, const std::string& ori
     for (std::size_t v = 0; v < probes[p].views.size(); ++v) {
       const std::string what = lacking(probes[p].views[v]);
       if (what.empty()) continue;
-      refuse_document(origin, fmt::format("/fathom/probes/{}/views/{} is {}. Take the file as it "
-                                          "was written.",
-                                          p, v, what));
+      refuse_document(
+          origin, fmt::format("/fathom/probes/{}/views/{} is {}. Take the file as it was written.",
+                              p, v, what));
     }
   }
 }
@@ -252,10 +252,9 @@ void check_version(const Json& json, const std::string& origin) {
   const bool benchmarks = json.is_object() && json.contains("benchmarks");
   const bool context = json.is_object() && json.contains("context") && json["context"].is_object();
   if (!benchmarks && !context) {
-    refuse_document(
-        origin,
-        "is JSON but no result document: it has neither \"context\" nor \"benchmarks\"; "
-        "give the result.json of a run.");
+    refuse_document(origin,
+                    "is JSON but no result document: it has neither \"context\" nor "
+                    "\"benchmarks\"; give the result.json of a run.");
   }
   if (!context || !json["context"].contains(keys::own)) {
     refuse_document(origin,
@@ -291,9 +290,11 @@ Fingerprint fingerprint_from_json(const Json& json, const std::string& origin) {
 Document from_json(const Json& json, const std::string& origin) {
   Document document = document_of_fields(json, origin);
   if (!document.date.empty() && !is_utc_time(document.date))
-    refuse_document(origin, fmt::format("/context/date is \"{}\"; expected: a time in UTC, as "
-                                        "\"2026-01-31T12:00:00Z\".",
-                                        quotable(document.date)));
+    refuse_document(
+        origin,
+        fmt::format(
+            "/context/date is \"{}\"; expected: a time in UTC, as \"2026-01-31T12:00:00Z\".",
+            quotable(document.date)));
   check_facts(document.facts, origin);
   check_views(document.probes, origin);
   take_replay_marks(document, origin);

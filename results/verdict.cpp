@@ -62,10 +62,10 @@ void check_bound(const Entry& entry, VerdictFindings& findings,
       metric.better == Better::higher ? *metric.value <= bound : *metric.value >= bound;
   if (keeps) return;
   const auto [value, limit] = shown_pair(*metric.value, bound, metric.unit, 1);
-  findings.push_back({VerdictStatus::above_bound,
-                      fmt::format("{} of {} is better than the bound of {} ({}): one of the two is "
-                                  "wrong.",
-                                  metric.name, value, limit, entry.bound->source)});
+  findings.push_back(
+      {VerdictStatus::above_bound,
+       fmt::format("{} of {} is better than the bound of {} ({}): one of the two is wrong.",
+                   metric.name, value, limit, entry.bound->source)});
 }
 
 void check_expectation(const Entry& entry, VerdictFindings& findings,

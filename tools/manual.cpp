@@ -147,8 +147,8 @@ std::string man_page(const CommandHelp& command, const std::string& version,
   for (const Argument& argument : command.arguments) page += option(argument);
   page += ".SH EXIT STATUS\n";
   page += prose(
-      "0 where all went well, 1 where a check failed, 2 for bad input. Fathom's README "
-      "lists the others.");
+      "0 where all went well, 1 where a check failed, 2 for bad input. Fathom's README lists the "
+      "others.");
   return page + footer(command.footer) + see_also(command);
 }
 

@@ -94,9 +94,8 @@ Document load_replay(const std::filesystem::path& recording, const RunArguments&
 
 std::string replay_notice(const Document& replay, const std::string& why) {
   return fmt::format(
-      "REPLAY: {}; replaying the recording of {} from {}. Nothing below was "
-      "measured here.",
-      why, replay.fingerprint.gpu_name, replay.date);
+      "REPLAY: {}; replaying the recording of {} from {}. Nothing below was measured here.", why,
+      replay.fingerprint.gpu_name, replay.date);
 }
 
 }  // namespace fathom

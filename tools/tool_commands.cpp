@@ -15,8 +15,8 @@ namespace {
 
 void add_recordings(CLI::App& app, std::filesystem::path& folder) {
   path_flag(app, "--recordings", folder,
-            "Cards to compare this one with: a folder like Fathom's recordings (default: "
-            "those that came with Fathom)",
+            "Cards to compare this one with: a folder like Fathom's recordings (default: those "
+            "that came with Fathom)",
             "DIR");
 }
 
@@ -54,10 +54,10 @@ void add_run(CLI::App& app, RunArguments& options) {
   add_recordings(app, options.recordings);
   checked_flag(app, "--seed", options.seed, "Seed of the random data", whole_number(), "N")
       ->capture_default_str();
-  checked_flag(app, "--time-limit", options.time_limit_s,
-               "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, "
-               "else 300)",
-               seconds(), "SECONDS");
+  checked_flag(
+      app, "--time-limit", options.time_limit_s,
+      "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, else 300)",
+      seconds(), "SECONDS");
   app.footer(
       "Google Benchmark's flags go to every probe: --benchmark_filter=REGEX, "
       "--benchmark_repetitions=N, ...\n\n"

@@ -117,19 +117,19 @@ std::vector<RankWord> exchange(const Launcher& launcher, const FleetFolder& fold
   if (end.stopped == Stopped::time_limit)
     fail_all(
         launcher, folder,
-        fmt::format("Not all ranks came together within {} s: see what the others say, and start "
-                    "again.",
-                    patience.count()));
+        fmt::format(
+            "Not all ranks came together within {} s: see what the others say, and start again.",
+            patience.count()));
   if (end.end.status == to_int(ExitCode::setup_incomplete))  // it has said why
     throw Error(ExitCode::setup_incomplete, "");
   if (end.end.signal != 0 || end.end.status != 0)
     fail_all(
         launcher, folder,
         fmt::format(
-            "rank {} of {}: MPI ended with {} before it had connected the ranks. Start it with "
-            "the mpirun of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) "
-            "or --mpi=pmi2 (MPICH); `srun --mpi=list` names those that Slurm has. It works "
-            "without MPI, too: one process a host with --part, then `fathom fleet collect {}`.",
+            "rank {} of {}: MPI ended with {} before it had connected the ranks. Start it with the "
+            "mpirun of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) or "
+            "--mpi=pmi2 (MPICH); `srun --mpi=list` names those that Slurm has. It works without "
+            "MPI, too: one process a host with --part, then `fathom fleet collect {}`.",
             launcher.rank, launcher.size, end.end.describe(), folder.root.string()));
   std::istringstream lines(
       read_file_up_to(fmt::format("/proc/self/fd/{}", output.get()), longest_answer));
@@ -143,10 +143,10 @@ std::vector<RankWord> exchange(const Launcher& launcher, const FleetFolder& fold
   if (all.size() != static_cast<std::size_t>(launcher.size))
     fail_all(
         launcher, folder,
-        fmt::format("{} started {} ranks, and MPI knows of {}: Fathom was built with {}, so start "
-                    "it with that one's mpirun, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 "
-                    "(MPICH).",
-                    launcher.name, launcher.size, all.size(), library));
+        fmt::format(
+            "{} started {} ranks, and MPI knows of {}: Fathom was built with {}, so start it with "
+            "that one's mpirun, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH).",
+            launcher.name, launcher.size, all.size(), library));
   return all;
 }
 

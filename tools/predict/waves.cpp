@@ -209,12 +209,11 @@ void add_flags(CLI::App& app, WaveArguments& arguments) {
   checked_flag(app, "--overhead", arguments.overhead, "Seconds of the launch itself", seconds(),
                "SECONDS")
       ->needs(wave_time);
-  arguments.given_cost =
-      word_flag(app, "--cost", arguments.cost,
-                "How fast blocks are that share an SM: latency (each as alone) or throughput (they "
-                "share it)",
-                {"latency", "throughput"}, "WORD")
-          ->capture_default_str();
+  arguments.given_cost = word_flag(app, "--cost", arguments.cost,
+                                   "How fast blocks are that share an SM: latency (each as alone) "
+                                   "or throughput (they share it)",
+                                   {"latency", "throughput"}, "WORD")
+                             ->capture_default_str();
   number_flag(app, "--sweep", arguments.sweep,
               "Also m below, at and above N multiples of the tile around M", 1, 1000)
       ->needs(product);
