@@ -61,9 +61,7 @@ endif()
 # Without what the gate's trials left, which only docs/gate is made from.
 install(DIRECTORY recordings DESTINATION share/fathom COMPONENT fathom PATTERN gate EXCLUDE)
 if(TARGET fathom_manual)
-  install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man ${PROJECT_BINARY_DIR}/share/bash-completion
-    ${PROJECT_BINARY_DIR}/share/zsh ${PROJECT_BINARY_DIR}/share/fish
-    DESTINATION share COMPONENT fathom)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man DESTINATION share COMPONENT fathom)
 endif()
 # What action.yml and templates/check.yml leave a comment with.
 install(PROGRAMS packaging/ci/comment.py DESTINATION share/fathom/ci COMPONENT fathom)

@@ -42,12 +42,12 @@ std::vector<std::string> row_of(const FleetWriting& to, const CardScore& card,
 }
 
 std::vector<Table::Column> columns() {
-  return {{"Card"},       {"Metric"},          {"When"},        right("Figure"), right("Worse by"),
-          right("Score"), right("Named from"), {"Likely cause"}};
+  return {left("Card"),      left("Metric"), left("When"),        right("Figure"),
+          right("Worse by"), right("Score"), right("Named from"), left("Likely cause")};
 }
 
 void write_missing(FleetWriting& to, const std::vector<std::size_t>& cards) {
-  Table table({{"Card"}, {"Metric"}, {"When"}, {"Why"}});
+  Table table({left("Card"), left("Metric"), left("When"), left("Why")});
   std::size_t all = 0;
   for (const std::size_t i : cards)
     for (const MissingFigure& missing : to.fleet.gpus[i].missing)
@@ -104,9 +104,8 @@ void write_named(FleetWriting& to) {
   }
   to.page.paragraph(
       "Each with the metric in which it stands out most, and the number of those in which it does. "
-      "A "
-      "card is held against those of the same model and settings; score and limit are explained in "
-      "docs/fleet.md.");
+      "A card is held against those of the same model and settings; score and limit are explained "
+      "in docs/fleet.md.");
   to.page.table("Named cards", table);
   write_rest(to, named);
 }
@@ -127,15 +126,14 @@ void write_worst(FleetWriting& to) {
   if (table.rows() == 0)
     to.page.paragraph("Fewer than three cards of a kind: none can be held against the others.");
   to.page.table(
-      "By score over limit; a score below its limit is within what chance makes of so many "
-      "figures",
+      "By score over limit; a score below its limit is within what chance makes of so many figures",
       table);
 }
 
 void write_problems(FleetWriting& to) {
   if (to.fleet.problems.empty()) return;
   to.page.heading(2, "Missing and incomplete", "missing");
-  Table table({{"What"}, {"Why"}, right("Exit code")});
+  Table table({left("What"), left("Why"), right("Exit code")});
   for (const Problem& problem : to.fleet.problems) {
     if (table.rows() == most_listed) break;
     table.add_row({escape_text(problem.what), escape_text(problem.reason),
@@ -153,7 +151,7 @@ void write_settings(FleetWriting& to) {
         "None: all cards of a model have the same driver, ECC, power limit, MIG and clocks.");
     return;
   }
-  Table table({{"Model"}, {"Setting"}, {"Value"}, right("Cards"), {"Which"}});
+  Table table({left("Model"), left("Setting"), left("Value"), right("Cards"), left("Which")});
   constexpr std::size_t most_named = 4;
   for (const DifferingSetting& setting : differing) {
     for (std::size_t i = 0; i < setting.values.size(); ++i) {
@@ -174,15 +172,9 @@ void write_host(FleetWriting& to, const std::string& host) {
   to.page.heading(1, escape_text("Host " + host), "host");
   const bool counters_shared = std::ranges::any_of(
       cards, [&](std::size_t i) { return !fleet.gpus[i].summary.counters_of.empty(); });
-  std::vector<Table::Column> state{{"Card"},
-                                   {"Status"},
-                                   right("SM clock"),
-                                   right("Power"),
-                                   right("Power limit"),
-                                   right("Temperature"),
-                                   {"Held down by"},
-                                   {"PCIe"},
-                                   right("ECC errors")};
+  std::vector<Table::Column> state{left("Card"),         left("Status"),       right("SM clock"),
+                                   right("Power"),       right("Power limit"), right("Temperature"),
+                                   left("Held down by"), left("PCIe"),         right("ECC errors")};
   if (counters_shared) state.push_back({"Counters of"});
   Table health(state);
   for (const std::size_t i : cards) {
@@ -205,7 +197,7 @@ void write_host(FleetWriting& to, const std::string& host) {
     health.add_row(std::move(row));
   }
   to.page.table("State", health);
-  std::vector<Table::Column> header{{"Metric"}};
+  std::vector<Table::Column> header{left("Metric")};
   for (const std::size_t i : cards)
     for (const char* state : {"alone", "together"})
       header.push_back(right(fmt::format("GPU {} {}", fleet.gpus[i].summary.gpu, state)));

@@ -68,11 +68,11 @@ void write_counters(FleetWriting& to) {
       without[why].push_back(i);
   constexpr std::size_t most_named = 8;
   for (const auto& [why, gpus] : without)
-    page.paragraph(reports::escape_text(fmt::format(
-        "No hardware counters on {} of {} ({}): {}. Their cases that only counters can decide "
-        "were left out.",
-        gpus.size(), counted(fleet.gpus.size(), "GPU"), why,
-        gpus.size() == fleet.gpus.size() ? "all" : names_of(fleet, gpus, most_named))));
+    page.paragraph(reports::escape_text(
+        fmt::format("No hardware counters on {} of {} ({}): {}. Their cases that only counters can "
+                    "decide were left out.",
+                    gpus.size(), counted(fleet.gpus.size(), "GPU"), why,
+                    gpus.size() == fleet.gpus.size() ? "all" : names_of(fleet, gpus, most_named))));
 }
 
 }  // namespace fathom::fleet

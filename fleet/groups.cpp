@@ -1,27 +1,26 @@
-#include "fleet/groups.h"
-
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
+
+#include "fleet/outliers.h"
 
 namespace fathom::fleet {
 namespace {
 
-constexpr std::array<std::string_view, 7> performance_names{"ECC",
-                                                            "MIG",
-                                                            "driver",
-                                                            "highest SM clock",
-                                                            "highest memory clock",
-                                                            "power limit",
-                                                            "confidential computing"};
+constexpr std::string_view performance_names[] = {"ECC",
+                                                  "MIG",
+                                                  "driver",
+                                                  "highest SM clock",
+                                                  "highest memory clock",
+                                                  "power limit",
+                                                  "confidential computing"};
 
 }  // namespace
 
 std::string performance_settings(const Settings& settings) {
   std::string text;
   for (const auto& [name, value] : settings)
-    if (std::ranges::find(performance_names, name) != performance_names.end())
+    if (std::ranges::count(performance_names, name) > 0)
       text += (text.empty() ? "" : ", ") + name + " " + value;
   return text;
 }

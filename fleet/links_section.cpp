@@ -38,14 +38,8 @@ void write_pairs(FleetWriting& to) {
       if (pair.value)
         kinds[{kind.engine, kind.direction, kind.unit}].push_back({&links.host, &pair});
     }
-  Table table({{"Engine"},
-               {"Direction"},
-               right("Pairs"),
-               right("Median"),
-               right("Slowest"),
-               right("Of the median"),
-               right("Of bound"),
-               {"Which"}});
+  Table table({left("Engine"), left("Direction"), right("Pairs"), right("Median"), right("Slowest"),
+               right("Of the median"), right("Of bound"), left("Which")});
   std::vector<std::string> slow;
   for (const auto& [kind, pairs] : kinds) {
     const auto& [engine, direction, unit] = kind;
@@ -79,24 +73,19 @@ void write_links(FleetWriting& to) {
   if (to.fleet.links.empty()) return;
   to.page.heading(2, "Links", "links");
   struct Row {
-    std::string subject, quantity, unit, reason;
-    Better better = Better::higher;
-    std::vector<double> values;
-    std::set<std::string> hosts;
-    std::optional<double> worst, bound;
-    std::string worst_host, bound_source;
+    const LinkFact* first;
+    std::vector<double> values{};
+    std::set<std::string> hosts{};
+    std::optional<double> worst{}, bound{};
+    std::string worst_host{}, bound_source{};
   };
-  std::vector<std::string> order;
-  std::map<std::string, Row> rows;
+  std::vector<Row> rows;  // in the order of the facts
+  std::map<std::string, std::size_t> places;
   for (const HostLinks& links : to.fleet.links) {
     for (const LinkFact& fact : links.facts) {
-      const auto [at, is_new] = rows.try_emplace(fact.id);
-      Row& row = at->second;
-      if (is_new) {
-        order.push_back(fact.id);
-        row.subject = fact.subject, row.quantity = fact.quantity, row.unit = fact.unit;
-        row.reason = fact.reason, row.better = fact.better;
-      }
+      const auto [at, is_new] = places.try_emplace(fact.id, rows.size());
+      if (is_new) rows.push_back({&fact});
+      Row& row = rows[at->second];
       if (!fact.value) continue;
       row.values.push_back(*fact.value);
       row.hosts.insert(links.host);
@@ -106,41 +95,35 @@ void write_links(FleetWriting& to) {
       if (worse) row.worst = fact.value, row.worst_host = links.host;
     }
   }
-  Table table({{"Between"},
-               {"What"},
-               right("Hosts"),
-               right("Median"),
-               right("Worst"),
-               {"On"},
-               right("Bound"),
-               right("Of bound")});
+  Table table({left("Between"), left("What"), right("Hosts"), right("Median"), right("Worst"),
+               left("On"), right("Bound"), right("Of bound")});
   std::map<std::string, std::vector<std::string>> missing;
   std::size_t without_bound = 0;
   std::set<std::string> sources;  ///< of the bounds between GPUs
-  for (const std::string& id : order) {
-    const Row& row = rows.at(id);
+  for (const Row& row : rows) {
+    const LinkFact& fact = *row.first;
     if (row.values.empty()) {
-      missing[row.reason].push_back(row.quantity);
+      missing[fact.reason].push_back(fact.quantity);
       continue;
     }
     const double typical = median(row.values);
-    if (row.unit == "B/s" && row.subject != "host memory") {
+    if (fact.unit == "B/s" && fact.subject != "host memory") {
       without_bound += !row.bound;
       if (row.bound) sources.insert(row.bound_source);
     }
-    table.add_row({reports::escape_text(row.subject), reports::escape_text(row.quantity),
-                   std::to_string(row.hosts.size()), reports::quantity(typical, row.unit),
-                   reports::quantity(row.worst, row.unit), reports::escape_text(row.worst_host),
-                   reports::quantity(row.bound, row.unit),
+    table.add_row({reports::escape_text(fact.subject), reports::escape_text(fact.quantity),
+                   std::to_string(row.hosts.size()), reports::quantity(typical, fact.unit),
+                   reports::quantity(row.worst, fact.unit), reports::escape_text(row.worst_host),
+                   reports::quantity(row.bound, fact.unit),
                    row.bound ? fmt::format("{:.1f} %", 100 * typical / *row.bound) : "–"});
   }
   to.page.table("What links carry: the best size or the median pair of each host", table);
   if (without_bound > 0)
-    to.page.paragraph(fmt::format(
-        "{} between GPUs {} no bound beside {}: neither the driver (NVML) nor a data sheet says "
-        "what links carry, or the switches may do a part of the work.",
-        counted(without_bound, "bandwidth"), without_bound == 1 ? "has" : "have",
-        without_bound == 1 ? "it" : "them"));
+    to.page.paragraph(
+        fmt::format("{} between GPUs {} no bound beside {}: neither the driver (NVML) nor a data "
+                    "sheet says what links carry, or the switches may do a part of the work.",
+                    counted(without_bound, "bandwidth"), without_bound == 1 ? "has" : "have",
+                    without_bound == 1 ? "it" : "them"));
   if (!sources.empty())
     to.page.paragraph(reports::escape_text(
         fmt::format("Bounds of the links between GPUs: {}.", fmt::join(sources, "; "))));

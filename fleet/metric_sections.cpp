@@ -41,7 +41,7 @@ void write_distributions(FleetWriting& to) {
   write_kinds(to);
   const bool kinds = to.outliers.groups.size() > 1;
   order.resize(std::min(most_tabled, order.size()));
-  std::vector<Table::Column> header{{"Metric"},          right("Cards"),    right("Median"),
+  std::vector<Table::Column> header{left("Metric"),      right("Cards"),    right("Median"),
                                     right("Spread"),     right("Best 1 %"), right("Worst 1 %"),
                                     right("Worst 0.1 %")};
   if (kinds) header.push_back(right("Kind"));
@@ -59,8 +59,7 @@ void write_distributions(FleetWriting& to) {
     table.add_row(std::move(row));
   }
   to.page.table(
-      "By spread, a standard deviation between cards; a figure below 0 is better than the "
-      "median",
+      "By spread, a standard deviation between cards; a figure below 0 is better than the median",
       table);
 }
 
@@ -88,15 +87,15 @@ void write_losses(FleetWriting& to) {
   to.page.heading(2, "Alone and together", "together");
   to.page.paragraph(
       "Each GPU by itself, its host's others idle, then all of the host at once. They share power, "
-      "PCIe "
-      "switches and the host's memory; below 0 it was better together.");
+      "PCIe switches and the host's memory; below 0 it was better together.");
   std::vector<std::pair<std::size_t, const Loss*>> order;
   for (auto& [metric, loss] : losses) {
     loss.typical = median(loss.values);
     order.emplace_back(metric, &loss);
   }
   std::ranges::stable_sort(order, std::greater{}, [](const auto& l) { return l.second->typical; });
-  Table table({{"Metric"}, right("Cards"), right("Typical loss"), right("Largest loss"), {"Of"}});
+  Table table(
+      {left("Metric"), right("Cards"), right("Typical loss"), right("Largest loss"), left("Of")});
   for (const auto& [metric, loss] : order)
     table.add_row({reports::code(to.fleet.metrics[metric].name),
                    std::to_string(loss->values.size()), gap_text(loss->typical),

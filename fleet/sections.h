@@ -36,7 +36,8 @@ void write_distributions(FleetWriting& to);
 /// All cards and figures of one host.
 void write_host(FleetWriting& to, const std::string& host);
 
-/// A column of figures.
+/// A column of text, and one of figures.
+inline reports::Table::Column left(std::string header) { return {std::move(header)}; }
 inline reports::Table::Column right(std::string header) {
   return {std::move(header), reports::Align::right};
 }

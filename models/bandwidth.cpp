@@ -4,7 +4,6 @@
 #include <cmath>
 #include <initializer_list>
 #include <iterator>
-#include <stdexcept>
 
 #include "models/formatted.h"
 #include "models/warp_access.h"
@@ -14,10 +13,7 @@ namespace {
 
 void require_positive(std::initializer_list<double> figures, const char* of) {
   for (const double figure : figures) {
-    if (!(figure > 0)) {
-      throw std::invalid_argument(
-          formatted("%s needs positive figures, one of them is %g", of, figure));
-    }
+    if (!(figure > 0)) refuse("%s needs positive figures, one of them is %g", of, figure);
   }
 }
 
@@ -40,18 +36,15 @@ void validate(const StreamDevice& device, const StreamKernel& kernel, const Stre
        kernel.accesses_per_thread, static_cast<double>(kernel.resident_threads_per_sm),
        kernel.traffic_ratio},
       "a streaming kernel");
-  require_positive({p.dram_efficiency_mixed, p.dram_efficiency_read, p.loaded_latency_seconds,
-                    p.loaded_latency_read_seconds,
-                    p.loaded_l2_latency_seconds, p.memory_instructions_per_clock, p.issue_per_clock,
-                    p.instructions_per_thread, p.instructions_per_access, p.l2_bytes_per_clock,
-                    p.l2_efficiency, p.l2_usable_share, p.blocks_per_clock},
-                   "a streaming expectation's parameters");
-  if (kernel.threads_per_block < 0) {
-    throw std::invalid_argument("a block cannot have a negative number of threads");
-  }
-  if (!(p.overhead_seconds >= 0 && p.l2_overhead_seconds >= 0)) {
-    throw std::invalid_argument("a launch's overhead cannot be negative");
-  }
+  require_positive(
+      {p.dram_efficiency_mixed, p.dram_efficiency_read, p.loaded_latency_seconds,
+       p.loaded_latency_read_seconds, p.loaded_l2_latency_seconds, p.memory_instructions_per_clock,
+       p.issue_per_clock, p.instructions_per_thread, p.instructions_per_access,
+       p.l2_bytes_per_clock, p.l2_efficiency, p.l2_usable_share, p.blocks_per_clock},
+      "a streaming expectation's parameters");
+  if (kernel.threads_per_block < 0) refuse("a block cannot have a negative number of threads");
+  if (!(p.overhead_seconds >= 0 && p.l2_overhead_seconds >= 0))
+    refuse("a launch's overhead cannot be negative");
 }
 
 bool in_l2(const StreamDevice& device, const StreamKernel& kernel, const StreamParameters& p,
@@ -80,10 +73,9 @@ Ceiling memory_ceiling(const StreamDevice& device, const StreamKernel& kernel,
 
 Ceiling latency_ceiling(const StreamDevice& device, const StreamKernel& kernel,
                         const StreamParameters& p, double bytes) {
-  const double latency =
-      in_l2(device, kernel, p, bytes) ? p.loaded_l2_latency_seconds
-      : kernel.write_bytes == 0       ? p.loaded_latency_read_seconds
-                                      : p.loaded_latency_seconds;
+  const double latency = in_l2(device, kernel, p, bytes) ? p.loaded_l2_latency_seconds
+                         : kernel.write_bytes == 0       ? p.loaded_latency_read_seconds
+                                                         : p.loaded_latency_seconds;
   double threads = static_cast<double>(kernel.resident_threads_per_sm) * device.sms;
   if (kernel.threads != 0) threads = std::min(threads, static_cast<double>(kernel.threads));
   const double in_flight = threads * kernel.bytes_per_access * kernel.independent_loads;
@@ -138,9 +130,8 @@ bool is_memory_or_latency(const Ceiling& ceiling) {
 double knee(const std::vector<Ceiling>& ceilings) {
   constexpr double sharpness = 2.5;
   double sum = 0;
-  for (const Ceiling& ceiling : ceilings) {
+  for (const Ceiling& ceiling : ceilings)
     if (is_memory_or_latency(ceiling)) sum += std::pow(ceiling.bytes_per_second, -sharpness);
-  }
   return std::pow(sum, -1 / sharpness);
 }
 
@@ -164,10 +155,8 @@ PhysicalBound pcie_bandwidth_bound(int generation, int lanes) {
   };
   static constexpr Rate rates[] = {{2.5e9, 8, 10},   {5e9, 8, 10},     {8e9, 128, 130},
                                    {16e9, 128, 130}, {32e9, 128, 130}, {64e9, 1, 1}};
-  if (generation < 1 || generation > static_cast<int>(std::size(rates)) || lanes < 1) {
-    throw std::invalid_argument(
-        formatted("no PCIe link of generation %d with %d lanes is known", generation, lanes));
-  }
+  if (generation < 1 || generation > static_cast<int>(std::size(rates)) || lanes < 1)
+    refuse("no PCIe link of generation %d with %d lanes is known", generation, lanes);
   const Rate& rate = rates[generation - 1];
   return {.name = "pcie_bandwidth",
           .unit = "B/s",
@@ -203,17 +192,15 @@ StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel
       static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes);
   StreamExpectation e;
   e.ceilings.push_back(memory_ceiling(device, kernel, parameters, bytes));
-  if (kernel.read_bytes != 0) {
+  if (kernel.read_bytes != 0)
     e.ceilings.push_back(latency_ceiling(device, kernel, parameters, bytes));
-  }
   e.ceilings.push_back(load_store_ceiling(device, kernel, parameters));
   e.ceilings.push_back(issue_ceiling(device, kernel, parameters, bytes));
-  if (kernel.threads_per_block != 0) {
+  if (kernel.threads_per_block != 0)
     e.ceilings.push_back(block_ceiling(device, kernel, parameters, bytes));
-  }
 
-  const Ceiling& lowest = *std::min_element(
-      e.ceilings.begin(), e.ceilings.end(),
+  const Ceiling& lowest = *std::ranges::min_element(
+      e.ceilings,
       [](const Ceiling& a, const Ceiling& b) { return a.bytes_per_second < b.bytes_per_second; });
   const double rate = std::min(lowest.bytes_per_second, knee(e.ceilings));
   const double streaming = bytes / rate;
@@ -223,11 +210,10 @@ StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel
   e.bytes_per_second = bytes / e.seconds;
   e.bound_by = overhead > streaming ? "launch overhead" : lowest.name;
   e.sentence = formatted(
-      "%.0f GB/s, bound by %s: %.1f us of overhead and %.1f us at %.0f GB/s "
-      "(%s: %s, at most %.0f GB/s)",
-      e.bytes_per_second / 1e9, e.bound_by.c_str(), overhead * 1e6,
-      streaming * 1e6, rate / 1e9, lowest.name.c_str(), lowest.reason.c_str(),
-      lowest.bytes_per_second / 1e9);
+      "%.0f GB/s, bound by %s: %.1f us of overhead and %.1f us at %.0f GB/s (%s: %s, at most %.0f "
+      "GB/s)",
+      e.bytes_per_second / 1e9, e.bound_by.c_str(), overhead * 1e6, streaming * 1e6, rate / 1e9,
+      lowest.name.c_str(), lowest.reason.c_str(), lowest.bytes_per_second / 1e9);
   return e;
 }
 

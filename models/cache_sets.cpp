@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <stdexcept>
+
+#include "models/formatted.h"
 
 namespace fathom::models {
 
 std::uint64_t most_lines_kept(const IndexedCache& cache, std::uint64_t stride,
                               std::uint64_t lines) {
-  if (cache.line_bytes == 0 || cache.ways == 0) {
-    throw std::invalid_argument("a cache of no lines or no ways");
-  }
+  if (cache.line_bytes == 0 || cache.ways == 0) refuse("a cache of no lines or no ways");
   const std::uint64_t sets = cache.bytes / cache.line_bytes / cache.ways;
-  if (sets == 0) throw std::invalid_argument("a cache with more ways than lines");
-  if (stride == 0 || stride % cache.line_bytes != 0) {
-    throw std::invalid_argument("a stride that is no multiple of the line");
-  }
+  if (sets == 0) refuse("a cache with more ways than lines");
+  if (stride == 0 || stride % cache.line_bytes != 0)
+    refuse("a stride that is no multiple of the line");
   const std::uint64_t reached = sets / std::gcd(sets, stride / cache.line_bytes);
   return std::min(lines, reached * cache.ways);
 }

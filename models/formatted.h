@@ -3,23 +3,38 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 
 namespace fathom::models {
 
-/// printf into a string. The models need the standard library alone, and its `<format>` is missing
-/// in the oldest compiler that Fathom supports (g++ 12).
-[[gnu::format(printf, 1, 2)]] inline std::string formatted(const char* format, ...) {
-  std::va_list arguments;
-  va_start(arguments, format);
+inline std::string formatted_list(const char* format, std::va_list arguments) {
   std::va_list measured;
   va_copy(measured, arguments);
   const int length = std::vsnprintf(nullptr, 0, format, measured);
   va_end(measured);
   std::string text(length < 0 ? 0 : static_cast<std::size_t>(length), '\0');
   std::vsnprintf(text.data(), text.size() + 1, format, arguments);
+  return text;
+}
+
+/// printf into a string. The models need the standard library alone, and its `<format>` is missing
+/// in the oldest compiler that Fathom supports (g++ 12). On Linux std::int64_t is a long: %ld.
+[[gnu::format(printf, 1, 2)]] inline std::string formatted(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::string text = formatted_list(format, arguments);
   va_end(arguments);
   return text;
+}
+
+/// The same, thrown as std::invalid_argument.
+[[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] inline void refuse(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  const std::string text = formatted_list(format, arguments);
+  va_end(arguments);
+  throw std::invalid_argument(text);
 }
 
 /// Not for NaN, nor for infinity.

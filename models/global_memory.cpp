@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <map>
-#include <stdexcept>
 
 #include "models/formatted.h"
 
@@ -19,9 +18,8 @@ class Distinct {
   bool add(std::uint64_t value) {
     // Neighbours and powers of two land apart (Knuth's multiplicative hashing, by 2^64 / phi).
     auto slot = static_cast<unsigned>(value * 0x9e37'79b9'7f4a'7c15u >> 58);
-    for (; used_ >> slot & 1u; slot = (slot + 1) % slots) {
+    for (; used_ >> slot & 1u; slot = (slot + 1) % slots)
       if (values_[slot] == value) return false;
-    }
     used_ |= std::uint64_t{1} << slot;
     values_[slot] = value;
     return true;
@@ -99,14 +97,10 @@ StreamCost& StreamCost::operator+=(const StreamCost& other) {
 }
 
 StreamCost stream_cost(const StreamPattern& p) {
-  if (p.threads_per_block < 1 || p.threads_per_block > 1024) {
-    throw std::invalid_argument(
-        formatted("a block has 1 to 1024 threads, not %d", p.threads_per_block));
-  }
-  if (p.instructions_per_access < 1) {
-    throw std::invalid_argument(
-        formatted("an access is at least one instruction, not %d", p.instructions_per_access));
-  }
+  if (p.threads_per_block < 1 || p.threads_per_block > 1024)
+    refuse("a block has 1 to 1024 threads, not %d", p.threads_per_block);
+  if (p.instructions_per_access < 1)
+    refuse("an access is at least one instruction, not %d", p.instructions_per_access);
   const auto threads = static_cast<std::uint64_t>(p.threads_per_block);
   const std::uint64_t block_bytes = threads * stride_of(p);
   const std::uint64_t blocks = p.accesses / threads;
@@ -128,11 +122,9 @@ StreamCost contiguous_cost(std::uint64_t bytes, int bytes_per_access, int elemen
                            std::uint64_t base_offset, int threads_per_block) {
   const bool width_fits = bytes_per_access >= 1 && bytes_per_access <= 32 && element_bytes >= 1 &&
                           bytes_per_access % element_bytes == 0;
-  if (!width_fits) {
-    throw std::invalid_argument(
-        formatted("%d bytes a thread: must be 1 to 32 and a multiple of the element's %d bytes",
-                  bytes_per_access, element_bytes));
-  }
+  if (!width_fits)
+    refuse("%d bytes a thread: must be 1 to 32 and a multiple of the element's %d bytes",
+           bytes_per_access, element_bytes);
   const auto width = static_cast<std::uint64_t>(bytes_per_access);
   const int instruction_bytes = std::min(bytes_per_access, 16);
   const StreamPattern body{.accesses = bytes / width,

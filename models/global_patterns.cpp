@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <stdexcept>
 
 #include "models/formatted.h"
 #include "models/global_memory.h"
@@ -65,22 +64,16 @@ int member_instruction_bytes(const StructPattern& p) {
 
 StreamCost struct_cost(const StructPattern& p) {
   if (p.member_bytes == 0 || p.member_bytes > p.struct_bytes ||
-      p.member_offset > p.struct_bytes - p.member_bytes) {
-    throw std::invalid_argument(
-        formatted("a member of %llu bytes at offset %llu is not inside a structure of %llu bytes",
-                  static_cast<unsigned long long>(p.member_bytes),
-                  static_cast<unsigned long long>(p.member_offset),
-                  static_cast<unsigned long long>(p.struct_bytes)));
-  }
+      p.member_offset > p.struct_bytes - p.member_bytes)
+    refuse("a member of %lu bytes at offset %lu is not inside a structure of %lu bytes",
+           p.member_bytes, p.member_offset, p.struct_bytes);
   const int width =
       p.bytes_per_instruction != 0 ? p.bytes_per_instruction : member_instruction_bytes(p);
   constexpr std::uint64_t most_instructions = 1 << 20;
   if (width < 1 || p.member_bytes % static_cast<std::uint64_t>(width) != 0 ||
-      p.member_bytes / static_cast<std::uint64_t>(width) > most_instructions) {
-    throw std::invalid_argument(
-        formatted("a member of %llu bytes is not 1 to 2^20 whole instructions of %d bytes",
-                  static_cast<unsigned long long>(p.member_bytes), width));
-  }
+      p.member_bytes / static_cast<std::uint64_t>(width) > most_instructions)
+    refuse("a member of %lu bytes is not 1 to 2^20 whole instructions of %d bytes", p.member_bytes,
+           width);
   return stream_cost({.accesses = p.elements,
                       .bytes_per_instruction = width,
                       .instructions_per_access =
@@ -92,12 +85,9 @@ StreamCost struct_cost(const StructPattern& p) {
 
 TransposeCost transpose_cost(const TransposePattern& p) {
   constexpr std::uint64_t most_elements = std::uint64_t{1} << 28;
-  if (p.tile < 1 || p.tile > 128) {
-    throw std::invalid_argument(formatted("a tile is 1 to 128 elements wide, not %d", p.tile));
-  }
-  if (p.rows > most_elements || p.columns > most_elements) {
-    throw std::invalid_argument("a matrix has at most 2^28 rows and columns");
-  }
+  if (p.tile < 1 || p.tile > 128) refuse("a tile is 1 to 128 elements wide, not %d", p.tile);
+  if (p.rows > most_elements || p.columns > most_elements)
+    refuse("a matrix has at most 2^28 rows and columns");
   validate(strided(Access::load, p.element_bytes, 0, p.load_base));
   validate(strided(Access::store, p.element_bytes, 0, p.store_base));
 

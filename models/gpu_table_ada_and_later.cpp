@@ -43,9 +43,9 @@ constexpr GpuSpec rows[] = {
      .tf32_flops = {82.6 * tera, half_of_bf16},
      .fp16_flops = {165.2 * tera, ada_paper},
      .bf16_flops = {165.2 * tera, ada_paper},
-     .fp8_flops = {330.3 * tera,
-                   "Ada white paper since V2.02, appendix A: with fp32 accumulation; "
-                   "660.6 with fp16's"},
+     .fp8_flops =
+         {330.3 * tera,
+          "Ada white paper since V2.02, appendix A: with fp32 accumulation; 660.6 with fp16's"},
      .int8_ops = {660.6 * tera, ada_paper},
      .nvlink_bandwidth = no_nvlink,
      .pcie_bandwidth = {64 * GB, pcie_gen4}},
@@ -135,14 +135,14 @@ constexpr GpuSpec rows[] = {
                          "as H100 SXM, whose tensor peaks it shares; not in the data sheet"},
      .memory_type = "HBM3e",
      .memory_bus_bits = {6016,
-                         "driver of an H200 (recordings/h200); the data sheet states none, "
-                         "and six stacks of 1024 bits would be 6144"},
+                         "driver of an H200 (recordings/h200); the data sheet states none, and six "
+                         "stacks of 1024 bits would be 6144"},
      .memory_pin_rate = {6.402 * Gbit, "driver of an H200 (recordings/h200): 3201 MHz x 2"},
      .memory_bytes = {141 * GB, "NVIDIA H200 data sheet; the driver reports 150.1e9 bytes"},
      .memory_bandwidth = {4800 * GB, "NVIDIA H200 data sheet; bus x clock of the driver is 4814"},
      .l2_bytes = {60 * MiB,
-                  "driver of an H200 (recordings/h200); the data sheet states none, and "
-                  "the H100 white paper gives the same chip 50 MB"},
+                  "driver of an H200 (recordings/h200); the data sheet states none, and the H100 "
+                  "white paper gives the same chip 50 MB"},
      .tdp_w = {700, h200_sheet},
      .fp32_flops = {67 * tera, h200_sheet},
      .fp64_flops = {34 * tera, h200_sheet},
@@ -167,9 +167,9 @@ constexpr GpuSpec rows[] = {
      .memory_bus_bits = {7680, "driver of a B200; older drivers said 8192, eight stacks of 1024"},
      .memory_pin_rate = {7.992 * Gbit, "driver of a B200: memory clock 3996 MHz x 2"},
      .memory_bytes = {180 * GB, b200_sheet},
-     .memory_bandwidth = {7700 * GB,
-                          "NVIDIA Blackwell data sheet, HGX B200, per GPU; other "
-                          "documents round to 8 TB/s"},
+     .memory_bandwidth =
+         {7700 * GB,
+          "NVIDIA Blackwell data sheet, HGX B200, per GPU; other documents round to 8 TB/s"},
      .l2_bytes = {253 * MiB / 2, b200_driver},
      .tdp_w = {1000, b200_sheet},
      .fp32_flops = {75 * tera, b200_sheet},
@@ -204,8 +204,8 @@ constexpr GpuSpec rows[] = {
      .fp16_flops = {209.5 * tera, rtx_paper},
      .bf16_flops = {209.5 * tera, rtx_paper},
      .fp8_flops = {419 * tera,
-                   "RTX Blackwell white paper, table of the RTX 5090: with fp32 "
-                   "accumulation; 838 with fp16's"},
+                   "RTX Blackwell white paper, table of the RTX 5090: with fp32 accumulation; 838 "
+                   "with fp16's"},
      .int8_ops = {838 * tera, rtx_paper},
      .nvlink_bandwidth = no_nvlink,
      .pcie_bandwidth = {128 * GB,

@@ -104,18 +104,16 @@ std::optional<double> known(double value) {
 std::optional<double> native_throughput(NativeOperation operation, int major, int minor) {
   const int column = column_of(major, minor);
   if (column < 0) return std::nullopt;
-  for (const Row& row : throughput_table) {
+  for (const Row& row : throughput_table)
     if (row.operation == operation) return known(row.results[column]);
-  }
   return std::nullopt;
 }
 
 std::optional<double> tensor_fma_per_clock(TensorType type, int major, int minor) {
   const int column = column_of(major, minor);
   if (column < 0) return std::nullopt;
-  for (const TensorRow& row : tensor_table) {
+  for (const TensorRow& row : tensor_table)
     if (row.type == type) return known(row.fma[column]);
-  }
   return std::nullopt;
 }
 

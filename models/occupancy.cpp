@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <stdexcept>
 #include <utility>
 
 #include "models/formatted.h"
@@ -20,45 +19,34 @@ int warps_of(const KernelResources& kernel) {
 }
 
 void validate(const KernelResources& kernel) {
-  if (kernel.threads_per_block < 1) {
-    throw std::invalid_argument(
-        formatted("a block has at least 1 thread, not %d", kernel.threads_per_block));
-  }
+  if (kernel.threads_per_block < 1)
+    refuse("a block has at least 1 thread, not %d", kernel.threads_per_block);
   if (kernel.threads_per_block > (1 << 20) || kernel.registers_per_thread > (1 << 16) ||
-      kernel.dynamic_shared_bytes > (1 << 30)) {
-    throw std::invalid_argument(
+      kernel.dynamic_shared_bytes > (1 << 30))
+    refuse(
         "a block of over 2^20 threads, 2^16 registers a thread or 1 GiB of shared memory is beyond "
         "any GPU");
-  }
   if (kernel.registers_per_thread < 0 || kernel.static_shared_bytes < 0 ||
-      kernel.dynamic_shared_bytes < 0) {
-    throw std::invalid_argument("registers and shared memory of a kernel cannot be negative");
-  }
-  if (kernel.static_shared_bytes > static_shared_limit) {
-    throw std::invalid_argument(
-        formatted("static shared memory is limited to 49152 bytes a block, not %d; make the rest "
-                  "dynamic",
-                  kernel.static_shared_bytes));
-  }
-  if (kernel.carveout_percent < -1 || kernel.carveout_percent > 100) {
-    throw std::invalid_argument(
-        formatted("the shared memory carve-out is -1 (driver's choice) or 0 to 100 %%, not %d",
-                  kernel.carveout_percent));
-  }
+      kernel.dynamic_shared_bytes < 0)
+    refuse("registers and shared memory of a kernel cannot be negative");
+  if (kernel.static_shared_bytes > static_shared_limit)
+    refuse("static shared memory is limited to 49152 bytes a block, not %d; make the rest dynamic",
+           kernel.static_shared_bytes);
+  if (kernel.carveout_percent < -1 || kernel.carveout_percent > 100)
+    refuse("the shared memory carve-out is -1 (driver's choice) or 0 to 100 %%, not %d",
+           kernel.carveout_percent);
 }
 
 int smallest_carveout(const SmLimits& sm, int bytes) {
-  for (const int kib : sm.carveouts_kib) {
+  for (const int kib : sm.carveouts_kib)
     if (kib * 1024 >= bytes) return kib * 1024;
-  }
   return sm.shared_bytes;
 }
 
 int limit_by_registers(const SmLimits& sm, const KernelResources& kernel, int& per_block) {
   if (kernel.registers_per_thread > sm.registers_per_thread ||
-      kernel.threads_per_block > sm.threads_per_block) {
+      kernel.threads_per_block > sm.threads_per_block)
     return 0;
-  }
   const int warps = warps_of(kernel);
   const int per_warp = round_up(kernel.registers_per_thread * warp_size, sm.register_granularity);
   per_block = per_warp * warps;
@@ -88,8 +76,8 @@ int limit_by_shared(const SmLimits& sm, const KernelResources& kernel, int& per_
 std::string describe(const SmLimits& sm, const KernelResources& kernel, const Occupancy& o) {
   if (o.blocks == 0) {
     return formatted(
-        "a block of %d threads, %d registers a thread and %d bytes of shared memory "
-        "does not fit on an SM of compute capability %d.%d: too many %s",
+        "a block of %d threads, %d registers a thread and %d bytes of shared memory does not fit "
+        "on an SM of compute capability %d.%d: too many %s",
         kernel.threads_per_block, kernel.registers_per_thread,
         kernel.static_shared_bytes + kernel.dynamic_shared_bytes, sm.major, sm.minor,
         o.limiter == OccupancyLimiter::shared_memory ? "shared bytes" : name(o.limiter));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "models/formatted.h"
 
@@ -14,15 +13,13 @@ bool is_amount(double value) { return value >= 0 && std::isfinite(value); }
 
 void require_ceiling(const std::string& name, double value, const char* unit) {
   if (!is_positive(value))
-    throw std::invalid_argument(formatted("the ceiling %s must be a positive number of %s, not %g",
-                                          name.c_str(), unit, value));
+    refuse("the ceiling %s must be a positive number of %s, not %g", name.c_str(), unit, value);
 }
 
 double bytes_through(const RooflineKernel& kernel, const std::string& level) {
   double bytes = 0;
-  for (const LevelTraffic& traffic : kernel.traffic) {
+  for (const LevelTraffic& traffic : kernel.traffic)
     if (traffic.level == level) bytes += traffic.bytes;
-  }
   return bytes;
 }
 
@@ -33,32 +30,25 @@ void validate(const std::vector<MemoryCeiling>& memory, const ComputeCeiling& co
     require_ceiling(level.name, level.bytes_per_second, "bytes a second");
   bool works = kernel.flops > 0;
   if (!is_amount(kernel.flops))
-    throw std::invalid_argument(
-        formatted("a kernel's FLOPs must be 0 or more and finite, not %g", kernel.flops));
+    refuse("a kernel's FLOPs must be 0 or more and finite, not %g", kernel.flops);
   for (const LevelTraffic& traffic : kernel.traffic) {
     if (!is_amount(traffic.bytes))
-      throw std::invalid_argument(
-          formatted("a kernel's bytes through %s must be 0 or more and "
-                    "finite, not %g",
-                    traffic.level.c_str(), traffic.bytes));
-    const bool known = std::any_of(memory.begin(), memory.end(), [&](const MemoryCeiling& level) {
-      return level.name == traffic.level;
-    });
+      refuse("a kernel's bytes through %s must be 0 or more and finite, not %g",
+             traffic.level.c_str(), traffic.bytes);
+    const bool known = std::ranges::any_of(
+        memory, [&](const MemoryCeiling& level) { return level.name == traffic.level; });
     if (!known)
-      throw std::invalid_argument(
-          formatted("the kernel moves bytes through %s, for which there is no ceiling",
-                    traffic.level.c_str()));
+      refuse("the kernel moves bytes through %s, for which there is no ceiling",
+             traffic.level.c_str());
     works = works || traffic.bytes > 0;
   }
-  if (!works)
-    throw std::invalid_argument("a kernel that moves no byte and computes nothing has no roofline");
+  if (!works) refuse("a kernel that moves no byte and computes nothing has no roofline");
 }
 
 void validate(const MatrixProduct& p) {
   for (const double value : {p.m, p.n, p.k, p.input_bytes, p.output_bytes}) {
     if (!is_positive(value))
-      throw std::invalid_argument(
-          formatted("the sizes of a matrix product must be positive, not %g", value));
+      refuse("the sizes of a matrix product must be positive, not %g", value);
   }
 }
 

@@ -15,9 +15,8 @@ void validate_shared(const WarpAccess& access) {
   for (int lane = 0; lane < warp_size; ++lane) {
     if (access.active(lane) && access.address[lane] > shared_address_limit - bytes) {
       throw LaneError(
-          lane, formatted("address %llu lies outside shared memory, which has at most %llu bytes",
-                          static_cast<unsigned long long>(access.address[lane]),
-                          static_cast<unsigned long long>(shared_address_limit)));
+          lane, formatted("address %lu lies outside shared memory, which has at most %lu bytes",
+                          access.address[lane], shared_address_limit));
     }
   }
 }

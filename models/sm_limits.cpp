@@ -1,5 +1,4 @@
 #include <array>
-#include <stdexcept>
 
 #include "models/formatted.h"
 #include "models/occupancy.h"
@@ -48,13 +47,12 @@ constexpr std::array table{
 std::span<const SmLimits> all_sm_limits() { return table; }
 
 const SmLimits& sm_limits(int major, int minor) {
-  for (const SmLimits& sm : table) {
+  for (const SmLimits& sm : table)
     if (sm.major == major && sm.minor == minor) return sm;
-  }
-  throw std::invalid_argument(
-      formatted("no SM limits are known for compute capability %d.%d; known are 7.5, 8.0, 8.6, "
-                "8.7, 8.8, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0 and 12.1",
-                major, minor));
+  refuse(
+      "no SM limits are known for compute capability %d.%d; known are 7.5, 8.0, 8.6, 8.7, 8.8, "
+      "8.9, 9.0, 10.0, 10.3, 11.0, 12.0 and 12.1",
+      major, minor);
 }
 
 }  // namespace fathom::models

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <stdexcept>
 #include <tuple>
 
 #include "models/formatted.h"
@@ -20,48 +19,32 @@ bool is_width(int bytes) {
 }
 
 void validate(const TileUse& tile) {
-  if (tile.rows < 1 || tile.row_elements < 1 || tile.rows > 1 << 18 ||
-      tile.row_elements > 1 << 18) {
-    throw std::invalid_argument(formatted("a tile has at least one row and column, not %d x %d",
-                                          tile.rows, tile.row_elements));
-  }
-  if (!is_width(tile.element_bytes)) {
-    throw std::invalid_argument(
-        formatted("an element has 1, 2, 4, 8 or 16 bytes, not %d", tile.element_bytes));
-  }
+  if (tile.rows < 1 || tile.row_elements < 1 || tile.rows > 1 << 18 || tile.row_elements > 1 << 18)
+    refuse("a tile has at least one row and column, not %d x %d", tile.rows, tile.row_elements);
+  if (!is_width(tile.element_bytes))
+    refuse("an element has 1, 2, 4, 8 or 16 bytes, not %d", tile.element_bytes);
   const auto bytes = static_cast<std::uint64_t>(tile.rows) *
                      static_cast<std::uint64_t>(tile.row_elements * tile.element_bytes);
-  if (bytes > shared_address_limit) {
-    throw std::invalid_argument(
-        formatted("the tile's %llu bytes are more than the %llu of the largest shared memory",
-                  static_cast<unsigned long long>(bytes),
-                  static_cast<unsigned long long>(shared_address_limit)));
-  }
-  if (tile.accesses.empty()) {
-    throw std::invalid_argument("a layout is only good or bad for an access: name at least one");
-  }
+  if (bytes > shared_address_limit)
+    refuse("the tile's %lu bytes are more than the %lu of the largest shared memory", bytes,
+           shared_address_limit);
+  if (tile.accesses.empty())
+    refuse("a layout is only good or bad for an access: name at least one");
   const int row_bytes = tile.row_elements * tile.element_bytes;
   for (const TileAccess& access : tile.accesses) {
     const int bytes_per_lane = access.bytes_per_lane;
-    if (!is_width(bytes_per_lane) || bytes_per_lane < tile.element_bytes) {
-      throw std::invalid_argument(
-          formatted("an access has 1, 2, 4, 8 or 16 bytes per lane and at least an element's %d, "
-                    "not %d",
-                    tile.element_bytes, bytes_per_lane));
-    }
-    if (row_bytes % bytes_per_lane != 0) {
-      throw std::invalid_argument(
-          formatted("a row of %d bytes is not a whole number of %d-byte accesses", row_bytes,
-                    bytes_per_lane));
-    }
+    if (!is_width(bytes_per_lane) || bytes_per_lane < tile.element_bytes)
+      refuse("an access has 1, 2, 4, 8 or 16 bytes per lane and at least an element's %d, not %d",
+             tile.element_bytes, bytes_per_lane);
+    if (row_bytes % bytes_per_lane != 0)
+      refuse("a row of %d bytes is not a whole number of %d-byte accesses", row_bytes,
+             bytes_per_lane);
     if (access.order != TileAccess::Order::block) continue;
     const int rows = access.block_rows;
     if (rows < 1 || warp_size % rows != 0 || tile.rows % rows != 0 ||
-        row_bytes / bytes_per_lane % (warp_size / rows) != 0) {
-      throw std::invalid_argument(
-          formatted("a warp of %d rows of lanes does not divide a tile of %d rows of %d chunks",
-                    rows, tile.rows, row_bytes / bytes_per_lane));
-    }
+        row_bytes / bytes_per_lane % (warp_size / rows) != 0)
+      refuse("a warp of %d rows of lanes does not divide a tile of %d rows of %d chunks", rows,
+             tile.rows, row_bytes / bytes_per_lane);
   }
 }
 
@@ -157,17 +140,14 @@ std::uint64_t TileLayout::slot(const TileUse& tile, int row, int column) const {
 LayoutCost layout_cost(const TileUse& tile, const TileLayout& layout) {
   validate(tile);
   if (layout.padding_elements < 0 || layout.bits < 0 || layout.base < 0 ||
-      layout.shift < layout.bits || layout.base + layout.shift + layout.bits > 32) {
-    throw std::invalid_argument(
-        formatted("padding %d with swizzle <%d, %d, %d> is no layout: none is negative, and the "
-                  "shift is at least the number of bits",
-                  layout.padding_elements, layout.bits, layout.base, layout.shift));
-  }
+      layout.shift < layout.bits || layout.base + layout.shift + layout.bits > 32)
+    refuse(
+        "padding %d with swizzle <%d, %d, %d> is no layout: none is negative, and the shift is at "
+        "least the number of bits",
+        layout.padding_elements, layout.bits, layout.base, layout.shift);
   const int chunk = widest_access(tile) / tile.element_bytes;
-  if (layout.bits != 0 && (1 << layout.base) < chunk) {
-    throw std::invalid_argument(formatted(
-        "a swizzle from bit %d on tears the %d elements of an access apart", layout.base, chunk));
-  }
+  if (layout.bits != 0 && (1 << layout.base) < chunk)
+    refuse("a swizzle from bit %d on tears the %d elements of an access apart", layout.base, chunk);
   return cost_of_valid(tile, layout);
 }
 
@@ -182,8 +162,8 @@ std::vector<LayoutCost> search_layouts(const TileUse& tile, std::size_t most) {
     return std::tuple(cost.conflicts, cost.wasted_bytes, cost.layout.bits,
                       cost.layout.padding_elements, cost.layout.shift, cost.layout.base);
   };
-  std::stable_sort(costs.begin(), costs.end(),
-                   [&](const LayoutCost& a, const LayoutCost& b) { return key(a) < key(b); });
+  std::ranges::stable_sort(
+      costs, [&](const LayoutCost& a, const LayoutCost& b) { return key(a) < key(b); });
   costs.resize(std::min(costs.size(), most));
   return costs;
 }

@@ -1,7 +1,6 @@
 #include "models/tile_quantisation.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "models/formatted.h"
 
@@ -16,26 +15,22 @@ std::uint64_t product_of(std::initializer_list<std::uint64_t> factors) {
   std::uint64_t product = 1;
   for (const std::uint64_t factor : factors) {
     if (factor != 0 && product > limit / factor)
-      throw std::invalid_argument("the matrix product is too large: its work passes 2^62");
+      refuse("the matrix product is too large: its work passes 2^62");
     product *= factor;
   }
   return product;
 }
 
 void validate(const TiledProduct& p) {
-  for (const std::uint64_t value : {p.m, p.n, p.k, p.tile_m, p.tile_n, p.tile_k, p.split_k,
-                                    p.cluster_m, p.cluster_n}) {
+  for (const std::uint64_t value :
+       {p.m, p.n, p.k, p.tile_m, p.tile_n, p.tile_k, p.split_k, p.cluster_m, p.cluster_n}) {
     if (value == 0 || value > limit)
-      throw std::invalid_argument(
-          formatted("the sizes of a matrix product and of its tiles must be 1 or more, not %llu",
-                    static_cast<unsigned long long>(value)));
+      refuse("the sizes of a matrix product and of its tiles must be 1 or more, not %lu", value);
   }
   const std::uint64_t steps = ceil_divide(p.k, p.tile_k);
   if (p.split_k > steps)
-    throw std::invalid_argument(formatted(
-        "k of %llu in steps of %llu cannot be split among %llu blocks: it has %llu",
-        static_cast<unsigned long long>(p.k), static_cast<unsigned long long>(p.tile_k),
-        static_cast<unsigned long long>(p.split_k), static_cast<unsigned long long>(steps)));
+    refuse("k of %lu in steps of %lu cannot be split among %lu blocks: it has %lu", p.k, p.tile_k,
+           p.split_k, steps);
 }
 
 std::uint64_t whole_clusters(std::uint64_t tiles, std::uint64_t cluster) {
@@ -80,15 +75,14 @@ std::vector<TileQuantisationPoint> tile_quantisation_sweep(TiledProduct product,
 
 std::vector<std::uint64_t> around_tile_multiples(std::uint64_t m, std::uint64_t tile_m, int count) {
   if (tile_m == 0 || m == 0 || count < 1 || m > limit || tile_m > limit)
-    throw std::invalid_argument("a sweep needs a positive m, tile and number of multiples");
+    refuse("a sweep needs a positive m, tile and number of multiples");
   const std::uint64_t at = m / tile_m;
   const std::uint64_t first = at - std::min<std::uint64_t>(at, static_cast<unsigned>(count) / 2);
   std::vector<std::uint64_t> values;
   for (std::uint64_t i = 0; i < static_cast<unsigned>(count); ++i) {
     const std::uint64_t multiple = product_of({std::max<std::uint64_t>(first, 1) + i, tile_m});
-    for (const std::uint64_t value : {multiple - 1, multiple, multiple + 1}) {
+    for (const std::uint64_t value : {multiple - 1, multiple, multiple + 1})
       if (value > 0 && (values.empty() || value > values.back())) values.push_back(value);
-    }
   }
   return values;
 }

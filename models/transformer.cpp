@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <initializer_list>
-#include <stdexcept>
 #include <utility>
 
 #include "models/formatted.h"
@@ -16,10 +15,7 @@ constexpr std::int64_t largest_size = std::int64_t{1} << 30, largest_count = 1 <
 void require_whole(const char* name, std::int64_t value, std::int64_t lowest,
                    std::int64_t highest) {
   if (value < lowest || value > highest)
-    throw std::invalid_argument(
-        formatted("a transformer's %s must be from %lld to %lld, not %lld", name,
-                  static_cast<long long>(lowest), static_cast<long long>(highest),
-                  static_cast<long long>(value)));
+    refuse("a transformer's %s must be from %ld to %ld, not %ld", name, lowest, highest, value);
 }
 
 TransformerShape completed(TransformerShape s) {
@@ -40,23 +36,19 @@ TransformerShape completed(TransformerShape s) {
     require_whole(name, value, 0, largest_size);
   if (s.kv_heads == 0) s.kv_heads = s.heads;
   if (s.heads % s.kv_heads != 0)
-    throw std::invalid_argument(formatted("%lld heads cannot share %lld KV heads evenly",
-                                          static_cast<long long>(s.heads),
-                                          static_cast<long long>(s.kv_heads)));
+    refuse("%ld heads cannot share %ld KV heads evenly", s.heads, s.kv_heads);
   if (s.head_dim == 0) {
     if (s.hidden % s.heads != 0)
-      throw std::invalid_argument(
-          formatted("a hidden size of %lld is no multiple of %lld heads; give the head size",
-                    static_cast<long long>(s.hidden), static_cast<long long>(s.heads)));
+      refuse("a hidden size of %ld is no multiple of %ld heads; give the head size", s.hidden,
+             s.heads);
     s.head_dim = s.hidden / s.heads;
   }
   if (s.intermediate == 0) s.intermediate = 4 * s.hidden;
   if (s.experts > 0 && (s.active_experts == 0 || s.active_experts > s.experts))
-    throw std::invalid_argument(formatted(
-        "of %lld experts 1 to %lld can be active, not %lld", static_cast<long long>(s.experts),
-        static_cast<long long>(s.experts), static_cast<long long>(s.active_experts)));
+    refuse("of %ld experts 1 to %ld can be active, not %ld", s.experts, s.experts,
+           s.active_experts);
   if (s.experts == 0 && (s.active_experts != 0 || s.shared_intermediate != 0))
-    throw std::invalid_argument("a model without experts has no active and no shared ones");
+    refuse("a model without experts has no active and no shared ones");
   return s;
 }
 
@@ -111,10 +103,10 @@ Transformer transformer_of_shape(const TransformerShape& shape) {
 Transformer transformer_of_size(double total, double active) {
   if (active == 0) active = total;
   if (!(total >= 1 && std::isfinite(total)) || !(active >= 1 && active <= total))
-    throw std::invalid_argument(
-        formatted("a transformer needs a positive number of parameters, of which no more than all "
-                  "are active, not %g and %g",
-                  total, active));
+    refuse(
+        "a transformer needs a positive number of parameters, of which no more than all are "
+        "active, not %g and %g",
+        total, active);
   return {.parameters = {.total = total, .active = active, .multiplied = active},
           .shape = std::nullopt};
 }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "models/formatted.h"
 #include "models/transformer.h"
@@ -14,24 +13,17 @@ std::int64_t prompt_of(const TransformerLoad& load) {
 
 void validate(const Transformer& model, const TransformerLoad& load) {
   for (const double bytes : {load.weight_bytes, load.kv_bytes, load.activation_bytes}) {
-    if (!is_positive(bytes))
-      throw std::invalid_argument(
-          formatted("an element must have more than 0 bytes, not %g", bytes));
+    if (!is_positive(bytes)) refuse("an element must have more than 0 bytes, not %g", bytes);
   }
   for (const std::int64_t count : {load.context, load.batch, load.gpus, load.prefill_chunk}) {
     if (count < 1 || count > (std::int64_t{1} << 32))
-      throw std::invalid_argument(
-          formatted("context, batch, GPUs and chunk of the prefill must be 1 or more, not %lld",
-                    static_cast<long long>(count)));
+      refuse("context, batch, GPUs and chunk of the prefill must be 1 or more, not %ld", count);
   }
   if (load.prompt < 0 || load.prompt > load.context)
-    throw std::invalid_argument(formatted("a prompt of %lld tokens does not fit a context of %lld",
-                                          static_cast<long long>(load.prompt),
-                                          static_cast<long long>(load.context)));
+    refuse("a prompt of %ld tokens does not fit a context of %ld", load.prompt, load.context);
   if (model.shape && model.shape->heads % load.gpus != 0)
-    throw std::invalid_argument(formatted(
-        "%lld heads cannot be split evenly among %lld GPUs; choose a divisor of the heads",
-        static_cast<long long>(model.shape->heads), static_cast<long long>(load.gpus)));
+    refuse("%ld heads cannot be split evenly among %ld GPUs; choose a divisor of the heads",
+           model.shape->heads, load.gpus);
 }
 
 /// The share of the cache that each GPU holds: whole KV heads.
@@ -98,7 +90,7 @@ TransformerBounds transformer_bounds(const Transformer& model, const Transformer
   validate(model, load);
   if (!is_positive(gpu.bytes_per_second) || !is_positive(gpu.flops_per_second) ||
       !(gpu.link_bytes_per_second >= 0 && std::isfinite(gpu.link_bytes_per_second)))
-    throw std::invalid_argument("a GPU needs a positive bandwidth and peak, and no negative link");
+    refuse("a GPU needs a positive bandwidth and peak, and no negative link");
   const TransformerParameters& p = model.parameters;
   const auto gpus = static_cast<double>(load.gpus);
   const auto batch = static_cast<double>(load.batch);
@@ -142,9 +134,8 @@ TransformerBounds transformer_bounds(const Transformer& model, const Transformer
 std::optional<std::int64_t> gpus_needed(const Transformer& model, TransformerLoad load,
                                         double memory_bytes, double usable) {
   if (!is_positive(memory_bytes) || !(usable > 0 && usable <= 1))
-    throw std::invalid_argument(
-        formatted("a GPU needs memory of which a share above 0 and up to 1 is usable, not %g of %g",
-                  usable, memory_bytes));
+    refuse("a GPU needs memory of which a share above 0 and up to 1 is usable, not %g of %g",
+           usable, memory_bytes);
   const std::int64_t most = model.shape ? model.shape->heads : 1024;
   for (std::int64_t gpus = 1; gpus <= most; gpus = model.shape ? gpus + 1 : 2 * gpus) {
     if (model.shape && model.shape->heads % gpus != 0) continue;

@@ -14,33 +14,28 @@ LaneError::LaneError(int lane, const std::string& reason)
 
 void validate(const WarpAccess& access) {
   const int bytes = access.bytes_per_lane;
-  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16) {
-    throw std::invalid_argument(formatted(
-        "a warp access has 1, 2, 4, 8 or 16 bytes per lane, not %d; split wider ones", bytes));
-  }
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16)
+    refuse("a warp access has 1, 2, 4, 8 or 16 bytes per lane, not %d; split wider ones", bytes);
   const auto below_width = static_cast<std::uint64_t>(bytes) - 1;  // the width is a power of two
   for (int lane = 0; lane < warp_size; ++lane) {
     if (access.active(lane) && (access.address[lane] & below_width) != 0) {
       throw LaneError(lane,
-                      formatted("address %llu is not a multiple of the access width of %d bytes",
-                                static_cast<unsigned long long>(access.address[lane]), bytes));
+                      formatted("address %lu is not a multiple of the access width of %d bytes",
+                                access.address[lane], bytes));
     }
   }
 }
 
 std::uint64_t Tile::address(int row, int column) const {
-  if (row < 0 || column < 0 || column >= row_elements) {
-    throw std::invalid_argument(
-        formatted("element (%d, %d) is outside a tile of %d columns", row, column, row_elements));
-  }
+  if (row < 0 || column < 0 || column >= row_elements)
+    refuse("element (%d, %d) is outside a tile of %d columns", row, column, row_elements);
   int placed = column;
   if (xor_swizzle) {
-    if (!std::has_single_bit(static_cast<unsigned>(row_elements))) {
-      throw std::invalid_argument(
-          formatted("an XOR swizzle needs a power of two for the row length, not %d; pad the row "
-                    "to the next one",
-                    row_elements));
-    }
+    if (!std::has_single_bit(static_cast<unsigned>(row_elements)))
+      refuse(
+          "an XOR swizzle needs a power of two for the row length, not %d; pad the row to the next "
+          "one",
+          row_elements);
     placed = column ^ (row % row_elements);
   }
   const auto pitch = static_cast<std::uint64_t>(row_elements + padding_elements);
@@ -80,10 +75,8 @@ WarpAccess tile_row(Access op, const Tile& tile, int row, int first_column) {
 
 WarpAccess grouped(Access op, int bytes_per_lane, int lanes_per_group,
                    std::uint64_t group_stride_bytes, std::uint64_t base) {
-  if (lanes_per_group < 1 || warp_size % lanes_per_group != 0) {
-    throw std::invalid_argument(
-        formatted("lanes per group must divide 32, %d does not", lanes_per_group));
-  }
+  if (lanes_per_group < 1 || warp_size % lanes_per_group != 0)
+    refuse("lanes per group must divide 32, %d does not", lanes_per_group);
   return build(op, bytes_per_lane, [&](int lane) {
     return base + static_cast<std::uint64_t>(lane / lanes_per_group) * group_stride_bytes +
            static_cast<std::uint64_t>(lane % lanes_per_group * bytes_per_lane);
@@ -106,12 +99,8 @@ WarpAccess permuted(const WarpAccess& access, const std::array<int, warp_size>& 
   WarpAccess result{.op = access.op, .bytes_per_lane = access.bytes_per_lane, .active_mask = 0};
   for (int lane = 0; lane < warp_size; ++lane) {
     const int from = source[lane];
-    if (from < 0 || from >= warp_size) {
-      throw std::invalid_argument(
-          formatted("lane %d cannot take the address of lane %d: a warp "
-                    "has lanes 0 to 31",
-                    lane, from));
-    }
+    if (from < 0 || from >= warp_size)
+      refuse("lane %d cannot take the address of lane %d: a warp has lanes 0 to 31", lane, from);
     result.address[lane] = access.address[from];
     if (access.active(from)) result.active_mask |= 1u << lane;
   }

@@ -1,17 +1,13 @@
 #include "models/waves.h"
 
-#include <stdexcept>
-
 #include "models/formatted.h"
 
 namespace fathom::models {
 
 Waves waves(const Grid& grid) {
-  if (grid.blocks == 0 || grid.blocks_per_sm < 1 || grid.sms < 1) {
-    throw std::invalid_argument(
-        formatted("waves need at least one block, one block per SM and one SM, not %llu, %d and %d",
-                  static_cast<unsigned long long>(grid.blocks), grid.blocks_per_sm, grid.sms));
-  }
+  if (grid.blocks == 0 || grid.blocks_per_sm < 1 || grid.sms < 1)
+    refuse("waves need at least one block, one block per SM and one SM, not %lu, %d and %d",
+           grid.blocks, grid.blocks_per_sm, grid.sms);
   Waves w;
   const auto sms = static_cast<std::uint64_t>(grid.sms);
   w.wave_blocks = sms * static_cast<std::uint64_t>(grid.blocks_per_sm);
@@ -26,9 +22,8 @@ Waves waves(const Grid& grid) {
 
 double expected_seconds(const Grid& grid, double seconds_per_wave, BlockCost cost,
                         double overhead_seconds) {
-  if (!(seconds_per_wave >= 0) || !(overhead_seconds >= 0)) {
-    throw std::invalid_argument("the seconds of a wave and of the launch cannot be negative");
-  }
+  if (!(seconds_per_wave >= 0) || !(overhead_seconds >= 0))
+    refuse("the seconds of a wave and of the launch cannot be negative");
   const Waves w = waves(grid);
   const double paid = cost == BlockCost::latency
                           ? static_cast<double>(w.steps)

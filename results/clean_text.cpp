@@ -55,7 +55,7 @@ constexpr std::array<CodePoints, 10> not_shown{{{0x00, 0x1F},
 bool is_shown(char32_t value) {
   constexpr CodePoints tags{0xE0000, 0xE007F};
   if (value >= tags.first && value <= tags.last) return false;
-  return std::none_of(not_shown.begin(), not_shown.end(), [&](const CodePoints& range) {
+  return std::ranges::none_of(not_shown, [&](const CodePoints& range) {
     return value >= range.first && value <= range.last;
   });
 }

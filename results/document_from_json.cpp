@@ -211,9 +211,8 @@ void take_replay_marks(Document& document, const std::string& origin) {
 void check_facts(const std::vector<Fact>& facts, const std::string& origin) {
   std::set<std::string> ids;
   for (std::size_t i = 0; i < facts.size(); ++i) {
-    if (!ids.insert(facts[i].id).second) {
+    if (!ids.insert(facts[i].id).second)
       refuse_fact(origin, i, "id", "is that of an earlier fact; expected: one of its own");
-    }
     if (facts[i].value.has_value() != facts[i].reason.empty()) {
       refuse_fact(origin, i, "reason",
                   facts[i].value ? "is there beside a value; expected: an empty string"
@@ -225,16 +224,14 @@ void check_facts(const std::vector<Fact>& facts, const std::string& origin) {
 /// What a view of its kind cannot do without, and lacks; empty: nothing.
 std::string lacking(const View& view) {
   using Kind = View::Kind;
-  if (view.kind == Kind::heat_map && (view.y_axis.empty() || view.x.empty())) {
+  if (view.kind == Kind::heat_map && (view.y_axis.empty() || view.x.empty()))
     return "a heat map that lacks x or y_axis; expected: the axes of its columns and its rows";
-  }
   if (view.kind == Kind::roofline && (view.x.empty() || view.work.empty() || view.memory.empty())) {
     return "a roofline that lacks x, work or memory; expected: the axis that names its points, the "
            "figure that counts FLOP, and levels of memory";
   }
-  if (view.kind == Kind::steps && view.x.empty()) {
+  if (view.kind == Kind::steps && view.x.empty())
     return "of steps and lacks x; expected: the axis that names them";
-  }
   return "";
 }
 
@@ -244,9 +241,9 @@ void check_views(const std::vector<ProbeSummary>& probes, const std::string& ori
     for (std::size_t v = 0; v < probes[p].views.size(); ++v) {
       const std::string what = lacking(probes[p].views[v]);
       if (what.empty()) continue;
-      refuse_document(origin, fmt::format("/fathom/probes/{}/views/{} is {}. Take the file as it "
-                                          "was written.",
-                                          p, v, what));
+      refuse_document(
+          origin, fmt::format("/fathom/probes/{}/views/{} is {}. Take the file as it was written.",
+                              p, v, what));
     }
   }
 }
@@ -255,10 +252,9 @@ void check_version(const Json& json, const std::string& origin) {
   const bool benchmarks = json.is_object() && json.contains("benchmarks");
   const bool context = json.is_object() && json.contains("context") && json["context"].is_object();
   if (!benchmarks && !context) {
-    refuse_document(
-        origin,
-        "is JSON but no result document: it has neither \"context\" nor \"benchmarks\"; "
-        "give the result.json of a run.");
+    refuse_document(origin,
+                    "is JSON but no result document: it has neither \"context\" nor "
+                    "\"benchmarks\"; give the result.json of a run.");
   }
   if (!context || !json["context"].contains(keys::own)) {
     refuse_document(origin,
@@ -294,9 +290,11 @@ Fingerprint fingerprint_from_json(const Json& json, const std::string& origin) {
 Document from_json(const Json& json, const std::string& origin) {
   Document document = document_of_fields(json, origin);
   if (!document.date.empty() && !is_utc_time(document.date))
-    refuse_document(origin, fmt::format("/context/date is \"{}\"; expected: a time in UTC, as "
-                                        "\"2026-01-31T12:00:00Z\".",
-                                        quotable(document.date)));
+    refuse_document(
+        origin,
+        fmt::format(
+            "/context/date is \"{}\"; expected: a time in UTC, as \"2026-01-31T12:00:00Z\".",
+            quotable(document.date)));
   check_facts(document.facts, origin);
   check_views(document.probes, origin);
   take_replay_marks(document, origin);

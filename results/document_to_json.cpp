@@ -71,11 +71,9 @@ std::optional<std::string> find_not_finite(const OrderedJson& json) {
   if (json.is_number_float() && !std::isfinite(json.get<double>())) return "";
   if (!json.is_structured()) return std::nullopt;
   std::size_t index = 0;
-  for (auto item = json.begin(); item != json.end(); ++item, ++index) {
-    if (const auto rest = find_not_finite(*item)) {
+  for (auto item = json.begin(); item != json.end(); ++item, ++index)
+    if (const auto rest = find_not_finite(*item))
       return fmt::format("/{}{}", json.is_object() ? item.key() : std::to_string(index), *rest);
-    }
-  }
   return std::nullopt;
 }
 
@@ -102,9 +100,8 @@ void add_user_counters(const Entry& entry, OrderedJson& row) {
   };
   if (entry.metric.value) add(entry.metric.name, *entry.metric.value);
   for (const auto& [name, value] : entry.extras) add(name, value);
-  for (const Counter& c : entry.counters) {
+  for (const Counter& c : entry.counters)
     if (c.value) add(c.role, *c.value);
-  }
 }
 
 void add_host(const Document&, OrderedJson& context) {

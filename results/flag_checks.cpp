@@ -79,7 +79,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
   const std::string list = fmt::format("{}{}", one_of_words, fmt::join(words, " "));
   return CLI::Validator(
       [words = std::move(words)](std::string& text) {
-        if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
+        if (std::ranges::count(words, text) > 0) return std::string();
         const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
         const auto meant = digits ? std::nullopt : closest_match(text, words);
         return fmt::format("`{}` is none of {}{}", text, fmt::join(words, ", "),

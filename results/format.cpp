@@ -82,9 +82,8 @@ std::string with_separators(std::string text) {
 
 std::string plain(double number, int digits) {
   if (!std::isfinite(number)) return not_finite;
-  if (number != 0 && (std::abs(number) < 1e-6 || std::abs(number) >= 1e15)) {
+  if (number != 0 && (std::abs(number) < 1e-6 || std::abs(number) >= 1e15))
     return fmt::format("{:.{}g}", number, digits);
-  }
   std::string text = fixed(number, decimals_for(number, digits));
   return std::abs(number) >= first_separated ? with_separators(std::move(text)) : text;
 }
@@ -94,15 +93,13 @@ const Prefix& prefix_for(double number, std::span<const Prefix> prefixes) {
   const Prefix* chosen = &prefixes.front();
   for (const Prefix& prefix : prefixes) {
     const double scaled = std::abs(number) / prefix.factor;
-    if (scaled >= 1 || fixed(scaled, decimals_for(scaled, significant_digits)) == "1") {
+    if (scaled >= 1 || fixed(scaled, decimals_for(scaled, significant_digits)) == "1")
       chosen = &prefix;
-    }
   }
   // Zero has no size: the unit itself.
   if (number == 0) {
-    for (const Prefix& prefix : prefixes) {
+    for (const Prefix& prefix : prefixes)
       if (prefix.factor == 1) return prefix;
-    }
   }
   return *chosen;
 }

@@ -38,9 +38,8 @@ const char* kind_of(dom::element value) {
 template <typename Value>
 Value typed(dom::element value, const Place& place, const char* expected) {
   Value result{};
-  if (value.get<Value>().get(result) != simdjson::SUCCESS) {
+  if (value.get<Value>().get(result) != simdjson::SUCCESS)
     place.refuse(fmt::format("is {}; expected: {}", kind_of(value), expected));
-  }
   return result;
 }
 
@@ -50,24 +49,21 @@ Fields::Fields(dom::element value, const Place& place) : place_(place) {
   const auto object = typed<dom::object>(value, place, "an object");
   for (const auto& [key, member] : object) {
     members_.emplace_back(key, member);
-    if (members_.size() > max_keys) {
+    if (members_.size() > max_keys)
       place.refuse(fmt::format("has more than {} keys, more than any result's", max_keys));
-    }
   }
   std::vector<std::string_view> keys;
   keys.reserve(members_.size());
   for (const auto& [key, member] : members_) keys.push_back(key);
-  std::sort(keys.begin(), keys.end());
-  const auto twice = std::adjacent_find(keys.begin(), keys.end());
-  if (twice != keys.end()) {
+  std::ranges::sort(keys);
+  const auto twice = std::ranges::adjacent_find(keys);
+  if (twice != keys.end())
     place.refuse(fmt::format("has the key \"{}\" twice; each may be there once", quotable(*twice)));
-  }
 }
 
 const dom::element* Fields::find(std::string_view key) const {
-  for (const auto& [name, member] : members_) {
+  for (const auto& [name, member] : members_)
     if (name == key) return &member;
-  }
   return nullptr;
 }
 

@@ -63,8 +63,8 @@ void append(std::vector<Item>& to, const std::vector<Item>& from) {
 template <typename Item, typename Key>
 void unite(std::vector<Item>& to, const std::vector<Item>& from, Key key) {
   for (const Item& item : from) {
-    const bool known = std::any_of(to.begin(), to.end(),
-                                   [&](const Item& other) { return key(other) == key(item); });
+    const bool known =
+        std::ranges::any_of(to, [&](const Item& other) { return key(other) == key(item); });
     if (!known) to.push_back(item);
   }
 }
@@ -94,8 +94,8 @@ void combine(Claim& claim, const Claim& other) {
 
 void add_claims(std::vector<Claim>& claims, const std::vector<Claim>& more) {
   for (const Claim& claim : more) {
-    const auto known = std::find_if(claims.begin(), claims.end(),
-                                    [&](const Claim& other) { return other.id == claim.id; });
+    const auto known =
+        std::ranges::find_if(claims, [&](const Claim& other) { return other.id == claim.id; });
     if (known == claims.end()) {
       claims.push_back(claim);
     } else {

@@ -24,6 +24,9 @@ constexpr double point_penalty = 5;
 /// Below this many points the estimated noise is worth less, and the penalty falls no further.
 constexpr double fewest_points = 40;
 
+/// Of a plateau, and of a ramp that does not join two plateaus.
+constexpr std::size_t fewest_of_piece = 3;
+
 enum Kind : std::size_t { plateau, ramp, joint, kinds };  // joint: a ramp of one or two points
 
 /// Sums over the used points before an index, from which any stretch's fit follows.
@@ -142,7 +145,7 @@ std::vector<std::size_t> likely_places(const Stretches& stretches, std::size_t n
       add_best(begin, end, &Stretches::line);
     }
   }
-  std::sort(gains.begin(), gains.end(), std::greater<>());
+  std::ranges::sort(gains, std::greater<>());
   std::set<std::size_t> places{0, n};
   for (const auto& [gain, place] : gains) {
     if (places.size() == most_places) break;
@@ -155,13 +158,13 @@ std::vector<std::size_t> likely_places(const Stretches& stretches, std::size_t n
 /// number; its pieces' beginnings and kinds.
 std::vector<std::pair<std::size_t, Kind>> best_cut(const Stretches& stretches,
                                                    const std::vector<std::size_t>& places,
-                                                   double log_n, std::size_t min_points) {
+                                                   double log_n) {
   Table table(places.size());
   for (std::size_t to = 1; to < places.size(); ++to) {
     for (std::size_t from = 0; from < to; ++from) {
       const std::size_t begin = places[from], end = places[to];
       const std::size_t points = stretches.points(begin, end);
-      if (points >= min_points) {
+      if (points >= fewest_of_piece) {
         improve(table, from, to, plateau,
                 stretches.constant(begin, end).cost + plateau_penalty * log_n);
         improve(table, from, to, ramp, stretches.line(begin, end).cost + ramp_penalty * log_n);
@@ -180,15 +183,14 @@ std::vector<std::pair<std::size_t, Kind>> best_cut(const Stretches& stretches,
     to = best.begin;
     kind = best.before;
   }
-  std::reverse(pieces.begin(), pieces.end());
+  std::ranges::reverse(pieces);
   return pieces;
 }
 
 }  // namespace
 
 std::vector<Piece> best_partition(const std::vector<double>& u, const std::vector<double>& y,
-                                  const std::vector<bool>& used, double noise,
-                                  std::size_t min_points) {
+                                  const std::vector<bool>& used, double noise) {
   const Stretches stretches(u, y, used, noise);
   const std::size_t n = y.size();
   const double log_n =
@@ -197,15 +199,15 @@ std::vector<Piece> best_partition(const std::vector<double>& u, const std::vecto
   if (n <= all_tried) {
     std::vector<std::size_t> places(n + 1);
     std::iota(places.begin(), places.end(), std::size_t{0});
-    pieces = best_cut(stretches, places, log_n, min_points);
+    pieces = best_cut(stretches, places, log_n);
   } else {
-    pieces = best_cut(stretches, likely_places(stretches, n, log_n), log_n, min_points);
+    pieces = best_cut(stretches, likely_places(stretches, n, log_n), log_n);
     std::set<std::size_t> near{0, n};
     for (const auto& [place, kind] : pieces)
       for (std::size_t at = place - std::min(place, beside); at <= std::min(n, place + beside);
            ++at)
         near.insert(at);
-    pieces = best_cut(stretches, {near.begin(), near.end()}, log_n, min_points);
+    pieces = best_cut(stretches, {near.begin(), near.end()}, log_n);
   }
 
   std::vector<Piece> cut;

@@ -15,10 +15,9 @@ struct Piece {
 /// The cut of a curve into pieces with the least penalised cost (criterion and sources:
 /// results/segmentation.h). `u` ascends, `y` is above zero with a relative standard deviation of
 /// `noise`, points that are not `used` cost nothing; all as long. Plateaus have at least
-/// `min_points` used points, ramps too unless they join two plateaus; a curve of fewer is one
+/// three used points, ramps too unless they join two plateaus; a curve of fewer is one
 /// plateau.
 std::vector<Piece> best_partition(const std::vector<double>& u, const std::vector<double>& y,
-                                  const std::vector<bool>& used, double noise,
-                                  std::size_t min_points);
+                                  const std::vector<bool>& used, double noise);
 
 }  // namespace fathom

@@ -5,39 +5,35 @@
 namespace fathom {
 
 const AxisValue* find_axis(const Entry& entry, const std::string& name) {
-  for (const auto& [axis, value] : entry.axes) {
+  for (const auto& [axis, value] : entry.axes)
     if (axis == name) return &value;
-  }
   return nullptr;
 }
 
 bool matches(const Entry& entry, const AxisFilter& filter) {
-  return std::all_of(filter.begin(), filter.end(), [&](const auto& wanted) {
+  return std::ranges::all_of(filter, [&](const auto& wanted) {
     const AxisValue* value = find_axis(entry, wanted.first);
     return value != nullptr && *value == wanted.second;
   });
 }
 
 bool matches(const Entry& entry, const View& view) {
-  return std::all_of(view.where.begin(), view.where.end(), [&](const auto& wanted) {
+  return std::ranges::all_of(view.where, [&](const auto& wanted) {
     const AxisValue* value = find_axis(entry, wanted.first);
-    return value != nullptr &&
-           std::find(wanted.second.begin(), wanted.second.end(), *value) != wanted.second.end();
+    return value != nullptr && std::ranges::count(wanted.second, *value) > 0;
   });
 }
 
 std::vector<const Entry*> select(std::span<const Entry> entries, const AxisFilter& filter) {
   std::vector<const Entry*> found;
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : entries)
     if (matches(entry, filter)) found.push_back(&entry);
-  }
   return found;
 }
 
 const Entry* find_measured(std::span<const Entry> entries, const AxisFilter& filter) {
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : entries)
     if (entry.metric.value && matches(entry, filter)) return &entry;
-  }
   return nullptr;
 }
 
@@ -55,17 +51,15 @@ const Entry* best(const std::vector<const Entry*>& entries) {
 
 const Opponent* fastest_opponent(const Entry& entry) {
   const Opponent* fastest = nullptr;
-  for (const Opponent& opponent : entry.opponents) {
+  for (const Opponent& opponent : entry.opponents)
     if (opponent.value && (fastest == nullptr || *opponent.value > *fastest->value))
       fastest = &opponent;
-  }
   return fastest;
 }
 
 const Counter* find_counter(const Entry& entry, const std::string& role) {
-  for (const Counter& counter : entry.counters) {
+  for (const Counter& counter : entry.counters)
     if (counter.role == role) return &counter;
-  }
   return nullptr;
 }
 

@@ -131,9 +131,8 @@ double metric_of(const Entry& entry) { return entry.metric.value.value_or(nothin
 double bound_of(const Entry& entry) { return entry.bound ? entry.bound->value : nothing; }
 double ratio_to_opponents(const Entry& entry) {
   double least = nothing;
-  for (const Opponent& opponent : entry.opponents) {
+  for (const Opponent& opponent : entry.opponents)
     if (opponent.ratio && !(*opponent.ratio >= least)) least = *opponent.ratio;
-  }
   return least;
 }
 double fastest_opponent_of(const Entry& entry) {
@@ -200,10 +199,9 @@ Figures::Figures(const Reading& reading, std::span<const Entry> entries) {
     }
     if (!std::isnan(known.value) || !reason_.empty()) continue;
     for (const Entry* entry : found) {
-      for (const Counter& c : entry->counters) {
+      for (const Counter& c : entry->counters)
         if (reason_.empty() && !c.value && !c.reason.empty() && std::isnan(q.figure(*entry)))
           reason_ = c.reason;
-      }
     }
   }
   for (const Formula& formula : reading.formulas)
@@ -222,9 +220,8 @@ const Entry* Figures::entry(const std::string& name) const {
 
 std::vector<std::string> Figures::evidence() const {
   std::vector<std::string> names;
-  for (const Entry* entry : entries_) {
+  for (const Entry* entry : entries_)
     if (std::ranges::find(names, entry->name) == names.end()) names.push_back(entry->name);
-  }
   return names;
 }
 

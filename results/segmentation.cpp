@@ -23,6 +23,7 @@ constexpr double outlier_sigmas = 5;
 constexpr double plateau_sigmas = 3;
 /// Samples from which a spread, or a bootstrapped median, can be told.
 constexpr std::size_t enough_samples = 3;
+constexpr double confidence = 0.95;
 
 void require(bool condition, const char* what) {
   if (!condition) throw std::invalid_argument(what);
@@ -35,9 +36,8 @@ std::vector<CurvePoint> distinct_points(std::span<const CurvePoint> curve) {
   for (const CurvePoint& point : curve) {
     require(std::isfinite(point.x) && point.x > 0, "x must be finite and above zero");
     require(!point.samples.empty(), "a point without samples");
-    for (const double y : point.samples) {
+    for (const double y : point.samples)
       require(std::isfinite(y) && y > 0, "samples must be finite and above zero");
-    }
     if (!points.empty() && points.back().x == point.x) {
       std::vector<double>& samples = points.back().samples;
       samples.insert(samples.end(), point.samples.begin(), point.samples.end());
@@ -86,9 +86,8 @@ bool is_outlier(const std::vector<double>& u, const std::vector<double>& y, std:
     low = std::min(low, value);
     high = std::max(high, value);
   };
-  for (std::size_t j = i < 2 ? 0 : i - 2; j < std::min(n, i + 3); ++j) {
+  for (std::size_t j = i < 2 ? 0 : i - 2; j < std::min(n, i + 3); ++j)
     if (j != i) span(y[j]);
-  }
   if (i == 0 || i + 1 == n) {
     const std::size_t a = i == 0 ? 1 : n - 2, b = i == 0 ? 2 : n - 3;
     span(std::lerp(y[a], y[b], (u[i] - u[a]) / (u[b] - u[a])));
@@ -125,12 +124,9 @@ class Curve {
     for (const CurvePoint& point : points_) u_.push_back(ramp_coordinate(options.scale, point.x));
     sample_noise_ = noise_of_samples(points_);
     noise_ = std::max({options.resolution, sample_noise_, noise_between_points(u_, y_)});
-    for (std::size_t i = 0; i < y_.size(); ++i) {
-      used_.push_back(!is_outlier(u_, y_, i, noise_));
-    }
-    noise_ =
-        std::max({options.resolution, sample_noise_,
-                  noise_of_residuals(best_partition(u_, y_, used_, noise_, options.min_points))});
+    for (std::size_t i = 0; i < y_.size(); ++i) used_.push_back(!is_outlier(u_, y_, i, noise_));
+    noise_ = std::max({options.resolution, sample_noise_,
+                       noise_of_residuals(best_partition(u_, y_, used_, noise_))});
   }
 
   Segmentation result() const {
@@ -138,23 +134,20 @@ class Curve {
     Segmentation result;
     result.noise = noise_;
     result.scale = options_.scale;
-    for (std::size_t i = 0; i < used_.size(); ++i) {
+    for (std::size_t i = 0; i < used_.size(); ++i)
       if (!used_[i]) result.outliers.push_back(points_[i].x);
-    }
     for (const Piece& piece : pieces) result.regimes.push_back(regime(piece));
-    for (std::size_t i = 1; i < pieces.size(); ++i) {
+    for (std::size_t i = 1; i < pieces.size(); ++i)
       result.boundaries.push_back({points_[pieces[i].first - 1].x, points_[pieces[i].first].x, {}});
-    }
-    const bool can_draw = std::any_of(points_.begin(), points_.end(), [](const CurvePoint& p) {
-      return p.samples.size() >= enough_samples;
-    });
+    const bool can_draw = std::ranges::any_of(
+        points_, [](const CurvePoint& p) { return p.samples.size() >= enough_samples; });
     if (can_draw && options_.bootstraps > 0) add_intervals(pieces, result);
     return result;
   }
 
  private:
   std::vector<Piece> cut(const std::vector<double>& y, double noise) const {
-    std::vector<Piece> pieces = best_partition(u_, y, used_, noise, options_.min_points);
+    std::vector<Piece> pieces = best_partition(u_, y, used_, noise);
     for (std::size_t i = 1; i < pieces.size(); ++i) {
       Piece &before = pieces[i - 1], &after = pieces[i];
       const auto joins = [&](std::size_t point, const Piece& plateau) {
@@ -216,9 +209,8 @@ class Curve {
   /// The points of a piece that are no outliers; all of them where there is no other.
   std::vector<double> fitted(const Piece& piece, const std::vector<double>& y) const {
     std::vector<double> values;
-    for (std::size_t i = piece.first; i <= piece.last; ++i) {
+    for (std::size_t i = piece.first; i <= piece.last; ++i)
       if (used_[i]) values.push_back(y[i]);
-    }
     if (values.empty()) values.assign(y.begin() + piece.first, y.begin() + piece.last + 1);
     return values;
   }
@@ -228,12 +220,12 @@ class Curve {
     result.stability =
         static_cast<double>(resampled.same) / static_cast<double>(options_.bootstraps);
     if (resampled.same == 0) return;
-    const double tail = (1 - options_.confidence) / 2;
+    const double tail = (1 - confidence) / 2;
     const std::string method =
         fmt::format("bootstrap percentiles, {} of {} resamples with the same regimes",
                     resampled.same, options_.bootstraps);
     const auto interval = [&](const std::vector<double>& low, const std::vector<double>& high) {
-      return Interval{quantile(low, tail), quantile(high, 1 - tail), options_.confidence, method};
+      return Interval{quantile(low, tail), quantile(high, 1 - tail), confidence, method};
     };
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       result.regimes[i].interval = interval(resampled.levels[i], resampled.levels[i]);
@@ -243,7 +235,7 @@ class Curve {
   }
 
   Resampled resample(const std::vector<Piece>& pieces) const {
-    std::mt19937_64 random(options_.seed);
+    std::mt19937_64 random(1);
     Resampled r;
     r.levels.resize(pieces.size());
     r.below_x.resize(pieces.size());
@@ -279,8 +271,8 @@ class Curve {
 
 std::vector<Regime> Segmentation::plateaus() const {
   std::vector<Regime> found;
-  std::copy_if(regimes.begin(), regimes.end(), std::back_inserter(found),
-               [](const Regime& r) { return r.kind == Regime::Kind::plateau; });
+  std::ranges::copy_if(regimes, std::back_inserter(found),
+                       [](const Regime& r) { return r.kind == Regime::Kind::plateau; });
   return found;
 }
 
@@ -290,14 +282,13 @@ std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries,
   for (const Entry* entry : entries) {
     const AxisValue* value = find_axis(*entry, axis);
     if (!value || !entry->metric.value || entry->samples.empty()) continue;
-    if (const auto* whole = std::get_if<std::int64_t>(value)) {
+    if (const auto* whole = std::get_if<std::int64_t>(value))
       curve.push_back({static_cast<double>(*whole), entry->samples});
-    } else if (const auto* number = std::get_if<double>(value)) {
+    else if (const auto* number = std::get_if<double>(value))
       curve.push_back({*number, entry->samples});
-    }
   }
-  std::stable_sort(curve.begin(), curve.end(),
-                   [](const CurvePoint& a, const CurvePoint& b) { return a.x < b.x; });
+  std::ranges::stable_sort(curve,
+                           [](const CurvePoint& a, const CurvePoint& b) { return a.x < b.x; });
   return curve;
 }
 
@@ -307,9 +298,7 @@ std::vector<CurvePoint> curve_of(std::span<const Entry> entries, const std::stri
 
 Segmentation segment(std::span<const CurvePoint> curve, const SegmentationOptions& options) {
   require(options.resolution > 0 && std::isfinite(options.resolution), "a resolution above zero");
-  require(options.min_points >= 2, "a plateau has at least two points");
   require(options.bootstraps >= 0, "a number of bootstraps");
-  require(options.confidence > 0 && options.confidence < 1, "a confidence is between 0 and 1");
   return Curve(distinct_points(curve), options).result();
 }
 

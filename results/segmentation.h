@@ -46,11 +46,7 @@ struct SegmentationOptions {
   /// Differences far below this, relative to the level, are no regime however quiet the curve is:
   /// the noise is taken to be at least as large.
   double resolution = 0.005;
-  /// Fewest points of a plateau, and of a ramp that does not join two plateaus.
-  std::size_t min_points = 3;
   int bootstraps = 200;
-  std::uint64_t seed = 1;
-  double confidence = 0.95;
 };
 
 /// A stretch of the curve that one plateau or one line explains.
@@ -100,7 +96,7 @@ struct Segmentation {
 /// than five times that is an outlier. What a first cut leaves then takes the place of the latter.
 ///
 /// Intervals are percentiles over curves bootstrapped from the samples, of those that have the same
-/// kinds of regimes. Deterministic for a seed.
+/// kinds of regimes: 95 % of them. Deterministic.
 ///
 /// Points with the same x count as one. Takes about n^2 (1 + bootstraps) steps; of more than a
 /// thousand points only likely places are tried. Throws std::invalid_argument for an empty curve, a

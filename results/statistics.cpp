@@ -29,7 +29,7 @@ std::vector<double> checked(std::span<const double> samples) {
 
 std::vector<double> sorted(std::span<const double> samples) {
   std::vector<double> copy = checked(samples);
-  std::sort(copy.begin(), copy.end());
+  std::ranges::sort(copy);
   return copy;
 }
 
@@ -39,11 +39,10 @@ std::size_t order_of_interval(std::size_t n, double confidence) {
   std::size_t low = 1, high = n / 2 + 1;  // k is in [low, high)
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
-    if (fair_coin_cdf(static_cast<double>(n), static_cast<double>(middle - 1)) <= tail) {
+    if (fair_coin_cdf(static_cast<double>(n), static_cast<double>(middle - 1)) <= tail)
       low = middle;
-    } else {
+    else
       high = middle;
-    }
   }
   return low;
 }
@@ -83,9 +82,8 @@ double quantile(std::span<const double> samples, double p) {
 }
 
 Interval median_interval(std::span<const double> samples, double confidence) {
-  if (!(confidence > 0 && confidence < 1)) {
+  if (!(confidence > 0 && confidence < 1))
     throw std::invalid_argument("a confidence is between 0 and 1");
-  }
   const std::vector<double> values = sorted(samples);
   const std::size_t n = values.size();
   const std::size_t k = order_of_interval(n, confidence);
@@ -101,9 +99,8 @@ PairedRatio paired_ratio(std::span<const double> own, std::span<const double> op
   }
   std::vector<double> ratios(own.size());
   for (std::size_t i = 0; i < own.size(); ++i) {
-    if (!(own[i] > 0 && opponent[i] > 0)) {
+    if (!(own[i] > 0 && opponent[i] > 0))
       throw std::invalid_argument("a ratio needs samples above zero");
-    }
     ratios[i] = better == Better::higher ? own[i] / opponent[i] : opponent[i] / own[i];
   }
   PairedRatio result{fathom::median(ratios), median_interval(ratios, confidence)};

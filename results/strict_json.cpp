@@ -28,7 +28,7 @@ constexpr std::size_t max_quoted = 160;
 
 std::string place(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const auto line = std::ranges::count(before, '\n') + 1;
   const std::size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
   return fmt::format("line {}, column {}", line, before.size() - start + 1);
 }
@@ -36,11 +36,9 @@ std::string place(std::string_view text, std::size_t byte) {
 /// The parser's own words on what it met and what it expected, without its class names.
 std::string reason(const Json::exception& error) {
   std::string_view words = error.what();
-  for (const std::string_view lead : {"] ", " - "}) {
-    if (const auto at = words.find(lead); at != std::string_view::npos) {
+  for (const std::string_view lead : {"] ", " - "})
+    if (const auto at = words.find(lead); at != std::string_view::npos)
       words.remove_prefix(at + lead.size());
-    }
-  }
   return quotable(words, max_quoted);
 }
 
@@ -153,9 +151,8 @@ std::string_view without_byte_order_mark(std::string_view text) {
 void require_strict_json(std::string_view text, const std::string& origin,
                          const std::string& expected) {
   text = without_byte_order_mark(text);
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     refuse(origin, fmt::format("is empty; {} (JSON) was expected.", expected));
-  }
   Guard guard(text, origin, expected);
   Json::sax_parse(text.begin(), text.end(), &guard);
 }

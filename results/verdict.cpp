@@ -62,10 +62,10 @@ void check_bound(const Entry& entry, VerdictFindings& findings,
       metric.better == Better::higher ? *metric.value <= bound : *metric.value >= bound;
   if (keeps) return;
   const auto [value, limit] = shown_pair(*metric.value, bound, metric.unit, 1);
-  findings.push_back({VerdictStatus::above_bound,
-                      fmt::format("{} of {} is better than the bound of {} ({}): one of the two is "
-                                  "wrong.",
-                                  metric.name, value, limit, entry.bound->source)});
+  findings.push_back(
+      {VerdictStatus::above_bound,
+       fmt::format("{} of {} is better than the bound of {} ({}): one of the two is wrong.",
+                   metric.name, value, limit, entry.bound->source)});
 }
 
 void check_expectation(const Entry& entry, VerdictFindings& findings,
@@ -148,9 +148,8 @@ std::string noise_causes(const Entry& entry) {
     causes.push_back(fmt::format("a sample of {} is close to the event timer's resolution of {}",
                                  format_time(sample_s), format_time(event_resolution_s)));
   }
-  if (!telemetry.missing_reason.empty()) {
+  if (!telemetry.missing_reason.empty())
     causes.push_back(fmt::format("clocks are unknown: {}", telemetry.missing_reason));
-  }
   if (causes.empty()) return "no cause seen in clocks or throttle reasons";
   return fmt::format("{}", fmt::join(causes, "; "));
 }
@@ -185,7 +184,7 @@ int severity(VerdictStatus status) {
   using enum VerdictStatus;
   constexpr std::array order{ok,          noisy,        unexpected, counter_mismatch,
                              above_bound, wrong_output, failed};
-  return static_cast<int>(std::find(order.begin(), order.end(), status) - order.begin());
+  return static_cast<int>(std::ranges::find(order, status) - order.begin());
 }
 
 void judge_entry(Entry& entry) {
@@ -196,13 +195,11 @@ void judge_entry(Entry& entry) {
   check_counters(entry, findings, verdict.unchecked);
   check_expectation(entry, findings, verdict.unchecked);
   check_noise(entry, findings, verdict.unchecked);
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
     return severity(a.status) > severity(b.status);
   });
   if (!findings.empty()) verdict.status = findings.front().status;
-  for (Finding& finding : findings) {
-    verdict.reasons.push_back(std::move(finding.sentence));
-  }
+  for (Finding& finding : findings) verdict.reasons.push_back(std::move(finding.sentence));
   entry.verdict = std::move(verdict);
 }
 

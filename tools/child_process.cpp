@@ -19,6 +19,7 @@
 #include <fstream>
 #include <thread>
 
+#include "results/atomic_file.h"
 #include "results/fail.h"
 
 namespace fathom {
@@ -30,6 +31,8 @@ using namespace std::chrono_literals;
 // A process that the driver holds in the kernel does not die of SIGKILL; nothing may wait for it
 // for ever.
 constexpr auto patience_after_kill = 10s;
+/// Of a helper program.
+constexpr std::size_t longest_answer = std::size_t{1} << 30;
 
 [[noreturn]] void become(const ChildStart& start, char* const* arguments, char* const* environment,
                          pid_t parent, int error_pipe) {
@@ -71,8 +74,7 @@ std::vector<std::string> environment_of(const ChildStart& start) {
     const auto is_replaced = [&](const auto& variable) {
       return text.substr(0, text.find('=')) == variable.first;
     };
-    if (std::none_of(start.environment.begin(), start.environment.end(), is_replaced))
-      all.emplace_back(text);
+    if (std::ranges::none_of(start.environment, is_replaced)) all.emplace_back(text);
   }
   for (const auto& [name, value] : start.environment) all.push_back(name + "=" + value);
   return all;
@@ -85,13 +87,9 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-std::string read_from_start(int descriptor) {
-  std::string text;
-  std::array<char, 65536> block;
-  off_t offset = 0;
-  for (ssize_t n; (n = pread(descriptor, block.data(), block.size(), offset)) > 0; offset += n)
-    text.append(block.data(), static_cast<std::size_t>(n));
-  return text;
+/// All that was written to it.
+std::string text_of(const FileDescriptor& memory) {
+  return read_file_up_to(fmt::format("/proc/self/fd/{}", memory.get()), longest_answer);
 }
 
 /// Splits what a pipe delivers into lines.
@@ -312,7 +310,7 @@ CapturedRun CapturedChild::wait(std::chrono::milliseconds limit) {
   // Later than the child: whether it has ended already is looked at first.
   SignalInbox inbox(SignalInbox::Interrupts::act);
   const SupervisedEnd end = supervise(child_, inbox, {.limit = limit, .grace = 2000ms, .line = {}});
-  return {read_from_start(output_.get()), read_from_start(errors_.get()), end};
+  return {text_of(output_), text_of(errors_), end};
 }
 
 CapturedRun run_and_capture(const std::filesystem::path& program,

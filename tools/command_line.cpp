@@ -20,6 +20,7 @@
 #include "results/standard_streams.h"
 #include "results/suggestion.h"
 #include "results/version.h"
+#include "tools/command_help.h"
 #include "tools/probe_binaries.h"
 
 namespace fathom {
@@ -38,9 +39,7 @@ std::string without_value(const std::string& flag) { return flag.substr(0, flag.
 
 void check_benchmark_flag(const std::string& flag) {
   const std::string name = without_value(flag);
-  if (std::find(benchmark_flag_names.begin(), benchmark_flag_names.end(), name) !=
-      benchmark_flag_names.end())
-    return;
+  if (std::ranges::count(benchmark_flag_names, name) > 0) return;
   if (name.starts_with("--benchmark_out"))
     fail(ExitCode::bad_input,
          "{} is not for a whole run, whose document goes into the folder of --out.", name);
@@ -131,6 +130,15 @@ Known add_all(CLI::App& app, const std::vector<TopCommand>& commands) {
   return known;
 }
 
+/// For a shell (tools/completions). Behind a command are the words of the program that has it.
+void complete(CLI::App& app, const std::vector<std::string>& words,
+              const std::vector<TopCommand>& commands, const char* const* argv) {
+  const auto elsewhere = std::ranges::find(commands, words.front(), &TopCommand::name);
+  if (words.size() > 1 && elsewhere != commands.end() && !elsewhere->program.empty())
+    hand_over(elsewhere->program, elsewhere->name, argv);
+  print_out(completions(help_of(app), words));
+}
+
 ExitCode understand_and_act(int argc, const char* const* argv,
                             const std::vector<TopCommand>& top_commands,
                             const std::function<void(CLI::App&)>& describe) {
@@ -155,6 +163,11 @@ ExitCode understand_and_act(int argc, const char* const* argv,
     return ExitCode::ok;
   }
 
+  if (argc > 2 && argv[1] == std::string_view("--complete")) {
+    complete(app, {argv + 2, argv + argc}, top_commands, argv);
+    return ExitCode::ok;
+  }
+
   // Google Benchmark's flags are no options of ours, and `--` before them is allowed, not needed.
   std::vector<std::string> words, benchmark_flags;
   for (const std::string& word : std::vector<std::string>(argv + 1, argv + argc)) {
@@ -164,7 +177,7 @@ ExitCode understand_and_act(int argc, const char* const* argv,
       words.push_back(word);
   }
   const auto is_name = [](const std::string& word) { return !word.starts_with('-'); };
-  const auto first = std::find_if(words.begin(), words.end(), is_name);
+  const auto first = std::ranges::find_if(words, is_name);
   std::string command = first == words.end() ? "" : *first;
   if (!command.empty()) refuse_unknown_command(command, commands);
   const auto elsewhere = std::ranges::find_if(top_commands, [&](const TopCommand& top) {
@@ -186,7 +199,7 @@ ExitCode understand_and_act(int argc, const char* const* argv,
   if (run_flags) *run_flags = std::move(benchmark_flags);
 
   try {
-    std::reverse(words.begin(), words.end());  // the order that CLI11 wants
+    std::ranges::reverse(words);  // the order that CLI11 wants
     app.parse(words);
   } catch (const CLI::Success& wanted) {
     app.exit(wanted);  // prints the help or the version

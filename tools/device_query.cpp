@@ -9,6 +9,7 @@
 
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "tools/child_process.h"
 
 namespace fathom {
 namespace {
@@ -26,8 +27,7 @@ std::string sentence_of(const std::string& errors) {
   return line.starts_with(prefix) ? line.substr(prefix.size()) : line;
 }
 
-std::string answer_of(CapturedChild& child) {
-  const CapturedRun run = child.wait(answer_limit);
+std::string answer_of(const CapturedRun& run) {
   const ProcessEnd& end = run.end.end;
   if (run.end.stopped == Stopped::time_limit)
     fail(ExitCode::gpu_lost,
@@ -48,8 +48,9 @@ std::string answer_of(CapturedChild& child) {
 
 /// What `read` makes of the answer; it may throw for a missing member or one of another type.
 template <class Read>
-auto read_answer(CapturedChild& child, const fs::path& programs, Read read) {
-  const std::string answer = answer_of(child);
+auto ask(const fs::path& programs, const std::vector<std::string>& arguments, Read read) {
+  const std::string answer =
+      answer_of(run_and_capture(programs / program_name, arguments, answer_limit));
   try {
     return read(Json::parse(answer));
   } catch (const std::exception&) {
@@ -57,12 +58,6 @@ auto read_answer(CapturedChild& child, const fs::path& programs, Read read) {
          "{} gave no answer that fits this program: build Fathom again with ./fathom run.",
          (programs / program_name).string());
   }
-}
-
-template <class Read>
-auto ask(const fs::path& programs, const std::vector<std::string>& arguments, Read read) {
-  CapturedChild child(programs / program_name, arguments);
-  return read_answer(child, programs, read);
 }
 
 template <class T>
@@ -82,40 +77,25 @@ std::string first_word_of(const fs::path& path) {
 }  // namespace
 
 Fingerprint query_device(const fs::path& programs, int device) {
-  return ask(programs, {"--facts", "--device", std::to_string(device)},
-             [](const Json& answer) {
-               return fingerprint_from_json(answer.at("fingerprint"), program_name);
-             });
-}
-
-GpusQuery::GpusQuery(const fs::path& programs) : programs_(programs) {
-  try {
-    child_ = std::make_unique<CapturedChild>(programs / program_name,
-                                             std::vector<std::string>{"--gpus"});
-  } catch (const Error& error) {
-    failure_ = error;
-  }
-}
-
-std::vector<VisibleGpu> GpusQuery::answer() {
-  if (failure_) throw *failure_;
-  return read_answer(*child_, programs_, [](const Json& answer) {
-    std::vector<VisibleGpu> gpus;
-    for (const Json& gpu : answer.at("gpus")) {
-      const Json& health = gpu.at("health");
-      const auto number = [&](const char* key) { return optional_value<double>(health, key); };
-      gpus.push_back({gpu.at("ordinal"), gpu.at("name"), gpu.at("uuid"), gpu.at("uuid_hash"),
-                      gpu.at("pci_bus_id"), number("pcie_generation"), number("pcie_width"),
-                      number("uncorrected_ecc_errors"), number("remapped_rows"),
-                      number("processes"), number("application_sm_clock_hz"),
-                      health.at("remapping_failed"), health.at("remapping_pending")});
-    }
-    return gpus;
+  return ask(programs, {"--facts", "--device", std::to_string(device)}, [](const Json& answer) {
+    return fingerprint_from_json(answer.at("fingerprint"), program_name);
   });
 }
 
 std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
-  return GpusQuery(programs).answer();
+  return ask(programs, {"--gpus"}, [](const Json& answer) {
+    std::vector<VisibleGpu> gpus;
+    for (const Json& gpu : answer.at("gpus")) {
+      const Json& health = gpu.at("health");
+      const auto number = [&](const char* key) { return optional_value<double>(health, key); };
+      gpus.push_back({gpu.at("name"), gpu.at("uuid"), gpu.at("uuid_hash"), gpu.at("pci_bus_id"),
+                      number("pcie_generation"), number("pcie_width"),
+                      number("uncorrected_ecc_errors"), number("remapped_rows"),
+                      number("processes"), health.at("remapping_failed"),
+                      health.at("remapping_pending")});
+    }
+    return gpus;
+  });
 }
 
 std::vector<DoctorCheck> query_checks(const fs::path& programs, std::optional<int> device) {

@@ -1,14 +1,11 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "results/document.h"
-#include "results/error.h"
-#include "tools/child_process.h"
 
 namespace fathom {
 
@@ -21,29 +18,14 @@ Fingerprint query_device(const std::filesystem::path& programs, int device);
 
 /// A GPU that this process sees, with what may make it slower than others of its kind.
 struct VisibleGpu {
-  int ordinal = 0;
   std::string name, uuid, uuid_hash;  ///< the UUID as CUDA_VISIBLE_DEVICES takes it
   std::string pci_bus_id;
-  std::optional<double> pcie_generation, pcie_width, uncorrected_ecc_errors, remapped_rows;
-  std::optional<double> processes, application_sm_clock_hz;
+  std::optional<double> pcie_generation, pcie_width, uncorrected_ecc_errors, remapped_rows,
+      processes;
   bool remapping_failed = false, remapping_pending = false;
 };
 
-/// Asks which GPUs there are, from its construction on: what else there is to do at the start can
-/// be done meanwhile.
-class GpusQuery {
- public:
-  explicit GpusQuery(const std::filesystem::path& programs);
-  /// All of them; throws as query_device does where there is none. Once.
-  std::vector<VisibleGpu> answer();
-
- private:
-  std::filesystem::path programs_;
-  std::unique_ptr<CapturedChild> child_;
-  std::optional<Error> failure_;  ///< why there is no child
-};
-
-/// The same at once.
+/// All of them; throws as query_device does where there is none.
 std::vector<VisibleGpu> query_gpus(const std::filesystem::path& programs);
 
 /// One line of `fathom doctor`.

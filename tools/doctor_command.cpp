@@ -80,7 +80,7 @@ void print_checks(const std::vector<DoctorCheck>& checks) {
   for (const auto& check : checks) width = std::max(width, title(check).size());
   for (const auto& check : checks) {
     std::string status = check.status;
-    std::transform(status.begin(), status.end(), status.begin(), ::toupper);
+    std::ranges::transform(status, status.begin(), ::toupper);
     const int code = status == "OK" ? 32 : status == "WARN" ? 33 : status == "FAIL" ? 31 : 90;
     const std::string padded = fmt::format("{:<4}", status);
     fmt::print("{}  {:<{}}  {}\n", colour ? fmt::format("\033[{}m{}\033[0m", code, padded) : padded,
@@ -115,8 +115,8 @@ ExitCode doctor_command(const DoctorArguments& arguments) {
     print_checks(checks);
   if (!measures) return ExitCode::no_driver;
 
-  const auto failed = std::find_if(checks.begin(), checks.end(),
-                                   [](const auto& check) { return check.status == "fail"; });
+  const auto failed =
+      std::ranges::find_if(checks, [](const auto& check) { return check.status == "fail"; });
   if (failed == checks.end()) {
     // The checks of a GPU that does not exist are no checks at all; this throws for it.
     if (arguments.device) query_device(programs, *arguments.device);

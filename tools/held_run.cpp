@@ -39,7 +39,7 @@ std::vector<const HeldRun*> wait_for_words(const std::vector<const HeldRun*>& ru
   while (!silent.empty() && inbox.interrupts() == 0 &&
          std::chrono::steady_clock::now() < deadline) {
     std::vector<pollfd> waiting;
-    for (const HeldRun* run : silent) waiting.push_back({run->gate_.get(), POLLIN, 0});
+    for (const HeldRun* run : silent) waiting.push_back({run->words(), POLLIN, 0});
     constexpr int look_again_ms = 100;
     poll(waiting.data(), waiting.size(), look_again_ms);
     std::vector<const HeldRun*> still;
@@ -48,8 +48,8 @@ std::vector<const HeldRun*> wait_for_words(const std::vector<const HeldRun*>& ru
       char word = 0;
       if (waiting[i].revents == 0) {
         still.push_back(silent[i]);
-      } else if (recv(waiting[i].fd, &word, 1, MSG_DONTWAIT) == 0 && silent[i]->child_ &&
-                 !silent[i]->child_->try_end()) {
+      } else if (recv(waiting[i].fd, &word, 1, MSG_DONTWAIT) == 0 && silent[i]->child() &&
+                 !silent[i]->child()->try_end()) {
         // A process closes its files a moment before it has ended, and who asks then how it did
         // would hear that it lives.
         still.push_back(silent[i]);

@@ -27,9 +27,6 @@ class HeldRun {
   void release(std::size_t held_beside) const;
 
  private:
-  friend std::vector<const HeldRun*> wait_for_words(const std::vector<const HeldRun*>& runs,
-                                                    SignalInbox& inbox,
-                                                    std::chrono::milliseconds limit);
   FileDescriptor gate_;
   std::unique_ptr<ChildProcess> child_;
 };

@@ -37,7 +37,7 @@ std::vector<std::filesystem::path> programs_in(const std::filesystem::path& fold
   for (const auto& file : std::filesystem::directory_iterator(folder, error))
     if (is_probe_name(file.path().filename().string()) && is_program(file))
       programs.push_back(file.path());
-  std::sort(programs.begin(), programs.end());
+  std::ranges::sort(programs);
   return programs;
 }
 
@@ -100,8 +100,8 @@ std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                                        const RunSuite& suite) {
   std::vector<ProbeBinary> selected;
   if (names.empty()) {
-    std::copy_if(probes.begin(), probes.end(), std::back_inserter(selected),
-                 [&](const ProbeBinary& probe) { return suite.has(probe.group); });
+    std::ranges::copy_if(probes, std::back_inserter(selected),
+                         [&](const ProbeBinary& probe) { return suite.has(probe.group); });
     if (selected.empty())
       fail(ExitCode::setup_incomplete,
            "No probe program of the suite `{}` (group {}) was built: build Fathom again with "
@@ -111,11 +111,11 @@ std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
   }
   const std::vector<std::string> known = names_of(probes);
   for (const auto& name : names)
-    if (std::ranges::find(known, name) == known.end())
+    if (std::ranges::count(known, name) == 0)
       fail(ExitCode::bad_input, "There is no probe `{}`.{} `fathom list` shows them all.", name,
            did_you_mean(name, known));
   for (const auto& probe : probes)
-    if (std::find(names.begin(), names.end(), probe.name) != names.end()) selected.push_back(probe);
+    if (std::ranges::count(names, probe.name) > 0) selected.push_back(probe);
   return selected;
 }
 
@@ -123,7 +123,7 @@ void check_selected(const std::string& flag, const std::vector<std::string>& nam
                     const std::vector<ProbeBinary>& selected) {
   const std::vector<std::string> known = names_of(selected);
   for (const auto& name : names)
-    if (std::ranges::find(known, name) == known.end())
+    if (std::ranges::count(known, name) == 0)
       fail(ExitCode::bad_input, "{}: this run has no probe `{}`, only {}.{}", flag, name,
            fmt::join(known, ", "), did_you_mean(name, known));
 }

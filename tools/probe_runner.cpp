@@ -25,8 +25,7 @@ std::string sweep_of(const RunArguments& options) { return find_run_suite(option
 
 /// Where only some probes of a run collect counters: whether this is one of the others.
 bool is_left_out(const RunArguments& options, const std::string& probe) {
-  return !options.counters_of.empty() &&
-         std::ranges::find(options.counters_of, probe) == options.counters_of.end();
+  return !options.counters_of.empty() && std::ranges::count(options.counters_of, probe) == 0;
 }
 
 std::vector<std::string> probe_arguments(const RunArguments& options, const std::string& probe,
@@ -51,8 +50,9 @@ std::optional<Document> read_part(const fs::path& path) {
 }
 
 bool has_filter(const RunArguments& options) {
-  return std::any_of(options.benchmark_flags.begin(), options.benchmark_flags.end(),
-                     [](const auto& flag) { return flag.starts_with("--benchmark_filter"); });
+  return std::ranges::any_of(options.benchmark_flags, [](const auto& flag) {
+    return flag.starts_with("--benchmark_filter");
+  });
 }
 
 }  // namespace

@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 
 void keep_probes(Document& document, const std::vector<std::string>& names) {
   const auto unwanted = [&](const std::string& name) {
-    return std::find(names.begin(), names.end(), name) == names.end();
+    return std::ranges::count(names, name) == 0;
   };
   std::vector<std::string> recorded;
   for (const auto& probe : document.probes) recorded.push_back(probe.name);
   for (const auto& name : names)
-    if (std::find(recorded.begin(), recorded.end(), name) == recorded.end())
+    if (std::ranges::count(recorded, name) == 0)
       fail(ExitCode::bad_input, "The recording has no probe `{}`.{}", name,
            did_you_mean(name, recorded));
   std::erase_if(document.probes, [&](const auto& probe) { return unwanted(probe.name); });
@@ -92,9 +92,8 @@ Document load_replay(const std::filesystem::path& recording, const RunArguments&
 
 std::string replay_notice(const Document& replay, const std::string& why) {
   return fmt::format(
-      "REPLAY: {}; replaying the recording of {} from {}. Nothing below was "
-      "measured here.",
-      why, replay.fingerprint.gpu_name, replay.date);
+      "REPLAY: {}; replaying the recording of {} from {}. Nothing below was measured here.", why,
+      replay.fingerprint.gpu_name, replay.date);
 }
 
 }  // namespace fathom

@@ -60,8 +60,8 @@ void RunParts::skip(const ProbeBinary& probe) {
 Document RunParts::document() const {
   Document merged = merged_.value_or(empty_document());
   for (const auto& summary : missing_) merged.probes.push_back(summary);
-  std::stable_sort(merged.probes.begin(), merged.probes.end(),
-                   [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::ranges::stable_sort(merged.probes,
+                           [](const auto& a, const auto& b) { return a.name < b.name; });
   merged.elapsed_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   merged.executable = "fathom";

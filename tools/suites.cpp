@@ -31,7 +31,7 @@ constexpr RunSuite suites[] = {
 }  // namespace
 
 bool RunSuite::has(std::string_view group) const {
-  return !group.empty() && std::ranges::find(groups, group) != groups.end();
+  return !group.empty() && std::ranges::count(groups, group) > 0;
 }
 
 std::string RunSuite::group_names() const {
@@ -51,8 +51,8 @@ std::vector<std::string> suite_names() {
 }
 
 const RunSuite* find_run_suite(const std::string& name) {
-  const auto found = std::find_if(std::begin(suites), std::end(suites),
-                                  [&](const RunSuite& suite) { return suite.name == name; });
+  const auto found =
+      std::ranges::find_if(suites, [&](const RunSuite& suite) { return suite.name == name; });
   return found == std::end(suites) ? nullptr : found;
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 void add_recordings(CLI::App& app, std::filesystem::path& folder) {
   path_flag(app, "--recordings", folder,
-            "Cards to compare this one with: a folder like Fathom's recordings (default: "
-            "those that came with Fathom)",
+            "Cards to compare this one with: a folder like Fathom's recordings (default: those "
+            "that came with Fathom)",
             "DIR");
 }
 
@@ -32,9 +32,7 @@ void add_run(CLI::App& app, RunArguments& options) {
             "Folder for document, report and logs; what an earlier run left there is overwritten "
             "(default: fathom-<gpu>-<UTC time>)",
             "DIR");
-  app.add_option("--device", options.device, "CUDA device ordinal")
-      ->check(ordinal())
-      ->type_name("N")
+  checked_flag(app, "--device", options.device, "CUDA device ordinal", ordinal(), "N")
       ->capture_default_str();
   CLI::Option* no_counters =
       app.add_flag("--no-counters", options.no_counters, "Do not collect hardware counters");
@@ -54,15 +52,12 @@ void add_run(CLI::App& app, RunArguments& options) {
       ->needs(no_counters);
   app.add_flag("--no-report", options.no_report, "Write the document only");
   add_recordings(app, options.recordings);
-  app.add_option("--seed", options.seed, "Seed of the random data")
-      ->check(whole_number())
-      ->type_name("N")
+  checked_flag(app, "--seed", options.seed, "Seed of the random data", whole_number(), "N")
       ->capture_default_str();
-  app.add_option("--time-limit", options.time_limit_s,
-                 "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, "
-                 "else 300)")
-      ->check(seconds())
-      ->type_name("SECONDS");
+  checked_flag(
+      app, "--time-limit", options.time_limit_s,
+      "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, else 300)",
+      seconds(), "SECONDS");
   app.footer(
       "Google Benchmark's flags go to every probe: --benchmark_filter=REGEX, "
       "--benchmark_repetitions=N, ...\n\n"

@@ -7,7 +7,6 @@
 #include "fleet/run/claims.h"
 #include "fleet/run/launcher.h"
 #include "fleet/run/measure.h"
-#include "fleet/run/rank.h"
 #include "results/fail.h"
 #include "results/standard_streams.h"
 #include "tools/output_folder.h"

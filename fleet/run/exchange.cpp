@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "results/exit_codes.h"
@@ -25,14 +24,6 @@ void require(int code) {
   _exit(fathom::to_int(fathom::ExitCode::setup_incomplete));
 }
 
-std::string read_all(int descriptor) {
-  std::string text;
-  std::array<char, 4096> block;
-  for (ssize_t n; (n = read(descriptor, block.data(), block.size())) > 0;)
-    text.append(block.data(), static_cast<std::size_t>(n));
-  return text;
-}
-
 /// Open MPI goes on after a comma, MPICH in the next line, and it has tabs.
 std::string library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -46,7 +37,7 @@ std::string library_version() {
 
 }  // namespace
 
-/// The descriptor from which this rank's own words come, without a newline.
+/// What this rank says, without a newline.
 int main(int argc, char** argv) {
   if (argc != 2 || MPI_Init(&argc, &argv) != MPI_SUCCESS) return 1;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -59,7 +50,7 @@ int main(int argc, char** argv) {
   int leader = rank;
   require(MPI_Bcast(&leader, 1, MPI_INT, 0, host));
 
-  std::string own = std::to_string(leader) + ' ' + read_all(std::atoi(argv[1]));
+  std::string own = std::to_string(leader) + ' ' + argv[1];
   int longest = static_cast<int>(own.size()) + 1;
   require(MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
   const auto room = static_cast<std::size_t>(longest);

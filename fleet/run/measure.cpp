@@ -80,7 +80,7 @@ HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, const Fleet
       jobs_(jobs),
       host_(host),
       inbox_(inbox),
-      program_(fs::read_symlink("/proc/self/exe").parent_path() / "fathom") {}
+      program_(executable_folder() / "fathom") {}
 
 void HostMeasurement::run() {
   decide_counters(arguments_, jobs_);

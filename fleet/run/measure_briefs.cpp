@@ -155,13 +155,13 @@ void HostMeasurement::measure_briefs() {
   const std::vector<const HeldRun*> late = wait_for_words(held, inbox_, ready_limit);
   std::vector<BriefRun*> too_late;
   for (BriefRun& run : runs)
-    if (std::ranges::find(late, &run.held) != late.end()) too_late.push_back(&run);
+    if (std::ranges::count(late, &run.held) > 0) too_late.push_back(&run);
   // What becomes ready later would do it beside a measurement.
   if (!stopped()) give_up(too_late);
 
   // Of those that hold a GPU's memory and do nothing.
   const auto beside = [&](const BriefRun& run) {
-    return std::count_if(runs.begin(), runs.end(), [&](BriefRun& other) {
+    return std::ranges::count_if(runs, [&](BriefRun& other) {
       return &other != &run && other.job == run.job && !other.ended &&
              !other.held.child()->try_end();
     });

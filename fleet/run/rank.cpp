@@ -1,5 +1,3 @@
-#include "fleet/run/rank.h"
-
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -8,6 +6,7 @@
 #include <thread>
 
 #include "fleet/run/claims.h"
+#include "fleet/run/launcher.h"
 #include "fleet/run/rank_note.h"
 #include "fleet/run/roll_call.h"
 #include "results/fail.h"
@@ -41,9 +40,9 @@ FileDescriptor claim_for_job(const fs::path& root) {
   return std::move(*claim);
 }
 
-SeenGpus seen_by(GpusQuery& query) {
+SeenGpus seen_gpus() {
   try {
-    return {.gpus = query.answer()};
+    return {.gpus = query_gpus(program_folder())};
   } catch (const Error& error) {
     return {.problem = error.what(), .code = to_int(error.code())};
   }
@@ -83,7 +82,7 @@ class Rank {
 /// Rank 0 chooses the folder, and leaves a note in it by which the others see whether they have the
 /// same.
 std::vector<RankWord> Rank::meet() {
-  RollCall call(launcher_, folder_);
+  require_mpi(launcher_);
   RankWord own{.host = arguments_.host_name, .barrier = host_.barrier.make_own()};
   if (first()) {
     own.run = note_.run = new_run();
@@ -96,13 +95,12 @@ std::vector<RankWord> Rank::meet() {
       own.failure = to_int(error.code());
     }
   }
-  if (!arguments_.replay) {  // while MPI starts
-    GpusQuery query(program_folder());
-    seen_ = seen_by(query);
+  if (!arguments_.replay) {
+    seen_ = seen_gpus();
     for (const VisibleGpu& gpu : seen_->gpus)
       own.gpus.push_back({gpu.uuid, gpu.name.find(" MIG ") != std::string::npos});
   }
-  return call.exchange(own, inbox_);
+  return exchange(launcher_, folder_, own, inbox_);
 }
 
 void Rank::require_shared_storage(bool leader) const {

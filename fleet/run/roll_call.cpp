@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "results/atomic_file.h"
 #include "results/fail.h"
 #include "results/format.h"
+#include "tools/probe_binaries.h"
 
 namespace fathom {
 
@@ -85,6 +85,8 @@ std::string why_none(const SeenGpus& seen, std::size_t ranks) {
                      counted(ranks, "rank"), counted(seen.gpus.size(), "GPU"));
 }
 
+fs::path rank_program() { return executable_folder() / "fathom-fleet-rank"; }
+
 }  // namespace
 
 std::string to_line(const RankWord& word) {
@@ -97,49 +99,40 @@ RankWord parse_word(const std::string& line) {
   return word;
 }
 
-RollCall::RollCall(const Launcher& launcher, const FleetFolder& folder)
-    : launcher_(launcher), folder_(folder), output_(memfd_create("ranks", MFD_CLOEXEC)) {
-  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "fathom-fleet-rank";
-  if (!fs::exists(program))
+void require_mpi(const Launcher& launcher) {
+  if (!fs::exists(rank_program()))
     fail(ExitCode::setup_incomplete,
          "{} started {} ranks, and this Fathom was built without MPI: install libopenmpi-dev (or "
          "libmpich-dev) and build again, start one process a host without a launcher, or give each "
          "`--part` and collect afterwards.",
          launcher.name, launcher.size);
-  int ends[2] = {-1, -1};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw Error(ExitCode::setup_incomplete, "The system has no socket left for a rank.");
-  words_ = FileDescriptor(ends[0]);
-  const FileDescriptor theirs(ends[1]);
-  child_.emplace(ChildStart{
-      program, {std::to_string(theirs.get())}, output_.get(), STDERR_FILENO, {theirs.get()}});
 }
 
-std::vector<RankWord> RollCall::exchange(const RankWord& own, SignalInbox& inbox) {
-  const std::string line = to_line(own);
-  [[maybe_unused]] const auto sent = send(words_.get(), line.data(), line.size(), MSG_NOSIGNAL);
-  words_.close();
-  const SupervisedEnd end = supervise(*child_, inbox, {.limit = patience, .line = {}});
+std::vector<RankWord> exchange(const Launcher& launcher, const FleetFolder& folder,
+                               const RankWord& own, SignalInbox& inbox) {
+  const FileDescriptor output(memfd_create("ranks", MFD_CLOEXEC));
+  ChildProcess child({rank_program(), {to_line(own)}, output.get(), STDERR_FILENO});
+  const SupervisedEnd end = supervise(child, inbox, {.limit = patience, .line = {}});
   if (end.stopped == Stopped::interrupt) throw Error(ExitCode::interrupted, "");
   if (end.stopped == Stopped::time_limit)
     fail_all(
-        launcher_, folder_,
-        fmt::format("Not all ranks came together within {} s: see what the others say, and start "
-                    "again.",
-                    patience.count()));
+        launcher, folder,
+        fmt::format(
+            "Not all ranks came together within {} s: see what the others say, and start again.",
+            patience.count()));
   if (end.end.status == to_int(ExitCode::setup_incomplete))  // it has said why
     throw Error(ExitCode::setup_incomplete, "");
   if (end.end.signal != 0 || end.end.status != 0)
     fail_all(
-        launcher_, folder_,
+        launcher, folder,
         fmt::format(
-            "rank {} of {}: MPI ended with {} before it had connected the ranks. Start it with "
-            "the mpirun of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) "
-            "or --mpi=pmi2 (MPICH); `srun --mpi=list` names those that Slurm has. It works "
-            "without MPI, too: one process a host with --part, then `fathom fleet collect {}`.",
-            launcher_.rank, launcher_.size, end.end.describe(), folder_.root.string()));
+            "rank {} of {}: MPI ended with {} before it had connected the ranks. Start it with the "
+            "mpirun of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) or "
+            "--mpi=pmi2 (MPICH); `srun --mpi=list` names those that Slurm has. It works without "
+            "MPI, too: one process a host with --part, then `fathom fleet collect {}`.",
+            launcher.rank, launcher.size, end.end.describe(), folder.root.string()));
   std::istringstream lines(
-      read_file_up_to(fmt::format("/proc/self/fd/{}", output_.get()), longest_answer));
+      read_file_up_to(fmt::format("/proc/self/fd/{}", output.get()), longest_answer));
   std::string library, each;
   std::getline(lines, library);
   std::vector<RankWord> all;
@@ -147,13 +140,13 @@ std::vector<RankWord> RollCall::exchange(const RankWord& own, SignalInbox& inbox
     if (!each.empty() && std::isdigit(static_cast<unsigned char>(each.front())))
       all.push_back(parse_word(each));
   // A program of another MPI than the launcher's starts as so many jobs of one rank each.
-  if (all.size() != static_cast<std::size_t>(launcher_.size))
+  if (all.size() != static_cast<std::size_t>(launcher.size))
     fail_all(
-        launcher_, folder_,
-        fmt::format("{} started {} ranks, and MPI knows of {}: Fathom was built with {}, so start "
-                    "it with that one's mpirun, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 "
-                    "(MPICH).",
-                    launcher_.name, launcher_.size, all.size(), library));
+        launcher, folder,
+        fmt::format(
+            "{} started {} ranks, and MPI knows of {}: Fathom was built with {}, so start it with "
+            "that one's mpirun, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH).",
+            launcher.name, launcher.size, all.size(), library));
   return all;
 }
 

@@ -24,19 +24,13 @@ struct RankWord {
   int failure = 0;  ///< exit code: there is nowhere to write; 0: there is
 };
 
-/// Tells all ranks what each of them says, by MPI; `own` is completed with the GPUs meanwhile.
-/// Throws Error(setup_incomplete) where they do not come together.
-class RollCall {
- public:
-  RollCall(const Launcher& launcher, const FleetFolder& folder);
-  std::vector<RankWord> exchange(const RankWord& own, SignalInbox& inbox);
+/// Throws Error(setup_incomplete) where Fathom was built without it.
+void require_mpi(const Launcher& launcher);
 
- private:
-  const Launcher& launcher_;
-  const FleetFolder& folder_;
-  FileDescriptor output_, words_;
-  std::optional<ChildProcess> child_;
-};
+/// Tells all ranks what each of them says, by MPI. Throws Error(setup_incomplete) where they do not
+/// come together.
+std::vector<RankWord> exchange(const Launcher& launcher, const FleetFolder& folder,
+                               const RankWord& own, SignalInbox& inbox);
 
 std::string to_line(const RankWord& word);
 /// Reads "<leader> <line>". Throws nlohmann's exceptions for what is none.

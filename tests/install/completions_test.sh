@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Tests of the completions: completions_test.sh SHELL BUILD. Asks a real shell what it would offer.
+# Tests of the completions: completions_test.sh SHELL BIN. Asks a real shell what it would offer.
 # Exit code 77: skipped, with the reason.
 set -euo pipefail
-shell=$1 share=$(realpath "$2")/share
+shell=$1 scripts=$(realpath "$(dirname "$0")/../../tools/completions")
+PATH=$(realpath "$2"):$PATH
 command -v "$shell" >/dev/null || { echo "SKIPPED: there is no $shell" >&2; exit 77; }
 failed=0
 
@@ -38,16 +39,17 @@ offered_by_bash() {
     [[ $2 != *" " ]] || COMP_WORDS+=("")
     COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
     _fathom
-    printf "%s\n" "${COMPREPLY[@]}"' - "$share/bash-completion/completions/fathom" "$1"
+    printf "%s\n" "${COMPREPLY[@]}"' - "$scripts/fathom.bash" "$1"
 }
 
 offered_by_fish() {
-  XDG_DATA_DIRS=$share fish --no-config -c '
+  fish --no-config -c '
     source $argv[1]
-    complete -C $argv[2]' "$share/fish/vendor_completions.d/fathom.fish" "$1" | cut -f 1
+    complete -C $argv[2]' "$scripts/fathom.fish" "$1" | cut -f 1
 }
 
-# zsh completes on a terminal only: this one is its own, and compadd tells what it would add.
+# zsh completes on a terminal only: this one is its own, and compadd tells what it would add. The
+# words waited for are typed with a backslash, so that their echo is none of them.
 offered_by_zsh() {
   zsh -f -c '
     zmodload zsh/zpty
@@ -56,15 +58,15 @@ offered_by_zsh() {
     send "stty -echo; PS1= ; fpath=(${(q)1} \$fpath); autoload -Uz compinit; compinit -u -D"
     send "compadd() { local -a all; builtin compadd -O all \"\$@\"
       print -rl -- \"offer:\"\$^all; builtin compadd \"\$@\" }"
-    send "zstyle \":completion:*\" list-colors \"\"; bindkey \"^I\" complete-word; print ready:"
+    send "zstyle \":completion:*\" list-colors \"\"; bindkey \"^I\" complete-word; print rea\\dy:"
     local out
     zpty -r -m shell out "*ready:*"
     zpty -n -w shell "$2"$'"'\t'"'
     sleep 1
     zpty -n -w shell $'"'\\x15'"'
-    send "print done:"
+    send "print do\\ne:"
     zpty -r -m shell out "*done:*"
-    print -r -- "$out"' - "$share/zsh/site-functions" "$1" |
+    print -r -- "$out"' - "$scripts" "$1" |
     tr -d '\r' | sed -n 's/.*offer:\(..*\)/\1/p' | sort -u
 }
 

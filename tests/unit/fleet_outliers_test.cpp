@@ -5,7 +5,6 @@
 #include <random>
 
 #include "fleet/causes.h"
-#include "fleet/groups.h"
 #include "fleet/outliers.h"
 #include "fleet/report.h"
 #include "results/document_io.h"

@@ -11,7 +11,7 @@
 
 #include "fleet/fleet.h"
 #include "fleet/gpu_summary.h"
-#include "fleet/groups.h"
+#include "fleet/outliers.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "tests/unit/test_folder.h"

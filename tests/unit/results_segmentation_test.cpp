@@ -293,9 +293,6 @@ TEST_CASE("What is no curve is refused", "[segmentation]") {
     CHECK_THROWS_AS(segment(bad), std::invalid_argument);
   }
   SegmentationOptions options;
-  options.min_points = 1;
-  CHECK_THROWS_AS(segment(Points{{1, {1}}}, options), std::invalid_argument);
-  options = {};
   options.resolution = nan;
   CHECK_THROWS_AS(segment(Points{{1, {1}}}, options), std::invalid_argument);
 }

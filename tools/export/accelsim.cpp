@@ -103,8 +103,8 @@ constexpr NotMeasured not_measured[] = {
     {"-gpgpu_n_sub_partition_per_mchannel -gpgpu_l1_banks -gpgpu_shmem_num_banks "
      "-gpgpu_num_reg_banks -gpgpu_cache:il1 -gpgpu_const_cache:l1 -gpgpu_tex_cache:l1",
      "no fact says it"},
-    {"-gpgpu_dram_timing_opt -gpgpu_dram_buswidth -gpgpu_dram_burst_length "
-     "-gpgpu_mem_addr_mapping -gpgpu_memory_partition_indexing",
+    {"-gpgpu_dram_timing_opt -gpgpu_dram_buswidth -gpgpu_dram_burst_length -gpgpu_mem_addr_mapping "
+     "-gpgpu_memory_partition_indexing",
      "no fact says it"},
     {"-gpgpu_TB_launch_latency -gpgpu_pipeline_widths -gpgpu_num_sp_units -gpgpu_num_sfu_units "
      "-gpgpu_num_dp_units -gpgpu_num_int_units -gpgpu_num_tensor_core_units",

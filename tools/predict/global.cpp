@@ -171,7 +171,7 @@ std::uint64_t distinct_bytes(const WarpAccess& access) {
   std::vector<std::uint64_t> addresses;
   for (int lane = 0; lane < warp_size; ++lane)
     if (access.active(lane)) addresses.push_back(access.address[lane]);
-  std::sort(addresses.begin(), addresses.end());
+  std::ranges::sort(addresses);
   const auto distinct = std::unique(addresses.begin(), addresses.end()) - addresses.begin();
   return static_cast<std::uint64_t>(distinct * access.bytes_per_lane);
 }
@@ -265,16 +265,15 @@ void add_flags(CLI::App& app, GlobalFlags& flags) {
        {"--patterns", "--broadcast", "--column", "--row", "--lanes", "--active", "--active-mask",
         "--row-elements", "--padding", "--xor-swizzle", "--first"})
     kernel->excludes(app.get_option(other));
-  app.footer(
-      std::string("The picture shows which lanes touch which sectors of which lines.\n\n") +
-      patterns_help +
-      "Examples:\n"
-      "  fathom predict global load --base 4\n"
-      "  fathom predict global store --bytes 16 --stride 64 --json\n"
-      "  fathom predict global --pattern aos --elements 1000000 --struct-bytes 16 --member-bytes "
-      "4\n"
-      "  fathom predict global --pattern transpose --matrix 4096x4096 --naive\n"
-      "  fathom predict global --patterns accesses.csv > sectors.csv\n");
+  app.footer(std::string("The picture shows which lanes touch which sectors of which lines.\n\n") +
+             patterns_help +
+             "Examples:\n"
+             "  fathom predict global load --base 4\n"
+             "  fathom predict global store --bytes 16 --stride 64 --json\n"
+             "  fathom predict global --pattern aos --elements 1000000 --struct-bytes 16 "
+             "--member-bytes 4\n"
+             "  fathom predict global --pattern transpose --matrix 4096x4096 --naive\n"
+             "  fathom predict global --patterns accesses.csv > sectors.csv\n");
 }
 
 }  // namespace

@@ -61,12 +61,10 @@ std::optional<double> read_share(const Entry& entry) {
 }
 
 bool has_precision(const Entry& entry, const Precision& precision) {
-  return std::any_of(entry.axes.begin(), entry.axes.end(), [&](const auto& axis) {
+  return std::ranges::any_of(entry.axes, [&](const auto& axis) {
     const auto* text = std::get_if<std::string>(&axis.second);
     const bool names_type = axis.first == "type" || axis.first == "precision";
-    return names_type && text &&
-           std::find(precision.spellings.begin(), precision.spellings.end(), *text) !=
-               precision.spellings.end();
+    return names_type && text && std::ranges::count(precision.spellings, *text) > 0;
   });
 }
 

@@ -94,7 +94,7 @@ int width_of(std::string_view field) {
 }
 
 void check_column_count(std::string_view line) {
-  const auto count = std::count(line.begin(), line.end(), ',') + 1;
+  const auto count = std::ranges::count(line, ',') + 1;
   if (count == columns) return;
   throw Mistake{-1, fmt::format("{}, not {} (op, bytes and {} lanes)", counted(count, "column"),
                                 columns, warp_size)};

@@ -125,14 +125,15 @@ ExitCode predict(const PatternFlags& flags) {
 
 void add_flags(CLI::App& app, PatternFlags& flags) {
   add_pattern_flags(app, flags);
-  app.footer(std::string("The picture shows which lane gets its word from which bank in which "
-                         "wavefront.\n\n") +
-             patterns_help +
-             "Examples:\n"
-             "  fathom predict shared load --stride 8\n"
-             "  fathom predict shared load --column 0 --row-elements 32 --padding 1\n"
-             "  fathom predict shared store --bytes 16 --active 0-15 --json\n"
-             "  fathom predict shared --patterns accesses.csv > wavefronts.csv\n");
+  app.footer(
+      std::string(
+          "The picture shows which lane gets its word from which bank in which wavefront.\n\n") +
+      patterns_help +
+      "Examples:\n"
+      "  fathom predict shared load --stride 8\n"
+      "  fathom predict shared load --column 0 --row-elements 32 --padding 1\n"
+      "  fathom predict shared store --bytes 16 --active 0-15 --json\n"
+      "  fathom predict shared --patterns accesses.csv > wavefronts.csv\n");
 }
 
 }  // namespace

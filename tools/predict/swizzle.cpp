@@ -144,10 +144,9 @@ void add_flags(CLI::App& app, SwizzleFlags& flags) {
   word_flag(app, "--element-bytes", flags.tile.element_bytes, "1, 2, 4, 8 or 16",
             {"1", "2", "4", "8", "16"}, "N")
       ->capture_default_str();
-  app.add_option(
-         "--access", flags.accesses,
-         "What warps do, OP:ORDER:BYTES a lane, several times; ORDER is row, column or lanes "
-         "as 8x4 (default: store:row and load:column of an element)")
+  app.add_option("--access", flags.accesses,
+                 "What warps do, OP:ORDER:BYTES a lane, several times; ORDER is row, column or "
+                 "lanes as 8x4 (default: store:row and load:column of an element)")
       ->type_name("ACCESS");
   number_flag(app, "--top", flags.top, "Layouts to show", 1, 1000)->capture_default_str();
   app.add_flag("--json", flags.json, "Print the layouts as JSON");

@@ -105,10 +105,9 @@ Transformer model_of(const TransformerArguments& a) {
                 "--active-experts.");
   if (shaped) return transformer_of_shape(merged(a));
   if (a.parameters > 0) return transformer_of_size(a.parameters, a.active);
-  throw Error(
-      ExitCode::bad_input,
-      "Nothing to predict: give a model's config.json (--config FILE), its shape (--layers, "
-      "--hidden, ...), or its size (--params 8B).");
+  throw Error(ExitCode::bad_input,
+              "Nothing to predict: give a model's config.json (--config FILE), its shape "
+              "(--layers, --hidden, ...), or its size (--params 8B).");
 }
 
 /// The peak of the precision asked for, or of the weights' own; where the GPU lacks that, or has

@@ -117,7 +117,7 @@ TransformerShape shape_of(const Config& config) {
   if (family == "gpt2") return gpt2_shape(config);
   static const std::vector<std::string> families{"gpt2",  "llama",     "mistral", "mixtral",
                                                  "qwen2", "qwen2_moe", "qwen3",   "qwen3_moe"};
-  if (std::find(families.begin(), families.end(), family) == families.end())
+  if (std::ranges::count(families, family) == 0)
     config.refuse(
         fmt::format("its model_type `{}` is none of {}: give --layers, --hidden, ... instead",
                     family, fmt::join(families, ", ")));

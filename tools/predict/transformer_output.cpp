@@ -83,8 +83,7 @@ void print_phase(const char* name, const PhaseBound& phase) {
              format_time(phase.memory_seconds), format_time(phase.compute_seconds));
   if (phase.communication_seconds)
     fmt::print(
-        "  {:<8} not counted: all-reduces between the GPUs, at least {} if nothing hides "
-        "them\n",
+        "  {:<8} not counted: all-reduces between the GPUs, at least {} if nothing hides them\n",
         "", format_time(*phase.communication_seconds));
 }
 

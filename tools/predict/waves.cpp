@@ -87,8 +87,8 @@ ExitCode predict_grid(const WaveArguments& arguments) {
   const Waves w = waves(grid);
   std::optional<double> seconds;
   if (arguments.wave_time > 0)
-    seconds = expected_seconds(grid, arguments.wave_time, cost_of(arguments.cost),
-                               arguments.overhead);
+    seconds =
+        expected_seconds(grid, arguments.wave_time, cost_of(arguments.cost), arguments.overhead);
   if (arguments.json) {
     Json document{{"blocks", grid.blocks},
                   {"blocks_per_sm", grid.blocks_per_sm},
@@ -202,22 +202,18 @@ void add_flags(CLI::App& app, WaveArguments& arguments) {
                           "SMs of the GPU, instead of --gpu or --result", 1, 1 << 16);
   add_machine_flags(app, arguments.machine);
   sms->excludes(app.get_option("--gpu"))->excludes(app.get_option("--result"));
-  auto* wave_time =
-      app.add_option("--wave-time", arguments.wave_time,
-                     "Seconds that a full wave of --blocks takes: predicts the grid's")
-          ->check(seconds())
-          ->type_name("SECONDS")
-          ->needs(blocks);
-  app.add_option("--overhead", arguments.overhead, "Seconds of the launch itself")
-      ->check(seconds())
-      ->type_name("SECONDS")
+  auto* wave_time = checked_flag(app, "--wave-time", arguments.wave_time,
+                                 "Seconds that a full wave of --blocks takes: predicts the grid's",
+                                 seconds(), "SECONDS")
+                        ->needs(blocks);
+  checked_flag(app, "--overhead", arguments.overhead, "Seconds of the launch itself", seconds(),
+               "SECONDS")
       ->needs(wave_time);
-  arguments.given_cost =
-      word_flag(app, "--cost", arguments.cost,
-                "How fast blocks are that share an SM: latency (each as alone) or throughput (they "
-                "share it)",
-                {"latency", "throughput"}, "WORD")
-          ->capture_default_str();
+  arguments.given_cost = word_flag(app, "--cost", arguments.cost,
+                                   "How fast blocks are that share an SM: latency (each as alone) "
+                                   "or throughput (they share it)",
+                                   {"latency", "throughput"}, "WORD")
+                             ->capture_default_str();
   number_flag(app, "--sweep", arguments.sweep,
               "Also m below, at and above N multiples of the tile around M", 1, 1000)
       ->needs(product);
