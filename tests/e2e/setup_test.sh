@@ -280,8 +280,8 @@ case_a_full_disk_is_said_first() {
   expect_sentence "has 12 MB left, and this build takes up to" fathom run
   program df 'printf "Filesystem 1M Used Available Use Mounted\n/dev/sda 9 8 99999 9%% /\n"'
   make_script "$scratch/output" 'echo "fatal error: a.o: No space left on device"; exit 1'
-  expect_saying 23 "fathom: the disk under $scratch/build is full: make room and start again, which \
-goes on from here, or name another folder with --build-dir DIR" fathom run
+  expect_saying 23 "fathom: the disk under $scratch/build is full: make room and start again, \
+which goes on from here, or name another folder with --build-dir DIR" fathom run
 }
 
 case_unwritable_build_folder() {
