@@ -109,43 +109,17 @@ def document(tool, run):
     began, programs = run
     date = datetime.datetime.fromtimestamp(1_760_000_000 + began, datetime.timezone.utc).isoformat()
     if tool == "hyperfine":
-        return {
-            "results": [
-                {
-                    "command": name,
-                    "median": statistics.median(s),
-                    "times": s,
-                    "exit_codes": [0] * len(s),
-                }
-                for name, s in programs.items()
-            ]
-        }
+        return {"results": [{"command": name, "median": statistics.median(s), "times": s,
+                             "exit_codes": [0] * len(s)} for name, s in programs.items()]}
     if tool == "pytest-benchmark":
-        return {
-            "machine_info": {"node": "study"},
-            "datetime": date,
-            "benchmarks": [
-                {
-                    "fullname": name,
-                    "stats": {"median": statistics.median(s), "total": sum(s), "data": s},
-                }
-                for name, s in programs.items()
-            ],
-        }
-    return {
-        "context": {"date": date, "host_name": "study", "num_cpus": 2},
-        "benchmarks": [
-            {
-                "name": name,
-                "run_type": "iteration",
-                "real_time": sample * 1e6,
-                "cpu_time": sample * 1e6,
-                "time_unit": "us",
-            }
-            for name, s in programs.items()
-            for sample in s
-        ],
-    }
+        return {"machine_info": {"node": "study"}, "datetime": date, "benchmarks": [
+            {"fullname": name,
+             "stats": {"median": statistics.median(s), "total": sum(s), "data": s}}
+            for name, s in programs.items()]}
+    return {"context": {"date": date, "host_name": "study", "num_cpus": 2}, "benchmarks": [
+        {"name": name, "run_type": "iteration", "real_time": sample * 1e6,
+         "cpu_time": sample * 1e6, "time_unit": "us"}
+        for name, s in programs.items() for sample in s]}
 
 
 def write(path, tool, run):

@@ -80,23 +80,21 @@ TEST_CASE("fathom check decides on 2,000 metrics against 30 runs in 300 ms and 2
   CHECK(best < 3);
 #endif
   // The most memory that it held at once, by its own account at its end.
-  const auto measured = run_and_capture(
-      "/bin/sh",
-      {"-c",
-       "\"$@\" >/dev/null & child=$!; most=0; "
-       "while size=$(grep VmHWM /proc/$child/status 2>/dev/null | tr -cd 0-9) && [ -n \"$size\" ]; "
-       "do most=$size; done; wait $child && echo $most",
-       "sh", FATHOM_PROGRAM, "check", file.string(), "--baseline", baseline},
-      std::chrono::seconds(60));
-  INFO(measured.errors);
-  REQUIRE(code(measured) == 0);
+  const CapturedRun measured = expect(
+      0, run_and_capture("/bin/sh",
+                         {"-c",
+                          "\"$@\" >/dev/null & child=$!; most=0; "
+                          "while size=$(grep VmHWM /proc/$child/status 2>/dev/null | tr -cd 0-9) "
+                          "&& [ -n \"$size\" ]; "
+                          "do most=$size; done; wait $child && echo $most",
+                          "sh", FATHOM_PROGRAM, "check", file.string(), "--baseline", baseline},
+                         std::chrono::seconds(60)));
   const int most_kib = std::stoi(measured.output);
   CHECK(most_kib > 20 * 1024);
   CHECK(most_kib < 200 * 1024);
   // Where memory is short it says so.
-  const auto short_of_it = within(100, {"check", file.string(), "--baseline", baseline});
-  CHECK(code(short_of_it) == 2);
-  CHECK(short_of_it.errors.find("too little memory") != std::string::npos);
+  expect(2, within(100, {"check", file.string(), "--baseline", baseline}))
+      .complains("too little memory");
 }
 
 TEST_CASE("A file of a gigabyte is refused without reading it") {
@@ -104,14 +102,12 @@ TEST_CASE("A file of a gigabyte is refused without reading it") {
   const fs::path file = sandbox.folder() / "huge.json";
   write_text(file, "{");
   fs::resize_file(file, std::uintmax_t{1} << 30);
-  const auto refused = within(100, {"check", file.string(), "--baseline", "baseline"});
-  CHECK(code(refused) == 2);
-  CHECK(refused.errors.find("is larger than 64 MiB") != std::string::npos);
-  CHECK(std::count(refused.errors.begin(), refused.errors.end(), '\n') == 1);
+  expect(2, within(100, {"check", file.string(), "--baseline", "baseline"}))
+      .complains("is larger than 64 MiB")
+      .one_line();
   const std::string leaves_it = "truncate -s 1G {out}";
-  const auto round = within(100, {"check", "--base", leaves_it, "--head", leaves_it});
-  CHECK(code(round) == 2);
-  CHECK(round.errors.find("is larger than 64 MiB") != std::string::npos);
+  expect(2, within(100, {"check", "--base", leaves_it, "--head", leaves_it}))
+      .complains("is larger than 64 MiB");
 }
 
 TEST_CASE("The largest file that is read costs bounded memory, whatever is in it") {
@@ -121,14 +117,12 @@ TEST_CASE("The largest file that is read costs bounded memory, whatever is in it
     std::string text = "{\"context\": {}, \"benchmarks\": [";
     while (text.size() + piece.size() + end.size() <= gate::largest_result) text += piece;
     write_text(file, text + end);
-    const auto refused = within(1400, {"check", file.string(), "--baseline", "baseline"});
-    CHECK(code(refused) == 2);
-    CHECK(std::count(refused.errors.begin(), refused.errors.end(), '\n') == 1);
+    const CapturedRun refused =
+        expect(2, within(1400, {"check", file.string(), "--baseline", "baseline"})).one_line();
     return refused.errors;
   };
   // The most values; cut off, which the slower parser tells; and the most metrics.
-  CHECK(check_filled("0,", "0]}").find("more than 200000 rows") != std::string::npos);
-  CHECK(check_filled("{\"a\":0},", "").find("is not JSON at line 1") != std::string::npos);
-  CHECK(check_filled("{\"name\":\"a\",\"real_time\":1},", "{}]}").find("more than 200000 rows") !=
-        std::string::npos);
+  has(check_filled("0,", "0]}"), "more than 200000 rows");
+  has(check_filled("{\"a\":0},", ""), "is not JSON at line 1");
+  has(check_filled("{\"name\":\"a\",\"real_time\":1},", "{}]}"), "more than 200000 rows");
 }

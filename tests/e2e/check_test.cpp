@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
 
@@ -10,14 +9,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A Google Benchmark file of one benchmark that took so many nanoseconds.
-std::string benchmark_file(const std::string& nanoseconds) {
-  return "{\"context\": {\"date\": \"2026-11-21T12:00:00+00:00\", \"host_name\": \"h\"}, "
-         "\"benchmarks\": [{\"name\": \"BM_Sort\", \"real_time\": " +
-         nanoseconds + ", \"time_unit\": \"ns\"}]}\n";
-}
+/// By a command that leaves this file of the sandbox's folder as its result.
+std::string copying(const std::string& file) { return "cp " + file + " {out}"; }
 
-std::string copying(const fs::path& file) { return "cp " + file.string() + " {out}"; }
+CapturedRun check(Sandbox& sandbox, const std::string& base, const std::string& head,
+                  std::vector<std::string> more = {}) {
+  more.insert(more.begin(), {"check", "--base", base, "--head", head});
+  return sandbox.fathom(more);
+}
+CapturedRun check_file(Sandbox& sandbox, const std::string& base, const std::string& head,
+                       std::vector<std::string> more = {}) {
+  return check(sandbox, copying(base), copying(head), std::move(more));
+}
 
 /// With a result and a baseline's folder.
 class Stored : public Sandbox {
@@ -37,84 +40,59 @@ class Stored : public Sandbox {
   }
 };
 
-bool says(const CapturedRun& run, const std::string& text) {
-  return run.output.find(text) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("fathom check compares two commands and ends as it says") {
   Sandbox sandbox({});
-  const fs::path slow = sandbox.folder() / "slow.json", fast = sandbox.folder() / "fast.json";
-  write_text(slow, benchmark_file("1050"));
-  write_text(fast, benchmark_file("1000"));
-  const auto same = sandbox.fathom({"check", "--base", copying(fast), "--head", copying(fast)});
-  CHECK(code(same) == 0);
-  CHECK(first_line(same.output) == "PASS: 1 metric, no regression");
-  CHECK(says(same, "\n1 metric: 1 unchanged\n"));
+  write_text(sandbox.folder() / "slow", benchmark_file("1050"));
+  write_text(sandbox.folder() / "fast", benchmark_file("1000"));
+  expect(0, check_file(sandbox, "fast", "fast"))
+      .first_line("PASS: 1 metric, no regression")
+      .says("\n1 metric: 1 unchanged\n");
   const fs::path junit = sandbox.folder() / "check.xml", summary = sandbox.folder() / "step.md";
   sandbox.set("GITHUB_STEP_SUMMARY", summary.string());
-  const auto worse = sandbox.fathom({"check", "--base", copying(fast), "--head", copying(slow),
-                                     "--junit", junit.string(), "--github"});
-  CHECK(code(worse) == 1);
-  CHECK(worse.errors.find(", 1 metric again)") != std::string::npos);
-  CHECK(says(worse, "::error title=Regression::BM_Sort: 1 us to 1.05 us"));
-  CHECK(read_text(junit).find("<failure ") != std::string::npos);
-  CHECK(read_text(summary).find("regression") != std::string::npos);
-  const auto better = sandbox.fathom({"check", "--base", copying(slow), "--head", copying(fast)});
-  CHECK(code(better) == 0);
-  CHECK(says(better, "improved"));
-  const fs::path rules = sandbox.folder() / "rules.toml";
-  write_text(rules, "[[metric]]\nname = \"BM_*\"\nthreshold = 0.1\nreason = \"known\"\n");
-  CHECK(code(sandbox.fathom({"check", "--base", copying(fast), "--head", copying(slow), "--config",
-                             rules.string()})) == 0);
+  expect(1, check_file(sandbox, "fast", "slow", {"--junit", junit.string(), "--github"}))
+      .complains(", 1 metric again)")
+      .says("::error title=Regression::BM_Sort: 1 us to 1.05 us");
+  has(read_text(junit), "<failure ");
+  has(read_text(summary), "regression");
+  expect(0, check_file(sandbox, "slow", "fast")).says("improved");
+  write_text(sandbox.folder() / "rules.toml",
+             "[[metric]]\nname = \"BM_*\"\nthreshold = 0.1\nreason = \"known\"\n");
+  expect(0, check_file(sandbox, "fast", "slow", {"--config", "rules.toml"}));
 }
 
 TEST_CASE("fathom check against a baseline: too few, enough, worse, lost, another machine") {
   Stored stored;
   write_text(stored.file, benchmark_file("1000"));
-  const auto none = stored.check();
-  CHECK(code(none) == 3);
-  CHECK(says(none, "has no run yet: there is no such folder"));
+  expect(3, stored.check()).says("has no run yet: there is no such folder");
   for (const char* time : {"1000", "1001", "999", "1002", "998", "1000.5"})
-    CHECK(code(stored.add(time)) == 0);
-  CHECK(says(stored.fathom({"baseline", "list", "--baseline", stored.baseline}), "6 runs"));
-  CHECK(code(stored.check()) == 0);
-  const auto twice = stored.check({stored.file.string()});
-  CHECK(code(twice) == 2);
-  CHECK(twice.errors.find("is given twice") != std::string::npos);
+    expect(0, stored.add(time));
+  expect(0, stored.fathom({"baseline", "list", "--baseline", stored.baseline})).says("6 runs");
+  expect(0, stored.check());
+  expect(2, stored.check({stored.file.string()})).complains("is given twice");
   write_text(stored.file, benchmark_file("1100"));
-  const auto single = stored.check();
-  CHECK(code(single) == 3);
-  CHECK(says(single, "give 2 more of the same commit"));
+  expect(3, stored.check()).says("give 2 more of the same commit");
   std::vector<std::string> more;
   for (const char* time : {"1101", "1099"}) {
     more.push_back((stored.folder() / (std::string(time) + ".json")).string());
     write_text(more.back(), benchmark_file(time));
   }
-  const auto slower = stored.check(more);
-  CHECK(code(slower) == 1);
-  CHECK(first_line(slower.output) == "FAIL: 1 regression");
-  CHECK(code(stored.add()) == 0);
-  const auto added = stored.check();
-  CHECK(code(added) == 3);
-  CHECK(says(added, "has what is checked itself, which was left out (1 run)"));
+  expect(1, stored.check(more)).first_line("FAIL: 1 regression");
+  expect(0, stored.add());
+  expect(3, stored.check()).says("has what is checked itself, which was left out (1 run)");
   std::string other = benchmark_file("1000");
   write_text(stored.file, other.replace(other.find("\"h\""), 3, "\"i\""));
-  const auto refused = stored.check();
-  CHECK(code(refused) == 3);
-  CHECK(says(refused, "host_name: h and i"));
-  const auto mixed = stored.check({more.front()});
-  CHECK(code(mixed) == 3);
-  CHECK(says(mixed, "not all of the results are of one thing: different host_name: i and h"));
+  expect(3, stored.check()).says("host_name: h and i");
+  expect(3, stored.check({more.front()}))
+      .says("not all of the results are of one thing: different host_name: i and h");
   other = benchmark_file("1000");
   write_text(stored.file, other.replace(other.find("BM_Sort"), 7, "BM_Else"));
-  CHECK(code(stored.check()) == 4);
-  CHECK(code(stored.fathom({"history", stored.baseline, "--out", stored.out().string()})) == 0);
+  expect(4, stored.check());
+  expect(0, stored.fathom({"history", stored.baseline, "--out", stored.out().string()}));
   CHECK(fs::exists(stored.out() / "README.md"));
   CHECK(fs::exists(stored.out() / "index.html"));
-  CHECK(code(stored.fathom({"baseline", "prune", "--baseline", stored.baseline, "--keep", "5"})) ==
-        0);
+  expect(0, stored.fathom({"baseline", "prune", "--baseline", stored.baseline, "--keep", "5"}));
 }
 
 TEST_CASE("fathom check compares ratios across machines, where that is asked for") {
@@ -123,16 +101,14 @@ TEST_CASE("fathom check compares ratios across machines, where that is asked for
   for (int i = 0; i < 5; ++i) {
     run.date = "2026-11-2" + std::to_string(i) + "T00:00:00Z";
     write_document(run, stored.file);
-    CHECK(code(stored.add()) == 0);
+    expect(0, stored.add());
   }
   run.fingerprint.gpu_uuid_hash = "another card";
   run.fingerprint.driver = "590";
   run.date = "2026-11-26T00:00:00Z";
   write_document(run, stored.file);
-  CHECK(code(stored.check()) == 3);
-  const auto same = stored.check({"--ratios-only"});
-  CHECK(code(same) == 0);
-  CHECK_FALSE(says(same, " vs "));  // nothing to tell of any
+  expect(3, stored.check());
+  expect(0, stored.check({"--ratios-only"})).never_says(" vs ");  // nothing to tell of any
   for (Entry& entry : run.entries)
     for (Opponent& opponent : entry.opponents)
       if (opponent.ratio) *opponent.ratio *= 0.9;
@@ -142,10 +118,8 @@ TEST_CASE("fathom check compares ratios across machines, where that is asked for
     more.push_back((stored.folder() / name).string());
     write_document(run, more.back());
   }
-  const auto slower = stored.check(more);
-  CHECK(code(slower) == 1);
-  CHECK(says(slower, " vs "));
-  CHECK(code(stored.fathom({"check", "--base", "true", "--head", "true", "--ratios-only"})) == 2);
+  expect(1, stored.check(more)).says(" vs ");
+  expect(2, check(stored, "true", "true", {"--ratios-only"}));
 }
 
 TEST_CASE("fathom check never passes a replay, and bad input is one sentence and code 2") {
@@ -153,20 +127,16 @@ TEST_CASE("fathom check never passes a replay, and bad input is one sentence and
   Document replay = read_document(FATHOM_RECORDING_FILE);
   replay.source = Source::replay;
   write_document(replay, sandbox.file);
-  const auto replayed = sandbox.check();
-  CHECK(code(replayed) == 3);
-  CHECK(says(replayed, "is a replay"));
-  CHECK(code(sandbox.add()) == 2);
+  expect(3, sandbox.check()).says("is a replay");
+  expect(2, sandbox.add());
   for (const std::string text : {"", "{", "[[[[", "{\"context\": {}, \"benchmarks\": [{}]}"}) {
     write_text(sandbox.file, text);
-    const auto bad = sandbox.check();
-    CHECK(code(bad) == 2);
-    CHECK(std::count(bad.errors.begin(), bad.errors.end(), '\n') == 1);
+    expect(2, sandbox.check()).one_line();
   }
-  CHECK(code(sandbox.fathom({"check"})) == 2);
-  CHECK(code(sandbox.fathom({"check", "--base", "true", "--head", "true"})) == 2);
-  CHECK(code(sandbox.fathom({"check", "--base", "exit 9", "--head", "exit 9"})) == 3);
-  CHECK(code(sandbox.fathom({"baseline", "lsit"})) == 2);
+  expect(2, sandbox.fathom({"check"}));
+  expect(2, check(sandbox, "true", "true"));
+  expect(3, check(sandbox, "exit 9", "exit 9"));
+  expect(2, sandbox.fathom({"baseline", "lsit"}));
 }
 
 TEST_CASE(
@@ -178,60 +148,49 @@ TEST_CASE(
   const auto check = [&](const std::string& command, std::vector<std::string> more = {}) {
     for (const fs::path& file : {junit, markdown, json}) write_text(file, "of an earlier check");
     write_text(step, "");
-    std::vector<std::string> all{"check",           "--base",  command,        "--head",
-                                 command,           "--junit", junit.string(), "--markdown",
-                                 markdown.string(), "--json",  json.string(),  "--github"};
-    all.insert(all.end(), more.begin(), more.end());
-    return sandbox.fathom(all);
+    more.insert(more.end(), {"--junit", junit.string(), "--markdown", markdown.string(), "--json",
+                             json.string(), "--github"});
+    return ::check(sandbox, command, command, more);
   };
   const auto everywhere = [&](const std::string& text) {
     for (const fs::path& file : {junit, markdown, json}) {
-      CHECK(read_text(file).find(text) != std::string::npos);
+      has(read_text(file), text);
       CHECK(read_text(file).find("of an earlier check") == std::string::npos);
     }
   };
-  const auto failed = check("echo why >&2; exit 9");
-  CHECK(code(failed) == 3);
-  CHECK(first_line(failed.output).find("INCONCLUSIVE: Round 1 of --") == 0);
-  CHECK(says(failed, "\n::warning title=Inconclusive::Round 1 of --"));
+  expect(3, check("echo why >&2; exit 9"))
+      .starts("INCONCLUSIVE: Round 1 of --")
+      .says("\n::warning title=Inconclusive::Round 1 of --");
   everywhere("ended with exit status 9; its last words: why.");
-  CHECK(read_text(step).find("exit status 9") != std::string::npos);
-  CHECK(read_text(json).find("\"exit_code\": 3") != std::string::npos);
+  has(read_text(step), "exit status 9");
+  has(read_text(json), "\"exit_code\": 3");
   // The words stay what they are.
-  const auto let_pass = check("exit 9", {"--inconclusive-passes"});
-  CHECK(code(let_pass) == 0);
-  CHECK(first_line(let_pass.output).find("INCONCLUSIVE: ") == 0);
+  expect(0, check("exit 9", {"--inconclusive-passes"})).starts("INCONCLUSIVE: ");
   everywhere("exit status 9");
-  const auto no_result = check("true", {"--inconclusive-passes"});
-  CHECK(code(no_result) == 2);
-  CHECK(no_result.errors.find("left no result") != std::string::npos);
+  expect(2, check("true", {"--inconclusive-passes"})).complains("left no result");
   everywhere("left no result");
-  CHECK(read_text(json).find("\"exit_code\": 2") != std::string::npos);
+  has(read_text(json), "\"exit_code\": 2");
   check("kill -9 $PPID");
   everywhere("the check has not ended");
 }
 
 TEST_CASE("fathom check fails for a head that cannot run, and for commands that there are not") {
   Sandbox sandbox({});
-  const fs::path fast = sandbox.folder() / "fast.json", junit = sandbox.folder() / "check.xml";
-  write_text(fast, benchmark_file("1000"));
+  const fs::path junit = sandbox.folder() / "check.xml";
+  write_text(sandbox.folder() / "fast", benchmark_file("1000"));
   const auto check = [&](const std::string& base, const std::string& head) {
-    return sandbox.fathom(
-        {"check", "--base", base, "--head", head, "--junit", junit.string(), "--github"});
+    return ::check(sandbox, base, head, {"--junit", junit.string(), "--github"});
   };
-  const auto broken = check(copying(fast), "echo 'of no use.' >&2; exit 9");
-  CHECK(code(broken) == 4);
-  CHECK(says(broken, "failed again after a round of --base"));
-  CHECK(says(broken, "::error title=Missing metric::BM_Sort: the head's rounds fail: Round "));
-  CHECK(read_text(junit).find("<failure ") != std::string::npos);
-  CHECK(read_text(junit).find("its last words: of no use.") != std::string::npos);
+  expect(4, check(copying("fast"), "echo 'of no use.' >&2; exit 9"))
+      .says("failed again after a round of --base",
+            "::error title=Missing metric::BM_Sort: the head's rounds fail: Round ");
+  has(read_text(junit), "<failure ", "its last words: of no use.");
   for (const char* missing : {"no-such-build", "./no-such-program {out}"}) {
-    for (const std::string& base : {copying(fast), std::string(missing)}) {
-      const auto mistyped = check(base, missing);
-      CHECK(code(mistyped) == 2);
-      CHECK(mistyped.errors.find("exit status 127") != std::string::npos);
-      CHECK(says(mistyped, "::error title=Check ended::Round "));
-      CHECK(read_text(junit).find("type=\"ended\"") != std::string::npos);
+    for (const std::string& base : {copying("fast"), std::string(missing)}) {
+      expect(2, check(base, missing))
+          .complains("exit status 127")
+          .says("::error title=Check ended::Round ");
+      has(read_text(junit), "type=\"ended\"");
     }
   }
 }
@@ -240,51 +199,34 @@ TEST_CASE("fathom check measures nothing for a file that cannot be written") {
   Sandbox sandbox({});
   const fs::path began = sandbox.folder() / "began", nowhere = sandbox.folder() / "none" / "file";
   for (const char* flag : {"--junit", "--markdown", "--json"}) {
-    const auto check = sandbox.fathom({"check", "--base", "touch " + began.string(), "--head",
-                                       "touch " + began.string(), flag, nowhere.string()});
-    CHECK(code(check) == 10);
+    expect(10, check(sandbox, "touch began", "touch began", {flag, nowhere.string()}));
     CHECK(!fs::exists(began));
   }
   sandbox.set("GITHUB_STEP_SUMMARY", nowhere.string());
-  CHECK(code(sandbox.fathom(
-            {"check", "--base", "touch " + began.string(), "--head", "true", "--github"})) == 10);
+  expect(10, check(sandbox, "touch began", "true", {"--github"}));
   CHECK(!fs::exists(began));
 }
 
 TEST_CASE("fathom check does not mix its rounds with those of an earlier check") {
   Sandbox sandbox({});
-  const fs::path file = sandbox.folder() / "result.json";
-  write_text(file, benchmark_file("1000"));
-  const auto check = [&] {
-    return sandbox.fathom({"check", "--base", copying(file), "--head", copying(file), "--keep",
-                           sandbox.out().string()});
+  write_text(sandbox.folder() / "result", benchmark_file("1000"));
+  const auto keeping = [&](const std::string& place) {
+    return check_file(sandbox, "result", "result", {"--keep", place});
   };
-  CHECK(code(check()) == 0);
-  const auto again = check();
-  CHECK(code(again) == 2);
-  CHECK(again.errors.find("holds rounds of an earlier check") != std::string::npos);
-  const auto nowhere = sandbox.fathom(
-      {"check", "--base", copying(file), "--head", copying(file), "--keep", file.string()});
-  CHECK(code(nowhere) == 10);
-  CHECK(nowhere.errors.find("choose another with --keep") != std::string::npos);
+  expect(0, keeping("out"));
+  expect(2, keeping("out")).complains("holds rounds of an earlier check");
+  expect(10, keeping("result")).complains("choose another with --keep");
 }
 
 TEST_CASE("fathom check ends within its time limit") {
   Sandbox sandbox({});
-  const fs::path file = sandbox.folder() / "result.json";
-  write_text(file, benchmark_file("1000"));
+  write_text(sandbox.folder() / "result", benchmark_file("1000"));
   const auto check = [&](const std::string& command) {
-    return sandbox.fathom({"check", "--base", command, "--head", command, "--time-limit", "1.5"});
+    return ::check(sandbox, command, command, {"--time-limit", "1.5"});
   };
-  const auto slow = check("sleep 0.8; " + copying(file));
-  CHECK(code(slow) == 3);
-  CHECK(says(slow, "1 of the first 4 rounds took"));
-  const auto hanging = check("sleep 60");
-  CHECK(code(hanging) == 3);
-  CHECK(says(hanging, "Round 1 of --"));
-  CHECK(
-      hanging.output.find("was ended after 1.5 s, the lesser of --round-limit and --time-limit") !=
-      std::string::npos);
+  expect(3, check("sleep 0.8; " + copying("result"))).says("1 of the first 4 rounds took");
+  expect(3, check("sleep 60"))
+      .says("Round 1 of --", "was ended after 1.5 s, the lesser of --round-limit and --time-limit");
 }
 
 TEST_CASE("What documents and logs hold is no command for a CI server") {
@@ -304,21 +246,17 @@ TEST_CASE("What documents and logs hold is no command for a CI server") {
   harmless(sandbox.fathom({"baseline", "list", "--baseline", sandbox.baseline}));
   harmless(sandbox.fathom({"history", sandbox.baseline}));
   write_text(sandbox.file, benchmark_file("1000"));
-  const auto refused = sandbox.check({"--github"});
-  CHECK(code(refused) == 3);
-  CHECK(says(refused, "host_name"));
+  const CapturedRun refused = expect(3, sandbox.check({"--github"})).says("host_name");
   harmless(refused);
   const std::string says = "printf 'a\\033[31m##[group]' >&2; ";
   for (const char* end : {"exit 9", "true"})
-    harmless(sandbox.fathom({"check", "--base", says + end, "--head", says + end, "--github"}));
+    harmless(check(sandbox, says + end, says + end, {"--github"}));
 }
 
 TEST_CASE("Of ratios alone nothing else is asked, and of files nothing that is for commands") {
   Stored sandbox;
-  CHECK(code(sandbox.add("1000")) == 0);
-  const auto none = sandbox.check({"--ratios-only"});
-  CHECK(code(none) == 2);
-  CHECK(none.errors.find("has no ratio to an opponent") != std::string::npos);
+  expect(0, sandbox.add("1000"));
+  expect(2, sandbox.check({"--ratios-only"})).complains("has no ratio to an opponent");
   // Of another suite: of the identity that ratios have, and no more.
   Document recording = read_document(FATHOM_RECORDING_FILE);
   recording.source = Source::measured;
@@ -326,46 +264,30 @@ TEST_CASE("Of ratios alone nothing else is asked, and of files nothing that is f
   const fs::path other = sandbox.folder() / "other.json";
   write_document(recording, other);
   const std::string ratios = (sandbox.folder() / "ratios").string();
-  CHECK(code(sandbox.fathom({"baseline", "add", FATHOM_RECORDING_FILE, "--baseline", ratios})) ==
-        0);
-  const auto refused =
-      sandbox.fathom({"check", other.string(), "--baseline", ratios, "--ratios-only"});
-  CHECK(code(refused) == 3);
-  CHECK(says(refused, "different suite: "));
-  CHECK_FALSE(says(refused, "not known"));
+  expect(0, sandbox.fathom({"baseline", "add", FATHOM_RECORDING_FILE, "--baseline", ratios}));
+  expect(3, sandbox.fathom({"check", other.string(), "--baseline", ratios, "--ratios-only"}))
+      .says("different suite: ")
+      .never_says("not known");
   for (const char* flag : {"--rounds", "--seed", "--time-limit"}) {
-    const auto useless = sandbox.check({flag, "4"});
-    CHECK(code(useless) == 2);
-    CHECK(useless.errors.find(std::string(flag) + " is for --base and --head") !=
-          std::string::npos);
+    expect(2, sandbox.check({flag, "4"}))
+        .complains(std::string(flag) + " is for --base and --head");
   }
 }
 
 TEST_CASE("One file that is no run blocks the decision, and prune alone removes it") {
   Stored stored;
-  for (const char* time : {"1000", "1001", "999", "1002", "998"})
-    CHECK(code(stored.add(time)) == 0);
+  for (const char* time : {"1000", "1001", "999", "1002", "998"}) expect(0, stored.add(time));
   write_text(fs::directory_iterator(stored.baseline)->path() / "2026-0123456789abcdef.json",
              "{\"fathom_baseline\": 1, ");
-  const auto more = stored.add("1000.5");
-  CHECK(code(more) == 0);
-  CHECK(says(more, "1 metric; 7 runs of this identity"));
-  const auto refused = stored.check();
-  CHECK(code(refused) == 2);
-  CHECK(refused.errors.find("2026-0123456789abcdef.json") != std::string::npos);
+  expect(0, stored.add("1000.5")).says("1 metric; 7 runs of this identity");
+  expect(2, stored.check()).complains("2026-0123456789abcdef.json");
   for (const auto& told : {stored.fathom({"baseline", "list", "--baseline", stored.baseline}),
-                           stored.fathom({"history", stored.baseline})}) {
-    CHECK(code(told) == 0);
-    CHECK(says(told, "2026-0123456789abcdef.json"));
-    CHECK(says(told, "6 runs"));
-  }
+                           stored.fathom({"history", stored.baseline})})
+    expect(0, told).says("2026-0123456789abcdef.json", "6 runs");
   // As the refusal says.
-  const auto pruned = stored.fathom({"baseline", "prune", "--baseline", stored.baseline});
-  INFO(pruned.output << pruned.errors);
-  CHECK(code(pruned) == 0);
-  CHECK(says(pruned, "removed"));
-  CHECK(says(pruned, "1 file is gone"));
-  CHECK(code(stored.check()) == 0);
+  expect(0, stored.fathom({"baseline", "prune", "--baseline", stored.baseline}))
+      .says("removed", "1 file is gone");
+  expect(0, stored.check());
 }
 
 TEST_CASE("fathom check starts the probes of two builds together, where both can") {
@@ -379,18 +301,13 @@ TEST_CASE("fathom check starts the probes of two builds together, where both can
                                  "exec " + FATHOM_PROGRAM + " \"$@\"\n");
   fs::permissions(old / "fathom", fs::perms::owner_all);
   const auto check = [&](const fs::path& base) {
-    return sandbox.fathom({"check", "--base", base.string(), "--head", build.string(), "--keep",
-                           sandbox.out().string()});
+    return ::check(sandbox, base.string(), build.string(), {"--keep", sandbox.out().string()});
   };
-  const auto both = check(build);
-  INFO(both.output << both.errors);
-  CHECK(code(both) == 0);
+  expect(0, check(build));
   for (const auto& round : fs::directory_iterator(sandbox.out()))
     CHECK(number_in(round.path() / "logs" / "first.log", "beside") == 1);
   fs::remove_all(sandbox.out());
-  const auto one = check(old);
-  INFO(one.output << one.errors);
-  CHECK(code(one) == 0);
+  expect(0, check(old));
   for (const auto& round : fs::directory_iterator(sandbox.out()))
     CHECK(number_in(round.path() / "logs" / "first.log", "beside") == -1);
 }

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
 
@@ -25,10 +24,6 @@ CapturedRun check(Sandbox& sandbox, const std::string& base, const std::string& 
   return sandbox.fathom({"check", "--base", copying(before), "--head", copying(now)});
 }
 
-bool says(const CapturedRun& run, const std::string& text) {
-  return run.output.find(text) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("A script that writes a CSV is judged in paired rounds") {
@@ -48,13 +43,11 @@ printf 'name,unit,better,sample,sample\nsort,ns,lower,%d,%d\nrows,rows/s,higher,
     return "cd " + sandbox.folder().string() + " && sh measure.sh " + speed;
   };
   const fs::path summary = sandbox.folder() / "gate.md";
-  const auto slower = sandbox.fathom({"check", "--base", measure("fast"), "--head", measure("slow"),
-                                      "--markdown", summary.string()});
-  CHECK(code(slower) == 1);
-  CHECK(says(slower, "FAIL: 1 regression confirmed\n2 metrics: 1 regression, 1 unchanged\n"));
-  CHECK(read_text(summary).find("| regression | `sort` |") != std::string::npos);
-  const auto same = sandbox.fathom({"check", "--base", measure("slow"), "--head", measure("slow")});
-  CHECK(code(same) == 0);
+  expect(1, sandbox.fathom({"check", "--base", measure("fast"), "--head", measure("slow"),
+                            "--markdown", summary.string()}))
+      .says("FAIL: 1 regression confirmed\n2 metrics: 1 regression, 1 unchanged\n");
+  has(read_text(summary), "| regression | `sort` |");
+  expect(0, sandbox.fathom({"check", "--base", measure("slow"), "--head", measure("slow")}));
 }
 
 TEST_CASE("The file of every tool that docs/gate.md lists is judged in paired rounds") {
@@ -65,56 +58,44 @@ TEST_CASE("The file of every tool that docs/gate.md lists is judged in paired ro
                                       {"criterion", 2},
                                       {"plain.csv", 2}}) {
     INFO(file);
-    const auto same =
-        sandbox.fathom({"check", "--base", copying(data / file), "--head", copying(data / file)});
-    CHECK(code(same) == 0);
-    CHECK(first_line(same.output) ==
-          "PASS: " + std::to_string(metrics) + " metrics, no regression");
+    expect(0, sandbox.fathom(
+                  {"check", "--base", copying(data / file), "--head", copying(data / file)}))
+        .first_line("PASS: " + std::to_string(metrics) + " metrics, no regression");
   }
   // nvbench's has its samples beside it.
   const std::string samples = copying(data / "nvbench.json") + " && cp -r " +
                               (data / "nvbench.json-bin").string() + " {out}-bin";
-  const auto same = sandbox.fathom({"check", "--base", samples, "--head", samples});
-  CHECK(code(same) == 0);
-  CHECK(says(same, "3 metrics: 2 unchanged, 1 ignored\n"));
+  expect(0, sandbox.fathom({"check", "--base", samples, "--head", samples}))
+      .says("3 metrics: 2 unchanged, 1 ignored\n");
 }
 
 TEST_CASE("What two sides cannot have in common is said, with the code for it") {
   Sandbox sandbox({});
-  const auto mixed = sandbox.fathom(
-      {"check", "--base", copying(data / "plain.csv"), "--head", copying(data / "hyperfine.json")});
-  CHECK(code(mixed) == 3);
-  CHECK(first_line(mixed.output) == "INCONCLUSIVE: different program: csv and hyperfine");
+  expect(3, sandbox.fathom({"check", "--base", copying(data / "plain.csv"), "--head",
+                            copying(data / "hyperfine.json")}))
+      .first_line("INCONCLUSIVE: different program: csv and hyperfine");
   const std::string base = "a,ms,lower,1\nb,ms,lower,2\n";
-  const auto unit = check(sandbox, base, "a,ms,lower,1\nb,MB,lower,2\n");
-  CHECK(code(unit) == 3);
-  CHECK(says(unit, "it is not the same metric throughout: its unit went from s to MB."));
+  expect(3, check(sandbox, base, "a,ms,lower,1\nb,MB,lower,2\n"))
+      .says("it is not the same metric throughout: its unit went from s to MB.");
   // But a time is a time, whatever it is written in.
-  CHECK(code(check(sandbox, base, "a,us,lower,1000\nb,s,lower,2e-3\n")) == 0);
-  const auto lost = check(sandbox, base, "a,ms,lower,1\n");
-  CHECK(code(lost) == 4);
-  CHECK(says(lost, "it is in the baseline and not here."));
-  const auto added = check(sandbox, "a,ms,lower,1\n", base);
-  CHECK(code(added) == 0);
-  CHECK(says(added, "the base has no such metric."));
+  expect(0, check(sandbox, base, "a,us,lower,1000\nb,s,lower,2e-3\n"));
+  expect(4, check(sandbox, base, "a,ms,lower,1\n")).says("it is in the baseline and not here.");
+  expect(0, check(sandbox, "a,ms,lower,1\n", base)).says("the base has no such metric.");
 }
 
 TEST_CASE("A time of zero is no value, a count of zero is one, and NaN is bad input") {
   Sandbox sandbox({});
   const std::string base = "a,ms,lower,1\nb,,lower,0\n";
-  CHECK(code(check(sandbox, base, base)) == 0);
-  const auto worse = check(sandbox, base, "a,ms,lower,1\nb,,lower,1\n");
-  CHECK(code(worse) == 1);
-  const auto zero = check(sandbox, base, "a,ms,lower,0\nb,,lower,0\n");
-  CHECK(code(zero) == 4);
-  CHECK(says(zero, "its value is 0 s, and no time or rate that was measured is."));
+  expect(0, check(sandbox, base, base));
+  expect(1, check(sandbox, base, "a,ms,lower,1\nb,,lower,1\n"));
+  expect(4, check(sandbox, base, "a,ms,lower,0\nb,,lower,0\n"))
+      .says("its value is 0 s, and no time or rate that was measured is.");
   for (const char* text : {"nan", "inf", "1e999", "one"}) {
-    const auto refused = check(sandbox, base, "a,ms,lower," + std::string(text) + "\n");
-    CHECK(code(refused) == 2);
+    const CapturedRun refused =
+        expect(2, check(sandbox, base, "a,ms,lower," + std::string(text) + "\n"));
     // Beside a line a round, one sentence.
-    CHECK(refused.errors.find("left no usable result") != std::string::npos);
-    CHECK(refused.errors.find("line 2 has the sample \"" + std::string(text) + "\"") !=
-          std::string::npos);
+    has(refused.errors, "left no usable result",
+        "line 2 has the sample \"" + std::string(text) + "\"");
     CHECK(refused.output.empty());
   }
 }

@@ -33,15 +33,11 @@ TEST_CASE("One slower figure and another driver are found in a copy of the recor
   slower->interval->high *= 0.9;
   write_document(altered, box.folder() / "altered.json");
 
-  const auto run =
-      box.fathom({"compare", recorded, "altered.json", "--markdown", "c.md", "--json", "c.json"});
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == 0);
-  CHECK(run.errors.empty());
-  CHECK_THAT(run.output, ContainsSubstring("Machine: 1 of ") && ContainsSubstring("999.99"));
-  CHECK_THAT(run.output, ContainsSubstring("1 differ (0 better in B, 1 in A; 0 of them noisy)"));
-  CHECK_THAT(run.output, ContainsSubstring(name) && ContainsSubstring("A better"));
-  CHECK_THAT(run.output, ContainsSubstring("Only in A: nothing."));
+  expect(0, box.fathom(
+                {"compare", recorded, "altered.json", "--markdown", "c.md", "--json", "c.json"}))
+      .no_errors()
+      .says("Machine: 1 of ", "999.99", "1 differ (0 better in B, 1 in A; 0 of them noisy)", name,
+            "A better", "Only in A: nothing.");
   CHECK_THAT(read_text(box.folder() / "c.md"), ContainsSubstring("999.99") && StartsWith("<a id"));
   const auto json = nlohmann::json::parse(read_text(box.folder() / "c.json"));
   CHECK(json.at("figures").size() > altered.entries.size());
@@ -53,21 +49,19 @@ TEST_CASE("One slower figure and another driver are found in a copy of the recor
   write_document(altered, box.folder() / "altered.json");
   const auto replayed = box.fathom({"compare", recorded, "altered.json"});
   CHECK_THAT(replayed.output, StartsWith("A:") && ContainsSubstring("\nREPLAY · B:"));
-  CHECK_THAT(replayed.output, ContainsSubstring("1 differ (0 better in B"));
+  has(replayed.output, "1 differ (0 better in B");
 }
 
 TEST_CASE("The lines of docs/commands.md stand in the comparison of the recorded GPUs", "[e2e]") {
   Sandbox box({});
   const auto recordings = std::filesystem::path(recorded).parent_path().parent_path();
   const auto h100 = recordings / "h100-80gb-hbm3" / "result.json";
-  const auto run = box.fathom({"compare", h100.string(), recorded});
-  REQUIRE(code(run) == 0);
+  const CapturedRun run = expect(0, box.fathom({"compare", h100.string(), recorded}));
   const std::string page = read_text(recordings.parent_path() / "docs/commands.md");
   const auto begin = page.find("```\n", page.find("`compare` says")) + 4;
   std::istringstream lines(page.substr(begin, page.find("```", begin) - begin));
   int found = 0;
-  for (std::string line; std::getline(lines, line); ++found)
-    CHECK_THAT(run.output, ContainsSubstring(line + "\n"));
+  for (std::string line; std::getline(lines, line); ++found) has(run.output, line + "\n");
   CHECK(found == 3);
 }
 
@@ -78,7 +72,7 @@ TEST_CASE("Every figure of docs/h100-h200.md is what compare finds in the record
   for (const char* suite : {"", "atlas", "gemm"}) {
     const auto a = recordings / "h100-80gb-hbm3" / suite / "result.json";
     const auto b = recordings / "h200" / suite / "result.json";
-    REQUIRE(code(box.fathom({"compare", a.string(), b.string(), "--json", "c.json"})) == 0);
+    expect(0, box.fathom({"compare", a.string(), b.string(), "--json", "c.json"}));
     const auto json = nlohmann::json::parse(read_text(box.folder() / "c.json"));
     for (const auto& figure : json.at("figures"))
       figures.emplace(figure.at("title").get<std::string>(), figure);
@@ -107,12 +101,10 @@ TEST_CASE("Every figure of docs/h100-h200.md is what compare finds in the record
 TEST_CASE("Runs of two suites share no figure, which is one sentence", "[e2e]") {
   Sandbox box({});
   const auto atlas = std::filesystem::path(recorded).parent_path() / "atlas" / "result.json";
-  const auto run = box.fathom({"compare", recorded, atlas.string(), "--json", "c.json"});
-  CHECK(code(run) == to_int(ExitCode::incomplete));
-  CHECK(run.output.empty());
-  CHECK(std::ranges::count(run.errors, '\n') == 1);
-  CHECK_THAT(run.errors,
-             ContainsSubstring("(suite default)") && ContainsSubstring("(suite atlas)"));
+  expect(ExitCode::incomplete,
+         box.fathom({"compare", recorded, atlas.string(), "--json", "c.json"}))
+      .is_one_sentence()
+      .complains("(suite default)", "(suite atlas)");
   CHECK_FALSE(std::filesystem::exists(box.folder() / "c.json"));
 }
 
@@ -121,10 +113,6 @@ TEST_CASE("Compare refuses a document as every reader does, whichever it is", "[
   std::string text = read_text(recorded);
   ExitCode expected = ExitCode::document_malformed;
   SECTION("truncated") { text.resize(text.size() / 2); }
-  SECTION("not a number") {
-    const std::string key = "\"real_time\": ";
-    text.replace(text.find(key) + key.size(), 1, "NaN");
-  }
   SECTION("another version") {
     const std::string key = "\"schema_version\": 1";
     const auto at = text.find(key);
@@ -135,20 +123,15 @@ TEST_CASE("Compare refuses a document as every reader does, whichever it is", "[
   write_text(box.folder() / "bad.json", text);
   for (const auto& [a, b] :
        {std::pair{recorded, std::string("bad.json")}, {"bad.json", recorded}}) {
-    const auto run = box.fathom({"compare", a, b});
-    INFO(run.errors);
-    CHECK(code(run) == to_int(expected));
-    CHECK(run.output.empty());
-    CHECK(std::ranges::count(run.errors, '\n') == 1);
-    CHECK_THAT(run.errors, ContainsSubstring("bad.json"));
+    expect(expected, box.fathom({"compare", a, b})).is_one_sentence().complains("bad.json");
   }
-  CHECK(code(box.fathom({"compare", recorded, "absent.json"})) == to_int(ExitCode::bad_input));
-  CHECK(code(box.fathom({"compare", recorded})) == to_int(ExitCode::bad_input));
-  const auto over = box.fathom({"compare", recorded, "bad.json", "--json", "./bad.json"});
-  CHECK(code(over) == to_int(ExitCode::bad_input));
+  expect(ExitCode::bad_input, box.fathom({"compare", recorded, "absent.json"}));
+  expect(ExitCode::bad_input, box.fathom({"compare", recorded}));
+  expect(ExitCode::bad_input,
+         box.fathom({"compare", recorded, "bad.json", "--json", "./bad.json"}));
   CHECK(read_text(box.folder() / "bad.json") == text);
-  CHECK(code(box.fathom({"compare", recorded, recorded, "--json", "no/such/c.json"})) ==
-        to_int(ExitCode::output_unwritable));
+  expect(ExitCode::output_unwritable,
+         box.fathom({"compare", recorded, recorded, "--json", "no/such/c.json"}));
 }
 
 TEST_CASE("Two files of another tool stand side by side, what differs first", "[e2e]") {

@@ -26,13 +26,9 @@ TEST_CASE("An export goes to standard output, to a file or through a link, and i
   for (const std::string format :
        {"machine", "csv", "openmetrics", "bmf", "accelsim", "inductor"}) {
     CAPTURE(format);
-    const auto printed = box.fathom({"export", format, suite_atlas});
-    REQUIRE(code(printed) == 0);
-    CHECK(printed.errors.empty());
+    const CapturedRun printed = expect(0, box.fathom({"export", format, suite_atlas})).no_errors();
     CHECK(printed.output.ends_with("\n"));
-    const auto written = box.fathom({"export", format, suite_atlas, "--out", "link"});
-    CHECK(code(written) == 0);
-    CHECK(written.output.empty());
+    expect(0, box.fathom({"export", format, suite_atlas, "--out", "link"})).no_output();
     CHECK(read_text(box.folder() / "target") == printed.output);
   }
   CHECK(std::filesystem::is_symlink(box.folder() / "link"));

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <memory>
 #include <set>
 
@@ -15,22 +14,10 @@
 namespace fathom {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
-
-fs::path folder_of(const Sandbox& box, int number) {
-  return box.out() / "gpus" / ("box-" + std::to_string(number));
-}
-
-std::string hash_in(const fs::path& folder) {
-  const std::string text = read_text(folder / "gpu.json");
-  return text.empty() ? "" : json::parse(text).at("uuid_hash").get<std::string>();
-}
-
 TEST_CASE("GPUs beside one that another run measures have all of their parts", "[e2e][fleet]") {
-  Sandbox box({"first"});
-  box.set("FAKE_GPUS", "3");
-  REQUIRE(code(box.fathom(fleet_run(box))) == 0);
-  const int held = open((folder_of(box, 0) / ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  Sandbox box({"first"}, 3);
+  run_fleet(box);
+  const int held = open((gpu_folder(box.out(), 0) / ".lock").c_str(), O_RDWR | O_CLOEXEC);
   REQUIRE(held >= 0);
   REQUIRE(flock(held, LOCK_EX | LOCK_NB) == 0);
   const auto run = box.fathom(fleet_run(box));
@@ -38,15 +25,13 @@ TEST_CASE("GPUs beside one that another run measures have all of their parts", "
   CHECK(code(run) != 0);
   for (const int gpu : {1, 2}) {
     CAPTURE(gpu);
-    const json summary = json::parse(read_text(folder_of(box, gpu) / "gpu.json"));
-    CHECK(summary.at("metrics").at("alone").at(0) == 1e-6);
+    CHECK(summary_in(box.out(), gpu).at("metrics").at("alone").at(0) == 1e-6);
   }
   close(held);
 }
 
 TEST_CASE("Jobs of one GPU each on one host keep out of each other's folders", "[e2e][fleet]") {
-  Sandbox box({"lasting"});
-  box.set("FAKE_GPUS", "4");
+  Sandbox box({"lasting"}, 4);
   box.set("FAKE_RELEASE", box.folder() / "release");
   const auto words = fleet_run(box, {"--part"});
   std::vector<std::unique_ptr<Background>> jobs;
@@ -55,39 +40,37 @@ TEST_CASE("Jobs of one GPU each on one host keep out of each other's folders", "
     jobs.push_back(std::make_unique<Background>(words));
   }
   for (int gpu = 0; gpu < 4; ++gpu)
-    REQUIRE(wait_for_text(folder_of(box, gpu) / "suite" / "logs" / "lasting.log", "log of"));
+    REQUIRE(wait_for_text(gpu_folder(box.out(), gpu) / "suite" / "logs" / "lasting.log", "log of"));
   // The last one's GPU again, while it is measured.
-  const auto twice = must_end(box, words, ExitCode::gpu_busy);
-  CHECK_THAT(twice.errors, ContainsSubstring("another job measures box GPU"));
+  expect(ExitCode::gpu_busy, box.fathom(words)).complains("another job measures box GPU");
   write_text(box.folder() / "release", "");
   for (auto& job : jobs) {
     const int status = job->wait();
     INFO(job->output());
     CHECK(status == 0);
   }
+  const auto hash_of = [&](int gpu) { return summary_in(box.out(), gpu).at("uuid_hash"); };
   std::set<std::string> hashes;
-  for (int gpu = 0; gpu < 4; ++gpu) hashes.insert(hash_in(folder_of(box, gpu)));
+  for (int gpu = 0; gpu < 4; ++gpu) hashes.insert(hash_of(gpu));
   CHECK(hashes.size() == 4);
-  must_end(box, {"fleet", "collect", box.out().string()});
-  CHECK(fleet_of(box.out()).at("gpus").size() == 4);
+  CHECK(collect_fleet(box).at("gpus").size() == 4);
   // Once more, in another order: each finds its own again.
   box.set("CUDA_VISIBLE_DEVICES", "GPU-2");
-  REQUIRE(code(box.fathom(words)) == 0);
-  CHECK_FALSE(fs::exists(folder_of(box, 4)));
-  for (int gpu = 0; gpu < 4; ++gpu) CHECK(hashes.erase(hash_in(folder_of(box, gpu))) == 1);
+  expect(0, box.fathom(words));
+  CHECK_FALSE(fs::exists(gpu_folder(box.out(), 4)));
+  for (int gpu = 0; gpu < 4; ++gpu) CHECK(hashes.erase(hash_of(gpu)) == 1);
 }
 
 TEST_CASE("Machines of one name keep apart, in one folder and in several", "[e2e][fleet]") {
   Sandbox box({"first", "links"});
-  auto words = fleet_run(box, {"--part", "--alone", "none"});
-  std::erase(words, "--no-links");
+  const auto words = fleet_run_with_links(box, {"--part", "--alone", "none"});
   const auto measure_on = [&](const char* machine, const char* gpu) {
     box.set("FATHOM_MACHINE", machine);
     box.set("CUDA_VISIBLE_DEVICES", gpu);
-    must_end(box, words);
+    expect(0, box.fathom(words));
   };
   const auto collected = [&](const fs::path& folder) {
-    must_end(box, {"fleet", "collect", folder.string(), "--out", box.out().string()});
+    expect(0, box.fathom({"fleet", "collect", folder.string(), "--out", "out"}));
     const json fleet = fleet_of(box.out());
     std::multiset<std::string> hosts;
     for (const json& gpu : fleet.at("gpus")) hosts.insert(gpu.at("host"));
@@ -111,21 +94,18 @@ TEST_CASE("Machines of one name keep apart, in one folder and in several", "[e2e
   measure_on("two", "GPU-1");
   fs::rename(box.out(), box.folder() / "jobs" / "b");
   CHECK(collected(box.folder() / "jobs") == std::multiset<std::string>{"box", "box-2"});
-  CHECK_THAT(read_text(box.out() / "report" / "README.md"),
-             ContainsSubstring("2 machines have this name: they are told apart as box, box-2"));
+  has(page_of(box.out()), "2 machines have this name: they are told apart as box, box-2");
 }
 
 TEST_CASE("A second run keeps off the GPUs that one measures into the same folder",
           "[e2e][fleet]") {
-  Sandbox box({"lasting"});
-  box.set("FAKE_GPUS", "2");
+  Sandbox box({"lasting"}, 2);
   box.set("FAKE_RELEASE", box.folder() / "release");
   const auto words = fleet_run(box, {"--alone", "none"});
   Background first(words);
   for (int gpu = 0; gpu < 2; ++gpu)
-    REQUIRE(wait_for_text(folder_of(box, gpu) / "suite" / "logs" / "lasting.log", "log of"));
-  const auto second = must_end(box, words, ExitCode::gpu_busy);
-  CHECK_THAT(second.errors, ContainsSubstring("choose another folder with --out"));
+    REQUIRE(wait_for_text(gpu_folder(box.out(), gpu) / "suite" / "logs" / "lasting.log", "log of"));
+  expect(ExitCode::gpu_busy, box.fathom(words)).complains("choose another folder with --out");
   CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
   write_text(box.folder() / "release", "");
   CHECK(first.wait() == 0);
@@ -134,9 +114,8 @@ TEST_CASE("A second run keeps off the GPUs that one measures into the same folde
 
 TEST_CASE("A part whose check fails ends as that", "[e2e][fleet]") {
   Sandbox box({"first", "mismatch"});
-  CHECK(code(box.fathom(fleet_run(box, {"--part"}))) == to_int(ExitCode::check_failed));
-  CHECK(code(box.fathom({"fleet", "collect", box.out().string()})) ==
-        to_int(ExitCode::check_failed));
+  expect(ExitCode::check_failed, box.fathom(fleet_run(box, {"--part"})));
+  collect_fleet(box, ExitCode::check_failed);
 }
 
 TEST_CASE("Parts that a launcher starts replay as a GPU each", "[e2e][fleet]") {
@@ -144,10 +123,9 @@ TEST_CASE("Parts that a launcher starts replay as a GPU each", "[e2e][fleet]") {
   box.set("OMPI_COMM_WORLD_SIZE", "3");
   for (const char* rank : {"2", "0", "1", "1"}) {
     box.set("OMPI_COMM_WORLD_RANK", rank);
-    must_end(box, fleet_run(box, {"--part", "--replay"}));
+    expect(0, box.fathom(fleet_run(box, {"--part", "--replay"})));
   }
-  CHECK(code(box.fathom({"fleet", "collect", box.out().string()})) == 0);
-  CHECK(fleet_of(box.out()).at("gpus").size() == 3);
+  CHECK(collect_fleet(box).at("gpus").size() == 3);
 }
 
 }  // namespace

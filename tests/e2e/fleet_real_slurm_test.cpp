@@ -21,23 +21,9 @@ using Catch::Matchers::ContainsSubstring;
 using Statuses = std::vector<std::string>;
 const std::vector<std::string> all_gpus{"n1-0", "n1-1", "n2-0", "n2-1"};
 
-/// A command in the background, with its words in a file.
-class Command {
- public:
-  Command(const Sandbox& box, const std::string& line)
-      : log_(box.folder() / "command.log"),
-        child_({"/bin/bash", {"-c", "exec >" + log_.string() + " 2>&1; " + line}, -1, -1}) {}
-  int wait() {
-    const auto ended = supervise(child_, inbox_, {.limit = std::chrono::seconds(90), .line = {}});
-    return ended.end.signal != 0 ? -ended.end.signal : ended.end.status;
-  }
-  std::string output() const { return read_text(log_); }
-
- private:
-  fs::path log_;
-  SignalInbox inbox_{SignalInbox::Interrupts::act};
-  ChildProcess child_;
-};
+void shell(const std::string& command) {
+  expect(0, run_and_capture("/bin/sh", {"-c", command}, std::chrono::seconds(20)));
+}
 
 /// One rank a GPU of both nodes.
 class SlurmJob {
@@ -68,8 +54,7 @@ class SlurmJob {
     run("exec srun --nodes=2 --ntasks-per-node=2 --kill-on-bad-exit=0 --wait=20 " + flags +
         " \"$FATHOM\" fleet run --suite quick --no-links --alone none --out \"$OUT\" " + more);
   }
-  void run(const std::string& line) { command.emplace(box, line); }
-  int wait() { return command->wait(); }
+  void run(const std::string& line) { command.emplace("/bin/bash", Statuses{"-c", line}); }
   std::string output() const { return command->output() + read_text(script_log()); }
   /// Once all have begun.
   std::map<int, std::pair<pid_t, pid_t>> ranks() const {
@@ -80,7 +65,7 @@ class SlurmJob {
   }
   /// Nothing: with any code but 0.
   void must_end(std::optional<ExitCode> expected) {
-    const int status = wait();
+    const int status = command->wait();
     INFO(output() << cluster->log());
     if (expected)
       CHECK(status == to_int(*expected));
@@ -100,7 +85,7 @@ class SlurmJob {
   Sandbox box{"lasting", "links", "copy_bandwidth"};
   std::optional<Gate> gate;
   std::optional<SlurmCluster> cluster;
-  std::optional<Command> command;
+  std::optional<Background> command;
 };
 
 TEST_CASE("Slurm runs the batch script: ranks on two nodes, one report", "[e2e][fleet][slurm]") {
@@ -124,7 +109,7 @@ TEST_CASE("Under Slurm a rank that dies takes nobody with it", "[e2e][fleet][slu
   job.gate->open();
   job.must_end(ExitCode::incomplete);
   CHECK(job.statuses() == Statuses{"complete", "complete", "failed", "complete"});
-  CHECK_THAT(read_text(job.box.out() / "report" / "README.md"), ContainsSubstring("SIGKILL"));
+  has(page_of(job.box.out()), "SIGKILL");
 }
 
 TEST_CASE("Under Slurm a rank that is killed itself does not end the step", "[e2e][fleet][slurm]") {
@@ -136,7 +121,7 @@ TEST_CASE("Under Slurm a rank that is killed itself does not end the step", "[e2
   job.gate->open();
   job.must_end(std::nullopt);
   CHECK(job.statuses() == Statuses{"complete", "complete", "failed", "complete"});
-  CHECK_THAT(read_text(job.box.out() / "report" / "README.md"), ContainsSubstring("rank 2"));
+  has(page_of(job.box.out()), "rank 2");
 }
 
 TEST_CASE("Under Slurm a rank that hangs is given up", "[e2e][fleet][slurm]") {
@@ -164,10 +149,7 @@ TEST_CASE("Of a step that Slurm has ended the batch script reports", "[e2e][flee
   SlurmJob job;
   job.batch();
   const auto ranks = job.ranks();
-  const auto ended = run_and_capture(
-      "/bin/sh", {"-c", "scancel --signal=KILL $(squeue --steps -h -o %i | grep '[.]0$')"},
-      std::chrono::seconds(20));
-  CHECK(code(ended) == 0);
+  shell("scancel --signal=KILL $(squeue --steps -h -o %i | grep '[.]0$')");
   job.must_end(ExitCode::incomplete);
   CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
   // What was measured before is there.
@@ -181,9 +163,7 @@ TEST_CASE("Before Slurm's time is up the batch script reports", "[e2e][fleet][sl
   job.batch();
   job.ranks();
   // What --signal=B:TERM does, without waiting for minutes to pass.
-  const auto told = run_and_capture(
-      "/bin/sh", {"-c", "scancel --batch --signal=TERM --name=fathom"}, std::chrono::seconds(20));
-  CHECK(code(told) == 0);
+  shell("scancel --batch --signal=TERM --name=fathom");
   job.must_end(ExitCode::incomplete);
   CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
   CHECK(fs::exists(job.box.out() / "report" / "README.md"));
@@ -194,9 +174,7 @@ TEST_CASE("A step of Slurm's that is ended is reported by rank 0", "[e2e][fleet]
   job.srun("--mpi=pmix --job-name=fathom");
   job.ranks();
   // First SIGTERM to all tasks, SIGKILL after KillWait.
-  const auto told = run_and_capture("/bin/sh", {"-c", "scancel --signal=TERM --name=fathom"},
-                                    std::chrono::seconds(20));
-  CHECK(code(told) == 0);
+  shell("scancel --signal=TERM --name=fathom");
   job.must_end(std::nullopt);
   CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
 }

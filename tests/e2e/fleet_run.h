@@ -28,6 +28,22 @@ inline const json* gpu_of(const json& fleet, int number) {
   return nullptr;
 }
 
+inline fs::path gpu_folder(const fs::path& out, int gpu) {
+  return out / "gpus" / ("box-" + std::to_string(gpu));
+}
+
+inline json summary_in(const fs::path& out, int gpu) {
+  return json::parse(read_text(gpu_folder(out, gpu) / "gpu.json"));
+}
+
+inline std::string reason_of(const json& fleet, int number) {
+  const json* gpu = gpu_of(fleet, number);
+  return gpu ? gpu->at("reason").get<std::string>() : "not there";
+}
+
+/// Its first page.
+inline std::string page_of(const fs::path& out) { return read_text(out / "report" / "README.md"); }
+
 inline std::string status_of(const json& fleet, int number) {
   const json* gpu = gpu_of(fleet, number);
   return gpu ? gpu->at("status").get<std::string>() : "not there";
@@ -45,19 +61,30 @@ inline std::vector<std::string> fleet_run(const Sandbox& box, std::vector<std::s
   return words;
 }
 
-/// `fathom` with these words, which has to end as expected.
-inline CapturedRun must_end(Sandbox& box, const std::vector<std::string>& words,
-                            ExitCode expected = ExitCode::ok) {
-  const auto run = box.fathom(words);
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == to_int(expected));
-  return run;
+/// As `fleet_run`, with the links between the GPUs.
+inline std::vector<std::string> fleet_run_with_links(const Sandbox& box,
+                                                     std::vector<std::string> more = {}) {
+  auto words = fleet_run(box, std::move(more));
+  std::erase(words, "--no-links");
+  return words;
+}
+
+/// Of such a run, which has to end as expected.
+inline json run_fleet(Sandbox& box, std::vector<std::string> more = {},
+                      ExitCode expected = ExitCode::ok) {
+  expect(expected, box.fathom(fleet_run(box, std::move(more))));
+  return fleet_of(box.out());
+}
+
+inline json collect_fleet(Sandbox& box, ExitCode expected = ExitCode::ok) {
+  expect(expected, box.fathom({"fleet", "collect", box.out().string()}));
+  return fleet_of(box.out());
 }
 
 /// In turn, none while another measures, and all of them ready before the first of all does.
 inline void check_turns(const fs::path& out, int gpus, const std::string& probe) {
   const auto at = [&](int gpu, const char* part, const char* what) {
-    return number_in(out / "gpus" / ("box-" + std::to_string(gpu)) / part / (probe + ".log"), what);
+    return number_in(gpu_folder(out, gpu) / part / (probe + ".log"), what);
   };
   for (int gpu = 0; gpu < gpus; ++gpu) {
     CAPTURE(gpu, probe);
@@ -73,7 +100,7 @@ inline std::vector<bool> counting(const fs::path& out, int gpus,
                                   const std::string& probe = "first") {
   std::vector<bool> all;
   for (int gpu = 0; gpu < gpus; ++gpu) {
-    const fs::path folder = out / "gpus" / ("box-" + std::to_string(gpu));
+    const fs::path folder = gpu_folder(out, gpu);
     const auto of = [&](const char* part) {
       const std::string log = read_text(folder / part / "logs" / (probe + ".log"));
       REQUIRE_THAT(log, Catch::Matchers::ContainsSubstring("log of " + probe));
@@ -93,8 +120,7 @@ inline std::vector<std::vector<std::string>> counters_of(const fs::path& out, in
   const json fleet = fleet_of(out);
   for (int gpu = 0; gpu < gpus; ++gpu) {
     all.push_back(gpu_of(fleet, gpu)->at("counters_of"));
-    const fs::path summary = out / "gpus" / ("box-" + std::to_string(gpu)) / "gpu.json";
-    CHECK(json::parse(read_text(summary)).at("counters_of") == all.back());
+    CHECK(summary_in(out, gpu).at("counters_of") == all.back());
   }
   return all;
 }

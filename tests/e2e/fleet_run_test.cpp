@@ -5,24 +5,18 @@
 #include <sched.h>
 
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "fleet_run.h"
-#include "results/error.h"
 
 namespace fathom {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
-
 TEST_CASE("One process measures all GPUs of a host, alone and together", "[e2e][fleet]") {
-  Sandbox box({"first"});
-  box.set("FAKE_GPUS", "3");
-  must_end(box, fleet_run(box));
-  const json fleet = fleet_of(box.out());
+  Sandbox box({"first"}, 3);
+  const json fleet = run_fleet(box);
   REQUIRE(fleet.at("gpus").size() == 3);
   for (int gpu = 0; gpu < 3; ++gpu) CHECK(status_of(fleet, gpu) == "complete");
-  const json summary = json::parse(read_text(box.out() / "gpus" / "box-2" / "gpu.json"));
+  const json summary = summary_in(box.out(), 2);
   const json& metrics = summary.at("metrics");
   REQUIRE(metrics.at("name").size() == 2);
   CHECK(metrics.at("alone").at(0) == 1e-6);
@@ -30,24 +24,21 @@ TEST_CASE("One process measures all GPUs of a host, alone and together", "[e2e][
   CHECK(summary.at("uuid_hash") == "0123456789abcde2");
   CHECK(gpu_of(fleet, 1)->at("health").at("pcie_width") == 8);
   CHECK(fs::exists(box.out() / "gpus" / "box-1" / "suite" / "result.json"));
-  const std::string page = read_text(box.out() / "report" / "README.md");
-  CHECK_THAT(page, ContainsSubstring("Alone and together"));
-  CHECK_THAT(read_text(box.out() / "report" / "host-box.md"), ContainsSubstring("x8"));
+  has(page_of(box.out()), "Alone and together");
+  has(read_text(box.out() / "report" / "host-box.md"), "x8");
 }
 
 TEST_CASE("Alone is in turn, all made ready before", "[e2e][fleet]") {
-  Sandbox box({"links", "copy_bandwidth", "atlas_first"});
-  box.set("FAKE_GPUS", "3");
+  Sandbox box({"links", "copy_bandwidth", "atlas_first"}, 3);
   // The fakes are of the group core, which holds what together needs; of another suite it is run.
-  must_end(box, fleet_run(box, {"--alone", "brief", "--suite", "atlas-quick"}));
+  run_fleet(box, {"--alone", "brief", "--suite", "atlas-quick"});
   check_turns(box.out(), 3, "links");
   check_turns(box.out(), 3, "copy_bandwidth");
-  const fs::path gpus = box.out() / "gpus";
   // Together all begin before any ends.
   for (int gpu = 0; gpu < 3; ++gpu)
-    CHECK(number_in(gpus / "box-0" / "together" / "links.log", "ended") >
-          number_in(gpus / ("box-" + std::to_string(gpu)) / "together" / "links.log", "began"));
-  const json metrics = json::parse(read_text(gpus / "box-2" / "gpu.json")).at("metrics");
+    CHECK(number_in(gpu_folder(box.out(), 0) / "together" / "links.log", "ended") >
+          number_in(gpu_folder(box.out(), gpu) / "together" / "links.log", "began"));
+  const json metrics = summary_in(box.out(), 2).at("metrics");
   REQUIRE(metrics.at("name").size() == 6);  // two cases each of the brief ones and the suite's
   CHECK(metrics.at("alone").at(0) == 1e-6);
   CHECK(metrics.at("together").at(0) == 1e-6);
@@ -67,85 +58,78 @@ std::vector<int> own_cpus() {
 TEST_CASE("What measures a GPU runs on the CPUs near it", "[e2e][fleet]") {
   const std::vector<int> cpus = own_cpus();
   if (cpus.size() < 2) SKIP("there is only one CPU");
-  Sandbox box({"links", "copy_bandwidth"});
+  // Of two GPUs, since the only one of a host is not measured alone.
+  Sandbox box({"links", "copy_bandwidth"}, 2);
   const auto cpus_of = [&](const char* log) {
     const std::string text = read_text(box.out() / "gpus" / "box-0" / log);
     const auto at = text.find("\ncpus ");
     REQUIRE(at != std::string::npos);
     return text.substr(at + 6, text.find('\n', at + 1) - at - 6);
   };
-  // Of two GPUs, since the only one of a host is not measured alone.
-  box.set("FAKE_GPUS", "2");
   fs::create_directories(box.folder() / "pci" / "0000:00:00.0");
   write_text(box.folder() / "pci" / "0000:00:00.0" / "local_cpulist",
              fmt::format("{}\n", cpus.back()));
-  REQUIRE(code(box.fathom(fleet_run(box, {"--alone", "brief"}))) == 0);
+  run_fleet(box, {"--alone", "brief"});
   for (const char* log : {"suite/logs/links.log", "alone/links.log"})
     CHECK(cpus_of(log) == fmt::format("{}", cpus.back()));
   // The kernel does not say: as it was.
   fs::remove_all(box.folder() / "pci" / "0000:00:00.0");
-  REQUIRE(code(box.fathom(fleet_run(box, {"--alone", "brief"}))) == 0);
+  run_fleet(box, {"--alone", "brief"});
   CHECK(cpus_of("suite/logs/links.log") == fmt::format("{}", fmt::join(cpus, " ")));
 }
 
 TEST_CASE("A host's name that is not there does not cost the report", "[e2e][fleet]") {
   Sandbox box({"first"});
-  must_end(box, fleet_run(box, {"--host", "bx"}));
-  CHECK_THAT(read_text(box.out() / "report" / "README.md"),
-             ContainsSubstring("No host `bx` has left a result"));
+  run_fleet(box, {"--host", "bx"});
+  has(page_of(box.out()), "No host `bx` has left a result");
 }
 
 using Names = std::vector<std::string>;
 
 TEST_CASE("The GPUs of a host share the probes of which they collect counters", "[e2e][fleet]") {
-  Sandbox box({"first", "second", "third"});
-  box.set("FAKE_GPUS", "2");
-  must_end(box, fleet_run(box));
+  Sandbox box({"first", "second", "third"}, 2);
+  const json fleet = run_fleet(box);
   CHECK(counting(box.out(), 2, "first") == std::vector{true, false});
   CHECK(counting(box.out(), 2, "second") == std::vector{false, true});
   CHECK(counting(box.out(), 2, "third") == std::vector{true, false});
   CHECK(counters_of(box.out(), 2) == std::vector<Names>{{"first", "third"}, {"second"}});
-  const json fleet = fleet_of(box.out());
   CHECK(fleet.at("problems").empty());
   for (int gpu = 0; gpu < 2; ++gpu) {
     CHECK(status_of(fleet, gpu) == "complete");
     CHECK(gpu_of(fleet, gpu)->at("no_counters") == "");
   }
-  const std::string page = read_text(box.out() / "report" / "README.md");
-  CHECK_THAT(page,
-             ContainsSubstring("Each probe's hardware counters were to be collected by one GPU of "
-                               "its host (`--counters shared`)"));
-  CHECK_THAT(page, !ContainsSubstring("No hardware counters"));
-  const std::string host = read_text(box.out() / "report" / "host-box.md");
-  CHECK_THAT(host, ContainsSubstring("| first, third |") && ContainsSubstring("| second |"));
+  const std::string page = page_of(box.out());
+  has(page,
+      "Each probe's hardware counters were to be collected by one GPU of "
+      "its host (`--counters shared`)");
+  lacks(page, "No hardware counters");
+  has(read_text(box.out() / "report" / "host-box.md"), "| first, third |", "| second |");
 }
 
 TEST_CASE("A GPU for which no probe is left says so, and the only one collects all",
           "[e2e][fleet]") {
-  Sandbox box({"first", "second"});
-  box.set("FAKE_GPUS", "3");
-  REQUIRE(code(box.fathom(fleet_run(box, {"--alone", "none"}))) == 0);
+  Sandbox box({"first", "second"}, 3);
+  run_fleet(box, {"--alone", "none"});
   CHECK(counters_of(box.out(), 3) == std::vector<Names>{{"first"}, {"second"}, {}});
   CHECK(counting(box.out(), 3, "second") == std::vector{false, true, false});
-  CHECK_THAT(read_text(box.out() / "report" / "README.md"),
-             ContainsSubstring("No hardware counters on 1 of 3 GPUs (its host has more GPUs than "
-                               "the suite has probes (--counters shared)): box GPU 2."));
-  CHECK_THAT(read_text(box.out() / "report" / "host-box.md"), ContainsSubstring("| none |"));
+  has(page_of(box.out()),
+      "No hardware counters on 1 of 3 GPUs (its host has more GPUs than "
+      "the suite has probes (--counters shared)): box GPU 2.");
+  has(read_text(box.out() / "report" / "host-box.md"), "| none |");
   box.set("FAKE_GPUS", "1");
   fs::remove_all(box.out());
-  REQUIRE(code(box.fathom(fleet_run(box))) == 0);
+  run_fleet(box);
   CHECK(counters_of(box.out(), 1) == std::vector<Names>{{}});
   CHECK(counting(box.out(), 1, "first") == std::vector{true});
   CHECK(counting(box.out(), 1, "second") == std::vector{true});
-  CHECK_THAT(read_text(box.out() / "report" / "README.md"), !ContainsSubstring("--counters"));
-  CHECK_THAT(read_text(box.out() / "report" / "host-box.md"), !ContainsSubstring("Counters of"));
+  lacks(page_of(box.out()), "--counters");
+  lacks(read_text(box.out() / "report" / "host-box.md"), "Counters of");
 }
 
 TEST_CASE("One GPU of a host collects counters, or all, or none", "[e2e][fleet]") {
-  Sandbox box({"first", "second"});
-  box.set("FAKE_GPUS", "3");
+  Sandbox box({"first", "second"}, 3);
   const auto gpus_counting = [&](std::vector<std::string> more) {
-    must_end(box, fleet_run(box, std::move(more)));
+    run_fleet(box, std::move(more));
     CHECK(counters_of(box.out(), 3) == std::vector<Names>(3));
     const auto gpus = counting(box.out(), 3);
     CHECK(counting(box.out(), 3, "second") == gpus);
@@ -157,67 +141,59 @@ TEST_CASE("One GPU of a host collects counters, or all, or none", "[e2e][fleet]"
   CHECK(gpu_of(fleet, 2)->at("no_counters") ==
         "its host's first GPU collects them (--counters first)");
   CHECK(fleet.at("problems").empty());
-  CHECK_THAT(read_text(box.out() / "report" / "README.md"),
-             ContainsSubstring("No hardware counters on 2 of 3 GPUs (its host's first GPU collects "
-                               "them (--counters first)): box GPU 1, box GPU 2."));
+  has(page_of(box.out()),
+      "No hardware counters on 2 of 3 GPUs (its host's first GPU collects "
+      "them (--counters first)): box GPU 1, box GPU 2.");
   CHECK(gpus_counting({"--counters", "all"}) == std::vector(3, true));
-  CHECK_THAT(read_text(box.out() / "report" / "README.md"),
-             !ContainsSubstring("No hardware counters"));
+  lacks(page_of(box.out()), "No hardware counters");
   CHECK(gpus_counting({"--no-counters"}) == std::vector(3, false));
-  CHECK_THAT(read_text(box.out() / "report" / "README.md"),
-             ContainsSubstring("No hardware counters on 3 of 3 GPUs (not asked for (--counters "
-                               "none)): all."));
+  has(page_of(box.out()),
+      "No hardware counters on 3 of 3 GPUs (not asked for (--counters "
+      "none)): all.");
 }
 
 TEST_CASE("A part of a fleet leaves documents and no report, and shares among its own GPUs",
           "[e2e][fleet]") {
-  Sandbox box({"first", "second"});
-  box.set("FAKE_GPUS", "2");
-  must_end(box, fleet_run(box, {"--part"}));
+  Sandbox box({"first", "second"}, 2);
+  expect(0, box.fathom(fleet_run(box, {"--part"})));
   CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
-  must_end(box, {"fleet", "collect", box.out().string()});
+  collect_fleet(box);
   CHECK(counters_of(box.out(), 2) == std::vector<Names>{{"first"}, {"second"}});
 }
 
 TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", "[e2e][fleet]") {
-  Sandbox box({"first", "atlas_first", "links"});
-  box.set("FAKE_GPUS", "3");
-  auto words = fleet_run(box, {"--alone", "none"});
-  std::erase(words, "--no-links");
-  must_end(box, words);
-  CHECK(fleet_of(box.out()).at("gpus").size() == 3);
-  CHECK(fleet_of(box.out()).at("links").size() == 1);
+  Sandbox box({"first", "atlas_first", "links"}, 3);
+  expect(0, box.fathom(fleet_run_with_links(box, {"--alone", "none"})));
+  const json all = fleet_of(box.out());
+  CHECK(all.at("gpus").size() == 3);
+  CHECK(all.at("links").size() == 1);
   const fs::path links = box.out() / "links" / "box-0" / "links.json";
-  CHECK(json::parse(read_text(links)).at("run") == fleet_of(box.out()).at("gpus").at(2).at("run"));
+  CHECK(json::parse(read_text(links)).at("run") == all.at("gpus").at(2).at("run"));
   write_text(box.out() / "gpus" / "box-7" / "gpu.json.1-a.tmp", "{");
   box.set("CUDA_VISIBLE_DEVICES", "GPU-1");
-  must_end(box, fleet_run(box));
-  const json fleet = fleet_of(box.out());
+  const json fleet = run_fleet(box);
   REQUIRE(fleet.at("gpus").size() == 1);
   CHECK(fleet.at("gpus").at(0).at("uuid_hash") == "0123456789abcde1");
   CHECK(fleet.at("gpus").at(0).at("gpu") == 1);  // the same one's as before
   CHECK(fleet.at("links").empty());
   CHECK(fleet.at("problems").empty());
   // What all of them left is what `collect` is for.
-  box.fathom({"fleet", "collect", box.out().string()});
-  CHECK(fleet_of(box.out()).at("gpus").size() == 3);
-  CHECK(fleet_of(box.out()).at("links").size() == 1);
+  const json collected = collect_fleet(box);
+  CHECK(collected.at("gpus").size() == 3);
+  CHECK(collected.at("links").size() == 1);
 }
 
 TEST_CASE("Runs of other GPUs of a host leave each its own links", "[e2e][fleet]") {
-  Sandbox box({"first", "links"});
-  box.set("FAKE_GPUS", "2");
-  auto words = fleet_run(box, {"--alone", "none"});
-  std::erase(words, "--no-links");
+  Sandbox box({"first", "links"}, 2);
+  const auto words = fleet_run_with_links(box, {"--alone", "none"});
   for (const char* gpu : {"GPU-0", "GPU-1"}) {
     box.set("CUDA_VISIBLE_DEVICES", gpu);
-    must_end(box, words);
+    expect(0, box.fathom(words));
     CHECK(fleet_of(box.out()).at("links").size() == 1);
   }
-  const auto collected = box.fathom({"fleet", "collect", box.out().string()});
-  INFO(collected.output << collected.errors);
-  CHECK(fleet_of(box.out()).at("gpus").size() == 2);
-  CHECK(fleet_of(box.out()).at("links").size() == 2);
+  const json collected = collect_fleet(box);
+  CHECK(collected.at("gpus").size() == 2);
+  CHECK(collected.at("links").size() == 2);
 }
 
 }  // namespace

@@ -5,15 +5,12 @@
 
 #include <array>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "fleet_run.h"
 #include "results/error.h"
 
 namespace fathom {
 namespace {
-
-using Catch::Matchers::ContainsSubstring;
 
 std::string own_host() {
   std::array<char, 256> name{};
@@ -70,22 +67,17 @@ constexpr const char* by_one_process =
 #ifdef FATHOM_MPIEXEC
 TEST_CASE("Slurm's batch script starts ranks and leaves their report", "[e2e][fleet][mpi]") {
   Allocation job("exec " FATHOM_MPIEXEC " -n 2 \"$@\"\n");
-  const auto run = job.batch();
-  INFO(run.output << run.errors);
-  CHECK(code(run) == 0);
+  expect(0, job.batch());
   CHECK(fleet_of(job.out()).at("gpus").size() == 2);
   CHECK(fleet_of(job.out()).at("problems").empty());
-  CHECK_THAT(read_text(job.out() / "srun.txt"),
-             ContainsSubstring("--mpi=pmix") && ContainsSubstring("--kill-on-bad-exit=0") &&
-                 ContainsSubstring(FATHOM_PROGRAM " fleet run --suite quick"));
+  has(read_text(job.out() / "srun.txt"), "--mpi=pmix", "--kill-on-bad-exit=0",
+      FATHOM_PROGRAM " fleet run --suite quick");
 }
 #endif
 
 TEST_CASE("Slurm's batch script collects what a lost step has left", "[e2e][fleet]") {
   Allocation job(std::string(by_one_process) + "exit 9\n", own_host() + " lost");
-  const auto run = job.batch();
-  INFO(run.output << run.errors);
-  CHECK(code(run) == to_int(ExitCode::incomplete));  // as collect says, of the other host
+  expect(ExitCode::incomplete, job.batch());  // as collect says, of the other host
   const json fleet = fleet_of(job.out());
   CHECK(fleet.at("gpus").size() == 2);
   REQUIRE(fleet.at("problems").size() == 1);
@@ -96,12 +88,12 @@ TEST_CASE("Slurm's batch script reports before its time is up", "[e2e][fleet]") 
   Allocation job(std::string(by_one_process) +
                  "echo $$ > \"$OUT/step\"\nexec sleep 30 >/dev/null 2>&1\n");
   // Slurm signals the script alone (--signal=B:TERM); what it has started ends with the job.
-  const auto run = job.batch(
-      "bash \"$SCRIPT\" & script=$!\n"
-      "while [ ! -s \"$OUT/step\" ]; do sleep 0.1; done\n"
-      "kill -TERM $script; wait $script; status=$?; kill $(cat \"$OUT/step\"); exit $status");
-  INFO(run.output << run.errors);
-  CHECK(code(run) == 0);
+  expect(
+      0,
+      job.batch(
+          "bash \"$SCRIPT\" & script=$!\n"
+          "while [ ! -s \"$OUT/step\" ]; do sleep 0.1; done\n"
+          "kill -TERM $script; wait $script; status=$?; kill $(cat \"$OUT/step\"); exit $status"));
   CHECK(fleet_of(job.out()).at("gpus").size() == 2);
   CHECK(fs::exists(job.out() / "report" / "README.md"));
 }

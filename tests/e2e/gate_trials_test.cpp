@@ -36,15 +36,13 @@ class Trials {
   }
 
   CapturedRun must_run(std::vector<std::string> arguments) {
-    const auto ended = run(std::move(arguments));
-    INFO(ended.errors);
-    REQUIRE(code(ended) == 0);
+    const CapturedRun ended = expect(0, run(std::move(arguments)));
     return ended;
   }
   /// The page about the own journal, and others.
   std::string page(std::vector<std::string> journals = {}) {
     journals.insert(journals.begin(), journal().string());
-    REQUIRE(code(report(journals)) == 0);
+    expect(0, report(journals));
     return read_text(sandbox_.out() / "trials.md");
   }
 
@@ -94,11 +92,9 @@ TEST_CASE("gate_trials slows metrics, and the gate finds the large slowdowns alo
   // Other metrics in the second one.
   CHECK(decisions[0].at("planted") != decisions[1].at("planted"));
   const std::string page = trials.page();
-  CHECK(page.find("| 5 % | 4 of 4, 100.00 %") != std::string::npos);
-  CHECK(page.find("| 0.25 % | 0 of 4, 0.00 %") != std::string::npos);
-  CHECK(page.find("| nothing | 0 of 16, 0.00 %") != std::string::npos);
+  has(page, "| 5 % | 4 of 4, 100.00 %", "| 0.25 % | 0 of 4, 0.00 %", "| nothing | 0 of 16, 0.00 %");
   // Each journal once.
-  CHECK(code(trials.report({trials.journal().string(), trials.journal().string()})) == 2);
+  expect(2, trials.report({trials.journal().string(), trials.journal().string()}));
 }
 
 TEST_CASE("gate_trials plants real faults in metrics that can have them") {
@@ -115,7 +111,7 @@ TEST_CASE("gate_trials plants real faults in metrics that can have them") {
   }
   CHECK(faults ==
         std::map<std::string, int>{{"conflict", 2}, {"uncoalesced", 2}, {"occupancy", 2}});
-  CHECK(trials.page().find("any measured to cost 3 % or more") != std::string::npos);
+  has(trials.page(), "any measured to cost 3 % or more");
 }
 
 TEST_CASE("gate_trials starts another load at random, and beside the head's rounds") {
@@ -130,7 +126,7 @@ TEST_CASE("gate_trials starts another load at random, and beside the head's roun
   CHECK(head.at("head_rounds") >= 2);
   CHECK(head.at("head_rounds") > head.at("base_rounds"));
   CHECK(decisions[0].at("load").at("seconds") > 0);
-  CHECK(trials.page().find("Two equal sides with another load") != std::string::npos);
+  has(trials.page(), "Two equal sides with another load");
 }
 
 TEST_CASE("A run that is cut loses nothing, and goes on where it was") {
@@ -142,23 +138,21 @@ TEST_CASE("A run that is cut loses nothing, and goes on where it was") {
   };
   // No decision begins after the time limit.
   trials.sandbox().set("FAKE_ROUND_MS", "100");
-  const auto cut = with_more({"--time-limit", "0.1"});
-  REQUIRE(code(cut) == 0);
-  CHECK(cut.output.find("go on with --resume") != std::string::npos);
+  expect(0, with_more({"--time-limit", "0.1"})).says("go on with --resume");
   trials.sandbox().set("FAKE_ROUND_MS", "0");
   const auto first = trials.decisions();
   REQUIRE(first.size() == 1);
   CHECK(first[0].at("exit_code") == 0);
   // As if it was killed while it wrote a line.
   std::ofstream(trials.journal(), std::ios::app) << "{\"index\": 1, \"see";
-  CHECK(code(with_more({})) == 2);
-  CHECK(code(with_more({"--resume", "--seed", "7"})) == 2);
-  REQUIRE(code(with_more({"--resume"})) == 0);
+  expect(2, with_more({}));
+  expect(2, with_more({"--resume", "--seed", "7"}));
+  expect(0, with_more({"--resume"}));
   const auto all = trials.decisions();
   REQUIRE(all.size() == 3);
   CHECK(all[0] == first[0]);
   CHECK(all[2].at("index") == 2);
-  CHECK(trials.page().find("0 of 3, 0.00 %") != std::string::npos);
+  has(trials.page(), "0 of 3, 0.00 %");
 }
 
 TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
@@ -169,8 +163,8 @@ TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
   trials.must_run(one);
   const std::string tool = first_line_of().at("tool");
   CHECK(tool == first_line(trials.sandbox().fathom({"--version"}).output));
-  CHECK(tool.find(" (") != std::string::npos);  // the commit
-  CHECK(trials.page().find("### Decided by ") != std::string::npos);
+  has(tool, " (");  // the commit
+  has(trials.page(), "### Decided by ");
   // A journal of another commit, and one of before commits were noted.
   const std::string text = read_text(trials.journal());
   const auto with_tool = [&](const std::string& by) {
@@ -185,22 +179,20 @@ TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
     const auto old = page.find(before.empty() ? "### Decided before commits were noted"
                                               : "### Decided by fathom 0.0.1 (abc)");
     CHECK(old != std::string::npos);
-    CHECK(page.find("0 of 1, 0.00 %", old) != std::string::npos);
+    has(page.substr(old), "0 of 1, 0.00 %");
     CHECK(page.find("of 2, ", old) == std::string::npos);
     const auto together = page.find("### Decided by all of them together");
     CHECK(together < old);
     CHECK(page.find("0 of 2, 0.00 %", together) < old);
     // What another tool began is not gone on with unless that is asked for.
     write_text(trials.journal(), with_tool(before));
-    const auto refused = trials.run(two);
-    CHECK(code(refused) == 2);
-    CHECK(refused.errors.find("--another-tool") != std::string::npos);
+    expect(2, trials.run(two)).complains("--another-tool");
     CHECK(trials.decisions().size() == 1);
     std::vector<std::string> asked = two;
     asked.back() = "--another-tool";
     trials.must_run(asked);
     CHECK(trials.decisions().size() == 2);
-    CHECK(std::string(first_line_of().at("tool")).find(", then " + tool) != std::string::npos);
+    has(std::string(first_line_of().at("tool")), ", then " + tool);
     write_text(trials.journal(), text);
   }
 }
@@ -211,7 +203,7 @@ TEST_CASE("gate_trials counts a check whose round failed, and keeps rounds of a 
   fs::create_directories(fs::path(kept) / "decision-0001" / "round-001-base");
   const std::vector<std::string> flags{"--kind", "unchanged", "--decisions", "1",      "--base",
                                        "exit 9", "--head",    "exit 9",      "--keep", kept};
-  CHECK(code(trials.run(flags)) == 2);  // somebody else's rounds
+  expect(2, trials.run(flags));  // somebody else's rounds
   std::vector<std::string> resumed = flags;
   resumed.emplace_back("--resume");
   trials.must_run(resumed);
@@ -221,29 +213,21 @@ TEST_CASE("gate_trials counts a check whose round failed, and keeps rounds of a 
 
   // Where nothing can be measured, no more than a few are made.
   resumed[3] = "10";
-  const CapturedRun run = trials.run(resumed);
-  CHECK(code(run) == 23);
-  CHECK(run.errors.find("3 decisions in a row measured nothing; the last said: INCONCLUSIVE") !=
-        std::string::npos);
+  expect(23, trials.run(resumed))
+      .complains("3 decisions in a row measured nothing; the last said: INCONCLUSIVE");
   CHECK(trials.decisions().size() == 4);
 }
 
 TEST_CASE("gate_trials refuses what makes no trial in one sentence") {
   Trials trials;
-  const auto refused = [&](const std::vector<std::string>& flags) {
-    const auto run = trials.run(flags);
-    return code(run) == 2 && std::count(run.errors.begin(), run.errors.end(), '\n') == 1;
-  };
-  CHECK(refused({"--kind", "none"}));
-  CHECK(refused({"--kind", "slowed", "--sizes", "-1"}));
-  CHECK(refused({"--kind", "slowed", "--sizes", "nan"}));
-  CHECK(refused({"--kind", "slowed", "--base", "true", "--head", "true"}));
-  CHECK(refused({"--kind", "unchanged", "--base", "true"}));
+  for (const char* flags : {"none", "slowed --sizes -1", "slowed --sizes nan",
+                            "slowed --base true --head true", "unchanged --base true"})
+    expect(2, trials.run(words(std::string("--kind ") + flags))).one_line();
   CHECK(!fs::exists(trials.journal()));
   // A command that leaves no result is the user's mistake and no decision.
-  CHECK(code(trials.run({"--kind", "unchanged", "--base", "true", "--head", "true"})) == 2);
+  expect(2, trials.run({"--kind", "unchanged", "--base", "true", "--head", "true"}));
   CHECK(trials.decisions().empty());
   write_text(trials.journal(), "{}\n");
-  CHECK(code(trials.report({trials.journal().string()})) == 2);
-  CHECK(code(trials.report({(trials.sandbox().folder() / "none").string()})) == 2);
+  expect(2, trials.report({trials.journal().string()}));
+  expect(2, trials.report({(trials.sandbox().folder() / "none").string()}));
 }

@@ -6,7 +6,6 @@
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -17,9 +16,15 @@
 namespace fathom {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
+
+/// The log of a probe, once its processes are in it.
+std::filesystem::path once_up(const Sandbox& box, const std::string& probe) {
+  const auto log = box.out() / "logs" / (probe + ".log");
+  REQUIRE(wait_for_text(log, "pids"));
+  return log;
+}
 
 TEST_CASE("An interrupted run keeps what was measured and says what is missing", "[e2e]") {
   const int number = GENERATE(SIGINT, SIGTERM, SIGHUP);
@@ -29,32 +34,28 @@ TEST_CASE("An interrupted run keeps what was measured and says what is missing",
   std::vector<std::string> words{"run", "--out", box.out().string()};
   if (together) words.insert(words.end(), {"--no-counters", "--start-together"});
   Background run(words);
-  const auto log = box.out() / "logs" / "slow.log";
-  REQUIRE(wait_for_text(log, "pids"));
+  const auto log = once_up(box, "slow");
   run.signal(number);
   CHECK(run.wait() == to_int(ExitCode::interrupted));
   INFO(run.output());
   const Document document = box.result();
-  CHECK(entries_of(document, "first") == 2);
-  CHECK(entries_of(document, "slow") == 2);
-  CHECK(entries_of(document, "zero") == 0);
+  has_entries(document, {{"first", 2}, {"slow", 2}, {"zero", 0}});
   CHECK(summary_of(document, "slow").status == ProbeStatus::interrupted);
   CHECK(summary_of(document, "zero").status == ProbeStatus::interrupted);
-  CHECK_THAT(box.report(), ContainsSubstring("not started") && ContainsSubstring("interrupted"));
-  CHECK_THAT(last_line(run.output()), ContainsSubstring("index.html"));
+  has(box.report(), "not started", "interrupted");
+  has(last_line(run.output()), "index.html");
   for (const int pid : pids_in(log)) CHECK_FALSE(alive(pid));
 }
 
 TEST_CASE("Ctrl-C while probes become ready leaves none of them", "[e2e]") {
   Sandbox box({"first", "late"});
   Background run({"run", "--no-counters", "--start-together", "--out", box.out().string()});
-  const auto log = box.out() / "logs" / "late.log";
-  REQUIRE(wait_for_text(log, "pids"));
+  const auto log = once_up(box, "late");
   run.signal(SIGINT);
   CHECK(run.wait() == to_int(ExitCode::interrupted));
   for (const char* probe : {"first", "late"}) {
     CHECK(summary_of(box.result(), probe).status == ProbeStatus::interrupted);
-    CHECK_THAT(summary_of(box.result(), probe).status_reason, ContainsSubstring("not started"));
+    has(summary_of(box.result(), probe).status_reason, "not started");
   }
   const auto pids = pids_in(log);
   REQUIRE(pids.size() == 2);
@@ -64,8 +65,7 @@ TEST_CASE("Ctrl-C while probes become ready leaves none of them", "[e2e]") {
 TEST_CASE("A second Ctrl-C does not wait for a deaf probe", "[e2e]") {
   Sandbox box({"hang"});
   Background run({"run", "--out", box.out().string()});
-  const auto log = box.out() / "logs" / "hang.log";
-  REQUIRE(wait_for_text(log, "pids"));
+  const auto log = once_up(box, "hang");
   const auto start = Clock::now();
   run.signal(SIGINT);
   std::this_thread::sleep_for(200ms);
@@ -79,8 +79,7 @@ TEST_CASE("A second Ctrl-C does not wait for a deaf probe", "[e2e]") {
 TEST_CASE("A killed run takes its probe with it", "[e2e]") {
   Sandbox box({"slow"});
   Background run({"run", "--out", box.out().string()});
-  const auto log = box.out() / "logs" / "slow.log";
-  REQUIRE(wait_for_text(log, "pids"));
+  const auto log = once_up(box, "slow");
   run.signal(SIGKILL);
   CHECK(run.wait() == -SIGKILL);
   for (const int pid : pids_in(log)) {
@@ -101,8 +100,7 @@ TEST_CASE("On a terminal a run shows its progress, on one line that it clears", 
   const ssize_t size = read(screen.get(), text.data(), text.size());
   REQUIRE(size > 0);
   const std::string shown(text.data(), static_cast<std::size_t>(size));
-  CHECK_THAT(shown, ContainsSubstring("[1/2] first: 0 of 2"));
-  CHECK_THAT(shown, ContainsSubstring("[2/2] second: 1 of 2, about "));
+  has(shown, "[1/2] first: 0 of 2", "[2/2] second: 1 of 2, about ");
   CHECK(shown.ends_with("\r\033[K"));
   CHECK(shown.find('\n') == std::string::npos);
 }

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>
 
 #include "results/document_io.h"
@@ -13,7 +12,6 @@
 namespace fathom {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
 using namespace std::chrono_literals;
 
 constexpr int no_mount = 99;
@@ -40,10 +38,9 @@ TEST_CASE("A folder that cannot be made is refused before anything is measured",
   write_text(box.folder() / "file", "");
   for (const std::string out : {"file", "file/below", "/proc/fathom"}) {
     CAPTURE(out);
-    const auto run = box.fathom({"run", "--out", out});
-    CHECK(code(run) == to_int(ExitCode::output_unwritable));
-    CHECK_THAT(run.errors, ContainsSubstring(out) && ContainsSubstring("--out"));
-    CHECK_THAT(run.output, !ContainsSubstring("Measuring"));
+    expect(ExitCode::output_unwritable, box.fathom({"run", "--out", out}))
+        .complains(out, "--out")
+        .never_says("Measuring");
   }
 }
 
@@ -53,7 +50,7 @@ TEST_CASE("A full disk is refused before anything is measured", "[e2e]") {
   if (code(run) == no_mount) SKIP("this user cannot mount a small file system");
   INFO(run.output << run.errors);
   CHECK(code(run) == to_int(ExitCode::output_full));
-  CHECK_THAT(run.errors, ContainsSubstring("MiB free"));
+  has(run.errors, "MiB free");
   CHECK_FALSE(std::filesystem::exists(box.folder() / "kept" / "logs" / "first.log"));
 }
 
@@ -63,7 +60,7 @@ TEST_CASE("A disk that becomes full during the run costs no results", "[e2e]") {
   if (code(run) == no_mount) SKIP("this user cannot mount a small file system");
   INFO(run.output << run.errors);
   CHECK(code(run) == to_int(ExitCode::output_full));
-  CHECK_THAT(run.errors, ContainsSubstring("parts"));
+  has(run.errors, "parts");
   for (const char* probe : {"first", "hog"}) {
     const Document part =
         read_document(box.folder() / "kept" / "parts" / (std::string(probe) + ".json"));
@@ -73,10 +70,9 @@ TEST_CASE("A disk that becomes full during the run costs no results", "[e2e]") {
 
 TEST_CASE("A probe that meets a full disk stops the run", "[e2e]") {
   Sandbox box({"first", "full", "zero"});
-  CHECK(code(box.run()) == to_int(ExitCode::output_full));
-  CHECK(entries_of(box.result(), "first") == 2);
-  CHECK(entries_of(box.result(), "full") == 2);
-  CHECK_THAT(summary_of(box.result(), "zero").status_reason, ContainsSubstring("not started"));
+  expect(ExitCode::output_full, box.run());
+  has_entries(box.result(), {{"first", 2}, {"full", 2}});
+  has(summary_of(box.result(), "zero").status_reason, "not started");
 }
 
 }  // namespace

@@ -9,33 +9,27 @@
 
 namespace fathom {
 
-using Words = std::vector<std::string>;
-
-inline CapturedRun predict(Sandbox& box, Words words) {
-  words.insert(words.begin(), "predict");
-  return box.fathom(words);
+/// `fathom predict` with the words of this line.
+inline CapturedRun predict(Sandbox& box, const std::string& line) {
+  return box.fathom(words("predict " + line));
 }
 
 /// What a prediction that succeeds prints.
-inline std::string text_of(Sandbox& box, const Words& words) {
-  const auto run = predict(box, words);
-  INFO(run.errors);
-  REQUIRE(code(run) == 0);
-  CHECK(run.errors.empty());
+inline std::string text_of(Sandbox& box, const std::string& line) {
+  const CapturedRun run = expect(0, predict(box, line)).no_errors();
   return run.output;
 }
-inline std::string text_of(const Words& words) {
+inline std::string text_of(const std::string& line) {
   Sandbox box({});
-  return text_of(box, words);
+  return text_of(box, line);
 }
 
-inline nlohmann::json json_of(Sandbox& box, Words words) {
-  words.push_back("--json");
-  return nlohmann::json::parse(text_of(box, words));
+inline nlohmann::json json_of(Sandbox& box, const std::string& line) {
+  return nlohmann::json::parse(text_of(box, line + " --json"));
 }
-inline nlohmann::json json_of(const Words& words) {
+inline nlohmann::json json_of(const std::string& line) {
   Sandbox box({});
-  return json_of(box, words);
+  return json_of(box, line);
 }
 
 }  // namespace fathom

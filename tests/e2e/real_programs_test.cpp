@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -14,7 +13,6 @@
 namespace fathom {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
 using namespace std::chrono_literals;
 
 const std::filesystem::path programs = std::filesystem::path(FATHOM_PROGRAM).parent_path();
@@ -39,14 +37,10 @@ TEST_CASE("Every probe program describes itself, has help, and needs a GPU", "[e
     // The atlas states facts, and the validation has models to answer for: neither tests a claim.
     CHECK(probe.claims.empty() ==
           (probe.name == "model_validation" || probe.group.starts_with("atlas")));
-    const auto help = run_and_capture(probe.program, {"--help"}, 30s);
-    CHECK(code(help) == 0);
-    CHECK_THAT(help.output, ContainsSubstring("Examples:"));
-    const auto measured = run_and_capture(probe.program, {"--suite", "quick"}, 30s);
-    CHECK(code(measured) == to_int(ExitCode::no_driver));
-    const auto wrong = run_and_capture(probe.program, {"--siute", "quick"}, 30s);
-    CHECK(code(wrong) == to_int(ExitCode::bad_input));
-    CHECK_THAT(wrong.errors, ContainsSubstring("Did you mean `--suite`?"));
+    expect(0, run_and_capture(probe.program, {"--help"}, 30s)).says("Examples:");
+    expect(ExitCode::no_driver, run_and_capture(probe.program, {"--suite", "quick"}, 30s));
+    expect(ExitCode::bad_input, run_and_capture(probe.program, {"--siute", "quick"}, 30s))
+        .complains("Did you mean `--suite`?");
   }
 }
 
@@ -56,31 +50,27 @@ TEST_CASE("A report can have what today's programs conclude, and the document st
   const auto page = [&](const char* name, std::vector<std::string> more) {
     const std::filesystem::path folder = box.folder() / name;
     more.insert(more.begin(), {"report", FATHOM_RECORDING_FILE, "--out", folder.string()});
-    const auto run = box.fathom(more);
-    CHECK(code(run) == 0);
+    expect(0, box.fathom(more));
     return read_text(folder / "README.md");
   };
   const std::string said = "conclusions by fathom ";
   CHECK(page("then", {}).find(said) == std::string::npos);
-  CHECK_THAT(page("now", {"--conclude"}), ContainsSubstring(said));
+  has(page("now", {"--conclude"}), said);
   CHECK(read_text(FATHOM_RECORDING_FILE) == recorded);
   // What would choose what to measure has no meaning there.
-  const auto useless = run_and_capture(programs / "probe_occupancy",
-                                       {"--conclude", FATHOM_RECORDING_FILE, "--out",
-                                        (box.folder() / "x.json").string(), "--seed", "3"},
-                                       30s);
-  CHECK(code(useless) == to_int(ExitCode::bad_input));
-  CHECK_THAT(useless.errors, ContainsSubstring("--seed is of no use beside --conclude"));
+  expect(ExitCode::bad_input, run_and_capture(programs / "probe_occupancy",
+                                              {"--conclude", FATHOM_RECORDING_FILE, "--out",
+                                               (box.folder() / "x.json").string(), "--seed", "3"},
+                                              30s))
+      .complains("--seed is of no use beside --conclude");
   // No program is needed for that, as on a machine without CUDA.
   const std::filesystem::path none = box.folder() / "programs";
   std::filesystem::create_directories(none);
   box.set("FATHOM_BIN_DIR", none);
-  const auto run = box.fathom(
-      {"report", FATHOM_RECORDING_FILE, "--out", (box.folder() / "none").string(), "--conclude"});
-  CHECK(code(run) == 0);
-  CHECK(run.errors.empty());
-  CHECK_THAT(read_text(box.folder() / "none/README.md"),
-             ContainsSubstring("occupancy: measured by fathom "));
+  expect(0, box.fathom({"report", FATHOM_RECORDING_FILE, "--out", (box.folder() / "none").string(),
+                        "--conclude"}))
+      .no_errors();
+  has(read_text(box.folder() / "none/README.md"), "occupancy: measured by fathom ");
 }
 
 TEST_CASE("The two probes that collect counters longest are never one GPU's of several", "[e2e]") {
@@ -103,35 +93,31 @@ TEST_CASE("The two probes that collect counters longest are never one GPU's of s
 
 TEST_CASE("fathom-device without a GPU: facts fail with their code, doctor answers", "[e2e]") {
   Hidden box;
-  const auto facts = run_and_capture(programs / "fathom-device", {"--facts"}, 30s);
-  CHECK(code(facts) == to_int(ExitCode::no_driver));
-  const auto doctor = run_and_capture(programs / "fathom-device", {"--doctor"}, 30s);
-  REQUIRE(code(doctor) == 0);
+  expect(ExitCode::no_driver, run_and_capture(programs / "fathom-device", {"--facts"}, 30s));
+  const CapturedRun doctor =
+      expect(0, run_and_capture(programs / "fathom-device", {"--doctor"}, 30s));
   CHECK_FALSE(nlohmann::json::parse(doctor.output).at("checks").empty());
-  CHECK(code(box.fathom({"doctor"})) == to_int(ExitCode::no_driver));
+  expect(ExitCode::no_driver, box.fathom({"doctor"}));
 }
 
 TEST_CASE("fathom list shows the real probes", "[e2e]") {
   Hidden box;
-  const auto list = box.fathom({"list"});
-  CHECK(code(list) == 0);
+  const CapturedRun list = expect(0, box.fathom({"list"}));
   for (const char* name :
        {"atomics", "bank_conflicts", "copy_bandwidth", "energy", "instructions", "launch_overhead",
         "links", "memory_bandwidth", "memory_latency", "model_validation", "occupancy",
         "tail_effect", "topology", "warp_reduce"})
-    CHECK_THAT(list.output, ContainsSubstring(name));
+    has(list.output, name);
 }
 
 TEST_CASE("fathom run replays the recording of this repository", "[e2e]") {
   Hidden box;
   if (!std::filesystem::exists(FATHOM_RECORDING_FILE)) SKIP("there is no recording");
-  const auto run = box.run();
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == 0);
-  CHECK_THAT(first_line(run.output), ContainsSubstring("REPLAY"));
+  const CapturedRun run = expect(0, box.run());
+  has(first_line(run.output), "REPLAY");
   CHECK(box.result().source == Source::replay);
   CHECK(box.result().probes.size() >= 5);
-  CHECK_THAT(box.report(), ContainsSubstring("REPLAY"));
+  has(box.report(), "REPLAY");
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "sandbox.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -19,6 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 
 fs::path make_temporary_folder() {
   std::string pattern = (fs::temp_directory_path() / "fathom-test-XXXXXX").string();
@@ -28,7 +32,8 @@ fs::path make_temporary_folder() {
 
 }  // namespace
 
-Sandbox::Sandbox(std::initializer_list<std::string> probes) : folder_(make_temporary_folder()) {
+Sandbox::Sandbox(std::initializer_list<std::string> probes, int gpus)
+    : folder_(make_temporary_folder()) {
   const fs::path programs = folder_ / "bin";
   fs::create_directories(programs);
   fs::create_directories(folder_ / "pci");
@@ -38,6 +43,7 @@ Sandbox::Sandbox(std::initializer_list<std::string> probes) : folder_(make_tempo
   set("FATHOM_BIN_DIR", programs);
   set("FATHOM_LOCK_DIR", folder_);
   set("FATHOM_PCI_DEVICES", folder_ / "pci");
+  if (gpus > 0) set("FAKE_GPUS", std::to_string(gpus));
 }
 
 Sandbox::~Sandbox() {
@@ -65,6 +71,19 @@ CapturedRun Sandbox::fathom(const std::vector<std::string>& arguments) {
   return run_and_capture("/bin/sh", words, 60s);
 }
 
+void Sandbox::add_pci_device(const std::string& slot, const std::string& of_class) const {
+  const fs::path device = folder_ / "pci" / slot;
+  fs::create_directories(device);
+  write_text(device / "vendor", "0x10de\n");
+  write_text(device / "class", of_class + "\n");
+}
+
+CapturedRun Sandbox::shell(const std::string& command) const {
+  return run_and_capture(
+      "/bin/sh", {"-c", "cd \"$1\"; F=$2; " + command, "sh", folder_.string(), FATHOM_PROGRAM},
+      60s);
+}
+
 CapturedRun Sandbox::run(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"run", "--out", out().string()});
   return fathom(arguments);
@@ -72,14 +91,19 @@ CapturedRun Sandbox::run(std::vector<std::string> arguments) {
 
 Document Sandbox::result() const { return read_document(out() / "result.json"); }
 
+std::string Sandbox::log_of(const std::string& probe) const {
+  return read_text(out() / "logs" / (probe + ".log"));
+}
+
 std::string Sandbox::report() const { return read_text(out() / "report" / "README.md"); }
 
-Background::Background(const std::vector<std::string>& arguments, int errors)
+Background::Background(const std::string& program, const std::vector<std::string>& arguments,
+                       int errors)
     : output_(memfd_create("output", MFD_CLOEXEC)),
-      child_({FATHOM_PROGRAM, arguments, output_.get(), errors < 0 ? output_.get() : errors, {}}) {}
+      child_({program, arguments, output_.get(), errors < 0 ? output_.get() : errors, {}}) {}
 
 int Background::wait() {
-  const auto ended = supervise(child_, inbox_, {.limit = 40s, .line = {}});
+  const auto ended = supervise(child_, inbox_, {.limit = 90s, .line = {}});
   return ended.end.signal != 0 ? -ended.end.signal : ended.end.status;
 }
 
@@ -88,6 +112,13 @@ std::string Background::output() const {
   const ssize_t n = pread(output_.get(), text.data(), text.size(), 0);
   text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
   return text;
+}
+
+std::vector<std::string> words(const std::string& line) {
+  std::istringstream text(line);
+  std::vector<std::string> all;
+  for (std::string word; text >> word;) all.push_back(word == "''" ? "" : word);
+  return all;
 }
 
 std::string read_text(const fs::path& path) {
@@ -99,6 +130,13 @@ std::string read_text(const fs::path& path) {
 
 void write_text(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string benchmark_file(const std::string& time, const std::string& date,
+                           const std::string& name) {
+  return "{\"context\": {\"date\": \"" + date +
+         "\", \"host_name\": \"h\"}, \"benchmarks\": [{\"name\": \"" + name +
+         "\", \"real_time\": " + time + ", \"time_unit\": \"ns\"}]}\n";
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -139,11 +177,70 @@ int code(const CapturedRun& run) {
   return end.signal != 0 ? -end.signal : end.status;
 }
 
+Ended expect(int expected, CapturedRun run) {
+  INFO(run.output << run.errors);
+  REQUIRE(code(run) == expected);
+  return Ended(std::move(run));
+}
+Ended expect(ExitCode expected, CapturedRun run) {
+  return expect(to_int(expected), std::move(run));
+}
+
+void check_part(const std::string& text, const std::string& part, bool wanted) {
+  if (wanted)
+    CHECK_THAT(text, ContainsSubstring(part));
+  else
+    CHECK_THAT(text, !ContainsSubstring(part));
+}
+
+double children_cpu_s() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+const Ended& Ended::starts(Text text) const {
+  CHECK_THAT(run_.output, StartsWith(text));
+  return *this;
+}
+const Ended& Ended::first_line(Text text) const {
+  CHECK(fathom::first_line(run_.output) == text);
+  return *this;
+}
+const Ended& Ended::no_output() const {
+  CHECK(run_.output == "");
+  return *this;
+}
+const Ended& Ended::no_errors() const {
+  CHECK(run_.errors == "");
+  return *this;
+}
+const Ended& Ended::one_line() const {
+  INFO(run_.errors);
+  CHECK(std::ranges::count(run_.errors, '\n') == 1);
+  return *this;
+}
+const Ended& Ended::by_fathom() const {
+  CHECK_THAT(run_.errors, StartsWith("fathom: "));
+  return *this;
+}
+
 ProbeSummary summary_of(const Document& document, const std::string& probe) {
   const auto found = std::find_if(document.probes.begin(), document.probes.end(),
                                   [&](const auto& summary) { return summary.name == probe; });
   REQUIRE(found != document.probes.end());
   return *found;
+}
+
+void has_entries(const Document& document,
+                 std::initializer_list<std::pair<std::string, std::size_t>> counts) {
+  for (const auto& [probe, count] : counts) {
+    CAPTURE(probe);
+    CHECK(entries_of(document, probe) == count);
+  }
 }
 
 std::size_t entries_of(const Document& document, const std::string& probe) {

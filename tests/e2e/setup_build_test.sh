@@ -11,19 +11,15 @@ source "$source_dir/tests/e2e/setup_fakes.sh"
 # A copy of the script with a project of its own, whose three steps leave a line each in
 # $scratch/steps. The second waits for $scratch/go where there is $scratch/wait.
 add_project() {
-  local project=$scratch/project
   add_build_tools
   rm "$bare/cmake" "$bare/ninja"
   ln -s "$(command -v cmake)" "$bare/cmake"
   if [[ $1 == Ninja ]]; then program ninja "exec '$(command -v ninja)' \"\$@\""; fi
   if [[ $1 == make ]]; then program make "exec '$(command -v make)' \"\$@\""; fi
-  mkdir -p "$project/tools" "$project/cmake" "$scratch/bin"
-  printf '#!/bin/sh\necho the tool\n' >"$scratch/bin/fathom"
-  chmod +x "$scratch/bin/fathom"
-  cp "$source_dir/fathom" "$project" && cp -r "$source_dir/tools/setup" "$project/tools"
-  cp "$source_dir"/cmake/{dependencies.txt,Suites.cmake} "$project/cmake"
-  source_dir=$project
-  cat >"$project/CMakeLists.txt" <<END
+  mkdir "$scratch/bin"
+  make_script "$scratch/bin/fathom" 'echo the tool'
+  copy_of_the_script
+  cat >"$source_dir/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.24)
 project(small LANGUAGES NONE)
 set(before "")
@@ -65,8 +61,7 @@ interrupted_build_goes_on() {
   [[ $(<"$scratch/first") == *"interrupted; the next call goes on from here"* ]] ||
     die "it said $(<"$scratch/first")"
   rm "$scratch/wait"
-  expect 0 fathom list
-  expect_said "the tool"
+  expect_saying 0 "the tool" fathom list
   expect_equal "$(steps)" "begin one end one begin two begin two end two begin three end three "
 }
 case_an_interrupted_build_goes_on_where_it_was() { interrupted_build_goes_on Ninja; }
@@ -87,11 +82,9 @@ case_a_broken_build_is_mended_by_the_next() {
   add_project Ninja
   cp "$scratch/step" "$scratch/good"
   echo 'exit 1' >"$scratch/step"
-  expect 23 fathom list
-  expect_said "the build failed: see above"
+  expect_saying 23 "the build failed: see above" fathom list
   cp "$scratch/good" "$scratch/step"
-  expect 0 fathom list
-  expect_said "the tool"
+  expect_saying 0 "the tool" fathom list
 }
 
 # --- Tests ---------------------------------------------------------------------------------------
@@ -115,13 +108,11 @@ case_test_run_without_gpu_names_what_it_skips() {
   load_parts
   has_gpu() { false; }
   write_tests
-  expect 0 test_command
-  expect_said $'Skipped for want of a GPU:\n  on_the_gpu'
+  expect_saying 0 $'Skipped for want of a GPU:\n  on_the_gpu' test_command
   expect_equal "${said##*$'\n'}" "1 passed, 0 failed, 1 skipped"
   expect 0 test_command -L gpu
   expect_equal "${said##*$'\n'}" "0 passed, 0 failed, 1 skipped"
-  expect 2 test_command -R nonesuch
-  expect_said "no test matches '-R nonesuch'"
+  expect_saying 2 "no test matches '-R nonesuch'" test_command -R nonesuch
 }
 
 case_test_run_with_gpu_runs_its_tests() {
@@ -138,17 +129,14 @@ case_slow_tests_run_with_all_alone() {
   load_parts
   has_gpu() { false; }
   write_tests
-  expect 0 test_command
-  expect_said "Left out: 1 slow tests, which './fathom test --all' runs."
+  expect_saying 0 "Left out: 1 slow tests, which './fathom test --all' runs." test_command
   [[ $said != *takes_hours* ]] || die "a slow test ran: $said"
-  expect 0 test_command --all
-  expect_said takes_hours
+  expect_saying 0 takes_hours test_command --all
   [[ $said != *"Left out"* ]] || die "nothing is left out: $said"
   expect_equal "${said##*$'\n'}" "2 passed, 0 failed, 1 skipped"
   expect 0 test_command --all -LE unit
   expect_equal "${said##*$'\n'}" "1 passed, 0 failed, 1 skipped"
-  expect 2 test_command -R hours
-  expect_said "only slow tests match '-R hours': add --all"
+  expect_saying 2 "only slow tests match '-R hours': add --all" test_command -R hours
 }
 
 case_failed_test_is_exit_1() {
@@ -173,22 +161,19 @@ case_test_builds_what_its_tests_need() {
 build fathom_tests"
   machine+=(PIP_CERT=some)
   program python3 "case \"\$*\" in *'pip install'*) mkdir '$scratch/build/toolkit.new' ;; esac"
-  expect 23 fathom --no-install test --all
-  expect_said "axe-core"
+  expect_saying 23 "axe-core" fathom --no-install test --all
   fathom test --all >/dev/null 2>&1
   expect_calls "*-DFATHOM_GPU_TESTS=ON*"
   expect_equal "$(calls | tail -n 1)" "build fathom_tests"
   rm "$bare/clang++"
   fathom test >/dev/null 2>&1
-  expect 23 fathom --no-install test --all
-  expect_said "compiles the readers for the fuzzer"
+  expect_saying 23 "compiles the readers for the fuzzer" fathom --no-install test --all
 }
 
 case_unknown_flag_of_the_tests_is_bad_input() {
   local flag
   for flag in --bogus --bogus=1 -Z -jx --al name; do
-    expect 2 fathom test "$flag"
-    expect_said "'./fathom test' has no flag '$flag': it takes --all and"
+    expect_saying 2 "'./fathom test' has no flag '$flag': it takes --all and" fathom test "$flag"
   done
   [[ ! -e $scratch/build ]] || die "a typing error was built for"
   load_parts

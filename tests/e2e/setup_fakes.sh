@@ -9,8 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 bare=$scratch/bare
 mkdir "$bare"
 for name in bash env cat cksum sed grep head tail sort tr tee dirname readlink realpath mktemp \
-  mkdir rm \
-  ls cut cp ln touch chmod flock nproc awk id df du sleep sh wc; do
+  mkdir rm ls cut cp ln touch chmod flock nproc awk id df du sleep sh wc; do
   ln -s "$(command -v $name)" "$bare/$name"
 done
 machine=("PATH=$bare" "HOME=$scratch" "FATHOM_DEVICES=$scratch/dev" TERM=dumb)
@@ -27,15 +26,20 @@ expect() {
   [[ $code == "$wanted" ]] || die "'$*' ended with $code, not $wanted; it said: $said"
 }
 expect_said() { [[ $said == *"$1"* ]] || die "nothing says '$1' in: $said"; }
+# expect_saying CODE TEXT COMMAND...
+expect_saying() { expect "$1" "${@:3}" && expect_said "$2"; }
 expect_equal() { [[ $1 == "$2" ]] || die "got '$1', expected '$2'"; }
 die() { echo "FAILED: $*" >&2 && exit 1; }
 
-# program NAME SCRIPT: puts a fake on the PATH.
-program() {
-  rm -f "$bare/$1"
-  printf '#!/bin/sh\n%s\n' "$2" >"$bare/$1"
-  chmod +x "$bare/$1"
+# make_script FILE TEXT: makes the file a script that does that.
+make_script() {
+  rm -f "$1"
+  printf '#!/bin/sh\n%s\n' "$2" >"$1"
+  chmod +x "$1"
 }
+
+# program NAME TEXT: puts a fake on the PATH.
+program() { make_script "$bare/$1" "$2"; }
 
 # What the fakes were called with.
 calls() { cat "$scratch/calls" 2>/dev/null; }
@@ -79,13 +83,9 @@ $1"
 fake_toolkit() {
   local folder=$scratch/toolkit-$1
   mkdir -p "$folder/bin" "$folder/include/cub" "$folder/extras/CUPTI/include"
-  cat >"$folder/bin/nvcc" <<END
-#!/bin/sh
-echo "nvcc: NVIDIA (R) Cuda compiler driver"
-echo "Copyright (c) 2005-2025 NVIDIA Corporation"
-echo "Cuda compilation tools, release $1, V$1.88"
-END
-  chmod +x "$folder/bin/nvcc"
+  make_script "$folder/bin/nvcc" "echo 'nvcc: NVIDIA (R) Cuda compiler driver'
+echo 'Copyright (c) 2005-2025 NVIDIA Corporation'
+echo 'Cuda compilation tools, release $1, V$1.88'"
   touch "$folder/include/cuda_runtime.h" "$folder/include/cub/version.cuh" \
     "$folder/extras/CUPTI/include/cupti_range_profiler.h"
   echo "$folder"
@@ -94,6 +94,15 @@ END
 add_gpu() {
   mkdir "$scratch/dev" && touch "$scratch/dev/nvidia0"
   machine+=("CUDA_HOME=$(fake_toolkit 13.0)")
+}
+
+# What the set-up is, in $source_dir from now on.
+copy_of_the_script() {
+  local copy=$scratch/copy
+  mkdir -p "$copy/tools" "$copy/cmake"
+  cp "$source_dir/fathom" "$copy" && cp -r "$source_dir/tools/setup" "$copy/tools"
+  cp "$source_dir"/cmake/{dependencies.txt,Suites.cmake} "$copy/cmake"
+  source_dir=$copy
 }
 
 # Makes the functions of the set-up callable here, for a build folder of the case's own.

@@ -10,29 +10,21 @@ source_dir=$1
 source "$source_dir/tests/e2e/setup_fakes.sh"
 
 case_help_needs_no_build() {
-  expect 0 fathom --help
-  expect_said "--no-install"
+  expect_saying 0 "--no-install" fathom --help
   expect_said "Examples:"
-  expect 0 fathom run --help
-  expect 0 fathom build --help
-  expect 0 fathom
+  expect 0 fathom run --help && expect 0 fathom build --help && expect 0 fathom
   [[ ! -e $scratch/build ]] || die "asking for help made a build folder"
 }
 
 case_unknown_command_is_bad_input() {
-  expect 2 fathom mesure
-  expect_said "there is no command 'mesure'"
-  expect 2 "$source_dir/fathom" --build-dir
-  expect_said "--build-dir needs a folder"
+  expect_saying 2 "there is no command 'mesure'" fathom mesure
+  expect_saying 2 "--build-dir needs a folder" "$source_dir/fathom" --build-dir
 }
 
 case_two_dashes_before_the_command_change_nothing() {
-  expect 23 fathom --no-install -- run
-  expect_said "cmake                configures the build"
-  expect 0 fathom --
-  expect_said "Usage: ./fathom"
-  expect 2 fathom -- mesure
-  expect_said "there is no command 'mesure'"
+  expect_saying 23 "cmake                configures the build" fathom --no-install -- run
+  expect_saying 0 "Usage: ./fathom" fathom --
+  expect_saying 2 "there is no command 'mesure'" fathom -- mesure
 }
 
 # --- What a command builds -----------------------------------------------------------------------
@@ -40,8 +32,7 @@ case_two_dashes_before_the_command_change_nothing() {
 case_without_a_gpu_a_command_builds_the_tool_alone() {
   local command
   add_build_tools
-  expect 0 fathom run --suite atlas --probe links
-  expect_said "the tool: run --suite atlas --probe links"
+  expect_saying 0 "the tool: run --suite atlas --probe links" fathom run --suite atlas --probe links
   for command in report predict list check baseline history doctor 'fleet collect'; do
     # shellcheck disable=SC2086  # a command and its own command
     expect 0 fathom $command
@@ -64,8 +55,8 @@ build fathom fathom-fleet"
 
 case_explain_without_a_gpu_builds_nothing() {
   add_build_tools
-  expect 14 fathom explain -- ./app
-  expect_said "'explain' runs a program on an NVIDIA GPU, and this machine has none"
+  expect_saying 14 "'explain' runs a program on an NVIDIA GPU, and this machine has none" \
+    fathom explain -- ./app
   [[ $(calls) != *build* ]] || die "something was built: $(calls)"
 }
 
@@ -122,8 +113,7 @@ build fathom suite_default"
 case_builds_for_a_gpu_elsewhere_where_it_is_named() {
   add_build_tools
   machine+=("CUDA_HOME=$(fake_toolkit 13.0)" 'FATHOM_ARCHITECTURES=80;90a')
-  expect 0 fathom build --suite quick
-  expect_said "Built in $scratch/build: fathom suite_quick"
+  expect_saying 0 "Built in $scratch/build: fathom suite_quick" fathom build --suite quick
   expect_calls "*-DFATHOM_ARCHITECTURES=80;90a*
 build fathom suite_quick"
 }
@@ -136,8 +126,7 @@ case_make_does_where_there_is_no_ninja() {
   [[ $(calls) == *configure* && $(calls) != *"-G Ninja"* ]] ||
     die "not configured for make: $(calls)"
   rm "$bare/make"
-  expect 23 fathom --no-install list
-  expect_said "ninja-build          runs the build"
+  expect_saying 23 "ninja-build          runs the build" fathom --no-install list
 }
 
 case_the_set_up_alone_takes_little_time() {
@@ -153,15 +142,14 @@ case_the_set_up_alone_takes_little_time() {
 # --- What it asks for ----------------------------------------------------------------------------
 
 case_no_install_lists_what_is_missing() {
-  expect 23 fathom --no-install run
-  expect_said "cmake                configures the build, version 3.24 or newer"
+  expect_saying 23 "cmake                configures the build, version 3.24 or newer" \
+    fathom --no-install run
   expect_said "g++                  the C++20 compiler"
   expect_said "ninja-build          runs the build"
   [[ $said != *"catch2 "* ]] || die "measuring does not need the tests' packages: $said"
   [[ $said != *toolkit* ]] || die "without a GPU no toolkit is needed: $said"
   machine+=(FATHOM_TOOLKIT=wheels)
-  expect 23 fathom test --no-install
-  expect_said "cuobjdump and nvdisasm"
+  expect_saying 23 "cuobjdump and nvdisasm" fathom test --no-install
   expect_said "the CUDA 13.0 toolkit"
 }
 
@@ -172,8 +160,7 @@ case_no_install_never_touches_the_machine() {
   add_gpu
   machine+=(FATHOM_TOOLKIT=wheels)
   program python3 "echo python3 \"\$*\" | grep 'pip install' >>'$scratch/calls'; exit 0"
-  expect 23 fathom --no-install run
-  expect_said "ninja-build"
+  expect_saying 23 "ninja-build" fathom --no-install run
   expect_said "the CUDA 13.0 toolkit"
   expect_equal "$(calls)" ""
   [[ ! -e $scratch/build ]] || die "--no-install wrote something"
@@ -185,8 +172,7 @@ case_installs_what_the_command_lacks_and_no_more() {
   rm "$bare/cmake"
   add_apt "case \"\$*\" in *' install '*)
     cd '$bare' && ln -s fake_cmake cmake && ln -s fake_ninja ninja ;; esac"
-  expect 0 fathom report file
-  expect_said "Installing with apt-get: cmake ninja-build"
+  expect_saying 0 "Installing with apt-get: cmake ninja-build" fathom report file
   expect_said "Missing on this machine for 'fathom report':"
   expect_said "the tool: report file"
   [[ $(calls) == *"apt-get "*" install cmake ninja-build"* ]] || die "apt-get got $(calls)"
@@ -217,8 +203,7 @@ case_cmake_and_the_set_up_read_one_list() {
 expect_sentence() {
   local text=$1 lines
   shift
-  expect 23 "$@"
-  expect_said "$text"
+  expect_saying 23 "$text" "$@"
   lines=$(grep -v -e '^fathom: Missing' -e '^  ' -e '^fathom: Installing' -e '^fathom: Fetching' \
     -e ', [0-9]* s: ' -e 'going on with the lists' <<<"$said")
   expect_equal "$(wc -l <<<"$lines")" 1
@@ -234,12 +219,9 @@ case_without_root_says_the_command() {
   add_apt 'exit 99'
   local someone=()
   if ((EUID == 0)); then
-    # Nobody may not be able to read the sources where they are.
-    mkdir -p "$scratch/copy/tools" "$scratch/copy/cmake"
-    cp "$source_dir/fathom" "$scratch/copy" && cp -r "$source_dir/tools/setup" "$scratch/copy/tools"
-    cp "$source_dir"/cmake/{dependencies.txt,Suites.cmake} "$scratch/copy/cmake"
+    copy_of_the_script  # nobody may not be able to read the sources where they are
     chmod -R a+rwX "$scratch"
-    source_dir=$scratch/copy someone=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    someone=(setpriv --reuid=65534 --regid=65534 --clear-groups)
   fi
   rm "$bare/sudo"
   expect_sentence "have an administrator run 'apt-get install g++ cmake" \
@@ -254,8 +236,7 @@ case_without_a_network_says_what_to_install() {
   expect_sentence "no network: apt-get could not fetch cmake ninja-build" fathom run
   expect_said "run 'sudo apt-get install cmake ninja-build'"
   add_apt "case \"\$*\" in *install*) echo 'E: dpkg was interrupted'; exit 100 ;; esac"
-  expect 23 fathom run
-  expect_said "E: dpkg was interrupted"
+  expect_saying 23 "E: dpkg was interrupted" fathom run
 }
 
 case_without_a_network_says_which_wheels() {
@@ -298,25 +279,21 @@ case_a_full_disk_is_said_first() {
   program df 'printf "Filesystem 1M Used Available Use Mounted\n/dev/sda 9 8 12 99%% /\n"'
   expect_sentence "has 12 MB left, and this build takes up to" fathom run
   program df 'printf "Filesystem 1M Used Available Use Mounted\n/dev/sda 9 8 99999 9%% /\n"'
-  printf '#!/bin/sh\necho "fatal error: a.o: No space left on device"; exit 1\n' >"$scratch/output"
-  chmod +x "$scratch/output"
-  expect 23 fathom run
-  expect_said "fathom: the disk under $scratch/build is full: make room and start again, which goes\
- on from here, or name another folder with --build-dir DIR"
+  make_script "$scratch/output" 'echo "fatal error: a.o: No space left on device"; exit 1'
+  expect_saying 23 "fathom: the disk under $scratch/build is full: make room and start again, \
+which goes on from here, or name another folder with --build-dir DIR" fathom run
 }
 
 case_unwritable_build_folder() {
   add_build_tools
-  expect 10 env -i "${machine[@]}" "$source_dir/fathom" --build-dir /proc/fathom list
-  expect_said "cannot be written"
+  expect_saying 10 "cannot be written" \
+    env -i "${machine[@]}" "$source_dir/fathom" --build-dir /proc/fathom list
 }
 
 case_a_failed_build_shows_its_end() {
   add_build_tools
-  printf '#!/bin/sh\necho "tool.cpp:3: error: no"; exit 1\n' >"$scratch/output"
-  chmod +x "$scratch/output"
-  expect 23 fathom run
-  expect_said "tool.cpp:3: error: no"
+  make_script "$scratch/output" 'echo "tool.cpp:3: error: no"; exit 1'
+  expect_saying 23 "tool.cpp:3: error: no" fathom run
   expect_said "the build failed: see above"
 }
 
@@ -324,15 +301,10 @@ case_a_failed_build_shows_its_end() {
 
 case_progress_moves_from_the_first_second() {
   add_build_tools
-  cat >"$scratch/output" <<'END'
-#!/bin/sh
-sleep 2
-for i in 1 2 3 4; do echo "[$i/40] Building CXX object $i"; sleep 1.1; done
-END
-  chmod +x "$scratch/output"
+  make_script "$scratch/output" 'sleep 2
+for i in 1 2 3 4; do echo "[$i/40] Building CXX object $i"; sleep 1.1; done'
   touch "$scratch/slow"
-  expect 0 fathom run
-  expect_said "fathom: configuring, 0 s"
+  expect_saying 0 "fathom: configuring, 0 s" fathom run
   # A busy machine may come to it a second later.
   grep -qE 'fathom: building, [1-9] s' <<<"$said" || die "nothing moves: $said"
   (($(grep -c 'fathom: building' <<<"$said") <= 2)) ||
@@ -382,8 +354,7 @@ case_picks_a_complete_toolkit_of_the_right_version() {
 
 # expect_architectures LIST NVIDIA_SMI_OUTPUT EXIT_CODE [CMAKE ARGUMENT...]
 expect_architectures() {
-  printf '#!/bin/sh\nprintf "%s"\nexit %d\n' "$2" "$3" >"$scratch/nvidia-smi"
-  chmod +x "$scratch/nvidia-smi"
+  make_script "$scratch/nvidia-smi" "printf '$2'; exit $3"
   expect 0 cmake "-DFATHOM_NVIDIA_SMI=$scratch/nvidia-smi" "${@:4}" \
     -P "$source_dir/cmake/Architectures.cmake"
   expect_equal "${said##*compiled for: }" "$1"

@@ -2,7 +2,6 @@
 // a run is what it would be without. Their bad days and interrupts are beside those of other runs.
 
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "results/error.h"
 #include "sandbox.h"
@@ -10,15 +9,10 @@
 namespace fathom {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
-
 CapturedRun run_together(Sandbox& box, std::vector<std::string> more = {},
                          ExitCode expected = ExitCode::ok) {
   more.insert(more.end(), {"--no-counters", "--start-together"});
-  const auto run = box.run(more);
-  INFO(run.output << run.errors);
-  REQUIRE(code(run) == to_int(expected));
-  return run;
+  return expect(expected, box.run(more));
 }
 
 long long of_log(const Sandbox& box, const std::string& probe, const std::string& word) {
@@ -32,7 +26,7 @@ TEST_CASE("Probes that are started together measure in turn", "[e2e]") {
     CHECK(entries_of(box.result(), probe) == 2);
     CHECK(of_log(box, probe, "ready") > 0);
     CHECK(of_log(box, probe, "ready") < of_log(box, "first", "began"));
-    CHECK_THAT(run.output, ContainsSubstring(std::string(probe) + ": 2 cases in"));
+    has(run.output, std::string(probe) + ": 2 cases in");
   }
   CHECK(of_log(box, "first", "ended") < of_log(box, "second", "began"));
   CHECK(of_log(box, "second", "ended") < of_log(box, "third", "began"));
@@ -40,7 +34,7 @@ TEST_CASE("Probes that are started together measure in turn", "[e2e]") {
   CHECK(of_log(box, "first", "beside") == 2);
   CHECK(of_log(box, "second", "beside") >= 1);  // and the one before it, while that ends
   CHECK(of_log(box, "third", "beside") <= 1);
-  REQUIRE(code(box.run({"--no-counters"})) == 0);
+  expect(0, box.run({"--no-counters"}));
   CHECK(of_log(box, "first", "ready") == -1);
 }
 
@@ -56,9 +50,8 @@ TEST_CASE("The next one begins once the one before has measured, whatever its en
 TEST_CASE("After a held probe has lost the GPU the others do not begin", "[e2e]") {
   Sandbox box({"first", "lost", "zero"});
   run_together(box, {}, ExitCode::gpu_lost);
-  CHECK(entries_of(box.result(), "lost") == 2);
-  CHECK(entries_of(box.result(), "zero") == 0);
-  CHECK_THAT(summary_of(box.result(), "zero").status_reason, ContainsSubstring("fell off the bus"));
+  has_entries(box.result(), {{"lost", 2}, {"zero", 0}});
+  has(summary_of(box.result(), "zero").status_reason, "fell off the bus");
 }
 
 TEST_CASE("A filter's probes are started together, and the others are left out", "[e2e]") {
@@ -70,9 +63,7 @@ TEST_CASE("A filter's probes are started together, and the others are left out",
 
 TEST_CASE("Profilers need the GPU for themselves", "[e2e]") {
   Sandbox box({"first"});
-  const auto run = box.run({"--start-together"});
-  CHECK(code(run) == to_int(ExitCode::bad_input));
-  CHECK_THAT(run.errors, ContainsSubstring("--no-counters"));
+  expect(ExitCode::bad_input, box.run({"--start-together"})).complains("--no-counters");
 }
 
 TEST_CASE("As many probes are up at once as the GPU's memory has room for", "[e2e]") {
@@ -91,8 +82,7 @@ TEST_CASE("As many probes are up at once as the GPU's memory has room for", "[e2
 TEST_CASE("Where probes take the GPU from each other they start one by one", "[e2e]") {
   Sandbox box({"crowded", "first"});
   run_together(box);
-  CHECK(entries_of(box.result(), "crowded") == 2);
-  CHECK(entries_of(box.result(), "first") == 2);
+  has_entries(box.result(), {{"crowded", 2}, {"first", 2}});
   CHECK(of_log(box, "first", "ready") == -1);
 }
 
@@ -100,11 +90,10 @@ TEST_CASE("A probe that dies or hangs before it is ready costs its own results",
   Sandbox box({"first", "late", "stillborn", "zero"});
   const auto run = run_together(box, {"--time-limit", "1"}, ExitCode::incomplete);
   const Document document = box.result();
-  CHECK(entries_of(document, "first") == 2);
-  CHECK(entries_of(document, "zero") == 2);
+  has_entries(document, {{"first", 2}, {"zero", 2}});
   CHECK(summary_of(document, "late").status == ProbeStatus::timed_out);
-  CHECK_THAT(summary_of(document, "late").status_reason, ContainsSubstring("time limit of 1 s"));
-  CHECK_THAT(run.output, !ContainsSubstring("late: 0 cases in 0"));  // it had its second
+  has(summary_of(document, "late").status_reason, "time limit of 1 s");
+  lacks(run.output, "late: 0 cases in 0");  // it had its second
   CHECK(summary_of(document, "stillborn").status == ProbeStatus::crashed);
   // Only the other living one.
   CHECK(of_log(box, "first", "beside") == 1);

@@ -84,7 +84,7 @@ double least_width(const std::vector<std::string>& rows) {
 }
 
 /// About how many screens of 1,000 pixels GitHub makes of a page, 1,012 pixels wide: a quick look,
-/// and up to a quarter too few. tests/e2e/page_test.py measures it in a browser.
+/// and up to a quarter too few. tests/e2e/page/markdown_test.py measures it in a browser.
 double screens_of(const std::string& page) {
   double pixels = 0;
   std::istringstream lines(page);

@@ -23,13 +23,6 @@ struct Bench : test::Pool {
   Buffer memory = buffers.output("memory", 64 << 10);
   Buffer times = buffers.output("times", blocks * sizeof(BlockTimes));
   Buffer sums = buffers.output("sums", blocks* threads * sizeof(std::uint32_t));
-  Buffer wrong = buffers.output("wrong", sizeof(unsigned long long));
-
-  unsigned long long count_wrong(const Check& check) {
-    FATHOM_CUDA(cudaMemsetAsync(wrong.data, 0, wrong.bytes, stream.get()));
-    launch_count_wrong(check, stream.get());
-    return copy_to_host<unsigned long long>(wrong, stream.get()).front();
-  }
 
   void check(const Instruction& instruction, const Pattern& pattern) {
     CAPTURE(instruction.ptx(), pattern.slots, pattern.lane_bytes, pattern.active_lanes);
@@ -39,9 +32,8 @@ struct Bench : test::Pool {
     const std::uint64_t warps = (l2 ? blocks : 1) * threads / 32;
     const Expected expected = expect(instruction, pattern, warps, iterations);
     const std::uint32_t start = start_of(instruction.operation);
-    FATHOM_CUDA(cudaMemsetAsync(memory.data, l2 ? static_cast<int>(start & 0xFF) : 0xA5,
-                                memory.bytes, stream.get()));
-    FATHOM_CUDA(cudaMemsetAsync(sums.data, 0, sums.bytes, stream.get()));
+    set(memory, l2 ? static_cast<int>(start & 0xFF) : 0xA5);
+    set(sums, 0);
     buffers.poison(times);
     Run run{memory.data,
             pattern,
@@ -55,25 +47,25 @@ struct Bench : test::Pool {
     CHECK(kernel.resident_blocks(threads) > 0);
     kernel.launch(run, blocks, threads, l2 ? 0 : static_cast<int>(pattern.window_bytes()),
                   stream.get());
-    const Check good{memory.data,
-                     windows,
-                     pattern,
-                     instruction.value_bytes(),
-                     start,
-                     expected,
-                     wrong.as<unsigned long long>()};
-    CHECK(count_wrong(good) == 0);
+    const auto count_wrong = [&] {
+      return wrong_by([&](unsigned long long* wrong) {
+        launch_count_wrong(
+            {memory.data, windows, pattern, instruction.value_bytes(), start, expected, wrong},
+            stream.get());
+      });
+    };
+    CHECK(count_wrong() == 0);
     if (instruction.returns) {
-      const auto parts = copy_to_host<std::uint32_t>(sums, stream.get());
+      const auto parts = read<std::uint32_t>(sums);
       CHECK(std::accumulate(parts.begin(), parts.end(), std::uint32_t{0}) ==
             expected.sum_of_returns * static_cast<std::uint32_t>(windows));
     }
-    for (const BlockTimes& t : copy_to_host<BlockTimes>(times, stream.get())) {
+    for (const BlockTimes& t : read<BlockTimes>(times)) {
       CHECK(t.clock_end > t.clock_begin);
       CHECK(t.ns_begin > 0);
       CHECK(t.ns_end >= t.ns_begin);
     }
-    CHECK_FALSE(buffers.guards_intact().has_value());
+    check_guards();
 
     // One wrong bit in the last lane's word of the last slot.
     const std::uint32_t last_lane = pattern.lane_bytes * (pattern.active_lanes - 1);
@@ -82,7 +74,7 @@ struct Bench : test::Pool {
     auto spoiled = copy_to_host<std::uint32_t>(word, 1, stream.get());
     spoiled[0] ^= 0x100;
     FATHOM_CUDA(cudaMemcpy(word, spoiled.data(), 4, cudaMemcpyHostToDevice));
-    CHECK(count_wrong(good) == 1);
+    CHECK(count_wrong() == 1);
   }
 
   void check_all(Level level) {

@@ -39,13 +39,12 @@ std::optional<std::string> wrong_after(test::Pool& pool, const WarpAccess& acces
   const Run run{offsets.as<std::uint32_t>(), access.active_mask,      windows,
                 clocks.as<long long>(),      out.as<std::uint32_t>(), warps};
   (load ? launch_loads : launch_stores)(access.bytes_per_lane, run, blocks, pool.stream.get());
-  const std::vector<long long> times = copy_to_host<long long>(clocks, pool.stream.get());
+  const std::vector<long long> times = pool.read<long long>(clocks);
   for (std::size_t i = 0; i < times.size(); i += 2) {
     if (times[i] < 0 || times[i + 1] < times[i]) return "a warp has no clocks";  // poison is -1
   }
   if (const auto overwritten = pool.buffers.guards_intact()) return overwritten;
-  return check_output(access, windows, copy_to_host<std::uint32_t>(out, pool.stream.get()), blocks,
-                      warps);
+  return check_output(access, windows, pool.read<std::uint32_t>(out), blocks, warps);
 }
 
 void check_every_pattern(Access op) {

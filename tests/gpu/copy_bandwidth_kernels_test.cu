@@ -41,30 +41,20 @@ std::vector<CopyShape> every_shape() {
 template <class Launch>
 void check_copy(test::Pool& pool, const Buffer& src, std::size_t bytes, Launch&& launch) {
   CAPTURE(bytes);
-  const Buffer dst = pool.buffers.output("dst", bytes);
-  pool.buffers.poison(dst);
+  const Buffer dst = pool.poisoned("dst", bytes);
   launch(CopyRun{src.data, dst.data, bytes, 256});
-  CHECK(count_different_bytes(src.data, dst.data, bytes, pool.stream.get()) == 0);
-  CHECK_FALSE(pool.buffers.guards_intact().has_value());
-}
-
-/// What a checking kernel counts.
-template <class Check>
-unsigned long long wrong_by(test::Pool& pool, Check&& check) {
-  const Buffer wrong = pool.buffers.output("wrong", sizeof(unsigned long long));
-  FATHOM_CUDA(cudaMemsetAsync(wrong.data, 0, wrong.bytes, pool.stream.get()));
-  check(wrong.as<unsigned long long>());
-  return test::to_host<unsigned long long>(wrong.data, 1)[0];
+  CHECK(pool.is_copied(src, dst));
+  pool.check_guards();
 }
 
 /// The checking kernel must find the output right, and one word of it that is made wrong: outputs
 /// are never all ones at their start.
 template <class Check>
 void check_by_kernel(test::Pool& pool, const Buffer& out, Check&& check) {
-  CHECK(wrong_by(pool, check) == 0);
+  CHECK(pool.wrong_by(check) == 0);
   FATHOM_CUDA(cudaMemsetAsync(out.data, 0xFF, 4, pool.stream.get()));
-  CHECK(wrong_by(pool, check) == 1);
-  CHECK_FALSE(pool.buffers.guards_intact().has_value());
+  CHECK(pool.wrong_by(check) == 1);
+  pool.check_guards();
 }
 
 }  // namespace
@@ -125,8 +115,7 @@ TEST_CASE("strided copies put every pack where it belongs", "[gpu][copy_bandwidt
         const std::size_t near = packs * pack, far = near * stride;
         const bool loads = side == Strided::loads;
         const Buffer src = pool.buffers.input("src", loads ? far : near);
-        const Buffer dst = pool.buffers.output("dst", loads ? near : far);
-        pool.buffers.poison(dst);
+        const Buffer dst = pool.poisoned("dst", loads ? near : far);
         const StridedRun run{src.data, dst.data, packs, pack, stride, side, 256};
         launch_strided_copy(run, pool.stream.get());
         check_by_kernel(pool, dst, [&](unsigned long long* wrong) {

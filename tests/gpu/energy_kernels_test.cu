@@ -38,8 +38,7 @@ TEST_CASE("a walk reads what it says, from each level", "[gpu][energy][sanitized
     const auto sums = chunk_sums(test::to_host<std::uint32_t>(data.data, data.bytes / 4));
     for (const int turns : {1, 2, 19}) {
       CAPTURE(static_cast<int>(level), turns);
-      const Buffer out = gpu.buffers.output("sums", blocks * sizeof(std::uint32_t));
-      gpu.buffers.poison(out);
+      const Buffer out = gpu.poisoned("sums", blocks * sizeof(std::uint32_t));
       launch_walk(level, {data.data, chunks, turns, out.as<std::uint32_t>()}, blocks,
                   gpu.stream.get());
       const auto found = test::to_host<std::uint32_t>(out.data, blocks);
@@ -47,7 +46,7 @@ TEST_CASE("a walk reads what it says, from each level", "[gpu][energy][sanitized
         CHECK(found[block] == followed(sums, block, turns));
         CHECK(found[block] == expected_sum(sums, block, turns));
       }
-      CHECK_FALSE(gpu.buffers.guards_intact().has_value());
+      gpu.check_guards();
     }
   }
   CHECK(walk_blocks_per_sm(Level::l1) * walk_threads >= 1024);
@@ -56,13 +55,12 @@ TEST_CASE("a walk reads what it says, from each level", "[gpu][energy][sanitized
 TEST_CASE("threads at rest come back", "[gpu][energy][sanitized]") {
   test::Pool gpu;
   constexpr int blocks = 3, turns = 4;
-  const Buffer out = gpu.buffers.output("rested", blocks * rest_threads * sizeof(std::uint32_t));
-  gpu.buffers.poison(out);
+  const Buffer out = gpu.poisoned("rested", blocks * rest_threads * sizeof(std::uint32_t));
   launch_rest(turns, out.as<std::uint32_t>(), blocks, gpu.stream.get());
   for (const std::uint32_t rested : test::to_host<std::uint32_t>(out.data, blocks * rest_threads)) {
     REQUIRE(rested == turns);
   }
-  CHECK_FALSE(gpu.buffers.guards_intact().has_value());
+  gpu.check_guards();
 }
 
 // Needs the energy counter, which every GPU since Volta has outside of a virtual machine.

@@ -9,21 +9,18 @@
 #include "gemm/bench/rung_workload.h"
 #include "gemm/bench/variant.h"
 #include "results/error.h"
-#include "tests/gpu/gpu_fixture.h"
+#include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
 
 namespace {
 
-struct Bench : test::Gpu {
-  Context context{facts, stream.get(), 1};
-  std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
-
-  Workspace workspace(const std::vector<Variant>& variants) {
+struct Bench : test::RungBench {
+  Workspace workspace_for(const std::vector<Variant>& variants) {
     std::size_t bytes = 16;
     for (const Variant& variant : variants) bytes = std::max(bytes, variant.workspace_bytes);
-    return {context.buffers().output("workspace", bytes).data, bytes, facts.sms};
+    return workspace(bytes, facts.sms);
   }
 };
 
@@ -34,7 +31,7 @@ TEST_CASE("autotuning verifies every variant of every rung that has some, and ta
   Bench bench;
   int tuned = 0;
   for (const Rung& rung : all_rungs()) {
-    if (!runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
+    if (!bench.runs(rung)) continue;
     const Problem problem = make_problem(rung.of, 520, 300, 1100);
     const auto variants = variants_of(rung, problem, bench.facts.sms);
     if (variants.empty()) continue;
@@ -42,14 +39,12 @@ TEST_CASE("autotuning verifies every variant of every rung that has some, and ta
     ++tuned;
     const Operands operands(bench.context, bench.references, problem, "test");
     const TunedChoice choice =
-        autotune(bench.context, rung, variants, operands, bench.workspace(variants));
+        autotune(bench.context, rung, variants, operands, bench.workspace_for(variants));
     CHECK(std::ranges::find(variants, choice.variant, &Variant::name) != variants.end());
     CHECK(choice.default_variant == variants.front().name);
     CHECK(choice.tried == static_cast<int>(variants.size()));
     CHECK((choice.seconds > 0 && choice.seconds <= choice.default_seconds));
-    const auto outside = bench.context.buffers().guards_intact();
-    CAPTURE(outside.value_or("intact"));
-    CHECK_FALSE(outside.has_value());
+    bench.check_guards();
   }
   CHECK((tuned > 0 || bench.facts.major < 8));
 }
@@ -66,7 +61,7 @@ TEST_CASE("a variant whose product is wrong is never chosen: tuning ends there",
   idle.launch = [](const Arguments&, const Workspace&, cudaStream_t) {};
   variants.push_back(idle);
   const Operands operands(bench.context, bench.references, problem, "test");
-  const Workspace workspace = bench.workspace(variants);
+  const Workspace workspace = bench.workspace_for(variants);
   try {
     autotune(bench.context, rung, variants, operands, workspace);
     FAIL("the variant that does nothing was not noticed");

@@ -45,8 +45,7 @@ class Chain {
     std::size_t scratch = 0;
     for (const Arguments& product : products(0))
       scratch = std::max(scratch, rung.workspace_bytes(product.problem, bench.facts.sms));
-    workspace_ = {nullptr, scratch, bench.facts.sms};
-    if (scratch != 0) workspace_.data = bench.context.buffers().output("workspace", scratch).data;
+    workspace_ = bench.workspace(scratch, bench.facts.sms);
   }
 
   /// Queues all launches, and waits after each, or only for the last.
@@ -73,9 +72,7 @@ class Chain {
       CHECK_FALSE(std::all_of(bytes.begin(), bytes.begin() + static_cast<long>(size),
                               [](unsigned char byte) { return byte == 0xFF; }));
     }
-    const auto outside = bench_->context.buffers().guards_intact();
-    CAPTURE(outside.value_or("intact"));
-    CHECK_FALSE(outside.has_value());
+    bench_->check_guards();
   }
 
  private:
@@ -148,7 +145,7 @@ TEST_CASE("launches that begin early read what the ones before them write",
   for (const std::int64_t size : sizes) {
     for (const Rung& rung : all_rungs()) {
       // No rung for every GPU launches so.
-      if (!rung.exact_capability || !runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
+      if (!rung.exact_capability || !bench.runs(rung)) continue;
       CAPTURE(rung.id(), size);
       Chain chain(bench, rung, size);
       const int before = test::launches_that_may_begin_early();

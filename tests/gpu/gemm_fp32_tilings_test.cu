@@ -4,10 +4,8 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-#include "gemm/bench/verification.h"
 #include "gemm/best/fp32/tilings.h"
-#include "harness/probe.h"
-#include "tests/gpu/gpu_fixture.h"
+#include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
@@ -28,13 +26,11 @@ bool is_met_elsewhere(Transpose transa, Transpose transb, int beyond_m, int beyo
 }  // namespace
 
 TEST_CASE("every fp32 tiling is right for operands of every kind", "[gpu][gemm][sanitized]") {
-  test::Gpu gpu;
-  if (gpu.facts.major < 8) SKIP("asynchronous copies need sm_80");
-  Context context(gpu.facts, gpu.stream.get(), 1);
-  const auto references = std::make_shared<ReferenceStore>();
+  test::RungBench bench;
+  if (bench.facts.major < 8) SKIP("asynchronous copies need sm_80");
   for (const fp32::TilingChoice& tiling : fp32::tilings()) {
-    for (const Transpose transa : {Transpose::no, Transpose::yes}) {
-      for (const Transpose transb : {Transpose::no, Transpose::yes}) {
+    for (const Transpose transa : test::both) {
+      for (const Transpose transb : test::both) {
         // Aligned or not decides how an operand lies only where it is contiguous along m or n.
         for (const int beyond_m : {multiple_of_4, odd}) {
           for (const int beyond_n : {multiple_of_4, odd}) {
@@ -46,23 +42,16 @@ TEST_CASE("every fp32 tiling is right for operands of every kind", "[gpu][gemm][
               Problem problem = make_problem(Class::fp32, tiling.n + beyond_m, tiling.m + beyond_n,
                                              53, transa, transb, 2, parts == 1 ? 0 : -1);
               problem.ldc += beyond_m == odd ? 2 : 4;
-              CAPTURE(tiling.name, problem.describe(), parts);
+              CAPTURE(tiling.name, parts);
               REQUIRE(fp32::fits(tiling, problem.n, problem.m, problem.k));
               REQUIRE(parts <= fp32::most_parts(tiling, problem.k));
-              const Operands operands(context, references, problem, "test");
-              const Buffer sums = context.buffers().output(
-                  "sums", std::max<std::size_t>(fp32::bytes_of_parts(problem, parts), 16));
-              context.buffers().poison(sums);
-              operands.reset_c();
-              tiling.launch(operands.arguments(), parts, sums.as<float>(), gpu.stream.get());
-              FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
-              Accuracy accuracy;
-              const auto wrong = operands.verify(accuracy);
-              CAPTURE(wrong.value_or("right"));
-              REQUIRE_FALSE(wrong.has_value());
-              const auto outside = context.buffers().guards_intact();
-              CAPTURE(outside.value_or("intact"));
-              REQUIRE_FALSE(outside.has_value());
+              const Workspace sums = bench.workspace(
+                  std::max<std::size_t>(fp32::bytes_of_parts(problem, parts), 16), 0);
+              bench.check_product(
+                  problem, sums, 1,
+                  [&](const Arguments& arguments, const Workspace& w, cudaStream_t stream) {
+                    tiling.launch(arguments, parts, reinterpret_cast<float*>(w.data), stream);
+                  });
             }
           }
         }
@@ -72,23 +61,17 @@ TEST_CASE("every fp32 tiling is right for operands of every kind", "[gpu][gemm][
 }
 
 TEST_CASE("products whose k does not fill the pipeline are right", "[gpu][gemm][sanitized]") {
-  test::Gpu gpu;
-  if (gpu.facts.major < 8) SKIP("asynchronous copies need sm_80");
-  Context context(gpu.facts, gpu.stream.get(), 1);
-  const auto references = std::make_shared<ReferenceStore>();
+  test::RungBench bench;
+  if (bench.facts.major < 8) SKIP("asynchronous copies need sm_80");
   for (const fp32::TilingChoice& tiling : fp32::tilings()) {
     for (const int k : {1, tiling.k - 1, tiling.k, tiling.k + 1, 2 * tiling.k, 5 * tiling.k + 3}) {
       if (test::under_sanitizer() && (k == tiling.k - 1 || k == 2 * tiling.k)) continue;
-      const Problem problem = make_problem(Class::fp32, tiling.n, tiling.m, k);
-      CAPTURE(tiling.name, problem.describe());
-      const Operands operands(context, references, problem, "test");
-      operands.reset_c();
-      tiling.launch(operands.arguments(), 1, nullptr, gpu.stream.get());
-      FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
-      Accuracy accuracy;
-      const auto wrong = operands.verify(accuracy);
-      CAPTURE(wrong.value_or("right"));
-      REQUIRE_FALSE(wrong.has_value());
+      CAPTURE(tiling.name);
+      bench.check_product(
+          make_problem(Class::fp32, tiling.n, tiling.m, k), {}, 1,
+          [&](const Arguments& arguments, const Workspace& /*none*/, cudaStream_t stream) {
+            tiling.launch(arguments, 1, nullptr, stream);
+          });
     }
   }
 }

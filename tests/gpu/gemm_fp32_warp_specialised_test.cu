@@ -5,10 +5,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
-#include "gemm/bench/verification.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"
-#include "harness/probe.h"
-#include "tests/gpu/gpu_fixture.h"
+#include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
@@ -39,10 +37,8 @@ Problem product_for(const fp32::WarpSpecialisedChoice& tile, int m, int n, int k
 
 TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and whole",
           "[gpu][gemm][sanitized]") {
-  test::Gpu gpu;
-  if (gpu.facts.major != 9) SKIP("the kernel is for sm_90a");
-  Context context(gpu.facts, gpu.stream.get(), 1);
-  const auto references = std::make_shared<ReferenceStore>();
+  test::RungBench bench;
+  if (bench.facts.major != 9) SKIP("the kernel is for sm_90a");
   // The ring holds 128 of k. Blocks: fewer than tiles, as many as several share one, more than
   // stages. Where every access is instrumented, the least that has each of the first two.
   const bool few = test::under_sanitizer();
@@ -62,25 +58,10 @@ TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and who
           const Problem problem =
               product_for(tile, (along_rows ? tile.n : tile.m) + beyond,
                           (along_rows ? tile.m : tile.n) + beyond, k, way, beyond == 0 ? 0 : -1);
-          CAPTURE(tile.m, tile.n, problem.describe(), blocks);
-          const Operands operands(context, references, problem, "test");
-          const std::size_t bytes =
-              std::max<std::size_t>(tile.workspace_bytes(problem, blocks), 16);
-          const Buffer scratch = context.buffers().output("sums", bytes);
-          context.buffers().poison(scratch);
-          for (int launch = 0; launch < 2;
-               ++launch) {  // the second finds a workspace that was used
-            operands.reset_c();
-            tile.launch(operands.arguments(), {scratch.data, bytes, blocks}, gpu.stream.get());
-            FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
-            Accuracy accuracy;
-            const auto wrong = operands.verify(accuracy);
-            CAPTURE(wrong.value_or("right"));
-            REQUIRE_FALSE(wrong.has_value());
-          }
-          const auto outside = context.buffers().guards_intact();
-          CAPTURE(outside.value_or("intact"));
-          REQUIRE_FALSE(outside.has_value());
+          CAPTURE(tile.m, tile.n, blocks);
+          const Workspace sums = bench.workspace(
+              std::max<std::size_t>(tile.workspace_bytes(problem, blocks), 16), blocks);
+          bench.check_product(problem, sums, 2, tile.launch);
         }
       }
     }

@@ -6,17 +6,13 @@
 #include <span>
 #include <vector>
 
-#include "gemm/bench/rung.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
+using test::both;
 
 namespace {
-
-struct Shape {
-  std::int64_t m, n, k;
-};
 
 /// Tiles are 16 x 128, 64 x 128 and 128 x 128, in pairs 128 x 256; 16 of k are a stage, and a share
 /// of a tile that is cut along k is at least 8 of these.
@@ -30,8 +26,6 @@ constexpr Shape shapes[] = {{1, 1, 1},      {0, 5, 7},     {5, 0, 7},     {5, 7,
 // three.
 constexpr Shape few_shapes[] = {{129, 257, 289}, {16, 129, 193}, {129, 15, 193},
                                 {40, 129, 193},  {16, 67, 208},  {33, 12, 4112}};
-
-constexpr Transpose both[] = {Transpose::no, Transpose::yes};
 
 /// In every layout, with columns as they are and moved.
 void add_layouts(std::vector<Problem>& all, const Shape& s) {
@@ -58,7 +52,7 @@ void add_layouts(std::vector<Problem>& all, const Shape& s) {
 TEST_CASE("fp64's contender is right on every small product", "[gpu][gemm][sanitized]") {
   test::RungBench bench;
   const Rung& rung = *find_rung("fp64/08_late_reads");
-  if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("It runs on Hopper alone.");
+  if (!bench.runs(rung)) SKIP("It runs on Hopper alone.");
   std::vector<Problem> problems{
       make_problem(Class::fp64, 33, 35, 37, Transpose::no, Transpose::no, 0, 0.5)};
   problems.front().ldc += 5;
@@ -71,20 +65,19 @@ TEST_CASE("fp64's contender is right on every small product", "[gpu][gemm][sanit
 TEST_CASE("fp64 rungs are right over several tiles a block", "[gpu][gemm]") {
   test::RungBench bench;
   for (const Rung* rung : rungs_of(Class::fp64)) {
-    if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
+    if (!bench.runs(*rung)) continue;
+    const auto check = [&](std::int64_t m, std::int64_t n, std::int64_t k, auto... more) {
+      bench.check(*rung, make_problem(Class::fp64, m, n, k, more...));
+    };
     for (const Transpose a : both) {
-      for (const Transpose b : both)
-        bench.check(*rung, make_problem(Class::fp64, 2048, 2304, 1040, a, b));
+      for (const Transpose b : both) check(2048, 2304, 1040, a, b);
     }
-    bench.check(*rung,
-                make_problem(Class::fp64, 2047, 2303, 1039, Transpose::no, Transpose::no, 1, 2));
-    bench.check(*rung,
-                make_problem(Class::fp64, 1500, 2500, 712, Transpose::yes, Transpose::no, -1, 2));
+    check(2047, 2303, 1039, Transpose::no, Transpose::no, 1, 2);
+    check(1500, 2500, 712, Transpose::yes, Transpose::no, -1, 2);
     for (const std::int64_t narrow : {16, 40, 128}) {
-      bench.check(*rung, make_problem(Class::fp64, narrow, 4096, 4096));
-      bench.check(*rung, make_problem(Class::fp64, 4096, narrow, 4096));
-      bench.check(*rung, make_problem(Class::fp64, narrow, 4095, 2049, Transpose::yes,
-                                      Transpose::yes, 2, 1));
+      check(narrow, 4096, 4096);
+      check(4096, narrow, 4096);
+      check(narrow, 4095, 2049, Transpose::yes, Transpose::yes, 2, 1);
     }
   }
 }

@@ -5,13 +5,11 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
-#include "gemm/bench/rung.h"
 #include "tests/gpu/gemm_rung_bench.h"
-#include "tests/gpu/gemm_rung_tasks.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
-using test::both, test::layouts, test::more_than, test::Shape, test::Task;
+using test::both, test::layouts, test::more_than, test::Task;
 
 namespace {
 
@@ -74,14 +72,10 @@ std::vector<Task> few_tasks(Class of) {
 void check_class(Class of) {
   test::RungBench bench;
   const bool few = test::under_sanitizer();
-  for (const Task& task : few ? few_tasks(of) : all_tasks(of)) {  // its reference serves all rungs
-    for (const Rung* rung : rungs_of(of)) {
-      // Those for every chip have less to do under the sanitizer in gemm_lessons_test.cpp.
-      if (few && !rung->exact_capability) continue;
-      if (task.is_for(*rung) && runs_on(*rung, bench.facts.major, bench.facts.minor))
-        bench.check(*rung, task.problem);
-    }
-  }
+  auto rungs = rungs_of(of);
+  // Those for every chip have less to do under the sanitizer in gemm_lessons_test.cpp.
+  if (few) std::erase_if(rungs, [](const Rung* rung) { return !rung->exact_capability; });
+  bench.check_all(rungs, few ? few_tasks(of) : all_tasks(of));
 }
 
 }  // namespace
@@ -126,13 +120,11 @@ TEST_CASE("large clusters and the kernel beside them are right", "[gpu][gemm][ha
          few});
     if (!few)
       tasks.push_back({make_problem(of, 136, 8712, 328, Transpose::yes, Transpose::no, -1, 2)});
-    for (const Task& task : tasks) {
-      for (const Rung* rung : rungs_of(of)) {
-        const bool large = rung->contender || rung->id().ends_with("15_deferred_stores");
-        if (large && task.is_for(*rung) && runs_on(*rung, bench.facts.major, bench.facts.minor))
-          bench.check(*rung, task.problem);
-      }
-    }
+    auto rungs = rungs_of(of);
+    std::erase_if(rungs, [](const Rung* rung) {
+      return !rung->contender && !rung->id().ends_with("15_deferred_stores");
+    });
+    bench.check_all(rungs, tasks);
   }
 }
 
@@ -142,19 +134,19 @@ TEST_CASE("tensor-core rungs are right over several tiles a block", "[gpu][gemm]
   for (const Class of :
        {Class::fp16, Class::bf16, Class::tf32, Class::fp32_3xtf32, Class::fp8, Class::int8}) {
     for (const Rung* rung : rungs_of(of)) {
-      if (!runs_on(*rung, bench.facts.major, bench.facts.minor)) continue;
+      if (!bench.runs(*rung)) continue;
+      const auto check = [&](std::int64_t m, std::int64_t n, std::int64_t k, auto... more) {
+        bench.check(*rung, make_problem(of, m, n, k, more...));
+      };
       for (const Transpose a : both) {
-        for (const Transpose b : both) {
-          bench.check(*rung, make_problem(of, 4096, 4096, 512, a, b));
-        }
+        for (const Transpose b : both) check(4096, 4096, 512, a, b);
       }
-      bench.check(*rung, make_problem(of, 4095, 4095, 1023, Transpose::no, Transpose::no, 1, 2));
-      bench.check(*rung, make_problem(of, 3000, 5000, 712, Transpose::no, Transpose::no, -1, 2));
+      check(4095, 4095, 1023, Transpose::no, Transpose::no, 1, 2);
+      check(3000, 5000, 712, Transpose::no, Transpose::no, -1, 2);
       for (const std::int64_t narrow : {16, 40, 128}) {
-        bench.check(*rung, make_problem(of, narrow, 8192, 8192));
-        bench.check(*rung, make_problem(of, 8192, narrow, 8192));
-        bench.check(*rung,
-                    make_problem(of, narrow, 8191, 4097, Transpose::yes, Transpose::yes, 2, 1));
+        check(narrow, 8192, 8192);
+        check(8192, narrow, 8192);
+        check(narrow, 8191, 4097, Transpose::yes, Transpose::yes, 2, 1);
       }
     }
   }
@@ -168,7 +160,7 @@ TEST_CASE("promoted sums of fp8 keep what fast ones drop", "[gpu][gemm][half]") 
   test::RungBench bench;
   const Rung &promoted = *find_rung("fp8/01_promoted"),
              &fast = *find_rung("fp8/02_fast_accumulation");
-  if (!runs_on(promoted, bench.facts.major, bench.facts.minor)) SKIP("Its rungs are Hopper's.");
+  if (!bench.runs(promoted)) SKIP("Its rungs are Hopper's.");
   // The fast rung shares k of neither: halves of a skinny tile, and the large clusters.
   for (const Shape& s : {Shape{128, 256, 8192}, {144, 8720, 8192}}) {
     const Problem p = make_problem(Class::fp8, s.m, s.n, s.k, Transpose::yes);

@@ -24,9 +24,7 @@ constexpr int h200_sms = 132;
 /// may as well be one.
 std::vector<LaunchedKernel> kernels_of(test::RungBench& bench, const Rung& rung, const Problem& p) {
   const Buffer any = bench.context.buffers().output("any matrix", std::size_t{256} << 20);
-  Workspace workspace{nullptr, rung.workspace_bytes(p, h200_sms), h200_sms};
-  if (workspace.bytes != 0)
-    workspace.data = bench.context.buffers().output("workspace", workspace.bytes).data;
+  const Workspace workspace = bench.workspace(rung.workspace_bytes(p, h200_sms), h200_sms);
   return launched_kernels(
       [&] {
         rung.launch({p, any.data, any.data, any.data}, workspace, bench.stream.get());
@@ -45,7 +43,7 @@ TEST_CASE("at the ladder's size the kernel that a rung is made for is the one th
           "[gpu][gemm]") {
   test::RungBench bench;
   for (const Rung& rung : all_rungs()) {
-    if (!runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
+    if (!bench.runs(rung)) continue;
     CAPTURE(rung.id());
     const Problem p = ladder_problem(rung, ladder_size);
     const std::vector<Variant> variants = variants_of(rung, p, h200_sms);
@@ -78,7 +76,7 @@ TEST_CASE("every launch of a rung that multiplies has a kernel that does, and no
           "[gpu][gemm]") {
   test::RungBench bench;
   for (const Rung& rung : all_rungs()) {
-    if (!runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
+    if (!bench.runs(rung)) continue;
     for (const auto& [m, n, k] : {Shape{256, 256, 256},
                                   {1024, 1024, 1024},
                                   {4095, 4095, 4095},
@@ -101,7 +99,7 @@ TEST_CASE("the kernel whose tile is told of a product is the one that is launche
           "[gpu][gemm]") {
   test::RungBench bench;
   for (const Rung& rung : all_rungs()) {
-    if (!rung.kernel_for || !runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
+    if (!rung.kernel_for || !bench.runs(rung)) continue;
     int told = 0;
     for (const auto& [m, n, k] : {Shape{4096, 4096, 4096},
                                   {3088, 4096, 4096},
@@ -160,7 +158,7 @@ TEST_CASE("where a rung goes another way for small, skinny or odd products, that
          "register_product<RegisterKernel<tf32::LargeClusters",
          {4096, 4096, 4096}}}) {
     const Rung& rung = *find_rung(e.rung);
-    if (!runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
+    if (!bench.runs(rung)) continue;
     const auto& [m, n, k] = e.shape;
     const std::string kernel = multiplying(kernels_of(bench, rung, make_problem(rung.of, m, n, k)));
     CAPTURE(e.rung, m, kernel);
@@ -188,7 +186,7 @@ TEST_CASE("a workload tells what the kernel takes that ran", "[gpu][gemm]") {
   CHECK(told(whole, 256).contains("tile_efficiency"));
   CHECK_FALSE(told(whole, 255).contains("tile_efficiency"));  // not by its own tile
   const Rung& top = *find_rung("fp32/26_sliced_depth");
-  if (!runs_on(top, bench.facts.major, bench.facts.minor)) return;
+  if (!bench.runs(top)) return;
   const auto of_narrow = told(top, 16), of_large = told(top, 2048);
   CHECK(of_large.at("threads_per_block") == top.kernel.threads);
   CHECK(of_narrow.at("shared_bytes") < of_large.at("shared_bytes"));

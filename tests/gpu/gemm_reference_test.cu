@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "gemm/bench/reference_kernels.h"
-#include "gemm/bench/verification.h"
-#include "tests/gpu/gpu_fixture.h"
+#include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
@@ -89,14 +88,9 @@ Expected on_host(const Arguments& arguments) {
   return expected;
 }
 
-struct Bench : test::Gpu {
-  Context context{facts, stream.get(), 1};
-  std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
-};
-
 /// Runs `spoil` on a C that holds the right answer, and says whether the check passes it.
 template <class Spoil>
-bool passes(Bench& bench, const Problem& problem, Spoil spoil) {
+bool passes(test::RungBench& bench, const Problem& problem, Spoil spoil) {
   const Operands operands(bench.context, bench.references, problem, "test");
   operands.reset_c();
   auto c = test::to_host<float>(operands.arguments().c, problem.c_elements());
@@ -115,7 +109,7 @@ bool passes(Bench& bench, const Problem& problem, Spoil spoil) {
 }  // namespace
 
 TEST_CASE("the reference of every class is the host's sum", "[gpu][gemm][sanitized]") {
-  Bench bench;
+  test::RungBench bench;
   for (const ClassTraits& row : all_classes()) {
     for (const Transpose transa : {Transpose::no, Transpose::yes}) {
       for (const double beta : {0.0, 2.0}) {
@@ -157,11 +151,11 @@ TEST_CASE("the reference of every class is the host's sum", "[gpu][gemm][sanitiz
       }
     }
   }
-  CHECK_FALSE(bench.context.buffers().guards_intact().has_value());
+  bench.check_guards();
 }
 
 TEST_CASE("the check passes the right product and nothing else", "[gpu][gemm][sanitized]") {
-  Bench bench;
+  test::RungBench bench;
   Problem problem = make_problem(Class::fp32, 65, 47, 130);
   problem.ldc += 3;
   const std::int64_t last = problem.m - 1 + (problem.n - 1) * problem.ldc;
@@ -185,7 +179,7 @@ TEST_CASE("the check passes the right product and nothing else", "[gpu][gemm][sa
 
 TEST_CASE("the reference of fp64 is exact where a plain sum loses everything",
           "[gpu][gemm][sanitized]") {
-  Bench bench;
+  test::RungBench bench;
   BufferPool& buffers = bench.context.buffers();
   const Buffer a = buffers.output("a", 3 * sizeof(double)),
                b = buffers.output("b", 3 * sizeof(double));

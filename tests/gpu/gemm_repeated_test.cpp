@@ -28,8 +28,7 @@ void check_same(test::RungBench& bench, const Problem& problem, std::size_t scra
   CAPTURE(problem.describe());
   const Operands operands(bench.context, bench.references, problem, "repeated");
   const Arguments& arguments = operands.arguments();
-  Workspace workspace{nullptr, scratch, bench.facts.sms};
-  if (scratch != 0) workspace.data = bench.context.buffers().output("workspace", scratch).data;
+  const Workspace workspace = bench.workspace(scratch, bench.facts.sms);
   const std::size_t bytes = problem.ldc * problem.n * element_bytes(traits(problem.of).output);
   const Buffer first = bench.context.buffers().output("first", bytes);
   int different = 0;
@@ -65,7 +64,7 @@ TEST_CASE("a contender's product is the same every time", "[gpu][gemm]") {
   if (test::under_sanitizer()) SKIP("no race is lost where every access is slow");
   test::RungBench bench;
   for (const Rung& rung : all_rungs()) {
-    if (!rung.contender || !runs_on(rung, bench.facts.major, bench.facts.minor)) continue;
+    if (!rung.contender || !bench.runs(rung)) continue;
     CAPTURE(rung.id());
     for (const Problem& problem : products_of(rung.of))
       check_same(bench, problem, rung.workspace_bytes(problem, bench.facts.sms), rung.launch);
@@ -86,9 +85,7 @@ TEST_CASE("a product of the warp-specialised fp32 kernel is the same every time"
     CAPTURE(producer);
     for (const Problem& problem : products_of(Class::fp32)) {
       if (!tile.takes(problem)) continue;
-      check_same(
-          bench, problem, tile.workspace_bytes(problem, bench.facts.sms),
-          [&](const Arguments& a, const Workspace& w, cudaStream_t s) { tile.launch(a, w, s); });
+      check_same(bench, problem, tile.workspace_bytes(problem, bench.facts.sms), tile.launch);
     }
   }
 }

@@ -1,50 +1,106 @@
 #pragma once
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "gemm/bench/rung.h"
+#include "gemm/bench/shapes.h"
 #include "gemm/bench/verification.h"
 #include "harness/probe.h"
 #include "tests/gpu/gpu_fixture.h"
 
 namespace fathom::test {
 
+inline constexpr gemm::Transpose both[] = {gemm::Transpose::no, gemm::Transpose::yes};
+
+/// k with a part of a stage, which is 128 bytes, more than so many stages; on 16 bytes.
+inline std::int64_t more_than(int stages, gemm::Class of) {
+  return (128 * stages + 32) / gemm::element_bytes(gemm::traits(of).input);
+}
+
+/// A product in all transpositions.
+inline std::vector<gemm::Problem> layouts(gemm::Class of, std::int64_t m, std::int64_t n,
+                                          std::int64_t k) {
+  std::vector<gemm::Problem> all;
+  for (const gemm::Transpose a : both) {
+    for (const gemm::Transpose b : both) all.push_back(gemm::make_problem(of, m, n, k, a, b));
+  }
+  return all;
+}
+
+/// A problem that only some rungs are for: one that a rung's own kernel takes as it is, and one for
+/// the narrow tiles, which contenders and, before the small tiles of the last, 15 of 16-bit types
+/// use for all.
+struct Task {
+  gemm::Problem problem;
+  bool own_path = false, contenders = false;
+  bool is_for(const gemm::Rung& rung) const {
+    return (!own_path || rung.takes_own_path(problem)) &&
+           (!contenders || rung.contender || rung.id().ends_with("15_deferred_stores"));
+  }
+};
+
 /// Runs rungs on small products and holds them against the reference.
 struct RungBench : Gpu {
   Context context{facts, stream.get(), 1};
   std::shared_ptr<gemm::ReferenceStore> references = std::make_shared<gemm::ReferenceStore>();
 
-  /// `sms`: for which the rung plans; 0: those of the GPU. Returns how far the last launch was off.
-  gemm::Accuracy check(const gemm::Rung& rung, const gemm::Problem& problem, int sms = 0) {
-    if (sms == 0) sms = facts.sms;
-    CAPTURE(rung.id(), problem.describe(), sms);
+  bool runs(const gemm::Rung& rung) const { return gemm::runs_on(rung, facts.major, facts.minor); }
+
+  gemm::Workspace workspace(std::size_t bytes, int sms) {
+    if (bytes == 0) return {nullptr, 0, sms};
+    const Buffer scratch = context.buffers().output("workspace", bytes);
+    context.buffers().poison(scratch);
+    return {scratch.data, bytes, sms};
+  }
+
+  /// Launches a product several times, each on the same C, and the second finds a workspace that
+  /// was used. Returns how far the last one was off.
+  template <class Launch>
+  gemm::Accuracy check_product(const gemm::Problem& problem, const gemm::Workspace& workspace,
+                               int launches, Launch&& launch, bool promoted = false) {
+    CAPTURE(problem.describe());
     REQUIRE_FALSE(invalid(problem).has_value());
-    const gemm::Operands operands(context, references, problem, "test", rung.promoted);
-    const std::size_t scratch = rung.workspace_bytes(problem, sms);
-    gemm::Workspace workspace{nullptr, scratch, sms};
-    if (scratch != 0) {
-      const Buffer buffer = context.buffers().output("workspace", scratch);
-      context.buffers().poison(buffer);
-      workspace.data = buffer.data;
-    }
+    const gemm::Operands operands(context, references, problem, "test", promoted);
     gemm::Accuracy accuracy;
-    // The second finds a workspace that was used; where every access is instrumented, if there is
-    // one.
-    const int launches = under_sanitizer() && scratch == 0 ? 1 : 2;
-    for (int launch = 0; launch < launches; ++launch) {
+    for (int i = 0; i < launches; ++i) {
       operands.reset_c();
-      rung.launch(operands.arguments(), workspace, stream.get());
+      launch(operands.arguments(), workspace, stream.get());
       FATHOM_CUDA(cudaStreamSynchronize(stream.get()));
       const auto wrong = operands.verify(accuracy);
       CAPTURE(wrong.value_or("right"));
       CHECK_FALSE(wrong.has_value());
     }
+    check_guards();
+    return accuracy;
+  }
+
+  void check_guards() {
     const auto outside = context.buffers().guards_intact();
     CAPTURE(outside.value_or("intact"));
     CHECK_FALSE(outside.has_value());
-    return accuracy;
+  }
+
+  /// `sms`: for which the rung plans; 0: those of the GPU.
+  gemm::Accuracy check(const gemm::Rung& rung, const gemm::Problem& problem, int sms = 0) {
+    if (sms == 0) sms = facts.sms;
+    CAPTURE(rung.id(), sms);
+    const std::size_t scratch = rung.workspace_bytes(problem, sms);
+    // Where every access is instrumented, once if there is no workspace.
+    const int launches = under_sanitizer() && scratch == 0 ? 1 : 2;
+    return check_product(problem, workspace(scratch, sms), launches, rung.launch, rung.promoted);
+  }
+
+  /// Those of the rungs that run here and that the task is for. Task by task: its reference serves
+  /// all rungs.
+  void check_all(const std::vector<const gemm::Rung*>& rungs, const std::vector<Task>& tasks) {
+    for (const Task& task : tasks) {
+      for (const gemm::Rung* rung : rungs)
+        if (task.is_for(*rung) && runs(*rung)) check(*rung, task.problem);
+    }
   }
 };
 

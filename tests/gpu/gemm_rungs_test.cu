@@ -4,17 +4,13 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
-#include "gemm/bench/rung.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
+using test::layouts, test::Task;
 
 namespace {
-
-struct Shape {
-  std::int64_t m, n, k;
-};
 
 /// Each tile at least once just past its edge; the last for tiles as narrow as C, on 16 bytes.
 constexpr Shape shapes[] = {{1, 1, 1},      {0, 5, 7},      {5, 0, 7},      {5, 7, 0},
@@ -22,60 +18,50 @@ constexpr Shape shapes[] = {{1, 1, 1},      {0, 5, 7},      {5, 0, 7},      {5, 
                             {128, 128, 8},  {129, 127, 33}, {1, 300, 40},   {300, 1, 40},
                             {16, 257, 131}, {256, 256, 64}, {260, 132, 36}, {16, 140, 132}};
 
-constexpr Transpose both[] = {Transpose::no, Transpose::yes};
-
-void add_layouts(std::vector<Problem>& to, Class of, const Shape& s) {
-  for (const Transpose a : both) {
-    for (const Transpose b : both) to.push_back(make_problem(of, s.m, s.n, s.k, a, b));
-  }
+/// With gaps between the columns.
+void add_odd(std::vector<Task>& tasks, Problem& problem) {
+  problem.lda += 3;
+  problem.ldb += 5;
+  problem.ldc += 7;
+  tasks.push_back({problem});
 }
 
-std::vector<Problem> all_problems(Class of) {
-  std::vector<Problem> all;
+std::vector<Task> all_tasks(Class of) {
+  std::vector<Task> all;
   for (const Shape& s : shapes) {
-    add_layouts(all, of, s);
+    for (const Problem& p : layouts(of, s.m, s.n, s.k)) all.push_back({p});
     Problem scaled = make_problem(of, s.m, s.n, s.k, Transpose::no, Transpose::no, 2, -3);
-    all.push_back(scaled);
-    scaled.lda += 3;
-    scaled.ldb += 5;
-    scaled.ldc += 7;
-    all.push_back(scaled);
+    all.push_back({scaled});
+    add_odd(all, scaled);
     scaled.transb = Transpose::yes;
     scaled.ldb = s.n + 12;
     scaled.beta = 0;
-    all.push_back(scaled);
+    all.push_back({scaled});
     scaled.alpha = 0;
     scaled.beta = 1;
-    all.push_back(scaled);
+    all.push_back({scaled});
   }
   return all;
 }
 
 /// Where every access is instrumented: past the edges of every tile, once on 16 bytes and once not;
 /// whole tiles, since some rungs take nothing else; few columns; and no product at all.
-std::vector<Problem> few_problems(Class of) {
-  std::vector<Problem> few{make_problem(of, 5, 7, 0), make_problem(of, 256, 256, 32),
-                           make_problem(of, 16, 140, 132)};
-  add_layouts(few, of, {260, 132, 36});
+std::vector<Task> few_tasks(Class of) {
+  std::vector<Task> few{{make_problem(of, 5, 7, 0)},
+                        {make_problem(of, 256, 256, 32)},
+                        {make_problem(of, 16, 140, 132)}};
+  for (const Problem& p : layouts(of, 260, 132, 36)) few.push_back({p});
   Problem odd = make_problem(of, 129, 127, 33, Transpose::no, Transpose::no, 2, -3);
-  odd.lda += 3;
-  odd.ldb += 5;
-  odd.ldc += 7;
-  few.push_back(odd);
+  add_odd(few, odd);
   return few;
 }
 
 }  // namespace
 
 TEST_CASE("every fp32 rung is right on every small product", "[gpu][gemm][sanitized]") {
-  test::RungBench bench;
-  // Problem by problem: its reference serves all rungs.
-  for (const Problem& problem :
-       test::under_sanitizer() ? few_problems(Class::fp32) : all_problems(Class::fp32)) {
-    for (const Rung* rung : rungs_of(Class::fp32)) {
-      if (runs_on(*rung, bench.facts.major, bench.facts.minor)) bench.check(*rung, problem);
-    }
-  }
+  test::RungBench().check_all(rungs_of(Class::fp32), test::under_sanitizer()
+                                                         ? few_tasks(Class::fp32)
+                                                         : all_tasks(Class::fp32));
 }
 
 // The runtime copies no lines that are further apart than 2 GiB less a byte: what C was before is

@@ -3,7 +3,6 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "gemm/bench/rung.h"
 #include "gemm/best/plan.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
@@ -16,7 +15,7 @@ TEST_CASE("small tiles whose k two blocks share are right next to each other",
   for (const char* id : {"fp16/15_deferred_stores", "bf16/15_deferred_stores", "fp8/01_promoted",
                          "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
     const Rung& rung = *find_rung(id);
-    if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
+    if (!bench.runs(rung)) SKIP("wgmma needs sm_90a");
     const auto check = [&](const Problem& problem) {
       CAPTURE(problem.describe());
       // What the plan is asked on an H200, so that the test means the same everywhere.
@@ -25,8 +24,8 @@ TEST_CASE("small tiles whose k two blocks share are right next to each other",
       bench.check(rung, problem, sms);
     };
     const bool few = test::under_sanitizer();
-    for (const Transpose a : {Transpose::no, Transpose::yes}) {
-      for (const Transpose b : {Transpose::no, Transpose::yes}) {
+    for (const Transpose a : test::both) {
+      for (const Transpose b : test::both) {
         if (!few) check(make_problem(rung.of, 1024, 1024, 1024, a, b));
         check(make_problem(rung.of, 520, 392, 1032, a, b, 2, -1));  // each layout is a kernel
       }

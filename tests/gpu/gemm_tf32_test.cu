@@ -4,19 +4,17 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
-#include "gemm/bench/rung.h"
 #include "tests/gpu/gemm_rung_bench.h"
-#include "tests/gpu/gemm_rung_tasks.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
-using test::both, test::layouts, test::more_than, test::Shape, test::Task;
+using test::both, test::layouts, test::more_than, test::Task;
 
 TEST_CASE("fp32 by tf32 is right with the tiles for any number of SMs",
           "[gpu][gemm][half][tf32][sanitized]") {
   test::RungBench bench;
   const Rung& rung = *find_rung("fp32-3xtf32/02_planned_tiles");
-  if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
+  if (!bench.runs(rung)) SKIP("wgmma needs sm_90a");
   struct Plan {
     int sms;
     std::int64_t k;
@@ -29,16 +27,6 @@ TEST_CASE("fp32 by tf32 is right with the tiles for any number of SMs",
 }
 
 namespace {
-
-void check_on_rungs(const std::vector<Task>& tasks, Class of) {
-  test::RungBench bench;
-  for (const Task& task : tasks) {
-    for (const Rung* rung : rungs_of(of)) {
-      if (task.is_for(*rung) && runs_on(*rung, bench.facts.major, bench.facts.minor))
-        bench.check(*rung, task.problem);
-    }
-  }
-}
 
 /// Each kernel once, at edges, with more stages than its ring has; under the sanitizer where
 /// operands need not be copied first.
@@ -60,7 +48,7 @@ void check_at_edges(Class of) {
       tasks.push_back({p, test::under_sanitizer()});
     }
   }
-  check_on_rungs(tasks, of);
+  test::RungBench().check_all(rungs_of(of), tasks);
 }
 
 }  // namespace
@@ -80,7 +68,7 @@ TEST_CASE("products of tf32 with few columns are right", "[gpu][gemm][half][tf32
     for (const Shape& s : {Shape{16, 140, 32 * 17}, Shape{12, 40, 32 * 257}}) {
       for (const Problem& p : layouts(of, s.m, s.n, s.k)) tasks.push_back({p, true, true});
     }
-    check_on_rungs(tasks, of);
+    test::RungBench().check_all(rungs_of(of), tasks);
   }
 }
 
@@ -88,6 +76,6 @@ TEST_CASE("products of tf32 with few columns are right", "[gpu][gemm][half][tf32
 TEST_CASE("a product of many clusters is right", "[gpu][gemm][half][tf32][sanitized]") {
   test::RungBench bench;
   const Rung& rung = *find_rung("tf32/03_large_clusters");
-  if (!runs_on(rung, bench.facts.major, bench.facts.minor)) SKIP("wgmma needs sm_90a");
+  if (!bench.runs(rung)) SKIP("wgmma needs sm_90a");
   bench.check(rung, make_problem(Class::tf32, 2560, 3072, 8));
 }

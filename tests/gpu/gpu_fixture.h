@@ -1,6 +1,9 @@
 #pragma once
 
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "harness/buffers.h"
@@ -17,7 +20,47 @@ struct Gpu {
 
 struct Pool : Gpu {
   BufferPool buffers{0, stream.get(), 1};
+
+  Buffer poisoned(const std::string& role, std::size_t bytes) {
+    const Buffer made = buffers.output(role, bytes);
+    buffers.poison(made);
+    return made;
+  }
+  template <class T>
+  std::vector<T> read(const Buffer& buffer) const {
+    return copy_to_host<T>(buffer, stream.get());
+  }
+  /// An output that holds this.
+  template <class T>
+  Buffer filled(const std::string& role, const std::vector<T>& data) {
+    const Buffer made = buffers.output(role, data.size() * sizeof(T));
+    FATHOM_CUDA(cudaMemcpy(made.data, data.data(), made.bytes, cudaMemcpyHostToDevice));
+    return made;
+  }
+  void set(const Buffer& buffer, int byte) const {
+    FATHOM_CUDA(cudaMemsetAsync(buffer.data, byte, buffer.bytes, stream.get()));
+  }
+  /// What a checking kernel counts.
+  template <class Check>
+  unsigned long long wrong_by(Check&& check) {
+    const Buffer wrong = buffers.output("wrong", sizeof(unsigned long long));
+    set(wrong, 0);
+    check(wrong.as<unsigned long long>());
+    return read<unsigned long long>(wrong).front();
+  }
+  bool is_copied(const Buffer& from, const Buffer& to) const {
+    return count_different_bytes(from.data, to.data, to.bytes, stream.get()) == 0;
+  }
+  /// Nothing was written outside of a buffer.
+  void check_guards();
 };
+
+// Not in the class: of that cudafe++ (CUDA 13.0) makes no end in harness_sampler_test.cu.
+inline void Pool::check_guards() {
+  const auto outside = buffers.guards_intact();
+  INFO(outside.value_or("intact"));
+  CHECK_FALSE(outside.has_value());
+}
 
 /// Whether sanitize.sh runs the tests: every access is instrumented then, and no time is what it
 /// is.

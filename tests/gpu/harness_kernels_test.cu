@@ -21,15 +21,14 @@ TEST_CASE("fills of every kind write all of a buffer and nothing else",
         Fill::normal_bfloat16, Fill::normal_e4m3, Fill::normal_int8, Fill::normal_int32}) {
     for (const std::size_t bytes : {8, 4096 + 8}) {
       CAPTURE(static_cast<int>(fill), bytes);
-      const Buffer buffer = pool.buffers.output("filled", bytes);
-      pool.buffers.poison(buffer);
+      const Buffer buffer = pool.poisoned("filled", bytes);
       fill_random_data(buffer.data, bytes, fill, 1, pool.stream.get());
       // Poison is NaN in floating point, and of random bits and integers no eight bytes in a row
       // are all ones.
-      const auto words = copy_to_host<std::uint64_t>(buffer, pool.stream.get());
+      const auto words = pool.read<std::uint64_t>(buffer);
       for (const std::uint64_t word : words) CHECK(word != ~std::uint64_t{0});
       CHECK(std::set(words.begin(), words.end()).size() == words.size());
-      CHECK_FALSE(pool.buffers.guards_intact().has_value());
+      pool.check_guards();
     }
   }
 }
@@ -55,25 +54,23 @@ TEST_CASE("reading everything writes nothing", "[gpu][harness][sanitized]") {
   test::Pool pool;
   const Buffer data =
       pool.buffers.input("data", std::size_t{8} << 20);  // every thread has elements
-  const Buffer sink = pool.buffers.output("sink", sizeof(int));
-  pool.buffers.poison(sink);
+  const Buffer sink = pool.poisoned("sink", sizeof(int));
   launch_read_all(data.data, data.bytes, sink.as<int>(), pool.stream.get());
-  CHECK(copy_to_host<int>(sink, pool.stream.get())[0] == -1);
-  CHECK_FALSE(pool.buffers.guards_intact().has_value());
+  CHECK(pool.read<int>(sink)[0] == -1);
+  pool.check_guards();
 }
 
 TEST_CASE("stamps are of SMs that there are, and of no other place", "[gpu][harness][sanitized]") {
   test::Pool pool;
-  const Buffer stamps = pool.buffers.output("stamps", most_sms * sizeof(SmStamp));
-  pool.buffers.poison(stamps);
+  const Buffer stamps = pool.poisoned("stamps", most_sms * sizeof(SmStamp));
   launch_stamp_sms(stamps.as<SmStamp>(), pool.stream.get());
   int met = 0;
-  for (const SmStamp& stamp : copy_to_host<SmStamp>(stamps, pool.stream.get())) {
+  for (const SmStamp& stamp : pool.read<SmStamp>(stamps)) {
     const bool cycles = stamp.cycles != ~0ull, nanoseconds = stamp.nanoseconds != ~0ull;
     CHECK(cycles == nanoseconds);
     met += cycles;
   }
   CHECK(met >= 1);
   CHECK(met <= pool.facts.sms);
-  CHECK_FALSE(pool.buffers.guards_intact().has_value());
+  pool.check_guards();
 }

@@ -14,7 +14,7 @@ using namespace fathom::instructions;
 
 namespace {
 
-void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu) {
+void run(const Instruction& instruction, Variant variant, test::Pool& gpu) {
   const Kernels& kernels = find_kernels(instruction.op);
   const Shape& shape = kernels.shape(variant);
   if (shape.chains == 0) return;
@@ -25,24 +25,22 @@ void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu) 
   std::vector<std::byte> starts(kernels.start_threads * shape.chains * kernels.state_bytes);
   std::vector<std::byte> operands(kernels.operands_bytes);
   kernels.fill(shape.chains, starts.data(), operands.data());
-  BufferPool buffers(0, gpu.stream.get(), 1);
-  const Buffer start_buffer = buffers.output("starts", starts.size());
-  const Buffer operand_buffer = buffers.output("operands", operands.size());
-  FATHOM_CUDA(cudaMemcpy(start_buffer.data, starts.data(), starts.size(), cudaMemcpyHostToDevice));
-  FATHOM_CUDA(
-      cudaMemcpy(operand_buffer.data, operands.data(), operands.size(), cudaMemcpyHostToDevice));
+  const Buffer start_buffer = gpu.filled("starts", starts);
   const int writing = std::min(warps, kernels.writing_warps);
   const Buffer clocks =
-      buffers.output("clocks", blocks * warps * clocks_per_warp * sizeof(long long));
-  const Buffer out = buffers.output(
+      gpu.poisoned("clocks", blocks * warps * clocks_per_warp * sizeof(long long));
+  const Buffer out = gpu.buffers.output(
       "out", std::size_t{blocks} * writing * warp_lanes * shape.chains * 2 * kernels.state_bytes);
-  buffers.poison(out);
-  buffers.poison(clocks);
-  kernels.launch(
-      variant,
-      {start_buffer.data, operand_buffer.data, iterations, clocks.as<long long>(), out.data},
-      blocks, warps, gpu.stream.get());
-  const auto written = test::to_host<std::byte>(out.data, out.bytes);
+  const auto written_with = [&](const std::vector<std::byte>& values) {
+    const Buffer operand_buffer = gpu.filled("operands", values);
+    gpu.buffers.poison(out);
+    kernels.launch(
+        variant,
+        {start_buffer.data, operand_buffer.data, iterations, clocks.as<long long>(), out.data},
+        blocks, warps, gpu.stream.get());
+    return test::to_host<std::byte>(out.data, out.bytes);
+  };
+  const auto written = written_with(operands);
   CHECK(kernels.check(shape, iterations, written) == "");
   const auto ticks = test::to_host<long long>(clocks.data, blocks * warps * clocks_per_warp);
   for (std::size_t i = 0; i < ticks.size(); i += clocks_per_warp) {
@@ -52,7 +50,7 @@ void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu) 
     if (variant != Variant::latency || !chained || test::under_sanitizer()) continue;
     CHECK(ticks[i + 3] - ticks[i + 2] > ticks[i + 1] - ticks[i]);
   }
-  CHECK_FALSE(buffers.guards_intact().has_value());
+  gpu.check_guards();
 
   // One wrong bit must be seen: in the last lane's last step. An approximate function may round it
   // away, so take a high one.
@@ -64,22 +62,15 @@ void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu) 
   auto random = operands;
   kernels.randomise(random.data());
   CHECK(random != operands);
-  FATHOM_CUDA(
-      cudaMemcpy(operand_buffer.data, random.data(), random.size(), cudaMemcpyHostToDevice));
-  buffers.poison(out);
-  kernels.launch(
-      variant,
-      {start_buffer.data, operand_buffer.data, iterations, clocks.as<long long>(), out.data},
-      blocks, warps, gpu.stream.get());
   // Other products, and all of them written.
-  const auto other = test::to_host<std::byte>(out.data, out.bytes);
+  const auto other = written_with(random);
   CHECK(other != written);
   CHECK(std::ranges::count(other, std::byte{0xFF}) < std::ssize(other) / 4);
-  CHECK_FALSE(buffers.guards_intact().has_value());
+  gpu.check_guards();
 }
 
 void run_all(std::span<const Instruction> instructions) {
-  test::Gpu gpu;
+  test::Pool gpu;
   for (const Instruction& instruction : instructions) {
     if (!instruction.compiles_for(gpu.facts.major, gpu.facts.minor)) continue;
     run(instruction, Variant::latency, gpu);

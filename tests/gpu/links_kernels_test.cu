@@ -13,16 +13,14 @@ namespace {
 struct Words : test::Pool {
   /// `words` words of one source.
   Buffer filled(const char* role, std::size_t words, std::uint32_t source) {
-    const Buffer buffer = buffers.output(role, words * 4);
-    buffers.poison(buffer);
+    const Buffer buffer = poisoned(role, words * 4);
     launch_fill(buffer.as<std::uint32_t>(), words, source, stream.get());
     return buffer;
   }
   unsigned long long wrong(const std::uint32_t* data, std::size_t words, const Arrival& arrival) {
-    const Buffer count = buffers.output("wrong", 8);
-    FATHOM_CUDA(cudaMemsetAsync(count.data, 0, 8, stream.get()));
-    launch_check(data, words, arrival, count.as<unsigned long long>(), stream.get());
-    return copy_to_host<unsigned long long>(count, stream.get())[0];
+    return wrong_by([&](unsigned long long* count) {
+      launch_check(data, words, arrival, count, stream.get());
+    });
   }
 };
 
@@ -33,7 +31,7 @@ TEST_CASE("what is sent names its source and place", "[gpu][links][sanitized]") 
   constexpr std::size_t words = 5000;
   const Buffer first = gpu.filled("first", words, 0);
   const Buffer second = gpu.filled("second", words, 1);
-  CHECK_FALSE(gpu.buffers.guards_intact().has_value());
+  gpu.check_guards();
   CHECK(gpu.wrong(first.as<std::uint32_t>(), words, {0}) == 0);
   CHECK(gpu.wrong(second.as<std::uint32_t>(), words, {1}) == 0);
   CHECK(gpu.wrong(second.as<std::uint32_t>() + 77, words - 77, {1, 1, 77}) == 0);
@@ -54,8 +52,7 @@ TEST_CASE("a sum over sources is checked as one", "[gpu][links][sanitized]") {
   const auto b = test::to_host<std::uint32_t>(gpu.filled("second", words, 3).data, words);
   std::vector<std::uint32_t> sum(words);
   for (std::size_t i = 0; i < words; ++i) sum[i] = a[i] + b[i];
-  const Buffer out = gpu.buffers.output("sum", words * 4);
-  FATHOM_CUDA(cudaMemcpy(out.data, sum.data(), out.bytes, cudaMemcpyHostToDevice));
+  const Buffer out = gpu.Pool::filled("sum", sum);
   CHECK(gpu.wrong(out.as<std::uint32_t>(), words, {2, 2, 0}) == 0);
   CHECK(gpu.wrong(out.as<std::uint32_t>() + 100, words - 100, {2, 2, 100}) == 0);
   CHECK(gpu.wrong(out.as<std::uint32_t>(), words, {2, 1, 0}) > words - 5);
@@ -68,11 +65,10 @@ TEST_CASE("a copy by few blocks moves every byte, also from and to the host",
     for (const int blocks : {1, 3, 1000}) {
       CAPTURE(bytes, blocks);
       const Buffer from = gpu.filled("from", bytes / 4, 5);
-      const Buffer to = gpu.buffers.output("to", bytes);
-      gpu.buffers.poison(to);
+      const Buffer to = gpu.poisoned("to", bytes);
       launch_copy(from.data, to.data, bytes, blocks, gpu.stream.get());
       CHECK(gpu.wrong(to.as<std::uint32_t>(), bytes / 4, {5}) == 0);
-      CHECK_FALSE(gpu.buffers.guards_intact().has_value());
+      gpu.check_guards();
     }
   }
   constexpr std::size_t bytes = 65536;
@@ -80,8 +76,7 @@ TEST_CASE("a copy by few blocks moves every byte, also from and to the host",
   void* mapped = nullptr;
   FATHOM_CUDA(cudaHostGetDevicePointer(&mapped, host.get(), 0));
   const Buffer from = gpu.filled("from", bytes / 4, 6);
-  const Buffer to = gpu.buffers.output("to", bytes);
-  gpu.buffers.poison(to);
+  const Buffer to = gpu.poisoned("to", bytes);
   launch_copy(from.data, static_cast<std::byte*>(mapped), bytes, 4, gpu.stream.get());
   launch_copy(static_cast<const std::byte*>(mapped), to.data, bytes, 4, gpu.stream.get());
   CHECK(gpu.wrong(to.as<std::uint32_t>(), bytes / 4, {6}) == 0);
@@ -89,9 +84,8 @@ TEST_CASE("a copy by few blocks moves every byte, also from and to the host",
 
 TEST_CASE("a chase goes round the ring, on whichever block works", "[gpu][links][sanitized]") {
   Words gpu;
-  const Buffer lines = gpu.buffers.output("lines", std::size_t{chase_lines} * chase_line_bytes);
+  const Buffer lines = gpu.poisoned("lines", std::size_t{chase_lines} * chase_line_bytes);
   const Buffer end = gpu.buffers.output("end", 4);
-  gpu.buffers.poison(lines);
   launch_chain(lines.as<std::uint32_t>(), gpu.stream.get());
   for (const int working : {0, 3}) {
     for (const auto& [first, loads] : {std::pair{0, 1}, {100, 500}, {chase_lines - 2, 5}}) {
@@ -99,9 +93,9 @@ TEST_CASE("a chase goes round the ring, on whichever block works", "[gpu][links]
       gpu.buffers.poison(end);
       launch_chase(lines.as<std::uint32_t>(), first, loads, 4, working, end.as<std::uint32_t>(),
                    gpu.stream.get());
-      CHECK(copy_to_host<std::uint32_t>(end, gpu.stream.get())[0] ==
+      CHECK(gpu.read<std::uint32_t>(end)[0] ==
             static_cast<std::uint32_t>((first + loads) % chase_lines));
-      CHECK_FALSE(gpu.buffers.guards_intact().has_value());
+      gpu.check_guards();
     }
   }
 }

@@ -19,15 +19,28 @@ struct Memory : test::Pool {
   static constexpr int max_warps = 64;
   Buffer reports = buffers.output("reports", max_warps * sizeof(WarpReport));
 
+  std::uint32_t sum_of_words(const Buffer& buffer) const {
+    std::uint32_t sum = 0;
+    for (const std::uint32_t word : read<std::uint32_t>(buffer)) sum += word;
+    return sum;
+  }
+
+  /// Of what `blocks` blocks stored.
+  unsigned long long wrong_in(const Buffer& dst, const Access& access, int blocks, int warps) {
+    return wrong_by([&](unsigned long long* wrong) {
+      launch_count_wrong(dst.data, dst.bytes, access, blocks, warps, wrong, stream.get());
+    });
+  }
+
   std::vector<WarpReport> read_reports(int warps) {
-    auto all = copy_to_host<WarpReport>(reports, stream.get());
+    auto all = read<WarpReport>(reports);
     all.resize(static_cast<std::size_t>(warps));
     for (const WarpReport& r : all) {
       CHECK(r.end > r.start);
       CHECK(r.ns_end >= r.ns_start);
       CHECK(r.sm < static_cast<std::uint32_t>(facts.sms));
     }
-    CHECK_FALSE(buffers.guards_intact().has_value());
+    check_guards();
     return all;
   }
 };
@@ -88,25 +101,17 @@ TEST_CASE("walks through global memory move every byte", "[gpu][memory_bandwidth
       const auto reports = memory.read_reports(blocks * warps);
       if (access.operation == Operation::load) {
         launch_sum(src.data, bytes / 4, word.as<std::uint32_t>(), stream);
-        const std::uint32_t by_kernel = copy_to_host<std::uint32_t>(word.data, 1, stream).front();
-        std::uint32_t by_host = 0;
-        for (const std::uint32_t w : copy_to_host<std::uint32_t>(src.data, bytes / 4, stream)) {
-          by_host += w;
-        }
-        CHECK(by_kernel == by_host);
+        const std::uint32_t by_host = memory.sum_of_words(src);
+        CHECK(memory.read<std::uint32_t>(word).front() == by_host);
         CHECK(sum_of(reports) ==
               by_host * passes * static_cast<std::uint32_t>(touches_per_pass(shape)));
       } else if (access.operation == Operation::store) {
-        launch_count_wrong(dst.data, bytes, access, blocks, warps, word.as<unsigned long long>(),
-                           stream);
-        CHECK(copy_to_host<unsigned long long>(word.data, 1, stream).front() == 0);
+        CHECK(memory.wrong_in(dst, access, blocks, warps) == 0);
         // One word off must be seen.
         FATHOM_CUDA(cudaMemsetAsync(dst.data + bytes / 2, 0x11, 4, stream));
-        launch_count_wrong(dst.data, bytes, access, blocks, warps, word.as<unsigned long long>(),
-                           stream);
-        CHECK(copy_to_host<unsigned long long>(word.data, 1, stream).front() == 1);
+        CHECK(memory.wrong_in(dst, access, blocks, warps) == 1);
       } else {
-        CHECK(count_different_bytes(src.data, dst.data, bytes, stream) == 0);
+        CHECK(memory.is_copied(src, dst));
       }
     }
   }
@@ -116,7 +121,6 @@ TEST_CASE("single tiles move every byte as often as the grid goes over them",
           "[gpu][memory_bandwidth][sanitized]") {
   Memory memory;
   cudaStream_t stream = memory.stream.get();
-  const Buffer word = memory.buffers.output("word", sizeof(unsigned long long));
   const Buffer sums = memory.buffers.output("sums", tile_sums * sizeof(std::uint32_t));
   constexpr int parts = 3, warps = 4, passes = 2;
   for (const Operation operation : {Operation::load, Operation::store, Operation::copy}) {
@@ -126,9 +130,8 @@ TEST_CASE("single tiles move every byte as often as the grid goes over them",
       const Access access{operation, Path::l2_only, 16, loads};
       const std::uint64_t bytes = parts * warps * access.tile();
       const Buffer src = memory.buffers.input("src", bytes);
-      const Buffer dst = memory.buffers.output("dst", bytes);
-      memory.buffers.poison(dst);
-      FATHOM_CUDA(cudaMemsetAsync(sums.data, 0, sums.bytes, stream));
+      const Buffer dst = memory.poisoned("dst", bytes);
+      memory.set(sums, 0);
       TileRun run;
       run.access = access;
       run.parts = parts;
@@ -141,18 +144,13 @@ TEST_CASE("single tiles move every byte as often as the grid goes over them",
       CHECK(resident_tile_blocks(access, run.threads) >= 1);
       launch_tiles(run, stream);
       if (operation == Operation::load) {
-        std::uint32_t expected = 0, found = 0;
-        for (const std::uint32_t w : copy_to_host<std::uint32_t>(src, stream)) expected += w;
-        for (const std::uint32_t w : copy_to_host<std::uint32_t>(sums, stream)) found += w;
-        CHECK(found == passes * expected);
+        CHECK(memory.sum_of_words(sums) == passes * memory.sum_of_words(src));
       } else if (operation == Operation::store) {
-        launch_count_wrong(dst.data, bytes, access, parts, warps, word.as<unsigned long long>(),
-                           stream);
-        CHECK(copy_to_host<unsigned long long>(word.data, 1, stream).front() == 0);
+        CHECK(memory.wrong_in(dst, access, parts, warps) == 0);
       } else {
-        CHECK(count_different_bytes(src.data, dst.data, bytes, stream) == 0);
+        CHECK(memory.is_copied(src, dst));
       }
-      CHECK_FALSE(memory.buffers.guards_intact().has_value());
+      memory.check_guards();
     }
   }
 }
@@ -163,7 +161,7 @@ TEST_CASE("chosen SMs load their parts and no other SM takes part",
   cudaStream_t stream = memory.stream.get();
   const auto sms = static_cast<std::uint32_t>(memory.facts.sms);
   const Buffer started = memory.buffers.output("started", sizeof(unsigned));
-  FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));
+  memory.set(started, 0);
   constexpr int warps = 4, passes = 2;
   for (const int chosen : {1, 3}) {
     if (chosen > memory.facts.sms) continue;
@@ -187,9 +185,7 @@ TEST_CASE("chosen SMs load their parts and no other SM takes part",
     prepare_on_sms(run.shared_bytes);
     launch_on_sms(run, stream);
     const auto reports = memory.read_reports(chosen * warps);
-    std::uint32_t expected = 0;
-    for (const std::uint32_t w : copy_to_host<std::uint32_t>(src, stream)) expected += w;
-    CHECK(sum_of(reports) == passes * expected);
+    CHECK(sum_of(reports) == passes * memory.sum_of_words(src));
     for (std::size_t i = 0; i < reports.size(); ++i) {
       CHECK(place_of_sm(reports[i].sm, sms) == i / warps);
     }
@@ -275,9 +271,7 @@ TEST_CASE("chains of multiply-adds end where the host's do", "[gpu][memory_bandw
       operands.insert(operands.end(), warp_lanes, value);
     }
   }
-  const Buffer inputs = memory.buffers.output("operands", operands.size() * sizeof(float));
-  FATHOM_CUDA(
-      cudaMemcpyAsync(inputs.data, operands.data(), inputs.bytes, cudaMemcpyHostToDevice, stream));
+  const Buffer inputs = memory.filled("operands", operands);
   const Buffer after = memory.buffers.output(
       "after", std::size_t{blocks} * register_threads * register_chains * sizeof(float));
   memory.buffers.poison(memory.reports);
@@ -330,6 +324,6 @@ TEST_CASE("one block for each SM runs on an SM of its own", "[gpu][memory_bandwi
   prepare_global(access);
   launch_global(run, pool.stream.get());
   std::set<std::uint32_t> sms;
-  for (const WarpReport& r : copy_to_host<WarpReport>(reports, pool.stream.get())) sms.insert(r.sm);
+  for (const WarpReport& r : pool.read<WarpReport>(reports)) sms.insert(r.sm);
   CHECK(sms.size() == static_cast<std::size_t>(blocks));
 }

@@ -25,6 +25,13 @@ struct Memory : test::Pool {
 
   Memory() { FATHOM_CUDA(cudaMemsetAsync(data.data, 0x5A, data.bytes, stream.get())); }
 
+  void put_into_constants(const Chain& chain) {
+    const std::vector<std::uint32_t> words = index_image(chain, constant_bytes);
+    FATHOM_CUDA(cudaMemcpyAsync(data.data, words.data(), constant_bytes, cudaMemcpyHostToDevice,
+                                stream.get()));
+    copy_to_constant_memory(data.as<std::uint32_t>(), stream.get());
+  }
+
   Chase chase(std::uint64_t stride, Timed timed) {
     buffers.poison(report);
     Chase c;
@@ -54,7 +61,7 @@ struct Memory : test::Pool {
       for (int i = 0; i < loads; ++i) CHECK(r.times[i] < 1u << 30);
       for (const std::uint32_t empty : r.empty) CHECK(empty < 10'000);
     }
-    CHECK_FALSE(buffers.guards_intact().has_value());
+    check_guards();
   }
 };
 
@@ -115,10 +122,7 @@ TEST_CASE("chases through constant memory and textures end where the host's do",
   for (const Timed timed : both) {
     CAPTURE(static_cast<int>(timed));
     const Chase constants = memory.chase(64, timed);
-    const std::vector<std::uint32_t> words = index_image(constants.chain, constant_bytes);
-    FATHOM_CUDA(cudaMemcpyAsync(memory.data.data, words.data(), constant_bytes,
-                                cudaMemcpyHostToDevice, memory.stream.get()));
-    copy_to_constant_memory(memory.data.as<std::uint32_t>(), memory.stream.get());
+    memory.put_into_constants(constants.chain);
     launch_constant_chase(constants, memory.stream.get());
     memory.check(constants);
 
@@ -149,10 +153,7 @@ TEST_CASE("straight-line code runs as long as it says, constants beside it or no
           "[gpu][memory_latency][sanitized]") {
   Memory memory;
   const Chain constants{.count = count, .stride = 64};
-  const std::vector<std::uint32_t> words = index_image(constants, constant_bytes);
-  FATHOM_CUDA(cudaMemcpyAsync(memory.data.data, words.data(), constant_bytes,
-                              cudaMemcpyHostToDevice, memory.stream.get()));
-  copy_to_constant_memory(memory.data.as<std::uint32_t>(), memory.stream.get());
+  memory.put_into_constants(constants);
   std::int64_t clocks_of_longest = 0, clocks_of_second = 0;
   for (const int blocks : {0, 1, 2, most_code_blocks - 1, most_code_blocks}) {
     for (const bool with_loads : {false, true}) {
@@ -165,7 +166,7 @@ TEST_CASE("straight-line code runs as long as it says, constants beside it or no
       if (with_loads) run.constants = constants;
       run.report = memory.report.as<Report>();
       launch_code_and_constants(run, memory.stream.get());
-      const auto r = copy_to_host<Report>(memory.report, memory.stream.get()).front();
+      const auto r = memory.read<Report>(memory.report).front();
       // Two rounds of one block, then one to warm up and two.
       CHECK(r.executed ==
             (3u * static_cast<unsigned>(blocks) + (blocks > 0 ? 2 : 0)) * code_block_sums);
@@ -175,7 +176,7 @@ TEST_CASE("straight-line code runs as long as it says, constants beside it or no
       if (with_loads || blocks > 1) CHECK(r.clocks > 0);
       CHECK(r.clocks < r.clock_end - r.clock_begin);
       if (!with_loads) (blocks == 2 ? clocks_of_second : clocks_of_longest) = r.clocks;
-      CHECK_FALSE(memory.buffers.guards_intact().has_value());
+      memory.check_guards();
     }
   }
   // No instruction of the code was dropped: an issue a cycle is the most that one warp gets.
@@ -189,7 +190,7 @@ TEST_CASE("pairs read the two words they say", "[gpu][memory_latency][sanitized]
   Memory memory;
   const std::uint64_t words = memory.data.bytes / 4;
   launch_fill_words(memory.data.as<std::uint32_t>(), words, memory.stream.get());
-  const auto host = copy_to_host<std::uint32_t>(memory.data, memory.stream.get());
+  const auto host = memory.read<std::uint32_t>(memory.data);
   for (std::uint32_t i = 0; i < words; ++i) REQUIRE(host[i] == word_value(i));
   for (const GlobalLoad load : {GlobalLoad::cached, GlobalLoad::l2_only}) {
     for (const std::uint32_t distance : {4u, 512u}) {
@@ -199,10 +200,10 @@ TEST_CASE("pairs read the two words they say", "[gpu][memory_latency][sanitized]
       launch_pairs(load, pairs, memory.stream.get());
       std::uint32_t sum = 0;
       for (std::uint32_t i = 0; i < 64; ++i) sum += host[i * 256] + host[i * 256 + distance / 4];
-      const auto report = copy_to_host<Report>(memory.report, memory.stream.get()).front();
+      const auto report = memory.read<Report>(memory.report).front();
       CHECK(report.sum == sum);
       for (int i = 0; i < 64; ++i) CHECK(report.times[i] < 1u << 30);
-      CHECK_FALSE(memory.buffers.guards_intact().has_value());
+      memory.check_guards();
     }
   }
 }
@@ -219,7 +220,7 @@ TEST_CASE("an L1 hit takes the same by both ways to time it", "[gpu][memory_late
     launch_write_chain(c.chain, memory.stream.get());
     launch_global_chase(GlobalLoad::cached, c, 0, memory.stream.get());
     memory.check(c);
-    const auto r = copy_to_host<Report>(memory.report, memory.stream.get()).front();
+    const auto r = memory.read<Report>(memory.report).front();
     std::vector<std::uint32_t> times(r.times, r.times + c.loads),
         empty(r.empty, r.empty + empty_brackets);
     std::sort(times.begin(), times.end());

@@ -22,7 +22,7 @@ TEST_CASE("chains end where the host's do", "[gpu][tail_effect][sanitized]") {
     pool.buffers.poison(out);
     launch(fma_chain, {blocks, threads, dynamic_shared}, pool.stream.get(), out.as<float>(),
            iterations);
-    const std::vector<float> ends = copy_to_host<float>(out, pool.stream.get());
+    const std::vector<float> ends = pool.read<float>(out);
     for (std::size_t thread = 0; thread < ends.size(); ++thread) {
       float x = start_value(static_cast<int>(thread % 32));
       for (int i = 0; i < iterations * steps_per_iteration; ++i) x = std::fma(x, factor, addend);
@@ -30,7 +30,7 @@ TEST_CASE("chains end where the host's do", "[gpu][tail_effect][sanitized]") {
       CHECK(ends[thread] == x);
     }
   }
-  CHECK_FALSE(pool.buffers.guards_intact().has_value());
+  pool.check_guards();
 }
 
 TEST_CASE("chunks are copied whole and nothing else is", "[gpu][tail_effect][sanitized]") {
@@ -47,8 +47,8 @@ TEST_CASE("chunks are copied whole and nothing else is", "[gpu][tail_effect][san
       pool.buffers.poison(dst);
       launch(chunk_copy, {blocks, threads, dynamic_shared}, pool.stream.get(), src.as<uint4>(),
              dst.as<uint4>(), vectors);
-      CHECK(count_different_bytes(src.data, dst.data, bytes, pool.stream.get()) == 0);
-      CHECK_FALSE(pool.buffers.guards_intact().has_value());
+      CHECK(pool.is_copied(src, dst));
+      pool.check_guards();
     }
   }
 }

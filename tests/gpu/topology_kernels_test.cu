@@ -15,11 +15,6 @@ namespace {
 
 struct OnePerSm : test::Pool {
   int shared_bytes = static_cast<int>(facts.shared_bytes_per_block_max);
-
-  template <class Report>
-  Report read(const Buffer& buffer) {
-    return copy_to_host<Report>(buffer, stream.get()).front();
-  }
 };
 
 struct LineMemory : OnePerSm {
@@ -38,7 +33,7 @@ struct LineMemory : OnePerSm {
     FATHOM_CUDA(cudaMemsetAsync(&task.report->taken, 0, sizeof(std::uint32_t), queue()));
     launch_write_lines(task.lines, queue());
     launch_line_latencies(access, task, facts.sms, shared_bytes, queue());
-    return read<LineReport>(report);
+    return read<LineReport>(report).front();
   }
 
   cudaStream_t queue() const { return stream.get(); }
@@ -69,11 +64,11 @@ TEST_CASE("the SM that is asked reads each line", "[gpu][topology][sanitized]") 
         CHECK(*std::min_element(report.times, report.times + all) > 50);  // not from the L1
       }
       // Atomics have added nothing.
-      const auto words = copy_to_host<std::uint32_t>(memory.region, memory.queue());
+      const auto words = memory.read<std::uint32_t>(memory.region);
       for (std::uint32_t i = 0; i < task.lines.count; ++i) {
         CHECK(words[line_offset(task.lines, i) / 4] == line_value(task.lines, i));
       }
-      CHECK_FALSE(memory.buffers.guards_intact().has_value());
+      memory.check_guards();
     }
   }
 }
@@ -110,7 +105,7 @@ TEST_CASE("each partner has its turn beside the victim", "[gpu][topology][saniti
       if (traffic == Traffic::load) launch_write_slices(task, sms, stream);
       FATHOM_CUDA(cudaMemsetAsync(&task.report->turn, 0, sizeof(Turn), stream));
       launch_contention(traffic, task, gpu.facts.sms, gpu.shared_bytes, stream);
-      const auto report = gpu.read<ContentionReport>(buffer);
+      const auto report = gpu.read<ContentionReport>(buffer).front();
       CHECK(report.turn.failed == 0);
       CHECK(report.turn.step == turn_end);
       CHECK(report.turn.done == task.partners);
@@ -135,7 +130,7 @@ TEST_CASE("each partner has its turn beside the victim", "[gpu][topology][saniti
         CAPTURE(sm);
         CHECK(wrong == 0);
       }
-      CHECK_FALSE(gpu.buffers.guards_intact().has_value());
+      gpu.check_guards();
     }
   }
 }
@@ -145,8 +140,7 @@ TEST_CASE("a partner that is not there ends the turns", "[gpu][topology]") {
   const auto sms = static_cast<std::uint32_t>(gpu.facts.sms);
   constexpr std::uint32_t slice = contention_threads * 64;
   const Buffer region = gpu.buffers.output("region", std::size_t{slice} * sms);
-  const Buffer buffer = gpu.buffers.output("report", sizeof(ContentionReport));
-  gpu.buffers.poison(buffer);
+  const Buffer buffer = gpu.poisoned("report", sizeof(ContentionReport));
   ContentionTask task;
   task.base = region.data;
   task.slice_bytes = slice;
@@ -156,7 +150,7 @@ TEST_CASE("a partner that is not there ends the turns", "[gpu][topology]") {
   task.report = buffer.as<ContentionReport>();
   FATHOM_CUDA(cudaMemsetAsync(&task.report->turn, 0, sizeof(Turn), gpu.stream.get()));
   launch_contention(Traffic::store, task, gpu.facts.sms, gpu.shared_bytes, gpu.stream.get());
-  const auto report = gpu.read<ContentionReport>(buffer);
+  const auto report = gpu.read<ContentionReport>(buffer).front();
   CHECK(report.turn.failed == sms + 1);
   CHECK(report.turn.step == turn_end);
 }
@@ -181,12 +175,12 @@ TEST_CASE("blocks of a cluster say where they ran", "[gpu][topology][sanitized]"
     if (active == 0) continue;
     gpu.buffers.poison(buffer);
     launch_clusters(task, gpu.stream.get());
-    const auto placements = copy_to_host<Placement>(buffer, gpu.stream.get());
+    const auto placements = gpu.read<Placement>(buffer);
     for (int block = 0; block < task.blocks; ++block) {
       CHECK(placements[block].smid < static_cast<std::uint32_t>(gpu.facts.sms));
       CHECK(placements[block].cluster == static_cast<std::uint32_t>(block / size));
     }
-    CHECK_FALSE(gpu.buffers.guards_intact().has_value());
+    gpu.check_guards();
   }
   // Blocks that stay, of which an SM holds one: the first wave takes each SM once.
   task.cluster_size = 2;
@@ -196,7 +190,7 @@ TEST_CASE("blocks of a cluster say where they ran", "[gpu][topology][sanitized]"
   task.spread_clocks = 1;
   gpu.buffers.poison(buffer);
   launch_clusters(task, gpu.stream.get());
-  auto wave = copy_to_host<Placement>(buffer, gpu.stream.get());
+  auto wave = gpu.read<Placement>(buffer);
   wave.resize(16);
   std::ranges::sort(wave, {}, &Placement::smid);
   if (!test::under_sanitizer()) {

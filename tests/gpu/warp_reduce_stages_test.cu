@@ -56,7 +56,7 @@ void check_stage(test::Pool& pool, WarpMethod method, StageType type, int warps,
   pool.buffers.poison(out);
   launch_warp_stage({method, type, warps, chains, 1, clocks.as<long long>(), out.data}, blocks,
                     pool.stream.get());
-  const std::vector<T> lanes = copy_to_host<T>(out, pool.stream.get());
+  const std::vector<T> lanes = pool.read<T>(out);
   for (int chain = 0; chain < chains; ++chain) {
     const std::array<T, 32> expected =
         method == WarpMethod::shuffle_down
@@ -70,12 +70,12 @@ void check_stage(test::Pool& pool, WarpMethod method, StageType type, int warps,
       }
     }
   }
-  const std::vector<long long> times = copy_to_host<long long>(clocks, pool.stream.get());
+  const std::vector<long long> times = pool.read<long long>(clocks);
   for (std::size_t i = 0; i < times.size(); i += 2) {
     CHECK(times[i] >= 0);  // poison is -1
     CHECK(times[i + 1] >= times[i]);
   }
-  CHECK_FALSE(pool.buffers.guards_intact().has_value());
+  pool.check_guards();
 }
 
 }  // namespace

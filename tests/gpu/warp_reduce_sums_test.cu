@@ -64,24 +64,20 @@ double result_of(Element element, const std::byte* result) {
 
 TEST_CASE("every sum is exact, whatever the number of elements and the start",
           "[gpu][warp_reduce][sanitized]") {
-  test::Gpu gpu;
-  BufferPool buffers(0, gpu.stream.get(), 1);
-  const Buffer result = buffers.output("result", sizeof(double));
-  const Buffer state = buffers.output("state", sizeof(DynamicState));
-  const Buffer block_sums = buffers.output("block sums", max_dynamic_blocks * sizeof(double));
-  FATHOM_CUDA(cudaMemsetAsync(state.data, 0, state.bytes, gpu.stream.get()));
+  test::Pool gpu;
+  const Buffer result = gpu.buffers.output("result", sizeof(double));
+  const Buffer state = gpu.buffers.output("state", sizeof(DynamicState));
+  const Buffer block_sums = gpu.buffers.output("block sums", max_dynamic_blocks * sizeof(double));
+  gpu.set(state, 0);
   const auto check = [&](const SumKernel& kernel) {
-    const std::vector<std::byte> host = values(kernel.element);
-    const Buffer source = buffers.output("source", host.size());  // exact size, unlike an input
-    FATHOM_CUDA(cudaMemcpyAsync(source.data, host.data(), host.size(), cudaMemcpyHostToDevice,
-                                gpu.stream.get()));
+    const Buffer source = gpu.filled("source", values(kernel.element));  // exact size
     for (const std::size_t n :
          {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{31}, std::size_t{1000},
           std::size_t{16384}, std::size_t{16385}, std::size_t{65536}, largest}) {
       for (const int offset : {0, 1, 3, largest_offset}) {
         double expected = 0;
         for (std::size_t i = 0; i < n; ++i) expected += value_at(i + offset);
-        buffers.poison(result);
+        gpu.buffers.poison(result);
         const SumArguments arguments{source.data + offset * element_bytes(kernel.element), n,
                                      result.data, state.as<DynamicState>(), block_sums.data};
         launch_sum(kernel, arguments, gpu.facts.sms, gpu.stream.get());
@@ -98,18 +94,17 @@ TEST_CASE("every sum is exact, whatever the number of elements and the start",
     check({Recipe::scalar_loop, element, loop_threads});
   }
   for (const int threads : {128, 256, 1024}) check({Recipe::tile, Element::f32, threads});
-  CHECK_FALSE(buffers.guards_intact().has_value());
+  gpu.check_guards();
 }
 
 TEST_CASE("the dynamic sum leaves its counters as it found them", "[gpu][warp_reduce][sanitized]") {
-  test::Gpu gpu;
-  BufferPool buffers(0, gpu.stream.get(), 1);
+  test::Pool gpu;
   constexpr std::size_t n = 50'000'000;
-  const Buffer source = buffers.input("source", n * sizeof(float), Fill::uniform_float);
-  const Buffer result = buffers.output("result", sizeof(float));
-  const Buffer state = buffers.output("state", sizeof(DynamicState));
-  const Buffer block_sums = buffers.output("block sums", max_dynamic_blocks * sizeof(double));
-  FATHOM_CUDA(cudaMemsetAsync(state.data, 0, state.bytes, gpu.stream.get()));
+  const Buffer source = gpu.buffers.input("source", n * sizeof(float), Fill::uniform_float);
+  const Buffer result = gpu.buffers.output("result", sizeof(float));
+  const Buffer state = gpu.buffers.output("state", sizeof(DynamicState));
+  const Buffer block_sums = gpu.buffers.output("block sums", max_dynamic_blocks * sizeof(double));
+  gpu.set(state, 0);
   const SumArguments arguments{source.data, n, result.data, state.as<DynamicState>(),
                                block_sums.data};
   for (int launch = 0; launch < 3; ++launch) {
@@ -121,29 +116,25 @@ TEST_CASE("the dynamic sum leaves its counters as it found them", "[gpu][warp_re
 }
 
 TEST_CASE("the reference adds up every element", "[gpu][warp_reduce][sanitized]") {
-  test::Gpu gpu;
-  BufferPool buffers(0, gpu.stream.get(), 1);
+  test::Pool gpu;
   constexpr std::size_t partial_sums = std::size_t{reference_blocks} * reference_threads;
   // 64-bit integers and double are as wide.
-  const Buffer partial = buffers.output("partial sums", partial_sums * sizeof(double));
+  const Buffer partial = gpu.buffers.output("partial sums", partial_sums * sizeof(double));
   for (const Element element : every_element) {
-    const std::vector<std::byte> host = values(element);
-    const Buffer source = buffers.output("source", host.size());
-    FATHOM_CUDA(cudaMemcpyAsync(source.data, host.data(), host.size(), cudaMemcpyHostToDevice,
-                                gpu.stream.get()));
-    buffers.poison(partial);
+    const Buffer source = gpu.filled("source", values(element));
+    gpu.buffers.poison(partial);
     launch_reference(element, source.data, largest, partial.data, gpu.stream.get());
     double sum = 0, expected = 0;
     if (element == Element::i32) {
       std::uint64_t exact = 0;
-      for (const auto x : copy_to_host<std::uint64_t>(partial, gpu.stream.get())) exact += x;
+      for (const auto x : gpu.read<std::uint64_t>(partial)) exact += x;
       sum = static_cast<std::int32_t>(exact);  // modulo 2^32: the elements count as unsigned
     } else {
-      for (const double x : copy_to_host<double>(partial, gpu.stream.get())) sum += x;
+      for (const double x : gpu.read<double>(partial)) sum += x;
     }
     for (std::size_t i = 0; i < largest; ++i) expected += value_at(i);
     CAPTURE(static_cast<int>(element));
     CHECK(sum == expected);
   }
-  CHECK_FALSE(buffers.guards_intact().has_value());
+  gpu.check_guards();
 }

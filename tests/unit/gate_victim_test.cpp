@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "results/error.h"
-#include "tests/gpu/gate_victim_faults.h"
-#include "tests/gpu/gate_victim_kernels.h"
+#include "studies/gate/victim/faults.h"
+#include "studies/gate/victim/kernels.h"
 
 using namespace fathom;
 using namespace fathom::gate_victim;

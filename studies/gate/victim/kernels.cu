@@ -1,4 +1,4 @@
-#include "tests/gpu/gate_victim_kernels.h"
+#include "studies/gate/victim/kernels.h"
 
 #include <mma.h>
 

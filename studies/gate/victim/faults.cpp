@@ -1,4 +1,4 @@
-#include "tests/gpu/gate_victim_faults.h"
+#include "studies/gate/victim/faults.h"
 
 #include <fmt/format.h>
 

@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "harness/cuda_check.h"
-#include "tests/gpu/gate_victim_faults.h"
-#include "tests/gpu/gate_victim_kernels.h"
+#include "studies/gate/victim/faults.h"
+#include "studies/gate/victim/kernels.h"
 
 namespace fathom::gate_victim {
 namespace {
