@@ -45,7 +45,7 @@ std::string answer(std::span<const Entry> entries) {
       add(of_request, fmt::format("{} {}:", row.name, product_of(*asked.front())),
           sentence_of(asked));
   }
-  if (!of_ladders.empty()) return fmt::format("At {} cubed: {}.", size, of_ladders);
+  if (!of_ladders.empty()) return fmt::format("At {}³: {}.", size, of_ladders);
   return of_request.empty() ? "" : of_request + ".";
 }
 

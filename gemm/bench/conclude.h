@@ -16,13 +16,13 @@ std::vector<std::string> claim_ids();
 
 Findings conclude(std::span<const Entry> entries);
 
-/// One row of the two published fp32 ladders: what share of cuBLAS its author measured at 4096
-/// cubed, and the lesson that puts it to the test.
+/// One row of the two published fp32 ladders: what share of cuBLAS its author measured at 4096³,
+/// and the lesson that puts it to the test.
 struct LadderClaim {
   const char* id;
-  const char* rung;  ///< below "fp32/"
-  const char* step;  ///< the author's name for it
-  double share;      ///< of cuBLAS, from 0 to 1
+  const char* rung;    ///< below "fp32/"
+  const char* step;    ///< the author's name for it
+  double share;        ///< of cuBLAS, from 0 to 1
   bool tuned = false;  ///< the step is the choice that tuning made, and no other answers it
 };
 

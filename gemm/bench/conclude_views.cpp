@@ -9,7 +9,7 @@ namespace {
 
 /// What the views of one type's ladder have in common.
 struct Ladder {
-  std::string type, at;  ///< "fp32", "fp32 at 4096 cubed"
+  std::string type, at;  ///< "fp32", "fp32 at 4096³"
   decltype(View::where) where;
   const Entry* top = nullptr;
   std::vector<Library> libraries;
@@ -26,7 +26,7 @@ struct Ladder {
 
 Ladder ladder_at(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
   return {type,
-          fmt::format("{} at {} cubed", type, size),
+          fmt::format("{} at {}³", type, size),
           {{"part", {"ladder"}}, {"type", {type}}, {"m", {size}}},
           best(select(entries, at_size(type, size))),
           libraries_among(ladder_of(entries, type, size))};

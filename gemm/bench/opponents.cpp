@@ -259,7 +259,7 @@ std::vector<OpponentCase> opponents(const Problem& problem,
   if (problem.of == Class::fp8 && !takes_fp8) return {};
   // Of 8-bit integers it promises products with m, k and all leading dimensions on multiples of 4
   // (cuBLAS documentation, cublasLtMatmul, requirements of its IMMA kernels); of others an H200's
-  // library does some, and calls the rest, 4095 cubed in every layout among them, "not supported".
+  // library does some, and calls the rest, 4095³ in every layout among them, "not supported".
   const bool takes_int8 = problem.m % 4 == 0 && problem.k % 4 == 0 && problem.lda % 4 == 0 &&
                           problem.ldb % 4 == 0 && problem.ldc % 4 == 0;
   if (problem.of == Class::int8 && !takes_int8) return {};

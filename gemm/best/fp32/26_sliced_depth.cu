@@ -72,8 +72,8 @@ Rung sliced_depth() {
       "columns a block has 64 rows and the whole of k, of which each of its eight warps takes "
       "every eighth four.";
   rung.gain =
-      "No copies, addresses or barriers of the whole block among the multiplications. At 4096 and "
-      "8192 cubed the last wave is nine tenths and half full, which costs 3 %; products of few "
+      "No copies, addresses or barriers of the whole block among the multiplications. At 4096³ and "
+      "8192³ the last wave is nine tenths and half full, which costs 3 %; products of few "
       "tiles keep every SM busy. A skinny product reads its large operand once, and no sums leave "
       "an SM.";
   return rung;

@@ -12,7 +12,7 @@ namespace fathom::gemm::fp32 {
 
 /// How a tile lies on a product's C. The less the better: tiles that reach less beyond C, and of
 /// two that reach as far those whose long side lies along C's columns, where they store 16 bytes at
-/// once (on an H200 at 4096 cubed NN 1.055 times cuBLAS instead of 1.030, TT 1.030 instead
+/// once (on an H200 at 4096³ NN 1.055 times cuBLAS instead of 1.030, TT 1.030 instead
 /// of 1.000).
 struct TilePlacement {
   std::int64_t covered;  ///< elements of the tiles that cover C

@@ -106,7 +106,7 @@ bool skinny_a_first(const Problem& p) {
 }
 
 /// Whether tiles half as wide are done sooner: one an SM at a time, each in 0.625 of the time of a
-/// wide one (at 4096 cubed on an H200, 303 against 379 TFLOP/s).
+/// wide one (at 4096³ on an H200, 303 against 379 TFLOP/s).
 bool half_wide_is_sooner(const Problem& p, int sms) {
   const bool a = a_first(p);
   const auto waves = [&](int columns) {
@@ -154,7 +154,7 @@ Rung large_clusters() {
       "other tile goes through k backwards. A skinny product's large operand is read where it "
       "lies, and for 16 columns or fewer in runs of 2 KiB.";
   rung.gain =
-      "BLAS's NN and TT need no transposed copy: at 4096 cubed that reads and writes 134 MB, 28 us "
+      "BLAS's NN and TT need no transposed copy: at 4096³ that reads and writes 134 MB, 28 us "
       "of an H200's memory bus before the 257 us that the tensor cores need. A block takes 16 KiB "
       "from the L2 for a stage of 1024 clocks instead of 32. The tensor "
       "cores are at work 95 % of the time, at the clock that the power limit leaves: what is not "
