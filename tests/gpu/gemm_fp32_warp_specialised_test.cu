@@ -49,9 +49,8 @@ TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and who
   const std::vector<int> depths = few ? std::vector{33, 168} : std::vector{1, 33, 420};
   const std::vector<int> grids = few ? std::vector{1, 3} : std::vector{1, 3, 7, 30};
   for (const fp32::WarpSpecialisedChoice& tile :
-       {fp32::tma_producer_128x256(), fp32::thread_producer_128x256(),
-        fp32::transposing_producer_a(), fp32::transposing_producer_b(),
-        fp32::transposing_producer_both()}) {
+       {fp32::tma_producer_128x256(), fp32::transposing_producer_a(),
+        fp32::transposing_producer_b(), fp32::transposing_producer_both()}) {
     for (const int k : depths) {
       for (const int beyond : {0, 1}) {
         for (const int blocks : grids) {
@@ -64,14 +63,14 @@ TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and who
                           (along_rows ? tile.m : tile.n) + beyond, k, way, beyond == 0 ? 0 : -1);
           CAPTURE(tile.m, tile.n, problem.describe(), blocks);
           const Operands operands(context, references, problem, "test");
-          const std::size_t bytes =
-              std::max<std::size_t>(tile.workspace_bytes(problem, blocks), 16);
+          const RungPlan plan = tile.plan(problem, blocks);
+          const std::size_t bytes = std::max<std::size_t>(plan.workspace_bytes, 16);
           const Buffer scratch = context.buffers().output("sums", bytes);
           context.buffers().poison(scratch);
           for (int launch = 0; launch < 2;
                ++launch) {  // the second finds a workspace that was used
             operands.reset_c();
-            tile.launch(operands.arguments(), {scratch.data, bytes, blocks}, gpu.stream.get());
+            plan.launch(operands.arguments(), {scratch.data, bytes, blocks}, gpu.stream.get());
             FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
             Accuracy accuracy;
             const auto wrong = operands.verify(accuracy);

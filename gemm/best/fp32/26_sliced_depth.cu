@@ -2,6 +2,7 @@
 // waves leave; for few columns a block has a tile as wide as C, and its warps share k instead of
 // the tile.
 
+#include <algorithm>
 #include <optional>
 
 #include "gemm/best/fp32/sliced_product.cuh"
@@ -22,40 +23,29 @@ bool is_narrow(const Problem& p) {
 }
 
 /// What a copied byte must be worth: measured on an H200, copying it takes as long as some 30 FLOP
-/// of the product, and filling by threads costs a twentieth of all. That is 600, and neither is
-/// exact.
-constexpr double flops_a_copied_byte = 700;
+/// of the product, and the tilings, which take operands as they lie, are a tenth slower.
+constexpr double flops_a_copied_byte = 300;
 
-/// The best placed of the tiles that transpose what lies along k; null where lines do not start on
-/// 16 bytes or no operand lies along k.
-std::optional<WarpSpecialisedChoice> transposing_for(const Problem& p) {
+/// Filled by TMA, and threads that transpose what lies along k, where lines start on 16 bytes: the
+/// best placed of those tiles. Else by TMA alone, where copying operands first costs little.
+/// Nothing for others, and for products smaller than a tile.
+std::optional<WarpSpecialisedChoice> choice_for(const Problem& p) {
+  const WarpSpecialisedChoice by_tma = tma_producer_128x256();
+  if (std::min(p.m, p.n) < by_tma.m || std::max(p.m, p.n) < by_tma.n) return std::nullopt;
   std::optional<WarpSpecialisedChoice> best;
   for (const WarpSpecialisedChoice& tile :
        {transposing_producer_a(), transposing_producer_b(), transposing_producer_both()}) {
     if (tile.takes(p) && (!best || tile.placement(p) < best->placement(p))) best = tile;
   }
+  const bool copies_pay =
+      p.flops() >= flops_a_copied_byte * static_cast<double>(by_tma.copy_bytes(p));
+  if (!best && copies_pay) best = by_tma;
   return best;
-}
-
-/// Who fills the stages: TMA, and threads that transpose what lies along k, where lines start on
-/// 16 bytes; else TMA where copying operands first costs little, else threads. Null where the
-/// product is smaller than a tile.
-std::optional<WarpSpecialisedChoice> choice_for(const Problem& p) {
-  const WarpSpecialisedChoice by_tma = tma_producer_128x256(),
-                              by_threads = thread_producer_128x256();
-  if (!by_threads.takes(p)) return std::nullopt;
-  if (const auto transposing = transposing_for(p)) return transposing;
-  const auto copied = static_cast<double>(by_tma.copy_bytes(p));
-  return p.flops() >= flops_a_copied_byte * copied ? by_tma : by_threads;
 }
 
 RungPlan plan(const Problem& p, int sms) {
   if (is_narrow(p)) return {&launch_sliced<Tile>};
-  if (const auto tile = choice_for(p)) {
-    RungKernel kernel = tile->kernel(p, sms);
-    kernel.parts = 0;
-    return {tile->launch, tile->workspace_bytes(p, sms), kernel};
-  }
+  if (const auto tile = choice_for(p)) return tile->plan(p, sms);
   RungPlan tiles = planned(p, sms);
   tiles.own_path = false;
   return tiles;
