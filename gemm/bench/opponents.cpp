@@ -8,8 +8,8 @@
 #include <array>
 #include <utility>
 
-#include "gemm/bench/algorithm_choice.h"
 #include "gemm/bench/cublas_library.h"
+#include "gemm/bench/fastest_way.h"
 #include "gemm/bench/launched_kernels.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
@@ -49,36 +49,17 @@ cublasOperation_t library_operation(Transpose transpose) {
   return transpose == Transpose::no ? CUBLAS_OP_N : CUBLAS_OP_T;
 }
 
-/// alpha and beta in the scalar's type.
-class LibraryScalars {
- public:
-  explicit LibraryScalars(const Problem& problem) {
-    const auto put = [&](double scalar, Value& value) {
-      switch (traits(problem.of).scalar) {
-        case Element::f64:
-          value.f64 = scalar;
-          break;
-        case Element::s32:
-          value.s32 = static_cast<int>(scalar);
-          break;
-        default:
-          value.f32 = static_cast<float>(scalar);
-          break;
-      }
-    };
-    put(problem.alpha, alpha_);
-    put(problem.beta, beta_);
-  }
-  const void* alpha() const { return &alpha_; }
-  const void* beta() const { return &beta_; }
+/// alpha or beta in the scalar's type.
+union LibraryScalar {
+  double f64;
+  float f32;
+  int s32;
 
- private:
-  union Value {
-    double f64 = 0;
-    float f32;
-    int s32;
-  };
-  Value alpha_, beta_;
+  LibraryScalar(Class of, double value) : f64(value) {
+    const Element type = traits(of).scalar;
+    if (type == Element::f32) f32 = static_cast<float>(value);
+    if (type == Element::s32) s32 = static_cast<int>(value);
+  }
 };
 
 /// Owner of a cuBLAS object.
@@ -104,7 +85,8 @@ class DefaultCall {
   DefaultCall(const Arguments& arguments, const Buffer& workspace, cudaStream_t stream)
       : arguments_(arguments),
         types_(library_types(arguments.problem.of)),
-        scalars_(arguments.problem) {
+        alpha_(arguments.problem.of, arguments.problem.alpha),
+        beta_(arguments.problem.of, arguments.problem.beta) {
     const CublasLibrary& l = *cublas_library();
     cublasHandle_t handle = nullptr;
     check_cublas(l.cublasCreate(&handle), "cublasCreate");
@@ -118,18 +100,18 @@ class DefaultCall {
 
   void launch() const {
     const Problem& p = arguments_.problem;
-    check_cublas(cublas_library()->cublasGemmEx(
-                     handle_.get(), library_operation(p.transa), library_operation(p.transb), p.m,
-                     p.n, p.k, scalars_.alpha(), arguments_.a, types_.input, p.lda, arguments_.b,
-                     types_.input, p.ldb, scalars_.beta(), arguments_.c, types_.output, p.ldc,
-                     types_.compute, CUBLAS_GEMM_DEFAULT),
-                 "cublasGemmEx");
+    check_cublas(
+        cublas_library()->cublasGemmEx_64(
+            handle_.get(), library_operation(p.transa), library_operation(p.transb), p.m, p.n, p.k,
+            &alpha_, arguments_.a, types_.input, p.lda, arguments_.b, types_.input, p.ldb, &beta_,
+            arguments_.c, types_.output, p.ldc, types_.compute, CUBLAS_GEMM_DEFAULT),
+        "cublasGemmEx");
   }
 
  private:
   Arguments arguments_;
   LibraryTypes types_;
-  LibraryScalars scalars_;
+  LibraryScalar alpha_, beta_;
   Owned<cublasHandle_t> handle_{nullptr, nullptr};
 };
 
@@ -140,7 +122,8 @@ class TunedCall {
             cudaStream_t stream)
       : arguments_(arguments),
         types_(library_types(arguments.problem.of)),
-        scalars_(arguments.problem),
+        alpha_(arguments.problem.of, arguments.problem.alpha),
+        beta_(arguments.problem.of, arguments.problem.beta),
         workspace_(workspace),
         stream_(stream) {
     const CublasLibrary& l = *cublas_library();
@@ -165,9 +148,9 @@ class TunedCall {
   std::size_t algorithms() const { return static_cast<std::size_t>(found_); }
   cublasStatus_t try_launch(std::size_t algorithm) const {
     return cublas_library()->cublasLtMatmul(
-        handle_.get(), description_.get(), scalars_.alpha(), arguments_.a, a_.get(), arguments_.b,
-        b_.get(), scalars_.beta(), arguments_.c, c_.get(), arguments_.c, c_.get(),
-        &results_[algorithm].algo, workspace_.data, workspace_.bytes, stream_);
+        handle_.get(), description_.get(), &alpha_, arguments_.a, a_.get(), arguments_.b, b_.get(),
+        &beta_, arguments_.c, c_.get(), arguments_.c, c_.get(), &results_[algorithm].algo,
+        workspace_.data, workspace_.bytes, stream_);
   }
 
  private:
@@ -195,7 +178,7 @@ class TunedCall {
 
   Arguments arguments_;
   LibraryTypes types_;
-  LibraryScalars scalars_;
+  LibraryScalar alpha_, beta_;
   Buffer workspace_;
   cudaStream_t stream_;
   Owned<cublasLtHandle_t> handle_{nullptr, nullptr};
@@ -236,10 +219,10 @@ AlgorithmChoice choose(Context& context, const Operands& operands, const TunedCa
     by_default = [&other] { other->launch(); };
   }
   const auto works = [&](std::size_t i) { return call.try_launch(i) == CUBLAS_STATUS_SUCCESS; };
-  const auto found = choose_algorithm(context, call.algorithms(), works, launch, by_default);
+  const auto found = find_fastest(context, call.algorithms(), works, launch, by_default);
   if (!found)
     throw Error(ExitCode::bad_input, "cuBLASLt has no algorithm for this product: choose another.");
-  return *found;
+  return {found->index, slower_than_default(found->seconds, found->default_seconds)};
 }
 
 }  // namespace
