@@ -20,29 +20,22 @@ namespace {
 
 /// How the vendor's library names a class's types.
 struct LibraryTypes {
+  Class of;
   cudaDataType input, output, scale;
   cublasComputeType_t compute;
 };
+constexpr LibraryTypes types[] = {
+    {Class::fp32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {Class::fp32_3xtf32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {Class::tf32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
+    {Class::fp64, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F},
+    {Class::fp16, CUDA_R_16F, CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {Class::bf16, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {Class::fp8, CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {Class::int8, CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, CUBLAS_COMPUTE_32I}};
 
-LibraryTypes library_types(Class of) {
-  switch (of) {
-    case Class::fp32:
-    case Class::fp32_3xtf32:
-      return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Class::tf32:
-      return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
-    case Class::fp64:
-      return {CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
-    case Class::fp16:
-      return {CUDA_R_16F, CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Class::bf16:
-      return {CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Class::fp8:
-      return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Class::int8:
-      return {CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, CUBLAS_COMPUTE_32I};
-  }
-  return {};
+const LibraryTypes& library_types(Class of) {
+  return *std::ranges::find(types, of, &LibraryTypes::of);
 }
 
 cublasOperation_t library_operation(Transpose transpose) {
