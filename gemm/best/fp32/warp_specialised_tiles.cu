@@ -133,7 +133,7 @@ RungPlan plan_with_cut(const Problem& p, int sms) {
 
 template <class Producer, int Stages>
 WarpSpecialisedChoice filled_by() {
-  using Tile = WarpSpecialisedTile<16, 8, 2, 4, 4, Stages, 8, Producer::pad_a, Producer::pad_b>;
+  using Tile = WarpSpecialisedTile<Stages, Producer::pad_a, Producer::pad_b>;
   return {Tile::m,
           Tile::n,
           [](const Problem& p) { return placement_of<Tile, Producer>(p).has_value(); },
