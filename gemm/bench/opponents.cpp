@@ -184,11 +184,7 @@ class TunedCall {
 /// `algorithm`: what of the library's ways this is, in words.
 Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> operands,
                      const std::string& algorithm, cudaStream_t stream) {
-  const auto accuracy = std::make_shared<Accuracy>();
-  Workload workload;
-  workload.launch = std::move(launch);
-  workload.poison = [operands] { operands->reset_c(); };
-  workload.verify = [operands, accuracy] { return operands->verify(*accuracy); };
+  Workload workload = verified_workload(std::move(launch), operands, std::make_shared<Accuracy>());
   workload.notes = [algorithm, launch = workload.launch, stream] {
     return std::map<std::string, std::string>{{"algorithm", algorithm},
                                               {"kernels", kernel_names(launch, stream)}};

@@ -150,4 +150,13 @@ std::optional<std::string> Operands::verify(Accuracy& accuracy) const {
   return judge(problem, allowed, found, accuracy);
 }
 
+Workload verified_workload(std::function<void()> launch, std::shared_ptr<Operands> operands,
+                           std::shared_ptr<Accuracy> accuracy) {
+  Workload workload;
+  workload.launch = std::move(launch);
+  workload.poison = [operands] { operands->reset_c(); };
+  workload.verify = [operands, accuracy] { return operands->verify(*accuracy); };
+  return workload;
+}
+
 }  // namespace fathom::gemm
