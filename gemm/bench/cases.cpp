@@ -17,11 +17,6 @@
 namespace fathom::gemm {
 namespace {
 
-std::string layout_of(const Problem& p) {
-  return std::string(p.transa == Transpose::no ? "N" : "T") +
-         (p.transb == Transpose::no ? "N" : "T");
-}
-
 std::vector<CounterRequest> counters(std::initializer_list<const char*> roles) {
   std::vector<CounterRequest> requests;
   for (const char* role : roles) requests.push_back({role});
@@ -68,7 +63,7 @@ std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
     return std::nullopt;
   if (k.tile_k % 8 != 0 || p.lda % 8 != 0 || p.ldb % 8 != 0 || !rung.takes_own_path(p))
     return std::nullopt;
-  if (layout_of(p) != "NN") return std::nullopt;
+  if (p.layout() != "NN") return std::nullopt;
   constexpr double elements_per_sector = 8;
   return p.flops() / 2 * (1.0 / k.tile_m + 1.0 / k.tile_n) / elements_per_sector;
 }
@@ -116,13 +111,12 @@ struct Shared {
 Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, Suite suite,
                const std::string& part) {
   Case c;
-  const std::string layout = layout_of(problem);
-  c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, rung.name, layout, problem.m,
-                       problem.n, problem.k);
+  c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, rung.name, problem.layout(),
+                       problem.m, problem.n, problem.k);
   if (!is_counted(part)) c.name += "/" + part;
   if (part == "sustained") c.mode = SustainedLoad{};
   c.axes = {{"part", part},        {"type", traits(rung.of).name},
-            {"rung", rung.name},   {"layout", layout},
+            {"rung", rung.name},   {"layout", problem.layout()},
             {"m", problem.m},      {"n", problem.n},
             {"k", problem.k},      {"alpha", problem.alpha},
             {"beta", problem.beta}};

@@ -101,7 +101,7 @@ Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& v
   if (variants.empty()) {
     const RungKernel kernel =
         rung.kernel_for ? rung.kernel_for(problem, workspace.sms) : rung.kernel;
-    return {{.kernel = kernel, .launch = rung.launch}};
+    return {{"", kernel, 0, rung.launch}};
   }
   if (autotuner.tunes(rung) && autotuner.find(rung, problem) == nullptr)
     autotuner.keep(autotune(context, rung, variants, operands, workspace));
