@@ -23,9 +23,9 @@ constexpr RunSuite suites[] = {
     {"atlas", groups_of("atlas"), "default", 300,
      "the memory hierarchy and the instructions, level by level, with links and energy"},
     {"gemm-quick", groups_of("gemm-quick"), "quick", 120,
-     "every rung of the matrix-product ladders at 1024 cubed"},
+     "every rung of the matrix-product ladders at 1024³"},
     {"gemm", groups_of("gemm"), "default", 600,
-     "the matrix-product ladders at 4096 cubed, against the vendor's library"},
+     "the matrix-product ladders at 4096³, against the vendor's library"},
 };
 
 }  // namespace

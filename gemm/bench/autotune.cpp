@@ -5,90 +5,42 @@
 
 #include <algorithm>
 
-#include "gemm/bench/shapes.h"
-#include "gemm/bench/variant.h"
+#include "gemm/bench/fastest_way.h"
 #include "harness/cuda_check.h"
-#include "harness/timing.h"
 #include "results/error.h"
 #include "results/format.h"
-#include "results/statistics.h"
 
 namespace fathom::gemm {
-namespace {
 
-/// All variants first, in short; then those that came within this of the fastest, and the default,
-/// for longer.
-constexpr double finalist = 1.05;
-constexpr TimingPolicy heats{.target_relative_half_width = 0.02,
-                             .min_samples = 4,
-                             .max_samples = 40,
-                             .time_limit_s = 0.6,
-                             .rest = rest_of_bursts};
-constexpr TimingPolicy final_run{.target_relative_half_width = 0.002,
-                                 .min_samples = 10,
-                                 .max_samples = 200,
-                                 .time_limit_s = 1.8,
-                                 .rest = rest_of_bursts};
-
-void require_right(const Rung& rung, const Variant& variant, const Operands& operands,
-                   const Workload& workload, cudaStream_t stream) {
-  operands.reset_c();
-  workload.launch();
-  FATHOM_CUDA(cudaStreamSynchronize(stream));
-  Accuracy accuracy;
-  if (const auto wrong = operands.verify(accuracy)) {
-    throw Error(ExitCode::check_failed,
-                fmt::format("{} as {}: {}", rung.id(), variant.name, *wrong));
-  }
-}
-
-std::vector<double> medians(Sampler& sampler, const std::vector<const Workload*>& workloads,
-                            const TimingPolicy& policy) {
-  std::vector<double> seconds;
-  for (const auto& samples : sampler.sample(workloads, CacheState::hot, policy).of_workload) {
-    seconds.push_back(median(samples));
-  }
-  return seconds;
-}
-
-}  // namespace
-
-std::size_t choose_variant(const std::vector<double>& median_seconds) {
-  const auto fastest = std::ranges::min_element(median_seconds);
-  return *fastest < (1 - worth_it) * median_seconds.front()
-             ? static_cast<std::size_t>(fastest - median_seconds.begin())
-             : 0;
+bool clearly_faster(double seconds, double default_seconds) {
+  constexpr double worth_it = 0.005;
+  return seconds < (1 - worth_it) * default_seconds;
 }
 
 TunedChoice autotune(Context& context, const Rung& rung, const std::vector<Variant>& variants,
                      const Operands& operands, const Workspace& workspace) {
-  std::vector<Workload> workloads(variants.size());
-  std::vector<const Workload*> all;
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    workloads[i].launch = [&variants, &operands, &workspace, i, stream = context.stream()] {
-      variants[i].launch(operands.arguments(), workspace, stream);
-    };
-    require_right(rung, variants[i], operands, workloads[i], context.stream());
-    all.push_back(&workloads[i]);
-  }
-  Sampler sampler(context.device(), context.stream());
-  const std::vector<double> first = medians(sampler, all, heats);
-  const double best = *std::ranges::min_element(first);
-  std::vector<const Workload*> finalists;
-  std::vector<std::size_t> indices;
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    if (i > 0 && first[i] > finalist * best) continue;
-    finalists.push_back(all[i]);
-    indices.push_back(i);
-  }
-  const std::vector<double> last = medians(sampler, finalists, final_run);
-  const std::size_t chosen = choose_variant(last);
+  const auto launch = [&](std::size_t i) {
+    variants[i].launch(operands.arguments(), workspace, context.stream());
+  };
+  const auto is_right = [&](std::size_t i) {
+    operands.reset_c();
+    launch(i);
+    FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
+    Accuracy accuracy;
+    if (const auto wrong = operands.verify(accuracy))
+      throw Error(ExitCode::check_failed,
+                  fmt::format("{} as {}: {}", rung.id(), variants[i].name, *wrong));
+    return true;
+  };
+  const auto found =
+      find_fastest(context, variants.size(), is_right, launch, [&] { launch(0); }).value();
+  const bool better = clearly_faster(found.seconds, found.default_seconds);
   return {.rung = rung.id(),
           .product = operands.arguments().problem.describe(),
-          .variant = variants[indices[chosen]].name,
+          .variant = variants[better ? found.index : 0].name,
           .default_variant = variants.front().name,
-          .seconds = last[chosen],
-          .default_seconds = last.front(),
+          .seconds = better ? found.seconds : found.default_seconds,
+          .default_seconds = found.default_seconds,
           .tried = static_cast<int>(variants.size())};
 }
 

@@ -19,18 +19,14 @@ struct TunedChoice {
   int tried = 0;                            ///< variants
 };
 
-/// Times every variant of a rung at one product, alternately, after holding each against the
-/// reference, and says which is fastest. One that is not faster than the default, the first, by
-/// more than `worth_it` is not preferred to it. Throws Error(check_failed) where a variant's
-/// product is wrong.
+/// Holds every variant of a rung at one product against the reference, and finds the fastest; one
+/// that is not clearly faster is not preferred to the default, the first. Throws
+/// Error(check_failed) where a variant's product is wrong.
 TunedChoice autotune(Context& context, const Rung& rung, const std::vector<Variant>& variants,
                      const Operands& operands, const Workspace& workspace);
 
-/// Relative: what two runs of the same kernel may differ by.
-inline constexpr double worth_it = 0.005;
-
-/// Index of the variant to take, by the median seconds of each; the first is the default.
-std::size_t choose_variant(const std::vector<double>& median_seconds);
+/// By more than two runs of the same kernel may differ.
+bool clearly_faster(double seconds, double default_seconds);
 
 /// The choices of one run. Each product is tuned once, and its later rounds take the same variant.
 class Autotuner {

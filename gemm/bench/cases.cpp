@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <memory>
 
 #include "gemm/bench/opponents.h"
@@ -16,32 +17,26 @@
 namespace fathom::gemm {
 namespace {
 
-/// The path of a rung below its class: "row_major/01_naive".
-std::string short_name(const std::string& id) { return id.substr(id.find('/') + 1); }
-
-std::string layout_of(const Problem& p) {
-  return std::string(p.transa == Transpose::no ? "N" : "T") +
-         (p.transb == Transpose::no ? "N" : "T");
+std::vector<CounterRequest> counters(std::initializer_list<const char*> roles) {
+  std::vector<CounterRequest> requests;
+  for (const char* role : roles) requests.push_back({role});
+  return requests;
 }
 
 /// Counters that explain a step from one rung to the next, and say how many bytes it moved.
 std::vector<CounterRequest> counters_of_a_step() {
-  std::vector<CounterRequest> requests;
-  for (const char* role : {"global_load_sectors",      "global_load_requests",
-                           "shared_load_wavefronts",   "shared_load_conflicts",
-                           "shared_store_wavefronts",  "shared_store_conflicts",
-                           "l2_read_sectors",          "l2_write_sectors",
-                           "dram_read_bytes",          "dram_write_bytes",
-                           "fma_instructions",         "tensor_pipe_active",
-                           "instructions_executed",    "issue_active",
-                           "achieved_occupancy",       "stall_long_scoreboard",
-                           "stall_short_scoreboard",   "stall_mio_throttle",
-                           "stall_lg_throttle",        "stall_barrier",
-                           "stall_math_pipe_throttle", "stall_gmma",
-                           "stall_not_selected",       "global_store_sectors"}) {
-    requests.push_back({role, std::nullopt, 0, ""});
-  }
-  return requests;
+  return counters({"global_load_sectors",      "global_load_requests",
+                   "shared_load_wavefronts",   "shared_load_conflicts",
+                   "shared_store_wavefronts",  "shared_store_conflicts",
+                   "l2_read_sectors",          "l2_write_sectors",
+                   "dram_read_bytes",          "dram_write_bytes",
+                   "fma_instructions",         "tensor_pipe_active",
+                   "instructions_executed",    "issue_active",
+                   "achieved_occupancy",       "stall_long_scoreboard",
+                   "stall_short_scoreboard",   "stall_mio_throttle",
+                   "stall_lg_throttle",        "stall_barrier",
+                   "stall_math_pipe_throttle", "stall_gmma",
+                   "stall_not_selected",       "global_store_sectors"});
 }
 
 /// Puts what the rung knows of its counters beside what is asked for.
@@ -50,7 +45,7 @@ void expect_counters(std::vector<CounterRequest>& requests,
   for (const CounterModel& m : models) {
     const auto found = std::ranges::find(requests, m.role, &CounterRequest::role);
     CounterRequest& request =
-        found == requests.end() ? requests.emplace_back(CounterRequest{m.role, {}, 0, ""}) : *found;
+        found == requests.end() ? requests.emplace_back(CounterRequest{m.role}) : *found;
     request.expected = m.value;
     request.model = m.model;
   }
@@ -68,7 +63,7 @@ std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
     return std::nullopt;
   if (k.tile_k % 8 != 0 || p.lda % 8 != 0 || p.ldb % 8 != 0 || !rung.takes_own_path(p))
     return std::nullopt;
-  if (layout_of(p) != "NN") return std::nullopt;
+  if (p.layout() != "NN") return std::nullopt;
   constexpr double elements_per_sector = 8;
   return p.flops() / 2 * (1.0 / k.tile_m + 1.0 / k.tile_n) / elements_per_sector;
 }
@@ -76,7 +71,11 @@ std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
 /// Parts that are a curve of many points: none of them needs what a headline needs.
 bool is_sweep(const std::string& part) { return part == "sizes" || part == "tiles"; }
 
-constexpr const char* layouts_part = "layouts";
+/// Parts with counters. The others may have a product of one of these, so that their names end with
+/// the part.
+bool is_counted(const std::string& part) {
+  return !is_sweep(part) && part != "layouts" && part != "sustained";
+}
 
 /// A ratio is one of bursts: what lasting load makes of it is the sustained part's. Of the ladder
 /// only contenders are asked for one; the others are sampled in short, since the first take a
@@ -84,22 +83,16 @@ constexpr const char* layouts_part = "layouts";
 /// long. `seconds`: of a launch at the arithmetic peak, 0 where that is not known.
 Precision precision_of(bool contender, const std::string& part, double seconds) {
   constexpr double long_launch_s = 0.025;  // slower than any contested product of the largest GPUs
-  if (is_sweep(part)) return {.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
-  // Three a class, beside the contest itself.
-  if (part == layouts_part)
-    return {.relative_half_width = 0.001,
-            .min_samples = 12,
-            .time_limit_s = 0.3,
-            .rest = rest_of_bursts};
-  if (!contender)
-    return {.relative_half_width = 0.0025,
-            .min_samples = 6,
-            .time_limit_s = 0.1,
-            .rest = rest_of_bursts};
-  return {.relative_half_width = 0.001,
-          .min_samples = seconds > long_launch_s ? 6 : 24,
-          .time_limit_s = 1,
-          .rest = rest_of_bursts};
+  Precision precision{.relative_half_width = 0.0025,
+                      .min_samples = 6,
+                      .time_limit_s = 0.1,
+                      .rest = is_sweep(part) ? 0 : rest_of_bursts};
+  if (is_sweep(part) || (!contender && part != "layouts")) return precision;
+  precision.relative_half_width = 0.001;
+  // Of layouts there are three a class, beside the contest itself.
+  precision.min_samples = part == "layouts" ? 12 : seconds > long_launch_s ? 6 : 24;
+  precision.time_limit_s = part == "layouts" ? 0.3 : 1;
+  return precision;
 }
 
 /// Seconds that a launch of a part may take at the arithmetic peak: on slow GPUs, or those with
@@ -118,20 +111,14 @@ struct Shared {
 Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, Suite suite,
                const std::string& part) {
   Case c;
-  const std::string layout = layout_of(problem);
-  c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, short_name(rung.id()), layout,
+  c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, rung.name, problem.layout(),
                        problem.m, problem.n, problem.k);
-  // Those that may have a product of another part.
-  if (is_sweep(part) || part == "sustained" || part == layouts_part) c.name += "/" + part;
+  if (!is_counted(part)) c.name += "/" + part;
   if (part == "sustained") c.mode = SustainedLoad{};
-  c.axes = {{"part", part},
-            {"type", traits(rung.of).name},
-            {"rung", short_name(rung.id())},
-            {"layout", layout},
-            {"m", problem.m},
-            {"n", problem.n},
-            {"k", problem.k},
-            {"alpha", problem.alpha},
+  c.axes = {{"part", part},        {"type", traits(rung.of).name},
+            {"rung", rung.name},   {"layout", problem.layout()},
+            {"m", problem.m},      {"n", problem.n},
+            {"k", problem.k},      {"alpha", problem.alpha},
             {"beta", problem.beta}};
   c.suite = suite;
   if (problem.flops() > 0) {
@@ -144,8 +131,7 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   }
   const bool contender = contends(rung, shared.device);
   c.precision = precision_of(contender, part, c.bound ? problem.flops() / c.bound->value : 0);
-  if (part != "sustained" && part != layouts_part && !is_sweep(part))
-    c.counters = counters_of_a_step();
+  if (is_counted(part)) c.counters = counters_of_a_step();
   if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 &&
       rung.takes_own_path(problem))
     expect_counters(c.counters,
@@ -160,7 +146,7 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   if (part == "ladder" || part == "request") {
     c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
     if (const Lesson* lesson = find_lesson(rung.id()))
-      c.notes["parent"] = lesson->parent_id().empty() ? "none" : short_name(lesson->parent_id());
+      c.notes["parent"] = *lesson->parent == 0 ? "none" : lesson->parent;
   }
   if (const auto peak = published_peak(shared.device.name, rung.of); peak && part == claimed_part)
     c.extras[published_peak_key] = *peak;
@@ -194,9 +180,8 @@ std::optional<Case> library_case(const DeviceFacts& device, const Problem& probl
   c.value = rate(problem.flops());
   c.bound = arithmetic_peak(device, problem.of);
   c.precision = Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
-  for (const char* role : {"l2_read_sectors", "l2_write_sectors", "dram_read_bytes",
-                           "dram_write_bytes", "shared_load_wavefronts", "instructions_executed"})
-    c.counters.push_back({role, std::nullopt, 0, ""});
+  c.counters = counters({"l2_read_sectors", "l2_write_sectors", "dram_read_bytes",
+                         "dram_write_bytes", "shared_load_wavefronts", "instructions_executed"});
   c.extras = {{"flop", problem.flops()}, {"compulsory_bytes", problem.minimum_bytes()}};
   c.prepare = found.front().prepare;
   return c;
@@ -316,7 +301,7 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
   }
   for (const Rung* rung : last_contenders(rungs, device)) {
     for (const Problem& problem : other_layouts(cube(*rung, ladder_size)))
-      add(*rung, problem, Suite::standard, layouts_part);
+      add(*rung, problem, Suite::standard, "layouts");
   }
   for (const Rung* rung : rungs) {
     const std::optional<Problem> problem = claimed_product(*rung);

@@ -22,7 +22,7 @@ namespace fathom::gemm {
 std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
                                const std::shared_ptr<Autotuner>& autotuner);
 
-/// The product of `size` cubed that the ladder measures: a lesson's in a layout that its own kernel
+/// The product of `size`³ that the ladder measures: a lesson's in a layout that its own kernel
 /// takes.
 Problem ladder_problem(const Rung& rung, std::int64_t size);
 

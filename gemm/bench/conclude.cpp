@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "results/format.h"
@@ -45,7 +46,7 @@ std::string answer(std::span<const Entry> entries) {
       add(of_request, fmt::format("{} {}:", row.name, product_of(*asked.front())),
           sentence_of(asked));
   }
-  if (!of_ladders.empty()) return fmt::format("At {} cubed: {}.", size, of_ladders);
+  if (!of_ladders.empty()) return fmt::format("At {}³: {}.", size, of_ladders);
   return of_request.empty() ? "" : of_request + ".";
 }
 
@@ -69,11 +70,10 @@ AxisFilter at_size(const std::string& type, std::int64_t size) {
 std::int64_t shown_size(std::span<const Entry> entries) {
   std::int64_t largest = 0;
   for (const Entry* entry : select(entries, {{"part", "ladder"}})) {
-    const AxisValue* m = find_axis(*entry, "m");
-    const auto* size = m == nullptr ? nullptr : std::get_if<std::int64_t>(m);
-    if (size == nullptr || !entry->metric.value) continue;
-    if (*size == ladder_size) return ladder_size;
-    largest = std::max(largest, *size);
+    const double size = axis_of("m")(*entry);
+    if (std::isnan(size) || !has_figure(*entry)) continue;
+    if (size == ladder_size) return ladder_size;
+    largest = std::max(largest, static_cast<std::int64_t>(size));
   }
   return largest == 0 ? ladder_size : largest;
 }
@@ -85,7 +85,7 @@ const std::string& rung_of(const Entry& entry) {
 std::vector<const Entry*> ladder_of(std::span<const Entry> entries, const std::string& type,
                                     std::int64_t size) {
   std::vector<const Entry*> found = select(entries, at_size(type, size));
-  std::erase_if(found, [](const Entry* entry) { return !entry->metric.value; });
+  std::erase_if(found, [](const Entry* entry) { return !has_figure(*entry); });
   return found;
 }
 
@@ -99,11 +99,8 @@ std::vector<const Entry*> requested(std::span<const Entry> entries, const std::s
 }
 
 std::string product_of(const Entry& entry) {
-  const auto size = [&](const char* axis) {
-    return std::get<std::int64_t>(*find_axis(entry, axis));
-  };
-  return fmt::format("{} {}x{}x{}", std::get<std::string>(*find_axis(entry, "layout")), size("m"),
-                     size("n"), size("k"));
+  return fmt::format("{} {:.0f}x{:.0f}x{:.0f}", std::get<std::string>(*find_axis(entry, "layout")),
+                     axis_of("m")(entry), axis_of("n")(entry), axis_of("k")(entry));
 }
 
 const Entry* contender_among(std::vector<const Entry*> rungs) {

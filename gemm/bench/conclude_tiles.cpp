@@ -21,23 +21,15 @@ std::string kernel_of(const Entry& entry) {
   return note == entry.notes.end() ? "" : note->second;
 }
 
-bool has_figure_and_model(const Entry& entry) {
-  const AxisValue* m = find_axis(entry, "m");
-  const auto positive = [&](const char* extra) {
-    const auto found = entry.extras.find(extra);
-    return found != entry.extras.end() && found->second > 0;
-  };
-  return m != nullptr && std::holds_alternative<std::int64_t>(*m) && entry.metric.value &&
-         entry.real_time_s > 0 && positive("flop") && positive("tile_efficiency");
-}
-
 /// m of an entry of a sweep over it, and the FLOP paid for, what whole tiles in whole waves could
 /// do.
-double swept_m(const Entry& entry) {
-  return static_cast<double>(std::get<std::int64_t>(*find_axis(entry, "m")));
-}
+double swept_m(const Entry& entry) { return axis_of("m")(entry); }
 double paid_flop(const Entry& entry) {
-  return entry.extras.at("flop") / entry.extras.at("tile_efficiency");
+  return extra_of("flop")(entry) / extra_of("tile_efficiency")(entry);
+}
+bool has_figure_and_model(const Entry& entry) {
+  return has_figure(entry) && entry.real_time_s > 0 && swept_m(entry) > 0 &&
+         extra_of("flop")(entry) > 0 && extra_of("tile_efficiency")(entry) > 0;
 }
 
 bool knows_kernel(const Entry& entry) {
@@ -110,9 +102,9 @@ struct Jump {
 /// A type's jumps that say what tiles cost, and why others do not.
 struct Jumps {
   std::vector<Jump> judged;
-  std::size_t other_kernel = 0;    ///< so many more where the kernel changes with the size
-  std::size_t unknown_kernel = 0;  ///< and where nobody could tell whether it does
-  double largest_step = 1;         ///< of the model, whatever its size
+  std::size_t left_out = 0;  ///< so many more where the kernel changes with the size
+  std::size_t unknown = 0;   ///< or, of these, where nobody could tell whether it does
+  double largest_step = 1;   ///< of the model, whatever its size
 };
 
 Jumps jumps_of(const TileSweep& sweep) {
@@ -126,7 +118,8 @@ Jumps jumps_of(const TileSweep& sweep) {
     if (same_kernel(before, after)) {
       jumps.judged.push_back({&before, &after, model, sweep.taken(after) / sweep.taken(before)});
     } else {
-      ++(knows_kernel(before) && knows_kernel(after) ? jumps.other_kernel : jumps.unknown_kernel);
+      ++jumps.left_out;
+      if (!knows_kernel(before) || !knows_kernel(after)) ++jumps.unknown;
     }
   }
   return jumps;
@@ -140,38 +133,39 @@ double median_paid(const Jumps& jumps) {
   return median(paid);
 }
 
-std::size_t left_out(const Jumps& jumps) { return jumps.other_kernel + jumps.unknown_kernel; }
-
 std::string cause(const Jumps& jumps) {
-  if (jumps.unknown_kernel == 0) return "another kernel takes over";
-  return jumps.other_kernel == 0 ? "the kernel is not known"
-                                 : "another kernel takes over or the kernel is not known";
+  if (jumps.unknown == 0) return "another kernel takes over";
+  return jumps.unknown == jumps.left_out ? "the kernel is not known"
+                                         : "another kernel takes over or the kernel is not known";
 }
 
 std::string why_left_out(const Jumps& jumps) {
-  if (left_out(jumps) == 0) {
+  if (jumps.left_out == 0)
     return fmt::format("no jump of its model reaches {:.2f} x (the largest is {:.3f} x)",
                        least_jump, jumps.largest_step);
-  }
-  return fmt::format(
-      "at {} {}",
-      left_out(jumps) == 1 ? "its only jump" : fmt::format("all {} jumps", left_out(jumps)),
-      cause(jumps));
+  const std::string these =
+      jumps.left_out == 1 ? "its only jump" : fmt::format("all {} jumps", jumps.left_out);
+  return fmt::format("at {} {}", these, cause(jumps));
+}
+
+/// What the claim's evidence is.
+const Jump& largest(const Jumps& jumps) {
+  return *std::ranges::max_element(jumps.judged, {}, &Jump::model);
 }
 
 std::string figure_of(const TileSweep& sweep, const Jumps& jumps) {
-  const Jump& largest = *std::ranges::max_element(jumps.judged, {}, &Jump::model);
+  const Jump& jump = largest(jumps);
   std::string text = fmt::format(
       "pays {:.0f} % of the model's jump ({}; from m = {:.0f} to {:.0f} its {} {:.3f} x, what "
       "whole waves of whole tiles take {:.3f} x",
       100 * median_paid(jumps),
       jumps.judged.size() == 1 ? "one jump"
                                : fmt::format("the median of {} jumps", jumps.judged.size()),
-      swept_m(*largest.before), swept_m(*largest.after),
-      sweep.in_cycles() ? "cycles grow" : "time, for want of the clock, grows", largest.measured,
-      largest.model);
-  if (left_out(jumps) > 0)
-    text += fmt::format("; {} more left out, where {}", left_out(jumps), cause(jumps));
+      swept_m(*jump.before), swept_m(*jump.after),
+      sweep.in_cycles() ? "cycles grow" : "time, for want of the clock, grows", jump.measured,
+      jump.model);
+  if (jumps.left_out > 0)
+    text += fmt::format("; {} more left out, where {}", jumps.left_out, cause(jumps));
   return text + fmt::format("); all {} sizes are within {} of that model", sweep.entries().size(),
                             format_percent(sweep.farthest()));
 }
@@ -187,7 +181,7 @@ std::vector<PlotStretch> saw_tooth(const TileSweep& sweep) {
   const std::vector<const Entry*>& entries = sweep.entries();
   std::vector<PlotStretch> teeth;
   const auto height = [&](const Entry& entry) {
-    return entry.extras.at("flop") / sweep.modelled(entry);
+    return extra_of("flop")(entry) / sweep.modelled(entry);
   };
   for (std::size_t i = 0; i < entries.size();) {
     std::size_t last = i;
@@ -258,7 +252,7 @@ Claim tile_claim(std::span<const Entry> entries) {
   for (const ClassTraits& row : all_classes()) {
     const TileSweep sweep(entries, row.name);
     const Jumps jumps = jumps_of(sweep);
-    if (left_out(jumps) == 0 && jumps.largest_step == 1) continue;  // no step to speak of
+    if (jumps.left_out == 0 && jumps.largest_step == 1) continue;  // no step to speak of
     claim.figure += fmt::format("{}{} ", claim.figure.empty() ? "" : "; ", row.name);
     if (jumps.judged.empty()) {
       claim.figure += "is left out: " + why_left_out(jumps);
@@ -266,9 +260,8 @@ Claim tile_claim(std::span<const Entry> entries) {
     }
     all_pay = all_pay && median_paid(jumps) >= paid_share;
     claim.figure += figure_of(sweep, jumps);
-    const Jump& largest = *std::ranges::max_element(jumps.judged, {}, &Jump::model);
-    claim.evidence.push_back(largest.before->name);
-    claim.evidence.push_back(largest.after->name);
+    claim.evidence.push_back(largest(jumps).before->name);
+    claim.evidence.push_back(largest(jumps).after->name);
   }
   if (!claim.evidence.empty())
     claim.verdict = all_pay ? ClaimVerdict::confirmed : ClaimVerdict::refuted;

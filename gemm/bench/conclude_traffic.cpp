@@ -30,11 +30,11 @@ ClaimRow worst_traffic() {
       .id = "GT2",
       .statement =
           "A product's traffic is between A, B and C once (read and written) and 2 m n k elements",
-      .claimed = "4092 cubed: 268 MB to 548 GB",
+      .claimed = "4092³: 268 MB to 548 GB",
       .reading = {{of_all("most", Pick::most, loads), of_all("least", Pick::least, moved)}},
       .checks = {{"most", 0, worst}, {"least", 0}},
       .sentence = fmt::format(
-          "[at {} cubed most is read by {{most rung}}, {{most}} where 2 m n k elements are {}][; "
+          "[at {}³ most is read by {{most rung}}, {{most}} where 2 m n k elements are {}][; "
           "least moves at DRAM by {{least rung}}, {{least}} where A, B and C once are {}]",
           ladder_size, format_quantity(worst, "B"),
           format_quantity(4 * size * size * element, "B"))};

@@ -9,7 +9,7 @@ namespace {
 
 /// What the views of one type's ladder have in common.
 struct Ladder {
-  std::string type, at;  ///< "fp32", "fp32 at 4096 cubed"
+  std::string type, at;  ///< "fp32", "fp32 at 4096³"
   decltype(View::where) where;
   const Entry* top = nullptr;
   std::vector<Library> libraries;
@@ -26,7 +26,7 @@ struct Ladder {
 
 Ladder ladder_at(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
   return {type,
-          fmt::format("{} at {} cubed", type, size),
+          fmt::format("{} at {}³", type, size),
           {{"part", {"ladder"}}, {"type", {type}}, {"m", {size}}},
           best(select(entries, at_size(type, size))),
           libraries_among(ladder_of(entries, type, size))};
@@ -108,61 +108,55 @@ View figures(const Ladder& ladder) {
   return view;
 }
 
+std::vector<std::string> with_prefix(const char* prefix, std::vector<std::string> names) {
+  for (std::string& name : names) name.insert(0, prefix);
+  return names;
+}
+
 View steps(const Ladder& ladder) {
   View view = ladder.view(View::Kind::steps, "What each rung adds, should gain and gained: ");
   view.note =
       "What it gained is against the rung that it goes on from, which is the one before unless it "
       "is named; counters are those of these that changed most.";
   view.x = "rung";
-  for (const char* role :
-       {"global_load_sectors", "global_load_requests", "shared_load_wavefronts",
-        "shared_load_conflicts", "shared_store_conflicts", "l2_read_sectors", "dram_read_bytes",
-        "instructions_executed", "issue_active", "tensor_pipe_active", "achieved_occupancy",
-        "stall_long_scoreboard", "stall_short_scoreboard", "stall_mio_throttle",
-        "stall_lg_throttle", "stall_barrier", "stall_math_pipe_throttle", "stall_gmma"})
-    view.columns.push_back(std::string("counter:") + role);
+  view.columns = with_prefix(
+      "counter:",
+      {"global_load_sectors", "global_load_requests", "shared_load_wavefronts",
+       "shared_load_conflicts", "shared_store_conflicts", "l2_read_sectors", "dram_read_bytes",
+       "instructions_executed", "issue_active", "tensor_pipe_active", "achieved_occupancy",
+       "stall_long_scoreboard", "stall_short_scoreboard", "stall_mio_throttle", "stall_lg_throttle",
+       "stall_barrier", "stall_math_pipe_throttle", "stall_gmma"});
   return view;
 }
 
-View table_by_rung(const Ladder& ladder, const char* title, const char* note,
-                   std::vector<std::string> columns) {
-  View view = ladder.view(View::Kind::table, title);
-  view.note = note;
-  view.columns = std::move(columns);
-  view.columns.insert(view.columns.begin(), "rung");
-  return view;
-}
-
-View resources(const Ladder& ladder) {
-  return table_by_rung(
-      ladder, "What each rung takes: ",
-      "Resources are those of the kernel that multiplied, which for small and skinny products may "
-      "be another than at the ladder's size. Tile efficiency is what whole tiles and whole waves "
-      "leave of the work paid for, where the rung's own tile ran. Errors are against an fp64 "
-      "reference: of the Frobenius norm, and the worst element against what rounding explains.",
-      {"note:kernel", "extra:threads_per_block", "extra:registers", "extra:shared_bytes",
-       "extra:resident_warps", "extra:theoretical_occupancy", "counter:achieved_occupancy",
-       "extra:waves", "extra:tile_efficiency", "note:variant", "extra:relative_frobenius_error",
-       "extra:worst_error_of_allowed"});
-}
-
-View memory_counters(const Ladder& ladder) {
-  return table_by_rung(
-      ladder, "Memory, by the counters: ", "",
-      {"counter:global_load_sectors", "counter:global_load_requests", "counter:l2_read_sectors",
-       "counter:dram_read_bytes", "counter:dram_write_bytes", "counter:shared_load_wavefronts",
-       "counter:shared_load_conflicts", "counter:shared_store_conflicts"});
-}
-
-View issue_counters(const Ladder& ladder) {
-  return table_by_rung(
-      ladder, "Pipes and stalls, by the counters: ",
-      "Stalls are warps per issue that wait for that reason: a rung that keeps its pipe busy "
-      "waits for it.",
-      {"counter:instructions_executed", "counter:issue_active", "counter:tensor_pipe_active",
-       "counter:stall_long_scoreboard", "counter:stall_short_scoreboard",
-       "counter:stall_mio_throttle", "counter:stall_lg_throttle", "counter:stall_barrier",
-       "counter:stall_math_pipe_throttle", "counter:stall_gmma", "counter:stall_not_selected"});
+/// Tables with a row for each rung.
+struct RungTable {
+  const char *title, *note;
+  std::vector<std::string> columns;
+};
+const std::vector<RungTable>& rung_tables() {
+  static const std::vector<RungTable> tables{
+      {"What each rung takes: ",
+       "Resources are those of the kernel that multiplied, which for small and skinny products may "
+       "be another than at the ladder's size. Tile efficiency is what whole tiles and whole waves "
+       "leave of the work paid for, where the rung's own tile ran. Errors are against an fp64 "
+       "reference: of the Frobenius norm, and the worst element against what rounding explains.",
+       {"note:kernel", "extra:threads_per_block", "extra:registers", "extra:shared_bytes",
+        "extra:resident_warps", "extra:theoretical_occupancy", "counter:achieved_occupancy",
+        "extra:waves", "extra:tile_efficiency", "note:variant", "extra:relative_frobenius_error",
+        "extra:worst_error_of_allowed"}},
+      {"Memory, by the counters: ", "",
+       with_prefix("counter:", {"global_load_sectors", "global_load_requests", "l2_read_sectors",
+                                "dram_read_bytes", "dram_write_bytes", "shared_load_wavefronts",
+                                "shared_load_conflicts", "shared_store_conflicts"})},
+      {"Pipes and stalls, by the counters: ",
+       "Stalls are warps per issue that wait for that reason: a rung that keeps its pipe busy "
+       "waits for it.",
+       with_prefix("counter:", {"instructions_executed", "issue_active", "tensor_pipe_active",
+                                "stall_long_scoreboard", "stall_short_scoreboard",
+                                "stall_mio_throttle", "stall_lg_throttle", "stall_barrier",
+                                "stall_math_pipe_throttle", "stall_gmma", "stall_not_selected"})}};
+  return tables;
 }
 
 View roofline(const Ladder& ladder) {
@@ -226,47 +220,39 @@ View lasting_load(std::span<const Entry> entries, const std::string& type) {
                   "verdict"}};
 }
 
-bool measured(std::span<const Entry> entries, const AxisFilter& filter) {
-  return find_measured(entries, filter) != nullptr;
-}
-
 }  // namespace
 
 std::vector<View> ladder_views(std::span<const Entry> entries) {
   std::vector<View> views;
+  const auto add = [&](const Ladder& ladder, bool climbs) {
+    if (climbs) {
+      for (const auto& view : {picture, figures, steps, roofline}) views.push_back(view(ladder));
+    }
+    for (const RungTable& table : rung_tables()) {
+      View& view = views.emplace_back(ladder.view(View::Kind::table, table.title));
+      view.note = table.note;
+      view.columns = table.columns;
+      view.columns.insert(view.columns.begin(), "rung");
+    }
+  };
   const std::int64_t size = shown_size(entries);
   for (const ClassTraits& row : all_classes()) {
-    const Ladder ladder = ladder_at(entries, row.name, size);
-    if (ladder.top != nullptr) {
-      for (const auto& view :
-           {picture, figures, steps, roofline, resources, memory_counters, issue_counters}) {
-        views.push_back(view(ladder));
-      }
-    }
-    if (const std::vector<const Entry*> rungs = requested(entries, row.name); !rungs.empty()) {
-      const Ladder asked = ladder_asked_for(row.name, rungs);
-      // One rung is no ladder: there is nothing to climb, and its figures are in the tables.
-      if (rungs.size() > 1) {
-        for (const auto& view : {picture, figures, steps, roofline}) views.push_back(view(asked));
-      }
-      for (const auto& view : {resources, memory_counters, issue_counters})
-        views.push_back(view(asked));
-    }
-    for (const char* part : {"contest", "request"}) {
-      if (!measured(entries, {{"part", part}, {"type", row.name}})) continue;
-      views.push_back(contest(row.name));
-      break;
-    }
-    if (measured(entries, {{"part", "layouts"}, {"type", row.name}}))
-      views.push_back(layouts_view(entries, row.name));
+    const auto measured = [&](const char* part) {
+      return find_measured(entries, {{"part", part}, {"type", row.name}}) != nullptr;
+    };
+    if (const Ladder ladder = ladder_at(entries, row.name, size); ladder.top != nullptr)
+      add(ladder, true);
+    // One rung is no ladder: there is nothing to climb, and its figures are in the tables.
+    if (const std::vector<const Entry*> rungs = requested(entries, row.name); !rungs.empty())
+      add(ladder_asked_for(row.name, rungs), rungs.size() > 1);
+    if (measured("contest") || measured("request")) views.push_back(contest(row.name));
+    if (measured("layouts")) views.push_back(layouts_view(entries, row.name));
     for (const auto& [part, curve] :
          {std::pair{"sizes", &sizes_views}, std::pair{"tiles", &tiles_views}}) {
-      if (!measured(entries, {{"part", part}, {"type", row.name}})) continue;
+      if (!measured(part)) continue;
       for (View& view : curve(entries, row.name)) views.push_back(std::move(view));
     }
-    if (measured(entries, {{"part", "sustained"}, {"type", row.name}})) {
-      views.push_back(lasting_load(entries, row.name));
-    }
+    if (measured("sustained")) views.push_back(lasting_load(entries, row.name));
   }
   return views;
 }

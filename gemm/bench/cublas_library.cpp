@@ -56,26 +56,15 @@ Loaded load() {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
     if (function == nullptr && missing == nullptr) missing = name;
   };
-  get(blas, l.cublasCreate, "cublasCreate_v2");
-  get(blas, l.cublasDestroy, "cublasDestroy_v2");
-  get(blas, l.cublasGetVersion, "cublasGetVersion_v2");
-  get(blas, l.cublasGetStatusString, "cublasGetStatusString");
-  get(blas, l.cublasSetStream, "cublasSetStream_v2");
-  get(blas, l.cublasSetWorkspace, "cublasSetWorkspace_v2");
-  get(blas, l.cublasSetMathMode, "cublasSetMathMode");
-  get(blas, l.cublasGemmEx, "cublasGemmEx_64");
-  get(lt, l.cublasLtCreate, "cublasLtCreate");
-  get(lt, l.cublasLtDestroy, "cublasLtDestroy");
-  get(lt, l.cublasLtMatmul, "cublasLtMatmul");
-  get(lt, l.cublasLtMatmulAlgoGetHeuristic, "cublasLtMatmulAlgoGetHeuristic");
-  get(lt, l.cublasLtMatmulDescCreate, "cublasLtMatmulDescCreate");
-  get(lt, l.cublasLtMatmulDescDestroy, "cublasLtMatmulDescDestroy");
-  get(lt, l.cublasLtMatmulDescSetAttribute, "cublasLtMatmulDescSetAttribute");
-  get(lt, l.cublasLtMatrixLayoutCreate, "cublasLtMatrixLayoutCreate");
-  get(lt, l.cublasLtMatrixLayoutDestroy, "cublasLtMatrixLayoutDestroy");
-  get(lt, l.cublasLtMatmulPreferenceCreate, "cublasLtMatmulPreferenceCreate");
-  get(lt, l.cublasLtMatmulPreferenceDestroy, "cublasLtMatmulPreferenceDestroy");
-  get(lt, l.cublasLtMatmulPreferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute");
+// By way of another macro, so that the name is the one that the headers make of it.
+#define FATHOM_NAME(name) #name
+#define FATHOM_FROM_BLAS(function) get(blas, l.function, FATHOM_NAME(function));
+#define FATHOM_FROM_LT(function) get(lt, l.function, FATHOM_NAME(function));
+  FATHOM_CUBLAS_FUNCTIONS(FATHOM_FROM_BLAS)
+  FATHOM_CUBLASLT_FUNCTIONS(FATHOM_FROM_LT)
+#undef FATHOM_NAME
+#undef FATHOM_FROM_BLAS
+#undef FATHOM_FROM_LT
   if (missing != nullptr) {
     loaded.problem = fmt::format(
         "{} has no {}: install cuBLAS {}.{} or newer, or name its folder in FATHOM_CUBLAS_DIR.",

@@ -3,37 +3,31 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
-#include <memory>
 #include <string>
 
 namespace fathom::gemm {
 
-/// The functions of cuBLAS and cuBLASLt that the opponents need, loaded at run time: a machine
-/// without them measures the ladder all the same.
+// The functions of cuBLAS and of cuBLASLt that the opponents need. The headers rename some
+// (cublasCreate is cublasCreate_v2), which holds for members and for symbols alike.
+// clang-format off
+#define FATHOM_CUBLAS_FUNCTIONS(F) \
+  F(cublasCreate) F(cublasDestroy) F(cublasGetStatusString) F(cublasSetStream) \
+  F(cublasSetWorkspace) F(cublasSetMathMode) F(cublasGemmEx_64)
+#define FATHOM_CUBLASLT_FUNCTIONS(F) \
+  F(cublasLtCreate) F(cublasLtDestroy) F(cublasLtMatmul) F(cublasLtMatmulAlgoGetHeuristic) \
+  F(cublasLtMatmulDescCreate) F(cublasLtMatmulDescDestroy) F(cublasLtMatmulDescSetAttribute) \
+  F(cublasLtMatrixLayoutCreate) F(cublasLtMatrixLayoutDestroy) \
+  F(cublasLtMatmulPreferenceCreate) F(cublasLtMatmulPreferenceDestroy) \
+  F(cublasLtMatmulPreferenceSetAttribute)
+// clang-format on
+
+/// These functions, loaded at run time: a machine without them measures the ladder all the same.
 struct CublasLibrary {
   std::string path;  ///< of libcublas
-
-  decltype(&::cublasCreate_v2) cublasCreate = nullptr;
-  decltype(&::cublasDestroy_v2) cublasDestroy = nullptr;
-  decltype(&::cublasGetVersion_v2) cublasGetVersion = nullptr;
-  decltype(&::cublasGetStatusString) cublasGetStatusString = nullptr;
-  decltype(&::cublasSetStream_v2) cublasSetStream = nullptr;
-  decltype(&::cublasSetWorkspace_v2) cublasSetWorkspace = nullptr;
-  decltype(&::cublasSetMathMode) cublasSetMathMode = nullptr;
-  decltype(&::cublasGemmEx_64) cublasGemmEx = nullptr;
-
-  decltype(&::cublasLtCreate) cublasLtCreate = nullptr;
-  decltype(&::cublasLtDestroy) cublasLtDestroy = nullptr;
-  decltype(&::cublasLtMatmul) cublasLtMatmul = nullptr;
-  decltype(&::cublasLtMatmulAlgoGetHeuristic) cublasLtMatmulAlgoGetHeuristic = nullptr;
-  decltype(&::cublasLtMatmulDescCreate) cublasLtMatmulDescCreate = nullptr;
-  decltype(&::cublasLtMatmulDescDestroy) cublasLtMatmulDescDestroy = nullptr;
-  decltype(&::cublasLtMatmulDescSetAttribute) cublasLtMatmulDescSetAttribute = nullptr;
-  decltype(&::cublasLtMatrixLayoutCreate) cublasLtMatrixLayoutCreate = nullptr;
-  decltype(&::cublasLtMatrixLayoutDestroy) cublasLtMatrixLayoutDestroy = nullptr;
-  decltype(&::cublasLtMatmulPreferenceCreate) cublasLtMatmulPreferenceCreate = nullptr;
-  decltype(&::cublasLtMatmulPreferenceDestroy) cublasLtMatmulPreferenceDestroy = nullptr;
-  decltype(&::cublasLtMatmulPreferenceSetAttribute) cublasLtMatmulPreferenceSetAttribute = nullptr;
+#define FATHOM_MEMBER(function) decltype(&::function) function = nullptr;
+  FATHOM_CUBLAS_FUNCTIONS(FATHOM_MEMBER)
+  FATHOM_CUBLASLT_FUNCTIONS(FATHOM_MEMBER)
+#undef FATHOM_MEMBER
 };
 
 /// The program's cuBLAS, loaded on first use and kept; null where there is none of the headers'

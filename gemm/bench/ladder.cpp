@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gemm/ladder/lesson.h"
 
@@ -31,34 +33,21 @@ Rung wgmma();
 
 namespace {
 
-/// What is held against the vendor's library, beside the lessons.
-std::vector<Rung> contenders_of(Class of) {
-  switch (of) {
-    case Class::fp32:
-      return {fp32::planned_tiles(), fp32::sliced_depth()};
-    case Class::fp32_3xtf32:
-      return {fp32_3xtf32::planned_tiles()};
-    case Class::fp64:
-      return {fp64::late_reads()};
-    case Class::fp16:
-    case Class::bf16:
-      return {half::deferred_stores(of)};
-    case Class::tf32:
-      return {tf32::large_clusters()};
-    case Class::fp8:
-      return {fp8::promoted(), fp8::fast_accumulation()};
-    case Class::int8:
-      return {int8::wgmma()};
-  }
-  return {};
-}
-
 std::vector<Rung> every_rung() {
+  // What is held against the vendor's library, beside the lessons; in the ladder's order.
+  const std::pair<Class, std::vector<Rung>> contenders[] = {
+      {Class::fp32, {fp32::planned_tiles(), fp32::sliced_depth()}},
+      {Class::fp16, {half::deferred_stores(Class::fp16)}},
+      {Class::bf16, {half::deferred_stores(Class::bf16)}},
+      {Class::fp64, {fp64::late_reads()}},
+      {Class::fp32_3xtf32, {fp32_3xtf32::planned_tiles()}},
+      {Class::tf32, {tf32::large_clusters()}},
+      {Class::fp8, {fp8::promoted(), fp8::fast_accumulation()}},
+      {Class::int8, {int8::wgmma()}}};
   std::vector<Rung> rungs;
-  for (const Class of : {Class::fp32, Class::fp16, Class::bf16, Class::fp64, Class::fp32_3xtf32,
-                         Class::tf32, Class::fp8, Class::int8}) {
+  for (const auto& [of, best] : contenders) {
     std::ranges::copy(lessons_of(of), std::back_inserter(rungs));
-    std::ranges::copy(contenders_of(of), std::back_inserter(rungs));
+    std::ranges::copy(best, std::back_inserter(rungs));
   }
   return rungs;
 }

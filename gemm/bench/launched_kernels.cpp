@@ -1,9 +1,9 @@
 #include "gemm/bench/launched_kernels.h"
 
-#include <cstdlib>
 #include <cuda.h>
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <cstdlib>
 
 #include <algorithm>
 #include <limits>

@@ -8,8 +8,8 @@
 #include <array>
 #include <utility>
 
-#include "gemm/bench/algorithm_choice.h"
 #include "gemm/bench/cublas_library.h"
+#include "gemm/bench/fastest_way.h"
 #include "gemm/bench/launched_kernels.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
@@ -20,65 +20,39 @@ namespace {
 
 /// How the vendor's library names a class's types.
 struct LibraryTypes {
+  Class of;
   cudaDataType input, output, scale;
   cublasComputeType_t compute;
 };
+constexpr LibraryTypes types[] = {
+    {Class::fp32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {Class::fp32_3xtf32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {Class::tf32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
+    {Class::fp64, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F},
+    {Class::fp16, CUDA_R_16F, CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {Class::bf16, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {Class::fp8, CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    {Class::int8, CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, CUBLAS_COMPUTE_32I}};
 
-LibraryTypes library_types(Class of) {
-  switch (of) {
-    case Class::fp32:
-    case Class::fp32_3xtf32:
-      return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Class::tf32:
-      return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
-    case Class::fp64:
-      return {CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
-    case Class::fp16:
-      return {CUDA_R_16F, CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Class::bf16:
-      return {CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Class::fp8:
-      return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case Class::int8:
-      return {CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, CUBLAS_COMPUTE_32I};
-  }
-  return {};
+const LibraryTypes& library_types(Class of) {
+  return *std::ranges::find(types, of, &LibraryTypes::of);
 }
 
 cublasOperation_t library_operation(Transpose transpose) {
   return transpose == Transpose::no ? CUBLAS_OP_N : CUBLAS_OP_T;
 }
 
-/// alpha and beta in the scalar's type.
-class LibraryScalars {
- public:
-  explicit LibraryScalars(const Problem& problem) {
-    const auto put = [&](double scalar, Value& value) {
-      switch (traits(problem.of).scalar) {
-        case Element::f64:
-          value.f64 = scalar;
-          break;
-        case Element::s32:
-          value.s32 = static_cast<int>(scalar);
-          break;
-        default:
-          value.f32 = static_cast<float>(scalar);
-          break;
-      }
-    };
-    put(problem.alpha, alpha_);
-    put(problem.beta, beta_);
-  }
-  const void* alpha() const { return &alpha_; }
-  const void* beta() const { return &beta_; }
+/// alpha or beta in the scalar's type.
+union LibraryScalar {
+  double f64;
+  float f32;
+  int s32;
 
- private:
-  union Value {
-    double f64 = 0;
-    float f32;
-    int s32;
-  };
-  Value alpha_, beta_;
+  LibraryScalar(Class of, double value) : f64(value) {
+    const Element type = traits(of).scalar;
+    if (type == Element::f32) f32 = static_cast<float>(value);
+    if (type == Element::s32) s32 = static_cast<int>(value);
+  }
 };
 
 /// Owner of a cuBLAS object.
@@ -104,7 +78,8 @@ class DefaultCall {
   DefaultCall(const Arguments& arguments, const Buffer& workspace, cudaStream_t stream)
       : arguments_(arguments),
         types_(library_types(arguments.problem.of)),
-        scalars_(arguments.problem) {
+        alpha_(arguments.problem.of, arguments.problem.alpha),
+        beta_(arguments.problem.of, arguments.problem.beta) {
     const CublasLibrary& l = *cublas_library();
     cublasHandle_t handle = nullptr;
     check_cublas(l.cublasCreate(&handle), "cublasCreate");
@@ -118,18 +93,18 @@ class DefaultCall {
 
   void launch() const {
     const Problem& p = arguments_.problem;
-    check_cublas(cublas_library()->cublasGemmEx(
-                     handle_.get(), library_operation(p.transa), library_operation(p.transb), p.m,
-                     p.n, p.k, scalars_.alpha(), arguments_.a, types_.input, p.lda, arguments_.b,
-                     types_.input, p.ldb, scalars_.beta(), arguments_.c, types_.output, p.ldc,
-                     types_.compute, CUBLAS_GEMM_DEFAULT),
-                 "cublasGemmEx");
+    check_cublas(
+        cublas_library()->cublasGemmEx_64(
+            handle_.get(), library_operation(p.transa), library_operation(p.transb), p.m, p.n, p.k,
+            &alpha_, arguments_.a, types_.input, p.lda, arguments_.b, types_.input, p.ldb, &beta_,
+            arguments_.c, types_.output, p.ldc, types_.compute, CUBLAS_GEMM_DEFAULT),
+        "cublasGemmEx");
   }
 
  private:
   Arguments arguments_;
   LibraryTypes types_;
-  LibraryScalars scalars_;
+  LibraryScalar alpha_, beta_;
   Owned<cublasHandle_t> handle_{nullptr, nullptr};
 };
 
@@ -140,7 +115,8 @@ class TunedCall {
             cudaStream_t stream)
       : arguments_(arguments),
         types_(library_types(arguments.problem.of)),
-        scalars_(arguments.problem),
+        alpha_(arguments.problem.of, arguments.problem.alpha),
+        beta_(arguments.problem.of, arguments.problem.beta),
         workspace_(workspace),
         stream_(stream) {
     const CublasLibrary& l = *cublas_library();
@@ -165,9 +141,9 @@ class TunedCall {
   std::size_t algorithms() const { return static_cast<std::size_t>(found_); }
   cublasStatus_t try_launch(std::size_t algorithm) const {
     return cublas_library()->cublasLtMatmul(
-        handle_.get(), description_.get(), scalars_.alpha(), arguments_.a, a_.get(), arguments_.b,
-        b_.get(), scalars_.beta(), arguments_.c, c_.get(), arguments_.c, c_.get(),
-        &results_[algorithm].algo, workspace_.data, workspace_.bytes, stream_);
+        handle_.get(), description_.get(), &alpha_, arguments_.a, a_.get(), arguments_.b, b_.get(),
+        &beta_, arguments_.c, c_.get(), arguments_.c, c_.get(), &results_[algorithm].algo,
+        workspace_.data, workspace_.bytes, stream_);
   }
 
  private:
@@ -195,7 +171,7 @@ class TunedCall {
 
   Arguments arguments_;
   LibraryTypes types_;
-  LibraryScalars scalars_;
+  LibraryScalar alpha_, beta_;
   Buffer workspace_;
   cudaStream_t stream_;
   Owned<cublasLtHandle_t> handle_{nullptr, nullptr};
@@ -208,11 +184,7 @@ class TunedCall {
 /// `algorithm`: what of the library's ways this is, in words.
 Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> operands,
                      const std::string& algorithm, cudaStream_t stream) {
-  const auto accuracy = std::make_shared<Accuracy>();
-  Workload workload;
-  workload.launch = std::move(launch);
-  workload.poison = [operands] { operands->reset_c(); };
-  workload.verify = [operands, accuracy] { return operands->verify(*accuracy); };
+  Workload workload = verified_workload(std::move(launch), operands, std::make_shared<Accuracy>());
   workload.notes = [algorithm, launch = workload.launch, stream] {
     return std::map<std::string, std::string>{{"algorithm", algorithm},
                                               {"kernels", kernel_names(launch, stream)}};
@@ -236,10 +208,10 @@ AlgorithmChoice choose(Context& context, const Operands& operands, const TunedCa
     by_default = [&other] { other->launch(); };
   }
   const auto works = [&](std::size_t i) { return call.try_launch(i) == CUBLAS_STATUS_SUCCESS; };
-  const auto found = choose_algorithm(context, call.algorithms(), works, launch, by_default);
+  const auto found = find_fastest(context, call.algorithms(), works, launch, by_default);
   if (!found)
     throw Error(ExitCode::bad_input, "cuBLASLt has no algorithm for this product: choose another.");
-  return *found;
+  return {found->index, slower_than_default(found->seconds, found->default_seconds)};
 }
 
 }  // namespace
@@ -259,7 +231,7 @@ std::vector<OpponentCase> opponents(const Problem& problem,
   if (problem.of == Class::fp8 && !takes_fp8) return {};
   // Of 8-bit integers it promises products with m, k and all leading dimensions on multiples of 4
   // (cuBLAS documentation, cublasLtMatmul, requirements of its IMMA kernels); of others an H200's
-  // library does some, and calls the rest, 4095 cubed in every layout among them, "not supported".
+  // library does some, and calls the rest, 4095³ in every layout among them, "not supported".
   const bool takes_int8 = problem.m % 4 == 0 && problem.k % 4 == 0 && problem.lda % 4 == 0 &&
                           problem.ldb % 4 == 0 && problem.ldc % 4 == 0;
   if (problem.of == Class::int8 && !takes_int8) return {};

@@ -83,10 +83,12 @@ double Problem::minimum_bytes() const {
 std::int64_t Problem::a_elements() const { return elements(a_rows(), a_columns(), lda); }
 std::int64_t Problem::b_elements() const { return elements(b_rows(), b_columns(), ldb); }
 
+std::string Problem::layout() const {
+  return std::string(transa == Transpose::no ? "N" : "T") + (transb == Transpose::no ? "N" : "T");
+}
+
 std::string Problem::describe() const {
-  const auto letter = [](Transpose t) { return t == Transpose::no ? 'N' : 'T'; };
-  std::string text =
-      fmt::format("{} {}{} {}x{}x{}", traits(of).name, letter(transa), letter(transb), m, n, k);
+  std::string text = fmt::format("{} {} {}x{}x{}", traits(of).name, layout(), m, n, k);
   const Problem usual = make_problem(of, m, n, k, transa, transb);
   if (lda != usual.lda) text += fmt::format(" lda {}", lda);
   if (ldb != usual.ldb) text += fmt::format(" ldb {}", ldb);

@@ -84,6 +84,7 @@ struct Problem {
   std::int64_t b_elements() const;
   std::int64_t c_elements() const { return ldc * n; }
 
+  std::string layout() const;  ///< "NN": op(A), op(B)
   /// "fp32 NN 4096x4096x4096", with leading dimensions and scalars where they are not the usual
   /// ones.
   std::string describe() const;

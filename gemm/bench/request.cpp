@@ -82,27 +82,6 @@ std::optional<std::string> no_product_of(Class of, Problem p) {
   return wrong ? wrong : overflows(p);
 }
 
-ProbeOption whole(const char* name, std::string description, std::int64_t least) {
-  ProbeOption option;
-  option.name = name;
-  option.description = std::move(description);
-  option.least = least;
-  option.most = largest_size;
-  option.optional = true;
-  return option;
-}
-
-ProbeOption other(const char* name, ProbeOption::Kind kind, std::string description,
-                  std::string value_name = "TEXT") {
-  ProbeOption option;
-  option.value_name = std::move(value_name);
-  option.name = name;
-  option.description = std::move(description);
-  option.kind = kind;
-  option.optional = true;
-  return option;
-}
-
 }  // namespace
 
 std::string current_id(const std::string& former_id) {
@@ -171,28 +150,44 @@ bool Request::wants(const Rung& rung) const {
 }
 
 std::vector<ProbeOption> ladder_options() {
-  using Kind = ProbeOption::Kind;
-  const auto size = [](const char* name, const char* of) {
-    return whole(name, fmt::format("{} (default: {})", of, usual_size), 0);
+  using enum ProbeOption::Kind;
+  struct Row {
+    const char* name;
+    std::string description;
+    ProbeOption::Kind kind;
+    const char* value_name = "TEXT";
+    std::int64_t least = 1;  ///< of a whole number
   };
-  return {
-      other("rung", Kind::text, "Only this rung of those below, or these with commas between",
-            "RUNG"),
-      other("type", Kind::text, "Only the ladder of this type: " + class_names(), "TYPE"),
-      size("m",
-           "Rows of op(A) and C; with any flag from here to --beta, one product in place of the "
-           "sweep"),
-      size("n", "Columns of op(B) and C"),
-      size("k", "Columns of op(A), rows of op(B)"),
-      whole("lda", "Leading dimension of A in elements (column-major; default: its rows)", 1),
-      whole("ldb", "Leading dimension of B (default: its rows)", 1),
-      whole("ldc", "Leading dimension of C (default: its rows)", 1),
-      other("transa", Kind::text, "N or T: whether A is transposed (default: N)", "N|T"),
-      other("transb", Kind::text, "N or T: whether B is transposed (default: N)", "N|T"),
-      other("alpha", Kind::number, "C = alpha op(A) op(B) + beta C (default: 1)"),
-      other("beta", Kind::number, "See alpha (default: 0, where C is not read)"),
-      other("autotune", Kind::flag,
-            "Try the variants of each rung that has some, and take the fastest")};
+  const auto size = [](const char* of) { return fmt::format("{} (default: {})", of, usual_size); };
+  const Row rows[] = {
+      {"rung", "Only this rung of those below, or these with commas between", text, "RUNG"},
+      {"type", "Only the ladder of this type: " + class_names(), text, "TYPE"},
+      {"m",
+       size("Rows of op(A) and C; with any flag from here to --beta, one product in place of the "
+            "sweep"),
+       whole_number, "TEXT", 0},
+      {"n", size("Columns of op(B) and C"), whole_number, "TEXT", 0},
+      {"k", size("Columns of op(A), rows of op(B)"), whole_number, "TEXT", 0},
+      {"lda", "Leading dimension of A in elements (column-major; default: its rows)", whole_number},
+      {"ldb", "Leading dimension of B (default: its rows)", whole_number},
+      {"ldc", "Leading dimension of C (default: its rows)", whole_number},
+      {"transa", "N or T: whether A is transposed (default: N)", text, "N|T"},
+      {"transb", "N or T: whether B is transposed (default: N)", text, "N|T"},
+      {"alpha", "C = alpha op(A) op(B) + beta C (default: 1)", number},
+      {"beta", "See alpha (default: 0, where C is not read)", number},
+      {"autotune", "Try the variants of each rung that has some, and take the fastest", flag}};
+  std::vector<ProbeOption> options;
+  for (const Row& row : rows) {
+    ProbeOption& option = options.emplace_back();
+    option.name = row.name;
+    option.description = row.description;
+    option.kind = row.kind;
+    option.value_name = row.value_name;
+    option.least = row.least;
+    option.most = row.kind == whole_number ? largest_size : 0;
+    option.optional = true;
+  }
+  return options;
 }
 
 std::string rungs_for_help() {

@@ -89,34 +89,25 @@ Extras kernel_extras(const Multiplying& multiplying, const RungKernel& kernel,
   return extras;
 }
 
-/// How a product will be done: as the rung does it by itself, or in a variant.
+/// How a product will be done: in a variant, or, without a name, as the rung does it by itself.
 struct Way {
-  RungKernel kernel;
-  std::function<void(const Arguments&, const Workspace&, cudaStream_t)> launch;
-  Extras extras;
-  std::map<std::string, std::string> notes;
+  Variant variant;
+  bool tuned = false;
 };
 
 Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& variants,
                const Operands& operands, const Workspace& workspace, Autotuner& autotuner) {
   const Problem& problem = operands.arguments().problem;
-  Way way{
-      rung.kernel_for ? rung.kernel_for(problem, workspace.sms) : rung.kernel, rung.launch, {}, {}};
-  if (variants.empty()) return way;
+  if (variants.empty()) {
+    const RungKernel kernel =
+        rung.kernel_for ? rung.kernel_for(problem, workspace.sms) : rung.kernel;
+    return {{"", kernel, 0, rung.launch}};
+  }
   if (autotuner.tunes(rung) && autotuner.find(rung, problem) == nullptr)
     autotuner.keep(autotune(context, rung, variants, operands, workspace));
   const TunedChoice* choice = autotuner.find(rung, problem);
-  const Variant& taken = choice == nullptr
-                             ? variants.front()
-                             : *std::ranges::find(variants, choice->variant, &Variant::name);
-  way.kernel = taken.kernel;
-  way.notes["variant"] = taken.name;
-  way.extras = {{"tuned", choice == nullptr ? 0.0 : 1.0}};
-  if (choice != nullptr) {
-    way.launch = taken.launch;
-    way.notes["variant"] += ", tuned";
-  }
-  return way;
+  if (choice == nullptr) return {variants.front()};
+  return {*std::ranges::find(variants, choice->variant, &Variant::name), true};
 }
 
 }  // namespace
@@ -135,12 +126,11 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
   const Way way = choose_way(context, rung, variants, *operands, workspace, *autotuner);
 
   const auto accuracy = std::make_shared<Accuracy>();
-  Workload workload;
-  workload.launch = [launch = way.launch, operands, workspace, stream = context.stream()] {
-    launch(operands->arguments(), workspace, stream);
-  };
-  workload.poison = [operands] { operands->reset_c(); };
-  workload.verify = [operands, accuracy] { return operands->verify(*accuracy); };
+  Workload workload = verified_workload(
+      [launch = way.variant.launch, operands, workspace, stream = context.stream()] {
+        launch(operands->arguments(), workspace, stream);
+      },
+      operands, accuracy);
   // Asked once the launch has run, and by extras and notes alike.
   const auto multiplying =
       [launch = workload.launch, stream = context.stream(),
@@ -149,14 +139,15 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
     return **found;
   };
   workload.extras = [way, problem, accuracy, multiplying, &device = context.device()] {
-    Extras extras = kernel_extras(multiplying(), way.kernel, problem, device);
-    extras.insert(way.extras.begin(), way.extras.end());
+    Extras extras = kernel_extras(multiplying(), way.variant.kernel, problem, device);
+    if (!way.variant.name.empty()) extras["tuned"] = way.tuned ? 1 : 0;
     extras["relative_frobenius_error"] = accuracy->relative_frobenius;
     extras["worst_error_of_allowed"] = accuracy->worst;
     return extras;
   };
-  workload.notes = [notes = way.notes, multiplying] {
-    auto all = notes;
+  workload.notes = [way, multiplying] {
+    std::map<std::string, std::string> all;
+    if (!way.variant.name.empty()) all["variant"] = way.variant.name + (way.tuned ? ", tuned" : "");
     const Multiplying& found = multiplying();
     if (found.kernel) all[kernel_note] = ladder_kernel_name(found.kernel->name);
     if (!found.unknown.empty()) all[kernel_note] = found.unknown;

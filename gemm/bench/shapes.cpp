@@ -11,21 +11,25 @@
 namespace fathom::gemm {
 namespace {
 
-/// What multiplies a class: FMA units, tensor cores, or the faster of both.
+/// What multiplies a class: FMA units, tensor cores, or the faster of both; and the peak that GPUs'
+/// makers publish of them.
 struct Units {
   Class of;
   std::optional<models::NativeOperation> fma{};
   std::optional<models::TensorType> tensor{};
+  models::Sourced<double> models::GpuSpec::*published = nullptr;
 };
-constexpr Units units[] = {
-    {.of = Class::fp32, .fma = models::NativeOperation::f32_arithmetic},
-    {Class::fp64, models::NativeOperation::f64_arithmetic, models::TensorType::f64},
-    {.of = Class::fp32_3xtf32, .tensor = models::TensorType::tf32},
-    {.of = Class::tf32, .tensor = models::TensorType::tf32},
-    {.of = Class::fp16, .tensor = models::TensorType::f16},
-    {.of = Class::bf16, .tensor = models::TensorType::bf16},
-    {.of = Class::fp8, .tensor = models::TensorType::fp8},
-    {.of = Class::int8, .tensor = models::TensorType::s8}};
+using models::GpuSpec, models::NativeOperation, models::TensorType;
+constexpr Units units[] = {{Class::fp32, NativeOperation::f32_arithmetic},
+                           {Class::fp64, NativeOperation::f64_arithmetic, TensorType::f64},
+                           {Class::fp32_3xtf32, {}, TensorType::tf32},
+                           {Class::tf32, {}, TensorType::tf32, &GpuSpec::tf32_flops},
+                           {Class::fp16, {}, TensorType::f16, &GpuSpec::fp16_flops},
+                           {Class::bf16, {}, TensorType::bf16, &GpuSpec::bf16_flops},
+                           {Class::fp8, {}, TensorType::fp8, &GpuSpec::fp8_flops},
+                           {Class::int8, {}, TensorType::s8, &GpuSpec::int8_ops}};
+
+const Units& units_of(Class of) { return *std::ranges::find(units, of, &Units::of); }
 
 }  // namespace
 
@@ -73,7 +77,7 @@ std::vector<Problem> other_layouts(const Problem& problem) {
 }
 
 std::optional<Bound> arithmetic_peak(const DeviceFacts& device, Class of) {
-  const Units& u = *std::ranges::find(units, of, &Units::of);
+  const Units& u = units_of(of);
   const double native =
       u.fma ? models::native_throughput(*u.fma, device.major, device.minor).value_or(0) : 0;
   const double tensor =
@@ -109,26 +113,10 @@ std::optional<Problem> claimed_product(const Rung& rung) {
 }
 
 std::optional<double> published_peak(const std::string& device, Class of) {
-  const models::GpuSpec* gpu = models::find_gpu(device);
-  if (gpu == nullptr) return std::nullopt;
-  const auto of_class = [&]() -> models::Sourced<double> {
-    switch (of) {
-      case Class::fp16:
-        return gpu->fp16_flops;
-      case Class::bf16:
-        return gpu->bf16_flops;
-      case Class::tf32:
-        return gpu->tf32_flops;
-      case Class::fp8:
-        return gpu->fp8_flops;
-      case Class::int8:
-        return gpu->int8_ops;
-      default:
-        return {};
-    }
-  }();
-  if (!of_class.known()) return std::nullopt;
-  return of_class.value;
+  const auto published = units_of(of).published;
+  const GpuSpec* gpu = models::find_gpu(device);
+  if (gpu == nullptr || published == nullptr || !(gpu->*published).known()) return std::nullopt;
+  return (gpu->*published).value;
 }
 
 }  // namespace fathom::gemm

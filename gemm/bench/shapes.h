@@ -74,8 +74,8 @@ inline constexpr const char* published_peak_key = "published_peak_FLOP_per_s";
 /// none are read.
 inline constexpr const char* library_alone = "cuBLAS";
 
-/// The product of which a claim on this rung speaks, where it is none of the ladder's: of G6 8192
-/// cubed with alpha = beta = 0.5, in fp16.
+/// The product of which a claim on this rung speaks, where it is none of the ladder's: of G6 8192³
+/// with alpha = beta = 0.5, in fp16.
 std::optional<Problem> claimed_product(const Rung& rung);
 
 /// What the maker of the GPU of this name publishes as the dense peak of a type on its tensor

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "harness/cuda_check.h"
 
@@ -11,23 +12,11 @@ namespace fathom::gemm {
 namespace {
 
 Fill fill_of(Element element) {
-  switch (element) {
-    case Element::f32:
-      return Fill::normal_float;
-    case Element::f64:
-      return Fill::normal_double;
-    case Element::f16:
-      return Fill::normal_half;
-    case Element::bf16:
-      return Fill::normal_bfloat16;
-    case Element::e4m3:
-      return Fill::normal_e4m3;
-    case Element::s8:
-      return Fill::normal_int8;
-    case Element::s32:
-      return Fill::normal_int32;
-  }
-  return Fill::random_bits;
+  constexpr Fill fills[] = {Fill::normal_float,    Fill::normal_double, Fill::normal_half,
+                            Fill::normal_bfloat16, Fill::normal_e4m3,   Fill::normal_int8,
+                            Fill::normal_int32};
+  static_assert(std::size(fills) == static_cast<std::size_t>(Element::s32) + 1);
+  return fills[static_cast<std::size_t>(element)];
 }
 
 /// Multiplications and additions that a reference may take.
@@ -159,6 +148,15 @@ std::optional<std::string> Operands::verify(Accuracy& accuracy) const {
   const auto found =
       copy_to_host<Deviation>(reinterpret_cast<const std::byte*>(deviation.get()), 1, stream)[0];
   return judge(problem, allowed, found, accuracy);
+}
+
+Workload verified_workload(std::function<void()> launch, std::shared_ptr<Operands> operands,
+                           std::shared_ptr<Accuracy> accuracy) {
+  Workload workload;
+  workload.launch = std::move(launch);
+  workload.poison = [operands] { operands->reset_c(); };
+  workload.verify = [operands, accuracy] { return operands->verify(*accuracy); };
+  return workload;
 }
 
 }  // namespace fathom::gemm

@@ -65,6 +65,10 @@ class Operands {
   const void* old_c_ = nullptr;  ///< null where beta is 0
 };
 
+/// A launch on these operands that is held against the reference, with what `accuracy` then says.
+Workload verified_workload(std::function<void()> launch, std::shared_ptr<Operands> operands,
+                           std::shared_ptr<Accuracy> accuracy);
+
 /// Columns of C that are compared: every one, or every so many that the reference takes less than
 /// half a second on a fast GPU. A prime, so that over the columns of C every place in a tile is
 /// met.

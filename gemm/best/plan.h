@@ -50,7 +50,7 @@ inline bool is_skinny(const Problem& p) { return std::min(p.m, p.n) <= most_skin
 
 /// Whether tiles of 128 x 128, of each of which two blocks share k, are done sooner on so many SMs
 /// than tiles of 128 x 256 in clusters of two: estimated in waves of blocks, one an SM, times the
-/// clocks of a block. At 1024 cubed 32 wide tiles leave three of four SMs without work.
+/// clocks of a block. At 1024³ 32 wide tiles leave three of four SMs without work.
 bool halves_of_small_tiles_are_sooner(const Problem& problem, int sms);
 
 }  // namespace fathom::gemm

@@ -113,7 +113,7 @@ int effort(const TmaOperand& x, const TmaOperand& other) {
 constexpr std::int64_t tile_rows = 128, stage_k = 32;
 
 /// Clocks of a stage. Three products of 128 rows, at 1024 multiply-adds of tf32 a clock; narrow
-/// tiles wait for each other's loads and take 15 % longer (128 x 64 against 128 x 128 at 4096 cubed
+/// tiles wait for each other's loads and take 15 % longer (128 x 64 against 128 x 128 at 4096³
 /// on an H200: 119 against 137 TFLOP/s). No less than an SM's share of the bus takes for 16
 /// KiB, 4.6 TB/s over 132 SMs at 1.8 GHz.
 double stage_clocks(const SplitTile& tile) {

@@ -91,6 +91,15 @@ void transpose_as(const Lines& s, void* target, std::int64_t target_stride, cuda
   FATHOM_CUDA(cudaGetLastError());
 }
 
+/// Copies its transpose: `length` lines of `lines` elements. Those of 16 bits are taken in every
+/// layout.
+void launch_transpose(const Lines& s, void* target, std::int64_t target_stride,
+                      cudaStream_t stream) {
+  if (s.bytes == 1) return transpose_as<std::uint8_t>(s, target, target_stride, stream);
+  if (s.bytes == 4) return transpose_as<std::uint32_t>(s, target, target_stride, stream);
+  throw Error(ExitCode::check_failed, "No kernel transposes elements of this size.");
+}
+
 constexpr int scale_threads = 256;
 
 template <class T, class Scalar>
@@ -143,29 +152,12 @@ void launch_realign(const Lines& s, void* target, std::int64_t target_stride, cu
   FATHOM_CUDA(cudaGetLastError());
 }
 
-void launch_transpose(const Lines& s, void* target, std::int64_t target_stride,
-                      cudaStream_t stream) {
-  switch (s.bytes) {
-    case 1:
-      return transpose_as<std::uint8_t>(s, target, target_stride, stream);
-    case 4:
-      return transpose_as<std::uint32_t>(s, target, target_stride, stream);
-    default:  // those of 16 bits are taken in every layout
-      break;
-  }
-  throw Error(ExitCode::check_failed, "No kernel transposes elements of this size.");
-}
-
-void launch_scale(const Arguments& arguments, cudaStream_t stream) {
-  with_types(arguments.problem.of,
-             [&]<class T>(T) { scale_as<typename T::Out, typename T::Scalar>(arguments, stream); });
-}
-
 bool launch_without_product(const Arguments& arguments, cudaStream_t stream) {
   const Problem& p = arguments.problem;
   if (p.m == 0 || p.n == 0) return true;
   if (p.k != 0 && p.alpha != 0) return false;
-  launch_scale(arguments, stream);
+  with_types(p.of,
+             [&]<class T>(T) { scale_as<typename T::Out, typename T::Scalar>(arguments, stream); });
   return true;
 }
 

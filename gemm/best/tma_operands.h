@@ -48,8 +48,8 @@ struct TmaOperands {
                               std::byte* workspace, cudaStream_t stream);
 };
 
-/// A matrix in memory of `lines` lines of `length` contiguous elements of `bytes` bytes (1, 2, 4
-/// or, to be realigned, 8), `stride` elements from one to the next.
+/// A matrix in memory of `lines` lines of `length` contiguous elements of `bytes` bytes, `stride`
+/// elements from one to the next.
 struct Lines {
   const void* data;
   std::int64_t lines, length, stride;
@@ -60,14 +60,9 @@ struct Lines {
 /// become anything.
 void launch_realign(const Lines& source, void* target, std::int64_t target_stride,
                     cudaStream_t stream);
-/// Copies its transpose: `length` lines of `lines` elements.
-void launch_transpose(const Lines& source, void* target, std::int64_t target_stride,
-                      cudaStream_t stream);
 
-/// C = beta C: a product whose k or alpha is 0. Where beta is 0, C is not read.
-void launch_scale(const Arguments& arguments, cudaStream_t stream);
-
-/// Nothing to do, or no more than to scale C: done, and true.
+/// Nothing to do, or no more than C = beta C, where k or alpha is 0: done, and true. Where beta is
+/// 0, C is not read.
 bool launch_without_product(const Arguments& arguments, cudaStream_t stream);
 
 }  // namespace fathom::gemm

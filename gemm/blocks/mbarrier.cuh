@@ -32,12 +32,6 @@ __device__ inline void arrive_expect_tx(std::uint32_t barrier, std::uint32_t byt
                : "memory");
 }
 
-/// Arrives once everything that this thread has copied asynchronously until now (gemm/blocks/
-/// async_copy.cuh) has arrived; one of the arrivals that the barrier was made for.
-__device__ inline void arrive_when_copied(std::uint32_t barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
-}
-
 /// Arrives at the barrier of the same address in block `rank` of the cluster. It hands over no
 /// memory of this thread's, only says that reads are done that were waited for, and so orders
 /// nothing: an arrival that releases to the cluster costs a fence of the whole GPU.

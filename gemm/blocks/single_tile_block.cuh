@@ -4,7 +4,7 @@
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 
-// The beginning and the end of a block whose launch takes microseconds: of a product of 1024 cubed
+// The beginning and the end of a block whose launch takes microseconds: of a product of 1024³
 // they were half.
 
 namespace fathom::gemm {

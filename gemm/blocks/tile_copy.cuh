@@ -24,21 +24,18 @@ inline Along along_of(std::int64_t stride_k, std::int64_t stride_outer, int oute
 /// of k by 4 of `outer`, four whole sectors, and the pitch of 4 modulo 32 spreads them over all 32
 /// banks.
 ///
-/// `Unroll` lines of a tile are copied at once, by default all.
-///
 /// No index along `outer` is checked: a tile at the edge starts early enough to end with the
 /// matrix.
-template <int Outer, int Depth, int Threads, Along along, int Unroll = Outer>
+template <int Outer, int Depth, int Threads, Along along>
 class TileCopy {
  public:
   static constexpr int pitch = Outer + 4;
   static constexpr int elements = Depth * pitch;
 
   /// The tile whose first element is `first`, `stride` elements apart along the dimension that is
-  /// not contiguous. `t`: this thread's number among those that copy.
-  __device__ TileCopy(const float* first, std::int64_t stride,
-                      int t = static_cast<int>(threadIdx.x))
-      : stride_(stride) {
+  /// not contiguous.
+  __device__ TileCopy(const float* first, std::int64_t stride) : stride_(stride) {
+    const int t = static_cast<int>(threadIdx.x);
     if constexpr (along == Along::inner) {
       k_ = t % lanes_k;
       outer_ = t / lanes_k;
@@ -75,7 +72,7 @@ class TileCopy {
   __device__ void copy(std::uint32_t stage, int depth, const float* anywhere) const {
     const std::uint32_t target = stage + target_;
     if constexpr (along == Along::inner) {
-#pragma unroll Unroll
+#pragma unroll
       for (int o = 0; o < Outer; o += step) {
         if (Outer % step != 0 && o + outer_ >= Outer) break;
         const float* const line = source_ + o * stride_;
@@ -87,7 +84,7 @@ class TileCopy {
         }
       }
     } else {
-#pragma unroll Unroll
+#pragma unroll
       for (int k = 0; k < Depth; k += step) {
         if (Depth % step != 0 && k + k_ >= Depth) break;
         const bool valid = !check || k + k_ < depth;

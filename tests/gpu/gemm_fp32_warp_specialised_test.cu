@@ -45,9 +45,8 @@ TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and who
   const std::vector<int> depths = few ? std::vector{33, 168} : std::vector{1, 33, 420};
   const std::vector<int> grids = few ? std::vector{1, 3} : std::vector{1, 3, 7, 30};
   for (const fp32::WarpSpecialisedChoice& tile :
-       {fp32::tma_producer_128x256(), fp32::thread_producer_128x256(),
-        fp32::transposing_producer_a(), fp32::transposing_producer_b(),
-        fp32::transposing_producer_both()}) {
+       {fp32::tma_producer_128x256(), fp32::transposing_producer_a(),
+        fp32::transposing_producer_b(), fp32::transposing_producer_both()}) {
     for (const int k : depths) {
       for (const int beyond : {0, 1}) {
         for (const int blocks : grids) {
@@ -59,9 +58,10 @@ TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and who
               product_for(tile, (along_rows ? tile.n : tile.m) + beyond,
                           (along_rows ? tile.m : tile.n) + beyond, k, way, beyond == 0 ? 0 : -1);
           CAPTURE(tile.m, tile.n, blocks);
-          const Workspace sums = bench.workspace(
-              std::max<std::size_t>(tile.workspace_bytes(problem, blocks), 16), blocks);
-          bench.check_product(problem, sums, 2, tile.launch);
+          const RungPlan plan = tile.plan(problem, blocks);
+          const Workspace sums =
+              bench.workspace(std::max<std::size_t>(plan.workspace_bytes, 16), blocks);
+          bench.check_product(problem, sums, 2, plan.launch);
         }
       }
     }

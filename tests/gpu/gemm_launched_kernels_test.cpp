@@ -143,7 +143,7 @@ TEST_CASE("where a rung goes another way for small, skinny or odd products, that
             "fp32/row_major/09_vectorised", "fp32::row_major::vectorised_product", {256, 256, 256}},
         {"fp32/row_major/09_vectorised", "any_product", {255, 255, 255}},
         {"fp32/22_planned_tiles", "any_product", {15, 15, 15}},
-        {"fp32/26_sliced_depth", "fp32::sliced_product<", {16, 8192, 8192}},
+        {"fp32/26_sliced_depth", "fp32::sliced_product", {16, 8192, 8192}},
         {"fp32/26_sliced_depth", "fp32::warp_specialised_product<", {4096, 4096, 4096}},
         {"fp64/08_late_reads", "fp64::tma_product<", {4096, 4096, 4096}},
         {"fp16/15_deferred_stores",

@@ -33,22 +33,17 @@ std::vector<RungCode> fp32_codes() {
       {"fp32/22_planned_tiles", "::add_parts(", 1, "LDG.E>=2 FADD STG.E",
        "LDS STS BAR SHFL RED REDG ATOMG"},
 
-      // Sixteen bytes where lines allow it, four elsewhere; what has arrived is told by the copies.
-      {"fp32/26_sliced_depth", "warp_specialised_product<*, fathom::gemm::fp32::ThreadProducer>",
-       1, specialised_code + "LDGSTS.E.BYPASS.128 LDGSTS.E ARRIVES.LDGSTSBAR", "UTMALDG LDSM STS",
-       specialised},
       // Sums of a tile's parts go from block to block, with a word that says so; no atomics add
       // them. Of each producer one kernel whose shares end with a stage, and one whose end with a
       // body.
       {"fp32/26_sliced_depth", "warp_specialised_product<*, fathom::gemm::fp32::TmaProducer>", 2,
        specialised_code + "UTMALDG.2D>=2 LDG.E.STRONG.GPU STG.E.STRONG.GPU MEMBAR.SC.GPU",
-       "LDGSTS LDSM STS UTMALDG.2D.MULTICAST RED REDG ATOMG",
-       specialised},
+       "LDGSTS LDSM STS UTMALDG.2D.MULTICAST RED REDG ATOMG", specialised},
       {"fp32/26_sliced_depth", "warp_specialised_product<*TransposingProducer<", 6,
        specialised_code + "LDSM.16.M88.4 STS.128 UTMALDG.2D>=3 LDG.E.STRONG.GPU STG.E.STRONG.GPU",
        "LDGSTS RED REDG ATOMG", specialised},
       // Four words of 8 x 4 elements by 4 of k a stage; four boxes of A and one of B.
-      {"fp32/26_sliced_depth", "::sliced_product<", 1,
+      {"fp32/26_sliced_depth", "::sliced_product(", 1,
        "FFMA>=512 LDS.128=48 UTMALDG.2D=5 SYNCS.PHASECHK>=2 STS.128=8 FADD>=8",
        "LDGSTS UBLKCP UCGABAR_ARV UTMALDG.2D.MULTICAST USETMAXREG RED REDG ATOMG"},
   };

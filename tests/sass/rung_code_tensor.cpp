@@ -134,8 +134,8 @@ std::vector<RungCode> other_tensor_codes() {
        "HGMMA UTMALDG LDGSTS USETMAXREG RED REDG ATOMG"});
 
   const char* split = "fp32-3xtf32/02_planned_tiles";
-  add_registers(split, "::Wide,", 2, {t128, 1, 12, 64, 2, 2, 2});
-  add_registers(split, "::Narrow,", 2, {t64, 1, 12, 32, 2, 1, 1});
+  add_registers(split, "::Whole<128,", 2, {t128, 1, 12, 64, 2, 2, 2});
+  add_registers(split, "::Whole<64,", 2, {t64, 1, 12, 32, 2, 1, 1});
   add_registers(split, "::Shared<128,", 2, {t128, 1, 12, 64, 2, 4, 0});
   add_registers(split, "::Shared<64,", 2, {t64, 1, 12, 32, 2, 2, 0});
   add_registers(split, "::Shared<16,", 2, {t16, 1, 12, 8, 2, 1, 0});

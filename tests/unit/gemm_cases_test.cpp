@@ -15,7 +15,7 @@
 using namespace fathom;
 using namespace fathom::gemm;
 
-TEST_CASE("the claim on wmma at 8192 cubed has a case of its own", "[gemm]") {
+TEST_CASE("the claim on wmma at m = n = k = 8192 has a case of its own", "[gemm]") {
   DeviceFacts device;
   device.name = "NVIDIA H200";
   device.major = 9;
@@ -81,7 +81,7 @@ TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
   const auto of_small = names();
   CHECK_FALSE(of_small.contains("fp64/08_late_reads/NN/12288x12288x12288/sizes"));
   CHECK(of_small.contains("fp64/08_late_reads/NN/8192x8192x8192/sizes"));
-  // A hundredth of the units: fp32 at 4096 cubed takes 0.2 s at the peak.
+  // A hundredth of the units: fp32 at 4096³ takes 0.2 s at the peak.
   gpu.sms = 1;
   const auto of_slow = names();
   CHECK(of_slow.contains("fp32/row_major/01_naive/NN/1024x1024x1024"));

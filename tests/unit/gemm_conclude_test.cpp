@@ -286,7 +286,7 @@ TEST_CASE("every claim that is announced is concluded, once", "[gemm]") {
   const auto ids = claim_ids();
   CHECK(ids.size() == gemm::conclude({}).claims.size());
   CHECK(std::set(ids.begin(), ids.end()).size() == ids.size());
-  CHECK(ids.size() > ladder_claims().size());
+  CHECK(ids.size() > 30);
   for (const Claim& claim : gemm::conclude({}).claims)
     CHECK(claim.verdict == ClaimVerdict::not_measured);
 }
@@ -297,12 +297,11 @@ TEST_CASE("fp8 is held against the library with the same sums", "[gemm]") {
   Entry fast = entry("02_fast_accumulation", 1520e12, ladder_size, "fp8");
   fast.opponents = {opponent("cuBLASLt, best of 32", 1497e12, 1.016)};
   const std::vector<View> views = gemm::conclude(std::vector{promoted, fast}).views;
-  const auto picture =
-      std::ranges::find(views, "Throughput by rung: fp8 at 4096 cubed", &View::title);
+  const auto picture = std::ranges::find(views, "Throughput by rung: fp8 at 4096³", &View::title);
   REQUIRE(picture != views.end());
   CHECK(picture->levels == std::vector<PlotLevel>{{1371e12, "cuBLASLt, best of 32, promoted sums"},
                                                   {1497e12, "cuBLASLt, best of 32, fast sums"}});
-  const auto table = std::ranges::find(views, "The ladder: fp8 at 4096 cubed", &View::title);
+  const auto table = std::ranges::find(views, "The ladder: fp8 at 4096³", &View::title);
   REQUIRE(table != views.end());
   // No share of another rung's opponent.
   CHECK(std::ranges::find(table->columns, "of_opponent") != table->columns.end());
@@ -361,7 +360,7 @@ TEST_CASE("the page has a section for each type that was measured, with peak and
   CHECK(gemm::conclude({}).views.empty());
   // Where only the quick suite's size was measured, that is the page's.
   const Findings quick = gemm::conclude(std::vector{entry("row_major/01_naive", 1e12, 1024)});
-  CHECK(quick.answer.find("At 1024 cubed") != std::string::npos);
+  CHECK(quick.answer.find("At 1024³") != std::string::npos);
   CHECK_FALSE(quick.views.empty());
 }
 

@@ -68,7 +68,7 @@ TEST_CASE("A copy computes nothing and arithmetic alone moves nothing", "[models
 }
 
 TEST_CASE("A matrix product's least traffic", "[models]") {
-  // The claims' 4092-cubed product in fp32: 268 MB with C read too, so 2/3 + 1/3 of that here.
+  // The claims' 4092³ product in fp32: 268 MB with C read too, so 2/3 + 1/3 of that here.
   const MatrixProduct p{.m = 4092, .n = 4092, .k = 4092, .input_bytes = 4, .output_bytes = 4};
   CHECK(matrix_product_flops(p) == Approx(137.04e9).epsilon(1e-4));
   CHECK(matrix_product_bytes(p) == 3.0 * 4092 * 4092 * 4);

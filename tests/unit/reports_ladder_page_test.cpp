@@ -47,7 +47,7 @@ TEST_CASE("Views with a section stand on the probe's own page, the others in the
   CHECK_THAT(readme, ContainsSubstring("[fp32](ladder-fp32.md), [bf16](ladder-bf16.md)") &&
                          !ContainsSubstring("Against the vendor's library") &&
                          !ContainsSubstring("The ladder: fp32") && ContainsSubstring("## Claims"));
-  CHECK_THAT(fp32, ContainsSubstring("The ladder: fp32 at 4096 cubed") &&
+  CHECK_THAT(fp32, ContainsSubstring("The ladder: fp32 at 4096³") &&
                        ContainsSubstring("Against the vendor's library: fp32") &&
                        ContainsSubstring("**Note:** Tuned") &&
                        ContainsSubstring("(ladder-bf16.md)") &&
@@ -58,7 +58,7 @@ TEST_CASE("Views with a section stand on the probe's own page, the others in the
   // Without a page's name, the sections stand in the report.
   d.probes.front().page.clear();
   CHECK(ladder_of(d).empty());
-  CHECK_THAT(page_of(d), ContainsSubstring("The ladder: fp32 at 4096 cubed"));
+  CHECK_THAT(page_of(d), ContainsSubstring("The ladder: fp32 at 4096³"));
   d = sample::ladder_document();
   d.entries.clear();
   CHECK(ladder_of(d).empty());

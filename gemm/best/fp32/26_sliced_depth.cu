@@ -2,17 +2,191 @@
 // waves leave; for few columns a block has a tile as wide as C, and its warps share k instead of
 // the tile.
 
+#include <algorithm>
 #include <optional>
 
-#include "gemm/best/fp32/sliced_product.cuh"
 #include "gemm/best/fp32/tilings.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "gemm/best/plan.h"
+#include "gemm/best/tma_operands.h"
+#include "gemm/blocks/epilogue.cuh"
+#include "gemm/blocks/mbarrier.cuh"
+#include "gemm/blocks/tensor_map.h"
+#include "gemm/blocks/thread_tile.cuh"
+#include "gemm/blocks/tma.cuh"
+#include "harness/cuda_check.h"
 
 namespace fathom::gemm::fp32 {
 namespace {
 
-using Tile = SlicedTile<16, 8, 8, 4, 5>;
+/// Loads four floats from a 16-byte aligned shared-memory address. Stays where it is among barriers
+/// and other such loads.
+__device__ inline void load_vector(float (&to)[4], std::uint32_t address) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+               : "r"(address));
+}
+
+/// A block's tile is as wide as C may be, and has the whole of k. Its warps take turns along k,
+/// each with sums of the whole tile, which are added up in shared memory at the end. Of the words
+/// of four k in a stage, warp w takes w, w + warps and so on.
+struct Tile {
+  static constexpr int m = 64, n = 16, warps = 8, stages = 5;
+  static constexpr int lanes_m = 8, lanes_n = 32 / lanes_m;
+  static constexpr int rows = m / lanes_m, columns = n / lanes_n;  ///< of a thread
+  static constexpr int box_k = 32, boxes = 4, k = box_k * boxes;
+  static constexpr int box_bytes = m * box_k * 4, b_offset = boxes * box_bytes;
+  static constexpr int stage_bytes = b_offset + k * n * 4;
+  static constexpr int threads = 32 * (warps + 1);
+  static constexpr int shared_bytes = 1024 + stages * stage_bytes + 16 * stages;
+  static_assert(columns % 4 == 0 && k / 4 % warps == 0 && lanes_m % 8 == 0 &&
+                shared_bytes <= 227 * 1024);
+  static_assert(warps * m * n * 4 <= stages * stage_bytes);
+};
+
+struct SlicedProduct {
+  CUtensorMap map_a, map_b;
+  Product<float> product;
+  int depth;  ///< stages of k
+};
+
+__device__ inline void produce_slices(const SlicedProduct& p, std::uint32_t tiles,
+                                      std::uint32_t barriers) {
+  prefetch_map(p.map_a);
+  prefetch_map(p.map_b);
+  RingPosition<Tile::stages> position;
+  const int row = static_cast<int>(blockIdx.x) * Tile::m;
+  for (int i = 0; i < p.depth; ++i) {
+    const std::uint32_t stage = tiles + position.stage * Tile::stage_bytes;
+    const std::uint32_t full = barriers + 8 * position.stage;
+    wait_asleep(full + 8 * Tile::stages, position.parity ^ 1, 100);
+    arrive_expect_tx(full, Tile::stage_bytes);
+#pragma unroll
+    for (int box = 0; box < Tile::boxes; ++box)
+      load_box<false>(stage + box * Tile::box_bytes, p.map_a, i * Tile::k + box * Tile::box_k, row,
+                      full, 0);
+    load_box<false>(stage + Tile::b_offset, p.map_b, 0, i * Tile::k, full, 0);
+    position.advance();
+  }
+}
+
+/// One warp's words of one stage.
+__device__ inline void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& lane,
+                                  int warp, float (&sums)[Tile::rows][Tile::columns]) {
+  const std::uint32_t line = stage + lane.m * Tile::box_k * 4;
+#pragma unroll
+  for (int w = 0; w < Tile::k / 4; w += Tile::warps) {
+    const int word = w + warp;
+    const std::uint32_t at = line + word / 8 * Tile::box_bytes + (word % 8 ^ lane.m % 8) * 16;
+    float a[Tile::rows][4], b[4][Tile::columns / 4][4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+#pragma unroll
+      for (int j = 0; j < Tile::columns; j += 4) {
+        load_vector(b[k][j / 4],
+                    stage + Tile::b_offset +
+                        ((word * 4 + k) * Tile::n + lane.n * 4 + j * Tile::lanes_n) * 4);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < Tile::rows; ++i)
+      load_vector(a[i], at + i * Tile::lanes_m * Tile::box_k * 4);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+#pragma unroll
+      for (int i = 0; i < Tile::rows; ++i) {
+#pragma unroll
+        for (int j = 0; j < Tile::columns; ++j)
+          sums[i][j] = fmaf(a[i][k], b[k][j / 4][j % 4], sums[i][j]);
+      }
+    }
+  }
+}
+
+/// Adds the warps' sums up in order, and stores C.
+__device__ inline void store_slices(const SlicedProduct& p, float* tiles,
+                                    const LanePlace<Tile::lanes_m>& lane, int warp,
+                                    const float (&sums)[Tile::rows][Tile::columns]) {
+  constexpr int tile = Tile::m * Tile::n;
+#pragma unroll
+  for (int i = 0; i < Tile::rows; ++i) {
+#pragma unroll
+    for (int j = 0; j < Tile::columns; j += 4) {
+      float* const to = tiles + warp * tile + (lane.m + i * Tile::lanes_m) * Tile::n + lane.n * 4 +
+                        j * Tile::lanes_n;
+      *reinterpret_cast<float4*>(to) =
+          make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
+    }
+  }
+  named_barrier(1, 32 * Tile::warps);
+  const int row = static_cast<int>(blockIdx.x) * Tile::m;
+  for (int x = static_cast<int>(threadIdx.x); x < tile; x += 32 * Tile::warps) {
+    float sum = 0;
+#pragma unroll
+    for (int other = 0; other < Tile::warps; ++other) sum += tiles[other * tile + x];
+    const int r = row + x / Tile::n, c = x % Tile::n;
+    if (r < p.product.m && c < p.product.n) store_element(p.product, r, c, sum);
+  }
+}
+
+__global__ void __launch_bounds__(Tile::threads, 1)
+    sliced_product(const __grid_constant__ SlicedProduct p) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  extern __shared__ std::byte shared[];
+  const std::uint32_t tiles = (shared_address(shared) + 1023) / 1024 * 1024;
+  const std::uint32_t barriers = tiles + Tile::stages * Tile::stage_bytes;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < Tile::stages; ++i) {
+      barrier_init(barriers + 8 * i, 1);
+      barrier_init(barriers + 8 * (Tile::stages + i), Tile::warps);
+    }
+    barrier_init_fence();
+  }
+  __syncthreads();
+  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
+  if (warp == Tile::warps) {
+    if (threadIdx.x % 32 == 0) produce_slices(p, tiles, barriers);
+    return;
+  }
+  const LanePlace<Tile::lanes_m> lane;
+  float sums[Tile::rows][Tile::columns] = {};
+  RingPosition<Tile::stages> position;
+#pragma unroll 1
+  for (int i = 0; i < p.depth; ++i) {
+    const std::uint32_t full = barriers + 8 * position.stage;
+    wait(full, position.parity);
+    add_slices(tiles + position.stage * Tile::stage_bytes, lane, warp, sums);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) arrive(full + 8 * Tile::stages);
+    position.advance();
+  }
+  // Nobody reads the ring any more, and all that was to come has come.
+  named_barrier(1, 32 * Tile::warps);
+  store_slices(p, reinterpret_cast<float*>(shared + (tiles - shared_address(shared))), lane, warp,
+               sums);
+#endif
+}
+
+/// The layout that sliced tiles take: others are copied first.
+constexpr MajorsTaken sliced_majors{Major::k, Major::outer};
+
+/// Launches a product that is at most Tile::n wide, in row-major terms, and has elements and a
+/// depth.
+void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+  const TmaOperands operands =
+      TmaOperands::prepared(arguments, sliced_majors, workspace.data, stream);
+  SlicedProduct p{};
+  p.product = row_major<float>(arguments);
+  p.depth = static_cast<int>(ceil_div(p.product.k, Tile::k));
+  const TmaOperand &a = operands.a, &b = operands.b;
+  p.map_a = tensor_map(a.data, a.element, a.k, a.outer, a.stride, Tile::m);
+  p.map_b = plain_tensor_map(b.data, b.element, b.outer, b.k, b.stride, Tile::n, Tile::k);
+  FATHOM_CUDA(cudaFuncSetAttribute(sliced_product, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   Tile::shared_bytes));
+  const auto blocks = static_cast<unsigned>(ceil_div(p.product.m, Tile::m));
+  sliced_product<<<blocks, Tile::threads, Tile::shared_bytes, stream>>>(p);
+  FATHOM_CUDA(cudaGetLastError());
+}
 
 /// Whether the kernel for few columns does the product as it lies; row-major, those are the
 /// problem's rows.
@@ -22,40 +196,29 @@ bool is_narrow(const Problem& p) {
 }
 
 /// What a copied byte must be worth: measured on an H200, copying it takes as long as some 30 FLOP
-/// of the product, and filling by threads costs a twentieth of all. That is 600, and neither is
-/// exact.
-constexpr double flops_a_copied_byte = 700;
+/// of the product, and the tilings, which take operands as they lie, are a tenth slower.
+constexpr double flops_a_copied_byte = 300;
 
-/// The best placed of the tiles that transpose what lies along k; null where lines do not start on
-/// 16 bytes or no operand lies along k.
-std::optional<WarpSpecialisedChoice> transposing_for(const Problem& p) {
+/// Filled by TMA, and threads that transpose what lies along k, where lines start on 16 bytes: the
+/// best placed of those tiles. Else by TMA alone, where copying operands first costs little.
+/// Nothing for others, and for products smaller than a tile.
+std::optional<WarpSpecialisedChoice> choice_for(const Problem& p) {
+  const WarpSpecialisedChoice by_tma = tma_producer_128x256();
+  if (std::min(p.m, p.n) < by_tma.m || std::max(p.m, p.n) < by_tma.n) return std::nullopt;
   std::optional<WarpSpecialisedChoice> best;
   for (const WarpSpecialisedChoice& tile :
        {transposing_producer_a(), transposing_producer_b(), transposing_producer_both()}) {
     if (tile.takes(p) && (!best || tile.placement(p) < best->placement(p))) best = tile;
   }
+  const bool copies_pay =
+      p.flops() >= flops_a_copied_byte * static_cast<double>(by_tma.copy_bytes(p));
+  if (!best && copies_pay) best = by_tma;
   return best;
 }
 
-/// Who fills the stages: TMA, and threads that transpose what lies along k, where lines start on
-/// 16 bytes; else TMA where copying operands first costs little, else threads. Null where the
-/// product is smaller than a tile.
-std::optional<WarpSpecialisedChoice> choice_for(const Problem& p) {
-  const WarpSpecialisedChoice by_tma = tma_producer_128x256(),
-                              by_threads = thread_producer_128x256();
-  if (!by_threads.takes(p)) return std::nullopt;
-  if (const auto transposing = transposing_for(p)) return transposing;
-  const auto copied = static_cast<double>(by_tma.copy_bytes(p));
-  return p.flops() >= flops_a_copied_byte * copied ? by_tma : by_threads;
-}
-
 RungPlan plan(const Problem& p, int sms) {
-  if (is_narrow(p)) return {&launch_sliced<Tile>};
-  if (const auto tile = choice_for(p)) {
-    RungKernel kernel = tile->kernel(p, sms);
-    kernel.parts = 0;
-    return {tile->launch, tile->workspace_bytes(p, sms), kernel};
-  }
+  if (is_narrow(p)) return {&launch_sliced};
+  if (const auto tile = choice_for(p)) return tile->plan(p, sms);
   RungPlan tiles = planned(p, sms);
   tiles.own_path = false;
   return tiles;
@@ -72,8 +235,8 @@ Rung sliced_depth() {
       "columns a block has 64 rows and the whole of k, of which each of its eight warps takes "
       "every eighth four.";
   rung.gain =
-      "No copies, addresses or barriers of the whole block among the multiplications. At 4096 and "
-      "8192 cubed the last wave is nine tenths and half full, which costs 3 %; products of few "
+      "No copies, addresses or barriers of the whole block among the multiplications. At 4096³ and "
+      "8192³ the last wave is nine tenths and half full, which costs 3 %; products of few "
       "tiles keep every SM busy. A skinny product reads its large operand once, and no sums leave "
       "an SM.";
   return rung;

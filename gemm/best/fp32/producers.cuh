@@ -1,48 +1,36 @@
 #pragma once
 
-#include <type_traits>
-
 #include "gemm/best/fp32/stream_k.h"
 #include "gemm/best/fp32/warp_specialised_tile.cuh"
 #include "gemm/blocks/box_transposition.cuh"
 #include "gemm/blocks/operands.cuh"
-#include "gemm/blocks/tile_copy.cuh"
 #include "gemm/blocks/tma.cuh"
 
-// Three ways to fill the ring of the warp-specialised product. A producer has
-//   Sources: what it reads, given to the kernel;
-//   arrivals: of one stage, at its full barrier;
-//   pad_a, pad_b: floats between a stage's lines of A and of B;
-//   staging_bytes: shared memory of its own, behind the ring on 128 bytes;
-//   cuts_stages: whether a share may end within a stage (Cut::bodies);
-//   first(product, corner): where it starts the tile that has this corner;
+// Two ways to fill the ring of the warp-specialised product, both by TMA: what is outside of a
+// matrix reads as zero. A producer has
+//   transposes_a, transposes_b: the operands that it takes along k, not along their outer
+//   dimension; arrivals: of one stage, at its full barrier; pad_a, pad_b: floats between a stage's
+//   lines of A and of B; staging_bytes: shared memory of its own, behind the ring on 128 bytes;
 //   produce(...): by all producer threads, fills stage after stage of the scheduler.
 
 namespace fathom::gemm::fp32 {
 
-/// Producers by TMA: what is outside reads as zero, so that tiles start at their corners.
-struct CornerProducer {
-  static constexpr bool cuts_stages = true;
-  template <class Tile>
-  static __device__ TileIndex first(const Product<float>&, TileIndex corner) {
-    return corner;
-  }
+/// What a producer reads: boxes of 32 of k by a tile's side, contiguous as the operand is.
+struct OperandBoxes {
+  CUtensorMap a, b;
 };
 
 /// TMA, told by one thread. Both operands lie along their outer dimension, and every line
 /// starts on 16 bytes.
-struct TmaProducer : CornerProducer {
-  struct Sources {
-    CUtensorMap a, b;  ///< boxes of 32 of k by a tile's side
-  };
+struct TmaProducer {
+  static constexpr bool transposes_a = false, transposes_b = false;
   static constexpr int arrivals = 1, pad_a = 0, pad_b = 0;
   template <class Tile>
   static constexpr int staging_bytes = 0;
 
   template <class Tile, class Corner>
-  static __device__ void produce(const Sources& from, const StageRing<Tile>& ring,
-                                 const Product<float>&, StreamKScheduler& scheduler,
-                                 Corner corner) {
+  static __device__ void produce(const OperandBoxes& from, const StageRing<Tile>& ring,
+                                 StreamKScheduler& scheduler, Corner corner) {
     const bool tells = threadIdx.x == Tile::consumer_threads;
     FillOrder<Tile> order;
     while (!scheduler.done()) {
@@ -69,11 +57,9 @@ struct TmaProducer : CornerProducer {
 /// the next box has nearly a stage's multiplications of time to come. A second would cost a stage
 /// of the ring.
 template <bool TransposeA, bool TransposeB>
-struct TransposingProducer : CornerProducer {
+struct TransposingProducer {
   static_assert(TransposeA || TransposeB);
-  struct Sources {
-    CUtensorMap a, b;  ///< boxes of 32 of k by a tile's side, contiguous as the operand is
-  };
+  static constexpr bool transposes_a = TransposeA, transposes_b = TransposeB;
   static constexpr int warps = 4;
   static constexpr int arrivals = 32 * warps + (TransposeA && TransposeB ? 0 : 1);
   static constexpr int pad_a = TransposeA ? transposed_line_pad : 0;
@@ -94,9 +80,8 @@ struct TransposingProducer : CornerProducer {
   static constexpr int staging_bytes = Staging<Tile>::box_bytes + 8;
 
   template <class Tile, class Corner>
-  static __device__ void produce(const Sources& from, const StageRing<Tile>& ring,
-                                 const Product<float>&, StreamKScheduler& scheduler,
-                                 Corner corner) {
+  static __device__ void produce(const OperandBoxes& from, const StageRing<Tile>& ring,
+                                 StreamKScheduler& scheduler, Corner corner) {
     const Staging<Tile> staging(ring);
     const int thread = static_cast<int>(threadIdx.x) - Tile::consumer_threads;
     const bool tells = thread == 0;
@@ -149,88 +134,6 @@ struct TransposingProducer : CornerProducer {
       arrive(full);
       StageRing<Tile>::producers_sync();
       if (more) fetch();
-    }
-    order.finish();
-  }
-};
-
-/// Four warps that copy asynchronously, whatever way an operand lies; m >= Tile::m and n >=
-/// Tile::n.
-struct ThreadProducer {
-  static constexpr bool cuts_stages = false;  // a tile's first stage may be short
-  struct Sources {
-    Along a, b;
-  };
-  static constexpr int arrivals = 128, pad_a = 4, pad_b = 4;
-  template <class Tile>
-  static constexpr int staging_bytes = 0;
-
-  template <class Tile>
-  static __device__ TileIndex first(const Product<float>& p, TileIndex corner) {
-    return {min(corner.m, p.m - Tile::m), min(corner.n, p.n - Tile::n)};
-  }
-
-  template <class Tile, class Corner>
-  static __device__ void produce(const Sources& from, const StageRing<Tile>& ring,
-                                 const Product<float>& p, StreamKScheduler& scheduler,
-                                 Corner corner) {
-    const auto with = [&](auto a, auto b) {
-      produce_as<decltype(a)::value, decltype(b)::value>(ring, p, scheduler, corner);
-    };
-    const auto with_a = [&](auto a) {
-      switch (from.b) {
-        case Along::outer_vectors:
-          return with(a, constant<Along::outer_vectors>{});
-        case Along::outer:
-          return with(a, constant<Along::outer>{});
-        case Along::inner:
-          return with(a, constant<Along::inner>{});
-      }
-    };
-    switch (from.a) {
-      case Along::outer_vectors:
-        return with_a(constant<Along::outer_vectors>{});
-      case Along::outer:
-        return with_a(constant<Along::outer>{});
-      case Along::inner:
-        return with_a(constant<Along::inner>{});
-    }
-  }
-
- private:
-  /// Lines of a tile at once: a producer thread has few registers.
-  static constexpr int unroll = 2;
-
-  template <Along along>
-  using constant = std::integral_constant<Along, along>;
-
-  template <Along along_a, Along along_b, class Tile, class Corner>
-  static __device__ void produce_as(const StageRing<Tile>& ring, const Product<float>& p,
-                                    StreamKScheduler& scheduler, Corner corner) {
-    // The first stage of a product has what k leaves over.
-    const int first_depth = (p.k - 1) % Tile::k + 1;
-    const int thread = static_cast<int>(threadIdx.x) - Tile::consumer_threads;
-    FillOrder<Tile> order;
-    while (!scheduler.done()) {
-      const WorkPiece piece = scheduler.take();
-      const TileIndex at = first<Tile>(p, corner(piece.tile));
-      const int k = piece.first == 0 ? 0 : first_depth + (piece.first - 1) * Tile::k;
-      TileCopy<Tile::m, Tile::k, Tile::producer_threads, along_a, unroll> a(
-          &p.a(at.m, k), along_a == Along::inner ? p.a.row_stride : p.a.column_stride, thread);
-      TileCopy<Tile::n, Tile::k, Tile::producer_threads, along_b, unroll> b(
-          &p.b(k, at.n), along_b == Along::inner ? p.b.column_stride : p.b.row_stride, thread);
-      for (int i = piece.first; i < piece.end; ++i) {
-        const int next = order.next();
-        const std::uint32_t stage = ring.stage(next);
-        if (i == 0) {
-          a.copy_first(stage, first_depth, &p.a(at.m, 0));
-          b.copy_first(stage + Tile::a_bytes, first_depth, &p.b(0, at.n));
-        } else {
-          a.copy_next(stage);
-          b.copy_next(stage + Tile::a_bytes);
-        }
-        arrive_when_copied(ring.full(next));
-      }
     }
     order.finish();
   }

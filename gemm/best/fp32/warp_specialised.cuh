@@ -22,9 +22,8 @@ struct Partials {
 template <class Tile>
 inline constexpr int partials_per_block = Tile::cut == Cut::stages ? 1 : 2;
 
-template <class Producer>
 struct WarpSpecialisedProduct {
-  typename Producer::Sources sources;
+  OperandBoxes sources;
   Product<float> product;
   int tiles_m, tiles_n;
   bool vectors;  ///< C and every line of it start on 16 bytes, and n is a multiple of 4
@@ -32,14 +31,13 @@ struct WarpSpecialisedProduct {
   Partials shared;
 };
 
-template <class P>
-__device__ StreamKScheduler own_work(const P& p) {
+__device__ inline StreamKScheduler own_work(const WarpSpecialisedProduct& p) {
   return {p.shares, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x)};
 }
 
 /// First row and column of a tile as the product's scheduler numbers them.
-template <class Tile, class P>
-__device__ TileIndex corner(const P& p, int tile) {
+template <class Tile>
+__device__ TileIndex corner(const WarpSpecialisedProduct& p, int tile) {
   const TileIndex index = banded_tile<8>(tile, p.tiles_m, p.tiles_n);
   return {index.m * Tile::m, index.n * Tile::n};
 }
@@ -80,8 +78,9 @@ __device__ inline void wait_partial(const Partials& shared, int part) {
 
 /// Adds what the blocks after this one have left of the tile, in order, so that the result is the
 /// same every time.
-template <class Tile, class P>
-__device__ void fixup(const P& p, const WorkPiece& piece, Consumer<Tile>& consumer) {
+template <class Tile>
+__device__ void fixup(const WarpSpecialisedProduct& p, const WorkPiece& piece,
+                      Consumer<Tile>& consumer) {
   const std::int64_t tile_end = (static_cast<std::int64_t>(piece.tile) + 1) * p.shares.depth;
   const int blocks = static_cast<int>(gridDim.x);
   for (int block = static_cast<int>(blockIdx.x) + 1; p.shares.begin(block, blocks) < tile_end;
@@ -97,16 +96,13 @@ __device__ void fixup(const P& p, const WorkPiece& piece, Consumer<Tile>& consum
   }
 }
 
-/// Stores a thread's sums of the tile at `at`: where the producer starts tiles at the edge early
-/// enough to end with the matrix, only what no other tile has.
-template <class Tile, class Producer>
-__device__ void store_sums(const WarpSpecialisedProduct<Producer>& p,
-                           const Consumer<Tile>& consumer, TileIndex at) {
-  const TileIndex from = Producer::template first<Tile>(p.product, at);
+/// Stores a thread's sums of the tile at `at`.
+template <class Tile>
+__device__ void store_sums(const WarpSpecialisedProduct& p, const Consumer<Tile>& consumer,
+                           TileIndex at) {
   const auto within = [&](int r, int c) { return r < p.product.m && c < p.product.n; };
   store_tile<Tile>(
-      consumer.sums, from.m + consumer.place.row, from.n + consumer.place.column, at.m, at.n,
-      p.vectors,
+      consumer.sums, at.m + consumer.place.row, at.n + consumer.place.column, at.m, at.n, p.vectors,
       [&](int r, int c, const float* x) {
         if (within(r, c)) store_vector(p.product, r, c, x);
       },
@@ -116,8 +112,8 @@ __device__ void store_sums(const WarpSpecialisedProduct<Producer>& p,
 }
 
 /// Stores sums of four neighbours of a row, as far as they are C's.
-template <class P>
-__device__ void store_four(const P& p, int row, int column, const float* sums) {
+__device__ inline void store_four(const WarpSpecialisedProduct& p, int row, int column,
+                                  const float* sums) {
   if (row >= p.product.m) return;
   if (p.vectors) {
     if (column < p.product.n) store_vector(p.product, row, column, sums);
@@ -132,8 +128,8 @@ __device__ void store_four(const P& p, int row, int column, const float* sums) {
 /// Adds and stores this block's part of a tile that others end in as well: sums in groups of four
 /// columns, of which each has as many. In the order of the blocks, so that the result is the same
 /// every time.
-template <class Tile, class Producer>
-__device__ void fixup_together(const WarpSpecialisedProduct<Producer>& p, int tile,
+template <class Tile>
+__device__ void fixup_together(const WarpSpecialisedProduct& p, int tile,
                                const typename Tile::Threads& place) {
   const int block = static_cast<int>(blockIdx.x);
   const TileSharers sharers = sharers_of(p.shares, tile, static_cast<int>(gridDim.x));
@@ -189,7 +185,7 @@ inline constexpr int producer_registers = 40, consumer_registers = 232;
 
 template <class Tile, class Producer>
 __global__ void __launch_bounds__(Tile::threads, 1)
-    warp_specialised_product(const __grid_constant__ WarpSpecialisedProduct<Producer> p) {
+    warp_specialised_product(const __grid_constant__ WarpSpecialisedProduct p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ __align__(128) float shared_tiles[];
   const StageRing<Tile> ring(shared_tiles);
@@ -200,8 +196,7 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   StreamKScheduler scheduler = own_work(p);
   if (warp >= Tile::consumer_threads / 32) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
-    Producer::produce(p.sources, ring, p.product, scheduler,
-                      [&](int tile) { return corner<Tile>(p, tile); });
+    Producer::produce(p.sources, ring, scheduler, [&](int tile) { return corner<Tile>(p, tile); });
     return;
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));
@@ -223,7 +218,7 @@ __global__ void __launch_bounds__(Tile::threads, 1)
       if (ends) fixup_together<Tile>(p, piece.tile, consumer.place);
       continue;
     }
-    store_sums<Tile, Producer>(p, consumer, corner<Tile>(p, piece.tile));
+    store_sums<Tile>(p, consumer, corner<Tile>(p, piece.tile));
   }
 #endif
 }

@@ -10,20 +10,18 @@ namespace fathom::gemm::fp32 {
 
 /// A block's tile in row-major terms, and how its consumer threads share it (ThreadTile). A stage
 /// is 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with `PadA` and
-/// `PadB` floats between lines. The loop's body goes `Body` of k at once.
-template <int TM, int TN, int WarpsM, int WarpsN, int LanesM, int Stages, int Body, int PadA,
-          int PadB, Cut C = Cut::stages>
+/// `PadB` floats between lines. The loop's body goes `body` of k at once.
+template <int Stages, int PadA, int PadB, Cut C = Cut::stages>
 struct WarpSpecialisedTile {
   static constexpr Cut cut = C;
   template <Cut Other>
-  using WithCut =
-      WarpSpecialisedTile<TM, TN, WarpsM, WarpsN, LanesM, Stages, Body, PadA, PadB, Other>;
-  static constexpr int rows = TM, columns = TN;
-  static constexpr int m = TM * LanesM * WarpsM, n = TN * (32 / LanesM) * WarpsN, k = 32;
-  static constexpr int stages = Stages, body = Body;
+  using WithCut = WarpSpecialisedTile<Stages, PadA, PadB, Other>;
+  static constexpr int rows = 16, columns = 8;  ///< of a thread
+  static constexpr int m = 128, n = 256, k = 32;
+  static constexpr int stages = Stages, body = 8;
   /// Of k in what shares are counted in, and of these in a stage.
-  static constexpr int step = C == Cut::stages ? k : Body, steps = k / step;
-  using Threads = ThreadTile<m, n, TM, TN, WarpsM, WarpsN, LanesM>;
+  static constexpr int step = C == Cut::stages ? k : body, steps = k / step;
+  using Threads = ThreadTile<m, n, rows, columns, 2, 4, 4>;
   /// The first of the block's threads multiply; a warpgroup fills the ring.
   static constexpr int consumer_threads = Threads::threads, producer_threads = 128,
                        threads = consumer_threads + producer_threads;
@@ -33,7 +31,7 @@ struct WarpSpecialisedTile {
                        b_bytes = stage_bytes - a_bytes;
   /// Of the stages and their barriers, on 128 bytes.
   static constexpr int shared_bytes = (Stages * (stage_bytes + 8) + 127) / 128 * 128;
-  static_assert(Stages >= 2 && k % Body == 0 && Body % 2 == 0);
+  static_assert(Stages >= 2 && k % body == 0 && body % 2 == 0);
 };
 
 /// The ring's memory and barriers. What a stage holds is waited for by its bytes or copies; that it

@@ -2,17 +2,16 @@
 
 #include <compare>
 
-#include "gemm/bench/rung.h"
-#include "gemm/best/fp32/stream_k.h"
+#include "gemm/best/plan.h"
 
-// The warp-specialised kernel's tiles. m and n are those of
-// the tile; it lies along C's rows or columns.
+// The warp-specialised kernel's tiles. m and n are those of the tile; it lies along C's rows or
+// columns.
 
 namespace fathom::gemm::fp32 {
 
 /// How a tile lies on a product's C. The less the better: tiles that reach less beyond C, and of
 /// two that reach as far those whose long side lies along C's columns, where they store 16 bytes at
-/// once (on an H200 at 4096 cubed NN 1.055 times cuBLAS instead of 1.030, TT 1.030 instead
+/// once (on an H200 at 4096³ NN 1.055 times cuBLAS instead of 1.030, TT 1.030 instead
 /// of 1.000).
 struct TilePlacement {
   std::int64_t covered;  ///< elements of the tiles that cover C
@@ -22,16 +21,15 @@ struct TilePlacement {
 
 struct WarpSpecialisedChoice {
   int m, n;
-  bool (*takes)(const Problem&);               ///< its sizes and how its operands lie
+  bool (*takes)(const Problem&);               ///< how its operands lie
   TilePlacement (*placement)(const Problem&);  ///< of a product that it takes
   std::size_t (*copy_bytes)(const Problem&);   ///< of operands that are copied first
-  std::size_t (*workspace_bytes)(const Problem&, int sms);
-  /// Any product that it takes, by as many blocks as the workspace says that the GPU has SMs.
-  void (*launch)(const Arguments&, const Workspace&, cudaStream_t);
-  RungKernel (*kernel)(const Problem&, int sms);  ///< what does a product that it takes
+  /// Of a product that it takes, on so many SMs. The workspace may say another number of them: as
+  /// many blocks do the product.
+  RungPlan (*plan)(const Problem&, int sms);
 };
 
-/// Filled by TMA.
+/// Filled by TMA; operands that lie otherwise are copied first.
 WarpSpecialisedChoice tma_producer_128x256();
 /// Filled by TMA, and by threads that transpose the operands along k: A of the tile's shorter side,
 /// B of its longer one, or both. They take products whose operands lie just so, with lines on 16
@@ -39,7 +37,5 @@ WarpSpecialisedChoice tma_producer_128x256();
 WarpSpecialisedChoice transposing_producer_a();
 WarpSpecialisedChoice transposing_producer_b();
 WarpSpecialisedChoice transposing_producer_both();
-/// Filled by threads.
-WarpSpecialisedChoice thread_producer_128x256();
 
 }  // namespace fathom::gemm::fp32

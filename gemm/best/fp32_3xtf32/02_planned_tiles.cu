@@ -13,18 +13,10 @@ namespace {
 struct AnyFirst {
   static constexpr MajorsTaken majors{std::nullopt, Major::k};
 };
-struct Wide : AnyFirst {
-  static constexpr KernelConfig config{.n = 128,
-                                       .stages = 4,
-                                       .cluster_m = 2,
-                                       .band = 8,
-                                       .persistent = true,
-                                       .serpentine = true,
-                                       .three_products = true};
-};
-struct Narrow : AnyFirst {
-  static constexpr KernelConfig config{.n = 64,
-                                       .stages = 6,
+template <int Columns, int Stages>
+struct Whole : AnyFirst {
+  static constexpr KernelConfig config{.n = Columns,
+                                       .stages = Stages,
                                        .cluster_m = 2,
                                        .band = 8,
                                        .persistent = true,
@@ -47,7 +39,7 @@ template <class Use>
 auto with_shape(int tile, Use&& use) {
   switch (tile) {
     case 1:
-      return use(Narrow{});
+      return use(Whole<64, 6>{});
     case 2:
       return use(Shared<128, 4>{});
     case 3:
@@ -55,7 +47,7 @@ auto with_shape(int tile, Use&& use) {
     case 4:
       return use(Shared<16, 11>{});
     default:
-      return use(Wide{});
+      return use(Whole<128, 4>{});
   }
 }
 

@@ -67,21 +67,14 @@ MajorsTaken register_layout(bool a_first) {
 
 /// Copies operands as the shape needs them, and launches it with BLAS's A through registers or its
 /// B.
-template <class Shape>
-void launch_registers(const Arguments& arguments, bool a_first, const Workspace& workspace,
-                      cudaStream_t stream) {
+template <class Shape, bool a_first>
+void launch_registers(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
   const TmaOperands operands =
       TmaOperands::prepared(arguments, register_layout(a_first), workspace.data, stream);
   const TmaOperand& first = a_first ? operands.b : operands.a;
   const TmaOperand& second = a_first ? operands.a : operands.b;
   launch_register_shape<Shape>(arguments, {first, second, a_first}, second.outer, stream);
-}
-
-/// With the operand that lies across.
-template <class Shape>
-void launch_across(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  launch_registers<Shape>(arguments, a_first(arguments.problem), workspace, stream);
 }
 
 /// The plan with operands that must lie so.
@@ -92,9 +85,10 @@ RungPlan plan_of(const Problem& p, const MajorsTaken& layout,
   return {launch, copied, kernel, copied == 0};
 }
 template <class Shape>
-RungPlan across_plan(const Problem& p) {
-  return plan_of(p, register_layout(a_first(p)), &launch_across<Shape>,
-                 register_kernel<Shape>(a_first(p)));
+RungPlan register_plan(const Problem& p, bool a_first) {
+  return plan_of(p, register_layout(a_first),
+                 a_first ? &launch_registers<Shape, true> : &launch_registers<Shape, false>,
+                 register_kernel<Shape>(a_first));
 }
 
 bool a_is_large(const Problem& p) { return p.m >= p.n; }
@@ -106,7 +100,7 @@ bool skinny_a_first(const Problem& p) {
 }
 
 /// Whether tiles half as wide are done sooner: one an SM at a time, each in 0.625 of the time of a
-/// wide one (at 4096 cubed on an H200, 303 against 379 TFLOP/s).
+/// wide one (at 4096³ on an H200, 303 against 379 TFLOP/s).
 bool half_wide_is_sooner(const Problem& p, int sms) {
   const bool a = a_first(p);
   const auto waves = [&](int columns) {
@@ -114,11 +108,6 @@ bool half_wide_is_sooner(const Problem& p, int sms) {
     return static_cast<double>(ceil_div(tiles, sms));
   };
   return 0.625 * waves(HalfWide::config.n) < waves(LargeClusters::config.n);
-}
-
-void launch_skinny_across(const Arguments& arguments, const Workspace& workspace,
-                          cudaStream_t stream) {
-  launch_registers<Skinny>(arguments, skinny_a_first(arguments.problem), workspace, stream);
 }
 
 void launch_narrow(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
@@ -134,13 +123,13 @@ RungPlan plan(const Problem& p, int sms) {
   if (!is_skinny(p)) {
     if (none_lies_across(p))
       return plan_of(p, AlongK::majors, &launch_shape<WideTile<AlongK>, Types>);
-    return half_wide_is_sooner(p, sms) ? across_plan<HalfWide>(p) : across_plan<LargeClusters>(p);
+    return half_wide_is_sooner(p, sms) ? register_plan<HalfWide>(p, a_first(p))
+                                       : register_plan<LargeClusters>(p, a_first(p));
   }
   const bool large_along = a_is_large(p) ? p.transa == Transpose::yes : p.transb == Transpose::no;
   if (large_along && std::min(p.m, p.n) <= NarrowBoxes::config.n)
     return plan_of(p, AlongK::majors, &launch_narrow);
-  const bool a = skinny_a_first(p);
-  return plan_of(p, register_layout(a), &launch_skinny_across, register_kernel<Skinny>(a));
+  return register_plan<Skinny>(p, skinny_a_first(p));
 }
 
 }  // namespace
@@ -154,7 +143,7 @@ Rung large_clusters() {
       "other tile goes through k backwards. A skinny product's large operand is read where it "
       "lies, and for 16 columns or fewer in runs of 2 KiB.";
   rung.gain =
-      "BLAS's NN and TT need no transposed copy: at 4096 cubed that reads and writes 134 MB, 28 us "
+      "BLAS's NN and TT need no transposed copy: at 4096³ that reads and writes 134 MB, 28 us "
       "of an H200's memory bus before the 257 us that the tensor cores need. A block takes 16 KiB "
       "from the L2 for a stage of 1024 clocks instead of 32. The tensor "
       "cores are at work 95 % of the time, at the clock that the power limit leaves: what is not "

@@ -15,7 +15,7 @@
 // out.
 //
 // int8 is exact. Its sums never round, so that any order gives the same C, and the check demands
-// equality; C, alpha and beta are int32. C is four times as wide as the operands: at 4096 cubed
+// equality; C, alpha and beta are int32. C is four times as wide as the operands: at 4096³
 // 67 MB of the 101 MB that must move, and a tile's 32 stages have 128 KiB to store where fp16's 64
 // have 64 KiB. It is what keeps this from twice fp16's speed, beside the power that twice the rate
 // takes.

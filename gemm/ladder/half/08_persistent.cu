@@ -1,6 +1,6 @@
 // One block an SM goes from tile to tile, in bands of 16 tile rows.
 //
-// The producer runs ahead into the next tile while the consumers store the last one: at 4096 cubed
+// The producer runs ahead into the next tile while the consumers store the last one: at 4096³
 // three of an SM's four tiles begin with a full ring. Blocks that run at the same time form nearly
 // a square of C, so that 132 tiles need 4160 rows and columns of the operands instead of 5152: less
 // traffic from the L2 and beyond.
@@ -72,9 +72,9 @@ Lesson persistent(Class of) {
          .parent = "07_wide_tile",
          .idea = "One block an SM goes from tile to tile, in bands of 16 tile rows: blocks that "
                  "run at the same time form nearly a square of C.",
-         .gain = "The ring fills with the next tile while the last one is stored: at 4096 cubed "
+         .gain = "The ring fills with the next tile while the last one is stored: at 4096³ "
                  "three of an SM's four tiles begin without a wait. 132 tiles at a time need 4160 "
-                 "rows and columns of the operands instead of 5152, and at 8192 cubed instead of "
+                 "rows and columns of the operands instead of 5152, and at 8192³ instead of "
                  "8720: less traffic from the L2 and beyond, fewer joules."});
   });
 }

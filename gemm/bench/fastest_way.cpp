@@ -1,9 +1,9 @@
-#include "gemm/bench/algorithm_choice.h"
+#include "gemm/bench/fastest_way.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <utility>
-#include <vector>
 
 #include "gemm/bench/shapes.h"
 #include "harness/cuda_check.h"
@@ -24,18 +24,18 @@ constexpr TimingPolicy final_run{.target_relative_half_width = 0.001,
                                  .max_samples = 60,
                                  .time_limit_s = 0.3,
                                  .rest = rest_of_bursts};
-/// How many take part in either: what bounds the time, of the dozens that the heuristic may name.
+/// How many take part in either: what bounds the time, of the dozens that there may be.
 constexpr std::size_t in_heats = 8, in_final = 4;
 
-/// Seconds of single launches, two of each algorithm that works: enough to leave out what takes
-/// half as long again.
-std::vector<std::vector<double>> screened(std::size_t algorithms,
+/// Seconds of single launches, two of each way that works: enough to leave out what takes half as
+/// long again.
+std::vector<std::vector<double>> screened(std::size_t ways,
                                           const std::function<bool(std::size_t)>& works,
                                           const std::function<void(std::size_t)>& launch,
                                           cudaStream_t stream) {
-  std::vector<std::vector<double>> seconds(algorithms);
+  std::vector<std::vector<double>> seconds(ways);
   std::vector<std::size_t> working;
-  for (std::size_t i = 0; i < algorithms; ++i) {  // the first launch loads the kernel
+  for (std::size_t i = 0; i < ways; ++i) {  // the first launch loads the kernel
     if (works(i)) working.push_back(i);
   }
   FATHOM_CUDA(cudaStreamSynchronize(stream));
@@ -57,13 +57,13 @@ std::vector<std::vector<double>> screened(std::size_t algorithms,
 
 }  // namespace
 
-std::optional<AlgorithmChoice> choose_algorithm(Context& context, std::size_t algorithms,
-                                                const std::function<bool(std::size_t)>& works,
-                                                const std::function<void(std::size_t)>& launch,
-                                                const std::function<void()>& by_default) {
-  std::vector<std::vector<double>> seconds = screened(algorithms, works, launch, context.stream());
-  std::vector<Workload> workloads(algorithms);
-  for (std::size_t i = 0; i < algorithms; ++i) workloads[i].launch = [&launch, i] { launch(i); };
+std::optional<FastestWay> find_fastest(Context& context, std::size_t ways,
+                                       const std::function<bool(std::size_t)>& works,
+                                       const std::function<void(std::size_t)>& launch,
+                                       const std::function<void()>& by_default) {
+  std::vector<std::vector<double>> seconds = screened(ways, works, launch, context.stream());
+  std::vector<Workload> workloads(ways);
+  for (std::size_t i = 0; i < ways; ++i) workloads[i].launch = [&launch, i] { launch(i); };
   Workload default_workload;
   default_workload.launch = by_default;
 
@@ -75,48 +75,46 @@ std::optional<AlgorithmChoice> choose_algorithm(Context& context, std::size_t al
     for (const std::size_t i : these) pointers.push_back(&workloads[i]);
     if (with_default) pointers.push_back(&default_workload);
     const Samples samples = sampler.sample(pointers, CacheState::hot, policy);
-    seconds.assign(algorithms, {});
+    seconds.assign(ways, {});
     for (std::size_t place = 0; place < these.size(); ++place)
       seconds[these[place]] = samples.of_workload[place];
-    return with_default ? std::optional(median(samples.of_workload.back())) : std::nullopt;
+    return with_default ? median(samples.of_workload.back()) : 0;
   };
 
   const std::vector<std::size_t> able = finalists(seconds);
   if (able.empty()) return std::nullopt;
-  if (able.size() == 1 && !by_default) return AlgorithmChoice{able.front()};
-  for (std::size_t i = 0; i < algorithms; ++i) {
+  if (able.size() == 1 && !by_default) return FastestWay{able.front()};
+  for (std::size_t i = 0; i < ways; ++i) {
     if (std::ranges::find(able, i) == able.end()) seconds[i].clear();
   }
   if (able.size() > 1) meet(fastest_few(seconds, in_heats), heats, false);
   if (by_default) by_default();  // before it is sampled: its first launch loads the kernel
-  const std::optional<double> default_s =
-      meet(fastest_few(seconds, in_final), final_run, bool(by_default));
-  const std::size_t best = *fastest(seconds);
-  return AlgorithmChoice{best,
-                         default_s ? slower_than_default(median(seconds[best]), *default_s) : ""};
+  const double default_s = meet(fastest_few(seconds, in_final), final_run, bool(by_default));
+  const std::size_t best = fastest_few(seconds, 1).front();
+  return FastestWay{best, median(seconds[best]), default_s};
 }
 
-std::vector<std::size_t> finalists(std::span<const std::vector<double>> seconds_of_algorithm) {
+std::vector<std::size_t> finalists(std::span<const std::vector<double>> seconds_of_way) {
   constexpr double within = 1.5, launch_s = 3e-6;
   std::optional<double> least;
-  for (const std::vector<double>& seconds : seconds_of_algorithm) {
+  for (const std::vector<double>& seconds : seconds_of_way) {
     if (!seconds.empty())
       least = std::min(least.value_or(seconds.front()), *std::ranges::min_element(seconds));
   }
   std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < seconds_of_algorithm.size(); ++i) {
-    const std::vector<double>& seconds = seconds_of_algorithm[i];
+  for (std::size_t i = 0; i < seconds_of_way.size(); ++i) {
+    const std::vector<double>& seconds = seconds_of_way[i];
     if (!seconds.empty() && *std::ranges::min_element(seconds) <= within * *least + launch_s)
       found.push_back(i);
   }
   return found;
 }
 
-std::vector<std::size_t> fastest_few(std::span<const std::vector<double>> seconds_of_algorithm,
+std::vector<std::size_t> fastest_few(std::span<const std::vector<double>> seconds_of_way,
                                      std::size_t most) {
   std::vector<std::pair<double, std::size_t>> by_time;
-  for (std::size_t i = 0; i < seconds_of_algorithm.size(); ++i) {
-    if (!seconds_of_algorithm[i].empty()) by_time.emplace_back(median(seconds_of_algorithm[i]), i);
+  for (std::size_t i = 0; i < seconds_of_way.size(); ++i) {
+    if (!seconds_of_way[i].empty()) by_time.emplace_back(median(seconds_of_way[i]), i);
   }
   std::ranges::sort(by_time);
   if (by_time.size() > most) by_time.resize(most);
@@ -128,22 +126,9 @@ std::vector<std::size_t> fastest_few(std::span<const std::vector<double>> second
 
 std::string slower_than_default(double chosen_s, double default_s) {
   constexpr double surely = 1.02;
-  if (!(chosen_s > surely * default_s)) return "";
+  if (default_s == 0 || !(chosen_s > surely * default_s)) return "";
   return fmt::format("; when it was chosen it took {:.1f} % longer than the library's default",
                      100 * (chosen_s / default_s - 1));
-}
-
-std::optional<std::size_t> fastest(std::span<const std::vector<double>> seconds_of_algorithm) {
-  std::optional<std::size_t> best;
-  double least = 0;
-  for (std::size_t i = 0; i < seconds_of_algorithm.size(); ++i) {
-    if (seconds_of_algorithm[i].empty()) continue;
-    const double seconds = median(seconds_of_algorithm[i]);
-    if (best && seconds >= least) continue;
-    best = i;
-    least = seconds;
-  }
-  return best;
 }
 
 }  // namespace fathom::gemm
