@@ -1,12 +1,8 @@
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <limits>
 #include <numbers>
-#include <utility>
 
 #include "gemm/bench/problem.h"
 #include "gemm/bench/tolerance.h"
+#include "tests/testing.h"
 
 using namespace fathom::gemm;
 
@@ -98,9 +94,9 @@ TEST_CASE("a product says what it is", "[gemm]") {
 TEST_CASE("a tolerance grows with the root of k and is far below what one wrong step costs",
           "[gemm]") {
   const auto at = [](Class of, std::int64_t k) { return tolerance(make_problem(of, 64, 64, k)); };
-  CHECK(at(Class::fp32, 4096).per_magnitude == Catch::Approx((8 * 64 + 4) * 0x1p-24));
+  CHECK(at(Class::fp32, 4096).per_magnitude == Approx((8 * 64 + 4) * 0x1p-24));
   CHECK(at(Class::fp32, 16384).per_magnitude / at(Class::fp32, 4096).per_magnitude ==
-        Catch::Approx(2).epsilon(0.01));
+        Approx(2).epsilon(0.01));
   CHECK(at(Class::fp32, 0).per_magnitude > 0);  // beta C still rounds
   // Leaving out one of k steps changes a random product by 1 / sqrt(k) of its norm.
   const auto one_step = [](std::int64_t k) { return 1 / std::sqrt(static_cast<double>(k)); };

@@ -1,23 +1,14 @@
 // `fathom recording add`: what becomes a recording, what is refused, and what it no longer says.
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <filesystem>
-#include <string>
-
 #include "report_folder.h"
 #include "results/document_io.h"
-#include "results/error.h"
 #include "sample_document.h"
+#include "tests/testing.h"
 #include "tools/card_recordings.h"
 #include "tools/commands.h"
 
 namespace fathom {
 namespace {
-
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 
 /// A suite of which no recording came along, so that nothing is missing.
 Document quick_run() {
@@ -54,7 +45,7 @@ TEST_CASE("Cards of one model are recorded beside each other, each with its page
   CHECK(to.add(card) == ExitCode::ok);
   CHECK(read_document(to.root() / "h200/quick/result.json") == card);
   CHECK(std::filesystem::exists(to.root() / "h200/quick/report/README.md"));
-  CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(ContainsSubstring("already")));
+  CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(contains("already")));
 
   for (const char first : {'a', 'b', 'c'}) {
     card.fingerprint.gpu_uuid_hash[0] = first;
@@ -97,7 +88,7 @@ TEST_CASE("A recording tells no paths and no addresses", "[recording]") {
   CHECK(recorded.warnings[1] == card.warnings[1]);
   CHECK(recorded.probes[0].method == "((withheld))");
   CHECK(recorded.entries == card.entries);
-  CHECK_THAT(file_text(file), !ContainsSubstring("alice"));
+  CHECK_THAT(file_text(file), !contains("alice"));
 }
 
 TEST_CASE("What is no whole measurement is refused", "[recording]") {
@@ -140,7 +131,7 @@ TEST_CASE("What is no whole measurement is refused", "[recording]") {
     card.suite = "default";
     why = "run the whole suite";
   }
-  CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(ContainsSubstring(why)));
+  CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(contains(why)));
   CHECK(std::filesystem::is_empty(to.root()));
 }
 
@@ -148,7 +139,7 @@ TEST_CASE("A folder of recordings that is not there is named", "[recording]") {
   const ReportFolder folder;
   write_document(quick_run(), folder.path() / "r.json");
   CHECK_THROWS_MATCHES(recording_add_command({folder.path() / "r.json", folder.path() / "none"}),
-                       Error, MessageMatches(ContainsSubstring("--recordings")));
+                       Error, MessageMatches(contains("--recordings")));
 }
 
 }  // namespace
