@@ -92,47 +92,23 @@ TEST_CASE("A recording tells no paths and no addresses", "[recording]") {
 }
 
 TEST_CASE("What is no whole measurement is refused", "[recording]") {
-  const Recordings to;
-  Document card = quick_run();
-  std::string why;
-  SECTION("a replay") {
-    card.source = Source::replay;
-    why = "replay";
-  }
-  SECTION("an unknown suite") {
-    card.suite = "../..";
-    why = "suite `../..`";
-  }
-  SECTION("no entries") {
-    card.entries.clear();
-    why = "no entries";
-  }
-  SECTION("a GPU without a name") {
-    card.fingerprint.gpu_name.clear();
-    why = "which GPU";
-  }
-  SECTION("a GPU without an identity") {
-    card.fingerprint.gpu_uuid_hash.clear();
-    why = "which GPU";
-  }
-  SECTION("a probe that crashed") {
-    card.probes[0].status = ProbeStatus::crashed;
-    why = "copy is not complete";
-  }
-  SECTION("a wrong output") {
-    card.entries[0].verdict.status = VerdictStatus::wrong_output;
-    why = "failed its check (wrong output)";
-  }
-  SECTION("another process") {
-    card.entries[0].telemetry.other_processes = 1;
-    why = "another process";
-  }
-  SECTION("a part of a suite") {
-    card.suite = "default";
-    why = "run the whole suite";
-  }
-  CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(contains(why)));
-  CHECK(std::filesystem::is_empty(to.root()));
+  const auto refused = [](const char* why, auto change) {
+    const Recordings to;
+    Document card = quick_run();
+    change(card);
+    CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(contains(why)));
+    CHECK(std::filesystem::is_empty(to.root()));
+  };
+  refused("replay", [](Document& d) { d.source = Source::replay; });
+  refused("suite `../..`", [](Document& d) { d.suite = "../.."; });
+  refused("no entries", [](Document& d) { d.entries.clear(); });
+  refused("which GPU", [](Document& d) { d.fingerprint.gpu_name.clear(); });
+  refused("which GPU", [](Document& d) { d.fingerprint.gpu_uuid_hash.clear(); });
+  refused("copy is not complete", [](Document& d) { d.probes[0].status = ProbeStatus::crashed; });
+  refused("failed its check (wrong output)",
+          [](Document& d) { d.entries[0].verdict.status = VerdictStatus::wrong_output; });
+  refused("another process", [](Document& d) { d.entries[0].telemetry.other_processes = 1; });
+  refused("run the whole suite", [](Document& d) { d.suite = "default"; });  // a part of it
 }
 
 TEST_CASE("A folder of recordings that is not there is named", "[recording]") {
