@@ -1,19 +1,7 @@
-#include <fmt/format.h>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <optional>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "gemm/bench/conclude.h"
 #include "results/document_io.h"
 #include "results/query.h"
+#include "tests/testing.h"
 
 // docs/gemm/reached.md and docs/figures.md against the recording, cell by cell: what was reached,
 // where that is as much as was asked, and of all that was missed what the recording's counters and

@@ -1,21 +1,9 @@
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <numeric>
 #include <regex>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "reports/card_check.h"
 #include "reports/report.h"
 #include "results/document_io.h"
+#include "tests/testing.h"
 
 // A figure that the README quotes must stand in a report of the recordings that it names.
 
@@ -47,7 +35,7 @@ int check_figures(const std::string& part, const std::string& report) {
   for (auto it = std::sregex_iterator(part.begin(), part.end(), figure);
        it != std::sregex_iterator(); ++it) {
     CAPTURE(it->str());
-    CHECK(report.find(it->str()) != std::string::npos);
+    CHECK_THAT(report, contains(it->str()));
     ++found;
   }
   return found;
@@ -142,15 +130,14 @@ TEST_CASE("Pages of recordings have at most ten screens, and no table that is cu
 
 TEST_CASE("The gate's page and the README lead to the ready workflows", "[golden]") {
   for (const char* file : {"gate/github.yaml", "gate/gitlab.yaml"}) {
-    CHECK(text_of(root / "docs/gate.md").find("(" + std::string(file) + ")") != std::string::npos);
-    CHECK(text_of(root / "README.md").find("(docs/" + std::string(file) + ")") !=
-          std::string::npos);
+    CHECK_THAT(text_of(root / "docs/gate.md"), contains("(" + std::string(file) + ")"));
+    CHECK_THAT(text_of(root / "README.md"), contains("(docs/" + std::string(file) + ")"));
   }
   // The action's own words for a workflow.
   for (const char* page : {"docs/gate.md", "docs/gate/github.yaml"})
     for (const char* line :
          {"- uses: OWNER/NAME@v1.2.3", "repository: OWNER/NAME", "version: v1.2.3"})
-      CHECK(text_of(root / page).find(line) != std::string::npos);
+      CHECK_THAT(text_of(root / page), contains(line));
 }
 
 TEST_CASE("figures of the README stand in the reports of the GPU that heads their column",
@@ -227,7 +214,7 @@ TEST_CASE("docs/ladder.md: each lesson's figures and code are its own", "[golden
     const std::regex throughput("\\| [0-9.]+ \\| ([0-9.]+(?: ~)?) \\|");
     std::smatch found;
     REQUIRE(std::regex_search(rows, found, throughput));
-    CHECK(ladder.find("<br>" + found[1].str() + "]") != std::string::npos);
+    CHECK_THAT(ladder, contains("<br>" + found[1].str() + "]"));
     const std::regex names_parent("\\.parent = \"([a-z0-9_/]+)\"");
     if (std::regex_search(source, found, names_parent)) parent = lesson_of(found[1]);
     for (const auto& [text, file] : {std::pair{&added, &source}, {&removed, &parent}}) {
@@ -274,7 +261,7 @@ TEST_CASE("The README has at most four screens and shows a real summary", "[gold
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line == "  ...") continue;
     CAPTURE(line);
-    CHECK(summary.find(line) != std::string::npos);
+    CHECK_THAT(summary, contains(line));
     ++found;
   }
   CHECK(found > 10);

@@ -1,24 +1,20 @@
 // What people read, byte for byte as it was last looked at. After a change that is meant:
 //   FATHOM_UPDATE_GOLDEN=1 <build>/bin/golden_tests
-// writes the files of this folder anew; then look at what `git diff` says of them.
-
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <string>
+// writes the files of this folder, and the recorded ladder's pages, anew; then look at what `git
+// diff` says of them.
 
 #include "reports/report.h"
+#include "results/document_io.h"
+#include "tests/testing.h"
 #include "tests/unit/report_folder.h"
 #include "tests/unit/sample_document.h"
-#include "tests/unit/sample_ladder.h"
 
 namespace fathom {
 namespace {
 
-void compare(const std::string& name, const std::string& text) {
-  const auto path = std::filesystem::path(FATHOM_GOLDEN_FOLDER) / name;
+const std::filesystem::path golden = FATHOM_GOLDEN_FOLDER;
+
+void compare(const std::filesystem::path& path, const std::string& text) {
   if (std::getenv("FATHOM_UPDATE_GOLDEN")) {
     std::ofstream(path, std::ios::binary) << text;
     SUCCEED("written anew");
@@ -38,35 +34,37 @@ void compare(const std::string& name, const std::string& text) {
     return all.substr(start, all.find('\n', place) - start);
   };
   const auto place = static_cast<std::size_t>(at.first - text.begin());
-  INFO(name << ": is       " << line_at(text, place));
-  INFO(name << ": expected " << line_at(expected, place));
+  INFO(path.string() << ": is       " << line_at(text, place));
+  INFO(path.string() << ": expected " << line_at(expected, place));
   FAIL("differs; if that is meant, run with FATHOM_UPDATE_GOLDEN=1 and look at the difference");
 }
 
 TEST_CASE("The sample document's report", "[golden]") {
-  compare("sample_report.md", page_of(sample::document()));
+  compare(golden / "sample_report.md", page_of(sample::document()));
 }
 
 TEST_CASE("A replay's report", "[golden]") {
-  compare("replay_report.md", page_of(sample::replay()));
+  compare(golden / "replay_report.md", page_of(sample::replay()));
 }
 
 TEST_CASE("The sample document's atlas", "[golden]") {
   const ReportFolder folder;
-  compare("sample_atlas.md", file_text(write_report(sample::document(), folder.path()).atlas));
+  compare(golden / "sample_atlas.md",
+          file_text(write_report(sample::document(), folder.path()).atlas));
 }
 
-TEST_CASE("The sample ladder's page", "[golden]") {
+TEST_CASE("The recorded ladder's pages", "[golden]") {
+  const auto recorded = std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/gemm";
   const ReportFolder folder;
-  const ReportPaths paths = write_report(sample::ladder_document(), folder.path());
-  REQUIRE(paths.pages.size() == 2);
-  CHECK(paths.pages.front().filename() == "ladder-fp32.md");
-  compare("sample_ladder.md", file_text(paths.pages.front()));
+  const auto pages =
+      write_report(read_document(recorded / "result.json"), folder.path(), "result.json").pages;
+  CHECK(pages.size() == 8);
+  for (const auto& page : pages) compare(recorded / "report" / page.filename(), file_text(page));
 }
 
 TEST_CASE("The terminal's summary", "[golden]") {
-  compare("sample_summary.txt", terminal_summary(sample::document(), false));
-  compare("replay_summary_in_colour.txt", terminal_summary(sample::replay(), true));
+  compare(golden / "sample_summary.txt", terminal_summary(sample::document(), false));
+  compare(golden / "replay_summary_in_colour.txt", terminal_summary(sample::replay(), true));
 }
 
 }  // namespace

@@ -1,20 +1,12 @@
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <set>
-#include <stdexcept>
-
 #include "probes/atomics/patterns.h"
 #include "probes/claims.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
-#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
+using planted::check_values;
 using planted::fact;
 using namespace fathom::atomics;
-using Catch::Matchers::WithinRel;
 
 namespace {
 
@@ -65,19 +57,18 @@ TEST_CASE("each sweep of atomics becomes its own facts", "[probes]") {
   CHECK(fact(findings, "l2.atomic_add_throughput").value == 2000);
   CHECK(fact(findings, "l2.atomic_add_throughput").unit == "ops/clk");
   CHECK(fact(findings, "l2.atomic_add_throughput").bound->value == 20'000);
-  CHECK(fact(findings, "l2.atomic_add_sys_throughput").value == 1900);
-  CHECK(fact(findings, "l2.reduction_add_f32_throughput").value == 2100);
-  CHECK(fact(findings, "shared.atomic_add_throughput").value == 30);
+  check_values(findings, {{"l2.atomic_add_sys_throughput", 1900},
+                          {"l2.reduction_add_f32_throughput", 2100},
+                          {"shared.atomic_add_throughput", 30}});
   CHECK(fact(findings, "shared.atomic_add_throughput").unit == "ops/clk/SM");
-  CHECK(fact(findings, "l2.atomic_same_address_throughput").value == 1.5);
-  CHECK(fact(findings, "shared.atomic_same_address_throughput").value == 2.5);
-  CHECK(fact(findings, "l2.reduction_f64_same_address_throughput").value == 0.5);
-  CHECK(fact(findings, "l2.atomic_cas_same_address_throughput").value == 0.7);
-  CHECK(fact(findings, "l2.atomic_line_a_lane_throughput").value == 150);
+  check_values(findings, {{"l2.atomic_same_address_throughput", 1.5},
+                          {"shared.atomic_same_address_throughput", 2.5},
+                          {"l2.reduction_f64_same_address_throughput", 0.5},
+                          {"l2.atomic_cas_same_address_throughput", 0.7},
+                          {"l2.atomic_line_a_lane_throughput", 150}});
   // The largest set, wherever it stands.
   CHECK(fact(findings, "dram.atomic_sector_a_lane_throughput").value == 40);
-  CHECK(findings.answer.find("2000 atomic additions") != std::string::npos);
-  CHECK(findings.answer.find("1.5 on one address") != std::string::npos);
+  CHECK_THAT(findings.answer, contains("2000 atomic additions") && contains("1.5 on one address"));
   CHECK(findings.views.size() == 5);
 }
 
@@ -110,9 +101,8 @@ TEST_CASE("a fact about atomics without a value says why", "[probes]") {
   entries[0].verdict.reasons = {"3 of 64 words hold another result"};
   const Findings findings = concluded(entries);
   CHECK(fact(findings, "l2.atomic_add_throughput").reason == "3 of 64 words hold another result");
-  CHECK(fact(findings, "l2.atomic_exch_b128_throughput").reason.find("9.0") != std::string::npos);
-  CHECK(fact(findings, "dsmem.atomic_add_throughput").reason.find("9.0") != std::string::npos);
-  CHECK(fact(findings, "l2.atomic_add_u64_throughput").reason.find("left out") !=
-        std::string::npos);
+  CHECK_THAT(fact(findings, "l2.atomic_exch_b128_throughput").reason, contains("9.0"));
+  CHECK_THAT(fact(findings, "dsmem.atomic_add_throughput").reason, contains("9.0"));
+  CHECK_THAT(fact(findings, "l2.atomic_add_u64_throughput").reason, contains("left out"));
   CHECK(findings.answer.empty());
 }

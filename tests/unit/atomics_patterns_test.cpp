@@ -1,12 +1,9 @@
 // The host's reckoning of what atomics leave behind, against a plain simulation of every thread.
 
 #include <bit>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <set>
-#include <vector>
 
 #include "probes/atomics/patterns.h"
+#include "tests/testing.h"
 
 using namespace fathom::atomics;
 

@@ -1,7 +1,6 @@
-#include <catch2/catch_test_macros.hpp>
-
-#include "probes/claims.h"
 #include "probes/bank_conflicts/patterns.h"
+#include "probes/claims.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;

@@ -1,11 +1,9 @@
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <cstdint>
-
 #include "probes/claims.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
+using enum ClaimVerdict;
 
 namespace {
 
@@ -15,8 +13,8 @@ Claim claim_of(const std::vector<Entry>& entries, const char* id) {
   return planted::claim(copy_bandwidth::conclude(entries).claims, id);
 }
 
-ClaimVerdict verdict_of(const std::vector<Entry>& entries, const char* id) {
-  return claim_of(entries, id).verdict;
+void check_verdicts(const char* id, const std::vector<planted::VerdictOf>& rows) {
+  planted::check_verdicts(copy_bandwidth::conclude, id, rows);
 }
 
 Entry width(I bytes, I block, double bandwidth, double sectors = 0, double requests = 0) {
@@ -84,38 +82,30 @@ TEST_CASE("without entries nothing is answered", "[probes][copy_bandwidth]") {
   const Findings findings = copy_bandwidth::conclude({});
   CHECK(findings.answer.empty());
   CHECK(findings.claims.size() == 11);
-  for (const Claim& claim : findings.claims) CHECK(claim.verdict == ClaimVerdict::not_measured);
+  for (const Claim& claim : findings.claims) CHECK(claim.verdict == not_measured);
 }
 
 TEST_CASE("V1 to V4 compare widths", "[probes][copy_bandwidth]") {
-  CHECK(verdict_of(wide(921, 923, 921, 920), "V1") == ClaimVerdict::confirmed);
-  CHECK(verdict_of(wide(2292, 3519, 4136, 3986), "V1") == ClaimVerdict::refuted);
-  CHECK(verdict_of({width(4, 1024, 1)}, "V1") == ClaimVerdict::not_measured);
-
   const auto even = wide(921, 923, 921, 920);
-  CHECK(verdict_of(with(even, {width(2, 1024, 806)}), "V2") == ClaimVerdict::confirmed);
-  CHECK(verdict_of(with(even, {width(2, 1024, 915)}), "V2") == ClaimVerdict::refuted);
-  CHECK(verdict_of(even, "V2") == ClaimVerdict::not_measured);
-
-  CHECK(verdict_of(with(even, {narrow(1024, 806, 37), narrow(256, 917, 80)}), "V3") ==
-        ClaimVerdict::confirmed);
-  CHECK(verdict_of(with(even, {narrow(1024, 806, 37), narrow(256, 850, 80)}), "V3") ==
-        ClaimVerdict::refuted);
-  // More than one block of 1024 fits: 256 threads allow no more warps.
-  CHECK(verdict_of(with(even, {narrow(1024, 806, 69), narrow(256, 917, 80)}), "V3") ==
-        ClaimVerdict::does_not_apply);
-  CHECK(verdict_of(with(even, {width(2, 1024, 806), width(2, 256, 917)}), "V3") ==
-        ClaimVerdict::not_measured);
-
-  CHECK(verdict_of(with(even, {width(2, 1024, 806), looped(4, 850), looped(16, 910)}), "V4") ==
-        ClaimVerdict::confirmed);
-  CHECK(verdict_of(with(even, {width(2, 1024, 806), looped(4, 850)}), "V4") ==
-        ClaimVerdict::refuted);
+  const auto and_even = [&](const std::vector<Entry>& more) { return with(even, more); };
+  check_verdicts("V1", {{confirmed, even},
+                        {refuted, wide(2292, 3519, 4136, 3986)},
+                        {not_measured, {width(4, 1024, 1)}}});
+  check_verdicts("V2", {{confirmed, and_even({width(2, 1024, 806)})},
+                        {refuted, and_even({width(2, 1024, 915)})},
+                        {not_measured, even}});
+  check_verdicts("V3", {{confirmed, and_even({narrow(1024, 806, 37), narrow(256, 917, 80)})},
+                        {refuted, and_even({narrow(1024, 806, 37), narrow(256, 850, 80)})},
+                        // More than one block of 1024 fits: 256 threads allow no more warps.
+                        {does_not_apply, and_even({narrow(1024, 806, 69), narrow(256, 917, 80)})},
+                        {not_measured, and_even({width(2, 1024, 806), width(2, 256, 917)})}});
   // Loads before the stores are another kernel: shown, and decide nothing.
-  const Claim batched =
-      claim_of(with(even, {width(2, 1024, 806), looped(16, 910, "unroll")}), "V4");
-  CHECK(batched.verdict == ClaimVerdict::not_measured);
-  CHECK(batched.figure.find("with 16 elements") != std::string::npos);
+  const auto batched = and_even({width(2, 1024, 806), looped(16, 910, "unroll")});
+  check_verdicts("V4",
+                 {{confirmed, and_even({width(2, 1024, 806), looped(4, 850), looped(16, 910)})},
+                  {refuted, and_even({width(2, 1024, 806), looped(4, 850)})},
+                  {not_measured, batched}});
+  CHECK_THAT(claim_of(batched, "V4").figure, contains("with 16 elements"));
 }
 
 TEST_CASE("V5 to V7 are answered by counters alone", "[probes][copy_bandwidth]") {
@@ -132,30 +122,25 @@ TEST_CASE("V5 to V7 are answered by counters alone", "[probes][copy_bandwidth]")
     planted::add_counter(e, "global_load_requests", gib_sectors / 2, gib_sectors / 2);
     return e;
   };
-  for (const char* id : {"V5", "V6", "V7"}) {
-    CAPTURE(id);
-    CHECK(verdict_of(with(sectors(gib_sectors, 2 * gib_sectors), {batch(0.8)}), id) ==
-          ClaimVerdict::confirmed);
-    CHECK(verdict_of(wide(1, 1, 1, 1), id) == ClaimVerdict::not_measured);
-  }
-  // Faster with four times the requests of 8 bytes a thread: not "only" by fewer.
-  CHECK(verdict_of(with(sectors(gib_sectors, 2 * gib_sectors), {batch(1.2)}), "V7") ==
-        ClaimVerdict::refuted);
-  // A batch whose requests nobody counted is no evidence for "only".
-  CHECK(verdict_of(with(sectors(gib_sectors, 2 * gib_sectors), {looped(16, 1.2, "unroll")}),
-                   "V7") == ClaimVerdict::not_measured);
-  CHECK(verdict_of(sectors(gib_sectors + 1, 2 * gib_sectors), "V5") == ClaimVerdict::refuted);
-  CHECK(verdict_of(sectors(gib_sectors, gib_sectors), "V6") == ClaimVerdict::refuted);
+  const auto usual = sectors(gib_sectors, 2 * gib_sectors);
+  for (const char* id : {"V5", "V6", "V7"})
+    check_verdicts(id, {{confirmed, with(usual, {batch(0.8)})}, {not_measured, wide(1, 1, 1, 1)}});
+  // Faster with four times the requests of 8 bytes a thread: not "only" by fewer. A batch whose
+  // requests nobody counted is no evidence for "only".
+  check_verdicts("V7", {{refuted, with(usual, {batch(1.2)})},
+                        {not_measured, with(usual, {looped(16, 1.2, "unroll")})}});
+  check_verdicts("V5", {{refuted, sectors(gib_sectors + 1, 2 * gib_sectors)}});
+  check_verdicts("V6", {{refuted, sectors(gib_sectors, gib_sectors)}});
 
-  Entry refused = width(2, 1024, 1);
+  Entry uncounted = width(2, 1024, 1);
   Counter counter;
   counter.role = "global_load_sectors";
   counter.reason = "the driver reserves counters for administrators";
-  refused.counters.push_back(counter);
+  uncounted.counters.push_back(counter);
   const Claim claim =
-      claim_of({refused, width(4, 1024, 1), width(8, 1024, 1), width(16, 1024, 1)}, "V5");
-  CHECK(claim.verdict == ClaimVerdict::not_measured);
-  CHECK(claim.figure.find(counter.reason) != std::string::npos);
+      claim_of({uncounted, width(4, 1024, 1), width(8, 1024, 1), width(16, 1024, 1)}, "V5");
+  CHECK(claim.verdict == not_measured);
+  CHECK_THAT(claim.figure, contains(counter.reason));
 }
 
 TEST_CASE("V8 needs samples at the load and the store", "[probes][copy_bandwidth]") {
@@ -168,14 +153,14 @@ TEST_CASE("V8 needs samples at the load and the store", "[probes][copy_bandwidth
     planted::add_counter(wide, "stall_share_store", wide_store, wide_store);
     return std::vector<Entry>{e, wide};
   };
-  // As much with 16 bytes: the stall is no matter of the width.
-  CHECK(verdict_of(sampled(10, 80, 80), "V8") == ClaimVerdict::refuted);
-  CHECK(verdict_of({sampled(10, 80).front()}, "V8") == ClaimVerdict::not_measured);
-  CHECK(verdict_of(sampled(10, 80), "V8") == ClaimVerdict::confirmed);
-  CHECK(verdict_of(sampled(80, 10), "V8") == ClaimVerdict::refuted);
-  CHECK(verdict_of(sampled(0, 0), "V8") == ClaimVerdict::not_measured);
-  CHECK(verdict_of({width(2, 1024, 1)}, "V8") == ClaimVerdict::not_measured);
-  CHECK(claim_of(sampled(10, 80), "V8").figure.find("brings in 40.0 %") != std::string::npos);
+  check_verdicts("V8", {{confirmed, sampled(10, 80)},
+                        // As much with 16 bytes: the stall is no matter of the width.
+                        {refuted, sampled(10, 80, 80)},
+                        {refuted, sampled(80, 10)},
+                        {not_measured, {sampled(10, 80).front()}},
+                        {not_measured, sampled(0, 0)},
+                        {not_measured, {width(2, 1024, 1)}}});
+  CHECK_THAT(claim_of(sampled(10, 80), "V8").figure, contains("brings in 40.0 %"));
 }
 
 TEST_CASE("V9 needs sectors that follow alignment and stride, and the stride's cost",
@@ -189,28 +174,24 @@ TEST_CASE("V9 needs sectors that follow alignment and stride, and the stride's c
   };
   std::vector<Entry> not_run = places(5, 30);
   not_run.pop_back();
-  CHECK(verdict_of(not_run, "V9") == ClaimVerdict::not_measured);
-  CHECK(verdict_of(places(5, 30), "V9") == ClaimVerdict::confirmed);
-  CHECK(verdict_of(places(4, 30), "V9") == ClaimVerdict::refuted);
-  CHECK(verdict_of(places(5, 100), "V9") == ClaimVerdict::refuted);
-  CHECK(verdict_of({place("offset", 0, 100, 4)}, "V9") == ClaimVerdict::not_measured);
+  check_verdicts("V9", {{not_measured, not_run},
+                        {confirmed, places(5, 30)},
+                        {refuted, places(4, 30)},
+                        {refuted, places(5, 100)},
+                        {not_measured, {place("offset", 0, 100, 4)}}});
 }
 
 TEST_CASE("V10 and V11 compare bandwidths", "[probes][copy_bandwidth]") {
-  CHECK(verdict_of({tail(0, 100), tail(-1, 99.5), tail(1, 99.8)}, "V10") ==
-        ClaimVerdict::confirmed);
-  CHECK(verdict_of({tail(0, 100), tail(-1, 94), tail(1, 100)}, "V10") == ClaimVerdict::refuted);
-  CHECK(verdict_of({tail(0, 100), tail(1, 100)}, "V10") == ClaimVerdict::not_measured);
-  const Claim of_nan = claim_of({tail(0, NAN), tail(-1, 94), tail(1, 100)}, "V10");
-  CHECK(of_nan.verdict == ClaimVerdict::not_measured);
-  CHECK(of_nan.figure.find("0 % lost") == std::string::npos);
-
-  CHECK(verdict_of({rows("along", 110, 8), rows("across", 15, 8)}, "V11") ==
-        ClaimVerdict::confirmed);
-  CHECK(verdict_of({rows("along", 110, 8), rows("across", 100, 8)}, "V11") ==
-        ClaimVerdict::refuted);
-  CHECK(verdict_of({rows("along", 110, 8), rows("across", 15, 9)}, "V11") == ClaimVerdict::refuted);
-  CHECK(verdict_of({rows("along", 110, 8)}, "V11") == ClaimVerdict::not_measured);
+  const std::vector of_nan{tail(0, NAN), tail(-1, 94), tail(1, 100)};
+  check_verdicts("V10", {{confirmed, {tail(0, 100), tail(-1, 99.5), tail(1, 99.8)}},
+                         {refuted, {tail(0, 100), tail(-1, 94), tail(1, 100)}},
+                         {not_measured, {tail(0, 100), tail(1, 100)}},
+                         {not_measured, of_nan}});
+  CHECK_THAT(claim_of(of_nan, "V10").figure, !contains("0 % lost"));
+  check_verdicts("V11", {{confirmed, {rows("along", 110, 8), rows("across", 15, 8)}},
+                         {refuted, {rows("along", 110, 8), rows("across", 100, 8)}},
+                         {refuted, {rows("along", 110, 8), rows("across", 15, 9)}},
+                         {not_measured, {rows("along", 110, 8)}}});
 }
 
 TEST_CASE("the answer is the largest size's best copy against the faster library",
@@ -224,14 +205,8 @@ TEST_CASE("the answer is the largest size's best copy against the faster library
                               {"load hint", "L2::evict_last"}},
                              bandwidth);
     e.bound = Bound{5e12, ""};
-    Opponent slower, faster;
-    slower.name = "slow library";
-    slower.value = 3.9e12;
-    slower.ratio = 1.1;
-    faster.name = "fast library";
-    faster.value = 4.2e12;
-    faster.ratio = 1.02;
-    e.opponents = {slower, faster};
+    e.opponents = {planted::opponent("slow library", 3.9e12, 1.1),
+                   planted::opponent("fast library", 4.2e12, 1.02)};
     return e;
   };
   constexpr I gib = I{1} << 30;
@@ -241,10 +216,7 @@ TEST_CASE("the answer is the largest size's best copy against the faster library
                                                   best(4 * gib, 320, 4.4e12)})
           .answer;
   CAPTURE(answer);
-  CHECK(answer.find("4.4 TB/s") != std::string::npos);
-  CHECK(answer.find("4 GiB") != std::string::npos);
-  CHECK(answer.find("88 %") != std::string::npos);
-  CHECK(answer.find("1.020 x") != std::string::npos);
-  CHECK(answer.find("fast library") != std::string::npos);
-  CHECK(answer.find("320 threads") != std::string::npos);
+  CHECK_THAT(answer, contains("4.4 TB/s") && contains("4 GiB") && contains("88 %") &&
+                         contains("1.020 x") && contains("fast library") &&
+                         contains("320 threads"));
 }

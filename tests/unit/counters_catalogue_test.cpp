@@ -1,14 +1,8 @@
 // The whole metric catalogue against CUPTI's host API, which needs no GPU.
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <set>
-#include <string>
-#include <vector>
-
 #include "harness/counters/catalogue.h"
 #include "harness/counters/metric_host.h"
-#include "results/error.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 

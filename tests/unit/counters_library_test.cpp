@@ -1,16 +1,11 @@
 // Finding CUPTI, and what its errors mean to a user.
 
 #include <cupti_result.h>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cstdlib>
-#include <set>
-#include <string>
 
 #include "harness/counters/counter_problem.h"
 #include "harness/counters/counters_active.h"
 #include "harness/counters/cupti_library.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 
@@ -22,25 +17,17 @@ TEST_CASE("the toolkit's CUPTI is found", "[counters]") {
 }
 
 TEST_CASE("without a CUPTI the error says what to do and what was tried", "[counters]") {
-  try {
-    load_cupti({"/nonexistent/libcupti.so.99"});
-    FAIL("it was loaded");
-  } catch (const CounterError& error) {
-    CHECK(error.problem() == CounterProblem::no_library);
-    CHECK(error.code() == ExitCode::counters_unavailable);
-    CHECK(std::string(error.what()).find("FATHOM_CUPTI_DIR") != std::string::npos);
-    CHECK(std::string(error.what()).find("/nonexistent/libcupti.so.99") != std::string::npos);
-  }
-}
-
-TEST_CASE("a library that is not CUPTI is named with what it lacks", "[counters]") {
-  try {
-    load_cupti({"libm.so.6"});
-    FAIL("it was taken for CUPTI");
-  } catch (const CounterError& error) {
-    CHECK(error.problem() == CounterProblem::no_library);
-    CHECK(std::string(error.what()).find("libm.so.6 (has no cupti") != std::string::npos);
-  }
+  const auto refused = [](const char* library) {
+    const auto loading = [&] { load_cupti({library}); };
+    CHECK_THROWS_AS(loading(), CounterError);
+    const Refusal refused = refusal_of(loading);
+    CHECK(refused.code == ExitCode::counters_unavailable);
+    return refused.text;
+  };
+  CHECK_THAT(refused("/nonexistent/libcupti.so.99"),
+             contains("FATHOM_CUPTI_DIR") && contains("/nonexistent/libcupti.so.99"));
+  // Nor is any library one: what it lacks is named.
+  CHECK_THAT(refused("libm.so.6"), contains("libm.so.6 (has no cupti"));
 }
 
 TEST_CASE("FATHOM_CUPTI_DIR is the only place searched when it is set", "[counters]") {
@@ -91,7 +78,7 @@ TEST_CASE("every problem has a name, a sentence and an exit code of its kind", "
     CAPTURE(name(problem));
     CHECK(names.insert(name(problem)).second);
     CHECK(sentence(problem).ends_with("."));
-    CHECK(sentence(problem).find(':') != std::string::npos);
+    CHECK_THAT(sentence(problem), contains(":"));
     CHECK(exit_code(problem) != ExitCode::ok);
   }
   CHECK(sentence(CounterProblem::none).empty());
@@ -100,18 +87,13 @@ TEST_CASE("every problem has a name, a sentence and an exit code of its kind", "
   CHECK(exit_code(CounterProblem::mig) == ExitCode::partitioned_gpu);
   CHECK(exit_code(CounterProblem::vgpu) == ExitCode::partitioned_gpu);
   CHECK(exit_code(CounterProblem::driver_too_old) == ExitCode::driver_too_old);
-  CHECK(sentence(CounterProblem::not_permitted).find("NVreg_RestrictProfilingToAdminUsers=0") !=
-        std::string::npos);
+  CHECK_THAT(sentence(CounterProblem::not_permitted),
+             contains("NVreg_RestrictProfilingToAdminUsers=0"));
 }
 
 TEST_CASE("a failed call names itself and CUPTI's word for it", "[counters]") {
-  try {
-    check_cupti(CUPTI_ERROR_UNKNOWN, "cuptiSomething");
-    FAIL("no error");
-  } catch (const CounterError& error) {
-    const std::string text = error.what();
-    CHECK(text.find("cuptiSomething returned 999 (CUPTI_ERROR_UNKNOWN)") != std::string::npos);
-  }
+  CHECK_THAT(refusal_of([] { check_cupti(CUPTI_ERROR_UNKNOWN, "cuptiSomething"); }).text,
+             contains("cuptiSomething returned 999 (CUPTI_ERROR_UNKNOWN)"));
   CHECK_NOTHROW(check_cupti(CUPTI_SUCCESS, "cuptiSomething"));
 }
 

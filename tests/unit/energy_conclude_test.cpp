@@ -1,19 +1,12 @@
-#include <algorithm>
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <set>
-#include <stdexcept>
-
 #include "probes/claims.h"
 #include "probes/energy/loops.h"
 #include "probes/instructions/claims.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
-#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
 using planted::fact;
 using namespace fathom::energy;
-using Catch::Approx;
 
 namespace {
 
@@ -53,9 +46,7 @@ TEST_CASE("energies are stated less the active idle's, and gross", "[probes]") {
   CHECK(net.interval->high == Approx(72e-12));
   CHECK(net.repeats == 3);
   CHECK(net.evidence == std::vector<std::string>{"memory/dram"});
-  CHECK(net.method.find("sw_power_cap") != std::string::npos);
-  CHECK(net.method.find("1.4 GHz") != std::string::npos);
-  CHECK(net.method.find("30 pJ/B") != std::string::npos);
+  CHECK_THAT(net.method, contains("sw_power_cap") && contains("1.4 GHz") && contains("30 pJ/B"));
   CHECK(*fact(findings.facts, "dram.gross_energy_per_byte").value == Approx(100e-12));
   CHECK(*fact(findings.facts, "idle.power").value == 80);
   CHECK(*fact(findings.facts, "active_idle.power").value == 120);
@@ -63,15 +54,14 @@ TEST_CASE("energies are stated less the active idle's, and gross", "[probes]") {
   CHECK(*tensor.value == Approx(0.6e-12));
   CHECK(tensor.unit == "J/FLOP");
   CHECK(tensor.subject == "wgmma m64n256k16 fp16");
-  CHECK(findings.answer.find("70 pJ/B") != std::string::npos);
-  CHECK(findings.answer.find("80 W") != std::string::npos);
+  CHECK_THAT(findings.answer, contains("70 pJ/B") && contains("80 W"));
 }
 
 TEST_CASE("without the active idle only the gross energy is known", "[probes]") {
   const Findings findings = energy::conclude(planted_run());
   const Fact& net = fact(findings.facts, "l2.energy_per_byte");
   CHECK_FALSE(net.value);
-  CHECK(net.reason.find("active idle") != std::string::npos);
+  CHECK_THAT(net.reason, contains("active idle"));
   CHECK(*fact(findings.facts, "l2.gross_energy_per_byte").value == Approx(40e-12));
 }
 
@@ -81,15 +71,10 @@ TEST_CASE("every energy has a value or a reason, and an id of its own", "[probes
   entries[0].verdict.status = VerdictStatus::failed;
   entries[0].verdict.reasons = {"there is no counter"};
   for (const Findings& findings : {energy::conclude(entries), energy::conclude({})}) {
-    std::set<std::string> ids;
-    for (const Fact& fact : findings.facts) {
-      CAPTURE(fact.id);
-      CHECK(ids.insert(fact.id).second);
-      CHECK(fact.value.has_value() == fact.reason.empty());
-    }
-    CHECK(ids.contains("registers.energy_per_byte"));
-    CHECK(ids.contains("ffma.energy_per_flop"));
-    CHECK(ids.contains("imad.energy_per_operation"));
+    planted::check_facts(findings.facts);
+    for (const char* id :
+         {"registers.energy_per_byte", "ffma.energy_per_flop", "imad.energy_per_operation"})
+      CHECK_NOTHROW(fact(findings, id));
     CHECK(findings.views.front().overview);
   }
   CHECK(fact(energy::conclude(entries).facts, "idle.power").reason == "there is no counter");

@@ -1,20 +1,15 @@
 #include <stdlib.h>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "explain/command.h"
 #include "explain/page.h"
-#include "results/error.h"
+#include "tests/testing.h"
 #include "tests/unit/explain_trace.h"
-#include "tools/temporary_folder.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::explain;
-using Catch::Matchers::ContainsSubstring;
 using test::pattern;
 using test::TraceBytes;
 
@@ -39,19 +34,6 @@ TraceBytes two_kernels() {
   return trace;
 }
 
-struct Folder {
-  TemporaryFolder temporary{"The tests need a temporary folder."};
-  std::filesystem::path write(const std::string& name, const std::string& bytes) const {
-    const auto path = temporary.path() / name;
-    std::ofstream(path, std::ios::binary) << bytes;
-    return path;
-  }
-  std::string read(const std::string& name) const {
-    std::ifstream stream(temporary.path() / name);
-    return (std::ostringstream() << stream.rdbuf()).str();
-  }
-};
-
 std::optional<SourceLine> offset_as_line(const std::vector<char>& code, const std::string&,
                                          std::uint64_t offset) {
   if (std::string(code.begin(), code.end()) != "machine code") return {};
@@ -59,28 +41,24 @@ std::optional<SourceLine> offset_as_line(const std::vector<char>& code, const st
 }
 
 Explanation explanation_of(const std::string& bytes, const FindLine& find_line = offset_as_line) {
-  const Folder folder;
+  const TestFolder folder;
   return explain::explain({read_trace(folder.write("1.trace", bytes))}, find_line);
 }
 
 /// What `fathom explain -- sh -c SCRIPT` ends with; $TRACE is where the recording would be.
-struct Run : Folder {
+struct Run : TestFolder {
   Tools tools{write("libinjection.so", ""), "/opt/libsanitizer.so", offset_as_line};
   ExplainArguments arguments;
   Run() {
     arguments.format = "json";
-    arguments.out = temporary.path() / "out";
+    arguments.out = *this / "out";
   }
   int operator()(const std::string& script) {
     arguments.program = {"sh", "-c", "TRACE=$FATHOM_EXPLAIN_FOLDER/1.trace; " + script};
     return to_int(explain::explain_command(arguments, tools));
   }
-  std::pair<int, std::string> failing(const std::string& script) {
-    try {
-      return {(*this)(script), ""};
-    } catch (const Error& error) {
-      return {to_int(error.code()), error.what()};
-    }
+  Refusal failing(const std::string& script) {
+    return refusal_of([&] { (*this)(script); });
   }
 };
 
@@ -109,7 +87,7 @@ TEST_CASE("Costs and faults of a recording are summed by source line", "[explain
   CHECK(g.lines[0].saved() == 3100);
   REQUIRE(g.lines[1].faults.size() == 1);
   CHECK(g.lines[1].faults[0].rule == Rule::partial_warp);
-  CHECK_THAT(g.lines[1].faults[0].fix, ContainsSubstring("blocks of 48 threads"));
+  CHECK_THAT(g.lines[1].faults[0].fix, contains("blocks of 48 threads"));
   CHECK(g.lines[1].saved() == 50);
 }
 
@@ -117,15 +95,15 @@ TEST_CASE("The pages of a recording say what was sampled, the line and the fix",
   const Explanation all = explanation_of(two_kernels().bytes);
   const RunFacts run{"./app -n 3", 1.5, "exit status 0"};
   const std::string text = page_of(all, run, Format::text);
-  CHECK_THAT(text, ContainsSubstring("./app -n 3 ran 1.5 s and ended with exit status 0; recording "
-                                     "took 4 ms of that."));
-  CHECK_THAT(text, ContainsSubstring("1 of 3 launches, 5 of their 10 blocks of 64 threads"));
-  CHECK_THAT(text, ContainsSubstring("app.cu:32  shared load of 4 B: 100 by 32.0 lanes; 3,200 "
-                                     "wavefronts, at least 100"));
-  CHECK_THAT(text, ContainsSubstring("in elements of 4 bytes: 3,100 fewer of "
-                                     "3,200 (96.9 %)"));
-  CHECK_THAT(text, ContainsSubstring("1 line without a fault"));
-  CHECK_THAT(page_of(all, run, Format::markdown), ContainsSubstring("\n### f(float*)\n"));
+  CHECK_THAT(text, contains("./app -n 3 ran 1.5 s and ended with exit status 0; recording "
+                            "took 4 ms of that.") &&
+                       contains("1 of 3 launches, 5 of their 10 blocks of 64 threads") &&
+                       contains("app.cu:32  shared load of 4 B: 100 by 32.0 lanes; 3,200 "
+                                "wavefronts, at least 100") &&
+                       contains("in elements of 4 bytes: 3,100 fewer of "
+                                "3,200 (96.9 %)") &&
+                       contains("1 line without a fault"));
+  CHECK_THAT(page_of(all, run, Format::markdown), contains("\n### f(float*)\n"));
   const auto json = nlohmann::json::parse(json_of(all, run));
   CHECK(json.at("kernels").at(1).at("lines").at(0).at("sectors") == 128);
   CHECK(json.at("kernels").at(1).at("lines").at(0).at("least_sectors") == 32);
@@ -138,8 +116,8 @@ TEST_CASE("Without line information an instruction stands for its line", "[expla
       two_kernels().bytes, [](const auto&, const auto&, auto) { return std::nullopt; });
   CHECK_FALSE(all.kernels[0].lines[0].source);
   REQUIRE(all.notes.size() == 1);
-  CHECK_THAT(all.notes[0], ContainsSubstring("2 kernels without line information"));
-  CHECK_THAT(page_of(all, {}, Format::text), ContainsSubstring("+0x0020  shared load"));
+  CHECK_THAT(all.notes[0], contains("2 kernels without line information"));
+  CHECK_THAT(page_of(all, {}, Format::text), contains("+0x0020  shared load"));
   CHECK(nlohmann::json::parse(json_of(all, {}))
             .at("kernels")
             .at(0)
@@ -159,7 +137,7 @@ TEST_CASE("Misalignments with one fix are one fault", "[explain]") {
   const Explanation all = explanation_of(trace.bytes);
   REQUIRE(all.kernels[0].lines[0].faults.size() == 1);
   CHECK(all.kernels[0].lines[0].faults[0].saved == 16);
-  CHECK_THAT(all.kernels[0].lines[0].faults[0].what, ContainsSubstring("various distances"));
+  CHECK_THAT(all.kernels[0].lines[0].faults[0].what, contains("various distances"));
 }
 
 TEST_CASE("A page cuts long names and leaves out kernels without an access", "[explain]") {
@@ -168,37 +146,36 @@ TEST_CASE("A page cuts long names and leaves out kernels without an access", "[e
                {pattern(Space::global, Op::load, 4, [](unsigned i) { return 16 * i; })});
   trace.launch("idle", {});
   const std::string page = page_of(explanation_of(trace.bytes), {}, Format::text);
-  CHECK_THAT(page, ContainsSubstring("\n" + std::string(120, 'f') + "...\n"));
-  CHECK_THAT(page, ContainsSubstring("1 kernel accessed no memory in the blocks recorded."));
-  CHECK_THAT(page, !ContainsSubstring("idle"));
+  CHECK_THAT(page, contains("\n" + std::string(120, 'f') + "...\n") &&
+                       contains("1 kernel accessed no memory in the blocks recorded.") &&
+                       !contains("idle"));
 }
 
 TEST_CASE("A recording that is cut short keeps its whole launches, a damaged one is refused",
           "[explain]") {
   const std::string whole = two_kernels().bytes;
-  const Folder folder;
+  const TestFolder folder;
   std::size_t kept = 0, malformed = 0;
   for (std::size_t bytes = 0; bytes < whole.size(); bytes += 7) {
     const auto file = folder.write("1.trace", whole.substr(0, bytes));
-    try {
+    const Refusal refused = refusal_of([&] {
       const Trace trace = read_trace(file);
       kept += trace.launches.size() == 1 && trace.cut_short ? 1 : 0;
       CHECK(trace.launches.size() < 3);
-    } catch (const Error& error) {
-      CHECK(bytes < sizeof trace_magic);
-      CHECK(error.code() == ExitCode::document_malformed);
-    }
+    });
+    if (refused.code == ExitCode::ok) continue;
+    CHECK(bytes < sizeof trace_magic);
+    CHECK(refused.code == ExitCode::document_malformed);
   }
   CHECK(kept > 10);
   for (std::size_t at = 0; at < whole.size(); at += 3) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(~damaged[at]);
-    try {
-      explain::explain({read_trace(folder.write("1.trace", damaged))}, offset_as_line);
-    } catch (const Error& error) {
-      malformed += error.code() == ExitCode::document_malformed ? 1 : 0;
-      CHECK_THAT(error.what(), ContainsSubstring("is no recording of `fathom explain`"));
-    }
+    const Refusal refused = refusal_of(
+        [&] { explain::explain({read_trace(folder.write("1.trace", damaged))}, offset_as_line); });
+    if (refused.code == ExitCode::ok) continue;
+    malformed += refused.code == ExitCode::document_malformed;
+    CHECK_THAT(refused.text, contains("is no recording of `fathom explain`"));
   }
   CHECK(malformed > 100);
 }
@@ -207,12 +184,12 @@ TEST_CASE("explain passes on the program's exit status and writes what it record
   Run run;
   const std::string copy = "cp " + run.write("made", two_kernels().bytes).string() + " $TRACE; ";
   CHECK(run(copy + "exit 0") == 0);
-  CHECK_THAT(run.read("out"), ContainsSubstring("\"end\": \"exit status 0\""));
+  CHECK_THAT(file_text(run / "out"), contains("\"end\": \"exit status 0\""));
   CHECK(run(copy + "exit 7") == 7);
   CHECK(run(copy + "kill -SEGV $$") == 128 + 11);
-  CHECK_THAT(run.read("out"), ContainsSubstring("signal SIGSEGV"));
+  CHECK_THAT(file_text(run / "out"), contains("signal SIGSEGV"));
   CHECK(run(copy + "kill -INT $$") == 130);
-  CHECK_THAT(run.read("out"), ContainsSubstring("bank conflict"));
+  CHECK_THAT(file_text(run / "out"), contains("bank conflict"));
 }
 
 TEST_CASE("explain gives the program what the library in it needs, and its own streams",
@@ -220,15 +197,14 @@ TEST_CASE("explain gives the program what the library in it needs, and its own s
   Run run;
   run.arguments.kernel = "a b";
   run.arguments.blocks = 0;
-  const auto there = run.temporary.path() / "seen";
+  const auto there = run / "seen";
   run.failing("env | grep -E '^(CUDA_INJECTION64_PATH|FATHOM_EXPLAIN)' | sort > " + there.string());
-  const std::string seen = run.read("seen");
-  CHECK_THAT(seen,
-             ContainsSubstring("CUDA_INJECTION64_PATH=" + run.tools.injection.string() + "\n"));
-  CHECK_THAT(seen, ContainsSubstring("FATHOM_EXPLAIN_BLOCKS=0\n"));
-  CHECK_THAT(seen, ContainsSubstring("FATHOM_EXPLAIN_KERNEL=a b\n"));
-  CHECK_THAT(seen, ContainsSubstring("FATHOM_EXPLAIN_LAUNCHES=3\n"));
-  CHECK_THAT(seen, ContainsSubstring("FATHOM_EXPLAIN_SANITIZER=/opt/libsanitizer.so\n"));
+  const std::string seen = file_text(run / "seen");
+  CHECK_THAT(seen, contains("CUDA_INJECTION64_PATH=" + run.tools.injection.string() + "\n") &&
+                       contains("FATHOM_EXPLAIN_BLOCKS=0\n") &&
+                       contains("FATHOM_EXPLAIN_KERNEL=a b\n") &&
+                       contains("FATHOM_EXPLAIN_LAUNCHES=3\n") &&
+                       contains("FATHOM_EXPLAIN_SANITIZER=/opt/libsanitizer.so\n"));
   CHECK(std::getenv("CUDA_INJECTION64_PATH") == nullptr);
 }
 
@@ -241,66 +217,60 @@ TEST_CASE("With --counters the program runs twice more, under the library that m
   const std::string record = "cp " + run.write("made", two_kernels().bytes).string() + " $TRACE; ";
   const std::string say =
       "echo $CUDA_INJECTION64_PATH $FATHOM_EXPLAIN_MEASURE $FATHOM_CUPTI_DIR >> " +
-      (run.temporary.path() / "seen").string() + "; ";
+      (run / "seen").string() + "; ";
   CHECK(run(say + record + "exit 7") == 7);
-  CHECK(run.read("seen") == run.tools.injection.string() +
-                                "\n/opt/libmeasure.so counters /opt/cupti\n"
-                                "/opt/libmeasure.so stalls /opt/cupti\n");
+  CHECK(file_text(run / "seen") == run.tools.injection.string() +
+                                       "\n/opt/libmeasure.so counters /opt/cupti\n"
+                                       "/opt/libmeasure.so stalls /opt/cupti\n");
   // Ctrl-C in a further run ends it, and what was recorded is explained.
-  std::filesystem::remove(run.temporary.path() / "seen");
+  std::filesystem::remove(run / "seen");
   CHECK(run(say + "[ -n \"$FATHOM_EXPLAIN_MEASURE\" ] && kill -INT $$; " + record + "exit 7") ==
         130);
-  CHECK(run.read("seen").find("stalls") == std::string::npos);
-  CHECK_THAT(run.read("out"), ContainsSubstring("bank conflict"));
+  CHECK_THAT(file_text(run / "seen"), !contains("stalls"));
+  CHECK_THAT(file_text(run / "out"), contains("bank conflict"));
   run.tools.cupti.clear();
-  const auto [code, sentence] = run.failing("exit 0");
-  CHECK(code == 23);
-  CHECK_THAT(sentence, ContainsSubstring("libcupti.so for --counters"));
+  const Refusal without = run.failing("exit 0");
+  CHECK(to_int(without.code) == 23);
+  CHECK_THAT(without.text, contains("libcupti.so for --counters"));
 }
 
 TEST_CASE("explain says in one sentence why there is nothing to explain", "[explain]") {
   Run run;
+  const auto check = [&](const std::string& script, int code, const std::string& sentence) {
+    const Refusal refused = run.failing(script);
+    CHECK(to_int(refused.code) == code);
+    CHECK_THAT(refused.text, contains(sentence));
+  };
   const auto trace = [&](const TraceBytes& bytes) {
     return "cp " + run.write("made", bytes.bytes).string() + " $TRACE; ";
   };
-  auto [code, sentence] = run.failing("exit 0");
-  CHECK(code == 5);
-  CHECK_THAT(sentence, ContainsSubstring("sh did not use CUDA"));
-  std::tie(code, sentence) = run.failing("exit 9");
-  CHECK(code == 9);
-  CHECK_THAT(sentence, ContainsSubstring("ended with exit status 9"));
-
+  check("exit 0", 5, "sh did not use CUDA");
+  check("exit 9", 9, "ended with exit status 9");
   TraceBytes no_match;
   no_match.total(4, "_Z5otherPf");
   run.arguments.kernel = "wanted";
-  std::tie(code, sentence) = run.failing(trace(no_match));
-  CHECK(code == 5);
-  CHECK(sentence == "No kernel matches --kernel wanted; sh launched other(float*), for example.");
-
+  check(trace(no_match), 5,
+        "No kernel matches --kernel wanted; sh launched other(float*), for example.");
   TraceBytes misfit;
   misfit.note("Compute Sanitizer's library does not fit this driver");
-  std::tie(code, sentence) = run.failing(trace(misfit));
-  CHECK(code == 23);
-  CHECK(sentence == "Nothing was recorded: Compute Sanitizer's library does not fit this driver.");
-
+  check(trace(misfit), 23,
+        "Nothing was recorded: Compute Sanitizer's library does not fit this driver.");
   run.arguments.program = {"/nowhere/app"};
   CHECK_THROWS_AS(explain::explain_command(run.arguments, run.tools), Error);
 }
 
 TEST_CASE("explain refuses what it cannot do before the program starts", "[explain]") {
-  Run run;
-  run.arguments.kernel = "(";
-  CHECK(run.failing("exit 0").first == 2);
-  run.arguments.kernel = "";
+  const auto refused = [](auto change) {
+    Run run;
+    change(run);
+    return run.failing("exit 0");
+  };
+  CHECK(to_int(refused([](Run& r) { r.arguments.kernel = "("; }).code) == 2);
+  CHECK(to_int(refused([](Run& r) { r.tools.sanitizer.clear(); }).code) == 23);
+  CHECK(to_int(refused([](Run& r) { r.tools.injection = "/nowhere/lib.so"; }).code) == 23);
   setenv("CUDA_INJECTION64_PATH", "/other/tool.so", 1);
-  const auto [code, sentence] = run.failing("exit 0");
+  const Refusal second = refused([](Run&) {});
   unsetenv("CUDA_INJECTION64_PATH");
-  CHECK(code == 2);
-  CHECK_THAT(sentence, ContainsSubstring("one tool at a time"));
-  Run no_library;
-  no_library.tools.sanitizer.clear();
-  CHECK(no_library.failing("exit 0").first == 23);
-  Run not_built;
-  not_built.tools.injection = "/nowhere/lib.so";
-  CHECK(not_built.failing("exit 0").first == 23);
+  CHECK(to_int(second.code) == 2);
+  CHECK_THAT(second.text, contains("one tool at a time"));
 }

@@ -1,18 +1,14 @@
 // What CUPTI measured beside a recording of `fathom explain`.
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "explain/analysis.h"
-#include "results/error.h"
+#include "tests/testing.h"
 #include "tests/unit/explain_trace.h"
 #include "tools/temporary_folder.h"
 
 using namespace fathom;
 using namespace fathom::explain;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::Equals;
 using test::pattern;
 using test::TraceBytes;
@@ -82,14 +78,14 @@ TEST_CASE("A counter that disagrees with the recording is named", "[explain]") {
   other.replace(other.find("wavefronts 640"), 14, "wavefronts 650");
   measured.counted(other);
   CHECK_THAT(measured_lines(kernel_of(recording(), measured), {})[1],
-             ContainsSubstring("; recorded: 640 shared_load_wavefronts"));
+             contains("; recorded: 640 shared_load_wavefronts"));
   // Half the blocks say nothing about the whole.
   CHECK_THAT(measured_lines(kernel_of(recording(2), measured), {})[1],
-             ContainsSubstring("; the recording is of a part"));
+             contains("; the recording is of a part"));
   // Nor where other launches were counted.
   measured.counted(other);
   CHECK_THAT(measured_lines(kernel_of(recording(), measured), {})[1],
-             ContainsSubstring("; the recording is of a part"));
+             contains("; the recording is of a part"));
 }
 
 TEST_CASE("Where warps wait is said by line, issues left out", "[explain]") {

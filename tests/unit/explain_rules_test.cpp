@@ -1,12 +1,8 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <random>
-
 #include "explain/rules.h"
+#include "tests/testing.h"
 #include "tests/unit/explain_trace.h"
 
 using namespace fathom::explain;
-using Catch::Matchers::ContainsSubstring;
 using fathom::test::pattern;
 
 namespace {
@@ -90,8 +86,8 @@ TEST_CASE("A planted fault is named, and its fix removes it", "[explain]") {
     if (!one.rule) continue;
     CAPTURE(cost.fault->what, cost.fault->fix);
     CHECK(cost.fault->rule == *one.rule);
-    CHECK_THAT(cost.fault->what, ContainsSubstring(one.what));
-    CHECK_THAT(cost.fault->fix, ContainsSubstring(one.fix));
+    CHECK_THAT(cost.fault->what, contains(one.what));
+    CHECK_THAT(cost.fault->fix, contains(one.fix));
   }
 }
 
@@ -100,7 +96,7 @@ TEST_CASE("A conflict of random words has no layout as its fix", "[explain]") {
   REQUIRE(cost.fault);
   CHECK(cost.fault->rule == Rule::bank_conflict);
   CHECK(cost.saved == 0);
-  CHECK_THAT(cost.fault->fix, ContainsSubstring("no padding or XOR swizzle"));
+  CHECK_THAT(cost.fault->fix, contains("no padding or XOR swizzle"));
 }
 
 TEST_CASE("No accesses by no lanes cost nothing", "[explain]") {

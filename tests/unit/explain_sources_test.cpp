@@ -1,19 +1,16 @@
 // The answer in JSON: the source that it takes along, and what the HTML page reads of it.
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
 #include "explain/page.h"
 #include "explain/sources.h"
 #include "reports/page/explained.h"
 #include "reports/page/page.h"
-#include "results/error.h"
+#include "tests/testing.h"
 #include "tests/unit/explain_trace.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::explain;
-using Catch::Matchers::ContainsSubstring;
 using test::pattern;
 
 namespace {
@@ -40,12 +37,8 @@ std::vector<std::string> files_of(const Explanation& explanation) {
 }
 
 std::pair<int, std::string> refused(const std::string& text) {
-  try {
-    reports::read_explained(text, "why.json");
-  } catch (const Error& error) {
-    return {to_int(error.code()), error.what()};
-  }
-  return {};
+  const Refusal refused = refusal_of([&] { reports::read_explained(text, "why.json"); });
+  return {to_int(refused.code), refused.text};
 }
 
 }  // namespace
@@ -61,7 +54,7 @@ TEST_CASE("The answer in JSON has the source that its lines name, the text only 
   REQUIRE(json.at("sources").size() == 1);
   CHECK(json.at("sources").at(0).at("file") == app);
   CHECK(json.at("sources").at(0).at("text") == "// <U+001B>[2J \xEF\xBF\xBD\n\tx = </script>;\n");
-  CHECK_THAT(page_of(all, {}, Format::text), ContainsSubstring("\n  app.cu:2  global load"));
+  CHECK_THAT(page_of(all, {}, Format::text), contains("\n  app.cu:2  global load"));
 }
 
 TEST_CASE("Sources that cannot be shown are left out, and the toolkit's where no fault is",
@@ -90,7 +83,7 @@ TEST_CASE("The page's data has an answer of explain, and nothing in it is markup
       reports::read_explained(json_of(explanation_of(folder, app, app), {}), "why.json");
   REQUIRE(answer);
   const std::string data = reports::page_data({}, {*answer});
-  CHECK_THAT(data, !ContainsSubstring("<"));
+  CHECK_THAT(data, !contains("<"));
   const auto shown = nlohmann::json::parse(data).at("explained").at(0);
   CHECK(shown.at("origin") == "why.json");
   CHECK(shown.at("sources").at(0).at("text") == "</script><img onerror='x'><!--\n\n");
@@ -108,10 +101,10 @@ TEST_CASE("A file that is no answer of explain, or a damaged one, is told from i
   };
   auto [code, sentence] = refused(whole.substr(0, whole.size() / 2));
   CHECK(code == 12);
-  CHECK_THAT(sentence, ContainsSubstring("why.json: is not JSON at line"));
+  CHECK_THAT(sentence, contains("why.json: is not JSON at line"));
   std::tie(code, sentence) = changed("explain 1", "explain 2");
   CHECK(code == 13);
-  CHECK_THAT(sentence, ContainsSubstring("this Fathom reads \"fathom explain 1\""));
+  CHECK_THAT(sentence, contains("this Fathom reads \"fathom explain 1\""));
   std::tie(code, sentence) = changed("\"saved\": 96", "\"saved\": \"96\"");
   CHECK(code == 12);
   CHECK(sentence ==

@@ -1,14 +1,10 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 #include "fleet/report.h"
 #include "results/document_io.h"
-#include "results/error.h"
+#include "tests/testing.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::fleet;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -42,7 +38,7 @@ TEST_CASE("One slow pair of many is named, though no host's median shows it", "[
   // Alike, whatever was recorded: half of one is half of the median.
   for (Entry& entry : good.entries)
     if (entry.name.starts_with("links/peer/copy engine/one way/")) entry.metric.value = 4e11;
-  CHECK_THAT(report_of({good, good, good}), !ContainsSubstring("Slower than the median pair"));
+  CHECK_THAT(report_of({good, good, good}), !contains("Slower than the median pair"));
   Document bad = good;
   int slowed = 0;
   for (Entry& entry : bad.entries)
@@ -52,9 +48,9 @@ TEST_CASE("One slow pair of many is named, though no host's median shows it", "[
     }
   REQUIRE(slowed == 1);
   const std::string page = report_of({good, bad, good});
-  CHECK_THAT(page, ContainsSubstring("Slower than the median pair by more than 5 %: host1 GPU 1 to "
-                                     "0 (copy engine, one way)."));
-  CHECK_THAT(page, ContainsSubstring("| 50.0 % | 44.4 % | host1 GPU 1 to 0 |"));
+  CHECK_THAT(page, contains("Slower than the median pair by more than 5 %: host1 GPU 1 to "
+                            "0 (copy engine, one way).") &&
+                       contains("| 50.0 % | 44.4 % | host1 GPU 1 to 0 |"));
 }
 
 TEST_CASE("Links that were summed up are reported as their document is", "[fleet]") {
@@ -91,10 +87,9 @@ TEST_CASE("Links without a bound say so", "[fleet]") {
   Document document = recorded_links();
   for (Fact& fact : document.facts)
     if (fact.id.starts_with("peer.") || fact.id.starts_with("nccl.")) fact.bound.reset();
-  CHECK_THAT(report_of({document}), ContainsSubstring("have no bound beside them"));
+  CHECK_THAT(report_of({document}), contains("have no bound beside them"));
   for (Fact& fact : document.facts)
     if (fact.value && fact.unit == "B/s") fact.bound = Bound{2 * *fact.value, "18 NVLinks"};
-  CHECK_THAT(report_of({document}),
-             !ContainsSubstring("have no bound beside them") &&
-                 ContainsSubstring("Bounds of the links between GPUs: 18 NVLinks."));
+  CHECK_THAT(report_of({document}), !contains("have no bound beside them") &&
+                                        contains("Bounds of the links between GPUs: 18 NVLinks."));
 }

@@ -1,9 +1,5 @@
-#include <catch2/catch_test_macros.hpp>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "fleet/fleet.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::fleet;

@@ -1,16 +1,13 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
 #include "fleet/outliers.h"
 #include "fleet/report.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_cards.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::fleet;
-using Catch::Matchers::ContainsSubstring;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -105,9 +102,8 @@ TEST_CASE("Figures of 0, below 0, null or left out are missing, and their cards 
     INFO(i);
     REQUIRE(problem);
     CHECK(problem->exit_code == 5);
-    CHECK_THAT(problem->reason, ContainsSubstring("missing: copy/best alone (") &&
-                                    ContainsSubstring("copy/best together (") &&
-                                    ContainsSubstring(why[i]));
+    CHECK_THAT(problem->reason, contains("missing: copy/best alone (") &&
+                                    contains("copy/best together (") && contains(why[i]));
   }
   CHECK(named(fleet).empty());
   const Json document = Json::parse(fleet_document(fleet, find_outliers(fleet, {})));
@@ -120,9 +116,8 @@ TEST_CASE("Figures of 0, below 0, null or left out are missing, and their cards 
   CHECK(document.at("gpus").at(5).at("missing").at(0) ==
         Json{{"metric", "copy/best"}, {"when", "alone"}, {"reason", "-1 B/s is no measurement"}});
   const std::string page = report_of(fleet, host.folder());
-  CHECK_THAT(page, ContainsSubstring("7 missing or incomplete"));
-  CHECK_THAT(page, ContainsSubstring("Missing figures"));
-  CHECK_THAT(page, ContainsSubstring("| 4\u00A0TB/s |") && !ContainsSubstring("| 0\u00A0B/s |"));
+  CHECK_THAT(page, contains("7 missing or incomplete") && contains("Missing figures") &&
+                       contains("| 4\u00A0TB/s |") && !contains("| 0\u00A0B/s |"));
 }
 
 TEST_CASE("A name without any figure is told where no other card has one either", "[fleet]") {
@@ -191,16 +186,16 @@ TEST_CASE("A gap that no fault makes is said as such", "[fleet]") {
   const Fleet fleet = host.fleet();
   CHECK(named(fleet) == std::vector<std::string>{"node GPU 2"});
   const std::string page = report_of(fleet, host.folder());
-  CHECK_THAT(page, ContainsSubstring("over 1,000 times worse in") &&
-                       ContainsSubstring("beyond anything measured: the figure itself is wrong"));
-  CHECK_THAT(page, !ContainsSubstring("00.00 %"));
+  CHECK_THAT(page, contains("over 1,000 times worse in") &&
+                       contains("beyond anything measured: the figure itself is wrong") &&
+                       !contains("00.00 %"));
   const Json document = Json::parse(fleet_document(fleet, find_outliers(fleet, {})));
   CHECK(document.at("named").at(0).at("findings").at(0).at("beyond_measured") == true);
   // Half the speed is a fault.
   Host half;
   set_first(half.of(8)[2], 2e12);
   CHECK_THAT(report_of(half.fleet(), half.folder()),
-             ContainsSubstring("% worse in") && !ContainsSubstring("beyond anything"));
+             contains("% worse in") && !contains("beyond anything"));
 }
 
 TEST_CASE("Noise and telemetry that nothing can have hide no slow card and explain none",
@@ -215,7 +210,7 @@ TEST_CASE("Noise and telemetry that nothing can have hide no slow card and expla
     if (i != 2) cards[i]["health"]["pcie_width"] = 16;
   const Fleet fleet = host.fleet();
   CHECK(named(fleet) == std::vector<std::string>{"node GPU 2"});
-  CHECK_THAT(report_of(fleet, host.folder()), ContainsSubstring("nothing in the telemetry"));
+  CHECK_THAT(report_of(fleet, host.folder()), contains("nothing in the telemetry"));
 }
 
 TEST_CASE("Links that carry nothing are missing, and not the slowest", "[fleet]") {
@@ -232,23 +227,23 @@ TEST_CASE("Links that carry nothing are missing, and not the slowest", "[fleet]"
   const Problem* problem = problem_of(fleet, "links of node");
   REQUIRE(problem);
   CHECK(problem->exit_code == 5);
-  CHECK_THAT(problem->reason, ContainsSubstring("one way GPU to GPU (0 B/s is no measurement)") &&
-                                  ContainsSubstring("GPU 1 to 0 (-5 B/s is no measurement)"));
+  CHECK_THAT(problem->reason, contains("one way GPU to GPU (0 B/s is no measurement)") &&
+                                  contains("GPU 1 to 0 (-5 B/s is no measurement)"));
   CHECK_THAT(report_of(fleet, host.folder()),
-             ContainsSubstring("| 390\u00A0GB/s | 390\u00A0GB/s | 100.0 % |") &&
-                 ContainsSubstring("Not measured (one way): 0 B/s is no measurement"));
+             contains("| 390\u00A0GB/s | 390\u00A0GB/s | 100.0 % |") &&
+                 contains("Not measured (one way): 0 B/s is no measurement"));
 }
 
 TEST_CASE("One GPU is a GPU", "[fleet]") {
   Host host;
   Json& card = host.of(1)[0];
   const std::string asked = report_of(host.fleet(), host.folder());
-  CHECK_THAT(asked, ContainsSubstring("1 GPU on 1 host") &&
-                        ContainsSubstring("were asked for on 1 GPU, collected on 1"));
+  CHECK_THAT(asked,
+             contains("1 GPU on 1 host") && contains("were asked for on 1 GPU, collected on 1"));
   card["no_counters"] = "not asked for";
   const Fleet one = read_fleet(host.folder().path(), {.gpus = 2, .hosts = {}, .run = ""}, 1);
   const std::string page = report_of(host.fleet(), host.folder()) + report_of(one, host.folder());
-  CHECK_THAT(page, ContainsSubstring("No hardware counters on 1 of 1 GPU ("));
-  CHECK_THAT(page, ContainsSubstring("1 GPU: 2 expected, 1 left a result"));
-  CHECK_THAT(asked + page, !ContainsSubstring("1 GPUs"));
+  CHECK_THAT(page, contains("No hardware counters on 1 of 1 GPU (") &&
+                       contains("1 GPU: 2 expected, 1 left a result"));
+  CHECK_THAT(asked + page, !contains("1 GPUs"));
 }

@@ -1,21 +1,14 @@
-#include <algorithm>
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <random>
-
 #include "fleet/causes.h"
 #include "fleet/outliers.h"
 #include "fleet/report.h"
 #include "results/document_io.h"
 #include "studies/fleet/simulation.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_cards.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::fleet;
-using Catch::Approx;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -173,7 +166,7 @@ TEST_CASE("Cards are held against those of their model and settings", "[fleet]")
   }
   CHECK(groups_of(few.fleet()).size() == 1);
   CHECK(find_outliers(few.fleet(), {}).named() == 2);
-  CHECK_THAT(cause_of(few), ContainsSubstring("power limit 500 W"));
+  CHECK_THAT(cause_of(few), contains("power limit 500 W"));
 }
 
 TEST_CASE("The telemetry's likeliest cause comes first", "[fleet]") {
@@ -190,28 +183,23 @@ TEST_CASE("The telemetry's likeliest cause comes first", "[fleet]") {
     }
     return cause_of(planted);
   };
-  CHECK(with([](GpuSummary&) {}).empty());
-  CHECK_THAT(with([](GpuSummary& c) { c.figures[0].sm_clock_hz = 1.8e9; }),
-             ContainsSubstring("SM clock 1.8 GHz, the others' 2 GHz"));
-  CHECK_THAT(with([](GpuSummary& c) { c.health.throttle_reasons = {"hw_slowdown"}; }),
-             ContainsSubstring("hw_slowdown"));
-  CHECK_THAT(with([](GpuSummary& c) { c.health.temperature_c = 88; }), ContainsSubstring("88"));
-  CHECK_THAT(with([](GpuSummary& c) { c.health.uncorrected_ecc_errors = 2; }),
-             ContainsSubstring("ECC errors"));
-  CHECK_THAT(with([](GpuSummary& c) { c.health.remapping_failed = true; }),
-             ContainsSubstring("remapping"));
-  CHECK_THAT(with([](GpuSummary& c) { c.health.pcie_width = 8; }),
-             ContainsSubstring("PCIe lanes 8, the others' 16"));
-  CHECK_THAT(with([](GpuSummary& c) { c.health.pcie_generation = 4; }),
-             ContainsSubstring("PCIe generation 4, the others' 5"));
-  CHECK_THAT(with([](GpuSummary& c) { c.health.memory_clock_hz = 2.6e9; }),
-             ContainsSubstring("memory clock 2.6 GHz, the others' 3.2 GHz"));
-  CHECK_THAT(with([](GpuSummary& c) { c.health.power_limit_w = 500; }),
-             ContainsSubstring("power limit 500 W, the others' 700 W"));
-  CHECK_THAT(with([](GpuSummary& c) { c.health.other_processes = 1; }),
-             ContainsSubstring("other processes"));
-  CHECK_THAT(with([](GpuSummary& c) { c.settings["driver"] = "2"; }),
-             ContainsSubstring("driver 2, the others' 1"));
+  const auto check = [&](const char* cause, auto change) {
+    CHECK_THAT(with(change), contains(cause));
+  };
+  using Card = GpuSummary&;
+  CHECK(with([](Card) {}).empty());
+  check("SM clock 1.8 GHz, the others' 2 GHz", [](Card c) { c.figures[0].sm_clock_hz = 1.8e9; });
+  check("hw_slowdown", [](Card c) { c.health.throttle_reasons = {"hw_slowdown"}; });
+  check("88", [](Card c) { c.health.temperature_c = 88; });
+  check("ECC errors", [](Card c) { c.health.uncorrected_ecc_errors = 2; });
+  check("remapping", [](Card c) { c.health.remapping_failed = true; });
+  check("PCIe lanes 8, the others' 16", [](Card c) { c.health.pcie_width = 8; });
+  check("PCIe generation 4, the others' 5", [](Card c) { c.health.pcie_generation = 4; });
+  check("memory clock 2.6 GHz, the others' 3.2 GHz",
+        [](Card c) { c.health.memory_clock_hz = 2.6e9; });
+  check("power limit 500 W, the others' 700 W", [](Card c) { c.health.power_limit_w = 500; });
+  check("other processes", [](Card c) { c.health.other_processes = 1; });
+  check("driver 2, the others' 1", [](Card c) { c.settings["driver"] = "2"; });
 }
 
 TEST_CASE("Planted faults are found in a simulated fleet, and hardly another card", "[fleet]") {
@@ -240,7 +228,7 @@ TEST_CASE("Planted faults are found in a simulated fleet, and hardly another car
   CHECK(std::filesystem::file_size(paths.readme) < 500'000);
   // A host that is not there costs its page only.
   CHECK(write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"nowhere"}}).hosts.empty());
-  CHECK_THAT(fleet_summary(fleet, outliers), ContainsSubstring("REPLAY"));
+  CHECK_THAT(fleet_summary(fleet, outliers), contains("REPLAY"));
 }
 
 TEST_CASE("Hosts with names alike have a page each, and a terminal gets no control characters",
@@ -260,6 +248,21 @@ TEST_CASE("Hosts with names alike have a page each, and a terminal gets no contr
   REQUIRE(paths.hosts.size() == 2);
   CHECK(paths.hosts[0] != paths.hosts[1]);
   const std::string text = fleet_summary(fleet, outliers);
-  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK_THAT(text, !contains('\x1b'));
   CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+}
+
+TEST_CASE("Distributions of several kinds of cards are told apart", "[fleet]") {
+  const auto page = [](const char* model) {
+    Cards cards(0.005);
+    for (int i = 0; i < 16; ++i) {
+      GpuSummary& card = cards.add();
+      if (i >= 8) card.model = model;
+    }
+    const Fleet fleet = cards.fleet();
+    const TestFolder folder;
+    return file_text(write_fleet_report(fleet, find_outliers(fleet, {}), folder.path(), {}).readme);
+  };
+  CHECK_THAT(page("Other"), contains("Kind 1: GPU") && contains("Kind 2: Other"));
+  CHECK_THAT(page("GPU"), !contains("Kind"));
 }

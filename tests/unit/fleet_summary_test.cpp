@@ -1,25 +1,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
-#include <filesystem>
-#include <limits>
-
 #include "fleet/fleet.h"
 #include "fleet/gpu_summary.h"
 #include "fleet/outliers.h"
 #include "results/document_io.h"
-#include "results/error.h"
+#include "tests/testing.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::fleet;
-using Catch::Approx;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -42,12 +32,15 @@ const GpuSummary& recorded() {
 }
 
 std::string refusal(const std::string& text) {
-  try {
-    parse_summary(text, "gpu.json");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
+  const std::string refused = refusal_of([&] { parse_summary(text, "gpu.json"); }).text;
+  return refused.empty() ? "accepted" : refused;
+}
+
+/// Whether this is told of something in what was read, or as a reason.
+bool told(const Fleet& fleet, const std::string& words) {
+  return std::ranges::any_of(fleet.problems, [&](const Problem& problem) {
+    return (problem.what + "\n" + problem.reason).find(words) != std::string::npos;
+  });
 }
 
 }  // namespace
@@ -106,9 +99,8 @@ TEST_CASE("Repetitions count by their median, and unusable figures not at all", 
 }
 
 TEST_CASE("A figure that is none is nothing", "[fleet]") {
-  CHECK_FALSE(Reading(std::nan("")));
-  CHECK_FALSE(Reading(std::numeric_limits<double>::infinity()));
-  CHECK_FALSE(Reading(1e300));
+  for (const double none : {std::nan(""), std::numeric_limits<double>::infinity(), 1e300})
+    CHECK_FALSE(Reading(none));
   CHECK_FALSE(Reading());
   CHECK(Reading(0.0));
   CHECK(*Reading(4.286e12) == Approx(4.286e12));
@@ -116,34 +108,30 @@ TEST_CASE("A figure that is none is nothing", "[fleet]") {
 
 TEST_CASE("A summary that is none is refused with its place", "[fleet]") {
   const std::string good = to_text(recorded());
-  CHECK_THAT(refusal(good.substr(0, good.size() / 2)), ContainsSubstring("gpu.json"));
-  CHECK_THAT(refusal("{}"), ContainsSubstring("fathom_fleet_gpu"));
+  CHECK_THAT(refusal(good.substr(0, good.size() / 2)), contains("gpu.json"));
+  CHECK_THAT(refusal("{}"), contains("fathom_fleet_gpu"));
   const auto changed = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     text.replace(text.find(from), from.size(), to);
     return refusal(text);
   };
-  CHECK_THAT(changed("\"fathom_fleet_gpu\": 1", "\"fathom_fleet_gpu\": 2"),
-             ContainsSubstring("version 2"));
-  CHECK_THAT(changed("\"counters_of\": []", "\"counters_of\": [7]"),
-             ContainsSubstring("counters_of"));
+  CHECK_THAT(changed("\"fathom_fleet_gpu\": 1", "\"fathom_fleet_gpu\": 2"), contains("version 2"));
+  CHECK_THAT(changed("\"counters_of\": []", "\"counters_of\": [7]"), contains("counters_of"));
   CHECK(changed("\"counters_of\": [],", "") == "accepted");  // as older ones are
-  CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": -3"), ContainsSubstring("gpu is no count"));
-  CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": 1e300"), ContainsSubstring("gpu is no count"));
-  CHECK_THAT(changed("\"status\": \"complete\"", "\"status\": \"fine\""),
-             ContainsSubstring("status"));
-  CHECK_THAT(changed("\"alone\": [null,", "\"alone\": ["), ContainsSubstring("as many"));
-  CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [null,null,"), ContainsSubstring("as many"));
-  CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [\"x\","), ContainsSubstring("number"));
+  CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": -3"), contains("gpu is no count"));
+  CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": 1e300"), contains("gpu is no count"));
+  CHECK_THAT(changed("\"status\": \"complete\"", "\"status\": \"fine\""), contains("status"));
+  CHECK_THAT(changed("\"alone\": [null,", "\"alone\": ["), contains("as many"));
+  CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [null,null,"), contains("as many"));
+  CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [\"x\","), contains("number"));
 }
 
 TEST_CASE("A metric that a summary has twice is refused by its name", "[fleet]") {
   GpuSummary twice = recorded();
   twice.names[7].name = twice.names[3].name;
   const std::string sentence = refusal(to_text(twice));
-  CHECK_THAT(sentence, ContainsSubstring("metrics/name") &&
-                           ContainsSubstring("\"" + twice.names[3].name + "\" twice"));
-  CHECK(sentence.find('\n') == std::string::npos);
+  CHECK_THAT(sentence, contains("metrics/name") &&
+                           contains("\"" + twice.names[3].name + "\" twice") && !contains('\n'));
 }
 
 TEST_CASE("A date that is none is refused, in a summary and in a document", "[fleet]") {
@@ -152,8 +140,8 @@ TEST_CASE("A date that is none is refused, in a summary and in a document", "[fl
     INFO(date);
     GpuSummary summary = recorded();
     summary.date = date;
-    CHECK_THAT(refusal(to_text(summary)), ContainsSubstring("its date, \"") &&
-                                              ContainsSubstring("\", is none; expected: one such"));
+    CHECK_THAT(refusal(to_text(summary)),
+               contains("its date, \"") && contains("\", is none; expected: one such"));
     TestFolder folder;
     folder.write("a/gpu.json", to_text(summary));
     Document document = recording();
@@ -181,9 +169,7 @@ TEST_CASE("A date that is still to come is named, and is not the latest", "[flee
   const Fleet fleet = read_fleet(folder.path(), {});
   REQUIRE(fleet.gpus.size() == 1);
   CHECK(fleet.gpus.front().summary.gpu == 2);
-  CHECK(std::ranges::any_of(fleet.problems, [](const Problem& p) {
-    return p.reason == "its date, 2199-12-31T23:59:59Z, is still to come";
-  }));
+  CHECK(told(fleet, "its date, 2199-12-31T23:59:59Z, is still to come"));
 }
 
 TEST_CASE("A gpu.json that is a folder is named, and the documents beside it count", "[fleet]") {
@@ -197,14 +183,8 @@ TEST_CASE("A gpu.json that is a folder is named, and the documents beside it cou
   const Fleet fleet = read_fleet(folder.path(), {});
   REQUIRE(fleet.gpus.size() == 2);
   CHECK(name_of(fleet.gpus.front().summary) == "c GPU 2");
-  const auto told = [&](const std::string& what) {
-    return std::ranges::any_of(fleet.problems, [&](const Problem& problem) {
-      return problem.what.find(what) != std::string::npos ||
-             problem.reason.find(what) != std::string::npos;
-    });
-  };
-  CHECK(told("b-1/gpu.json"));
-  CHECK(told("it is a folder"));
+  CHECK(told(fleet, "b-1/gpu.json"));
+  CHECK(told(fleet, "it is a folder"));
 }
 
 TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
@@ -231,18 +211,10 @@ TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
   CHECK(fleet.gpus[2].summary.gpu == 7);  // instead of a-2
   CHECK(fleet.gpus[3].summary.host == "b");
   CHECK(fleet.metrics.size() == recording().entries.size());
-  const auto told = [&](const std::string& what) {
-    for (const Problem& problem : fleet.problems)
-      if (problem.what.find(what) != std::string::npos) return true;
-    return false;
-  };
-  CHECK(told("a-3/gpu.json"));
-  CHECK(told(".tmp"));
-  CHECK(told("host c"));
-  CHECK(told("2 GPUs"));
-  CHECK(told("a-2/gpu.json"));
-  CHECK_FALSE(told("host a"));
-  CHECK_FALSE(told("a-0"));
+  for (const char* what : {"a-3/gpu.json", ".tmp", "host c", "2 GPUs", "a-2/gpu.json"})
+    CHECK(told(fleet, what));
+  CHECK_FALSE(told(fleet, "host a"));
+  CHECK_FALSE(told(fleet, "a-0"));
 }
 
 TEST_CASE("Builds and suites that differ are seen among the settings", "[fleet]") {
@@ -309,10 +281,10 @@ TEST_CASE("What is no file is told, and nobody waits for it", "[fleet]") {
   const Fleet fleet = read_fleet(folder.path(), {.gpus = 1, .hosts = {"a"}, .run = ""});
   CHECK(fleet.gpus.size() == 1);
   REQUIRE(fleet.problems.size() == 4);
-  CHECK_THAT(fleet.problems[2].what, ContainsSubstring("folder/gpu.json"));
-  CHECK_THAT(fleet.problems[2].reason, ContainsSubstring("it is a folder"));
+  CHECK_THAT(fleet.problems[2].what, contains("folder/gpu.json"));
+  CHECK_THAT(fleet.problems[2].reason, contains("it is a folder"));
   for (const Problem& problem : fleet.problems)
-    CHECK_THAT(problem.reason, ContainsSubstring("cannot be read"));
+    CHECK_THAT(problem.reason, contains("cannot be read"));
 }
 
 TEST_CASE("A folder that may not be looked into takes nothing with it", "[fleet]") {

@@ -1,10 +1,6 @@
 #include <stdlib.h>
 
-#include <algorithm>
 #include <atomic>
-#include <catch2/catch_test_macros.hpp>
-#include <map>
-#include <string>
 #include <thread>
 
 #include "fleet/commands/fleet_commands.h"
@@ -13,7 +9,7 @@
 #include "fleet/run/measure.h"
 #include "fleet/run/rank_note.h"
 #include "fleet/run/roll_call.h"
-#include "results/error.h"
+#include "tests/testing.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
@@ -56,23 +52,18 @@ TEST_CASE("Lists of CPUs are read as the kernel writes them", "[fleet]") {
 }
 
 TEST_CASE("A launcher is known by its variables, and one rank is none", "[fleet]") {
+  const auto found = [](const char* rank, const char* value, const char* size, const char* ranks) {
+    const Environment environment({{rank, value}, {size, ranks}});
+    return find_launcher();
+  };
   CHECK_FALSE(find_launcher());
-  {
-    const Environment environment({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "8"}});
-    REQUIRE(find_launcher());
-    CHECK(find_launcher()->rank == 3);
-    CHECK(find_launcher()->size == 8);
-  }
-  {
-    const Environment environment({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}});
-    CHECK_FALSE(find_launcher());
-  }
-  {
-    const Environment environment({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "64"}});
-    CHECK_FALSE(find_launcher());  // a batch script, not a step
-  }
-  const Environment environment({{"OMPI_COMM_WORLD_RANK", "x"}, {"OMPI_COMM_WORLD_SIZE", "8"}});
-  CHECK_FALSE(find_launcher());
+  const auto three = found("OMPI_COMM_WORLD_RANK", "3", "OMPI_COMM_WORLD_SIZE", "8");
+  REQUIRE(three);
+  CHECK(three->rank == 3);
+  CHECK(three->size == 8);
+  CHECK_FALSE(found("PMI_RANK", "0", "PMI_SIZE", "1"));
+  CHECK_FALSE(found("SLURM_PROCID", "0", "SLURM_NTASKS", "64"));  // a batch script, not a step
+  CHECK_FALSE(found("OMPI_COMM_WORLD_RANK", "x", "OMPI_COMM_WORLD_SIZE", "8"));
 }
 
 TEST_CASE("Each rank takes the first GPU that no rank before it has", "[fleet]") {
@@ -132,7 +123,7 @@ TEST_CASE("Where it is not known which probes there are, nobody collects counter
   jobs[0].measured = 2;
   decide_counters(arguments, jobs);
   CHECK(jobs[0].summary.counters_of.empty());
-  CHECK(jobs[0].summary.no_counters.find("no probe programs in /nowhere") != std::string::npos);
+  CHECK_THAT(jobs[0].summary.no_counters, contains("no probe programs in /nowhere"));
 }
 
 TEST_CASE("A rank's note comes back, and a torn one is none", "[fleet]") {

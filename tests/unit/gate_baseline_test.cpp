@@ -3,23 +3,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <chrono>
-#include <cmath>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <random>
-#include <set>
 
 #include "gate/baseline_folder.h"
 #include "gate/history.h"
 #include "gate/identity.h"
 #include "gate/stored.h"
-#include "results/error.h"
 #include "results/utc_time.h"
+#include "tests/testing.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
@@ -201,9 +192,9 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
     }
     return std::string();
   };
-  CHECK(message().find("9999-0123456789abcdef.json") != std::string::npos);
-  CHECK(message().find("`fathom baseline prune --baseline " + folder.path().string() +
-                       "` removes such") != std::string::npos);
+  CHECK_THAT(message(), contains("9999-0123456789abcdef.json") &&
+                            contains("`fathom baseline prune --baseline " + folder.path().string() +
+                                     "` removes such"));
   CHECK(baseline.files_like(planted_run(1)).size() == 4);
   REQUIRE(baseline.newest_of_each().size() == 1);
   CHECK(baseline.newest_of_each()[0].metrics[0].value == 3);
@@ -299,7 +290,7 @@ TEST_CASE("History finds a planted step and what changed with it", "[gate]") {
   CHECK(change.worse);
   CHECK(!change.drift);
   CHECK(std::abs(change.relative() - 0.06) < 0.002);
-  CHECK(history_text(histories).find("driver: from 580 to 590") != std::string::npos);
+  CHECK_THAT(history_text(histories), contains("driver: from 580 to 590"));
   CHECK(history_of({runs.begin(), runs.begin() + 5}, 0.01)[0].changes.empty());
 }
 

@@ -1,11 +1,7 @@
 // What becomes of suspects and improvements in the fresh rounds of a paired check.
 
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <string>
-
 #include "gate/outputs.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_rounds.h"
 
 using namespace fathom;
@@ -39,9 +35,7 @@ TEST_CASE("Fewer fresh rounds than can be sure are not taken at their word", "[g
   for (const int rounds : {2, 4, 6}) {
     for (const std::size_t suspects : {1, 3, 5, 8}) {
       CAPTURE(rounds, suspects);
-      PairedOptions options;
-      options.confirmation_rounds = rounds;
-      const CheckResult result = check(slower(suspects, 0.5), {}, options);
+      const CheckResult result = check(slower(suspects, 0.5), {}, {.confirmation_rounds = rounds});
       CHECK(exit_code(result) == ExitCode::check_failed);
       CHECK(count(result, Outcome::regression) == suspects);
       const bool told = std::ranges::any_of(result.notes, [](const std::string& note) {
@@ -50,8 +44,7 @@ TEST_CASE("Fewer fresh rounds than can be sure are not taken at their word", "[g
       CHECK(told == (rounds < confirmation_rounds_for(suspects, 1)));
     }
   }
-  PairedOptions more;
-  more.confirmation_rounds = 12;
+  const PairedOptions more{.confirmation_rounds = 12};
   CHECK(check(slower(1, 0.03), {}, more).confirmation_rounds == 12);
   // They are sure that there is none.
   CHECK(check(slower(0, 0), {}, more).notes.empty());
@@ -69,32 +62,29 @@ TEST_CASE("A metric that is there in some rounds only is not compared", "[gate]"
       });
       const MetricDecision& decided = decision(result, 3);
       CHECK(decided.outcome == (of == Side::head ? Outcome::missing : Outcome::inconclusive));
-      CHECK(decided.reason.find("rounds") != std::string::npos);
+      CHECK_THAT(decided.reason, contains("rounds"));
     }
   }
 }
 
 TEST_CASE("A metric that became another is compared by nobody", "[gate]") {
-  const CheckResult unit = check([](Side side, int, RunMetrics& run) {
-    if (side == Side::head) run.metrics[2].unit = "cycles";
-  });
+  const CheckResult unit =
+      check(of_side(Side::head, [](RunMetrics& run) { run.metrics[2].unit = "cycles"; }));
   CHECK(decision(unit, 2).outcome == Outcome::inconclusive);
   CHECK(decision(unit, 2).reason ==
         "it is not the same metric throughout: its unit went from s to cycles.");
   // Seconds and cycles have no ratio.
   CHECK(change_text(decision(unit, 2)).empty());
-  CHECK(one_line(decision(unit, 2)).find('%') == std::string::npos);
-  const CheckResult turned = check([](Side side, int, RunMetrics& run) {
-    if (side == Side::head) run.metrics[2].better = Better::higher, run.metrics[2].value *= 2;
-  });
+  CHECK_THAT(one_line(decision(unit, 2)), !contains('%'));
+  const CheckResult turned = check(of_side(Side::head, [](RunMetrics& run) {
+    run.metrics[2].better = Better::higher, run.metrics[2].value *= 2;
+  }));
   CHECK(decision(turned, 2).outcome == Outcome::inconclusive);
-  CHECK(decision(turned, 2).reason.find("higher is better") != std::string::npos);
+  CHECK_THAT(decision(turned, 2).reason, contains("higher is better"));
 }
 
 TEST_CASE("No more than so many suspects are measured again", "[gate]") {
-  PairedOptions options;
-  options.max_suspects = 2;
-  const CheckResult result = check(slower(4, 0.1), {}, options);
+  const CheckResult result = check(slower(4, 0.1), {}, {.max_suspects = 2});
   CHECK(count(result, Outcome::regression) == 2);
   CHECK(count(result, Outcome::inconclusive) == 2);
 }
@@ -106,9 +96,7 @@ TEST_CASE("Improvements do not take the suspects' time", "[gate]") {
     for (MetricValue& metric : run.metrics) metric.elapsed_s = 0.15;
   };
   const auto at = [&](double time_limit_s) {
-    PairedOptions options;
-    options.time_limit_s = time_limit_s;
-    return check(change, {}, options);
+    return check(change, {}, {.time_limit_s = time_limit_s});
   };
   const CheckResult both = at(180);
   CHECK(count(both, Outcome::regression) == 3);
@@ -121,9 +109,7 @@ TEST_CASE("Improvements do not take the suspects' time", "[gate]") {
 }
 
 TEST_CASE("An improvement that is none is settled like a suspect", "[gate]") {
-  const CheckResult result = check([](Side side, int round, RunMetrics& run) {
-    if (side == Side::head && round <= first_rounds) slow_down(run.metrics[3], -0.05);
-  });
+  const CheckResult result = check(slow_head(3, -0.05, first_rounds));
   CHECK(exit_code(result) == ExitCode::ok);
   CHECK(decision(result, 3).outcome == Outcome::unchanged);
   CHECK(result.confirmation_rounds == 2);
@@ -139,7 +125,7 @@ TEST_CASE("What neither side has when it is measured again is not lost", "[gate]
   CHECK(exit_code(gone(-0.2)) == ExitCode::ok);
   const CheckResult suspect = gone(0.2);
   CHECK(exit_code(suspect) == ExitCode::inconclusive);
-  CHECK(decision(suspect, 3).reason.find("neither side") != std::string::npos);
+  CHECK_THAT(decision(suspect, 3).reason, contains("neither side"));
 }
 
 TEST_CASE("Wrong output in a fresh round is told, of suspects and of controls", "[gate]") {
@@ -152,7 +138,7 @@ TEST_CASE("Wrong output in a fresh round is told, of suspects and of controls", 
     });
     const auto decided = std::ranges::find(result.metrics, name, &MetricDecision::name);
     CHECK(decided->outcome == Outcome::missing);
-    CHECK(decided->reason.find("its output was wrong") != std::string::npos);
+    CHECK_THAT(decided->reason, contains("its output was wrong"));
     // Nothing is to be gained from measuring that suspect further.
     if (std::string(name) == "probe/3") CHECK(result.confirmation_rounds == 2);
   }
@@ -166,20 +152,18 @@ TEST_CASE("Fresh rounds that cannot be compared leave suspects open", "[gate]") 
   CHECK(exit_code(result) == ExitCode::inconclusive);
   CHECK(result.refusals.size() == 1);
   CHECK(decision(result, 3).outcome == Outcome::inconclusive);
-  CHECK(decision(result, 3).reason.find("cannot be compared") != std::string::npos);
+  CHECK_THAT(decision(result, 3).reason, contains("cannot be compared"));
   CHECK(result.confirmation_rounds > 0);
 }
 
 TEST_CASE("Late suspects of a disturbed machine are inconclusive as the others", "[gate]") {
-  PairedOptions options;
-  options.time_limit_s = 20;
   const auto disturbed = [](Side side, int round, RunMetrics& run) {
     if (side == Side::head)
       for (std::size_t i = 0; i < 3; ++i) slow_down(run.metrics[i], 0.05);
     if (round > first_rounds && round % 3 == 0)
       for (MetricValue& metric : run.metrics) slow_down(metric, 0.06);
   };
-  const CheckResult result = check(disturbed, {}, options);
+  const CheckResult result = check(disturbed, {}, {.time_limit_s = 20});
   CHECK(exit_code(result) == ExitCode::inconclusive);
   CHECK(count(result, Outcome::inconclusive) == 3);
 }

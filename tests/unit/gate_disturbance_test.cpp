@@ -1,8 +1,4 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <random>
-
+#include "tests/testing.h"
 #include "tests/unit/planted_rounds.h"
 
 using namespace fathom;
@@ -28,10 +24,8 @@ Ends ends_of_100(const PlantedRounds::Change& add, bool replace_disturbed = fals
   Ends ends;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     PlantedRounds rounds(add, seed);
-    PairedOptions options;
-    options.seed = seed;
-    options.replace_disturbed = replace_disturbed;
-    const CheckResult result = check_paired(rounds, options, {});
+    const CheckResult result =
+        check_paired(rounds, {.seed = seed, .replace_disturbed = replace_disturbed}, {});
     ends.inconclusive += exit_code(result) == ExitCode::inconclusive;
     ends.regressions += exit_code(result) == ExitCode::check_failed;
   }
@@ -55,9 +49,7 @@ TEST_CASE("Another load beside one of the first rounds, or from one on", "[gate]
 
 TEST_CASE("Another load beside the fresh rounds is no regression of a chance suspect", "[gate]") {
   // A suspect, so that there are fresh rounds: worse at first only.
-  const auto suspect = [](Side side, int round, RunMetrics& run) {
-    if (side == Side::head && round <= first_rounds) slow_down(run.metrics[0], 0.02);
-  };
+  const auto suspect = slow_head(0, 0.02, first_rounds);
   SECTION("beside one of them") {
     for (const int disturbed : {5, 6, 8}) {  // without a load these four would be all
       const Ends ends = ends_of_100([&](Side side, int round, RunMetrics& run) {
@@ -104,18 +96,14 @@ TEST_CASE("Another process beside the head alone is a disturbance, however even"
   const auto everything = [](RunMetrics& run) {
     for (MetricValue& metric : run.metrics) slow_down(metric, 0.05);
   };
-  const Ends seen = ends_of_100([&](Side side, int, RunMetrics& run) {
+  const auto beside_head = [&](Side side, int, RunMetrics& run) {
     run.other_processes = side == Side::head ? 1 : 0;
     if (side == Side::head) everything(run);
-  });
-  CHECK(seen.inconclusive == 100);
-  const CheckResult one = check([&](Side side, int, RunMetrics& run) {
-    run.other_processes = side == Side::head ? 1 : 0;
-    if (side == Side::head) everything(run);
-  });
+  };
+  CHECK(ends_of_100(beside_head).inconclusive == 100);
+  const CheckResult one = check(beside_head);
   CHECK(count(one, Outcome::inconclusive) == one.metrics.size());
-  CHECK(headline(one).find("another process used the GPU during 2 of 4 rounds") !=
-        std::string::npos);
+  CHECK_THAT(headline(one), contains("another process used the GPU during 2 of 4 rounds"));
   // One that is there all the time is no reason: a regression stays one, and nothing stays nothing.
   const Ends resident = ends_of_100([&](Side side, int, RunMetrics& run) {
     run.other_processes = 1;
@@ -125,10 +113,8 @@ TEST_CASE("Another process beside the head alone is a disturbance, however even"
   const CheckResult quiet = check([](Side, int, RunMetrics& run) { run.other_processes = 1; });
   CHECK(exit_code(quiet) == ExitCode::ok);
   // Nor is a round that does not know.
-  const CheckResult unknown = check([](Side side, int, RunMetrics& run) {
-    if (side == Side::head) run.other_processes = 0;
-  });
-  CHECK(exit_code(unknown) == ExitCode::ok);
+  CHECK(exit_code(check(of_side(Side::head, [](RunMetrics& run) { run.other_processes = 0; }))) ==
+        ExitCode::ok);
 }
 
 TEST_CASE("Another process that comes with the fresh rounds", "[gate]") {
@@ -137,15 +123,15 @@ TEST_CASE("Another process that comes with the fresh rounds", "[gate]") {
     if (side == Side::head) slow_down(run.metrics[0], 0.05);
   });
   CHECK(exit_code(result) == ExitCode::inconclusive);
-  CHECK(decision(result, 0).reason.find("another process used the GPU during 12 of 12 rounds") !=
-        std::string::npos);
+  CHECK_THAT(decision(result, 0).reason,
+             contains("another process used the GPU during 12 of 12 rounds"));
 }
 
 TEST_CASE("Processes that do not agree with themselves were disturbed", "[gate]") {
   // A load beside all rounds of both sides: the rounds agree, but inside each it comes and goes.
   const CheckResult result = check([](Side, int, RunMetrics& run) { run.unsteadiness = 0.03; });
   CHECK(exit_code(result) == ExitCode::inconclusive);
-  CHECK(headline(result).find("what one process measured several times") != std::string::npos);
+  CHECK_THAT(headline(result), contains("what one process measured several times"));
   const CheckResult steady = check([](Side, int, RunMetrics& run) { run.unsteadiness = 0.002; });
   CHECK(exit_code(steady) == ExitCode::ok);
 }
@@ -155,9 +141,8 @@ TEST_CASE("Disturbed rounds are measured anew while there is time", "[gate]") {
     if (round == 2) load_beside(run, 0.1);
   };
   PlantedRounds stopped(disturb), replaced(disturb);
-  PairedOptions options;
-  options.replace_disturbed = false;
-  CHECK(exit_code(check_paired(stopped, options, {})) == ExitCode::inconclusive);
+  CHECK(exit_code(check_paired(stopped, {.replace_disturbed = false}, {})) ==
+        ExitCode::inconclusive);
   CHECK(stopped.asked.size() == first_rounds);
   const CheckResult result = check_paired(replaced, {}, {});
   CHECK(exit_code(result) == ExitCode::ok);

@@ -1,8 +1,6 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-
 #include "gate/run_ranks.h"
 #include "studies/gate/noise_study.h"
+#include "tests/testing.h"
 
 using namespace fathom::gate;
 

@@ -1,13 +1,9 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
-#include <sstream>
-#include <tuple>
 
 #include "gate/history.h"
 #include "gate/outputs.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::gate;
@@ -113,7 +109,7 @@ TEST_CASE("Nothing that a document holds is obeyed by a terminal or a CI server"
 TEST_CASE("JUnit's XML has no character that XML does not allow", "[gate]") {
   const std::string xml = junit_xml(hostile_result());
   CHECK(harmless(xml));
-  CHECK(xml.find("&#") == std::string::npos);
+  CHECK_THAT(xml, !contains("&#"));
   pugi::xml_document document;
   CHECK(document.load_string(xml.c_str()));
 }
@@ -187,9 +183,9 @@ TEST_CASE("Annotations are one line each, escaped, and at most ten of a kind", "
   const std::string text = github_annotations(result);
   CHECK(std::count(text.begin(), text.end(), '\n') == 4);
   CHECK(text.find("::error title=Regression::probe/a<b>&\"c\"|%25,: ::error::: 4 TB/s to") == 0);
-  CHECK(text.find("::error title=Missing metric::other/lost: because.") != std::string::npos);
-  CHECK(text.find("::warning title=Inconclusive::probe/clock") != std::string::npos);
-  CHECK(text.find("::notice title=Improvement::probe/better") != std::string::npos);
+  CHECK_THAT(text, contains("::error title=Missing metric::other/lost: because.") &&
+                       contains("::warning title=Inconclusive::probe/clock") &&
+                       contains("::notice title=Improvement::probe/better"));
   for (int i = 0; i < 30; ++i)
     result.metrics.push_back(planted("probe/" + std::to_string(i), Outcome::regression, 0.03));
   const std::string many = github_annotations(result);
@@ -198,7 +194,7 @@ TEST_CASE("Annotations are one line each, escaped, and at most ten of a kind", "
        at = many.find("::error title=Regression", at + 1))
     ++errors;
   CHECK(errors == 10);
-  CHECK(many.find("and 22 more") != std::string::npos);
+  CHECK_THAT(many, contains("and 22 more"));
 }
 
 TEST_CASE("The terminal shows what changed, and the largest change first", "[gate]") {
@@ -207,10 +203,9 @@ TEST_CASE("The terminal shows what changed, and the largest change first", "[gat
   const std::string text = terminal_table(result, false);
   CHECK(text.find("FAIL: 2 regressions confirmed\n") == 0);
   CHECK(text.find("probe/worst") < text.find("probe/a<b>"));
-  CHECK(text.find("probe/same") == std::string::npos);
-  CHECK(text.find("-4.88 %") != std::string::npos);  // of the rate, not of the time
-  CHECK(text.find('\x1b') == std::string::npos);
-  CHECK(terminal_table(result, true).find('\x1b') != std::string::npos);
+  CHECK_THAT(text, !contains("probe/same") && contains("-4.88 %"));  // of the rate, not of the time
+  CHECK_THAT(text, !contains('\x1b'));
+  CHECK_THAT(terminal_table(result, true), contains('\x1b'));
 }
 
 TEST_CASE("The terminal says how many metrics are hardly guarded", "[gate]") {
@@ -228,31 +223,28 @@ TEST_CASE("The terminal says how many metrics are hardly guarded", "[gate]") {
 TEST_CASE("The Markdown holds every metric, and markup from names stays text", "[gate]") {
   const std::string text = markdown_summary(planted_result());
   for (const char* name : {"probe/same", "probe/better", "probe/clock", "other/lost"})
-    CHECK(text.find(name) != std::string::npos);
-  CHECK(text.find("<b>&\"c\"|") == std::string::npos);
-  CHECK(text.find("-4.97 % to -4.78 %") != std::string::npos);
+    CHECK_THAT(text, contains(name));
+  CHECK_THAT(text, !contains("<b>&\"c\"|") && contains("-4.97 % to -4.78 %"));
 }
 
 TEST_CASE("The Markdown draws changes and intervals over one scale with zero in it", "[gate]") {
   CheckResult result = planted_result();
   result.metrics[0].evidence->interval = {-0.01, 0.1, 0.95, "planted"};
   const std::string text = markdown_summary(result);
-  CHECK(text.find("| -9.52 % to +5.23 % |") != std::string::npos);  // the scale
-  CHECK(text.find("`├─────●──────┼┤······`") != std::string::npos);
-  CHECK(text.find("`·············│······●`") != std::string::npos);
+  CHECK_THAT(text, contains("| -9.52 % to +5.23 % |"));  // the scale
+  CHECK_THAT(text, contains("`├─────●──────┼┤······`") && contains("`·············│······●`"));
   // Nothing to draw of a metric without a change, nor of one that is not to be told.
-  CHECK(text.find("`other/lost` | 4 TB/s | | | | |") != std::string::npos);
+  CHECK_THAT(text, contains("`other/lost` | 4 TB/s | | | | |"));
   CHECK(std::count(text.begin(), text.end(), '`') == 2 * 5 + 2 * 4);  // names and pictures
 }
 
 TEST_CASE("An interval that cannot be as sure as the others says how sure it is", "[gate]") {
   CheckResult result = planted_result();
   result.metrics[0].evidence->interval.confidence = 0.957;
-  CHECK(markdown_summary(result).find("confidence)") == std::string::npos);
+  CHECK_THAT(markdown_summary(result), !contains("confidence)"));
   result.metrics[0].evidence->interval.confidence = 2.0 / 3;
-  CHECK(markdown_summary(result).find("-4.97 % to -4.78 % (with 66.7 % confidence)") !=
-        std::string::npos);
-  CHECK(markdown_summary(result).find("Interval, 95 % unless said") != std::string::npos);
+  CHECK_THAT(markdown_summary(result), contains("-4.97 % to -4.78 % (with 66.7 % confidence)") &&
+                                           contains("Interval, 95 % unless said"));
 }
 
 TEST_CASE("Nothing compared is told by every output", "[gate]") {
@@ -261,14 +253,14 @@ TEST_CASE("Nothing compared is told by every output", "[gate]") {
   result.metrics[0].name = "BM/new";
   result.metrics[0].outcome = Outcome::added;
   REQUIRE(exit_code(result) == ExitCode::inconclusive);
-  CHECK(github_annotations(result).find("::warning title=Inconclusive::nothing was compared") !=
-        std::string::npos);
+  CHECK_THAT(github_annotations(result),
+             contains("::warning title=Inconclusive::nothing was compared"));
   const std::string xml = junit_xml(result);
-  CHECK(xml.find("tests=\"2\" failures=\"0\" errors=\"1\"") != std::string::npos);
-  CHECK(xml.find("message=\"nothing was compared") != std::string::npos);
+  CHECK_THAT(xml, contains("tests=\"2\" failures=\"0\" errors=\"1\"") &&
+                      contains("message=\"nothing was compared"));
   for (const std::string& text :
        {markdown_summary(result), decision_json(result), terminal_table(result, false)})
-    CHECK(text.find("nothing was compared") != std::string::npos);
+    CHECK_THAT(text, contains("nothing was compared"));
 }
 
 TEST_CASE("What ended a check is an error everywhere, and not inconclusive", "[gate]") {
@@ -278,12 +270,11 @@ TEST_CASE("What ended a check is an error everywhere, and not inconclusive", "[g
   CHECK(exit_code(result) == ExitCode::bad_input);
   CHECK(headline(result) == "ERROR: Round 1 of --head ended with exit status 127.");
   CHECK(github_annotations(result).starts_with("::error title=Check ended::Round 1"));
-  CHECK(junit_xml(result).find("type=\"ended\"") != std::string::npos);
+  CHECK_THAT(junit_xml(result), contains("type=\"ended\""));
   CHECK(nlohmann::json::parse(decision_json(result)).at("exit_code") == 2);
   for (const std::string& text : {markdown_summary(result), junit_xml(result),
                                   decision_json(result), github_annotations(result)}) {
-    CHECK(text.find("nconclusive") == std::string::npos);
-    CHECK(text.find("INCONCLUSIVE") == std::string::npos);
+    CHECK_THAT(text, !contains("nconclusive") && !contains("INCONCLUSIVE"));
   }
 }
 
@@ -294,7 +285,7 @@ TEST_CASE("One change is told as one figure", "[gate]") {
   metric.head = *metric.base * 2;  // medians need not differ as the estimate says
   const std::string text = change_text(metric);
   CHECK(text == "-4.88 %");
-  CHECK(one_line(metric).find("(" + text + ")") != std::string::npos);
+  CHECK_THAT(one_line(metric), contains("(" + text + ")"));
   const auto json = nlohmann::json::parse(decision_json(result));
   CHECK(std::abs(json.at("metrics")[0].at("change").get<double>() + 0.0488) < 1e-4);
 }

@@ -1,14 +1,7 @@
-#include <algorithm>
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <random>
-#include <set>
-#include <utility>
-
 #include "gate/evidence.h"
 #include "gate/paired.h"
 #include "gate/rank_statistics.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_rounds.h"
 
 using namespace fathom;
@@ -30,11 +23,11 @@ TEST_CASE("The noise floor is how far sides of so many rounds differ by chance",
   };
   // 1.4826 x 1 %, of which two medians were fitted: of 4 values, of 16.
   const double of_two = 0.014826 * std::sqrt(4.0 / 2), of_eight = 0.014826 * std::sqrt(16.0 / 14);
-  CHECK(evidence_of(2, 0).noise_floor == Catch::Approx(of_two).epsilon(1e-3));
-  CHECK(evidence_of(8, 0).noise_floor == Catch::Approx(of_eight / 2).epsilon(1e-3));
+  CHECK(evidence_of(2, 0).noise_floor == Approx(of_two).epsilon(1e-3));
+  CHECK(evidence_of(8, 0).noise_floor == Approx(of_eight / 2).epsilon(1e-3));
   // Three times one round's noise would be above 4 %.
   const Evidence slower = evidence_of(8, 0.03);
-  CHECK(slower.threshold == Catch::Approx(3 * of_eight / 2).epsilon(1e-3));
+  CHECK(slower.threshold == Approx(3 * of_eight / 2).epsilon(1e-3));
   CHECK(slower.worse > slower.threshold);
 }
 
@@ -67,9 +60,7 @@ TEST_CASE("Nothing changed: the gate passes, and repeats at most a chance suspec
 
 TEST_CASE("A slowdown of 3 % is confirmed in fresh rounds, of a time and of a rate", "[gate]") {
   for (const std::size_t metric : {4, 7}) {
-    PlantedRounds rounds([&](Side side, int, RunMetrics& run) {
-      if (side == Side::head) slow_down(run.metrics[metric], 0.03);
-    });
+    PlantedRounds rounds(slow_head(metric, 0.03));
     const CheckResult result = check_paired(rounds, {}, {});
     CHECK(exit_code(result) == ExitCode::check_failed);
     CHECK(count(result, Outcome::regression) == 1);
@@ -86,11 +77,9 @@ TEST_CASE("A slowdown of 3 % is confirmed in fresh rounds, of a time and of a ra
 }
 
 TEST_CASE("A slowdown below half of what counts is never flagged", "[gate]") {
-  const CheckResult result = check([](Side side, int, RunMetrics& run) {
-    if (side == Side::head)
-      for (MetricValue& metric : run.metrics) slow_down(metric, 0.0045);
-  });
-  CHECK(exit_code(result) == ExitCode::ok);
+  CHECK(exit_code(check(of_side(Side::head, [](RunMetrics& run) {
+          for (MetricValue& metric : run.metrics) slow_down(metric, 0.0045);
+        }))) == ExitCode::ok);
 }
 
 TEST_CASE("What no further round can confirm is measured no longer", "[gate]") {
@@ -104,7 +93,7 @@ TEST_CASE("What no further round can confirm is measured no longer", "[gate]") {
   CHECK(exit_code(result) == ExitCode::check_failed);
   CHECK(count(result, Outcome::regression) == 1);
   CHECK(decision(result, 2).outcome == Outcome::unchanged);
-  CHECK(decision(result, 2).reason.find("do not confirm") != std::string::npos);
+  CHECK_THAT(decision(result, 2).reason, contains("do not confirm"));
   // As two suspects need: 4 of everything and 16; of which the first suspect has one block.
   CHECK(result.confirmation_rounds == 8);
   CHECK(decision(result, 2).head_runs == 2);
@@ -118,9 +107,7 @@ TEST_CASE("What no further round can confirm is measured no longer", "[gate]") {
   CHECK(asks_for(19, "probe/4"));
 
   // Nothing else is open: the check ends.
-  PlantedRounds one([](Side side, int round, RunMetrics& run) {
-    if (side == Side::head && round <= 4) slow_down(run.metrics[2], 0.05);
-  });
+  PlantedRounds one(slow_head(2, 0.05, 4));
   CHECK(check_paired(one, {}, {}).confirmation_rounds == 2);
   CHECK(one.asked.size() == 8);
 }
@@ -165,7 +152,7 @@ TEST_CASE("A clock that moved explains a time, and the gate says from where to w
   };
   const MetricDecision moved = slower_at(1.98e9 / 1.05, "s");
   CHECK(moved.outcome == Outcome::inconclusive);
-  CHECK(moved.reason.find("the SM clock moved from 1.98 GHz to 1.886 GHz") != std::string::npos);
+  CHECK_THAT(moved.reason, contains("the SM clock moved from 1.98 GHz to 1.886 GHz"));
   CHECK(slower_at(1.965e9, "s").outcome == Outcome::regression);  // a small step
   CHECK(slower_at(1.8e9, "cycles").outcome == Outcome::regression);
 }
@@ -184,7 +171,7 @@ TEST_CASE("A throttle reason excuses no more than the clock can have fallen by",
   };
   const MetricDecision little = slower_by(0.03, 1.98e9);
   CHECK(little.outcome == Outcome::inconclusive);
-  CHECK(little.reason.find("from nothing to sw_power_cap") != std::string::npos);
+  CHECK_THAT(little.reason, contains("from nothing to sw_power_cap"));
   // At the same clock in all rounds it is not why half of the bandwidth is gone.
   CHECK(slower_by(1, 1.98e9).outcome == Outcome::regression);
   CHECK(slower_by(1, std::nullopt).outcome == Outcome::inconclusive);
@@ -216,9 +203,8 @@ TEST_CASE("A metric that neither side could measure is none that is new or lost"
   CHECK(decision(result, 1).outcome == Outcome::ignored);
   CHECK(decision(result, 1).reason == "neither side has a value: it failed.");
   // Where the base's alone failed, it may come and go: new.
-  const CheckResult mended = check([](Side side, int, RunMetrics& run) {
-    if (side == Side::base) run.metrics[1].problem = "it failed";
-  });
+  const CheckResult mended =
+      check(of_side(Side::base, [](RunMetrics& run) { run.metrics[1].problem = "it failed"; }));
   CHECK(decision(mended, 1).outcome == Outcome::added);
 }
 
@@ -227,15 +213,11 @@ TEST_CASE("Replays and other machines are refused after the first rounds", "[gat
   CheckResult result = check_paired(replayed, {}, {});
   CHECK(exit_code(result) == ExitCode::inconclusive);
   CHECK(replayed.asked.size() <= 2);
-  result = check([](Side side, int, RunMetrics& run) {
-    if (side == Side::head) run.identity[1].second = "590";
-  });
+  result = check(of_side(Side::head, [](RunMetrics& run) { run.identity[1].second = "590"; }));
   REQUIRE(result.refusals.size() == 1);
   CHECK(result.refusals.front() == "different driver: 580 and 590");
   // Two toolkits on one machine are what a paired check is for.
-  result = check([](Side side, int, RunMetrics& run) {
-    if (side == Side::head) run.identity[2].second = "13.1";
-  });
+  result = check(of_side(Side::head, [](RunMetrics& run) { run.identity[2].second = "13.1"; }));
   CHECK(exit_code(result) == ExitCode::ok);
 }
 
@@ -243,14 +225,9 @@ TEST_CASE("Rules raise a threshold or leave a metric out", "[gate]") {
   const auto change = [](Side side, int, RunMetrics& run) {
     if (side == Side::head) slow_down(run.metrics[2], 0.03), slow_down(run.metrics[4], 0.03);
   };
-  Rule wider, ignored;
-  wider.pattern = "*/2";
-  wider.threshold = 0.05;
-  wider.reason = "known";
-  ignored.pattern = "probe/4";
-  ignored.ignore = true;
-  ignored.reason = "to be removed";
-  const CheckResult result = check(change, {wider, ignored});
+  const CheckResult result = check(
+      change, {{.pattern = "*/2", .ignore = false, .threshold = 0.05, .reason = "known"},
+               {.pattern = "probe/4", .ignore = true, .threshold = {}, .reason = "to be removed"}});
   CHECK(exit_code(result) == ExitCode::ok);
   CHECK(decision(result, 2).outcome == Outcome::unchanged);
   CHECK(decision(result, 4).outcome == Outcome::ignored);
@@ -258,9 +235,7 @@ TEST_CASE("Rules raise a threshold or leave a metric out", "[gate]") {
 }
 
 TEST_CASE("Improvements are told and never fail", "[gate]") {
-  const CheckResult result = check([](Side side, int, RunMetrics& run) {
-    if (side == Side::head) slow_down(run.metrics[3], -0.04);
-  });
+  const CheckResult result = check(slow_head(3, -0.04));
   CHECK(exit_code(result) == ExitCode::ok);
   CHECK(decision(result, 3).outcome == Outcome::improved);
   CHECK(decision(result, 3).evidence->worse < -0.03);
@@ -287,8 +262,8 @@ TEST_CASE("A head that fails again after a base that does not lacks all metrics"
     CHECK(exit_code(result) == ExitCode::metric_missing);
     CHECK(count(result, Outcome::missing) == 12);
     REQUIRE(result.notes.size() == 1);
-    CHECK(result.notes[0].find("failed again after a round of --base") != std::string::npos);
-    CHECK(decision(result, 0).reason.find("exit status 1") != std::string::npos);
+    CHECK_THAT(result.notes[0], contains("failed again after a round of --base"));
+    CHECK_THAT(decision(result, 0).reason, contains("exit status 1"));
     CHECK(result.rounds == 0);  // of the head
   }
 }
@@ -339,18 +314,13 @@ TEST_CASE("Nothing compared is no pass", "[gate]") {
     CHECK(headline(result).starts_with("INCONCLUSIVE: nothing was compared"));
   };
   is_none(check([](Side, int, RunMetrics& run) { run.metrics.clear(); }));
-  is_none(check([](Side side, int, RunMetrics& run) {
-    if (side == Side::base) run.metrics.clear();  // all are new
-  }));
+  is_none(check(of_side(Side::base, [](RunMetrics& run) { run.metrics.clear(); })));  // all new
   const auto fail_all = [](Side, int, RunMetrics& run) {
     for (MetricValue& metric : run.metrics) metric.problem = "it failed";
   };
   is_none(check(fail_all));
-  Rule some, all;
-  some.pattern = "probe/1*";
-  all.pattern = "*";
-  some.ignore = all.ignore = true;
-  some.reason = all.reason = "later";
+  const Rule some{.pattern = "probe/1*", .ignore = true, .threshold = {}, .reason = "later"},
+      all{.pattern = "*", .ignore = true, .threshold = {}, .reason = "later"};
   is_none(check(fail_all, {some}));
   CHECK(exit_code(check(fail_all, {all})) == ExitCode::ok);  // as the rules want it
 }

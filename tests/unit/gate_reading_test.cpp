@@ -1,16 +1,7 @@
-#include <fmt/format.h>
-
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
-#include <filesystem>
-#include <map>
-#include <set>
-
 #include "gate/rules.h"
 #include "gate/run_metrics.h"
-#include "results/error.h"
 #include "tests/fuzz/gate_fuzz.h"
+#include "tests/testing.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
@@ -21,23 +12,27 @@ namespace {
 
 const fs::path corpus = fs::path(FATHOM_SOURCE_DIR) / "tests/fuzz/corpus";
 
-std::string refusal_of(const std::string& text) {
-  try {
-    parse_run_metrics(text, "input");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
+std::string said_of(const std::string& text) {
+  return refusal_of([&] { parse_run_metrics(text, "input"); }).text;
 }
 
 std::string rules_refusal(const std::string& text) {
-  try {
-    parse_rules(text, "rules.toml");
-  } catch (const Error& error) {
-    CHECK(error.code() == ExitCode::bad_input);
-    return error.what();
-  }
-  return {};
+  const Refusal refused = refusal_of([&] { parse_rules(text, "rules.toml"); });
+  CHECK((refused.text.empty() || refused.code == ExitCode::bad_input));
+  return refused.text;
+}
+
+std::string google_rows(const std::string& rows) {
+  return R"({"context": {"host_name": "host", "num_cpus": 8}, "benchmarks": [)" + rows + "]}";
+}
+
+/// Fathom's own file, with one metric: its unit, value and SM clock.
+std::string own_file(const std::string& unit, const std::string& value,
+                     const std::string& clock = "null",
+                     const std::string& date = "2026-01-31T12:00:00Z") {
+  return fmt::format(R"({{"fathom_baseline": 1, "program": "fathom", "date": "{}", "commit": "",
+      "suite": "", "identity": {{}}, "metrics": [["a/b", "{}", "lower", {}, {}, null, null]]}})",
+                     date, unit, value, clock);
 }
 
 }  // namespace
@@ -74,18 +69,10 @@ TEST_CASE("Google Benchmark's files are read: repetitions, aggregates, errors", 
   CHECK(run.date == "2026-11-21T14:00:00Z");
   REQUIRE(run.metrics.size() == 3);
   CHECK(run.metrics[0].name == "BM_Sort/1024");
-  CHECK(run.metrics[0].value == Catch::Approx(1500.5e-6));
-  CHECK(run.metrics[1].value == Catch::Approx(3.5e-3));
+  CHECK(run.metrics[0].value == Approx(1500.5e-6));
+  CHECK(run.metrics[1].value == Approx(3.5e-3));
   CHECK(run.metrics[2].problem == "it failed: no file");
 }
-
-namespace {
-
-std::string google_rows(const std::string& rows) {
-  return R"({"context": {"host_name": "host", "num_cpus": 8}, "benchmarks": [)" + rows + "]}";
-}
-
-}  // namespace
 
 TEST_CASE("A byte order mark before a file is passed over", "[gate]") {
   const std::string rows = google_rows(R"({"name": "a", "real_time": 1})");
@@ -107,12 +94,10 @@ TEST_CASE("Figures about other rows are no metrics, however old the file is", "[
       R"({"name": "Sort_mean", "real_time": 11}, {"name": "Sort_median", "real_time": 10.5},
          {"name": "Sort_stddev", "real_time": 1}, {"name": "Sort_cv", "real_time": 0.1})";
   CHECK(names(sort + figures) == Names{"Sort"});
-  CHECK(parse_run_metrics(google_rows(sort + figures), "input").metrics[0].value ==
-        Catch::Approx(11e-9));
+  CHECK(parse_run_metrics(google_rows(sort + figures), "input").metrics[0].value == Approx(11e-9));
   // With --benchmark_report_aggregates_only the median stands for all.
   CHECK(names(figures) == Names{"Sort"});
-  CHECK(parse_run_metrics(google_rows(figures), "input").metrics[0].value ==
-        Catch::Approx(10.5e-9));
+  CHECK(parse_run_metrics(google_rows(figures), "input").metrics[0].value == Approx(10.5e-9));
   CHECK(names(R"({"name": "Sort_cv", "aggregate_name": "cv", "real_time": 1})").empty());
   CHECK(names(sort + R"({"name": "Sort_BigO", "real_coefficient": 2, "big_o": "N"},
                         {"name": "Sort_RMS", "rms": 0.01})") == Names{"Sort"});
@@ -138,26 +123,21 @@ TEST_CASE("The environment can name the machine whose host name is another one e
 
 TEST_CASE("A value that no measurement has is refused, and says of what", "[gate]") {
   const std::string sort = R"({"name": "Sort", "real_time": 10}, )";
-  CHECK(refusal_of(google_rows(sort + sort + R"({"name": "Sort", "real_time": 1e308})"))
-            .find("/benchmarks/2/real_time has a sample of \"Sort\" that is larger than any") !=
-        std::string::npos);
-  CHECK(!refusal_of(file_text(corpus / "large_number.json")).empty());
+  CHECK_THAT(said_of(google_rows(sort + sort + R"({"name": "Sort", "real_time": 1e308})")),
+             contains("/benchmarks/2/real_time has a sample of \"Sort\" that is larger than any"));
+  CHECK(!said_of(file_text(corpus / "large_number.json")).empty());
   const auto baseline = [](const char* value, const char* clock) {
-    return fmt::format(
-        R"({{"fathom_baseline": 1, "program": "fathom", "date": "2026-01-31T12:00:00Z",
-        "commit": "",
-        "suite": "", "identity": {{}}, "metrics": [["a/b", "s", "lower", {}, {}, null, null]]}})",
-        value, clock);
+    return own_file("s", value, clock);
   };
-  CHECK(refusal_of(baseline("1", "1.98e9")).empty());
-  CHECK(refusal_of(baseline("-1e308", "1.98e9")) ==
+  CHECK(said_of(baseline("1", "1.98e9")).empty());
+  CHECK(said_of(baseline("-1e308", "1.98e9")) ==
         "input: the value of \"a/b\" is -1e+308, and no measurement's is above 1e+200.");
-  CHECK(refusal_of(baseline("1", "1e308")).find("the SM clock of \"a/b\"") != std::string::npos);
-  CHECK(refusal_of(baseline("1e-300", "1.98e9")) ==
+  CHECK_THAT(said_of(baseline("1", "1e308")), contains("the SM clock of \"a/b\""));
+  CHECK(said_of(baseline("1e-300", "1.98e9")) ==
         "input: the value of \"a/b\" is 1e-300, and no measurement's is below 1e-18.");
-  CHECK(refusal_of(baseline("-1e-300", "1.98e9")).find("below 1e-18") != std::string::npos);
-  CHECK(refusal_of(baseline("1e-15", "1.98e9")).empty());
-  CHECK(refusal_of(baseline("0", "1.98e9")).empty());  // a value that is none, and says so
+  CHECK_THAT(said_of(baseline("-1e-300", "1.98e9")), contains("below 1e-18"));
+  CHECK(said_of(baseline("1e-15", "1.98e9")).empty());
+  CHECK(said_of(baseline("0", "1.98e9")).empty());  // a value that is none, and says so
 }
 
 TEST_CASE("Dates are in the calendar, and of years that clocks show", "[gate]") {
@@ -175,31 +155,21 @@ TEST_CASE("Dates are in the calendar, and of years that clocks show", "[gate]") 
   CHECK(date_of("2026-11-21 14:00:00") == "2026-11-21T14:00:00Z");
   CHECK(date_of("2015/03/17-18:40:25") == "2015-03-17T18:40:25Z");
   CHECK(parse_run_metrics(google_rows(R"({"name": "a", "real_time": 1})"), "input").date.empty());
-  const auto own = [](const std::string& date) {
-    return R"({"fathom_baseline": 2, "program": "fathom", "date": ")" + date +
-           R"(", "commit": "", "suite": "", "identity": {}, "metrics": [["a/b", "s", "lower", 1,
-              null, null, null]]})";
-  };
-  CHECK(refusal_of(own("2026-01-31T12:00:00Z")).empty());
+  const auto own = [](const std::string& date) { return own_file("s", "1", "null", date); };
+  CHECK(said_of(own("2026-01-31T12:00:00Z")).empty());
   for (const std::string date : {"", "2026-13-45T99:99:99Z", "9999-01-01T00:00:00Z", "yesterday",
                                  "2026-02-30T00:00:00Z", "1969-01-01T00:00:00Z"}) {
     CAPTURE(date);
-    CHECK(refusal_of(google(date))
-              .find("/context/date is \"" + date + "\"; expected: a time in UTC") !=
-          std::string::npos);
-    CHECK(refusal_of(own(date)).find("/date is \"" + date + "\"; expected:") != std::string::npos);
+    CHECK_THAT(said_of(google(date)),
+               contains("/context/date is \"" + date + "\"; expected: a time in UTC"));
+    CHECK_THAT(said_of(own(date)), contains("/date is \"" + date + "\"; expected:"));
   }
 }
 
 TEST_CASE("A time or rate of zero or below is no improvement, and a count of zero is a value",
           "[gate]") {
   const auto problem_of = [](const char* unit, const char* value) {
-    const std::string text = fmt::format(
-        R"({{"fathom_baseline": 1, "program": "fathom", "date": "2026-01-31T12:00:00Z",
-        "commit": "", "suite": "",
-            "identity": {{}}, "metrics": [["a/b", "{}", "lower", {}, null, null, null]]}})",
-        unit, value);
-    return parse_run_metrics(text, "input").metrics[0].problem;
+    return parse_run_metrics(own_file(unit, value), "input").metrics[0].problem;
   };
   CHECK(problem_of("s", "-5e-9").find("its value is -5 ns") == 0);
   for (const char* unit : {"s", "B/s", "FLOP/s"}) {
@@ -233,12 +203,12 @@ TEST_CASE("Refusals say where and what", "[gate]") {
                                           {"baseline_twice.json", "two metrics named \"a/b\""},
                                           {"long_path.json", "15 has the key \"a\" twice"}}) {
     CAPTURE(file);
-    const std::string refusal = refusal_of(file_text(corpus / file));
-    CHECK(refusal.find(said) != std::string::npos);
+    const std::string refusal = said_of(file_text(corpus / file));
+    CHECK_THAT(refusal, contains(said));
     CHECK(refusal.size() < 300);
   }
-  CHECK(refusal_of("").find("is empty") != std::string::npos);
-  CHECK(refusal_of("{\"context\": {}}").find("has no \"benchmarks\"") != std::string::npos);
+  CHECK_THAT(said_of(""), contains("is empty"));
+  CHECK_THAT(said_of("{\"context\": {}}"), contains("has no \"benchmarks\""));
 }
 
 TEST_CASE("Rules are read, and need their reason", "[gate]") {
@@ -264,7 +234,7 @@ TEST_CASE("Rules are read, and need their reason", "[gate]") {
            {"metric = 3\n", "[[metric]]"},
            {"[[metric\n", "is not TOML"}}) {
     CAPTURE(text);
-    CHECK(rules_refusal(text).find(said) != std::string::npos);
+    CHECK_THAT(rules_refusal(text), contains(said));
   }
 }
 
@@ -275,8 +245,8 @@ TEST_CASE("Rules are of any letters where TOML has them, and of no others elsewh
   REQUIRE(rules.size() == 1);
   CHECK(rules[0].pattern == "größe~7E*");
   CHECK(rules[0].reason == "später ~ 10 %");
-  CHECK(rules_refusal("[[metric]]\nгод = 1\n").find("line 2: is not TOML") != std::string::npos);
-  CHECK(rules_refusal("[[metric]]\n~41 = 1\n").find("is not TOML") != std::string::npos);
-  CHECK(rules_refusal("[[metric]]\nname = \"\xff\"\n").find("is not UTF-8") != std::string::npos);
-  CHECK(rules_refusal("[[[metric\"]]\n").find("is not TOML") != std::string::npos);
+  CHECK_THAT(rules_refusal("[[metric]]\nгод = 1\n"), contains("line 2: is not TOML"));
+  CHECK_THAT(rules_refusal("[[metric]]\n~41 = 1\n"), contains("is not TOML"));
+  CHECK_THAT(rules_refusal("[[metric]]\nname = \"\xff\"\n"), contains("is not UTF-8"));
+  CHECK_THAT(rules_refusal("[[[metric\"]]\n"), contains("is not TOML"));
 }

@@ -1,12 +1,7 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <regex>
 
 #include "gate/commands/side_command.h"
-#include "results/error.h"
+#include "tests/testing.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
@@ -25,13 +20,9 @@ std::string benchmark(const fs::path& folder) {
 
 /// What a round says that goes wrong, with this code if one is given.
 std::string message_of(ProcessRounds& rounds, Side side, std::optional<ExitCode> code = {}) {
-  try {
-    rounds.round(side, {});
-  } catch (const Error& error) {
-    if (code) CHECK(error.code() == *code);
-    return error.what();
-  }
-  return {};
+  const Refusal refused = refusal_of([&] { rounds.round(side, {}); });
+  if (code && !refused.text.empty()) CHECK(refused.code == *code);
+  return refused.text;
 }
 
 }  // namespace
@@ -102,20 +93,20 @@ TEST_CASE("Rounds that go wrong say how", "[gate]") {
                         folder.path() / "failing", std::chrono::seconds(20));
   CHECK(message_of(failing, Side::head, ExitCode::inconclusive) ==
         "Round 1 of --head ended with exit status 7; its last words: the reason.");
-  CHECK(message_of(failing, Side::base).find("left no result") != std::string::npos);
+  CHECK_THAT(message_of(failing, Side::base), contains("left no result"));
   ProcessRounds mistyped(fine, {Side::head, "bulid"}, folder.path() / "mistyped",
                          std::chrono::seconds(20));
-  CHECK(message_of(mistyped, Side::head, ExitCode::bad_input)
-            .find("there is no folder of that name either") != std::string::npos);
+  CHECK_THAT(message_of(mistyped, Side::head, ExitCode::bad_input),
+             contains("there is no folder of that name either"));
   ProcessRounds slow(fine, {Side::head, "sleep 60"}, folder.path() / "slow",
                      std::chrono::seconds(1));
-  CHECK(message_of(slow, Side::head).find("was ended after 1 s") != std::string::npos);
+  CHECK_THAT(message_of(slow, Side::head), contains("was ended after 1 s"));
   ProcessRounds garbage(fine, {Side::head, "echo garbage > {out}"}, folder.path() / "garbage",
                         std::chrono::seconds(20));
   const std::string unreadable = message_of(garbage, Side::head);
   CHECK(unreadable.starts_with(
       "Round 1 of --head left no usable result, in a folder that --keep DIR keeps: "));
-  CHECK(unreadable.find("is not JSON") != std::string::npos);
+  CHECK_THAT(unreadable, contains("is not JSON"));
   CHECK_THROWS_AS(SideCommand(Side::head, folder.path().string()), Error);
 }
 
@@ -133,10 +124,9 @@ TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate
     return all;
   }();
   CHECK(flags.find("run --suite quick --out /out --require-gpu") == 0);
-  CHECK(flags.find("--probe copy --probe sum --benchmark_filter=^(copy/x|copy/y|sum/z|") !=
-        std::string::npos);
+  CHECK_THAT(flags, contains("--probe copy --probe sum --benchmark_filter=^(copy/x|copy/y|sum/z|"));
   // The gate reads neither counters nor what only they can decide.
-  CHECK(flags.find("--no-counters --no-report") != std::string::npos);
+  CHECK_THAT(flags, contains("--no-counters --no-report"));
   using Variables = std::vector<std::pair<std::string, std::string>>;
   CHECK(start.environment ==
         Variables{{"FATHOM_CHECK_TIMED_ONLY", "1"}, {"FATHOM_CHECK_SAMPLING_LIMIT", "0.25"}});
@@ -144,7 +134,7 @@ TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate
   CHECK(std::getenv("FATHOM_CHECK_TIMED_ONLY") == nullptr);
   // A build from before there was such a flag.
   CHECK_FALSE(build.can_start_together());
-  CHECK(flags.find("--start-together") == std::string::npos);
+  CHECK_THAT(flags, !contains("--start-together"));
   std::ofstream(folder.path() / "bin/fathom") << "#!/bin/sh\necho \"  --start-together  $*\"\n";
   CHECK(build.can_start_together());
   CHECK_FALSE(SideCommand(Side::base, "echo --start-together").can_start_together());

@@ -1,7 +1,5 @@
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 #include "studies/gate/simulation.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_rounds.h"
 
 using namespace fathom;
@@ -21,7 +19,7 @@ RecordedNoise noise_of_rounds(double round_s) {
 TEST_CASE("Simulated rounds take the seconds of recorded ones", "[gate]") {
   const RecordedNoise noise = noise_of_rounds(15);  // of which 12 metrics have 0.1 s each
   CHECK(*noise.seconds_of({}) == 15);
-  CHECK(*noise.seconds_of({"probe/1", "probe/2"}) == Catch::Approx(2 + 13 * 2.0 / 12));
+  CHECK(*noise.seconds_of({"probe/1", "probe/2"}) == Approx(2 + 13 * 2.0 / 12));
   CHECK(*noise_of_rounds(1).seconds_of({"probe/1"}) == 1);
   CHECK_FALSE(noise_of_rounds(0).seconds_of({}));  // a recording that does not say
 }

@@ -1,19 +1,10 @@
-#include <algorithm>
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <ctime>
-#include <limits>
-#include <numeric>
-#include <random>
-#include <stdexcept>
-#include <vector>
 
 #include "gate/rank_statistics.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::gate;
-using Catch::Approx;
 
 namespace {
 

@@ -1,9 +1,5 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <random>
-
 #include "gate/stored.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::gate;
@@ -75,8 +71,7 @@ TEST_CASE("Four earlier runs are too few, five are not", "[gate]") {
   const CheckResult result = check(four, planted_run(generator, 31));
   CHECK(exit_code(result) == ExitCode::inconclusive);
   REQUIRE(result.refusals.size() == 1);
-  CHECK(result.refusals.front().find("4 runs of this identity and 5 are needed") !=
-        std::string::npos);
+  CHECK_THAT(result.refusals.front(), contains("4 runs of this identity and 5 are needed"));
   CHECK(result.metrics.empty());
 }
 
@@ -87,8 +82,7 @@ TEST_CASE("Where one result cannot be sure it says how many more it takes", "[ga
   slow_down(head, 7, 0.05);
   const CheckResult single = check(baseline, head.front());
   CHECK(exit_code(single) == ExitCode::inconclusive);
-  CHECK(single.metrics[7].reason.find("of which 1 result cannot be sure: give 2 more") !=
-        std::string::npos);
+  CHECK_THAT(single.metrics[7].reason, contains("of which 1 result cannot be sure: give 2 more"));
   const CheckResult three = check_stored(baseline, head, {});
   CHECK(exit_code(three) == ExitCode::check_failed);
   CHECK(three.metrics[7].outcome == Outcome::regression);
@@ -259,8 +253,8 @@ TEST_CASE("What has too few earlier values and looks worse is no pass", "[gate]"
   added.value = baseline.back().metrics[39].value * (added.better == Better::lower ? 10 : 0.1);
   CheckResult result = check(baseline, head);
   CHECK(exit_code(result) == ExitCode::inconclusive);
-  CHECK(result.metrics[39].reason.find("only 4 of the earlier runs have it, and 5 are needed") !=
-        std::string::npos);
+  CHECK_THAT(result.metrics[39].reason,
+             contains("only 4 of the earlier runs have it, and 5 are needed"));
   added.value = baseline.back().metrics[39].value;
   result = check(baseline, head);
   CHECK(exit_code(result) == ExitCode::ok);
@@ -331,7 +325,7 @@ TEST_CASE("Replays and other identities are refused with the difference", "[gate
   CHECK(result.refusals.front() == "different power_limit_w: 700 and 500");
   const auto reasons = why_none_like(head, {baseline.front()});
   REQUIRE(reasons.size() == 1);
-  CHECK(reasons.front().find("power_limit_w: 700 and 500") != std::string::npos);
+  CHECK_THAT(reasons.front(), contains("power_limit_w: 700 and 500"));
 }
 
 TEST_CASE("A result that was added before it is checked is not held against itself", "[gate]") {

@@ -1,10 +1,6 @@
 // How long a paired check may take, and what becomes of what it has no time for.
 
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <string>
-
+#include "tests/testing.h"
 #include "tests/unit/planted_rounds.h"
 
 using namespace fathom;
@@ -21,11 +17,7 @@ void slow_three(Side side, int, RunMetrics& run) {
     slow_down(run.metrics[i], 0.03 + 0.01 * static_cast<double>(i));
 }
 
-PairedOptions limited(double time_limit_s) {
-  PairedOptions options;
-  options.time_limit_s = time_limit_s;
-  return options;
-}
+PairedOptions limited(double time_limit_s) { return {.time_limit_s = time_limit_s}; }
 
 CheckResult check_in(double time_limit_s, PlantedRounds::Change change = slow_three) {
   return check(std::move(change), {}, limited(time_limit_s));
@@ -67,9 +59,9 @@ TEST_CASE("Suspects for which there is no time are inconclusive, the worst is de
   CHECK(decision(later, 2).outcome == Outcome::regression);
   CHECK(decision(later, 0).outcome == Outcome::inconclusive);
   CHECK(decision(later, 0).head_runs == 4);
-  CHECK(decision(later, 0).reason.find("as often as it takes: the time limit of 37.1 s has no room "
-                                       "for more than the 1 suspect that looked worse") !=
-        std::string::npos);
+  CHECK_THAT(decision(later, 0).reason,
+             contains("as often as it takes: the time limit of 37.1 s has no room "
+                      "for more than the 1 suspect that looked worse"));
   // The second block leaves the time for them.
   const CheckResult late = check_in(36.5);
   CHECK(decision(late, 2).outcome == Outcome::regression);
@@ -83,8 +75,7 @@ TEST_CASE("Where not even the worst has the time, none is decided", "[gate]") {
   CHECK(exit_code(some) == ExitCode::inconclusive);
   CHECK(count(some, Outcome::inconclusive) == 3);
   CHECK(some.confirmation_rounds == 4);
-  CHECK(decision(some, 2).reason.find("no room for any suspect, raise --time-limit") !=
-        std::string::npos);
+  CHECK_THAT(decision(some, 2).reason, contains("no room for any suspect, raise --time-limit"));
   const CheckResult none = check_in(9);
   CHECK(count(none, Outcome::inconclusive) == 3);
   CHECK(none.confirmation_rounds == 0);
@@ -149,9 +140,7 @@ TEST_CASE("Where rounds measure everything anyway, the time limit leaves out all
 }
 
 TEST_CASE("Improvements have no more time than suspects", "[gate]") {
-  const auto change = [](Side side, int, RunMetrics& run) {
-    if (side == Side::head) slow_down(run.metrics[3], -0.05);
-  };
+  const auto change = slow_head(3, -0.05);
   CHECK(count(check_in(180, change), Outcome::improved) == 1);
   PlantedRounds rounds(change);
   const CheckResult result = check_paired(rounds, limited(9), {});

@@ -1,9 +1,6 @@
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-
-#include "results/error.h"
 #include "studies/gate/victim/faults.h"
 #include "studies/gate/victim/kernels.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::gate_victim;
@@ -13,13 +10,9 @@ namespace {
 const std::map<std::string, Possible> metrics{{"v/fma", {}}, {"v/shared", {.conflict = true}}};
 
 std::string refusal(const OptionValues& values) {
-  try {
-    faults_of(values, metrics);
-  } catch (const Error& error) {
-    CHECK(error.code() == ExitCode::bad_input);
-    return error.what();
-  }
-  return {};
+  const Refusal refused = refusal_of([&] { faults_of(values, metrics); });
+  CHECK((refused.text.empty() || refused.code == ExitCode::bad_input));
+  return refused.text;
 }
 
 }  // namespace
@@ -42,12 +35,12 @@ TEST_CASE("Several metrics get faults at once, and more work to 0.05 %", "[gate]
 }
 
 TEST_CASE("A fault that a metric cannot have, or that is no number, is refused", "[gate]") {
-  CHECK(refusal({{"slow", std::string("v/fma")}}).find("not METRIC=NUMBER") != std::string::npos);
+  CHECK_THAT(refusal({{"slow", std::string("v/fma")}}), contains("not METRIC=NUMBER"));
   for (const char* bad : {"v/fma=0.9", "v/fma=nan", "v/fma=inf", "v/fma=1.0x", "v/fma=", "v/fma=3"})
-    CHECK(refusal({{"slow", std::string(bad)}}).find("wants a number") != std::string::npos);
-  CHECK(refusal({{"slow", std::string("v/none=1.1")}}).find("no such metric") != std::string::npos);
-  CHECK(refusal({{"slow", std::string("v/fma=1.1,v/fma=1.2")}}).find("twice") != std::string::npos);
-  CHECK(refusal({{"conflict", std::string("v/fma=0.1")}}).find("cannot have") != std::string::npos);
+    CHECK_THAT(refusal({{"slow", std::string(bad)}}), contains("wants a number"));
+  CHECK_THAT(refusal({{"slow", std::string("v/none=1.1")}}), contains("no such metric"));
+  CHECK_THAT(refusal({{"slow", std::string("v/fma=1.1,v/fma=1.2")}}), contains("twice"));
+  CHECK_THAT(refusal({{"conflict", std::string("v/fma=0.1")}}), contains("cannot have"));
 }
 
 TEST_CASE("A chain's end tells how many steps were taken", "[gate]") {

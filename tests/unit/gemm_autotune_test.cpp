@@ -1,19 +1,13 @@
 // What autotuning tries, takes and says, without a GPU.
 
-#include <array>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <set>
-
 #include "gemm/bench/autotune.h"
 #include "gemm/bench/launched_kernels.h"
 #include "gemm/bench/request.h"
 #include "gemm/best/fp32/tilings.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
-using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("a run tunes each product once, and says what it chose", "[gemm]") {
   Autotuner autotuner(true);
@@ -28,15 +22,15 @@ TEST_CASE("a run tunes each product once, and says what it chose", "[gemm]") {
   CHECK(autotuner.find(other, product) == nullptr);
   CHECK(autotuner.find(rung, make_problem(Class::fp32, 512, 256, 1025)) == nullptr);
   REQUIRE(autotuner.notes().size() == 1);
-  CHECK_THAT(autotuner.notes()[0], ContainsSubstring("fp32/a on " + product.describe() +
-                                                     ": second, 1.25 ms against 1.5 ms") &&
-                                       ContainsSubstring("7 variants"));
+  CHECK_THAT(autotuner.notes()[0],
+             contains("fp32/a on " + product.describe() + ": second, 1.25 ms against 1.5 ms") &&
+                 contains("7 variants"));
 }
 
 TEST_CASE("a run that finds nothing to tune says so", "[gemm]") {
   REQUIRE(Autotuner(true).notes().size() == 1);
   CHECK_THAT(Autotuner(true).notes()[0],
-             ContainsSubstring("Nothing was tuned") && ContainsSubstring("fp32/22_planned_tiles"));
+             contains("Nothing was tuned") && contains("fp32/22_planned_tiles"));
   CHECK(Autotuner().notes().empty());
 }
 

@@ -1,13 +1,8 @@
 #include "gemm/blocks/box_transposition.cuh"
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <vector>
-
 #include "models/shared_memory.h"
 #include "models/warp_access.h"
+#include "tests/testing.h"
 
 // The copy in shared memory that feeds the fp32 kernel with operands along k: what it moves where,
 // and that nothing of it has a bank conflict.

@@ -1,30 +1,45 @@
 // What is measured of a ladder, and how well.
 
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <map>
-#include <set>
-#include <string>
-
 #include "gemm/bench/cases.h"
 #include "gemm/bench/request.h"
 #include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
 
-TEST_CASE("the claim on wmma at m = n = k = 8192 has a case of its own", "[gemm]") {
+namespace {
+
+DeviceFacts hopper() {
   DeviceFacts device;
   device.name = "NVIDIA H200";
   device.major = 9;
   device.sms = 132;
   device.bounds = {{"fp32_fma", "FLOP/s", "planted", 66.9e12}};
+  return device;
+}
+
+std::vector<Case> cases_of(const DeviceFacts& device, const Request& request = {}) {
+  return ladder_cases(device, request, std::make_shared<Autotuner>());
+}
+
+std::set<std::string> names_of(const std::vector<Case>& cases) {
+  std::set<std::string> names;
+  for (const Case& c : cases) CHECK(names.insert(c.name).second);
+  return names;
+}
+
+std::string axis(const Case& c, const char* name) {
+  return std::get<std::string>(std::ranges::find(c.axes, name, &Axes::value_type::first)->second);
+}
+
+}  // namespace
+
+TEST_CASE("the claim on wmma at 8192³ has a case of its own", "[gemm]") {
   int found = 0;
-  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
-    const bool claimed = c.axes.front().second == AxisValue{std::string("claim")};
-    if (!claimed || c.name.starts_with("fp32/")) continue;  // the library
+  for (const Case& c : cases_of(hopper())) {
+    if (axis(c, "part") != "claim" || c.name.starts_with("fp32/")) continue;  // the library
     ++found;
     CHECK(c.name == "fp16/02_wmma_shared/NN/8192x8192x8192");
     const auto alpha = std::ranges::find(c.axes, "alpha", &Axes::value_type::first);
@@ -36,10 +51,7 @@ TEST_CASE("the claim on wmma at m = n = k = 8192 has a case of its own", "[gemm]
 }
 
 TEST_CASE("a lesson's case names the one that it goes on from", "[gemm]") {
-  DeviceFacts device;
-  device.major = 9;
-  device.sms = 132;
-  const auto cases = ladder_cases(device, {}, std::make_shared<Autotuner>());
+  const auto cases = cases_of(hopper());
   const auto notes = [&](const char* name) {
     const auto found = std::ranges::find(cases, name, &Case::name);
     REQUIRE(found != cases.end());
@@ -51,10 +63,7 @@ TEST_CASE("a lesson's case names the one that it goes on from", "[gemm]") {
 }
 
 TEST_CASE("a tile's sectors are told but where nobody knows yet which tile it will be", "[gemm]") {
-  DeviceFacts device;
-  device.major = 9;
-  device.sms = 132;
-  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
+  for (const Case& c : cases_of(hopper())) {
     if (c.name == "fp32/row_major/09_vectorised/NN/4096x4096x4096")
       CHECK(c.extras.at("tile_read_sectors") == 4096.0 * 4096 * 4096 / 64 / 8);
     if (c.name.starts_with("fp32/row_major/10_autotuned"))
@@ -63,75 +72,60 @@ TEST_CASE("a tile's sectors are told but where nobody knows yet which tile it wi
 }
 
 TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
-  DeviceFacts gpu;
-  gpu.major = 9;
-  gpu.sms = 132;
+  DeviceFacts gpu = hopper();
   gpu.sm_clock_max_hz = 1980e6;
   gpu.memory_bytes = 141ull << 30;
-  const auto names = [&] {
-    std::set<std::string> found;
-    for (const Case& c : ladder_cases(gpu, {}, std::make_shared<Autotuner>())) found.insert(c.name);
-    return found;
-  };
-  const auto of_h200 = names();
+  const auto of_h200 = names_of(cases_of(gpu));
   for (const char* largest : {"fp64/08_late_reads/NN/16384x16384x16384/sizes",
                               "fp32/26_sliced_depth/NN/16384x16384x16384/sizes"})
     CHECK(of_h200.contains(largest));
   gpu.memory_bytes = 24ull << 30;
-  const auto of_small = names();
+  const auto of_small = names_of(cases_of(gpu));
   CHECK_FALSE(of_small.contains("fp64/08_late_reads/NN/12288x12288x12288/sizes"));
   CHECK(of_small.contains("fp64/08_late_reads/NN/8192x8192x8192/sizes"));
   // A hundredth of the units: fp32 at 4096³ takes 0.2 s at the peak.
   gpu.sms = 1;
-  const auto of_slow = names();
+  const auto of_slow = names_of(cases_of(gpu));
   CHECK(of_slow.contains("fp32/row_major/01_naive/NN/1024x1024x1024"));
   CHECK_FALSE(of_slow.contains("fp32/row_major/01_naive/NN/4096x4096x4096"));
   CHECK(of_slow.contains("tf32/03_large_clusters/NN/4096x4096x4096"));
   CHECK_FALSE(of_slow.contains("tf32/03_large_clusters/NN/4096x4096x4096/tiles"));
   // Whoever asks for a product gets it.
-  CHECK(ladder_cases(gpu,
-                     read_request({{"m", std::int64_t{16384}},
-                                   {"rung", std::string("fp32/row_major/01_naive")}}),
-                     std::make_shared<Autotuner>())
-            .size() == 1);
+  const Request asked =
+      read_request({{"m", std::int64_t{16384}}, {"rung", std::string("fp32/row_major/01_naive")}});
+  CHECK(cases_of(gpu, asked).size() == 1);
 }
 
 TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they must win",
           "[gemm]") {
-  DeviceFacts device;
-  device.major = 9;
-  device.sms = 132;
-  device.bounds = {{"fp32_fma", "FLOP/s", "planted", 66.9e12}};
-  const auto cases = ladder_cases(device, {}, std::make_shared<Autotuner>());
-  std::set<std::string> names;
-  std::size_t contests = 0;
-  for (const Case& c : cases) {
-    CHECK(names.insert(c.name).second);
-    CHECK(c.prepare);
-    contests += c.name.find("4095x4095x4095") != std::string::npos;
-  }
-  CHECK(contests >= 1);
+  DeviceFacts device = hopper();
+  const auto cases = cases_of(device);
+  const auto names = names_of(cases);
+  for (const Case& c : cases) CHECK(c.prepare);
+  CHECK(std::ranges::any_of(names, [](const std::string& name) {
+    return name.find("4095x4095x4095") != std::string::npos;
+  }));
   // Eight seconds each: of rungs that are held against the same library the last.
   CHECK(std::ranges::count_if(names, [](const std::string& name) {
           return name.starts_with("fp32/") && name.ends_with("/sustained");
         }) == 1);
-  CHECK(names.contains("fp32/26_sliced_depth/NN/4096x4096x4096/sustained"));
-  CHECK(names.contains("fp16/15_deferred_stores/NN/8192x8192x8192/sustained"));
-  CHECK(names.contains("fp8/01_promoted/TN/4096x4096x4096/sustained"));
-  CHECK(names.contains("fp8/02_fast_accumulation/TN/4096x4096x4096/sustained"));
-  // In the layout in which the rung's own kernel and the library's are timed.
-  CHECK(names.contains("int8/01_wgmma/TN/4096x4096x4096/sustained"));
-  CHECK(names.contains("int8/01_wgmma/TN/128x8192x8192"));
+  // In the layout in which the rung's own kernel and the library's are timed, and a lesson in one
+  // that its own kernel takes.
+  for (const char* name :
+       {"fp32/26_sliced_depth/NN/4096x4096x4096/sustained",
+        "fp16/15_deferred_stores/NN/8192x8192x8192/sustained",
+        "fp8/01_promoted/TN/4096x4096x4096/sustained",
+        "fp8/02_fast_accumulation/TN/4096x4096x4096/sustained",
+        "int8/01_wgmma/TN/4096x4096x4096/sustained", "int8/01_wgmma/TN/128x8192x8192",
+        "fp32/row_major/01_naive/NN/4096x4096x4096", "tf32/along_k/01_wgmma/TN/4096x4096x4096",
+        "tf32/03_large_clusters/NN/4096x4096x4096", "fp8/along_k/02_promoted/TN/4096x4096x4096",
+        "fp32/22_planned_tiles/NN/16x8192x8192", "fp32/26_sliced_depth/NN/16x8192x8192"}) {
+    CAPTURE(name);
+    CHECK(names.contains(name));
+  }
+  CHECK_FALSE(names.contains("fp32/row_major/16_wide_thread_tile/NN/128x8192x8192"));
   CHECK(find_rung("int8/01_wgmma")
             ->takes_own_path(contested_problem(Class::int8, {4096, 4096, 4096})));
-  CHECK(names.contains("fp32/row_major/01_naive/NN/4096x4096x4096"));
-  // A lesson in a layout that its own kernel takes.
-  CHECK(names.contains("tf32/along_k/01_wgmma/TN/4096x4096x4096"));
-  CHECK(names.contains("tf32/03_large_clusters/NN/4096x4096x4096"));
-  CHECK(names.contains("fp8/along_k/02_promoted/TN/4096x4096x4096"));
-  CHECK(names.contains("fp32/22_planned_tiles/NN/16x8192x8192"));
-  CHECK_FALSE(names.contains("fp32/row_major/16_wide_thread_tile/NN/128x8192x8192"));
-  CHECK(names.contains("fp32/26_sliced_depth/NN/16x8192x8192"));
   for (const char* of_the_top :
        {"256x256x256/sizes", "16384x16384x16384/sizes", "4112x4096x4096/tiles"}) {
     CAPTURE(of_the_top);
@@ -141,13 +135,11 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
   }
   for (const Case& c : cases) {
     if (c.name.ends_with("/sizes") || c.name.ends_with("/tiles")) CHECK(c.opponents.size() <= 1);
-    const bool of_ladder = std::get<std::string>(c.axes.front().second) == "ladder";
-    CHECK(c.notes.contains("idea") == of_ladder);
+    CHECK(c.notes.contains("idea") == (axis(c, "part") == "ladder"));
   }
   device.major = 7;
   device.minor = 5;
-  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>()))
-    CHECK(c.name.find("async") == std::string::npos);
+  for (const Case& c : cases_of(device)) CHECK_THAT(c.name, !contains("async"));
 }
 
 TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles and lasting load",
@@ -159,13 +151,8 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
     device.major = major;
     device.minor = minor;
     Found found;
-    for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
-      const auto axis = [&](const char* name) {
-        return std::get<std::string>(
-            std::ranges::find(c.axes, name, &Axes::value_type::first)->second);
-      };
-      if (axis("part") == part) found[axis("type")].insert(axis("rung"));
-    }
+    for (const Case& c : cases_of(device))
+      if (axis(c, "part") == part) found[axis(c, "type")].insert(axis(c, "rung"));
     return found;
   };
   const Found of_ampere{{"fp32", {"22_planned_tiles"}},
@@ -191,43 +178,31 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
 
 TEST_CASE("every rung of a ladder rests as long before a sample, and points of a curve do not",
           "[gemm]") {
-  DeviceFacts device;
-  device.major = 9;
-  device.sms = 132;
+  DeviceFacts device = hopper();
   device.sm_clock_max_hz = 1980e6;
-  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
+  for (const Case& c : cases_of(device)) {
     CAPTURE(c.name);
-    if (std::holds_alternative<SustainedLoad>(c.mode) ||
-        std::get<std::string>(c.axes[2].second) == "cuBLAS")
-      continue;
+    if (std::holds_alternative<SustainedLoad>(c.mode) || axis(c, "rung") == "cuBLAS") continue;
     const bool of_curve = c.name.ends_with("/sizes") || c.name.ends_with("/tiles");
     CHECK(c.precision->rest == (of_curve ? 0 : 2));
-    const Rung* rung = find_rung(std::get<std::string>(c.axes[1].second) + "/" +
-                                 std::get<std::string>(c.axes[2].second));
+    const Rung* rung = find_rung(axis(c, "type") + "/" + axis(c, "rung"));
     const bool contender = !c.opponents.empty() || (rung != nullptr && rung->contender);
     CHECK(c.precision->time_limit_s <= (contender && !of_curve ? 1 : 0.1));
   }
   // What takes long even at the peak is not asked for two dozen samples of each side.
   device.sms = 20;
-  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
+  for (const Case& c : cases_of(device)) {
     if (c.name == "fp64/08_late_reads/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
     if (c.name == "fp64/08_late_reads/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
   }
 }
 
 TEST_CASE("the last contenders are timed in the layouts that the ladder is not in", "[gemm]") {
-  DeviceFacts device;
-  device.major = 9;
-  device.sms = 132;
   std::map<std::string, std::set<std::string>> layouts;  // of each rung
-  for (const Case& c : ladder_cases(device, {}, std::make_shared<Autotuner>())) {
+  for (const Case& c : cases_of(hopper())) {
     if (!c.name.ends_with("/4096x4096x4096/layouts")) continue;
-    const auto axis = [&](const char* name) {
-      return std::get<std::string>(
-          std::ranges::find(c.axes, name, &Axes::value_type::first)->second);
-    };
-    layouts[axis("type") + "/" + axis("rung")].insert(axis("layout"));
-    CHECK(axis("part") == "layouts");
+    layouts[axis(c, "type") + "/" + axis(c, "rung")].insert(axis(c, "layout"));
+    CHECK(axis(c, "part") == "layouts");
     CHECK((c.precision->time_limit_s <= 0.3 && c.precision->rest == 2));
     CHECK(c.counters.empty());
   }

@@ -1,15 +1,10 @@
 // Which rungs are asked for, which contend, and what bounds them.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <string>
-
 #include "gemm/bench/cases.h"
 #include "gemm/bench/request.h"
 #include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"
-#include "results/error.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
@@ -54,13 +49,10 @@ TEST_CASE("rungs that were asked for and do not run here are named", "[gemm]") {
   ampere.major = 8;
   ampere.minor = 6;
   const auto refusal = [&](const OptionValues& values) -> std::string {
-    try {
-      ladder_cases(ampere, read_request(values), std::make_shared<Autotuner>());
-    } catch (const Error& error) {
-      CHECK(error.code() == ExitCode::bad_input);
-      return error.what();
-    }
-    return "";
+    const Refusal refused = refusal_of(
+        [&] { ladder_cases(ampere, read_request(values), std::make_shared<Autotuner>()); });
+    CHECK((refused.text.empty() || refused.code == ExitCode::bad_input));
+    return refused.text;
   };
   CHECK(refusal({{"rung", std::string("fp32/row_major/01_naive")}}).empty());
   CHECK(refusal({{"rung", std::string("fp32/row_major/01_naive,bf16/05_wgmma")}}) ==

@@ -1,10 +1,10 @@
-#include <catch2/catch_test_macros.hpp>
-
 #include "gemm/bench/conclude.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
+using enum ClaimVerdict;
 
 namespace {
 
@@ -26,37 +26,29 @@ Entry shared_tiles(double load_conflicts, double store_conflicts) {
   return e;
 }
 
-Claim claim(const std::vector<Entry>& entries, const char* id) {
-  return planted::claim(gemm::conclude(entries).claims, id);
-}
-
 }  // namespace
 
 TEST_CASE("doubles in 16 x 16 tiles do not conflict if no counter says so", "[gemm]") {
-  CHECK(claim({shared_tiles(0, 0)}, "S7").verdict == ClaimVerdict::confirmed);
-  CHECK(claim({shared_tiles(3, 0)}, "S7").verdict == ClaimVerdict::refuted);
-  // A thousandth is no layout's; and the claim is on what both operands are read from.
-  CHECK(claim({shared_tiles(1, 0)}, "S7").verdict == ClaimVerdict::confirmed);
-  CHECK(claim({shared_tiles(0, 300)}, "S7").verdict == ClaimVerdict::confirmed);
-  Entry uncounted = shared_tiles(0, 0);
+  Entry uncounted = shared_tiles(0, 0), silent = uncounted;
   std::erase_if(uncounted.counters,
                 [](const Counter& c) { return c.role == "shared_load_conflicts"; });
-  CHECK(claim({uncounted}, "S7").verdict == ClaimVerdict::not_measured);
-  CHECK(claim({}, "S7").verdict == ClaimVerdict::not_measured);
-  // No wavefront at all: nothing was counted.
-  Entry silent = shared_tiles(0, 0);
-  silent.counters.front().value = 0;
-  CHECK(claim({silent}, "S7").verdict == ClaimVerdict::not_measured);
+  silent.counters.front().value = 0;  // no wavefront at all: nothing was counted
+  planted::check_verdicts(gemm::conclude, "S7",
+                          {{confirmed, {shared_tiles(0, 0)}},
+                           {refuted, {shared_tiles(3, 0)}},
+                           // A thousandth is no layout's; and the claim is on what both operands
+                           // are read from.
+                           {confirmed, {shared_tiles(1, 0)}},
+                           {confirmed, {shared_tiles(0, 300)}},
+                           {not_measured, {uncounted}},
+                           {not_measured, {}},
+                           {not_measured, {silent}}});
 }
 
 TEST_CASE("the first fp64 rung's share is of the library on fp64", "[gemm]") {
-  CHECK(claim({}, "G4").verdict == ClaimVerdict::not_measured);
   Entry entry = shared_tiles(0, 0);
-  CHECK(claim({entry}, "G4").verdict == ClaimVerdict::confirmed);
-  Opponent library;
-  library.name = "cuBLAS";
-  library.value = 60e12;
-  library.ratio = 0.05;
-  entry.opponents = {library};
-  CHECK(claim({entry}, "G4").figure.find("5.0 % of cuBLAS") != std::string::npos);
+  planted::check_verdicts(gemm::conclude, "G4", {{not_measured, {}}, {confirmed, {entry}}});
+  entry.opponents = {planted::opponent("cuBLAS", 60e12, 0.05)};
+  CHECK_THAT(planted::claim(gemm::conclude(std::vector{entry}).claims, "G4").figure,
+             contains("5.0 % of cuBLAS"));
 }

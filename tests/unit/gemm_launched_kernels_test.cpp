@@ -1,10 +1,7 @@
 // What is told of the kernels that a rung's launch consists of.
 
-#include <catch2/catch_test_macros.hpp>
-#include <string>
-#include <vector>
-
 #include "gemm/bench/launched_kernels.h"
+#include "tests/testing.h"
 
 using namespace fathom::gemm;
 

@@ -1,13 +1,9 @@
 // Which of the library's algorithms stand against a rung.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <limits>
-#include <vector>
-
 #include "gemm/bench/fastest_way.h"
 #include "gemm/bench/opponents.h"
 #include "gemm/bench/problem.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::gemm;

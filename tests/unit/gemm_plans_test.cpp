@@ -1,16 +1,11 @@
 // Which tiles a product is cut into.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <cstdint>
-#include <tuple>
-
 #include "gemm/bench/rung.h"
 #include "gemm/bench/rung_workload.h"
 #include "gemm/best/fp32/tilings.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "gemm/best/plan.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::gemm;

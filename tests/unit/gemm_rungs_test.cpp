@@ -1,15 +1,10 @@
 // Rungs as the ladder lists them.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <map>
-#include <set>
-#include <string>
-
 #include "gemm/bench/conclude.h"
 #include "gemm/bench/request.h"
 #include "gemm/bench/rung.h"
 #include "gemm/ladder/lesson.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
@@ -72,8 +67,7 @@ TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
     const Request request = read_request({{"rung", std::string(id)}});
     CHECK(request.rungs == std::vector{now->id()});
     REQUIRE(request.notes.size() == 1);
-    CHECK(request.notes[0].find(std::string(id) + " is " + now->id() + " now") !=
-          std::string::npos);
+    CHECK_THAT(request.notes[0], contains(std::string(id) + " is " + now->id() + " now"));
   }
   CHECK(current_id("fp32/row_major/01_naive").empty());
   CHECK(read_request({{"rung", std::string("fp32/row_major/01_naive")}}).notes.empty());

@@ -1,6 +1,5 @@
-#include <catch2/catch_test_macros.hpp>
-
 #include "gemm/best/tf32_planes.h"
+#include "tests/testing.h"
 
 using namespace fathom::gemm;
 using fp32_3xtf32::choose_operands;

@@ -1,11 +1,5 @@
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "gemm/best/fp32/stream_k.h"
+#include "tests/testing.h"
 
 using namespace fathom::gemm::fp32;
 

@@ -1,10 +1,6 @@
-#include <array>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
 #include "gemm/blocks/streamed_config.cuh"
 #include "models/shared_memory.h"
+#include "tests/testing.h"
 
 using namespace fathom::gemm;
 

@@ -1,14 +1,11 @@
 // What is concluded from sweeps of sizes, whole tiles above all: claim T2, its pictures and tables.
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <string>
-#include <vector>
-
 #include "gemm/bench/conclude.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
+using enum ClaimVerdict;
 
 namespace {
 
@@ -35,30 +32,25 @@ Claim tiles_claim(const std::vector<Entry>& entries) {
   return planted::claim(gemm::conclude(entries).claims, "T2");
 }
 
-ClaimVerdict verdict_of(const std::vector<Entry>& entries) { return tiles_claim(entries).verdict; }
-
-bool says(const Claim& claim, const char* words) {
-  return claim.figure.find(words) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a product just past a tile pays for it if its time jumps as whole tiles do", "[gemm]") {
-  const auto answer = [](double before, double after) {
-    return verdict_of({around_tiles(3072, 3, before), around_tiles(3088, 4, after),
-                       around_tiles(3200, 4, after)});
+  const auto jump = [](double before, double after) {
+    return std::vector{around_tiles(3072, 3, before), around_tiles(3088, 4, after),
+                       around_tiles(3200, 4, after)};
   };
-  CHECK(answer(3e-3, 4e-3) == ClaimVerdict::confirmed);
-  CHECK(answer(3e-3, 3.6e-3) == ClaimVerdict::confirmed);
-  CHECK(answer(3e-3, 3.05e-3) == ClaimVerdict::refuted);
-  CHECK(verdict_of({around_tiles(3072, 3, 3e-3)}) == ClaimVerdict::not_measured);
-  // A jump far from its neighbour, or that the model does not see, says nothing.
-  CHECK(verdict_of({around_tiles(3072, 3, 3e-3), around_tiles(3328, 4, 4e-3)}) ==
-        ClaimVerdict::not_measured);
-  CHECK(verdict_of({around_tiles(3072, 4, 3e-3), around_tiles(3088, 4, 4e-3)}) ==
-        ClaimVerdict::not_measured);
+  planted::check_verdicts(
+      gemm::conclude, "T2",
+      {{confirmed, jump(3e-3, 4e-3)},
+       {confirmed, jump(3e-3, 3.6e-3)},
+       {refuted, jump(3e-3, 3.05e-3)},
+       {not_measured, {around_tiles(3072, 3, 3e-3)}},
+       // A jump far from its neighbour, or that the model does not see, says nothing.
+       {not_measured, {around_tiles(3072, 3, 3e-3), around_tiles(3328, 4, 4e-3)}},
+       {not_measured, {around_tiles(3072, 4, 3e-3), around_tiles(3088, 4, 4e-3)}}});
   const Claim claim = tiles_claim({around_tiles(3072, 3, 3e-3), around_tiles(3088, 4, 4e-3)});
-  CHECK(says(claim, "from m = 3072 to 3088 its time, for want of the clock, grows 1.333 x"));
+  CHECK_THAT(claim.figure,
+             contains("from m = 3072 to 3088 its time, for want of the clock, grows 1.333 x"));
   CHECK(claim.evidence.size() == 2);
 }
 
@@ -68,34 +60,37 @@ TEST_CASE("what a tile costs is counted in cycles, whatever the clock did", "[ge
                             at_clock(around_tiles(3088, 4, 0), 4e6, 1.8e9)};
   REQUIRE(entries[1].real_time_s < entries[0].real_time_s);
   const Claim claim = tiles_claim(entries);
-  CHECK(claim.verdict == ClaimVerdict::confirmed);
-  CHECK(says(claim, "fp32 pays 100 %"));
-  CHECK(says(claim, "its cycles grow 1.333 x, what whole waves of whole tiles take 1.333 x"));
-  CHECK(says(claim, "all 2 sizes are within 0 % of that model"));
+  CHECK(claim.verdict == confirmed);
+  CHECK_THAT(
+      claim.figure,
+      contains("fp32 pays 100 %") &&
+          contains("its cycles grow 1.333 x, what whole waves of whole tiles take 1.333 x") &&
+          contains("all 2 sizes are within 0 % of that model"));
   // A clock that is not known of one leaves time alone to compare.
   std::vector mixed = entries;
   mixed[0].timing.sm_clock_hz.reset();
-  CHECK(tiles_claim(mixed).verdict == ClaimVerdict::refuted);
-  CHECK(says(tiles_claim(mixed), "for want of the clock"));
+  CHECK(tiles_claim(mixed).verdict == refuted);
+  CHECK_THAT(tiles_claim(mixed).figure, contains("for want of the clock"));
   // NVML's median lags behind and is none.
   mixed[0].telemetry.sm_clock_hz.median = 1.2e9;
-  CHECK(tiles_claim(mixed).verdict == ClaimVerdict::refuted);
+  CHECK(tiles_claim(mixed).verdict == refuted);
 }
 
 TEST_CASE("jumps at which another kernel takes over say nothing of tiles", "[gemm]") {
   const std::vector entries{around_tiles(3072, 3, 3e-3), around_tiles(3088, 4, 3e-3, "other"),
                             around_tiles(3328, 4, 4e-3), around_tiles(3344, 5, 5e-3)};
   const Claim claim = tiles_claim(entries);
-  CHECK(claim.verdict == ClaimVerdict::confirmed);
-  CHECK(says(claim, "one jump; from m = 3328 to 3344"));
-  CHECK(says(claim, "1 more left out, where another kernel takes over"));
+  CHECK(claim.verdict == confirmed);
+  CHECK_THAT(claim.figure, contains("one jump; from m = 3328 to 3344") &&
+                               contains("1 more left out, where another kernel takes over"));
   // Each kernel has a speed of its own in the model.
-  CHECK(says(claim, "all 4 sizes are within 0 % of that model"));
+  CHECK_THAT(claim.figure, contains("all 4 sizes are within 0 % of that model"));
   // A kernel that nobody could name may be another.
   const Claim unknown = tiles_claim({around_tiles(3072, 3, 3e-3, "unknown: no driver"),
                                      around_tiles(3088, 4, 4e-3, "unknown: no driver")});
-  CHECK(unknown.verdict == ClaimVerdict::not_measured);
-  CHECK(says(unknown, "fp32 is left out: at its only jump the kernel is not known"));
+  CHECK(unknown.verdict == not_measured);
+  CHECK_THAT(unknown.figure,
+             contains("fp32 is left out: at its only jump the kernel is not known"));
 }
 
 TEST_CASE("of many jumps the median counts, and types that have none are named", "[gemm]") {
@@ -109,10 +104,12 @@ TEST_CASE("of many jumps the median counts, and types that have none are named",
                             around_tiles(3072, 24, 1e-3, "tile", "fp64"),
                             around_tiles(3088, 25, 1e-3, "tile", "fp64")};
   const Claim claim = tiles_claim(entries);
-  CHECK(claim.verdict == ClaimVerdict::confirmed);
-  CHECK(says(claim, "the median of 3 jumps"));
-  CHECK(says(claim,
-             "fp64 is left out: no jump of its model reaches 1.05 x (the largest is 1.042 x)"));
+  CHECK(claim.verdict == confirmed);
+  CHECK_THAT(
+      claim.figure,
+      contains("the median of 3 jumps") &&
+          contains(
+              "fp64 is left out: no jump of its model reaches 1.05 x (the largest is 1.042 x)"));
 }
 
 TEST_CASE("the pictures and tables of sweeps tell the clock apart from the kernel", "[gemm]") {
@@ -122,17 +119,11 @@ TEST_CASE("the pictures and tables of sweeps tell the clock apart from the kerne
                       at_clock(around_tiles(3328, 4, 0, "other"), 9e6, 1.7e9)};
   for (Entry& e : entries) e.bound = Bound{2e12, "planted", 1.98e9};
   Entry large = entries[0];
-  for (auto& [name, value] : large.axes) {
-    if (name == "part") value = std::string("sizes");
-  }
+  planted::set_axis(large, "part", "sizes");
   const auto view = [&](const std::string& title) {
     std::vector<Entry> all = entries;
     all.push_back(large);
-    for (const View& v : gemm::conclude(all).views) {
-      if (v.title == title) return v;
-    }
-    FAIL("no view " << title);
-    return View{};
+    return planted::view(gemm::conclude(all).views, title);
   };
   const View picture = view("Throughput a cycle around multiples of the tile: fp32");
   CHECK(picture.y == "metric_per_cycle");
@@ -150,10 +141,8 @@ TEST_CASE("the pictures and tables of sweeps tell the clock apart from the kerne
       CHECK(std::ranges::find(table.columns, column) != table.columns.end());
   }
   const std::string note = view("What whole tiles and waves cost: fp32").note;
-  CHECK(note.find("without rests") != std::string::npos);
-  CHECK(note.find("1.2 GHz to 1.8 GHz of at most 1.98 GHz") != std::string::npos);
+  CHECK_THAT(note, contains("without rests") && contains("1.2 GHz to 1.8 GHz of at most 1.98 GHz"));
   entries[0].timing.sm_clock_hz.reset();
   CHECK(view("Throughput around multiples of the tile: fp32").y == "metric");
-  CHECK(view("What whole tiles and waves cost: fp32").note.find("not known of 1 of 4") !=
-        std::string::npos);
+  CHECK_THAT(view("What whole tiles and waves cost: fp32").note, contains("not known of 1 of 4"));
 }

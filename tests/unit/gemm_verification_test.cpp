@@ -1,10 +1,7 @@
 // What is said of a product by how far it is from its reference.
 
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <limits>
-
 #include "gemm/bench/verification.h"
+#include "tests/testing.h"
 
 using namespace fathom::gemm;
 

@@ -1,18 +1,11 @@
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <set>
-#include <stdexcept>
-
 #include "harness/campaign.h"
 #include "harness/probe_options.h"
 #include "probes/claims.h"
-#include "results/error.h"
 #include "results/verdict.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -77,7 +70,7 @@ TEST_CASE("one pattern that differs fails the campaign and is shown", "[harness]
   CHECK(entry.verdict.status == VerdictStatus::counter_mismatch);
   std::string all;
   for (const std::string& reason : entry.verdict.reasons) all += reason + "\n";
-  CHECK_THAT(all, ContainsSubstring("row 7 has 8 wavefronts instead of 7"));
+  CHECK_THAT(all, contains("row 7 has 8 wavefronts instead of 7"));
   CHECK(counter(entry, "shared_load_conflicts_mismatches").value == 0);
 }
 
@@ -106,7 +99,7 @@ TEST_CASE("a campaign that could not compare everything never passes", "[harness
   const Entry without = judged(unseen, "no permission");
   CHECK_FALSE(without.metric.value);
   CHECK(without.verdict.status == VerdictStatus::failed);
-  CHECK_THAT(without.verdict.reasons.at(0), ContainsSubstring("no permission"));
+  CHECK_THAT(without.verdict.reasons.at(0), contains("no permission"));
   CHECK_FALSE(counter(without, "shared_load_wavefronts_mismatches").value);
   CHECK(counter(without, "shared_load_wavefronts_mismatches").reason == "no permission");
 
@@ -144,7 +137,7 @@ TEST_CASE("the model validation says how many differ and what was not compared",
         "occupancy model.");
   entries[2].metric.value.reset();
   CHECK_THAT(model_validation::conclude(entries).answer,
-             ContainsSubstring("; 1 case could not be compared with the global-memory model; "));
+             contains("; 1 case could not be compared with the global-memory model; "));
   CHECK(model_validation::conclude({}).answer.empty());
   CHECK(model_validation::conclude({}).claims.empty());
   CHECK_FALSE(model_validation::conclude({}).views.empty());

@@ -1,48 +1,21 @@
-#include <stdlib.h>
-
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "harness/cuda_check.h"
 #include "harness/cuda_device.h"
 #include "harness/device_json.h"
 #include "harness/doctor.h"
-#include "results/error.h"
+#include "tests/testing.h"
+#include "tests/unit/fake_nvml.h"
 
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
+using fathom::absent_nvml;
 using fathom::Check;
 using fathom::CheckStatus;
 using fathom::ExitCode;
+using fathom::FakeNvml;
 using fathom::NvmlLibrary;
 using fathom::Surroundings;
 
-/// NVML as the fake answers it, or none at all.
-class Nvml {
- public:
-  explicit Nvml(const char* library, std::map<std::string, std::string> answers = {})
-      : answers_(std::move(answers)) {
-    setenv("FATHOM_NVML_LIBRARY", library, 1);
-    for (const auto& [name, value] : answers_)
-      setenv(("FAKE_NVML_" + name).c_str(), value.c_str(), 1);
-  }
-  ~Nvml() {
-    unsetenv("FATHOM_NVML_LIBRARY");
-    for (const auto& answer : answers_) unsetenv(("FAKE_NVML_" + answer.first).c_str());
-  }
-
- private:
-  std::map<std::string, std::string> answers_;
-};
-constexpr const char* absent = "/nonexistent/nvml.so";
+using Answers = FakeNvml::Answers;
 
 Surroundings around(int driver, int runtime = 13000) { return {{driver, runtime}, false, {}}; }
 
@@ -68,71 +41,43 @@ TEST_CASE("CUDA errors have the exit code of their cause", "[harness][cuda_check
   for (const auto& [status, code] : table) {
     CAPTURE(cudaGetErrorName(status));
     CHECK(fathom::explain_cuda_error(status).code == code);
-    try {
-      fathom::check_cuda(status, "cudaSomething(x)", "file.cu", 42);
-      FAIL("no error");
-    } catch (const fathom::Error& error) {
-      CHECK(error.code() == code);
-      CHECK_THAT(error.what(), ContainsSubstring("cudaSomething(x) at file.cu:42"));
-      CHECK_THAT(error.what(), ContainsSubstring(cudaGetErrorName(status)));
-    }
+    const Refusal failed =
+        refusal_of([&] { fathom::check_cuda(status, "cudaSomething(x)", "file.cu", 42); });
+    CHECK(failed.code == code);
+    CHECK_THAT(failed.text,
+               contains("cudaSomething(x) at file.cu:42") && contains(cudaGetErrorName(status)));
   }
   CHECK_NOTHROW(FATHOM_CUDA(cudaSuccess));
 }
 
 TEST_CASE("Why there is no GPU", "[harness][cuda_device]") {
-  SECTION("no driver") {
-    const Nvml nvml(absent);
-    const auto why = explain_no_gpu(cudaErrorInsufficientDriver, around(0), NvmlLibrary());
-    CHECK(why.code == ExitCode::no_driver);
-    CHECK_THAT(why.cause, ContainsSubstring("no NVIDIA driver"));
-  }
-  SECTION("a container without the driver's libraries") {
-    const Nvml nvml(absent);
-    Surroundings container = around(0);
-    container.kernel_driver_loaded = true;
-    const auto why = explain_no_gpu(cudaErrorInsufficientDriver, container, NvmlLibrary());
-    CHECK(why.code == ExitCode::no_driver);
-    CHECK_THAT(why.cause, ContainsSubstring("libcuda.so.1"));
-    CHECK_THAT(why.remedy, ContainsSubstring("--gpus all"));
-  }
-  SECTION("a driver that is too old: found and needed") {
-    const Nvml nvml(FATHOM_FAKE_NVML, {{"driver", "550.54.15"}});
-    const auto why = explain_no_gpu(cudaErrorInsufficientDriver, around(12040), NvmlLibrary());
-    CHECK(why.code == ExitCode::driver_too_old);
-    CHECK_THAT(why.cause, ContainsSubstring("550.54.15 supports CUDA 12.4"));
-    CHECK_THAT(why.cause, ContainsSubstring("needs CUDA 13.0"));
-    CHECK_THAT(why.remedy, ContainsSubstring("driver 580 or newer"));
-  }
-  SECTION("a lost GPU") {
-    const Nvml nvml(FATHOM_FAKE_NVML, {{"handle", "error:15"}});
-    const auto why = explain_no_gpu(cudaErrorNoDevice, around(13000), NvmlLibrary());
-    CHECK(why.code == ExitCode::gpu_lost);
-  }
-  SECTION("GPUs hidden by the environment") {
-    const Nvml nvml(FATHOM_FAKE_NVML);
-    Surroundings hidden = around(13000);
-    hidden.visible_devices = "";
-    const auto why = explain_no_gpu(cudaErrorNoDevice, hidden, NvmlLibrary());
-    CHECK(why.code == ExitCode::no_driver);
-    CHECK_THAT(why.cause, ContainsSubstring("CUDA_VISIBLE_DEVICES"));
-  }
-  SECTION("MIG without an instance") {
-    const Nvml nvml(FATHOM_FAKE_NVML, {{"mig", "1"}});
-    const auto why = explain_no_gpu(cudaErrorNoDevice, around(13000), NvmlLibrary());
-    CHECK(why.code == ExitCode::partitioned_gpu);
-  }
-  SECTION("a driver without a GPU") {
-    const Nvml nvml(FATHOM_FAKE_NVML, {{"count", "0"}});
-    const auto why = explain_no_gpu(cudaErrorNoDevice, around(13000), NvmlLibrary());
-    CHECK(why.code == ExitCode::no_driver);
-    CHECK_THAT(why.cause, ContainsSubstring("finds no GPU"));
-  }
-  SECTION("any other failure keeps its own code") {
-    const Nvml nvml(FATHOM_FAKE_NVML);
-    const auto why = explain_no_gpu(cudaErrorSystemNotReady, around(13000), NvmlLibrary());
-    CHECK_THAT(why.error().what(), ContainsSubstring("fabric manager"));
-  }
+  const auto check = [](const FakeNvml&, const Surroundings& around, cudaError_t status,
+                        ExitCode code, const char* cause, const char* remedy = "") {
+    const auto why = explain_no_gpu(status, around, NvmlLibrary());
+    CHECK(why.code == code);
+    CHECK_THAT(why.error().what(), contains(cause) && contains(remedy));
+  };
+  const Answers none;
+  Surroundings container = around(0), hidden = around(13000);
+  container.kernel_driver_loaded = true;  // and its libraries are not there
+  hidden.visible_devices = "";
+  check(FakeNvml(none, absent_nvml), around(0), cudaErrorInsufficientDriver, ExitCode::no_driver,
+        "no NVIDIA driver");
+  check(FakeNvml(none, absent_nvml), container, cudaErrorInsufficientDriver, ExitCode::no_driver,
+        "libcuda.so.1", "--gpus all");
+  check(FakeNvml(Answers{{"driver", "550.54.15"}}), around(12040), cudaErrorInsufficientDriver,
+        ExitCode::driver_too_old, "550.54.15 supports CUDA 12.4", "driver 580 or newer");
+  check(FakeNvml(Answers{{"driver", "550.54.15"}}), around(12040), cudaErrorInsufficientDriver,
+        ExitCode::driver_too_old, "needs CUDA 13.0");
+  check(FakeNvml(Answers{{"handle", "error:15"}}), around(13000), cudaErrorNoDevice,
+        ExitCode::gpu_lost, "");
+  check(FakeNvml(), hidden, cudaErrorNoDevice, ExitCode::no_driver, "CUDA_VISIBLE_DEVICES");
+  check(FakeNvml(Answers{{"mig", "1"}}), around(13000), cudaErrorNoDevice,
+        ExitCode::partitioned_gpu, "");
+  check(FakeNvml(Answers{{"count", "0"}}), around(13000), cudaErrorNoDevice, ExitCode::no_driver,
+        "finds no GPU");
+  // Any other failure keeps its own code.
+  check(FakeNvml(), around(13000), cudaErrorSystemNotReady, ExitCode::no_driver, "fabric manager");
 }
 
 TEST_CASE("Which GPUs a build's code runs on", "[harness][cuda_device]") {
@@ -186,48 +131,35 @@ TEST_CASE("Permission to read counters", "[harness][doctor]") {
   for (const std::string& process : {user, contained}) {
     const Check check = status(closed, process);
     CHECK(check.status == CheckStatus::warn);
-    CHECK_THAT(check.what_to_do, ContainsSubstring("NVreg_RestrictProfilingToAdminUsers=0"));
+    CHECK_THAT(check.what_to_do, contains("NVreg_RestrictProfilingToAdminUsers=0"));
   }
   for (const std::string& path : {user, root, contained, perfmon, closed, open})
     std::filesystem::remove(path);
 }
 
 TEST_CASE("The software's checks", "[harness][doctor]") {
-  const auto by_id = [](const std::vector<Check>& checks, const std::string& id) {
-    const auto found =
-        std::find_if(checks.begin(), checks.end(), [&](const Check& c) { return c.id == id; });
-    REQUIRE(found != checks.end());
-    return *found;
+  using Statuses = std::map<std::string, CheckStatus>;
+  const auto not_ok = [](const FakeNvml&, const fathom::CudaDeviceCount& devices,
+                         const Surroundings& around) {
+    Statuses found;
+    for (const Check& check : check_software(devices, around, NvmlLibrary())) {
+      if (check.status != CheckStatus::ok) found[check.id] = check.status;
+      if (check.id == "cuda" && around.versions.driver == 12040)
+        CHECK_THAT(check.what_to_do, contains("Install driver 580"));
+    }
+    return found;
   };
-  SECTION("all is well") {
-    const Nvml nvml(FATHOM_FAKE_NVML);
-    for (const Check& check : check_software({1, cudaSuccess}, around(13000), NvmlLibrary()))
-      CHECK(check.status == CheckStatus::ok);
-  }
-  SECTION("an older driver of the same major version works, with a warning") {
-    const Nvml nvml(FATHOM_FAKE_NVML);
-    const auto checks = check_software({1, cudaSuccess}, around(13000, 13010), NvmlLibrary());
-    CHECK(by_id(checks, "cuda").status == CheckStatus::warn);
-  }
-  SECTION("a driver that is too old") {
-    const Nvml nvml(FATHOM_FAKE_NVML);
-    const auto checks =
-        check_software({0, cudaErrorInsufficientDriver}, around(12040), NvmlLibrary());
-    CHECK(by_id(checks, "driver").status == CheckStatus::ok);
-    CHECK(by_id(checks, "cuda").status == CheckStatus::fail);
-    CHECK_THAT(by_id(checks, "cuda").what_to_do, ContainsSubstring("Install driver 580"));
-  }
-  SECTION("no driver") {
-    const Nvml nvml(absent);
-    const auto checks = check_software({0, cudaErrorInsufficientDriver}, around(0), NvmlLibrary());
-    CHECK(by_id(checks, "driver").status == CheckStatus::fail);
-    CHECK(by_id(checks, "nvml").status == CheckStatus::skip);
-  }
-  SECTION("no NVML beside a working driver") {
-    const Nvml nvml(absent);
-    const auto checks = check_software({1, cudaSuccess}, around(13000), NvmlLibrary());
-    CHECK(by_id(checks, "nvml").status == CheckStatus::warn);
-  }
+  using enum CheckStatus;
+  CHECK(not_ok(FakeNvml(), {1, cudaSuccess}, around(13000)).empty());
+  // An older driver of the same major version works, with a warning.
+  CHECK(not_ok(FakeNvml(), {1, cudaSuccess}, around(13000, 13010)) == Statuses{{"cuda", warn}});
+  CHECK(not_ok(FakeNvml(), {0, cudaErrorInsufficientDriver}, around(12040)) ==
+        Statuses{{"cuda", fail}});
+  const auto no_driver =
+      not_ok(FakeNvml({}, absent_nvml), {0, cudaErrorInsufficientDriver}, around(0));
+  CHECK(no_driver.at("driver") == fail);
+  CHECK(no_driver.at("nvml") == skip);
+  CHECK(not_ok(FakeNvml({}, absent_nvml), {1, cudaSuccess}, around(13000)).at("nvml") == warn);
 }
 
 TEST_CASE("A GPU that the build has no code for fails", "[harness][doctor]") {

@@ -1,13 +1,8 @@
-#include <algorithm>
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
 #include "harness/energy.h"
 #include "harness/sustained.h"
+#include "tests/testing.h"
 
 using namespace fathom;
-using Catch::Approx;
 
 namespace {
 

@@ -1,8 +1,7 @@
-#include <catch2/catch_test_macros.hpp>
-#include <chrono>
 #include <thread>
 
 #include "harness/host_timer.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 

@@ -1,9 +1,5 @@
-#include <catch2/catch_test_macros.hpp>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "harness/places.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 

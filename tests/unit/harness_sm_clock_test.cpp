@@ -1,11 +1,7 @@
 #include "harness/sm_clock.h"
-
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
+#include "tests/testing.h"
 
 using namespace fathom;
-using Catch::Approx;
 
 TEST_CASE("the clock is the mean of the SMs that both stamps met", "[harness]") {
   // One millisecond at 1.5 GHz and at 1.4 GHz, by counters that began at different times.

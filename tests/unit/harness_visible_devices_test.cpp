@@ -1,9 +1,9 @@
 #include <stdlib.h>
 
-#include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
 #include "harness/visible_devices.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 

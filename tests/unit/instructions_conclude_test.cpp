@@ -1,11 +1,7 @@
-#include <catch2/catch_test_macros.hpp>
-#include <set>
-#include <stdexcept>
-
-#include "probes/instructions/claims.h"
 #include "probes/claims.h"
+#include "probes/instructions/claims.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
-#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
 using instructions::all_instructions;
@@ -66,14 +62,8 @@ TEST_CASE("each instruction becomes a latency and a throughput fact", "[probes]"
   CHECK(throughput.value == 127.2);
   CHECK(throughput.bound->value == 128);
   CHECK(throughput.published->source == "somebody");
-  CHECK(findings.answer.find("4.01 cycles") != std::string::npos);
-  CHECK(findings.answer.find("127.2") != std::string::npos);
-  std::set<std::string> ids;
-  for (const Fact& fact : findings.facts) {
-    CAPTURE(fact.id);
-    CHECK(ids.insert(fact.id).second);
-    CHECK(fact.value.has_value() == fact.reason.empty());
-  }
+  CHECK_THAT(findings.answer, contains("4.01 cycles") && contains("127.2"));
+  planted::check_facts(findings.facts);
 }
 
 TEST_CASE("a fact without a value says why", "[probes]") {
@@ -83,11 +73,11 @@ TEST_CASE("a fact without a value says why", "[probes]") {
   entries[0].verdict.reasons = {"the last step of warp 0 is wrong"};
   const auto facts = instructions::conclude(entries).facts;
   CHECK(fact(facts, "dfma.latency").reason == "the last step of warp 0 is wrong");
-  CHECK(fact(facts, "wgmma_f16_n64_shared.latency").reason.find("only compute capability 9.0") !=
-        std::string::npos);
-  CHECK(fact(facts, "redux.latency").reason.find("8.0") != std::string::npos);
-  CHECK(fact(facts, "bar_sync_32.throughput").reason.find("waits") != std::string::npos);
-  CHECK(fact(facts, "clock.latency").reason.find("no input") != std::string::npos);
+  CHECK_THAT(fact(facts, "wgmma_f16_n64_shared.latency").reason,
+             contains("only compute capability 9.0"));
+  CHECK_THAT(fact(facts, "redux.latency").reason, contains("8.0"));
+  CHECK_THAT(fact(facts, "bar_sync_32.throughput").reason, contains("waits"));
+  CHECK_THAT(fact(facts, "clock.latency").reason, contains("no input"));
   CHECK(fact(facts, "fadd.latency").reason == "not in this run");
   CHECK(instructions::conclude({}).answer.empty());
 }
@@ -98,8 +88,7 @@ TEST_CASE("the fastest tensor instruction is named", "[probes]") {
       planted_entry(instruction_named("wgmma_e4m3_n256_shared"), "throughput", 4050),
       planted_entry(instruction_named("wgmma_f16_n256_shared"), "throughput", 2030)};
   const std::string answer = instructions::conclude(entries).answer;
-  CHECK(answer.find("4050") != std::string::npos);
-  CHECK(answer.find("e4m3") != std::string::npos);
+  CHECK_THAT(answer, contains("4050") && contains("e4m3"));
 }
 
 TEST_CASE("bounds are the published rates, or what the schedulers issue", "[probes]") {

@@ -1,20 +1,12 @@
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <set>
-#include <stdexcept>
-
-#include "probes/launch_overhead/claims.h"
 #include "probes/claims.h"
+#include "probes/launch_overhead/claims.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
-#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
+using planted::check_values;
 using planted::fact;
 using namespace fathom::launch_overhead;
-using Catch::Matchers::WithinRel;
 
 namespace {
 
@@ -61,18 +53,17 @@ TEST_CASE("each cost of a launch is the entry that measured it", "[probes]") {
   CHECK(fact(findings, "launch.kernel_host_cost").value == 2 * us);
   CHECK(fact(findings, "launch.kernel_host_cost").unit == "s");
   CHECK(fact(findings, "launch.kernel_host_cost").better == Better::lower);
-  CHECK(fact(findings, "launch.kernel_latency").value == 7 * us);
-  CHECK(fact(findings, "launch.graph_latency").value == 9 * us);
-  CHECK(fact(findings, "launch.empty_kernel").value == 1.1 * us);
-  CHECK(fact(findings, "launch.stream_kernel").value == 1.5 * us);
-  CHECK(fact(findings, "launch.graph_node").value == 1.2 * us);
-  CHECK(fact(findings, "launch.graph_node_fan_out").value == 0.4 * us);
-  CHECK(fact(findings, "launch.stream_gap").value == 1 * us);
-  CHECK(fact(findings, "launch.pdl_gap").value == 0.6 * us);
-  CHECK(fact(findings, "launch.graph_gap").value == 0.9 * us);
-  CHECK(fact(findings, "launch.graph_pdl_gap").reason.find("9.0") != std::string::npos);
-  CHECK(findings.answer.find("2 us") != std::string::npos);
-  CHECK(findings.answer.find("600 ns with programmatic") != std::string::npos);
+  check_values(findings, {{"launch.kernel_latency", 7 * us},
+                          {"launch.graph_latency", 9 * us},
+                          {"launch.empty_kernel", 1.1 * us},
+                          {"launch.stream_kernel", 1.5 * us},
+                          {"launch.graph_node", 1.2 * us},
+                          {"launch.graph_node_fan_out", 0.4 * us},
+                          {"launch.stream_gap", 1 * us},
+                          {"launch.pdl_gap", 0.6 * us},
+                          {"launch.graph_gap", 0.9 * us}});
+  CHECK_THAT(fact(findings, "launch.graph_pdl_gap").reason, contains("9.0"));
+  CHECK_THAT(findings.answer, contains("2 us") && contains("600 ns with programmatic"));
   CHECK(findings.views.size() == 5);
 }
 
@@ -90,8 +81,8 @@ TEST_CASE("the rate of starting blocks is the slope of the two largest grids", "
   CHECK_FALSE(fact(findings, "launch.block_start_rate_1024_threads").value.has_value());
 
   entries[0].metric.value = 8 * us;  // faster than a third of it
-  CHECK(fact(concluded(entries), "launch.block_start_rate_32_threads").reason.find("no longer") !=
-        std::string::npos);
+  CHECK_THAT(fact(concluded(entries), "launch.block_start_rate_32_threads").reason,
+             contains("no longer"));
 }
 
 TEST_CASE("a graph's cost by node is a slope, or too small to tell", "[probes]") {
@@ -102,7 +93,7 @@ TEST_CASE("a graph's cost by node is a slope, or too small to tell", "[probes]")
              WithinRel(0.2 * us, 1e-9));
   const Findings flat = concluded({graph_cost(256, 5 * us), graph_cost(1024, 5.02 * us)});
   const Fact& flat_cost = fact(flat, "launch.graph_host_cost_per_node");
-  CHECK(flat_cost.reason.find("noise") != std::string::npos);
+  CHECK_THAT(flat_cost.reason, contains("noise"));
 }
 
 TEST_CASE("a launch fact without a value says why", "[probes]") {
@@ -111,6 +102,6 @@ TEST_CASE("a launch fact without a value says why", "[probes]") {
   entries[0].verdict.reasons = {"the GPU did not answer"};
   const Findings findings = concluded(entries);
   CHECK(fact(findings, "launch.kernel_host_cost").reason == "the GPU did not answer");
-  CHECK(fact(findings, "launch.event_query").reason.find("left out") != std::string::npos);
+  CHECK_THAT(fact(findings, "launch.event_query").reason, contains("left out"));
   CHECK(findings.answer.empty());
 }

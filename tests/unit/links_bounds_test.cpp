@@ -1,12 +1,8 @@
 #include "probes/links/bounds.h"
-
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
+#include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::links;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -46,8 +42,7 @@ TEST_CASE("Where NVML is silent the data sheet's NVLink total is the bound, and 
   const auto bound = peer_bound(t, 3, 1);
   REQUIRE(bound);
   CHECK(bound->value == 450e9);
-  CHECK_THAT(bound->source,
-             ContainsSubstring("data sheet") && ContainsSubstring("NVML names no links"));
+  CHECK_THAT(bound->source, contains("data sheet") && contains("NVML names no links"));
   CHECK(bus_bound(t, std::array{0, 1, 2, 3}) == bound);
   // One of them is named: its rate against the other's data sheet.
   Topology half = t;

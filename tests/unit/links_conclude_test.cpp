@@ -1,19 +1,12 @@
-#include <algorithm>
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <set>
-#include <stdexcept>
-
-#include "probes/links/collectives.h"
 #include "probes/claims.h"
+#include "probes/links/collectives.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
-#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
 using planted::check_facts;
 using planted::fact;
 using namespace fathom::links;
-using Catch::Approx;
 
 namespace {
 
@@ -66,12 +59,12 @@ TEST_CASE("the best size of each way to the host is a fact", "[probes]") {
   const Fact& best = fact(findings.facts, "host.bandwidth");
   CHECK(*best.value == 55e9);
   CHECK(best.bound->value == 63e9);
-  CHECK(best.method.find("64 MiB") != std::string::npos);
+  CHECK_THAT(best.method, contains("64 MiB"));
   CHECK(*fact(findings.facts, "host.d2h_bandwidth").value == 53e9);
   CHECK(*fact(findings.facts, "host.pageable_bandwidth").value == 9e9);
   CHECK(*fact(findings.facts, "host.sm_load_bandwidth").value == 50e9);
   CHECK_FALSE(fact(findings.facts, "host.bidirectional_bandwidth").value);
-  CHECK(findings.answer.find("55 GB/s") != std::string::npos);
+  CHECK_THAT(findings.answer, contains("55 GB/s"));
 }
 
 TEST_CASE("a machine of one GPU says that it is one", "[probes]") {
@@ -93,11 +86,8 @@ TEST_CASE("pairs are summed up by their median, and why some lack is said", "[pr
   const Fact& pairs = fact(findings.facts, "peer.bandwidth");
   CHECK(*pairs.value == Approx(415e9));
   CHECK(pairs.evidence.size() == 6);
-  CHECK(pairs.method.find("300 GB/s to 440 GB/s") != std::string::npos);
-  CHECK(pairs.method.find("through the host") == std::string::npos);
-  int heat_maps = 0;
-  for (const View& view : findings.views) heat_maps += view.kind == View::Kind::heat_map;
-  CHECK(heat_maps == 1);
+  CHECK_THAT(pairs.method, contains("300 GB/s to 440 GB/s") && !contains("through the host"));
+  CHECK(std::ranges::count(findings.views, View::Kind::heat_map, &View::kind) == 1);
 }
 
 TEST_CASE("the time of a small copy between GPUs is a fact and a matrix", "[probes]") {
@@ -119,11 +109,9 @@ TEST_CASE("the time of a small copy between GPUs is a fact and a matrix", "[prob
   REQUIRE(latency.value);
   CHECK(*latency.value == Approx(2e-6));
   CHECK(latency.better == Better::lower);
-  CHECK(latency.method.find("1.5 us to 2.5 us") != std::string::npos);
+  CHECK_THAT(latency.method, contains("1.5 us to 2.5 us"));
   CHECK(*fact(findings.facts, "peer.bandwidth").value == Approx(305e9));
-  int heat_maps = 0;
-  for (const View& view : findings.views) heat_maps += view.kind == View::Kind::heat_map;
-  CHECK(heat_maps == 2);
+  CHECK(std::ranges::count(findings.views, View::Kind::heat_map, &View::kind) == 2);
 }
 
 TEST_CASE("what the receiver does is apart from what the sender does", "[probes]") {
@@ -154,15 +142,14 @@ TEST_CASE("no peer access, no NCCL and GPUs in use are reasons of their own", "[
   std::vector<Entry> entries{peer(0, 1, 20e9, "through the host")};
   add_surroundings(entries[0], 2, 0, 0, 0);
   const auto facts = links::conclude(entries).facts;
-  CHECK(fact(facts, "peer.bandwidth").method.find("through the host") != std::string::npos);
-  CHECK(fact(facts, "peer.sm_load_bandwidth").reason.find("cudaDeviceCanAccessPeer") !=
-        std::string::npos);
+  CHECK_THAT(fact(facts, "peer.bandwidth").method, contains("through the host"));
+  CHECK_THAT(fact(facts, "peer.sm_load_bandwidth").reason, contains("cudaDeviceCanAccessPeer"));
   for (const char* hint : {"libnccl.so.2", "install libnccl2", "FATHOM_NCCL_LIBRARY"})
-    CHECK(fact(facts, "nccl.all_reduce_bus_bandwidth").reason.find(hint) != std::string::npos);
+    CHECK_THAT(fact(facts, "nccl.all_reduce_bus_bandwidth").reason, contains(hint));
   std::vector<Entry> busy{host("pinned", "copy engine", "to GPU", 256 << 20, 55e9)};
   add_surroundings(busy[0], 4, 3, 0, 0);
-  CHECK(fact(links::conclude(busy).facts, "peer.bandwidth").reason.find("another Fathom") !=
-        std::string::npos);
+  CHECK_THAT(fact(links::conclude(busy).facts, "peer.bandwidth").reason,
+             contains("another Fathom"));
   check_facts(links::conclude({}).facts);
   CHECK(links::conclude({}).answer.empty());
 }
@@ -189,8 +176,7 @@ TEST_CASE("collectives name NCCL's version and the best size", "[probes]") {
             findings.views, [](const View& view) { return view.y_label == "Bus bandwidth"; }) == 2);
   const Fact& best = fact(findings.facts, "nccl.all_reduce_bus_bandwidth");
   CHECK(*best.value == 350e9);
-  CHECK(best.method.find("2.28.9") != std::string::npos);
-  CHECK(best.method.find("256 MiB") != std::string::npos);
+  CHECK_THAT(best.method, contains("2.28.9") && contains("256 MiB"));
 }
 
 // nccl-tests, doc/PERFORMANCE.md, for 4 ranks.

@@ -1,30 +1,15 @@
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <random>
-#include <set>
-
 #include "probes/claims.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
-#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
-using Catch::Matchers::WithinRel;
+using planted::check_values;
 using planted::fact;
 
 namespace {
 
-/// An entry whose samples are noisy by a thousandth.
 Entry noisy(Axes axes, double value) {
-  static int number = 0;
-  std::mt19937 random(++number);
-  std::normal_distribution<double> normal;
-  Entry e = planted::entry("entry" + std::to_string(number), std::move(axes), value);
-  e.metric.unit = "B/s";
-  e.samples.clear();
-  for (int i = 0; i < 6; ++i) e.samples.push_back(value * (1 + 0.001 * normal(random)));
+  Entry e = planted::noisy(std::move(axes), value, "B/s", Better::higher);
   e.interval = Interval{0.999 * value, 1.001 * value, 0.95, "planted"};
   return e;
 }
@@ -60,7 +45,7 @@ TEST_CASE("without entries every bandwidth says why it is missing", "[probes][me
   const Findings findings = concluded({});
   CHECK(findings.answer.empty());
   CHECK(findings.facts.size() > 25);
-  for (const Fact& f : findings.facts) CHECK_FALSE(f.value.has_value());
+  for (const Fact& f : findings.facts) CHECK_FALSE(f.value);
 }
 
 TEST_CASE("a level's bandwidth is its best case at the headline's width",
@@ -80,19 +65,18 @@ TEST_CASE("a level's bandwidth is its best case at the headline's width",
   const Fact& bandwidth = fact(findings, "l2.bandwidth");
   CHECK(bandwidth.value == 9.9e12);
   CHECK(bandwidth.evidence == std::vector{best.name});
-  CHECK(bandwidth.method.find("no_allocate") != std::string::npos);
-  CHECK(bandwidth.method.find("best of 2") != std::string::npos);
+  CHECK_THAT(bandwidth.method, contains("no_allocate") && contains("best of 2"));
   CHECK(bandwidth.bound->value == 16.7e12);
   CHECK(bandwidth.counters.size() == 1);
   CHECK_FALSE(bandwidth.published.has_value());  // the harness knows what is published
   CHECK(fact(findings, "l2.bytes_per_clock").value == 37.9);
   CHECK(fact(findings, "l2.bytes_per_clock").interval->low == 37.8);
   CHECK(fact(findings, "l2.bytes_per_clock").bound->value == 64);
-  CHECK(fact(findings, "l2.store_bandwidth").value == 4e12);
-  CHECK(fact(findings, "l2.mixed_bandwidth").value == 7e12);
-  CHECK(fact(findings, "l2.bandwidth_cg").value == 5.6e12);
-  CHECK(fact(findings, "l2.bandwidth_no_allocate").value == 9.9e12);
-  CHECK_FALSE(fact(findings, "l1.bandwidth").value.has_value());
+  check_values(findings, {{"l2.store_bandwidth", 4e12},
+                          {"l2.mixed_bandwidth", 7e12},
+                          {"l2.bandwidth_cg", 5.6e12},
+                          {"l2.bandwidth_no_allocate", 9.9e12},
+                          {"l1.bandwidth", {}}});
 }
 
 TEST_CASE("loads that the L1 may have served say nothing of the L2", "[probes][memory_bandwidth]") {
@@ -120,17 +104,16 @@ TEST_CASE("bytes that the L2 read once for several SMs are not its bandwidth",
   CHECK(fact(merged, "l2.bandwidth").value == 8.8e12);
   const Fact& kind = fact(merged, "l2.bandwidth_cg_shared_set");
   CHECK(kind.value == 10.8e12);
-  CHECK(kind.method.find("the L2 read 81.4 %") != std::string::npos);
+  CHECK_THAT(kind.method, contains("the L2 read 81.4 %"));
   shared.counters.back().value = 1000;
   const Findings whole = concluded({own, shared});
   CHECK(fact(whole, "l2.bandwidth").value == 10.8e12);
-  CHECK(fact(whole, "l2.bandwidth_cg_shared_set").method.find("the L2 read") == std::string::npos);
+  CHECK_THAT(fact(whole, "l2.bandwidth_cg_shared_set").method, !contains("the L2 read"));
   // And of a grid with one tile a warp, whose SMs overlap by chance.
   Entry tiles = level("L2", "load", "ld.global.cg", 9.8e12);
   tiles.axes.back().second = "each warp one tile";
   const Findings with_tiles = concluded({own, tiles});
-  CHECK(fact(with_tiles, "l2.bandwidth").value == 9.8e12);
-  CHECK(fact(with_tiles, "l2.bandwidth_many_blocks").value == 9.8e12);
+  check_values(with_tiles, {{"l2.bandwidth", 9.8e12}, {"l2.bandwidth_many_blocks", 9.8e12}});
 }
 
 TEST_CASE("bytes per clock are by the reported clock where no warp read its own",
@@ -138,14 +121,14 @@ TEST_CASE("bytes per clock are by the reported clock where no warp read its own"
   Entry e = level("DRAM", "load", "ld.global.cg", 4.6e12);
   e.axes.emplace_back("SMs", std::int64_t{132});
   e.telemetry = {};
-  CHECK_FALSE(fact(concluded({e}), "dram.bytes_per_clock").value.has_value());
+  CHECK_FALSE(fact(concluded({e}), "dram.bytes_per_clock").value);
   e.telemetry.sm_clock_hz = {1.98e9, 1.98e9, 1.98e9};
   const Findings findings = concluded({e});
   const Fact& per_clock = fact(findings, "dram.bytes_per_clock");
   CHECK_THAT(*per_clock.value, WithinRel(4.6e12 / (132 * 1.98e9), 1e-12));
   CHECK_THAT(per_clock.interval->high, WithinRel(1.001 * 4.6e12 / (132 * 1.98e9), 1e-12));
   CHECK(per_clock.unit == "B/clk");
-  CHECK(per_clock.method.find("clock reported") != std::string::npos);
+  CHECK_THAT(per_clock.method, contains("clock reported"));
 }
 
 TEST_CASE("the register file's figure is also one of operands", "[probes][memory_bandwidth]") {
@@ -153,9 +136,9 @@ TEST_CASE("the register file's figure is also one of operands", "[probes][memory
   e.extras["bytes_per_clock"] = 1020;
   e.extras["sm_bound_bytes_per_clock"] = 1536;
   const Findings findings = concluded({e});
-  CHECK(fact(findings, "registers.bytes_per_clock").method.find("1.99 of the three operands") !=
-        std::string::npos);
-  CHECK(fact(findings, "registers.bandwidth").method.find("operands") == std::string::npos);
+  CHECK_THAT(fact(findings, "registers.bytes_per_clock").method,
+             contains("1.99 of the three operands"));
+  CHECK_THAT(fact(findings, "registers.bandwidth").method, !contains("operands"));
 }
 
 TEST_CASE("working sets and sharing of the L2 are facts of their own",
@@ -167,22 +150,20 @@ TEST_CASE("working sets and sharing of the L2 are facts of their own",
   Entry shared = level("L2", "load", "ld.global.cg", 4.2e12);
   shared.extras["share_of_l2"] = 1.0 / 3;
   shared.axes.back().second = "every SM everything";
-  const Findings findings = concluded({small, large, shared});
-  CHECK(fact(findings, "l2.bandwidth_cg").value == 5.6e12);
-  CHECK(fact(findings, "l2.bandwidth_cg_large_set").value == 5.1e12);
-  CHECK(fact(findings, "l2.bandwidth_cg_shared_set").value == 4.2e12);
-  CHECK_FALSE(fact(findings, "l2.bandwidth_no_allocate").value.has_value());
+  check_values(concluded({small, large, shared}), {{"l2.bandwidth_cg", 5.6e12},
+                                                   {"l2.bandwidth_cg_large_set", 5.1e12},
+                                                   {"l2.bandwidth_cg_shared_set", 4.2e12},
+                                                   {"l2.bandwidth_no_allocate", {}}});
 }
 
 TEST_CASE("levels that cannot be stored to say why", "[probes][memory_bandwidth]") {
   const Findings findings = concluded({level("L1", "load", "ld.global", 33e12),
                                        level("registers", "load", "fma.rn.f32", 400e12, 4)});
-  CHECK(fact(findings, "l1.bandwidth").value == 33e12);
-  CHECK(fact(findings, "l1.store_bandwidth").reason.find("writes through") != std::string::npos);
-  CHECK(fact(findings, "registers.bandwidth").value == 400e12);
-  CHECK_FALSE(fact(findings, "registers.mixed_bandwidth").value.has_value());
-  // No clocks were planted.
-  CHECK_FALSE(fact(findings, "l1.bytes_per_clock").value.has_value());
+  CHECK_THAT(fact(findings, "l1.store_bandwidth").reason, contains("writes through"));
+  check_values(findings, {{"l1.bandwidth", 33e12},
+                          {"registers.bandwidth", 400e12},
+                          {"registers.mixed_bandwidth", {}},
+                          {"l1.bytes_per_clock", {}}});  // no clocks were planted
 }
 
 TEST_CASE("clusters have a bandwidth each", "[probes][memory_bandwidth]") {
@@ -191,22 +172,21 @@ TEST_CASE("clusters have a bandwidth each", "[probes][memory_bandwidth]") {
     entries.push_back(level("distributed shared", "load", "ld.shared::cluster", 6e12 / size));
     entries.back().axes.emplace_back("cluster size", size);
   }
-  const Findings findings = concluded(entries);
-  CHECK(fact(findings, "dsmem.bandwidth").value == 3e12);
-  CHECK(fact(findings, "dsmem.bandwidth_cluster_2").value == 3e12);
-  CHECK(fact(findings, "dsmem.bandwidth_cluster_4").value == 1.5e12);
-  CHECK_FALSE(fact(findings, "dsmem.bandwidth_cluster_8").value.has_value());
+  check_values(concluded(entries), {{"dsmem.bandwidth", 3e12},
+                                    {"dsmem.bandwidth_cluster_2", 3e12},
+                                    {"dsmem.bandwidth_cluster_4", 1.5e12},
+                                    {"dsmem.bandwidth_cluster_8", {}}});
 }
 
 TEST_CASE("DRAM's bandwidth by counter is its bytes over the time", "[probes][memory_bandwidth]") {
   Entry e = level("DRAM", "load", "ld.global.cg", 4.6e12);
-  CHECK_FALSE(fact(concluded({e}), "dram.bandwidth_by_counter").value.has_value());
+  CHECK_FALSE(fact(concluded({e}), "dram.bandwidth_by_counter").value);
   planted::add_counter(e, "dram_read_bytes", 4.04e9, 4e9);
   const Findings findings = concluded({e});
   const Fact& by_counter = fact(findings, "dram.bandwidth_by_counter");
   CHECK_THAT(*by_counter.value, WithinRel(4.6e12 * 1.01, 1e-9));
   CHECK_THAT(by_counter.interval->high, WithinRel(4.6e12 * 1.001 * 1.01, 1e-9));
-  CHECK(by_counter.method.find("1.0100") != std::string::npos);
+  CHECK_THAT(by_counter.method, contains("1.0100"));
   e.counters.back().value.reset();
   e.counters.back().reason = "not permitted";
   CHECK(fact(concluded({e}), "dram.bandwidth_by_counter").reason == "not permitted");
@@ -221,12 +201,11 @@ TEST_CASE("the fewest SMs within 2 % of the best saturate", "[probes][memory_ban
   CHECK(sms.interval->low == 76);
   CHECK(sms.interval->high == 80);
   CHECK(sms.better == Better::lower);
-  CHECK_FALSE(fact(findings, "l2.saturating_sms").value.has_value());
+  CHECK_FALSE(fact(findings, "l2.saturating_sms").value);
 
   entries.clear();
   add_sms(entries, "DRAM", 4.6e12, 3);  // flat from the first point on
-  CHECK(fact(concluded(entries), "dram.saturating_sms").reason.find("enough already") !=
-        std::string::npos);
+  CHECK_THAT(fact(concluded(entries), "dram.saturating_sms").reason, contains("enough already"));
 }
 
 TEST_CASE("bytes in flight take the best of the grids that have as many",
@@ -249,7 +228,7 @@ TEST_CASE("bytes in flight take the best of the grids that have as many",
   const Fact& flight = fact(findings, "dram.bytes_in_flight");
   CHECK(flight.value == 132 * 512 * 32);
   CHECK(flight.interval->low == 132 * 512 * 16);
-  CHECK(flight.method.find("500 ns") != std::string::npos);
+  CHECK_THAT(flight.method, contains("500 ns"));
 }
 
 TEST_CASE("the curve's regimes are drawn on it", "[probes][memory_bandwidth]") {

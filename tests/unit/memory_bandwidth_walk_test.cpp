@@ -1,9 +1,5 @@
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <map>
-#include <set>
-
 #include "probes/memory_bandwidth/walk.h"
+#include "tests/testing.h"
 
 using namespace fathom::memory_bandwidth;
 

@@ -1,8 +1,5 @@
-#include <catch2/catch_test_macros.hpp>
-#include <set>
-#include <vector>
-
 #include "probes/memory_latency/chain.h"
+#include "tests/testing.h"
 
 using namespace fathom::memory_latency;
 

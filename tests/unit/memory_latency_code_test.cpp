@@ -1,40 +1,30 @@
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <functional>
-#include <random>
-#include <stdexcept>
-
 #include "probes/claims.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 // Sets and lines of the L2, instruction caches, constants beside code, kernel parameters.
 
 using namespace fathom;
+using planted::steps;
 
 namespace {
 
 constexpr std::int64_t kib = 1024, mib = 1024 * kib;
 
 Entry noisy(Axes axes, double value) {
-  static int number = 0;
-  std::mt19937 random(++number);
-  std::normal_distribution<double> normal;
-  Entry e = planted::entry("entry" + std::to_string(number), std::move(axes), value, Better::lower);
-  e.metric.unit = "cycles";
-  e.samples.clear();
-  for (int i = 0; i < 6; ++i) e.samples.push_back(value * (1 + 0.001 * normal(random)));
-  return e;
+  return planted::noisy(std::move(axes), value, "cycles", Better::lower);
 }
 
 Fact fact(const std::vector<Entry>& entries, const std::string& id) {
-  const Findings findings = memory_latency::conclude(entries);
-  const auto found = std::ranges::find(findings.facts, id, &Fact::id);
-  if (found == findings.facts.end()) throw std::out_of_range("no fact " + id);
-  CHECK(found->value.has_value() == found->reason.empty());
-  CHECK((!found->value || (found->repeats > 0 && !found->evidence.empty())));
-  return *found;
+  const Fact found = planted::fact(memory_latency::conclude(entries), id);
+  CHECK(found.value.has_value() == found.reason.empty());
+  CHECK((!found.value || (found.repeats > 0 && !found.evidence.empty())));
+  return found;
+}
+
+void check_values(const std::vector<Entry>& entries,
+                  const std::vector<std::pair<std::string, std::optional<double>>>& rows) {
+  for (const auto& [id, value] : rows) CHECK(fact(entries, id).value == value);
 }
 
 std::vector<Entry> l2_lines(int line) {
@@ -63,18 +53,12 @@ std::vector<Entry> l2_strides(std::int64_t widest) {
                      {"elements", std::int64_t{4096}}},
                     stride > widest ? 620 : 280);
     e.extras["expected_l2_bytes"] = 60.0 * mib;
-    planted::add_counter(e, "l2_read_sectors", 12288, 0);
+    planted::add_counter(e, "l2_read_sectors", 12288);
     planted::add_counter(e, "l2_slice_read_sectors", 12288 / 94.0, 0);
     planted::add_counter(e, "l2_busiest_slice_read_sectors", 300, 0);
     entries.push_back(e);
   }
   return entries;
-}
-
-std::vector<std::int64_t> steps(std::int64_t low, std::int64_t high, std::int64_t step) {
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t size = low; size <= high; size += step) sizes.push_back(size);
-  return sizes;
 }
 
 void add_beside_code(std::vector<Entry>& entries, std::int64_t constants, std::int64_t capacity) {
@@ -103,28 +87,28 @@ std::vector<Entry> code_of(const std::function<double(std::int64_t)>& interval) 
 TEST_CASE("a line of the L2 is the longest candidate that overflows", "[probes][memory_latency]") {
   CHECK(fact(l2_lines(64), "l2.line").value == 64);
   CHECK(fact(l2_lines(128), "l2.line").value == 128);
-  CHECK(fact(l2_lines(32), "l2.line").reason.find("shorter") != std::string::npos);
-  CHECK(fact(l2_lines(256), "l2.line").reason.find("256 B long or longer") != std::string::npos);
+  CHECK_THAT(fact(l2_lines(32), "l2.line").reason, contains("shorter"));
+  CHECK_THAT(fact(l2_lines(256), "l2.line").reason, contains("256 B long or longer"));
   CHECK_FALSE(fact({}, "l2.line").value.has_value());
 }
 
 TEST_CASE("an L2 that keeps lines of wide strides has hashed sets", "[probes][memory_latency]") {
   const auto hashed = l2_strides(mib);
-  CHECK(fact(hashed, "l2.associativity").reason.find("hashed") != std::string::npos);
+  CHECK_THAT(fact(hashed, "l2.associativity").reason, contains("hashed"));
   const Fact lines = fact(hashed, "l2.strided_lines");
   CHECK(lines.value == 4096);
-  CHECK(lines.method.find("up to 64 ways, would keep 240 of them") != std::string::npos);
+  CHECK_THAT(lines.method, contains("up to 64 ways, would keep 240 of them"));
   const Fact slices = fact(hashed, "l2.slices");
   CHECK(slices.value == 94);
-  CHECK(slices.method.find("2.3 times the mean at strides of 256 KiB") != std::string::npos);
+  CHECK_THAT(slices.method, contains("2.3 times the mean at strides of 256 KiB"));
 
   // What bits of the address would do.
   const auto indexed = l2_strides(4 * kib);
-  CHECK(fact(indexed, "l2.associativity").reason.find("hashed") == std::string::npos);
+  CHECK_THAT(fact(indexed, "l2.associativity").reason, !contains("hashed"));
   CHECK_FALSE(fact(indexed, "l2.strided_lines").value.has_value());
   auto uncounted = hashed;
   for (Entry& e : uncounted) e.counters.clear();
-  CHECK(fact(uncounted, "l2.slices").reason.find("not counted") != std::string::npos);
+  CHECK_THAT(fact(uncounted, "l2.slices").reason, contains("not counted"));
 }
 
 TEST_CASE("the cache behind the first constant one is sized by code beside constants",
@@ -135,7 +119,7 @@ TEST_CASE("the cache behind the first constant one is sized by code beside const
   add_beside_code(entries, 16 * kib, 108 * kib);
   const Fact size = fact(entries, "const.l1_5.size");
   CHECK(size.value == 104 * kib);
-  CHECK(size.method.find("108 KiB with 16 KiB") != std::string::npos);
+  CHECK_THAT(size.method, contains("108 KiB with 16 KiB"));
   REQUIRE(size.interval);
   CHECK(size.interval->low <= 104 * kib);
   CHECK(size.interval->high >= 108 * kib);
@@ -147,13 +131,13 @@ TEST_CASE("the cache behind the first constant one is sized by code beside const
   entries.clear();
   add_beside_code(entries, 64 * kib, 180 * kib);
   add_beside_code(entries, 16 * kib, 104 * kib);
-  CHECK(fact(entries, "const.l1_5.size").reason.find("not one cache") != std::string::npos);
+  CHECK_THAT(fact(entries, "const.l1_5.size").reason, contains("not one cache"));
 
   entries.clear();
   add_beside_code(entries, 64 * kib, mib);
-  CHECK(fact(entries, "const.l1_5.size").reason.find("stays in it") != std::string::npos);
+  CHECK_THAT(fact(entries, "const.l1_5.size").reason, contains("stays in it"));
   CHECK_FALSE(fact(entries, "const.behind_l1_5.latency").value.has_value());
-  CHECK(fact({}, "const.l1_5.size").reason.find("default suite") != std::string::npos);
+  CHECK_THAT(fact({}, "const.l1_5.size").reason, contains("default suite"));
 }
 
 TEST_CASE("a second constant cache that constant memory overflows needs no code",
@@ -175,9 +159,9 @@ TEST_CASE("instruction caches end with the plateaus of the code's pace",
   const auto entries = code_of([](std::int64_t s) {
     return s <= 22 * kib ? 1.1 : s <= 32 * kib ? 1.45 : s <= 104 * kib ? 2.23 : 5.6;
   });
-  CHECK(fact(entries, "instruction_cache.size").value == 22 * kib);
-  CHECK(fact(entries, "instruction_cache.size_2").value == 32 * kib);
-  CHECK(fact(entries, "instruction_cache.size_3").value == 104 * kib);
+  check_values(entries, {{"instruction_cache.size", 22 * kib},
+                         {"instruction_cache.size_2", 32 * kib},
+                         {"instruction_cache.size_3", 104 * kib}});
   CHECK(std::abs(*fact(entries, "instruction_cache.issue_interval").value - 1.1) < 0.01);
   CHECK(std::abs(*fact(entries, "instruction_cache.issue_interval_4").value - 5.6) < 0.02);
   CHECK_THROWS_AS(fact(entries, "instruction_cache.size_4"), std::out_of_range);
@@ -198,8 +182,8 @@ TEST_CASE("instruction caches end with the plateaus of the code's pace",
   CHECK_THROWS_AS(fact(uneven, "instruction_cache.size_2"), std::out_of_range);
 
   const auto flat = code_of([](std::int64_t) { return 1.1; });
-  CHECK(fact(flat, "instruction_cache.size").reason.find("plateau") != std::string::npos);
-  CHECK(fact({}, "instruction_cache.size").reason.find("default suite") != std::string::npos);
+  CHECK_THAT(fact(flat, "instruction_cache.size").reason, contains("plateau"));
+  CHECK_THAT(fact({}, "instruction_cache.size").reason, contains("default suite"));
 }
 
 TEST_CASE("kernel parameters have latencies of their own", "[probes][memory_latency]") {
@@ -212,7 +196,7 @@ TEST_CASE("kernel parameters have latencies of their own", "[probes][memory_late
   };
   const std::vector<Entry> entries{of("parameters L1", 28), of("parameters L1.5", 98),
                                    of("parameters first use", 99)};
-  CHECK(fact(entries, "param.latency").value == 28);
-  CHECK(fact(entries, "param.l1_5_latency").value == 98);
-  CHECK(fact(entries, "param.first_use_latency").value == 99);
+  check_values(
+      entries,
+      {{"param.latency", 28}, {"param.l1_5_latency", 98}, {"param.first_use_latency", 99}});
 }

@@ -1,36 +1,19 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <functional>
-#include <random>
-#include <set>
-
 #include "probes/claims.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
-#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
-using Catch::Matchers::WithinAbs;
-using Catch::Matchers::WithinRel;
+using planted::check_values;
 using planted::fact;
+using planted::steps;
 
 namespace {
 
 constexpr std::int64_t kib = 1024, mib = 1024 * kib;
 constexpr double l1_hit = 33, l2_hit = 210, dram = 600;
 
-/// An entry whose samples are noisy by a thousandth.
 Entry noisy(Axes axes, double value) {
-  static int number = 0;
-  std::mt19937 random(++number);
-  std::normal_distribution<double> normal;
-  Entry e = planted::entry("entry" + std::to_string(number), std::move(axes), value, Better::lower);
-  e.metric.unit = "cycles";
-  e.samples.clear();
-  for (int i = 0; i < 6; ++i) e.samples.push_back(value * (1 + 0.001 * normal(random)));
-  return e;
+  return planted::noisy(std::move(axes), value, "cycles", Better::lower);
 }
 
 Entry level(const char* name, const char* instruction, double value,
@@ -47,12 +30,6 @@ void add_curve(std::vector<Entry>& entries, Axes axes, const std::vector<std::in
     with_size.emplace_back("working set (B)", size);
     entries.push_back(noisy(with_size, latency(size)));
   }
-}
-
-std::vector<std::int64_t> steps(std::int64_t low, std::int64_t high, std::int64_t step) {
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t size = low; size <= high; size += step) sizes.push_back(size);
-  return sizes;
 }
 
 std::vector<Entry> line_entries(int line) {
@@ -105,7 +82,7 @@ TEST_CASE("without entries every fact says why it is missing", "[probes][memory_
   const Findings findings = concluded({});
   CHECK(findings.answer.empty());
   CHECK(findings.facts.size() > 30);
-  for (const Fact& f : findings.facts) CHECK_FALSE(f.value.has_value());
+  for (const Fact& f : findings.facts) CHECK_FALSE(f.value);
   // Two curves stand for the probe on the page atlas: the L1's, and the L2's with DRAM.
   CHECK(std::ranges::count(findings.views, true, &View::overview) == 2);
 }
@@ -124,15 +101,15 @@ TEST_CASE("a level's latency is the chase's, in cycles and seconds", "[probes][m
   CHECK(cycles.reason.empty());
   CHECK(cycles.repeats == 6);
   CHECK(cycles.evidence.size() == 2);
-  CHECK(cycles.method.find("34.0 cycles") != std::string::npos);
+  CHECK_THAT(cycles.method, contains("34.0 cycles"));
   CHECK(cycles.counters.size() == 1);
   const Fact& seconds = fact(findings, "l1.latency_time");
   CHECK(seconds.unit == "s");
   CHECK_THAT(*seconds.value, WithinRel(16.5e-9, 1e-12));
   CHECK_THAT(seconds.interval->low, WithinRel(32.9 * 0.5e-9, 1e-9));
   CHECK(fact(findings, "l1.read_only_latency").value == 35);
-  CHECK_FALSE(fact(findings, "l1.read_only_latency_time").value.has_value());  // no global timer
-  CHECK_FALSE(fact(findings, "l2.latency").value.has_value());
+  CHECK_FALSE(fact(findings, "l1.read_only_latency_time").value);  // no global timer
+  CHECK_FALSE(fact(findings, "l2.latency").value);
 }
 
 TEST_CASE("what the driver says of sizes comes from the cases that carry it",
@@ -142,10 +119,9 @@ TEST_CASE("what the driver says of sizes comes from the cases that carry it",
   Entry memory = level("DRAM", "ld.global.cg", dram);
   memory.extras["memory_bytes"] = 150e9;
   const Findings findings = concluded(std::vector{shared, memory});
-  CHECK(fact(findings, "registers.size").value == 262144);
-  CHECK(fact(findings, "shared.size").value == 233472);
-  CHECK(fact(findings, "dram.size").value == 150e9);
-  CHECK(fact(findings, "dram.size").method.find("driver") != std::string::npos);
+  check_values(findings,
+               {{"registers.size", 262144}, {"shared.size", 233472}, {"dram.size", 150e9}});
+  CHECK_THAT(fact(findings, "dram.size").method, contains("driver"));
   CHECK(fact(findings, "dram.size").evidence == std::vector{memory.name});
   // A recording without them says so.
   CHECK_FALSE(fact(concluded(std::vector{level("shared", "ld.shared", 23)}), "shared.size").value);
@@ -164,8 +140,8 @@ TEST_CASE("the L2 has near and far lines only where single loads form two groups
   CHECK(fact(concluded(std::vector{each}), "l2.far_latency").value == 270);
   each.extras["group_separation"] = 0.7;
   const Findings findings = concluded(std::vector{each});
-  CHECK_FALSE(fact(findings, "l2.near_latency").value.has_value());
-  CHECK(fact(findings, "l2.far_latency").reason.find("0.70") != std::string::npos);
+  CHECK_FALSE(fact(findings, "l2.near_latency").value);
+  CHECK_THAT(fact(findings, "l2.far_latency").reason, contains("0.70"));
 }
 
 TEST_CASE("distributed shared memory is the median over distances, without the own block",
@@ -186,7 +162,7 @@ TEST_CASE("distributed shared memory is the median over distances, without the o
   CHECK_THAT(*fact(findings, "dsmem.latency_time").value, WithinRel(95e-9, 1e-12));
   CHECK(fact(findings, "dsmem.latency_time").unit == "s");
   CHECK(fact(findings, "dsmem.latency_time").evidence.size() == 1);
-  CHECK_FALSE(fact(findings, "dsmem.latency_cluster_8").value.has_value());
+  CHECK_FALSE(fact(findings, "dsmem.latency_cluster_8").value);
 }
 
 TEST_CASE("the size of the L1 is where its curve leaves the plateau, for each carve-out",
@@ -213,7 +189,7 @@ TEST_CASE("the size of the L1 is where its curve leaves the plateau, for each ca
   CHECK(fact(findings, "l1.size.carveout_100kib").value == 152 * kib);
   // 256 KiB planted as what both carve-outs leave.
   CHECK(fact(findings, "l1.reserved").value == (7 + 104) / 2.0 * kib);
-  CHECK(fact(findings, "l1.reserved").method.find("7 to 104 KiB") != std::string::npos);
+  CHECK_THAT(fact(findings, "l1.reserved").method, contains("7 to 104 KiB"));
 }
 
 TEST_CASE("a step among hits is not where the L1 ends", "[probes][memory_latency]") {
@@ -234,23 +210,21 @@ TEST_CASE("the L2 ends where misses begin, its partition where latency first cha
   };
   std::vector<Entry> entries{level("DRAM", "ld.global.cg", dram)};
   add_curve(entries, axes, sizes, partitioned);
-  CHECK(fact(concluded(entries), "l2.size").value == 58 * mib);
-  CHECK(fact(concluded(entries), "l2.partition").value == 30 * mib);
+  check_values(concluded(entries), {{"l2.size", 58 * mib}, {"l2.partition", 30 * mib}});
 
   // One partition only.
   entries.resize(1);
   add_curve(entries, axes, sizes, [](std::int64_t s) { return s <= 58 * mib ? l2_hit : dram; });
-  CHECK(fact(concluded(entries), "l2.size").value == 58 * mib);
-  CHECK_FALSE(fact(concluded(entries), "l2.partition").value.has_value());
+  check_values(concluded(entries), {{"l2.size", 58 * mib}, {"l2.partition", {}}});
 
   // A sweep that ends before misses begin has seen no size.
   entries.resize(1);
   add_curve(entries, axes, steps(mib, 50 * mib, mib), partitioned);
-  CHECK_FALSE(fact(concluded(entries), "l2.size").value.has_value());
+  CHECK_FALSE(fact(concluded(entries), "l2.size").value);
 
   // Without DRAM's latency nothing says what a miss is.
   entries.erase(entries.begin());
-  CHECK_FALSE(fact(concluded(entries), "l2.size").value.has_value());
+  CHECK_FALSE(fact(concluded(entries), "l2.size").value);
 }
 
 TEST_CASE("the L2 ends where a slope of far lines turns into one of misses",
@@ -294,7 +268,7 @@ TEST_CASE("each end of a plateau is a TLB's reach, each step its miss",
   entries.clear();
   add_curve(entries, {{"sweep", "pages"}, {"level", "TLB"}}, sizes,
             [](std::int64_t) { return 210.0; });
-  CHECK(fact(concluded(entries), "tlb.reach").reason.find("plateau") != std::string::npos);
+  CHECK_THAT(fact(concluded(entries), "tlb.reach").reason, contains("plateau"));
 }
 
 TEST_CASE("constant caches end with their plateaus", "[probes][memory_latency]") {
@@ -302,18 +276,16 @@ TEST_CASE("constant caches end with their plateaus", "[probes][memory_latency]")
   add_curve(entries, {{"sweep", "size"}, {"level", "constant"}}, steps(512, 64 * kib, 512),
             [](std::int64_t s) { return s <= 2 * kib ? 30.0 : 90.0; });
   const Findings findings = concluded(entries);
-  CHECK(fact(findings, "const.l1.size").value == 2 * kib);
-  CHECK_FALSE(fact(findings, "const.l1_5.size").value.has_value());
+  check_values(findings, {{"const.l1.size", 2 * kib}, {"const.l1_5.size", {}}});
 }
 
 TEST_CASE("the line is the longest candidate that overflows", "[probes][memory_latency]") {
-  CHECK(fact(concluded(line_entries(128)), "l1.line").value == 128);
-  CHECK(fact(concluded(line_entries(64)), "l1.line").value == 64);
-  CHECK_FALSE(fact(concluded(line_entries(32)), "l1.line").value.has_value());
-  CHECK_FALSE(fact(concluded(line_entries(256)), "l1.line").value.has_value());
+  for (const auto& [line, found] :
+       std::map<int, std::optional<double>>{{128, 128}, {64, 64}, {32, {}}, {256, {}}})
+    check_values(concluded(line_entries(line)), {{"l1.line", found}});
   auto entries = line_entries(128);
   entries[3].metric.value = 150;  // 64 bytes apart, which should fit
-  CHECK_FALSE(fact(concluded(entries), "l1.line").value.has_value());
+  check_values(concluded(entries), {{"l1.line", {}}});
 }
 
 TEST_CASE("a fetch reaches to the first load that misses", "[probes][memory_latency]") {
@@ -324,14 +296,14 @@ TEST_CASE("a fetch reaches to the first load that misses", "[probes][memory_late
     const Fact& sector = fact(findings, "l1.sector");
     CHECK(sector.value == granularity);
     CHECK(sector.interval->low == granularity);
-    CHECK_FALSE(fact(findings, "l2.fetch_granularity").value.has_value());
+    CHECK_FALSE(fact(findings, "l2.fetch_granularity").value);
   }
   // All hit, and a hit behind a miss: neither has a granularity.
-  CHECK_FALSE(fact(concluded(fetch_entries("L2", 9999, l2_hit, dram)), "l2.fetch_granularity")
-                  .value.has_value());
+  CHECK_FALSE(
+      fact(concluded(fetch_entries("L2", 9999, l2_hit, dram)), "l2.fetch_granularity").value);
   auto entries = fetch_entries("L2", 64, l2_hit, dram);
   entries[8].metric.value = l2_hit;
-  CHECK_FALSE(fact(concluded(entries), "l2.fetch_granularity").value.has_value());
+  CHECK_FALSE(fact(concluded(entries), "l2.fetch_granularity").value);
 }
 
 TEST_CASE("ways are those with which sets without a hash keep what stays",
@@ -343,15 +315,15 @@ TEST_CASE("ways are those with which sets without a hash keep what stays",
   CHECK(of([](int, int elements) { return elements <= 8; }).value == 8);
   CHECK(of([](int stride, int elements) { return elements <= (stride == 4 ? 16 : 4); }).value == 4);
   const Fact hashed = of([](int, int) { return true; });
-  CHECK_FALSE(hashed.value.has_value());
-  CHECK(hashed.reason.find("hashed") != std::string::npos);
+  CHECK_FALSE(hashed.value);
+  CHECK_THAT(hashed.reason, contains("hashed"));
   // Fewer the wider the stride, as of 2048 sets of 1, 1024 of 2 or 512 of 4.
   const Fact several = of([](int stride, int elements) { return elements <= 256 / stride; });
-  CHECK(several.reason.find("several numbers of ways") != std::string::npos);
+  CHECK_THAT(several.reason, contains("several numbers of ways"));
   // More at a wider stride than at a narrow one: no bits of the address do that.
   const Fact uneven =
       of([](int stride, int elements) { return elements <= (stride == 16 ? 128 : 32); });
-  CHECK(uneven.reason.find("sets are hashed: no index") != std::string::npos);
+  CHECK_THAT(uneven.reason, contains("sets are hashed: no index"));
   const Fact none = of([](int stride, int) { return stride < 64; });
-  CHECK(none.reason.find("at 1 of 3 strides") != std::string::npos);
+  CHECK_THAT(none.reason, contains("at 1 of 3 strides"));
 }

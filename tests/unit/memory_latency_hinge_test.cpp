@@ -1,15 +1,8 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <random>
-#include <stdexcept>
-#include <vector>
-
 #include "probes/memory_latency/facts.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 using memory_latency::hinge;
-using Catch::Matchers::WithinAbs;
 
 namespace {
 

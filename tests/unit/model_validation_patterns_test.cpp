@@ -1,15 +1,10 @@
-#include <algorithm>
 #include <bit>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <map>
-#include <set>
 
 #include "models/global_memory.h"
 #include "models/shared_memory.h"
 #include "probes/model_validation/kernels.h"
 #include "probes/model_validation/patterns.h"
+#include "tests/testing.h"
 
 using namespace fathom::model_validation;
 using fathom::models::Access;
@@ -194,7 +189,7 @@ TEST_CASE("outputs as they should be pass the check, any other value does not",
       std::vector<std::uint32_t> wrong = found;
       wrong[static_cast<std::size_t>(lane * words_per_lane)] ^= 1u << i % 8;
       REQUIRE(check_found(access, wrong));
-      CHECK_THAT(*check_found(access, wrong), Catch::Matchers::ContainsSubstring(csv_row(access)));
+      CHECK_THAT(*check_found(access, wrong), contains(csv_row(access)));
       CHECK_THAT(*check_found(access, wrong),
                  Catch::Matchers::StartsWith("lane " + std::to_string(lane) + " "));
       // Nothing happened at all.

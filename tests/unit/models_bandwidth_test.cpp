@@ -1,16 +1,8 @@
 #include "models/bandwidth.h"
-
-#include <algorithm>
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <random>
-#include <stdexcept>
+#include "tests/testing.h"
 
 namespace fathom::models {
 namespace {
-
-using Catch::Approx;
 
 constexpr std::uint64_t GiB = 1024ull * 1024 * 1024;
 const PhysicalDevice h200{
@@ -41,11 +33,10 @@ TEST_CASE("Physical bounds follow from clocks and widths", "[models]") {
 
 TEST_CASE("The defaults give back the figures that they come from", "[models]") {
   const auto expected = [](std::uint64_t read, std::uint64_t write) {
-    return expected_stream(stream_device(),
-                           {.read_bytes = read,
-                            .write_bytes = write,
-                            .bytes_per_access = 16,
-                            .independent_loads = 16})  // latency must not show
+    return expected_stream(stream_device(), {.read_bytes = read,
+                                             .write_bytes = write,
+                                             .bytes_per_access = 16,
+                                             .independent_loads = 16})  // latency must not show
                .bytes_per_second /
            1e12;
   };
@@ -91,7 +82,7 @@ TEST_CASE("Each ceiling binds where it should", "[models]") {
   // Unrolling makes up for missing threads, one for one.
   copy.independent_loads = 4;
   CHECK(expected_stream(device, copy).bytes_per_second > few.bytes_per_second);
-  CHECK_THAT(few.sentence, Catch::Matchers::ContainsSubstring("264 KiB of loads in flight"));
+  CHECK_THAT(few.sentence, contains("264 KiB of loads in flight"));
 
   StreamKernel bytes{
       .read_bytes = GiB, .write_bytes = GiB, .bytes_per_access = 1, .independent_loads = 16};

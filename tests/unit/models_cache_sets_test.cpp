@@ -1,11 +1,5 @@
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <map>
-#include <random>
-#include <set>
-#include <stdexcept>
-
 #include "models/cache_sets.h"
+#include "tests/testing.h"
 
 using namespace fathom::models;
 

@@ -1,12 +1,5 @@
 #include "models/global_memory.h"
-
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <numeric>
-#include <random>
-#include <set>
-#include <stdexcept>
+#include "tests/testing.h"
 
 namespace fathom::models {
 namespace {

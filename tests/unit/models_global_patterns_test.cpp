@@ -1,24 +1,11 @@
 // Whole kernels on global memory, against the definition: every warp's addresses, one by one.
 
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <map>
-#include <random>
-#include <set>
-#include <stdexcept>
-#include <vector>
-
 #include "models/global_memory.h"
 #include "random_access.h"
+#include "tests/testing.h"
 
 namespace fathom::models {
 namespace {
-
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 
 /// The instructions of a kernel: which addresses a warp's active lanes have in each.
 class Instructions {
@@ -170,7 +157,7 @@ TEST_CASE("The explanation of a global access holds every lane once", "[models]"
 TEST_CASE("Bad whole-kernel patterns are refused", "[models]") {
   CHECK_THROWS_MATCHES(
       struct_cost({.elements = 1, .struct_bytes = 8, .member_offset = 4, .member_bytes = 8}),
-      std::invalid_argument, MessageMatches(ContainsSubstring("not inside")));
+      std::invalid_argument, MessageMatches(contains("not inside")));
   CHECK_THROWS_AS(struct_cost({.elements = 1, .member_bytes = 0}), std::invalid_argument);
   CHECK_THROWS_AS(struct_cost({.elements = 1, .member_bytes = 12, .bytes_per_instruction = 8}),
                   std::invalid_argument);

@@ -1,17 +1,11 @@
 #include "models/gpu_table.h"
 
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <string>
-
 #include "models/instruction_throughput.h"
 #include "models/occupancy.h"
+#include "tests/testing.h"
 
 namespace fathom::models {
 namespace {
-
-using Catch::Approx;
 
 TEST_CASE("GPUs are found by the names that CUDA gives them", "[models]") {
   const auto name_of = [](std::string_view device) {

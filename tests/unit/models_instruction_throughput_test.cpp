@@ -1,11 +1,8 @@
 #include "models/instruction_throughput.h"
 
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <string>
-
 #include "models/gpu_table.h"
 #include "models/occupancy.h"
+#include "tests/testing.h"
 
 namespace fathom::models {
 namespace {
@@ -23,7 +20,7 @@ TEST_CASE("published instruction rates agree with the SMs' limits and the data s
     REQUIRE((gpu.sms.known() && gpu.boost_clock_hz.known() && gpu.fp16_flops.known()));
     const double clocks = gpu.sms.value * gpu.boost_clock_hz.value;
     if (gpu.fp64_flops.known()) {
-      CHECK(2 * *f64 * clocks == Catch::Approx(gpu.fp64_flops.value).epsilon(0.04));
+      CHECK(2 * *f64 * clocks == Approx(gpu.fp64_flops.value).epsilon(0.04));
     }
     const auto f16 = tensor_fma_per_clock(TensorType::f16, gpu.major, gpu.minor);
     REQUIRE(f16.has_value());

@@ -1,12 +1,7 @@
 #include "models/occupancy.h"
+#include "tests/testing.h"
 
 #include <cuda_occupancy.h>
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <random>
-#include <stdexcept>
-#include <utility>
 
 namespace fathom::models {
 namespace {
@@ -88,9 +83,9 @@ TEST_CASE("O1: occupancy from the block size", "[models]") {
   const SmLimits& a6000 = sm_limits(8, 6);
   const Occupancy large = occupancy(a6000, {.threads_per_block = 1024, .registers_per_thread = 16});
   CHECK(large.warps == 32);
-  CHECK(large.fraction == Catch::Approx(2.0 / 3.0));
+  CHECK(large.fraction == Approx(2.0 / 3.0));
   CHECK(large.limiter == OccupancyLimiter::warps);
-  CHECK_THAT(large.sentence, Catch::Matchers::ContainsSubstring("66.7 % (32 of 48 warps"));
+  CHECK_THAT(large.sentence, contains("66.7 % (32 of 48 warps"));
   const Occupancy small = occupancy(a6000, {.threads_per_block = 256, .registers_per_thread = 16});
   CHECK(small.fraction == 1.0);
   CHECK(occupancy(sm_limits(9, 0), {.threads_per_block = 1024}).fraction == 1.0);
@@ -121,7 +116,7 @@ TEST_CASE("Shared memory limits by the carve-out, reserved part included", "[mod
   CHECK(occupancy(h200, {.dynamic_shared_bytes = 227 * 1024}).blocks == 1);
   CHECK(occupancy(h200, {.dynamic_shared_bytes = 227 * 1024 + 1}).blocks == 0);
   CHECK_THAT(occupancy(h200, {.dynamic_shared_bytes = 227 * 1024 + 1}).sentence,
-             Catch::Matchers::ContainsSubstring("too many shared bytes"));
+             contains("too many shared bytes"));
   // Four blocks of 56 KiB and their reserved KiB fill 228 KiB; a byte more is three.
   CHECK(occupancy(h200, {.dynamic_shared_bytes = 56 * 1024}).blocks == 4);
   CHECK(occupancy(h200, {.dynamic_shared_bytes = 56 * 1024 + 1}).blocks == 3);

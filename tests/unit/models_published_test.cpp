@@ -1,14 +1,9 @@
 #include "models/published.h"
 
-#include <catch2/catch_test_macros.hpp>
-#include <map>
-#include <set>
-#include <string>
-#include <tuple>
-
-#include "results/findings.h"
-#include "probes/instructions/claims.h"
 #include "probes/claims.h"
+#include "probes/instructions/claims.h"
+#include "results/findings.h"
+#include "tests/testing.h"
 
 namespace fathom::models {
 namespace {
@@ -65,7 +60,7 @@ TEST_CASE("the nearest chip's figure comes first", "[models]") {
   REQUIRE(l2.size() >= 3);
   CHECK(l2[0]->chip == "H200");  // measured on the same product
   CHECK(l2[1]->chip != "H200");
-  CHECK(cited(*l2[0], "NVIDIA H200").find(" on ") == std::string::npos);
+  CHECK_THAT(cited(*l2[0], "NVIDIA H200"), !contains(" on "));
   const auto latency = on_h200("l2.latency", "cycles");
   REQUIRE(latency.size() >= 3);
   CHECK(latency[0]->chip == "GH200");  // nobody has it of an H200
@@ -124,7 +119,7 @@ TEST_CASE("facts get what is published of them, but never against their probe", 
   CHECK(facts[0].published->source == "the probe's");
   REQUIRE(facts[1].published.has_value());
   CHECK(facts[1].published->value == 40);
-  CHECK(facts[1].published->source.find("GH200") != std::string::npos);
+  CHECK_THAT(facts[1].published->source, contains("GH200"));
   CHECK_FALSE(facts[2].published.has_value());
 }
 

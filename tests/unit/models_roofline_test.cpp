@@ -1,21 +1,8 @@
 #include "models/roofline.h"
-
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <stdexcept>
+#include "tests/testing.h"
 
 namespace fathom::models {
 namespace {
-
-using Catch::Approx;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 
 const MemoryCeiling dram{"DRAM", 4e12, "made up"};
 const MemoryCeiling l2{"L2", 8e12, "made up"};
@@ -120,7 +107,7 @@ TEST_CASE("Ceilings and kernels that cannot be are refused", "[models]") {
   }
   CHECK_THROWS_AS(roofline({dram}, bf16, {}), std::invalid_argument);
   CHECK_THROWS_MATCHES(roofline({dram}, bf16, {.flops = 1, .traffic = {{"L3", 1}}}),
-                       std::invalid_argument, MessageMatches(ContainsSubstring("L3")));
+                       std::invalid_argument, MessageMatches(contains("L3")));
 }
 
 }  // namespace

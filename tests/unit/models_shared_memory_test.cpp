@@ -1,19 +1,10 @@
 #include "models/shared_memory.h"
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <numeric>
-#include <stdexcept>
-
 #include "random_access.h"
+#include "tests/testing.h"
 
 namespace fathom::models {
 namespace {
-
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 
 void check(const WarpAccess& access, int wavefronts, int conflicts) {
   const SharedCost cost = shared_cost(access);
@@ -110,7 +101,7 @@ TEST_CASE("A group without an active lane is no wavefront but takes its clock", 
     CHECK(clocks(masked(strided(op, 16, 16), 0x0000'ffffu)) == 4);
     CHECK(clocks(masked(strided(op, 16, 128), 0x0000'00ffu)) == 8);
   }
-  CHECK(clocks(masked(strided(Access::load, 16, 16), 1u)) == 2);   // merged: two halves
+  CHECK(clocks(masked(strided(Access::load, 16, 16), 1u)) == 2);  // merged: two halves
   CHECK(clocks(masked(strided(Access::store, 16, 16), 1u)) == 4);
 }
 
@@ -164,17 +155,17 @@ TEST_CASE("No active lane costs nothing", "[models]") {
 
 TEST_CASE("Bad accesses to shared memory are refused with the lane named", "[models]") {
   CHECK_THROWS_MATCHES(shared_cost(strided(Access::load, 3, 4)), std::invalid_argument,
-                       MessageMatches(ContainsSubstring("not 3")));
+                       MessageMatches(contains("not 3")));
   CHECK_THROWS_AS(shared_cost(strided(Access::load, 32, 32)), std::invalid_argument);
   WarpAccess access = strided(Access::load, 8, 8);
   access.address[5] = 44;
   CHECK_THROWS_MATCHES(shared_cost(access), std::invalid_argument,
-                       MessageMatches(ContainsSubstring("lane 5")));
+                       MessageMatches(contains("lane 5")));
   CHECK_NOTHROW(shared_cost(masked(access, ~(1u << 5))));
   access = strided(Access::load, 4, 4);
   access.address[31] = shared_address_limit;
   CHECK_THROWS_MATCHES(shared_cost(access), std::invalid_argument,
-                       MessageMatches(ContainsSubstring("lane 31")));
+                       MessageMatches(contains("lane 31")));
   access.address[31] = ~std::uint64_t{3};
   CHECK_THROWS_AS(shared_cost(access), std::invalid_argument);
   access.address[31] = shared_address_limit - 4;
@@ -184,7 +175,7 @@ TEST_CASE("Bad accesses to shared memory are refused with the lane named", "[mod
 TEST_CASE("Tiles refuse elements that they do not have", "[models]") {
   const Tile tile{.row_elements = 24, .xor_swizzle = true};
   CHECK_THROWS_MATCHES(tile.address(0, 0), std::invalid_argument,
-                       MessageMatches(ContainsSubstring("power of two")));
+                       MessageMatches(contains("power of two")));
   CHECK_THROWS_AS(Tile{}.address(0, 32), std::invalid_argument);
   CHECK_THROWS_AS(Tile{}.address(-1, 0), std::invalid_argument);
   CHECK_THROWS_AS(tile_row(Access::load, Tile{}, 0, 1), std::invalid_argument);

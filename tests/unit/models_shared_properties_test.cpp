@@ -1,15 +1,9 @@
 // What must hold of the shared memory model whatever the addresses are.
 
-#include <algorithm>
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <numeric>
-#include <random>
-#include <set>
-
 #include "models/global_memory.h"
 #include "models/shared_memory.h"
 #include "random_access.h"
+#include "tests/testing.h"
 
 namespace fathom::models {
 namespace {

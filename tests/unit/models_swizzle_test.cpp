@@ -1,20 +1,11 @@
 #include "models/swizzle.h"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <random>
-#include <set>
-#include <stdexcept>
-#include <utility>
-
 #include "models/shared_memory.h"
+#include "tests/testing.h"
 
 namespace fathom::models {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using Order = TileAccess::Order;
 
 /// The transpose's tile: rows stored, columns loaded.
@@ -233,7 +224,7 @@ TEST_CASE("Bad tiles and layouts are refused", "[models]") {
     TileUse tile = transpose_tile();
     change(tile);
     CHECK_THROWS_MATCHES(search_layouts(tile), std::invalid_argument,
-                         MessageMatches(ContainsSubstring(why)));
+                         MessageMatches(contains(why)));
   };
   refused("at least one row", [](TileUse& tile) { tile.rows = 0; });
   refused("not 3", [](TileUse& tile) { tile.element_bytes = 3; });

@@ -1,19 +1,8 @@
 #include "models/tile_quantisation.h"
-
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <random>
-#include <stdexcept>
+#include "tests/testing.h"
 
 namespace fathom::models {
 namespace {
-
-using Catch::Approx;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 
 TEST_CASE("T2: one row past a tile multiple costs a row of tiles", "[models]") {
   const TiledProduct at{.m = 256, .n = 256, .k = 64, .sms = 4};
@@ -149,10 +138,10 @@ TEST_CASE("Impossible products are refused", "[models]") {
   CHECK_THROWS_AS(tile_quantisation({.sms = 0}), std::invalid_argument);
   CHECK_THROWS_AS(tile_quantisation({.blocks_per_sm = 0}), std::invalid_argument);
   CHECK_THROWS_MATCHES(tile_quantisation({.k = 64, .split_k = 3}), std::invalid_argument,
-                       MessageMatches(ContainsSubstring("it has 2")));
+                       MessageMatches(contains("it has 2")));
   const std::uint64_t huge = std::uint64_t{1} << 40;
   CHECK_THROWS_MATCHES(tile_quantisation({.m = huge, .n = huge, .k = huge}), std::invalid_argument,
-                       MessageMatches(ContainsSubstring("too large")));
+                       MessageMatches(contains("too large")));
 }
 
 }  // namespace

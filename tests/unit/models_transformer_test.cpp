@@ -1,23 +1,12 @@
 #include "models/transformer.h"
 
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <limits>
-#include <random>
-#include <stdexcept>
-
 #include "models/gpu_table.h"
+#include "tests/testing.h"
 #include "tests/unit/open_models.h"
 
 namespace fathom::models {
 namespace {
 
-using Catch::Approx;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using namespace open_models;
 
 constexpr double KiB = 1024, GiB = 1024 * 1024 * 1024;
@@ -230,7 +219,7 @@ TEST_CASE("Impossible transformers are refused", "[models]") {
   const auto refused = [](TransformerShape shape, const char* said, auto change) {
     change(shape);
     CHECK_THROWS_MATCHES(transformer_of_shape(shape), std::invalid_argument,
-                         MessageMatches(ContainsSubstring(said)));
+                         MessageMatches(contains(said)));
   };
   using Shape = TransformerShape;
   refused(llama_3_1_8b, "layers", [](Shape& s) { s.layers = 0; });
@@ -254,7 +243,7 @@ TEST_CASE("Impossible transformers are refused", "[models]") {
   CHECK_THROWS_AS(transformer_of_size(1e9, nan), std::invalid_argument);
   const Transformer model = transformer_of_shape(llama_3_1_8b);
   CHECK_THROWS_MATCHES(transformer_memory(model, {.gpus = 3}), std::invalid_argument,
-                       MessageMatches(ContainsSubstring("divisor")));
+                       MessageMatches(contains("divisor")));
   CHECK_THROWS_AS(transformer_memory(model, {.context = 0}), std::invalid_argument);
   CHECK_THROWS_AS(transformer_memory(model, {.context = 10, .prompt = 11}), std::invalid_argument);
 }

@@ -1,9 +1,5 @@
 #include "models/waves.h"
-
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <random>
-#include <stdexcept>
+#include "tests/testing.h"
 
 namespace fathom::models {
 namespace {
@@ -23,7 +19,7 @@ TEST_CASE("T1: one and a half waves cost as much as two", "[models]") {
   grid.blocks = 528;
   CHECK(waves(grid).efficiency == 1.0);
   CHECK(waves(grid).tail_blocks == 0);
-  CHECK(expected_seconds(grid, 1e-3, BlockCost::latency, 5e-6) == Catch::Approx(2.005e-3));
+  CHECK(expected_seconds(grid, 1e-3, BlockCost::latency, 5e-6) == Approx(2.005e-3));
 }
 
 TEST_CASE("The staircase rises by a wave at each multiple of the wave", "[models]") {
@@ -35,7 +31,7 @@ TEST_CASE("The staircase rises by a wave at each multiple of the wave", "[models
   CHECK(points[2].seconds == 2.0);
   CHECK(points[3].seconds == 2.0);
   CHECK(points[4].seconds == 3.0);
-  CHECK(points[4].efficiency == Catch::Approx(81.0 / 120.0));
+  CHECK(points[4].efficiency == Approx(81.0 / 120.0));
   CHECK(points[4].blocks == 81);
 }
 

@@ -61,6 +61,20 @@ inline void slow_down(MetricValue& metric, double by) {
   metric.value *= metric.better == Better::lower ? 1 + by : 1 / (1 + by);
 }
 
+/// The head's metric is slower by so much in the rounds up to one.
+inline PlantedRounds::Change slow_head(std::size_t metric, double by, int last_round = 1 << 20) {
+  return [=](Side side, int round, RunMetrics& run) {
+    if (side == Side::head && round <= last_round) slow_down(run.metrics[metric], by);
+  };
+}
+
+/// All metrics of this side are as `change` makes them.
+inline PlantedRounds::Change of_side(Side changed, const std::function<void(RunMetrics&)>& change) {
+  return [=](Side side, int, RunMetrics& run) {
+    if (side == changed) change(run);
+  };
+}
+
 inline CheckResult check(PlantedRounds::Change change, const Rules& rules = {},
                          const PairedOptions& options = {}) {
   PlantedRounds rounds(std::move(change));

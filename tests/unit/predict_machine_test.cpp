@@ -1,21 +1,13 @@
 #include "tools/predict/machine.h"
 
 #include <CLI/CLI.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "results/document_io.h"
-#include "results/error.h"
+#include "tests/testing.h"
 #include "tools/predict/quantity.h"
 
 namespace fathom {
 namespace {
-
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
-using Catch::Matchers::StartsWith;
 
 /// A second's worth of traffic, of which `read_share` was counted as read from DRAM.
 Entry traffic(std::string name, double bandwidth, std::optional<double> read_share,
@@ -108,16 +100,15 @@ TEST_CASE("What a document has not measured is the data sheet's, and says so", "
   CHECK(other.name() == "NVIDIA H999");
   CHECK(other.bandwidth(Direction::read).value == 4.5e12);
   CHECK(!other.link());
-  CHECK_THROWS_MATCHES(
-      other.peak("fp8"), Error,
-      MessageMatches(ContainsSubstring("other.json") && ContainsSubstring("NVIDIA H999")));
+  CHECK_THROWS_MATCHES(other.peak("fp8"), Error,
+                       MessageMatches(contains("other.json") && contains("NVIDIA H999")));
 }
 
 TEST_CASE("A replay is called one", "[predict]") {
   Document d = document();
   const Machine measured(d, "result.json");
   CHECK(measured.source() == "measured");
-  CHECK_THAT(measured.origin(), ContainsSubstring("measured in result.json"));
+  CHECK_THAT(measured.origin(), contains("measured in result.json"));
   d.source = Source::replay;
   const Machine replay(d, "result.json");
   CHECK(replay.source() == "replay");
@@ -146,7 +137,7 @@ TEST_CASE("A machine by name, and the closest to a misspelt one", "[predict]") {
   CHECK(!machine->peak("fp64-tensor"));
   CHECK(!Machine(*models::find_gpu("T4")).peak("bf16"));
   CHECK_THROWS_MATCHES(machine_of({.gpu = "RTX 4009", .result = {}}), Error,
-                       MessageMatches(ContainsSubstring("Did you mean `RTX 4090`?")));
+                       MessageMatches(contains("Did you mean `RTX 4090`?")));
   for (const auto& precision : precisions())
     CHECK(Machine(*models::find_gpu("H200")).peak(precision));
 }

@@ -1,13 +1,7 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <random>
-#include <stdexcept>
-#include <vector>
-
 #include "probes/two_groups.h"
+#include "tests/testing.h"
 
 using namespace fathom;
-using Catch::Matchers::WithinAbs;
 
 TEST_CASE("two groups are told from one", "[results]") {
   std::mt19937 random(1);

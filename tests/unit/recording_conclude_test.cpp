@@ -1,16 +1,7 @@
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <filesystem>
-#include <functional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "gemm/bench/conclude.h"
 #include "results/document_io.h"
 #include "results/verdict.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 

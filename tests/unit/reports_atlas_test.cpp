@@ -1,21 +1,14 @@
 // The page of the memory hierarchy.
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <filesystem>
-#include <sstream>
-#include <string>
-
 #include "reports/facts_table.h"
 #include "reports/hierarchy.h"
 #include "reports/report.h"
+#include "tests/testing.h"
 #include "tests/unit/report_folder.h"
 #include "tests/unit/sample_document.h"
 
 namespace fathom {
 namespace {
-
-using Catch::Matchers::ContainsSubstring;
 
 Fact fact(std::string id, std::string subject, std::string quantity, double value, std::string unit,
           std::string probe = "memory_latency") {
@@ -58,21 +51,21 @@ TEST_CASE("A document that names two levels has an atlas, and the report leads t
   CHECK(paths.atlas == folder.path() / "atlas.md");
   const std::string readme = file_text(paths.readme);
   CHECK(readme.find("](atlas.md)") < readme.find("## Verdict"));
-  CHECK_THAT(file_text(paths.atlas), ContainsSubstring("](README.md)"));
+  CHECK_THAT(file_text(paths.atlas), contains("](README.md)"));
 
   const ReportFolder other;
   std::erase_if(d.facts, [](const Fact& f) { return f.id.starts_with("l1."); });
   paths = write_report(d, other.path());
   CHECK(paths.atlas.empty());
   CHECK_FALSE(std::filesystem::exists(other.path() / "atlas.md"));
-  CHECK_THAT(file_text(paths.readme), !ContainsSubstring("atlas.md"));
+  CHECK_THAT(file_text(paths.readme), !contains("atlas.md"));
 }
 
 TEST_CASE("The levels stand nearest first, with size, latency and bandwidth", "[reports]") {
   const std::string page = atlas_of(atlas_document());
-  CHECK_THAT(page, ContainsSubstring("| L1 | – | 32.5 cycles (16.4 ns) | – |\n"
-                                     "| L2 | 60 MiB of the GPU | – | – |\n"
-                                     "| DRAM | – | – | 4.28 TB/s (17 B/clk an SM) |\n"));
+  CHECK_THAT(page, contains("| L1 | – | 32.5 cycles (16.4 ns) | – |\n"
+                            "| L2 | 60 MiB of the GPU | – | – |\n"
+                            "| DRAM | – | – | 4.28 TB/s (17 B/clk an SM) |\n"));
 }
 
 TEST_CASE("Facts stand by probe, those that say most of the levels first", "[reports]") {
@@ -102,22 +95,21 @@ TEST_CASE("A page shows the facts that people quote, and links to the others", "
   d.facts.push_back(fact("texture.latency", "texture path", "latency", 88, "cycles"));
   d.facts.back().published = Published{39, "a paper"};
   CHECK_THAT(section("Memory latency"),
-             ContainsSubstring("**4 of 5 facts**") && ContainsSubstring("| L2: size | 60 MiB |") &&
-                 ContainsSubstring("| texture path: latency | 88 cycles |") &&
-                 !ContainsSubstring("atomic add") &&
-                 ContainsSubstring("[All 5 facts](index.html#view=facts&q=memory_latency)"));
+             contains("**4 of 5 facts**") && contains("| L2: size | 60 MiB |") &&
+                 contains("| texture path: latency | 88 cycles |") && !contains("atomic add") &&
+                 contains("[All 5 facts](index.html#view=facts&q=memory_latency)"));
   // What is better than its bound cannot be, and is shown for that.
   d.facts[d.facts.size() - 2].bound = Bound{30, "pipeline"};
   d.facts[d.facts.size() - 2].better = Better::lower;
-  CHECK_THAT(section("Memory latency"), ContainsSubstring("27 cycles **better than its bound**") &&
-                                            !ContainsSubstring("[All"));
+  CHECK_THAT(section("Memory latency"),
+             contains("27 cycles **better than its bound**") && !contains("[All"));
   // A probe that has neither shows its first twelve facts.
   for (int i = 0; i < 20; ++i)
     d.facts.push_back(fact("op" + std::to_string(i), "OP" + std::to_string(i), "latency", 4,
                            "cycles", "instructions"));
-  CHECK_THAT(section("Instructions"), ContainsSubstring("**12 of 22 facts**") &&
-                                          ContainsSubstring("| OP9: latency |") &&
-                                          !ContainsSubstring("| OP10: latency |"));
+  CHECK_THAT(section("Instructions"), contains("**12 of 22 facts**") &&
+                                          contains("| OP9: latency |") &&
+                                          !contains("| OP10: latency |"));
   // Too many for a page.
   for (Fact& f : d.facts)
     if (f.probe == "memory_latency") f.published = Published{1, "a paper"};
@@ -127,8 +119,8 @@ TEST_CASE("A page shows the facts that people quote, and links to the others", "
     d.facts[i].published = Published{1, "a paper"};
   }
   CHECK_THAT(section("Memory latency"),
-             ContainsSubstring("[All 45 facts](index.html#view=facts&q=memory_latency)") &&
-                 !ContainsSubstring("| L2: size |"));
+             contains("[All 45 facts](index.html#view=facts&q=memory_latency)") &&
+                 !contains("| L2: size |"));
 }
 
 TEST_CASE("A source is spelled out once, in the header where all rows share it", "[reports]") {
@@ -143,9 +135,8 @@ TEST_CASE("A source is spelled out once, in the header where all rows share it",
   }
   reports::Notes same;
   const std::string shared = reports::fact_table(list, same).markdown();
-  CHECK_THAT(shared,
-             ContainsSubstring("| Of its bound \\[1\\] | Published (off by) \\[2\\] |") &&
-                 ContainsSubstring("| A: latency | 4 cycles | 4.0 % of 100 | 5 (-20.0 %) |"));
+  CHECK_THAT(shared, contains("| Of its bound \\[1\\] | Published (off by) \\[2\\] |") &&
+                         contains("| A: latency | 4 cycles | 4.0 % of 100 | 5 (-20.0 %) |"));
   facts[0].published->source = "another";
   // A published figure that is the bound is not said twice.
   for (Fact& f : facts) f.bound->value = 1e6;
@@ -153,23 +144,23 @@ TEST_CASE("A source is spelled out once, in the header where all rows share it",
   facts[1].better = Better::lower;
   reports::Notes apart;
   const std::string own = reports::fact_table(list, apart).markdown();
-  CHECK_THAT(own, ContainsSubstring("| A: latency | 4 cycles | 0.0 % of 1,000,000 \\[1\\] | "
-                                    "5 (-20.0 %) \\[2\\] |"));
-  CHECK_THAT(own, ContainsSubstring("| B: latency | 8 cycles | 62.5 % of 5 \\[3\\] | – |"));
+  CHECK_THAT(own, contains("| A: latency | 4 cycles | 0.0 % of 1,000,000 \\[1\\] | "
+                           "5 (-20.0 %) \\[2\\] |") &&
+                      contains("| B: latency | 8 cycles | 62.5 % of 5 \\[3\\] | – |"));
   CHECK(apart.list() ==
         std::vector<std::string>{"\\[1\\] the schedulers", "\\[2\\] another", "\\[3\\] a paper"});
   // A bound that no row comes near is no column.
   facts[1].bound = Bound{1e6, "the schedulers"};
   facts[1].better = Better::higher;
   reports::Notes few;
-  CHECK_THAT(reports::fact_table(list, few).markdown(), !ContainsSubstring("Of its bound"));
+  CHECK_THAT(reports::fact_table(list, few).markdown(), !contains("Of its bound"));
 }
 
 TEST_CASE("Beside a published figure stands by how much this one deviates", "[reports]") {
   Document d = atlas_document();
-  CHECK_THAT(atlas_of(d), ContainsSubstring("| 33 (-1.5 %) |"));
+  CHECK_THAT(atlas_of(d), contains("| 33 (-1.5 %) |"));
   d.facts[1].published->value = 25;
-  CHECK_THAT(atlas_of(d), ContainsSubstring("| 25 (+30.0 %) |"));
+  CHECK_THAT(atlas_of(d), contains("| 25 (+30.0 %) |"));
   CHECK(*reports::deviation(d.facts[1]) == 0.3);
   d.facts[1].published->value = 0;
   CHECK_FALSE(reports::deviation(d.facts[1]));
@@ -179,14 +170,14 @@ TEST_CASE("Beside a published figure stands by how much this one deviates", "[re
 
 TEST_CASE("The atlas of a replay says so at every heading and caption", "[reports]") {
   Document d = atlas_document();
-  CHECK_THAT(atlas_of(d), !ContainsSubstring("REPLAY"));
+  CHECK_THAT(atlas_of(d), !contains("REPLAY"));
   d.source = Source::replay;
   std::istringstream page(atlas_of(d));
   int marked = 0;
   for (std::string line; std::getline(page, line);) {
     const bool head = line.starts_with("#") || (line.starts_with("**") && !line.starts_with("**["));
     if (!head) continue;
-    CHECK_THAT(line, ContainsSubstring("REPLAY"));
+    CHECK_THAT(line, contains("REPLAY"));
     ++marked;
   }
   CHECK(marked > 10);
@@ -194,9 +185,9 @@ TEST_CASE("The atlas of a replay says so at every heading and caption", "[report
 
 TEST_CASE("The atlas leads to the curves", "[reports]") {
   CHECK_THAT(atlas_of(atlas_document()),
-             ContainsSubstring("(index.html#view=latency)") &&
-                 ContainsSubstring("- [Copy bandwidth by size]"
-                                   "(index.html#view=probes&probe=copy_bandwidth)"));
+             contains("(index.html#view=latency)") &&
+                 contains("- [Copy bandwidth by size]"
+                          "(index.html#view=probes&probe=copy_bandwidth)"));
 }
 
 }  // namespace fathom

@@ -1,26 +1,14 @@
 // Whether a card is normal for its model: documents made from a recording, with scaled figures.
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "report_folder.h"
 #include "reports/card_check.h"
 #include "reports/report.h"
 #include "sample_document.h"
 #include "studies/cards/simulation.h"
+#include "tests/testing.h"
 
 namespace fathom::reports {
 namespace {
-
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::StartsWith;
-using Catch::Matchers::WithinRel;
 
 /// A run of the card `card` whose one copy moves `bandwidth`.
 Document run_of(const std::string& card, double bandwidth) {
@@ -60,7 +48,7 @@ TEST_CASE("A card like the others is normal, a slow one low, by how much", "[car
   CHECK(low.figures[0].limit < 4.28e12);
   CHECK(low.figures[0].limit > 3.87e12);
   CHECK_THAT(card_sentence(low), StartsWith("low: copy 3.87 TB/s is 10 % worse than the 4.3 TB/s"));
-  CHECK_THAT(card_sentence(low), ContainsSubstring("no cause"));
+  CHECK_THAT(card_sentence(low), contains("no cause"));
   CHECK(check_card(run_of("own", 4.8e12), cards(ten)).state == CardState::normal);
 }
 
@@ -117,7 +105,7 @@ TEST_CASE("The likely cause stands beside what is low", "[card]") {
   const auto check_cause = [](const char* said, auto change) {
     Document own = run_of("own", 3.87e12);
     change(own, own.entries[0].telemetry);
-    CHECK_THAT(card_sentence(check_card(own, cards(ten))), ContainsSubstring(said));
+    CHECK_THAT(card_sentence(check_card(own, cards(ten))), contains(said));
   };
   check_cause("SM clock 1.41 GHz, usually 1.98 GHz; clocks held down by sw power cap",
               [](Document&, Telemetry& t) {
@@ -215,13 +203,13 @@ TEST_CASE("Terminal and page say it first", "[card]") {
   const Document own = run_of("own", 3.87e12);
   const CardCheck check = check_card(own, cards(ten));
   const std::string summary = terminal_summary(own, false, &check);
-  CHECK_THAT(summary, ContainsSubstring("Card:    low: copy 3.87 TB/s"));
+  CHECK_THAT(summary, contains("Card:    low: copy 3.87 TB/s"));
   CHECK(summary.find("Card:") < summary.find("Verdict:"));
-  CHECK_THAT(terminal_summary(own, false), !ContainsSubstring("Card:"));
+  CHECK_THAT(terminal_summary(own, false), !contains("Card:"));
   const ReportFolder folder;
   const std::string page =
       file_text(write_report(own, folder.path(), "result.json", &check).readme);
-  CHECK_THAT(page, ContainsSubstring("**Card:** low: copy 3.87 TB/s"));
+  CHECK_THAT(page, contains("**Card:** low: copy 3.87 TB/s"));
   CHECK(page.find("**Card:**") < page.find("entries"));
 }
 

@@ -1,9 +1,8 @@
 // Tables of views: units, figures, what is lifted into the caption, what is empty.
 
-#include <catch2/catch_test_macros.hpp>
-
 #include "reports/columns.h"
 #include "reports/scale.h"
+#include "tests/testing.h"
 #include "tests/unit/sample_document.h"
 
 namespace fathom::reports {

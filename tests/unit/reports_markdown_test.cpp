@@ -1,15 +1,11 @@
 // Markdown: nothing that a document says becomes markup.
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 #include "reports/markdown.h"
 #include "results/clean_text.h"
+#include "tests/testing.h"
 
 namespace fathom::reports {
 namespace {
-
-using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("Text of a document is text on the page", "[reports]") {
   CHECK(escape_text("a|b") == "a&#124;b");
@@ -44,7 +40,7 @@ TEST_CASE("Line breaks, control characters and broken bytes stay out", "[reports
   CHECK(clean("a\u202Eb\u2028c\u2066d\u200Ee") == "a<U+202E>b<U+2028>c<U+2066>d<U+200E>e");
   CHECK(clean("\U000E0041 \U0001F600 \u00E9") == "<U+E0041> \U0001F600 \u00E9");
   // No character of XML.
-  CHECK(clean("\xEF\xBF\xBF").find("\xEF\xBF\xBF") == std::string::npos);
+  CHECK_THAT(clean("\xEF\xBF\xBF"), !contains("\xEF\xBF\xBF"));
 }
 
 TEST_CASE("A code span holds any name", "[reports]") {
@@ -65,11 +61,11 @@ TEST_CASE("A long table opens on a click, or is a link to the HTML page", "[repo
   Page page(false);
   page.table(escape_text("a_ *b* <c>"), table, "verdict: **failed**");
   CHECK_THAT(page.text(),
-             ContainsSubstring("<summary><b>a_ *b* &lt;c&gt;</b> · 31 rows · all rows: verdict: "
-                               "failed</summary>"));
+             contains("<summary><b>a_ *b* &lt;c&gt;</b> · 31 rows · all rows: verdict: "
+                      "failed</summary>"));
   Page shown(false);
   shown.table("a", table, "", 31);
-  CHECK(shown.text().find("<details>") == std::string::npos);
+  CHECK_THAT(shown.text(), !contains("<details>"));
   Page beside(true);
   beside.explore("view=facts&q=" + url_encoded("a b"));
   beside.table("c", table);

@@ -1,12 +1,7 @@
 #include "results/findings.h"
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "results/document_io.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 namespace fs = std::filesystem;
@@ -93,5 +88,5 @@ TEST_CASE("Concluded again, a document says who measured and who concluded", "[r
   CHECK(document.fathom_commit == before.fathom_commit);
   REQUIRE(document.notes.size() == before.notes.size() + 1);
   CHECK(document.notes.back().starts_with("tail_effect: measured by fathom "));
-  CHECK(document.notes.back().find(before.fathom_commit) != std::string::npos);
+  CHECK_THAT(document.notes.back(), contains(before.fathom_commit));
 }

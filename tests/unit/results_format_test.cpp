@@ -1,12 +1,7 @@
 #include "results/format.h"
 
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <string>
-
 #include "results/clean_text.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 
@@ -54,8 +49,7 @@ TEST_CASE("What is counted has its plural, and none but one is singular", "[resu
   CHECK(counted(3, "entry", "entries") == "3 entries");
 }
 
-TEST_CASE("A sentence quotes only printable characters of others, and not too many",
-          "[results]") {
+TEST_CASE("A sentence quotes only printable characters of others, and not too many", "[results]") {
   CHECK(quotable("") == "");
   CHECK(quotable("copy/float4 ~") == "copy/float4 ~");
   CHECK(quotable("a\x1b[31m\nb\x7f\xc3\xa9") == "a<U+001B>[31m b<U+007F>\xc3\xa9");

@@ -5,27 +5,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <string>
 #include <thread>
-#include <utility>
 
 #include "results/device_lock.h"
-#include "results/error.h"
 #include "test_folder.h"
+#include "tests/testing.h"
 
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
 using fathom::DeviceLock;
-using fathom::Error;
-using fathom::ExitCode;
 using namespace std::chrono_literals;
 using IfHeld = DeviceLock::IfHeld;
 
@@ -103,22 +91,17 @@ std::function<void()> holder(const std::string& hash) {
 }
 
 std::string refusal(const std::string& hash, IfHeld if_held, std::chrono::seconds limit = 1h) {
-  try {
-    DeviceLock lock(hash, if_held, limit);
-  } catch (const Error& error) {
-    CHECK(error.code() == ExitCode::gpu_busy);
-    return error.what();
-  }
-  return "";
+  const Refusal refused = refusal_of([&] { DeviceLock lock(hash, if_held, limit); });
+  CHECK((refused.text.empty() || refused.code == fathom::ExitCode::gpu_busy));
+  return refused.text;
 }
 
 TEST_CASE("A lock held by another process is refused with its holder's name", "[results][lock]") {
   const LockFolder folder;
   const Child child(holder("a"));
   const std::string message = refusal("a", IfHeld::fail);
-  CHECK_THAT(message, ContainsSubstring("process " + std::to_string(child.pid())));
-  CHECK_THAT(message, ContainsSubstring(", since 20") && ContainsSubstring("Z)"));
-  CHECK_THAT(message, ContainsSubstring("--wait"));
+  CHECK_THAT(message, contains("process " + std::to_string(child.pid())) &&
+                          contains(", since 20") && contains("Z)") && contains("--wait"));
   CHECK(refusal("b", IfHeld::fail).empty());  // another GPU is free
 }
 
@@ -141,7 +124,7 @@ TEST_CASE("Waiting ends when the holder does, and tells once whom it waits for",
     CHECK(std::chrono::steady_clock::now() - start >= 300ms);
     later.join();
     CHECK(times == 1);
-    CHECK_THAT(told, ContainsSubstring(std::to_string(child.pid())));
+    CHECK_THAT(told, contains(std::to_string(child.pid())));
     CHECK_FALSE(refusal("a", IfHeld::fail).empty());  // now it is held here
   }
   CHECK(refusal("a", IfHeld::fail).empty());
@@ -150,7 +133,7 @@ TEST_CASE("Waiting ends when the holder does, and tells once whom it waits for",
 TEST_CASE("Waiting has a limit", "[results][lock]") {
   const LockFolder folder;
   const Child child(holder("a"));
-  CHECK_THAT(refusal("a", IfHeld::wait, 1s), ContainsSubstring("after 1 s of waiting"));
+  CHECK_THAT(refusal("a", IfHeld::wait, 1s), contains("after 1 s of waiting"));
 }
 
 TEST_CASE("A killed holder leaves no lock behind", "[results][lock]") {
@@ -176,12 +159,7 @@ TEST_CASE("A child uses its parent's lock and takes no second one", "[results][l
       { const DeviceLock inherited("a", IfHeld::fail); }
       // The end of the child's object must not free the parent's lock.
       unsetenv("FATHOM_LOCK_FD");
-      try {
-        const DeviceLock second("a", IfHeld::fail);
-      } catch (const Error&) {
-        return;
-      }
-      throw std::runtime_error("the parent's lock was freed");
+      if (refusal("a", IfHeld::fail).empty()) throw std::runtime_error("the lock was freed");
     });
     child.let_end();
   }
@@ -225,7 +203,7 @@ TEST_CASE("A child that outlives the holder is named as such", "[results][lock]"
   close(pipe_ends[1]);
   waitpid(parent, nullptr, 0);
   const std::string message = refusal("a", IfHeld::fail);
-  CHECK_THAT(message, ContainsSubstring("left over by process " + std::to_string(parent)));
+  CHECK_THAT(message, contains("left over by process " + std::to_string(parent)));
   kill(left_over, SIGKILL);
   // Where a test before this one has made this process the parent of orphans, it has to be reaped
   // here; else there is no such child.
@@ -244,7 +222,7 @@ TEST_CASE("The lock file is usable by other users and is no link", "[results][lo
   const auto target = folder.file("target");
   std::ofstream(target) << "precious";
   std::filesystem::create_symlink(target, folder.file("c"));
-  CHECK_THAT(refusal("c", IfHeld::fail), ContainsSubstring("cannot be opened"));
+  CHECK_THAT(refusal("c", IfHeld::fail), contains("cannot be opened"));
   CHECK(std::filesystem::file_size(target) == 8);
 }
 
@@ -253,7 +231,7 @@ TEST_CASE("Garbage in the lock file does not stop anyone", "[results][lock]") {
   std::ofstream(folder.file("a")) << "not a process id\n\n";
   const DeviceLock lock("a", IfHeld::fail);
   std::ofstream(folder.file("a")) << "x";
-  CHECK_THAT(refusal("a", IfHeld::fail), ContainsSubstring("another process"));
+  CHECK_THAT(refusal("a", IfHeld::fail), contains("another process"));
 }
 
 }  // namespace

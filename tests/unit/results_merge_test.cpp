@@ -1,15 +1,9 @@
 #include "results/merge.h"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <stdexcept>
-#include <string>
-
-#include "results/error.h"
 #include "sample_document.h"
+#include "tests/testing.h"
 
 using namespace fathom;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -35,16 +29,6 @@ std::vector<Document> parts() {
     parts.push_back(std::move(part));
   }
   return parts;
-}
-
-std::string refusal(const std::vector<Document>& parts) {
-  try {
-    merge_documents(parts);
-  } catch (const Error& error) {
-    CHECK(error.code() == ExitCode::bad_input);
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace
@@ -81,7 +65,9 @@ TEST_CASE("Parts of different runs are refused with what differs", "[results]") 
   const auto check = [](const char* said, auto change) {
     Parts three = parts();
     change(three);
-    CHECK_THAT(refusal(three), ContainsSubstring(said));
+    const Refusal refused = refusal_of([&] { merge_documents(three); });
+    CHECK(refused.code == ExitCode::bad_input);
+    CHECK_THAT(refused.text, contains(said));
   };
   check("copy_bandwidth and bank_conflicts differ in driver: 580.65.06 and 575.57.08",
         [](Parts& p) { p[1].fingerprint.driver = "575.57.08"; });

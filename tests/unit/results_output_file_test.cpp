@@ -7,14 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch_test_macros.hpp>
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "results/atomic_file.h"
-#include "results/error.h"
 #include "test_folder.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 namespace fs = std::filesystem;
@@ -61,12 +56,7 @@ TEST_CASE("A named output follows links, and writes to what is no regular file",
   CHECK(unfinished_in(folder / "place") == 0);
   CHECK(OutputFile("/dev/null").is_stream());
   OutputFile full("/dev/full");
-  try {
-    full.write("x");
-    FAIL("a full device takes nothing");
-  } catch (const Error& error) {
-    CHECK(error.code() == ExitCode::output_full);
-  }
+  CHECK(refusal_of([&] { full.write("x"); }).code == ExitCode::output_full);
   fs::create_symlink("turn", folder / "turn");
   CHECK_THROWS_AS(OutputFile(folder / "turn"), Error);
   CHECK_THROWS_AS(OutputFile(folder.path()), Error);
@@ -80,24 +70,18 @@ TEST_CASE("Two names of one file are found, there or not, and devices may be sha
   fs::create_symlink("file", folder / "soft");
   fs::create_symlink(".", folder / "again");
   const auto refused = [](const fs::path& input, const fs::path& output) {
-    try {
-      require_distinct({{"input", input}}, {{"--json", output}});
-    } catch (const Error& error) {
-      return error.code() == ExitCode::bad_input;
-    }
-    return false;
+    return refusal_of([&] {
+             require_distinct({{"input", input}}, {{"--json", output}});
+           }).code == ExitCode::bad_input;
   };
   for (const char* name : {"file", "hard", "soft", "again/file", "./again/again/hard"})
     CHECK(refused(file, folder / name));
   CHECK_FALSE(refused(file, other));
   CHECK_FALSE(refused("/dev/null", "/dev/null"));
   const auto both_refused = [](const fs::path& first, const fs::path& second) {
-    try {
-      require_distinct({}, {{"--json", first}, {"--junit", second}});
-    } catch (const Error&) {
-      return true;
-    }
-    return false;
+    return refusal_of([&] {
+             require_distinct({}, {{"--json", first}, {"--junit", second}});
+           }).code == ExitCode::bad_input;
   };
   CHECK(both_refused(other, folder / "again/other"));
   CHECK(both_refused(file, folder / "hard"));

@@ -1,10 +1,8 @@
 #include "results/rows.h"
 
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-
 #include "probes/claims.h"
 #include "results/document_io.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
@@ -62,7 +60,7 @@ TEST_CASE("a missing figure is said, and drops what is in brackets", "[results]"
   refused.counters = {unread};
   ClaimRow counted = row();
   counted.reading = {{{"a", {{"x", "a"}}, Pick::first, counter_of("sectors")}, {"b", {}}}};
-  CHECK(evaluate(counted, std::vector{refused}).figure.find("no permission") != std::string::npos);
+  CHECK_THAT(evaluate(counted, std::vector{refused}).figure, contains("no permission"));
 }
 
 TEST_CASE("entries are picked, summed up and counted", "[results]") {

@@ -1,15 +1,5 @@
 #include "results/segmentation.h"
-
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
+#include "tests/testing.h"
 
 using namespace fathom;
 

@@ -1,16 +1,7 @@
 #include "results/statistics.h"
-
-#include <algorithm>
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <stdexcept>
-#include <vector>
+#include "tests/testing.h"
 
 using namespace fathom;
-using Catch::Approx;
 
 namespace {
 const double nan_value = std::numeric_limits<double>::quiet_NaN();

@@ -1,6 +1,5 @@
-#include <catch2/catch_test_macros.hpp>
-
 #include "results/suggestion.h"
+#include "tests/testing.h"
 
 namespace fathom {
 namespace {

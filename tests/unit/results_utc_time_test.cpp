@@ -1,6 +1,5 @@
 #include "results/utc_time.h"
-
-#include <catch2/catch_test_macros.hpp>
+#include "tests/testing.h"
 
 using namespace fathom;
 
@@ -8,16 +7,14 @@ TEST_CASE("Times are in UTC and to the second", "[results]") {
   const std::chrono::system_clock::time_point time{std::chrono::milliseconds(1'769'860'800'999)};
   CHECK(utc_time(time) == "2026-01-31T12:00:00Z");
   CHECK(utc_time_for_names(time) == "20260131T120000Z");
-  CHECK(parse_utc_time("2026-01-31T12:00:00Z") ==
-        std::chrono::floor<std::chrono::seconds>(time));
+  CHECK(parse_utc_time("2026-01-31T12:00:00Z") == std::chrono::floor<std::chrono::seconds>(time));
 }
 
 TEST_CASE("A text that is no time, or a time that no clock shows, is none", "[results]") {
-  for (const char* text :
-       {"", "2026-13-45T99:99:99Z", "2026-02-29T00:00:00Z", "2026-01-31T24:00:00Z",
-        "2026-01-31T12:00:60Z", "2026-01-31T12:00:00", "2026-01-31 12:00:00Z",
-        "2026-01-31T12:00:00Z ", "2026-1-31T12:00:00Z0", "-026-01-31T12:00:00Z",
-        "2026-01-31T12:00:0:Z", "yesterday"})
+  for (const char* text : {"", "2026-13-45T99:99:99Z", "2026-02-29T00:00:00Z",
+                           "2026-01-31T24:00:00Z", "2026-01-31T12:00:60Z", "2026-01-31T12:00:00",
+                           "2026-01-31 12:00:00Z", "2026-01-31T12:00:00Z ", "2026-1-31T12:00:00Z0",
+                           "-026-01-31T12:00:00Z", "2026-01-31T12:00:0:Z", "yesterday"})
     CHECK_FALSE(parse_utc_time(text));
   CHECK(parse_utc_time("2028-02-29T23:59:59Z"));
   CHECK(parse_utc_time("9999-12-31T23:59:59Z"));

@@ -1,14 +1,9 @@
 #include "results/verdict.h"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
-#include <limits>
-
 #include "sample_document.h"
+#include "tests/testing.h"
 
 using namespace fathom;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -58,7 +53,7 @@ TEST_CASE("Better than the bound is a fault, by however little", "[results]") {
     e.metric.value = std::nextafter(100e9, direction * 1e300);
     const Verdict verdict = judged(e);
     CHECK(verdict.status == VerdictStatus::above_bound);
-    CHECK_THAT(verdict.reasons.at(0), ContainsSubstring("bus width x clock"));
+    CHECK_THAT(verdict.reasons.at(0), contains("bus width x clock"));
     e.metric.value = nan_value;
     CHECK(judged(e).status == VerdictStatus::above_bound);
     e.metric.value = better == Better::higher ? 50e9 : 200e9;
@@ -86,9 +81,8 @@ TEST_CASE("A counter may differ by its tolerance, relative, and one without by n
   }
   Entry e = quiet_entry();
   e.counters = {counter(33554433, 33554432, 0)};
-  CHECK_THAT(judged(e).reasons.at(0), ContainsSubstring("33,554,433 sectors") &&
-                                          ContainsSubstring("33,554,432 sectors") &&
-                                          ContainsSubstring("size / 32"));
+  CHECK_THAT(judged(e).reasons.at(0), contains("33,554,433 sectors") &&
+                                          contains("33,554,432 sectors") && contains("size / 32"));
 }
 
 TEST_CASE("What is missing is no fault, and is listed", "[results]") {
@@ -97,7 +91,7 @@ TEST_CASE("What is missing is no fault, and is listed", "[results]") {
   const Verdict verdict = judged(e);
   CHECK(verdict.status == VerdictStatus::ok);
   REQUIRE(verdict.unchecked.size() == 1);
-  CHECK_THAT(verdict.unchecked[0], ContainsSubstring("global_load_sectors (not permitted)"));
+  CHECK_THAT(verdict.unchecked[0], contains("global_load_sectors (not permitted)"));
 
   e = quiet_entry();
   e.metric.value.reset();
@@ -111,9 +105,8 @@ TEST_CASE("Far from the model is unexpected, with both figures", "[results]") {
   e.expected = Expectation{110e9, 0.05, "roofline"};
   const Verdict verdict = judged(e);
   CHECK(verdict.status == VerdictStatus::unexpected);
-  CHECK_THAT(verdict.reasons.at(0), ContainsSubstring("100 GB/s"));
-  CHECK_THAT(verdict.reasons.at(0), ContainsSubstring("110 GB/s (roofline)"));
-  CHECK_THAT(verdict.reasons.at(0), ContainsSubstring("off by 9.09 %, 5 % allowed"));
+  CHECK_THAT(verdict.reasons.at(0), contains("100 GB/s") && contains("110 GB/s (roofline)") &&
+                                        contains("off by 9.09 %, 5 % allowed"));
   e.expected->tolerance = 0.1;
   CHECK(judged(e).status == VerdictStatus::ok);
   e.metric.value = nan_value;
@@ -124,8 +117,8 @@ TEST_CASE("Noise is told with its cause", "[results]") {
   Entry wide = quiet_entry();
   wide.interval = Interval{99.7e9, 100.3e9, 0.95, ""};
   CHECK(judged(wide).status == VerdictStatus::noisy);
-  CHECK_THAT(judged(wide).reasons.at(0), ContainsSubstring("0.3 % only (0.25 % allowed)"));
-  CHECK_THAT(judged(wide).reasons.at(0), ContainsSubstring("no cause seen in clocks or throttle"));
+  CHECK_THAT(judged(wide).reasons.at(0), contains("0.3 % only (0.25 % allowed)") &&
+                                             contains("no cause seen in clocks or throttle"));
 
   Entry unsteady = quiet_entry();
   unsteady.repeatability = 0.0021;
@@ -140,14 +133,12 @@ TEST_CASE("Noise is told with its cause", "[results]") {
   wide.timing.stop = "time limit";
   wide.real_time_s = 20e-6;
   const std::string reason = judged(wide).reasons.at(0);
-  CHECK_THAT(reason, ContainsSubstring("SM clock moved between 1.41 GHz and 1.98 GHz"));
-  CHECK_THAT(reason, ContainsSubstring("power limit"));
-  CHECK_THAT(reason, ContainsSubstring("time limit with 24 samples"));
-  CHECK_THAT(reason, ContainsSubstring("timer's resolution"));
-  CHECK(reason.find("applications_clocks") == std::string::npos);
+  CHECK_THAT(reason, contains("SM clock moved between 1.41 GHz and 1.98 GHz") &&
+                         contains("power limit") && contains("time limit with 24 samples") &&
+                         contains("timer's resolution") && !contains("applications_clocks"));
   // Twenty launches in one sample are long enough for the timer.
   wide.timing.launches_per_sample = 20;
-  CHECK(judged(wide).reasons.at(0).find("resolution") == std::string::npos);
+  CHECK_THAT(judged(wide).reasons.at(0), !contains("resolution"));
 
   Entry blind = quiet_entry();
   blind.interval.reset();
@@ -166,7 +157,7 @@ TEST_CASE("The worst finding wins, and the others are told too", "[results]") {
   const Verdict verdict = judged(e);
   CHECK(verdict.status == VerdictStatus::above_bound);
   CHECK(verdict.reasons.size() == 4);
-  CHECK_THAT(verdict.reasons.back(), ContainsSubstring("noisy"));
+  CHECK_THAT(verdict.reasons.back(), contains("noisy"));
 }
 
 TEST_CASE("What the measurement itself found stays", "[results]") {

@@ -1,7 +1,5 @@
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-
 #include "probes/claims.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
@@ -32,8 +30,8 @@ TEST_CASE("T1 covers every kind of block", "[probes]") {
   CHECK(t1(false, false, false).verdict == ClaimVerdict::refuted);
   const Claim some = t1(true, false, false);
   CHECK(some.verdict == ClaimVerdict::conditional);
-  CHECK(some.figure.find("1.000 for latency-bound") != std::string::npos);
-  CHECK(some.figure.find("0.750 where they share DRAM") != std::string::npos);
+  CHECK_THAT(some.figure,
+             contains("1.000 for latency-bound") && contains("0.750 where they share DRAM"));
   CHECK(some.evidence.size() == 6);
   CHECK(some.gpu == "RTX 4090");
 }
@@ -45,5 +43,5 @@ TEST_CASE("T1 is not measured where a kind is missing", "[probes]") {
   add(entries, "latency-bound", true);
   const Claim claim = tail_effect::conclude(entries).claims.front();
   CHECK(claim.verdict == ClaimVerdict::not_measured);
-  CHECK(claim.figure.find("not measured: its cases were left out") != std::string::npos);
+  CHECK_THAT(claim.figure, contains("not measured: its cases were left out"));
 }

@@ -3,23 +3,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cerrno>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <string>
 
-#include "results/error.h"
 #include "test_folder.h"
+#include "tests/testing.h"
 #include "tools/child_process.h"
 
 namespace fathom {
 namespace {
 
 using namespace std::chrono_literals;
-using Catch::Matchers::ContainsSubstring;
 
 CapturedRun shell(const std::string& script, std::chrono::milliseconds limit = 20s) {
   return run_and_capture("/bin/sh", {"-c", script}, limit);
@@ -39,7 +32,7 @@ TEST_CASE("Output, errors and exit status of a child are told apart", "[tools]")
 TEST_CASE("A child that a signal ended says which", "[tools]") {
   const auto run = shell("kill -SEGV $$");
   CHECK(run.end.end.signal == SIGSEGV);
-  CHECK_THAT(run.end.end.describe(), ContainsSubstring("SIGSEGV"));
+  CHECK_THAT(run.end.end.describe(), contains("SIGSEGV"));
 }
 
 TEST_CASE("A child at its limit is ended with all that it started", "[tools]") {

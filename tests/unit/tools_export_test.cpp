@@ -1,27 +1,19 @@
 // What `fathom export` writes of a document, by the schemas of those who read it.
 
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
 #include "results/document_io.h"
-#include "results/error.h"
 #include "sample_document.h"
+#include "tests/testing.h"
 #include "tools/export/formats.h"
 
 namespace fathom {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::StartsWith;
 using ExportAdapter = valijson::adapters::NlohmannJsonAdapter;
 using Json = nlohmann::json;
 
@@ -61,12 +53,7 @@ std::size_t lines_with(const std::string& text, const std::string& start) {
 }
 
 ExitCode code_of(std::string (*format)(const Document&), const Document& document) {
-  try {
-    format(document);
-    return ExitCode::ok;
-  } catch (const Error& error) {
-    return error.code();
-  }
+  return refusal_of([&] { format(document); }).code;
 }
 
 /// With a text in each place that a hostile document can choose.
@@ -124,12 +111,12 @@ TEST_CASE("A missing fact has its reason as CSV and is left out as OpenMetrics",
   const std::string csv = csv_export(recorded_atlas());
   CHECK(lines_with(csv, "") == recorded_atlas().facts.size() + 1);
   CHECK_THAT(csv, StartsWith("name,unit,better,value,low,high,confidence,samples,noisy,"));
-  CHECK_THAT(csv, ContainsSubstring("\ntlb.reach,B,higher,,,,,0,false,NVIDIA H200,"));
+  CHECK_THAT(csv, contains("\ntlb.reach,B,higher,,,,,0,false,NVIDIA H200,"));
   const std::string metrics = openmetrics_export(recorded_atlas());
   CHECK(lines_with(metrics, "fathom_noisy{") == with_value(recorded_atlas()));
-  CHECK_THAT(metrics, ContainsSubstring("\nfathom_cycles{name=\"l1.latency\",better=\"lower\",") &&
-                          ContainsSubstring("\nfathom_bytes_per_second{name=\"dram.bandwidth\""));
-  CHECK_THAT(metrics, !ContainsSubstring("tlb.reach"));
+  CHECK_THAT(metrics, contains("\nfathom_cycles{name=\"l1.latency\",better=\"lower\",") &&
+                          contains("\nfathom_bytes_per_second{name=\"dram.bandwidth\"") &&
+                          !contains("tlb.reach"));
 }
 
 TEST_CASE("Without facts the lists have entries, and the others nothing", "[export]") {
@@ -139,7 +126,7 @@ TEST_CASE("Without facts the lists have entries, and the others nothing", "[expo
   document.entries.at(0).verdict = {VerdictStatus::wrong_output, {"3 words differ"}, {}};
   const std::string wrong = document.entries.at(0).name;
   CHECK(lines_with(csv_export(document), "") == document.entries.size() + 1);
-  CHECK_THAT(csv_export(document), ContainsSubstring("3 words differ"));
+  CHECK_THAT(csv_export(document), contains("3 words differ"));
   const Json bmf = Json::parse(bmf_export(document));
   CHECK(bmf.size() >= 2);
   CHECK_FALSE(bmf.contains(wrong));
@@ -158,9 +145,9 @@ TEST_CASE("A replay says so in every format", "[export]") {
   CHECK_THAT(inductor_export(document), StartsWith("# REPLAY: NVIDIA H200"));
   CHECK(Json::parse(machine_export(document)).at("source") == "replay");
   CHECK(Json::parse(bmf_export(document)).contains("REPLAY/l1.latency"));
-  CHECK_THAT(csv_export(document), ContainsSubstring("\nREPLAY/l1.latency,"));
-  CHECK_THAT(openmetrics_export(document), ContainsSubstring("{name=\"REPLAY/l1.latency\"") &&
-                                               ContainsSubstring("source=\"replay\""));
+  CHECK_THAT(csv_export(document), contains("\nREPLAY/l1.latency,"));
+  CHECK_THAT(openmetrics_export(document),
+             contains("{name=\"REPLAY/l1.latency\"") && contains("source=\"replay\""));
 }
 
 TEST_CASE("No name breaks out of its line", "[export]") {
@@ -173,7 +160,7 @@ TEST_CASE("No name breaks out of its line", "[export]") {
     const std::string metrics = openmetrics_export(document);
     CHECK(lines_with(metrics, "") == lines_with(metrics, "# ") + lines_with(metrics, "fathom"));
     CHECK(lines_with(metrics, "# EOF") == 1);
-    CHECK_THAT(metrics, !ContainsSubstring("\x1b"));
+    CHECK_THAT(metrics, !contains("\x1b"));
   }
 }
 
@@ -186,14 +173,13 @@ TEST_CASE("What docs/export.md shows stands in the exports of the recording", "[
   for (std::string line; std::getline(page, line);) {
     if (line == "```") shown = !shown;
     if (shown && line != "```") {
-      CHECK_THAT(exports, ContainsSubstring("\n" + line + "\n"));
+      CHECK_THAT(exports, contains("\n" + line + "\n"));
       ++lines;
     }
     if (!line.starts_with("| `-")) continue;
     const auto name = line.find('`') + 1, name_end = line.find('`', name);
     const auto value = line.find("| ", name_end) + 2;
-    CHECK_THAT(exports,
-               ContainsSubstring("\n" + line.substr(name, name_end - name) + " " +
+    CHECK_THAT(exports, contains("\n" + line.substr(name, name_end - name) + " " +
                                  line.substr(value, line.find(" |", value) - value) + "\n"));
     ++parameters;
   }
@@ -211,10 +197,10 @@ TEST_CASE("A simulator's parameter needs its facts, in a range that it can have"
   fact("l2.slices").value = 95;
   fact("shared.latency").value = -1;
   const std::string text = accelsim_export(document);
-  CHECK_THAT(text, ContainsSubstring("# not measured: -gpgpu_l1_latency (l1.latency: the case") &&
-                       ContainsSubstring("# not measured: -gpgpu_l2_rop_latency (l1.latency: ") &&
-                       ContainsSubstring("# not measured: -gpgpu_n_mem (l2.slices: the figures") &&
-                       ContainsSubstring("# not measured: -gpgpu_smem_latency (shared.latency: "));
+  CHECK_THAT(text, contains("# not measured: -gpgpu_l1_latency (l1.latency: the case") &&
+                       contains("# not measured: -gpgpu_l2_rop_latency (l1.latency: ") &&
+                       contains("# not measured: -gpgpu_n_mem (l2.slices: the figures") &&
+                       contains("# not measured: -gpgpu_smem_latency (shared.latency: "));
   CHECK(lines_with(text, "-gpgpu_l1_latency") == 0);
   CHECK(lines_with(text, "-dram_latency 387") == 1);
   fact("dram.bandwidth").value = 0;

@@ -1,13 +1,11 @@
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <csignal>
 
+#include "tests/testing.h"
 #include "tools/run_outcome.h"
 
 namespace fathom {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
 using namespace std::chrono_literals;
 
 Document part(ProbeStatus status, int entries) {
@@ -40,7 +38,7 @@ TEST_CASE("A probe that ended by a signal crashed, and says which and its last w
       judge_probe({{0, SIGSEGV, false}, Stopped::no}, part(ProbeStatus::partial, 3), "case 4", 10s);
   CHECK(outcome.status == ProbeStatus::crashed);
   CHECK(outcome.cause == ExitCode::probe_crashed);
-  CHECK_THAT(outcome.reason, ContainsSubstring("SIGSEGV") && ContainsSubstring("case 4"));
+  CHECK_THAT(outcome.reason, contains("SIGSEGV") && contains("case 4"));
 }
 
 TEST_CASE("A probe that claims success without its results crashed", "[tools]") {

@@ -1,5 +1,4 @@
-#include <catch2/catch_test_macros.hpp>
-
+#include "tests/testing.h"
 #include "tools/output_folder.h"
 
 namespace fathom {

@@ -1,23 +1,15 @@
 #include "tools/predict/patterns_csv.h"
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <random>
-
 #include "models/global_memory.h"
 #include "models/shared_memory.h"
 #include "random_access.h"
-#include "results/error.h"
 #include "test_folder.h"
+#include "tests/testing.h"
 
 namespace fathom {
 namespace {
 
 using namespace models;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::EndsWith;
 
 std::string header() {
   std::string text = "op,bytes";
@@ -58,14 +50,10 @@ std::string answer(const std::string& text, AnswerOfAccess model = shared_answer
 }
 
 std::string refusal(const std::string& text, AnswerOfAccess model = shared_answer) {
-  try {
-    answer(text, model);
-  } catch (const Error& error) {
-    CHECK(error.code() == ExitCode::bad_input);
-    return error.what();
-  }
-  FAIL("accepted: " << text.substr(0, 200));
-  return "";
+  const Refusal refused = refusal_of([&] { answer(text, model); });
+  CAPTURE(text.substr(0, 200));
+  CHECK(refused.code == ExitCode::bad_input);
+  return refused.text;
 }
 
 TEST_CASE("Every row is answered as the model answers it", "[tools]") {
@@ -140,34 +128,33 @@ TEST_CASE("A mistake in a row is refused with its row and column", "[tools]") {
   const std::string good = row("load,4", {"0"});
   INFO(mistake.row);
   CHECK_THAT(refusal(header() + "\n" + good + "\n" + mistake.row + "\n" + good + "\n"),
-             ContainsSubstring(std::string(": row 2 (line 3)") + mistake.said) && EndsWith("."));
+             contains(std::string(": row 2 (line 3)") + mistake.said) && EndsWith("."));
   // ... also in a last line without its end.
   CHECK_THAT(refusal(header() + "\r\n" + good + "\r\n" + mistake.row),
-             ContainsSubstring(std::string(": row 2 (line 3)") + mistake.said));
+             contains(std::string(": row 2 (line 3)") + mistake.said));
 }
 
 TEST_CASE("An empty line between rows is no row", "[tools]") {
   const std::string good = row("load,4", {"0"});
   CHECK_THAT(refusal(header() + "\n" + good + "\n\n" + good + "\n"),
-             ContainsSubstring(": row 2 (line 3): it is empty."));
+             contains(": row 2 (line 3): it is empty."));
 }
 
 TEST_CASE("A header that is not the header is refused", "[tools]") {
   const std::string good = "\n" + row("load,4", {"0"}) + "\n";
-  CHECK_THAT(refusal(""), ContainsSubstring("there is nothing in it"));
-  CHECK_THAT(refusal("\n"), ContainsSubstring("column 1 is ``, not `op`"));
-  CHECK_THAT(refusal(row("load,4", {"0"})), ContainsSubstring("column 1 is `load`, not `op`"));
+  CHECK_THAT(refusal(""), contains("there is nothing in it"));
+  CHECK_THAT(refusal("\n"), contains("column 1 is ``, not `op`"));
+  CHECK_THAT(refusal(row("load,4", {"0"})), contains("column 1 is `load`, not `op`"));
   CHECK_THAT(refusal(header() + ",lane32" + good),
-             ContainsSubstring("`lane32`") && ContainsSubstring("lanes 0 to 31"));
+             contains("`lane32`") && contains("lanes 0 to 31"));
   CHECK_THAT(refusal(header().substr(0, header().rfind(',')) + good),
-             ContainsSubstring("33 columns, not 34"));
-  CHECK_THAT(refusal("op,bytes,lane1" + good),
-             ContainsSubstring("column 3 is `lane1`, not `lane0`"));
+             contains("33 columns, not 34"));
+  CHECK_THAT(refusal("op,bytes,lane1" + good), contains("column 3 is `lane1`, not `lane0`"));
 }
 
 TEST_CASE("A file that is no table, or none at all, is refused", "[tools]") {
   CHECK_THAT(refusal(header() + "\n" + std::string(std::size_t{3} << 20, 'x')),
-             ContainsSubstring("line 2 goes on for over 1 MiB"));
+             contains("line 2 goes on for over 1 MiB"));
   CHECK_THROWS_AS(answer_patterns("/nonexistent.csv", "a,b", shared_answer), Error);
   CHECK_THROWS_AS(answer_patterns("/", "a,b", shared_answer), Error);
 }

@@ -1,6 +1,4 @@
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-
+#include "tests/testing.h"
 #include "tools/progress.h"
 
 namespace fathom {
@@ -34,11 +32,11 @@ TEST_CASE("Time left: the rest of this probe, and as much for each later one", "
   left.update({0, 10, 1, ""});
   CHECK_FALSE(left.seconds(1));  // no case is done, so nothing is known
   left.update({5, 10, 6, ""});   // one second per case: five left, and 11 for each of two probes
-  CHECK(left.seconds(6).value() == Catch::Approx(5 + 2 * 11));
+  CHECK(left.seconds(6).value() == Approx(5 + 2 * 11));
   left.start_probe(2, 20);  // the last one: nothing known of it, and nothing comes after it
   left.update({0, 4, 0, ""});
   left.update({1, 4, 2, ""});
-  CHECK(left.seconds(22).value() == Catch::Approx(6));
+  CHECK(left.seconds(22).value() == Approx(6));
 }
 
 TEST_CASE("Time left: a second pass for the counters starts a new count", "[tools]") {
@@ -48,7 +46,7 @@ TEST_CASE("Time left: a second pass for the counters starts a new count", "[tool
   left.update({9, 10, 9, "case"});
   left.update({0, 8, 10, "counters"});
   left.update({4, 8, 10.4, "counters"});
-  CHECK(left.seconds(10.4).value() == Catch::Approx(0.4));
+  CHECK(left.seconds(10.4).value() == Approx(0.4));
 }
 
 }  // namespace

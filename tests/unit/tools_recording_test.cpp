@@ -1,24 +1,15 @@
 // `fathom recording add`: what becomes a recording, what is refused, and what it no longer says.
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <filesystem>
-#include <string>
-
 #include "report_folder.h"
 #include "results/document_io.h"
-#include "results/error.h"
 #include "results/gzip.h"
 #include "sample_document.h"
+#include "tests/testing.h"
 #include "tools/card_recordings.h"
 #include "tools/commands.h"
 
 namespace fathom {
 namespace {
-
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 
 /// A suite of which no recording came along, so that nothing is missing.
 Document quick_run() {
@@ -55,7 +46,7 @@ TEST_CASE("Cards of one model are recorded beside each other, each with its page
   CHECK(to.add(card) == ExitCode::ok);
   CHECK(read_document(to.root() / "h200/quick/result.json.gz") == card);
   CHECK(std::filesystem::exists(to.root() / "h200/quick/report/README.md"));
-  CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(ContainsSubstring("already")));
+  CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(contains("already")));
 
   for (const char first : {'a', 'b', 'c'}) {
     card.fingerprint.gpu_uuid_hash[0] = first;
@@ -98,58 +89,34 @@ TEST_CASE("A recording tells no paths and no addresses", "[recording]") {
   CHECK(recorded.warnings[1] == card.warnings[1]);
   CHECK(recorded.probes[0].method == "((withheld))");
   CHECK(recorded.entries == card.entries);
-  CHECK_THAT(gunzip(file_text(file), 1 << 20, ""), !ContainsSubstring("alice"));
+  CHECK_THAT(gunzip(file_text(file), 1 << 20, ""), !contains("alice"));
 }
 
 TEST_CASE("What is no whole measurement is refused", "[recording]") {
-  const Recordings to;
-  Document card = quick_run();
-  std::string why;
-  SECTION("a replay") {
-    card.source = Source::replay;
-    why = "replay";
-  }
-  SECTION("an unknown suite") {
-    card.suite = "../..";
-    why = "suite `../..`";
-  }
-  SECTION("no entries") {
-    card.entries.clear();
-    why = "no entries";
-  }
-  SECTION("a GPU without a name") {
-    card.fingerprint.gpu_name.clear();
-    why = "which GPU";
-  }
-  SECTION("a GPU without an identity") {
-    card.fingerprint.gpu_uuid_hash.clear();
-    why = "which GPU";
-  }
-  SECTION("a probe that crashed") {
-    card.probes[0].status = ProbeStatus::crashed;
-    why = "copy is not complete";
-  }
-  SECTION("a wrong output") {
-    card.entries[0].verdict.status = VerdictStatus::wrong_output;
-    why = "failed its check (wrong output)";
-  }
-  SECTION("another process") {
-    card.entries[0].telemetry.other_processes = 1;
-    why = "another process";
-  }
-  SECTION("a part of a suite") {
-    card.suite = "default";
-    why = "run the whole suite";
-  }
-  CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(ContainsSubstring(why)));
-  CHECK(std::filesystem::is_empty(to.root()));
+  const auto refused = [](const char* why, auto change) {
+    const Recordings to;
+    Document card = quick_run();
+    change(card);
+    CHECK_THROWS_MATCHES(to.add(card), Error, MessageMatches(contains(why)));
+    CHECK(std::filesystem::is_empty(to.root()));
+  };
+  refused("replay", [](Document& d) { d.source = Source::replay; });
+  refused("suite `../..`", [](Document& d) { d.suite = "../.."; });
+  refused("no entries", [](Document& d) { d.entries.clear(); });
+  refused("which GPU", [](Document& d) { d.fingerprint.gpu_name.clear(); });
+  refused("which GPU", [](Document& d) { d.fingerprint.gpu_uuid_hash.clear(); });
+  refused("copy is not complete", [](Document& d) { d.probes[0].status = ProbeStatus::crashed; });
+  refused("failed its check (wrong output)",
+          [](Document& d) { d.entries[0].verdict.status = VerdictStatus::wrong_output; });
+  refused("another process", [](Document& d) { d.entries[0].telemetry.other_processes = 1; });
+  refused("run the whole suite", [](Document& d) { d.suite = "default"; });  // a part of it
 }
 
 TEST_CASE("A folder of recordings that is not there is named", "[recording]") {
   const ReportFolder folder;
   write_document(quick_run(), folder.path() / "r.json");
   CHECK_THROWS_MATCHES(recording_add_command({folder.path() / "r.json", folder.path() / "none"}),
-                       Error, MessageMatches(ContainsSubstring("--recordings")));
+                       Error, MessageMatches(contains("--recordings")));
 }
 
 }  // namespace

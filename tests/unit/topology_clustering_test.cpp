@@ -1,17 +1,12 @@
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <random>
-#include <stdexcept>
-
 #include "probes/topology/clustering.h"
 
+#include "probes/topology/groups.h"
+#include "probes/topology/names.h"
+#include "results/document_io.h"
+#include "tests/testing.h"
+
 using namespace fathom;
-using Catch::Matchers::WithinAbs;
+using namespace fathom::topology;
 
 namespace {
 
@@ -176,4 +171,37 @@ TEST_CASE("connected things are one group", "[results][clustering]") {
   CHECK(renumbered(std::vector<int>{7, 7, -1, 3, -1}) == Labels{0, 0, 1, 2, 1});
   CHECK(number_of_groups({}) == 0);
   CHECK(members({0, 1, 0}) == std::vector<std::vector<std::size_t>>{{0, 2}, {1}});
+}
+
+TEST_CASE("any half of the lines of a recorded GPU gives the groups of all", "[probes][topology]") {
+  const Document recorded =
+      read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/atlas/result.json");
+  std::vector<Entry> entries;
+  for (const Entry& entry : recorded.entries) {
+    if (entry.probe == "topology") entries.push_back(entry);
+  }
+  const LatencyGroups all = latency_groups(entries, load_instruction, GroupedBy::latency, 2, 66);
+  REQUIRE(all.reason.empty());
+  CHECK(all.reproducibility >= same_groups);
+  const Rows rows = both_sets(entries, load_instruction).left;
+  std::vector<std::size_t> order(rows.front().size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+    Rows half;
+    for (const auto& row : rows) {
+      auto& some = half.emplace_back();
+      for (std::size_t i = 0; i < order.size() / 2; ++i) some.push_back(row[order[i]]);
+    }
+    const Grouping found = parsimonious_clusters(half, 2, 66).grouping;
+    CHECK(found.groups == all.groups.groups);
+    CHECK(adjusted_rand_index(found.labels, all.groups.labels) >= same_groups);
+  }
+}
+
+TEST_CASE("numbers in a row are one range", "[probes][topology]") {
+  CHECK(ranges({}).empty());
+  CHECK(ranges({4}) == "4");
+  CHECK(ranges({0, 1, 2, 3, 8, 10, 11}) == "0-3, 8, 10-11");
 }

@@ -1,23 +1,11 @@
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <filesystem>
-#include <numeric>
-#include <random>
-#include <set>
-
 #include "probes/claims.h"
 #include "probes/topology/groups.h"
 #include "probes/topology/names.h"
-#include "results/document_io.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
-#include "tests/unit/planted_findings.h"
 
 using namespace fathom;
 using namespace fathom::topology;
-using Catch::Matchers::WithinAbs;
 
 namespace {
 
@@ -50,16 +38,14 @@ struct Chip {
     std::normal_distribution<double> normal;
     Rows of_gpc(4, std::vector<double>(lines));
     std::vector<double> of_line(lines), of_sm(sms);
-    for (auto& row : of_gpc) {
+    for (auto& row : of_gpc)
       for (double& x : row) x = 6 * normal(random);
-    }
     for (double& x : of_line) x = 5 * normal(random);
     // SMs of a TPC are as far from everything.
     for (int sm = 0; sm < sms; ++sm) of_sm[tpc[sm]] = 8 * normal(random);
     Rows of_place(4, std::vector<double>(lines));
-    for (auto& row : of_place) {
+    for (auto& row : of_place)
       for (double& x : row) x = side_by_side ? 6 * normal(random) : 0;
-    }
     const double gpc_share = side_by_side ? 0.25 : 1;
     Rows rows(sms, std::vector<double>(lines));
     for (int sm = 0; sm < sms; ++sm) {
@@ -106,9 +92,8 @@ void add_in_one(std::vector<Entry>& entries, const Rows& rows, Axes axes) {
   Entry e = planted::entry("entry" + std::to_string(entries.size()), axes, 230, Better::lower);
   e.extras["sms"] = static_cast<double>(rows.size());
   e.profile = Profile{"SM by SM, L2 line", "cycles", {}};
-  for (const auto& row : rows) {
+  for (const auto& row : rows)
     e.profile->values.insert(e.profile->values.end(), row.begin(), row.end());
-  }
   entries.push_back(std::move(e));
 }
 
@@ -119,6 +104,12 @@ void add_latencies(std::vector<Entry>& entries, const Chip& chip, const char* in
   };
   add_rows(entries, chip.latencies(0, across), axes(0));
   add_in_one(entries, chip.latencies(1, across), axes(1));
+}
+
+/// Of loads and of atomics.
+void add_latencies(std::vector<Entry>& entries, const Chip& chip) {
+  add_latencies(entries, chip, load_instruction, 0);
+  add_latencies(entries, chip, atomic_instruction, chip.far);
 }
 
 void add_contention(std::vector<Entry>& entries, const Chip& chip) {
@@ -137,9 +128,8 @@ void add_clusters(std::vector<Entry>& entries, const Labels& labels, std::int64_
   e.extras = {{"sms", double(labels.size())}, {"sms_seen", double(labels.size())}};
   const auto groups = members(renumbered(labels));
   Profile profile{"SM", "lowest SM of the group", std::vector<double>(labels.size())};
-  for (const auto& group : groups) {
+  for (const auto& group : groups)
     for (const std::size_t sm : group) profile.values[sm] = static_cast<double>(group.front());
-  }
   e.profile = profile;
   entries.push_back(std::move(e));
 }
@@ -149,9 +139,8 @@ void add_pairs(std::vector<Entry>& entries, const Labels& pairs, const Labels& g
                std::int64_t blocks_per_sm, double apart) {
   Rows counts(sms, std::vector<double>(sms));
   for (int i = 0; i < sms; ++i) {
-    for (int j = 0; j < sms; ++j) {
+    for (int j = 0; j < sms; ++j)
       if (i != j) counts[i][j] = pairs[i] == pairs[j] ? 50 : groups[i] == groups[j] ? apart : 0;
-    }
   }
   for (const char* half : set_names) {
     add_in_one(entries, counts,
@@ -162,9 +151,8 @@ void add_pairs(std::vector<Entry>& entries, const Labels& pairs, const Labels& g
 /// What clusters join where they leave out the TPCs of `out`.
 Labels without(const Labels& gpc, const Labels& tpc, const std::set<int>& out) {
   Labels labels = gpc;
-  for (std::size_t sm = 0; sm < labels.size(); ++sm) {
+  for (std::size_t sm = 0; sm < labels.size(); ++sm)
     if (out.contains(tpc[sm])) labels[sm] = 100 + tpc[sm];
-  }
   return labels;
 }
 
@@ -175,9 +163,15 @@ std::vector<Entry> whole_chip(const Chip& chip) {
     add_clusters(entries, chip.gpc, 8, 4, half);
   }
   add_pairs(entries, chip.tpc, chip.gpc, 4, 1);
-  add_latencies(entries, chip, load_instruction, 0);
-  add_latencies(entries, chip, atomic_instruction, chip.far);
+  add_latencies(entries, chip);
   add_contention(entries, chip);
+  return entries;
+}
+
+/// As seen by latencies of loads alone, of which a far side costs this.
+std::vector<Entry> loads_of(const Chip& chip, double across) {
+  std::vector<Entry> entries;
+  add_latencies(entries, chip, load_instruction, across);
   return entries;
 }
 
@@ -190,13 +184,19 @@ const Fact& fact(const Findings& findings, const std::string& id) {
   return planted::fact(findings, "topology." + id);
 }
 
+void check_values(const Findings& findings,
+                  std::vector<std::pair<std::string, std::optional<double>>> rows) {
+  for (auto& row : rows) row.first = "topology." + row.first;
+  planted::check_values(findings, rows);
+}
+
 }  // namespace
 
 TEST_CASE("without entries no fact of the topology has a value", "[probes][topology]") {
   const Findings findings = concluded({});
   CHECK(findings.answer.empty());
   CHECK(findings.facts.size() > 15);
-  for (const Fact& f : findings.facts) CHECK_FALSE(f.value.has_value());
+  for (const Fact& f : findings.facts) CHECK_FALSE(f.value);
 }
 
 TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
@@ -210,7 +210,7 @@ TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
   CHECK(fact(findings, "sms_per_gpc_max").value == 12);
   CHECK(fact(findings, "gpc_3.sms").method.starts_with("SM "));
   CHECK(fact(findings, "tpcs").value == 18);
-  CHECK(fact(findings, "tpcs").method.find("18 of 18 lie within one GPC") != std::string::npos);
+  CHECK_THAT(fact(findings, "tpcs").method, contains("18 of 18 lie within one GPC"));
   CHECK(fact(findings, "sms_per_tpc").value == 2);
   CHECK_THAT(*fact(findings, "tpc_slowdown").value, WithinAbs(45, 1));
   CHECK(fact(findings, "tpc_contention_agreement").value == 1);
@@ -219,17 +219,14 @@ TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
   const double b = *fact(findings, "sms_near_partition_b").value;
   CHECK(a == (chip.side[0] == 0 ? 20 : 16));
   CHECK(a + b == sms);
-  CHECK(fact(findings, "sms_near_partition_a").method.find("nearest to 96 of 192 lines") !=
-        std::string::npos);
+  CHECK_THAT(fact(findings, "sms_near_partition_a").method, contains("nearest to 96 of 192 lines"));
   CHECK_THAT(*fact(findings, "partition_penalty").value, WithinAbs(190, 3));
-  CHECK(fact(findings, "partition_reproducibility").value == 1);
-  CHECK(fact(findings, "latency_groups").value == 4);
-  CHECK(fact(findings, "reproducibility").value == 1);
+  check_values(findings,
+               {{"partition_reproducibility", 1}, {"latency_groups", 4}, {"reproducibility", 1}});
   CHECK(*fact(findings, "l2_latency_nearest_sm").value <
         *fact(findings, "l2_latency_farthest_sm").value);
-  CHECK(findings.answer.find("4 GPCs of 8 to 12") != std::string::npos);
-  CHECK(findings.answer.find("18 TPCs") != std::string::npos);
-  CHECK(findings.answer.find("cycles more") != std::string::npos);
+  CHECK_THAT(findings.answer,
+             contains("4 GPCs of 8 to 12") && contains("18 TPCs") && contains("cycles more"));
 
   const Topology t = topology_of(entries);
   CHECK(t.tpcs() == renumbered(chip.tpc));
@@ -243,16 +240,13 @@ TEST_CASE("SMs of one group are neighbours on the heat maps", "[probes][topology
   CHECK(std::ranges::count(views, true, &View::overview) == 1);
   const auto map = std::ranges::find(views, true, &View::overview);
   REQUIRE(map != views.end());
-  CHECK(map->kind == View::Kind::heat_map);
+  CHECK((map->kind == View::Kind::heat_map && map->y_axis == "SM"));
   CHECK(map->where[1].second == std::vector<AxisValue>{atomic_instruction});
-  CHECK(map->y_axis == "SM");
   REQUIRE(map->row_order.size() == sms);
   const auto changes = [&](const Labels& labels) {
+    const auto at = [&](int row) { return labels[std::get<std::int64_t>(map->row_order[row])]; };
     int count = 0;
-    for (int i = 1; i < sms; ++i) {
-      const auto at = [&](int row) { return labels[std::get<std::int64_t>(map->row_order[row])]; };
-      count += at(i) != at(i - 1);
-    }
+    for (int i = 1; i < sms; ++i) count += at(i) != at(i - 1);
     return count;
   };
   CHECK(changes(chip.side) == 1);
@@ -260,69 +254,39 @@ TEST_CASE("SMs of one group are neighbours on the heat maps", "[probes][topology
   CHECK(changes(chip.tpc) == 17);
 }
 
-TEST_CASE("without clusters latencies tell the GPCs", "[probes][topology]") {
-  const Chip chip;
-  std::vector<Entry> entries;
-  add_latencies(entries, chip, load_instruction, 0);
-  const Findings findings = concluded(entries);
-  CHECK(fact(findings, "gpcs").value == 4);
-  CHECK(fact(findings, "gpcs").method.find("rise and fall together") != std::string::npos);
-  CHECK(fact(findings, "gpc_agreement").reason.find("no clusters") != std::string::npos);
-  CHECK_FALSE(fact(findings, "tpcs").value.has_value());
-  CHECK(fact(findings, "l2_partitions").reason.find("no two groups") != std::string::npos);
-}
-
-TEST_CASE("loads tell the partitions where they see them", "[probes][topology]") {
-  std::vector<Entry> entries;
-  const Chip chip;
-  add_latencies(entries, chip, load_instruction, 60);
-  const Findings findings = concluded(entries);
-  CHECK(fact(findings, "l2_partitions").value == 2);
-  CHECK_THAT(*fact(findings, "partition_penalty").value, WithinAbs(60, 3));
-}
-
-TEST_CASE("the sides of the L2 are no GPCs", "[probes][topology]") {
+TEST_CASE("without clusters latencies of loads tell what they can", "[probes][topology]") {
   Chip chip;
-  std::ranges::fill(chip.gpc, 0);
-  std::vector<Entry> entries;
-  add_latencies(entries, chip, load_instruction, 60);
-  const Findings findings = concluded(entries);
-  CHECK(fact(findings, "l2_partitions").value == 2);
-  CHECK(fact(findings, "latency_groups").value == 2);
-  CHECK(fact(findings, "gpcs").reason.find("sides of the L2") != std::string::npos);
-}
+  const Findings plain = concluded(loads_of(chip, 0)), sided = concluded(loads_of(chip, 60));
+  check_values(plain, {{"gpcs", 4}, {"tpcs", {}}, {"l2_partitions", {}}});
+  CHECK_THAT(fact(plain, "gpcs").method, contains("rise and fall together"));
+  CHECK_THAT(fact(plain, "gpc_agreement").reason, contains("no clusters"));
+  CHECK_THAT(fact(plain, "l2_partitions").reason, contains("no two groups"));
+  CHECK(fact(sided, "l2_partitions").value == 2);
+  CHECK_THAT(*fact(sided, "partition_penalty").value, WithinAbs(60, 3));
 
-TEST_CASE("noise has no groups", "[probes][topology]") {
-  Chip chip;
+  // The sides of the L2 are no GPCs.
   std::ranges::fill(chip.gpc, 0);
+  const Findings sides = concluded(loads_of(chip, 60));
+  check_values(sides, {{"l2_partitions", 2}, {"latency_groups", 2}});
+  CHECK_THAT(fact(sides, "gpcs").reason, contains("sides of the L2"));
+
+  // Noise has no groups.
   chip.noise = 3;
-  std::vector<Entry> entries;
-  add_latencies(entries, chip, load_instruction, 0);
-  const Findings findings = concluded(entries);
-  CHECK_FALSE(fact(findings, "gpcs").value.has_value());
-  CHECK_FALSE(fact(findings, "latency_groups").value.has_value());
-  CHECK_FALSE(fact(findings, "l2_partitions").value.has_value());
-  CHECK_FALSE(fact(findings, "l2_line_groups").value.has_value());
-  CHECK(*fact(findings, "reproducibility").value < same_groups);
+  const Findings noise = concluded(loads_of(chip, 0));
+  check_values(
+      noise, {{"gpcs", {}}, {"latency_groups", {}}, {"l2_partitions", {}}, {"l2_line_groups", {}}});
+  CHECK(*fact(noise, "reproducibility").value < same_groups);
 }
 
 TEST_CASE("lines of one slice are one group", "[probes][topology]") {
-  Rows rows(sms, std::vector<double>(lines));
+  Rows rows(sms, std::vector<double>(lines)), of_slice(6, std::vector<double>(sms));
   std::mt19937 random(1);
   std::normal_distribution<double> normal;
-  Rows of_slice(6, std::vector<double>(sms));
-  for (auto& row : of_slice) {
-    for (double& x : row) x = 10 * normal(random);
-  }
-  // SMs of a TPC are as far from everything.
-  for (auto& row : of_slice) {
-    for (int sm = 0; sm < sms; sm += 2) row[sm + 1] = row[sm];
-  }
-  for (int sm = 0; sm < sms; ++sm) {
-    for (int line = 0; line < lines; ++line) {
+  for (auto& row : of_slice)  // SMs of a TPC are as far from everything
+    for (int sm = 0; sm < sms; sm += 2) row[sm] = row[sm + 1] = 10 * normal(random);
+  for (int sm = 0; sm < sms; ++sm)
+    for (int line = 0; line < lines; ++line)
       rows[sm][line] = 220 + of_slice[line % 6][sm] + 0.5 * normal(random);
-    }
-  }
   std::vector<Entry> entries;
   add_rows(entries, rows,
            {{"sweep", latency_sweep}, {"instruction", load_instruction}, {"lines", set_names[0]}});
@@ -334,7 +298,7 @@ TEST_CASE("SMs that contend alike are no pairs", "[probes][topology]") {
   std::iota(chip.tpc.begin(), chip.tpc.end(), 0);
   std::vector<Entry> entries;
   add_contention(entries, chip);
-  CHECK(fact(concluded(entries), "tpcs").reason.find("0 of 36 SMs") != std::string::npos);
+  CHECK_THAT(fact(concluded(entries), "tpcs").reason, contains("0 of 36 SMs"));
 
   // Clusters of two that join the same ones far more often tell as well, others do not.
   const Chip paired;
@@ -342,17 +306,16 @@ TEST_CASE("SMs that contend alike are no pairs", "[probes][topology]") {
   add_pairs(entries, paired.tpc, paired.gpc, 4, 20);
   Findings findings = concluded(entries);
   CHECK(fact(findings, "tpcs").value == 18);
-  CHECK(fact(findings, "tpcs").method.find("with room for 4 blocks") != std::string::npos);
+  CHECK_THAT(fact(findings, "tpcs").method, contains("with room for 4 blocks"));
   CHECK(fact(findings, "tpc_reproducibility").value == 1);
   CHECK(topology_of(entries).tpcs() == renumbered(paired.tpc));
   entries.resize(before);
   add_pairs(entries, paired.tpc, paired.gpc, 4, 30);  // not twice as often
-  CHECK(fact(concluded(entries), "tpcs").reason.find("0 of 36 SMs with one other") !=
-        std::string::npos);
+  CHECK_THAT(fact(concluded(entries), "tpcs").reason, contains("0 of 36 SMs with one other"));
   add_pairs(entries, paired.tpc, paired.gpc, 1, 0);
   findings = concluded(entries);
   CHECK(fact(findings, "tpcs").value == 18);
-  CHECK(fact(findings, "tpcs").method.find("first wave") != std::string::npos);
+  CHECK_THAT(fact(findings, "tpcs").method, contains("first wave"));
 }
 
 TEST_CASE("GPCs side by side are told by what their places leave", "[probes][topology]") {
@@ -360,12 +323,12 @@ TEST_CASE("GPCs side by side are told by what their places leave", "[probes][top
   chip.side_by_side = true;
   const std::vector<Entry> entries = whole_chip(chip);
   const Findings findings = concluded(entries);
-  CHECK(fact(findings, "gpcs").value == 4);
-  CHECK(fact(findings, "gpc_agreement").value == 1);
-  CHECK(fact(findings, "gpc_reproducibility").value == 1);
-  CHECK(fact(findings, "gpc_latency_reproducibility").value == 1);
-  CHECK(fact(findings, "sms_outside_clusters").value == 0);
-  CHECK(fact(findings, "tpc_agreement").value == 1);
+  check_values(findings, {{"gpcs", 4},
+                          {"gpc_agreement", 1},
+                          {"gpc_reproducibility", 1},
+                          {"gpc_latency_reproducibility", 1},
+                          {"sms_outside_clusters", 0},
+                          {"tpc_agreement", 1}});
   CHECK(topology_of(entries).latency_gpcs.labels == renumbered(chip.gpc));
 }
 
@@ -379,44 +342,37 @@ TEST_CASE("SMs that clusters leave out are put into the GPC that latencies show"
   for (const int half : {0, 1}) add_clusters(entries, joined, 8, 4, half);
   const std::size_t clusters_only = entries.size();
   Findings findings = concluded(entries);
-  CHECK(fact(findings, "gpcs").value == 4);
-  CHECK(fact(findings, "sms_outside_clusters").value == 6);
-  CHECK(fact(findings, "sms_outside_clusters").method.find("no GPC is stated") !=
-        std::string::npos);
-  CHECK(fact(findings, "sms_per_gpc_min").value == 6);
-  CHECK(findings.answer.find("30 SMs sit in 4 GPCs") != std::string::npos);
-  CHECK(findings.answer.find("6 more out of the reach") != std::string::npos);
+  check_values(findings, {{"gpcs", 4}, {"sms_outside_clusters", 6}, {"sms_per_gpc_min", 6}});
+  CHECK_THAT(fact(findings, "sms_outside_clusters").method, contains("no GPC is stated"));
+  CHECK_THAT(findings.answer,
+             contains("30 SMs sit in 4 GPCs") && contains("6 more out of the reach"));
 
-  add_latencies(entries, chip, load_instruction, 0);
-  add_latencies(entries, chip, atomic_instruction, chip.far);
+  add_latencies(entries, chip);
   findings = concluded(entries);
-  CHECK(fact(findings, "gpcs").value == 4);
-  CHECK(fact(findings, "sms_outside_clusters").value == 6);
-  CHECK(fact(findings, "gpc_agreement").value == 1);
-  CHECK(fact(findings, "sms_per_gpc_min").value == 8);
-  CHECK(fact(findings, "sms_per_gpc_max").value == 12);
-  CHECK(findings.answer.find("36 SMs sit in 4 GPCs") != std::string::npos);
-  const Topology t = topology_of(entries);
-  CHECK(t.gpcs() == renumbered(chip.gpc));
-  CHECK(t.joined.own > t.joined.other + 0.1);
+  check_values(findings, {{"gpcs", 4},
+                          {"sms_outside_clusters", 6},
+                          {"gpc_agreement", 1},
+                          {"sms_per_gpc_min", 8},
+                          {"sms_per_gpc_max", 12}});
+  CHECK_THAT(findings.answer, contains("36 SMs sit in 4 GPCs"));
+  CHECK(topology_of(entries).gpcs() == renumbered(chip.gpc));
+  CHECK(topology_of(entries).joined.own > topology_of(entries).joined.other + 0.1);
 
   // Latencies that know nothing of GPCs assign none.
   entries.resize(clusters_only);
   Chip blind = chip;
   std::ranges::fill(blind.gpc, 0);
-  add_latencies(entries, blind, load_instruction, 0);
-  add_latencies(entries, blind, atomic_instruction, chip.far);
+  add_latencies(entries, blind);
   findings = concluded(entries);
   CHECK(*fact(findings, "gpc_agreement").value < same_groups);
   CHECK(fact(findings, "sms_per_gpc_min").value == 6);
-  CHECK(fact(findings, "sms_outside_clusters").method.find("do not agree") != std::string::npos);
+  CHECK_THAT(fact(findings, "sms_outside_clusters").method, contains("do not agree"));
 }
 
 TEST_CASE("two halves of the launches that join others do not agree", "[probes][topology]") {
-  const Chip chip;
   std::vector<Entry> entries;
-  add_clusters(entries, chip.gpc, 8, 4, 0);
-  add_clusters(entries, chip.tpc, 8, 4, 1);
+  add_clusters(entries, Chip().gpc, 8, 4, 0);
+  add_clusters(entries, Chip().tpc, 8, 4, 1);
   CHECK(*fact(concluded(entries), "gpc_reproducibility").value < 0.5);
 }
 
@@ -425,14 +381,12 @@ TEST_CASE("a run of some SMs only states nothing of all", "[probes][topology]") 
   std::vector<Entry> entries = whole_chip(chip);
   std::erase_if(entries, [](const Entry& e) { return matches(e, {{"SM", std::int64_t{7}}}); });
   const Findings findings = concluded(entries);
-  CHECK(fact(findings, "latency_groups").reason.find("35 of 36 SMs") != std::string::npos);
-  CHECK_FALSE(fact(findings, "l2_partitions").value.has_value());
-  CHECK(fact(findings, "tpcs").value == 18);  // by clusters
-  CHECK(fact(findings, "gpcs").value == 4);
+  CHECK_THAT(fact(findings, "latency_groups").reason, contains("35 of 36 SMs"));
+  check_values(findings, {{"l2_partitions", {}}, {"tpcs", 18}, {"gpcs", 4}});  // by clusters
 
   entries = whole_chip(chip);
   for (Entry& e : entries) e.extras["sms_seen"] = 30;
-  CHECK(fact(concluded(entries), "gpc_agreement").reason.find("30 of 36") != std::string::npos);
+  CHECK_THAT(fact(concluded(entries), "gpc_agreement").reason, contains("30 of 36"));
 }
 
 TEST_CASE("two runs of a chip give the same groups", "[probes][topology]") {
@@ -442,37 +396,4 @@ TEST_CASE("two runs of a chip give the same groups", "[probes][topology]") {
   CHECK(adjusted_rand_index(first.latency.groups.labels, second.latency.groups.labels) == 1);
   CHECK(adjusted_rand_index(first.partitions.labels, second.partitions.labels) == 1);
   CHECK(adjusted_rand_index(first.tpcs(), second.tpcs()) == 1);
-}
-
-TEST_CASE("any half of the lines of a recorded GPU gives the groups of all", "[probes][topology]") {
-  const Document recorded =
-      read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/atlas/result.json");
-  std::vector<Entry> entries;
-  for (const Entry& entry : recorded.entries) {
-    if (entry.probe == "topology") entries.push_back(entry);
-  }
-  const LatencyGroups all = latency_groups(entries, load_instruction, GroupedBy::latency, 2, 66);
-  REQUIRE(all.reason.empty());
-  CHECK(all.reproducibility >= same_groups);
-  const Rows rows = both_sets(entries, load_instruction).left;
-  std::vector<std::size_t> order(rows.front().size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (unsigned seed = 1; seed <= 10; ++seed) {
-    CAPTURE(seed);
-    std::shuffle(order.begin(), order.end(), std::mt19937(seed));
-    Rows half;
-    for (const auto& row : rows) {
-      auto& some = half.emplace_back();
-      for (std::size_t i = 0; i < order.size() / 2; ++i) some.push_back(row[order[i]]);
-    }
-    const Grouping found = parsimonious_clusters(half, 2, 66).grouping;
-    CHECK(found.groups == all.groups.groups);
-    CHECK(adjusted_rand_index(found.labels, all.groups.labels) >= same_groups);
-  }
-}
-
-TEST_CASE("numbers in a row are one range", "[probes][topology]") {
-  CHECK(ranges({}).empty());
-  CHECK(ranges({4}) == "4");
-  CHECK(ranges({0, 1, 2, 3, 8, 10, 11}) == "0-3, 8, 10-11");
 }

@@ -1,12 +1,5 @@
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <set>
-#include <stdexcept>
-
 #include "probes/topology/clustering.h"
+#include "tests/testing.h"
 
 using namespace fathom;
 

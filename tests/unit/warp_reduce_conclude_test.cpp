@@ -1,11 +1,11 @@
-#include <catch2/catch_test_macros.hpp>
-
 #include "probes/claims.h"
 #include "probes/warp_reduce/sum_layout.h"
+#include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
 using namespace fathom::warp_reduce;
+using enum ClaimVerdict;
 
 namespace {
 
@@ -42,43 +42,37 @@ Claim claim_of(const std::vector<Entry>& entries, const char* id) {
 
 TEST_CASE("R1 compares the best block size with the copy of the same run",
           "[probes][warp_reduce]") {
-  const auto verdict = [](const std::vector<Entry>& entries) {
-    return claim_of(entries, "R1").verdict;
-  };
-  CHECK(verdict({sum("tile", 512, 4.5e12), copy(4.2e12)}) == ClaimVerdict::confirmed);
-  CHECK(verdict({sum("tile", 256, 3.0e12), sum("tile", 512, 4.2e12), copy(4.2e12)}) ==
-        ClaimVerdict::confirmed);
-  CHECK(verdict({sum("tile", 512, 3.9e12), copy(4.2e12)}) == ClaimVerdict::refuted);
-  CHECK(verdict({sum("tile", 512, 4.5e12)}) == ClaimVerdict::not_measured);
-  // Its recipe has an atomic addition a block, which the dynamic one has not.
-  CHECK(verdict({sum("dynamic", 512, 4.5e12), copy(4.2e12)}) == ClaimVerdict::not_measured);
-  CHECK(verdict({}) == ClaimVerdict::not_measured);
+  planted::check_verdicts(
+      conclude, "R1",
+      {{confirmed, {sum("tile", 512, 4.5e12), copy(4.2e12)}},
+       {confirmed, {sum("tile", 256, 3.0e12), sum("tile", 512, 4.2e12), copy(4.2e12)}},
+       {refuted, {sum("tile", 512, 3.9e12), copy(4.2e12)}},
+       {not_measured, {sum("tile", 512, 4.5e12)}},
+       // Its recipe has an atomic addition a block, which the dynamic one has not.
+       {not_measured, {sum("dynamic", 512, 4.5e12), copy(4.2e12)}},
+       {not_measured, {}}});
 }
 
 TEST_CASE("R1's ratio to CUB is that to the faster of CUB's two", "[probes][warp_reduce]") {
   Entry tile = sum("tile", 512, 4.5e12);
-  Opponent slow, fast;
-  slow.ratio = 1.05;
-  fast.ratio = 1.01;
-  tile.opponents = {slow, fast};
+  tile.opponents = {planted::opponent("", 0, 1.05), planted::opponent("", 0, 1.01)};
   const std::vector<Entry> entries{tile, copy(4.2e12)};
-  CHECK(claim_of(entries, "R1").figure.find("1.010 x cub") != std::string::npos);
-  CHECK(conclude(entries).answer.find("1.010 x CUB") != std::string::npos);
+  CHECK_THAT(claim_of(entries, "R1").figure, contains("1.010 x cub"));
+  CHECK_THAT(conclude(entries).answer, contains("1.010 x CUB"));
 }
 
 TEST_CASE("R2 needs the shuffle ahead in every type and mode measured", "[probes][warp_reduce]") {
-  std::vector<Entry> entries{stage("shuffle-xor", "float", "latency", 140),
-                             stage("shared-tree", "float", "latency", 300)};
-  CHECK(claim_of(entries, "R2").verdict == ClaimVerdict::confirmed);
-  // The better of the shared-memory ways is what has to be beaten.
-  entries.push_back(stage("shared-butterfly", "float", "latency", 130));
-  CHECK(claim_of(entries, "R2").verdict == ClaimVerdict::refuted);
-  entries.pop_back();
-  entries.push_back(stage("shuffle-xor", "double", "throughput", 12));
-  entries.push_back(stage("shared-tree", "double", "throughput", 11));
-  CHECK(claim_of(entries, "R2").verdict == ClaimVerdict::refuted);
-  CHECK(claim_of({stage("shuffle-xor", "float", "latency", 140)}, "R2").verdict ==
-        ClaimVerdict::not_measured);
+  const Entry shuffle = stage("shuffle-xor", "float", "latency", 140),
+              tree = stage("shared-tree", "float", "latency", 300);
+  planted::check_verdicts(
+      conclude, "R2",
+      {{confirmed, {shuffle, tree}},
+       // The better of the shared-memory ways is what has to be beaten.
+       {refuted, {shuffle, tree, stage("shared-butterfly", "float", "latency", 130)}},
+       {refuted,
+        {shuffle, tree, stage("shuffle-xor", "double", "throughput", 12),
+         stage("shared-tree", "double", "throughput", 11)}},
+       {not_measured, {shuffle}}});
 }
 
 TEST_CASE("nothing measured is no answer", "[probes][warp_reduce]") {

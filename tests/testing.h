@@ -1,0 +1,70 @@
+#pragma once
+
+// What the tests share: Catch2, the standard library, and how a refusal is looked at. It is the
+// tests' precompiled header.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "results/error.h"
+
+using Catch::Approx;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::MessageMatches;
+using Catch::Matchers::StartsWith;
+using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
+
+/// Matches a text with this in it.
+inline auto contains(std::string_view text) {
+  return Catch::Matchers::ContainsSubstring(std::string(text));
+}
+
+inline auto contains(char character) { return contains(std::string_view(&character, 1)); }
+
+/// How something was refused: the exit code and the sentence, or `ok` and nothing.
+struct Refusal {
+  fathom::ExitCode code = fathom::ExitCode::ok;
+  std::string text = {};
+};
+
+Refusal refusal_of(const auto& attempt) {
+  try {
+    attempt();
+  } catch (const fathom::Error& error) {
+    return {error.code(), error.what()};
+  }
+  return {};
+}
