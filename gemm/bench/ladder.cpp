@@ -2,7 +2,7 @@
 #include <iterator>
 #include <string>
 
-#include "gemm/ladder/lesson.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm {
 
