@@ -11,7 +11,7 @@
 #include "gemm/bench/shapes.h"
 #include "gemm/bench/variant.h"
 #include "gemm/bench/verification.h"
-#include "gemm/ladder/lesson.h"
+#include "gemm/ladder/lessons.h"
 #include "results/error.h"
 
 namespace fathom::gemm {
@@ -145,7 +145,7 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
     c.extras["tile_read_sectors"] = *sectors;
   if (part == "ladder" || part == "request") {
     c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
-    if (const Lesson* lesson = find_lesson(rung.id()))
+    if (const LessonRung* lesson = find_lesson(rung.id()))
       c.notes["parent"] = *lesson->parent == 0 ? "none" : lesson->parent;
   }
   if (const auto peak = published_peak(shared.device.name, rung.of); peak && part == claimed_part)

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "gemm/ladder/lesson.h"
+#include "gemm/ladder/lessons.h"
 
 namespace fathom::gemm {
 

@@ -48,10 +48,6 @@ std::optional<Class> find_class(const std::string& name);
 
 enum class Transpose { no, yes };
 
-/// Along which dimension an operand is contiguous in memory: k, or its other one (m of the first
-/// operand, n of the second). The numbers are those of wgmma's imm-trans.
-enum class Major { k = 0, outer = 1 };
-
 /// C = alpha op(A) op(B) + beta C, as BLAS states it: every matrix column-major, op(X) = X or its
 /// transpose, op(A) m x k, op(B) k x n, C m x n. Where k or alpha is 0, A and B are not read; where
 /// beta is 0, C is not read, so that it may hold NaN.

@@ -103,7 +103,7 @@ struct Rung {
   };
   /// Ways to do this product on a GPU of so many SMs that autotuning may try. The first is what
   /// `launch` takes. Null: there is nothing to tune.
-  std::vector<Variant> (*variants)(const Problem&, int sms) = nullptr;
+  void (*variants)(const Problem&, int sms, std::vector<Variant>& found) = nullptr;
 
   std::string id() const;  ///< "fp64/03_tensor_cores": type and name
   bool answers(const char* claim) const;

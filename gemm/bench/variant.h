@@ -20,7 +20,9 @@ struct Variant {
 
 /// None where the rung has nothing to tune.
 inline std::vector<Variant> variants_of(const Rung& rung, const Problem& problem, int sms) {
-  return rung.variants == nullptr ? std::vector<Variant>{} : rung.variants(problem, sms);
+  std::vector<Variant> found;
+  if (rung.variants != nullptr) rung.variants(problem, sms, found);
+  return found;
 }
 
 }  // namespace fathom::gemm

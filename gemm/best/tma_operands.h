@@ -8,6 +8,7 @@
 
 #include "gemm/bench/problem.h"
 #include "gemm/bench/rung.h"
+#include "gemm/blocks/matrix.cuh"
 
 // Operands as kernels of TMA need them: contiguous along the dimension that the kernel is made for,
 // and every column on 16 bytes. What is not so is copied to the workspace first. And what is done

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstring>
-
-#include "gemm/blocks/operands.cuh"
+#include "gemm/blocks/matrix.cuh"
 
 namespace fathom::gemm {
 
@@ -40,28 +38,6 @@ __device__ inline void store_vector(const Product<double>& p, int row, int colum
     x.y = fma(p.beta, old.y, x.y);
   }
   *c = x;
-}
-
-/// Four neighbours of a row of 16-bit elements, 8-byte aligned, of a row-major C.
-template <class Element>
-__device__ void store_vector(const Product<Element, Element, float>& p, int row, int column,
-                             const float* sum) requires(sizeof(Element) == 2) {
-  uint2* const c = reinterpret_cast<uint2*>(&p.c(row, column));
-  Element x[4];
-  if (p.beta != 0.0f) {
-    const uint2 bits = *c;
-    Element old[4];
-    memcpy(old, &bits, sizeof old);
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      x[i] = Element(fmaf(p.beta, static_cast<float>(old[i]), p.alpha * sum[i]));
-  } else {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) x[i] = Element(p.alpha * sum[i]);
-  }
-  uint2 bits;
-  memcpy(&bits, x, sizeof bits);
-  *c = bits;
 }
 
 }  // namespace fathom::gemm

@@ -1,17 +1,21 @@
 #pragma once
 
+#include <cstring>
 #include <type_traits>
 
 #include "gemm/blocks/async_copy.cuh"
-#include "gemm/blocks/epilogue.cuh"
+#include "gemm/blocks/matrix.cuh"
 #include "gemm/blocks/mma_sync.cuh"
-#include "gemm/blocks/operands.cuh"
 
 // The steps that are the same in several lessons of 16-bit elements: a warp's place in a tile, its
 // sums' way to C, tiles of `lines` lines of `length` elements, copied by words of 16 bytes, and a
 // warp's fragments of them.
 
 namespace fathom::gemm {
+
+/// The product in row-major terms; in a lesson's kernel nothing is transposed.
+template <class Element>
+using HalfProduct = Product<Element, Element, float>;
 
 /// Whether the chip that is compiled for multiplies matrices of this 16-bit type: fp16 from sm_75
 /// on, bf16 from sm_80 on. A kernel for another is compiled empty, and never launched.
@@ -22,6 +26,10 @@ inline constexpr bool has_matrix_products =
 #else
     true;
 #endif
+
+/// The least compute capability that does.
+template <class Element>
+inline constexpr int least_capability = std::is_same_v<Element, __half> ? 75 : 80;
 
 /// First row and column of this warp's part of a block's tile; neighbouring warps have neighbouring
 /// columns.
@@ -35,6 +43,28 @@ __device__ WarpPlace warp_place() {
   // The same in all lanes, and known to be.
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   return {warp / warps_n * Tile::warp_m, warp % warps_n * Tile::warp_n};
+}
+
+/// Four neighbours of a row of 16-bit elements, 8-byte aligned, of a row-major C.
+template <class Element>
+__device__ void store_vector(const Product<Element, Element, float>& p, int row, int column,
+                             const float* sum) requires(sizeof(Element) == 2) {
+  uint2* const c = reinterpret_cast<uint2*>(&p.c(row, column));
+  Element x[4];
+  if (p.beta != 0.0f) {
+    const uint2 bits = *c;
+    Element old[4];
+    memcpy(old, &bits, sizeof old);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      x[i] = Element(fmaf(p.beta, static_cast<float>(old[i]), p.alpha * sum[i]));
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) x[i] = Element(p.alpha * sum[i]);
+  }
+  uint2 bits;
+  memcpy(&bits, x, sizeof bits);
+  *c = bits;
 }
 
 /// A warp's sums on their way from the tensor cores' fragments to C: 16 rows of `Columns`, in a

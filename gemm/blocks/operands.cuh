@@ -3,31 +3,12 @@
 #include <cstdint>
 
 #include "gemm/bench/rung.h"
+#include "gemm/blocks/matrix.cuh"
 
-// What a kernel gets of a product: its matrices as views with strides, so that transposes and
-// leading dimensions are no case of their own, in one of two ways to look at the same memory.
+// From a product's arguments to its matrices, in one of two ways to look at the same memory, so
+// that transposes and leading dimensions are no case of their own. Host code.
 
 namespace fathom::gemm {
-
-/// Element (row, column) is at data[row * row_stride + column * column_stride].
-template <class T>
-struct Matrix {
-  T* data;
-  std::int64_t row_stride, column_stride;
-
-  __device__ T& operator()(int row, int column) const {
-    return data[row * row_stride + column * column_stride];
-  }
-};
-
-/// C (m x n) = alpha A (m x k) B (k x n) + beta C, transposes already in the strides.
-template <class In, class Out = In, class Scalar = Out>
-struct Product {
-  int m, n, k;
-  Scalar alpha, beta;
-  Matrix<const In> a, b;
-  Matrix<Out> c;
-};
 
 /// The product as BLAS states it: C contiguous down a column.
 template <class In, class Out = In, class Scalar = Out>
@@ -70,20 +51,5 @@ struct TileGrid {
     return static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n);
   }
 };
-
-struct TileIndex {
-  int m, n;
-};
-
-/// The tile of a block: bands of `Band` tile rows, each gone through column by column, so that
-/// blocks that run at the same time share both operands in the L2 rather than one only.
-template <int Band>
-__device__ TileIndex banded_tile(int block, int tiles_m, int tiles_n) {
-  const int band = block / (Band * tiles_n);
-  const int first = band * Band;
-  const int left = tiles_m - first, height = left < Band ? left : Band;
-  const int within = block - band * Band * tiles_n;
-  return {first + within % height, within / height};
-}
 
 }  // namespace fathom::gemm

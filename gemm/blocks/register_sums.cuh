@@ -10,6 +10,24 @@
 
 namespace fathom::gemm {
 
+/// d[] becomes A B, plus what it was if `add`, with the first operand in registers (PTX ISA,
+/// "Register Fragments" of wgmma .m64nNk8) and the second, along k, in shared memory. `a` is a
+/// thread's fragment: rows lane / 4 and that + 8 of the warp's 16 at k lane % 4, then the same two
+/// at k lane % 4 + 4. Of each 32 bits the tensor cores use the sign, the 8 bits of the exponent and
+/// the first 10 of the mantissa.
+#define FATHOM_MULTIPLY_REGISTERS(n, a_0, a_1, a_2, a_3, b_, add_, type, k_and_types)         \
+  __device__ inline void multiply(type, std::uint32_t(&d)[n / 2], const std::uint32_t(&a)[4], \
+                                  std::uint64_t b, bool add) {                                \
+    asm volatile(FATHOM_WGMMA_PTX(n, k_and_types,                                             \
+                                  "{" a_0 "," a_1 "," a_2 "," a_3 "}, " b_ ", p, 1, 1", add_) \
+                 : FATHOM_WGMMA_SUMS_##n                                                      \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                        \
+                   "r"(static_cast<int>(add)));                                               \
+  }
+FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY_REGISTERS, float, "k8.f32.tf32.tf32")
+
+#undef FATHOM_MULTIPLY_REGISTERS
+
 // The first operand by way of registers: for 32-bit elements that are contiguous along the outer
 // dimension, which wgmma does not read from shared memory, and for operands that the threads do
 // something to first. A tile's blocks of 64 rows are one box of 64 lines along k (Major::k), or two

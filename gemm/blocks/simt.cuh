@@ -1,9 +1,6 @@
 #pragma once
 
-#include "gemm/ladder/lesson.h"
-#ifdef __CUDACC__
-#include "gemm/blocks/async_copy.cuh"
-#endif
+#include "gemm/ladder/simt_lesson.h"
 
 // The steps that are the same in several lessons of fp32 and fp64. No lesson's loop is in here. All
 // of it also compiles as C++, where tests/host runs the kernels on the CPU.
@@ -147,57 +144,6 @@ __device__ inline void outer_product(T (&sums)[rows][columns], const T (&a)[rows
 #pragma unroll
     for (int j = 0; j < columns; ++j) sums[i][j] = fma(a[i], b[j], sums[i][j]);
   }
-}
-
-// Tiles on their way to shared memory past the registers (cp.async). Compiled as C++ a copy is
-// done at once, and nobody has to wait for it.
-
-/// One copy of an element, or of 16 bytes.
-template <class Word>
-__device__ inline void copy_async(float* to, const float* from) {
-#ifdef __CUDACC__
-  async_copy<sizeof(Word)>(shared_address(to), from);
-#else
-  *reinterpret_cast<Word*>(to) = *reinterpret_cast<const Word*>(from);
-#endif
-}
-
-/// Ends a group of copies; an empty group is done at once.
-__device__ inline void end_copies() {
-#ifdef __CUDACC__
-  async_commit();
-#endif
-}
-
-/// Waits until at most `pending` of this thread's newest groups are under way.
-template <int pending>
-__device__ inline void wait_copies() {
-#ifdef __CUDACC__
-  async_wait<pending>();
-#endif
-}
-
-/// Copies a tile by 16 bytes.
-template <int lines, int length, int pitch, int threads>
-__device__ inline void copy_tile_vectors(float* to, const float* from, std::int64_t ld) {
-  constexpr int vectors = length / 4;  // of a line
-  static_assert(lines * vectors % threads == 0 && threads % vectors == 0 && pitch % 4 == 0);
-  const int line = static_cast<int>(threadIdx.x) / vectors;
-  const int first = static_cast<int>(threadIdx.x) % vectors * 4;
-#pragma unroll
-  for (int i = 0; i < lines; i += threads / vectors)
-    copy_async<float4>(to + (line + i) * pitch + first, from + (line + i) * ld + first);
-}
-
-/// Copies a tile element by element to its transpose: `length` lines of `lines` floats.
-template <int lines, int length, int pitch, int threads>
-__device__ inline void copy_tile_transposed(float* to, const float* from, std::int64_t ld) {
-  static_assert(lines * length % threads == 0 && threads % length == 0);
-  const int line = static_cast<int>(threadIdx.x) / length;
-  const int first = static_cast<int>(threadIdx.x) % length;
-#pragma unroll
-  for (int i = 0; i < lines; i += threads / length)
-    copy_async<float>(to + first * pitch + line + i, from + (line + i) * ld + first);
 }
 
 }  // namespace fathom::gemm

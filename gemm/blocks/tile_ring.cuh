@@ -1,10 +1,10 @@
 #pragma once
 
 #include "gemm/blocks/mbarrier.cuh"
-#include "gemm/blocks/tma.cuh"
 #include "gemm/blocks/wgmma.cuh"
 
-// A ring of tile pairs in shared memory: TMA fills it, warpgroups multiply from it.
+// How the contenders of wgmma and TMA cut a product, fill the ring (gemm/blocks/tma.cuh) and
+// multiply from it.
 
 namespace fathom::gemm {
 
@@ -64,11 +64,12 @@ struct KernelConfig {
   __host__ __device__ constexpr int parent() const { return parent_m * parent_n; }
   __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
+  __host__ __device__ constexpr int a_bytes() const { return a_blocks() * block_bytes; }
   __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
   /// Lines of B's boxes.
   __host__ __device__ constexpr int b_box_lines() const { return narrow_b ? n : block_side; }
   __host__ __device__ constexpr int stage_bytes() const {
-    return a_blocks() * block_bytes + (narrow_b ? n * 128 : b_blocks() * block_bytes);
+    return a_bytes() + (narrow_b ? n * 128 : b_blocks() * block_bytes);
   }
 };
 
@@ -76,76 +77,56 @@ struct KernelConfig {
 template <class In>
 inline constexpr int stage_depth = 128 / static_cast<int>(sizeof(In));
 
-/// The ring's memory and barriers, all of them shared-memory addresses.
-template <KernelConfig d>
-struct TileRing {
-  std::uint32_t tiles, barriers;
-
-  static constexpr int bytes = d.stages * d.stage_bytes();
-  static constexpr int barrier_bytes = 2 * 8 * d.stages;
-
-  __device__ std::uint32_t a(int stage) const { return tiles + stage * d.stage_bytes(); }
-  __device__ std::uint32_t b(int stage) const { return a(stage) + d.a_blocks() * block_bytes; }
-  /// Ends when the stage's bytes have all arrived.
-  __device__ std::uint32_t full(int stage) const { return barriers + 8 * stage; }
-  /// Ends when every warp that reads what this block loads has read it.
-  __device__ std::uint32_t empty(int stage) const { return barriers + 8 * (d.stages + stage); }
-
-  /// By one thread; the cluster must meet before anybody uses the ring.
-  __device__ void init(int reading_warps) const {
-    for (int stage = 0; stage < d.stages; ++stage) {
-      barrier_init(full(stage), 1);
-      barrier_init(empty(stage), reading_warps);
-    }
-    barrier_init_fence();
-  }
-};
-
-/// Where a block of a cluster stands in it.
-template <KernelConfig d>
-struct ClusterPlace {
-  int rank, m, n, k;
-  __device__ ClusterPlace() {
-    const unsigned r = d.cluster() == 1 ? 0 : cluster_rank();  // unsigned: a mask and a shift each
-    rank = static_cast<int>(r);
-    m = static_cast<int>(r % d.cluster_m);
-    n = static_cast<int>(r / d.cluster_m % d.cluster_n);
-    k = static_cast<int>(r / (d.cluster_m * d.cluster_n));
-  }
-  /// Rank of the block of the same part of k at (m, n).
-  __device__ int rank_of(int m, int n) const { return (k * d.cluster_n + n) * d.cluster_m + m; }
-  /// Rank of one of those that share a tile with this one: first its column, then the rest of its
-  /// row.
-  __device__ int sharer(int i) const {
-    if (i < d.cluster_m) return rank_of(i, n);
-    const int other = i - d.cluster_m;
-    return rank_of(m, other + (other >= n));
-  }
-  /// Those of its row, which share its A, and of its column, which share its B, as bits.
-  __device__ std::uint16_t row() const {
-    unsigned bits = 0;
-#pragma unroll
-    for (int i = 0; i < d.cluster_n; ++i) bits |= 1u << rank_of(m, i);
-    return static_cast<std::uint16_t>(bits);
-  }
-  __device__ std::uint16_t column() const {
-    return static_cast<std::uint16_t>(((1u << d.cluster_m) - 1) << rank_of(0, n));
-  }
-};
-
 /// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`, to all of
 /// `Sharers` blocks of the cluster, `blocks`.
-template <Major major, int Sharers, bool Hinted>
+template <Major major, int Sharers>
 __device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer,
-                                  int k, std::uint32_t barrier, std::uint16_t blocks,
-                                  std::uint64_t policy) {
+                                  int k, std::uint32_t barrier, std::uint16_t blocks) {
   const int o = outer + block * block_side;
   const int x = major == Major::k ? k : o, y = major == Major::k ? o : k;
   const std::uint32_t target = tile + block * block_bytes;
   if constexpr (Sharers == 1) {
-    load_box<Hinted>(target, map, x, y, barrier, policy);
+    load_box(target, map, x, y, barrier);
   } else {
-    load_box_multicast<Hinted>(target, map, x, y, barrier, blocks, policy);
+    load_box_multicast(target, map, x, y, barrier, blocks);
+  }
+}
+
+/// How the L2 shall hold lines: so much of them, from 0 to 1, leaves last.
+__device__ inline std::uint64_t keeping_policy(float share) {
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %0, %1;"
+      : "=l"(policy)
+      : "f"(share));
+  return policy;
+}
+/// Like any others, also those that were kept.
+__device__ inline std::uint64_t ordinary_policy() {
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_normal.b64 %0;" : "=l"(policy));
+  return policy;
+}
+
+/// A block of A as load_block has it, of which the L2 is told how to hold the lines.
+template <Major major, int Sharers>
+__device__ inline void load_kept_block(std::uint32_t tile, int block, const CUtensorMap& map,
+                                       int outer, int k, std::uint32_t barrier,
+                                       std::uint16_t blocks, std::uint64_t policy) {
+  const int o = outer + block * block_side;
+  const int x = major == Major::k ? k : o, y = major == Major::k ? o : k;
+  const std::uint32_t target = tile + block * block_bytes;
+  if constexpr (Sharers == 1) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(target),
+        "l"(&map), "r"(x), "r"(y), "r"(barrier), "l"(policy)
+        : "memory");
+  } else {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(target),
+        "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(blocks), "l"(policy)
+        : "memory");
   }
 }
 
@@ -162,9 +143,9 @@ __device__ inline void load_split_block(std::uint32_t tile, int block, const CUt
     const std::uint32_t target = tile + block * block_bytes + half * half_block_bytes;
     const int o = outer + block * block_side + half * half_block_side;
     if constexpr (Sharers == 1) {
-      load_box<false>(target, map, o, k, barrier, 0);
+      load_box(target, map, o, k, barrier);
     } else {
-      load_box_multicast<false>(target, map, o, k, barrier, blocks, 0);
+      load_box_multicast(target, map, o, k, barrier, blocks);
     }
   }
 }
@@ -182,84 +163,20 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
   const std::uint16_t row_blocks = place.row(), column_blocks = place.column();
 #pragma unroll
   for (int i = 0; i < share_a; ++i) {
+    const int block = place.n * share_a + i;
     if constexpr (d.a_in_registers && a_major == Major::outer) {
-      load_split_block<d.cluster_n>(ring.a(stage), place.n * share_a + i, map_a, row, k, full,
-                                    row_blocks);
+      load_split_block<d.cluster_n>(ring.a(stage), block, map_a, row, k, full, row_blocks);
+    } else if constexpr (d.kept_a > 0) {
+      load_kept_block<a_major, d.cluster_n>(ring.a(stage), block, map_a, row, k, full, row_blocks,
+                                            policy_a);
     } else {
-      load_block<a_major, d.cluster_n, (d.kept_a > 0)>(ring.a(stage), place.n * share_a + i, map_a,
-                                                       row, k, full, row_blocks, policy_a);
+      load_block<a_major, d.cluster_n>(ring.a(stage), block, map_a, row, k, full, row_blocks);
     }
   }
 #pragma unroll
   for (int i = 0; i < share_b; ++i) {
-    load_block<b_major, d.cluster_m, false>(ring.b(stage), place.m * share_b + i, map_b, column, k,
-                                            full, column_blocks, 0);
-  }
-}
-
-/// Sums of one warpgroup: of each of its blocks of 64 rows, N columns (gemm/blocks/warp_tile.cuh).
-template <KernelConfig d>
-struct Sums {
-  std::uint32_t of[d.m_blocks][d.n / 2];
-};
-
-/// Gives the sums' registers a value that the compiler cannot know: it would set a known one just
-/// before the first product reads it, between products that are under way, and they would have to
-/// wait for each other.
-template <KernelConfig d>
-__device__ inline void start(Sums<d>& sums) {
-#pragma unroll
-  for (int i = 0; i < d.m_blocks; ++i) {
-#pragma unroll
-    for (std::uint32_t& sum : sums.of[i]) sum = 0;
-    fence_accumulators(sums.of[i]);
-  }
-}
-
-/// Issues the products of one stage for the warpgroup whose first block of A is `a_block`; commits
-/// them as one group.
-template <class In, KernelConfig d, Major a_major, Major b_major>
-__device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_block,
-                                      Sums<d>& sums, bool add) {
-  const std::uint64_t a = tile_descriptor<a_major>(ring.a(stage) + a_block * block_bytes);
-  const std::uint64_t b = tile_descriptor<b_major>(ring.b(stage));
-  wgmma_fence();
-#pragma unroll
-  for (int step = 0; step < 4; ++step) {
-#pragma unroll
-    for (int i = 0; i < d.m_blocks; ++i) {
-      multiply<a_major, b_major>(In{}, sums.of[i],
-                                 a + step * step_units<a_major> + i * (block_bytes >> 4),
-                                 b + step * step_units<b_major>, add || step > 0);
-    }
-  }
-  wgmma_commit_group();
-}
-
-/// Issues a stage's products of some columns of B's tile, both operands along k, to sums of their
-/// own; commits them as one group.
-template <class In, KernelConfig d, int Count>
-__device__ inline void multiply_columns(const TileRing<d>& ring, int stage, int a_block, int column,
-                                        std::uint32_t (&sums)[Count]) {
-  const std::uint64_t a = tile_descriptor<Major::k>(ring.a(stage) + a_block * block_bytes);
-  const std::uint64_t b =
-      tile_descriptor<Major::k>(ring.b(stage) + column / block_side * block_bytes);
-  wgmma_fence();
-#pragma unroll
-  for (int step = 0; step < 4; ++step)
-    multiply<Major::k, Major::k>(In{}, sums, a + step * step_units<Major::k>,
-                                 b + step * step_units<Major::k>, step > 0);
-  wgmma_commit_group();
-}
-
-/// Tells every block that loads for this warp's block that the warp has read the stage.
-template <KernelConfig d>
-__device__ inline void release(const TileRing<d>& ring, int stage, const ClusterPlace<d>& place) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  if constexpr (d.sharing() == 1) {
-    if (lane == 0) arrive(ring.empty(stage));
-  } else {
-    if (lane < d.sharing()) arrive_at(ring.empty(stage), place.sharer(lane));
+    load_block<b_major, d.cluster_m>(ring.b(stage), place.m * share_b + i, map_b, column, k, full,
+                                     column_blocks);
   }
 }
 

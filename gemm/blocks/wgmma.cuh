@@ -5,12 +5,13 @@
 #include <cuda_fp8.h>
 
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
-#include "gemm/bench/problem.h"
+#include "gemm/blocks/tma.cuh"
 
 // Asynchronous products of a warpgroup, wgmma (PTX ISA, "Asynchronous warpgroup level matrix
-// multiply-accumulate"; compute capability 9.0 alone). The second operand lies in shared memory,
-// and the first there or, of tf32, in the threads' registers.
+// multiply-accumulate"; compute capability 9.0 alone), of tiles in shared memory as TMA fills them.
 
 namespace fathom::gemm {
 
@@ -97,8 +98,7 @@ __device__ inline void fence_accumulators(std::uint32_t (&d)[Count]) {
   "wgmma.mma_async.sync.aligned.m64n" #n k_and_types " {" FATHOM_WGMMA_SUM_NAMES_##n \
       "}, " operands ";\n}"
 
-/// d[] (64 x N, N / 2 registers a thread) becomes A B, plus what it was if `add`; 16 of k. Which
-/// element is where: gemm/blocks/warp_tile.cuh.
+/// d[] (64 x N, N / 2 registers a thread) becomes A B, plus what it was if `add`; 16 of k.
 #define FATHOM_MULTIPLY_16_BITS(n, a_, b_, add_, a_major_, b_major_, unused, type, k_and_types) \
   template <Major a_major, Major b_major>                                                       \
   __device__ inline void multiply(type, std::uint32_t(&d)[n / 2], std::uint64_t a,              \
@@ -128,25 +128,151 @@ FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY_ALONG_K, float, "k8.f32.tf32.tf32", ", 1, 1"
 FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY_ALONG_K, __nv_fp8_e4m3, "k32.f32.e4m3.e4m3", ", 1, 1")
 FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY_ALONG_K, std::int8_t, "k32.s32.s8.s8", "")
 
-/// The same of tf32 with the first operand in registers (PTX ISA, "Register Fragments" of wgmma
-/// .m64nNk8) and the second, along k, in shared memory. `a` is a thread's fragment: rows lane / 4
-/// and that + 8 of the warp's 16 at k lane % 4, then the same two at k lane % 4 + 4. Of each 32
-/// bits the tensor cores use the sign, the 8 bits of the exponent and the first 10 of the mantissa.
-#define FATHOM_MULTIPLY_REGISTERS(n, a_0, a_1, a_2, a_3, b_, add_, type, k_and_types)         \
-  __device__ inline void multiply(type, std::uint32_t(&d)[n / 2], const std::uint32_t(&a)[4], \
-                                  std::uint64_t b, bool add) {                                \
-    asm volatile(FATHOM_WGMMA_PTX(n, k_and_types,                                             \
-                                  "{" a_0 "," a_1 "," a_2 "," a_3 "}, " b_ ", p, 1, 1", add_) \
-                 : FATHOM_WGMMA_SUMS_##n                                                      \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                        \
-                   "r"(static_cast<int>(add)));                                               \
-  }
-FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY_REGISTERS, float, "k8.f32.tf32.tf32")
-
-#undef FATHOM_MULTIPLY_REGISTERS
 #undef FATHOM_MULTIPLY_ALONG_K
 #undef FATHOM_MULTIPLY_16_BITS
-#undef FATHOM_WGMMA_PTX
-#undef FATHOM_WGMMA_SHAPES
+
+/// How lessons cut a product into tiles, C (m x n) = A (m x k) B (k x n) in row-major terms.
+struct WgmmaConfig {
+  int consumers = 2;  ///< warpgroups that multiply
+  int m_blocks = 1;   ///< blocks of 64 rows of each
+  int n = 256;        ///< columns of a block's tile
+  int stages = 4;     ///< of the ring
+  int cluster_m = 1;  ///< blocks of a cluster one below the other: they load each tile of B once
+
+  static constexpr int cluster_n = 1, split_k = 1;
+
+  __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
+  __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
+  __host__ __device__ constexpr int cluster() const { return cluster_m; }
+  __host__ __device__ constexpr int sharing() const { return cluster_m; }
+  __host__ __device__ constexpr int a_bytes() const { return m() * 128; }
+  __host__ __device__ constexpr int stage_bytes() const { return (m() + n) * 128; }
+};
+
+/// Where a block of a cluster stands in it.
+template <auto d>
+struct ClusterPlace {
+  int rank, m, n, k;
+  __device__ ClusterPlace() {
+    const unsigned r = d.cluster() == 1 ? 0 : cluster_rank();  // unsigned: a mask and a shift each
+    rank = static_cast<int>(r);
+    m = static_cast<int>(r % d.cluster_m);
+    n = static_cast<int>(r / d.cluster_m % d.cluster_n);
+    k = static_cast<int>(r / (d.cluster_m * d.cluster_n));
+  }
+  /// Rank of the block of the same part of k at (m, n).
+  __device__ int rank_of(int m, int n) const { return (k * d.cluster_n + n) * d.cluster_m + m; }
+  /// Rank of one of those that share a tile with this one: first its column, then the rest of its
+  /// row.
+  __device__ int sharer(int i) const {
+    if (i < d.cluster_m) return rank_of(i, n);
+    const int other = i - d.cluster_m;
+    return rank_of(m, other + (other >= n));
+  }
+  /// Those of its row, which share its A, and of its column, which share its B, as bits.
+  __device__ std::uint16_t row() const {
+    unsigned bits = 0;
+#pragma unroll
+    for (int i = 0; i < d.cluster_n; ++i) bits |= 1u << rank_of(m, i);
+    return static_cast<std::uint16_t>(bits);
+  }
+  __device__ std::uint16_t column() const {
+    return static_cast<std::uint16_t>(((1u << d.cluster_m) - 1) << rank_of(0, n));
+  }
+};
+
+/// Tells every block that loads for this warp's block that the warp has read the stage.
+template <auto d>
+__device__ inline void release(const TileRing<d>& ring, int stage, const ClusterPlace<d>& place) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if constexpr (d.sharing() == 1) {
+    if (lane == 0) arrive(ring.empty(stage));
+  } else {
+    if (lane < d.sharing()) arrive_at(ring.empty(stage), place.sharer(lane));
+  }
+}
+
+/// Sums of one warpgroup: of each of its blocks of 64 rows, N columns
+///.
+template <auto d>
+struct Sums {
+  std::uint32_t of[d.m_blocks][d.n / 2];
+};
+
+/// Gives the sums' registers a value that the compiler cannot know: it would set a known one just
+/// before the first product reads it, between products that are under way, and they would have to
+/// wait for each other.
+template <auto d>
+__device__ inline void start(Sums<d>& sums) {
+#pragma unroll
+  for (int i = 0; i < d.m_blocks; ++i) {
+#pragma unroll
+    for (std::uint32_t& sum : sums.of[i]) sum = 0;
+    fence_accumulators(sums.of[i]);
+  }
+}
+
+/// Issues the products of one stage for the warpgroup whose first block of A is `a_block`; commits
+/// them as one group.
+template <class In, auto d, Major a_major, Major b_major>
+__device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_block,
+                                      Sums<d>& sums, bool add) {
+  const std::uint64_t a = tile_descriptor<a_major>(ring.a(stage) + a_block * block_bytes);
+  const std::uint64_t b = tile_descriptor<b_major>(ring.b(stage));
+  wgmma_fence();
+#pragma unroll
+  for (int step = 0; step < 4; ++step) {
+#pragma unroll
+    for (int i = 0; i < d.m_blocks; ++i) {
+      multiply<a_major, b_major>(In{}, sums.of[i],
+                                 a + step * step_units<a_major> + i * (block_bytes >> 4),
+                                 b + step * step_units<b_major>, add || step > 0);
+    }
+  }
+  wgmma_commit_group();
+}
+
+// A warp has 16 rows of its warpgroup's sums; sum 4 j + i of a thread is column 8 j + 2 (lane % 4)
+// + i % 2 of row lane / 4 + 8 (i / 2) (PTX ISA, the fragment of D of wgmma).
+
+/// A product of which the kernels of TMA compute a tile, in row-major terms; k and
+/// alpha are not 0.
+template <class Out, class Scalar>
+struct TiledProduct {
+  CUtensorMap map_a, map_b, map_c;
+  int m, n;
+  int depth;             ///< stages of k
+  int tiles_m, tiles_n;  ///< entries of the scheduler (tile_scheduler.cuh)
+  int first, step, end;  ///< of the scheduler, for the first cluster: in cluster tiles
+  Scalar alpha, beta;
+  Matrix<Out> c;
+  bool tma_stores;  ///< map_c can be used: c's rows are contiguous, start and end on 16 bytes
+};
+
+/// A sum from its register.
+template <class Scalar>
+__device__ inline Scalar sum_of(std::uint32_t bits) {
+  if constexpr (std::is_same_v<Scalar, float>) {
+    return __uint_as_float(bits);
+  } else {
+    return static_cast<Scalar>(bits);
+  }
+}
+
+template <class Scalar>
+__device__ inline std::uint32_t bits_of(Scalar x) {
+  std::uint32_t bits = 0;
+  memcpy(&bits, &x, 4);
+  return bits;
+}
+
+/// Two neighbours of a row as 32 bits.
+template <class Out>
+__device__ inline std::uint32_t packed(float first, float second) {
+  const Out pair[2] = {Out(first), Out(second)};
+  std::uint32_t bits = 0;
+  memcpy(&bits, pair, 4);
+  return bits;
+}
 
 }  // namespace fathom::gemm

@@ -4,7 +4,8 @@
 
 #include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/epilogue.cuh"
-#include "gemm/ladder/lesson.h"
+#include "gemm/blocks/operands.cuh"
+#include "gemm/ladder/simt_lesson.h"
 
 namespace fathom::gemm {
 

@@ -1,8 +1,10 @@
-#include "gemm/ladder/lesson.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
+
+#include "gemm/bench/variant.h"
+#include "gemm/ladder/lessons.h"
+#include "gemm/ladder/simt_lesson.h"
 
 namespace fathom::gemm {
 namespace {
@@ -33,6 +35,44 @@ LessonProductOf<T> lesson_product(const Arguments& arguments, View view) {
   return q;
 }
 
+CounterModel products(const Problem& p, int capability) {
+  return {"tensor_instructions", p.flops() / (2 * 16 * 8 * (capability >= 80 ? 16 : 8)),
+          "products of 16 x 8 x 16 (Turing: x 8)"};
+}
+
+/// ldmatrix of warps that multiply 64 x 64 x 16 at a time.
+double fragment_loads(const Problem& p) { return p.flops() / (2.0 * 64 * 64 * 16) * 8; }
+
+std::vector<CounterModel> (*counters_of(KnownCounters known))(const Problem&, int capability) {
+  switch (known) {
+    case KnownCounters::none:
+      break;
+    case KnownCounters::products:
+      return [](const Problem& p, int capability) { return std::vector{products(p, capability)}; };
+    case KnownCounters::fragments:
+      return [](const Problem& p, int capability) {
+        return std::vector<CounterModel>{products(p, capability),
+                                         {"shared_matrix_load_instructions", fragment_loads(p),
+                                          "eight for a warp's 64 x 64 x 16, each element loaded "
+                                          "once"}};
+      };
+    case KnownCounters::fragments_ahead:
+      return [](const Problem& p, int capability) {
+        return std::vector<CounterModel>{
+            products(p, capability),
+            {"shared_matrix_load_instructions",
+             fragment_loads(p) * (1 + 16 / static_cast<double>(p.k)),
+             "eight for a warp's 64 x 64 x 16, and once more at a tile's end"}};
+      };
+  }
+  return Rung{}.counters;
+}
+
+/// Whether wgmma takes both operands of the type along k alone, as in BLAS's TN: all but 16 bits.
+bool is_along_k(const Problem& p) {
+  return p.of != Class::fp64 && element_bytes(traits(p.of).input) != 2;
+}
+
 }  // namespace
 
 std::string Rung::id() const { return std::string(traits(of).name) + "/" + name; }
@@ -46,20 +86,29 @@ bool runs_on(const Rung& rung, int major, int minor) {
   return rung.exact_capability ? capability == rung.capability : capability >= rung.capability;
 }
 
-std::string Lesson::parent_id() const {
+std::string LessonRung::parent_id() const {
   return *parent == 0 ? "" : std::string(traits(of).name) + "/" + parent;
 }
 
-Lesson lesson_of(Class of, int capability, const LessonText& text) {
-  Lesson lesson;
-  lesson.of = of;
-  lesson.name = text.name;
-  lesson.parent = text.parent;
-  lesson.idea = text.idea;
-  lesson.gain = text.gain;
-  lesson.claims = text.claims;
-  lesson.capability = std::max(capability, text.capability);
-  return lesson;
+LessonRung rung_of(Class of, const Lesson& lesson) {
+  LessonRung rung;
+  rung.of = of;
+  rung.name = lesson.text.name;
+  rung.parent = lesson.text.parent;
+  rung.idea = lesson.text.idea;
+  rung.gain = lesson.text.gain;
+  rung.claims = lesson.text.claims;
+  rung.capability = lesson.text.capability;
+  rung.exact_capability = lesson.exact_capability;
+  rung.promoted = lesson.promoted;
+  const LessonTile& tile = lesson.tile;
+  rung.kernel = {lesson.kernel,  tile.threads,  tile.shared_bytes, tile.m, tile.n, tile.k, 1,
+                 tile.cluster_m, tile.cluster_n};
+  rung.launch = lesson.launch;
+  rung.takes_own_path = lesson.takes_own_path;
+  rung.variants = lesson.variants;
+  rung.counters = counters_of(lesson.text.counters);
+  return rung;
 }
 
 bool is_plain(const Problem& p, View view, const LessonTile& tile) {
@@ -76,13 +125,18 @@ bool is_plain(const Problem& p, View view, const LessonTile& tile) {
   return tile.any_size || (rows % tile.m == 0 && columns % tile.n == 0 && p.k % tile.k == 0);
 }
 
-bool is_plain(const Problem& p, Transpose transa, int tile_m, int tile_n, int tile_k) {
+bool is_plain(const Problem& p, const LessonTile& tile) {
   const ClassTraits& types = traits(p.of);
   const int inputs = 16 / element_bytes(types.input), outputs = 16 / element_bytes(types.output);
+  const Transpose transa = is_along_k(p) ? Transpose::yes : Transpose::no;
   // The rows of the row-major product are BLAS's columns.
   return p.transa == transa && p.transb == Transpose::no && p.alpha != 0 && p.m > 0 && p.n > 0 &&
-         p.k > 0 && p.n % tile_m == 0 && p.m % tile_n == 0 && p.k % tile_k == 0 &&
-         p.lda % inputs == 0 && p.ldb % inputs == 0 && p.ldc % outputs == 0;
+         p.k > 0 && p.n % (tile.m * tile.cluster_m) == 0 && p.m % (tile.n * tile.cluster_n) == 0 &&
+         p.k % tile.k == 0 && p.lda % inputs == 0 && p.ldb % inputs == 0 && p.ldc % outputs == 0;
+}
+
+bool is_plain(const Arguments& arguments, const LessonTile& tile) {
+  return is_plain(arguments.problem, tile);
 }
 
 template <class T>
@@ -101,5 +155,17 @@ template void launch_lesson(const Arguments&, cudaStream_t, View, LessonKernel<f
                             const LessonTile&);
 template void launch_lesson(const Arguments&, cudaStream_t, View, LessonKernel<double>,
                             const LessonTile&);
+
+void add_variant(std::vector<Variant>& variants, const Problem& problem, View view,
+                 LessonKernel<float> kernel, const LessonTile& tile) {
+  if (!is_plain(problem, view, tile)) return;
+  variants.push_back(
+      {std::to_string(tile.m) + "x" + std::to_string(tile.n) + "x" + std::to_string(tile.k),
+       {reinterpret_cast<const void*>(kernel), tile.threads, 0, tile.m, tile.n, tile.k},
+       0,
+       [=](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
+         launch_lesson(arguments, stream, view, kernel, tile);
+       }});
+}
 
 }  // namespace fathom::gemm

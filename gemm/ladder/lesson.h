@@ -3,132 +3,91 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
-#include "gemm/bench/rung.h"
-
-struct __half;
-struct __nv_bfloat16;
-
-// What a lesson is to the rest of gemm: the product as its kernel gets it, what the kernel is made
-// for, and how it becomes a rung.
+// What a lesson's file says of its kernel. gemm/ladder/lessons.h makes a rung of it; what a product
+// is to the rest of gemm, nobody has to know here.
 
 namespace fathom::gemm {
 
-/// C (m x n) = alpha A (m x k) B (k x n) + beta C. A leading dimension is the distance of two rows
-/// where matrices are row-major, and of two columns where they are column-major.
-template <class T>
-struct LessonProductOf {
-  int m, n, k;
-  T alpha, beta;
-  const T* a;
-  std::int64_t lda;
-  const T* b;
-  std::int64_t ldb;
-  T* c;
-  std::int64_t ldc;
-};
-using LessonProduct = LessonProductOf<float>;
+struct Problem;
+struct Arguments;
+struct Workspace;
+struct Variant;
 
-template <class T>
-using LessonKernel = void (*)(LessonProductOf<T>);
-
-/// How a lesson looks at the matrices of a product (gemm/bench/problem.h), and in which direction
-/// blockIdx.x counts its tiles.
-enum class View { row_major, row_major_x_along_rows, column_major };
-
-/// What a lesson's kernel is made for. Everything else goes to the fallback: transposes, alpha = 0,
-/// k = 0, and sizes that its tiles do not cover.
+/// What a lesson's kernel is made for. Everything else goes to the fallback: transposes (but for
+/// operands that wgmma takes along k alone), alpha = 0, k = 0, and sizes that its tiles do not
+/// cover.
 struct LessonTile {
-  int m, n, k;            ///< a block's tile; k: a step
-  int threads;            ///< of a block
-  bool any_size = false;  ///< the kernel checks its indices
-  bool vectors = false;   ///< 16-byte accesses: leading dimensions must be multiples of four
+  int m, n, k;              ///< a block's tile; k: a step
+  int threads;              ///< of a block
+  bool any_size = false;    ///< the kernel checks its indices
+  bool vectors = false;     ///< 16-byte accesses: leading dimensions must be multiples of four
+  int shared_bytes = 0;     ///< dynamic shared memory of a block
+  int cluster_m = 1;        ///< blocks of a cluster one below the other
+  int cluster_n = 1;        ///< and beside each other
+  bool persistent = false;  ///< as many clusters as the GPU runs at once, from tile to tile
 };
 
-/// Whether the lesson's own kernel computes the product.
-bool is_plain(const Problem& problem, View view, const LessonTile& tile);
+/// Hardware counters that are known before a kernel runs: none, warp-level products (mma.sync), and
+/// beside them the loads of their fragments (ldmatrix), of which a kernel may read some ahead.
+enum class KnownCounters { none, products, fragments, fragments_ahead };
 
-/// Whether a product is whole tiles, in row-major terms, of matrices whose lines start on 16 bytes:
-/// what lessons for tensor cores are made for. A lies as `transa` says, B is not transposed.
-bool is_plain(const Problem& problem, Transpose transa, int tile_m, int tile_n, int tile_k);
+/// Each as in Rung.
+struct LessonText {
+  const char* name;
+  const char* parent = "";  ///< of the same type; gains are against it
+  const char* idea;
+  const char* gain;
+  std::vector<const char*> claims{};
+  int capability = 75;
+  KnownCounters counters = KnownCounters::none;
+};
 
-/// Launches the lesson's kernel if the product is plain, and the fallback otherwise. Of float and
-/// double.
-template <class T>
-void launch_lesson(const Arguments& arguments, cudaStream_t stream, View view,
-                   LessonKernel<T> kernel, const LessonTile& tile);
+struct Lesson {
+  LessonText text;
+  const void* kernel;
+  LessonTile tile;
+  void (*launch)(const Arguments&, const Workspace&, cudaStream_t);
+  bool (*takes_own_path)(const Problem&);
+  void (*variants)(const Problem&, int sms, std::vector<Variant>& found) = nullptr;
+  bool exact_capability = false;
+  bool promoted = false;
+};
 
 /// Computes any product, with every index checked.
 void launch_fallback(const Arguments& arguments, cudaStream_t stream);
 
-/// A kernel with what it is launched with; `call` is the kernel as a function of C++.
-struct BlocksLaunch {
-  const void* kernel;
-  dim3 grid;
-  int threads;
-  void* product;
-  void (*call)(const void* kernel, const void* product);
-};
+// Lessons for tensor cores: of whole tiles, and lines that start on 16 bytes.
 
-/// The launch itself: on the GPU, or by tests/host on the CPU.
-void launch_blocks(const BlocksLaunch& launch, cudaStream_t stream);
+bool is_plain(const Problem& problem, const LessonTile& tile);
+bool is_plain(const Arguments& arguments, const LessonTile& tile);
 
-template <class P>
-void launch_blocks(void (*kernel)(P), dim3 grid, int threads, P product, cudaStream_t stream) {
-  const auto call = [](const void* kernel, const void* product) {
-    reinterpret_cast<void (*)(P)>(const_cast<void*>(kernel))(*static_cast<const P*>(product));
-  };
-  launch_blocks({reinterpret_cast<const void*>(kernel), grid, threads, &product, call}, stream);
-}
+/// Clusters of a persistent kernel: what the GPU runs at once. 0 if it is not persistent.
+int clusters_at_once(const void* kernel, const LessonTile& tile);
 
-/// A rung that goes on from another: gains are against that one.
-struct Lesson : Rung {
-  const char* parent = "";  ///< the name of one of the same type; empty: the first of its tree
-  std::string parent_id() const;  ///< empty as well
-};
+/// How a kernel gets its product; `clusters` as clusters_at_once has it.
+using LaunchTensorKernel = void(const void* kernel, const LessonTile& tile, int clusters,
+                                const Arguments& arguments, cudaStream_t stream);
+LaunchTensorKernel launch_half;   ///< gemm/blocks/half_tiles.cuh
+LaunchTensorKernel launch_wgmma;  ///< gemm/blocks/wgmma_tile.cuh
+LaunchTensorKernel launch_dmma;   ///< gemm/blocks/dmma_tile.cuh
 
-/// What a lesson's file says of its kernel, each as in Rung.
-struct LessonText {
-  const char* name;
-  const char* parent = "";
-  const char* idea;
-  const char* gain;
-  std::vector<const char*> claims{};
-  int capability = 0;  ///< where it is more than the type's
-};
-/// A lesson without a kernel yet.
-Lesson lesson_of(Class of, int capability, const LessonText& text);
-
-/// The lessons of a type, parents before children. A lesson is a function of its file, declared
-/// where these list it.
-std::vector<Lesson> lessons_of(Class of);
-std::vector<Lesson> fp32_lessons();
-std::vector<Lesson> all_lessons();
-/// The lesson of this id; null if that is no lesson's.
-const Lesson* find_lesson(const std::string& id);
-
-constexpr Class class_of(LessonKernel<float>) { return Class::fp32; }
-constexpr Class class_of(LessonKernel<double>) { return Class::fp64; }
-
-/// A lesson whose kernel this is.
-template <auto kernel, View view, LessonTile tile>
-Lesson make_lesson(const LessonText& text) {
-  Lesson lesson = lesson_of(class_of(kernel), 75, text);
-  lesson.kernel = {reinterpret_cast<const void*>(kernel), tile.threads, 0, tile.m, tile.n, tile.k};
-  lesson.launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
-    launch_lesson(arguments, stream, view, kernel, tile);
-  };
-  lesson.takes_own_path = [](const Problem& p) { return is_plain(p, view, tile); };
-  return lesson;
-}
-
-/// fp16's lesson or bf16's, as `make` makes it for the type of the elements.
-template <class Make>
-Lesson of_16_bits(Class of, const Make& make) {
-  return of == Class::fp16 ? make(std::type_identity<__half>{})
-                           : make(std::type_identity<__nv_bfloat16>{});
+/// A lesson whose kernel this is. What is made for compute capability 9.0 runs nowhere else.
+template <auto kernel, LessonTile tile, LaunchTensorKernel& launch>
+Lesson tensor_lesson(const LessonText& text) {
+  static const void* const function = reinterpret_cast<const void*>(kernel);
+  return {.text = text,
+          .kernel = function,
+          .tile = tile,
+          .launch =
+              [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
+                if (!is_plain(arguments, tile)) return launch_fallback(arguments, stream);
+                static const int clusters = clusters_at_once(function, tile);
+                launch(function, tile, clusters, arguments, stream);
+              },
+          .takes_own_path = [](const Problem& p) { return is_plain(p, tile); },
+          .exact_capability = text.capability == 90};
 }
 
 }  // namespace fathom::gemm

@@ -2,8 +2,12 @@
 #include <iterator>
 #include <string>
 
-#include "gemm/ladder/lesson.h"
+#include "gemm/ladder/lessons.h"
+#include "gemm/ladder/simt_lesson.h"
 #include "harness/cuda_check.h"
+
+struct __half;
+struct __nv_bfloat16;
 
 namespace fathom::gemm {
 
@@ -11,18 +15,45 @@ namespace fp64 {
 Lesson shared_memory(), register_tile(), tensor_cores(), wide_products(), tma(),
     cluster_multicast();
 }
-/// fp16 and bf16: every lesson multiplies either type.
 namespace half {
-Lesson wmma_global(Class), wmma_shared(Class), mma_sync(Class), multistage(Class), wgmma(Class),
-    warp_specialised(Class), wide_tile(Class), persistent(Class), cluster_multicast(Class),
-    overlapped_epilogue(Class);
+// Each multiplies either type.
+template <class Element>
+Lesson wmma_global();
+template <class Element>
+Lesson wmma_shared();
+template <class Element>
+Lesson mma_sync();
+template <class Element>
+Lesson multistage();
+template <class Element>
+Lesson wgmma();
+template <class Element>
+Lesson warp_specialised();
+template <class Element>
+Lesson wide_tile();
+template <class Element>
+Lesson persistent();
+template <class Element>
+Lesson cluster_multicast();
+template <class Element>
+Lesson overlapped_epilogue();
+
+template <class Element>
+std::vector<Lesson> lessons() {
+  return {wmma_global<Element>(),        wmma_shared<Element>(), mma_sync<Element>(),
+          multistage<Element>(),         wgmma<Element>(),       warp_specialised<Element>(),
+          wide_tile<Element>(),          persistent<Element>(),  cluster_multicast<Element>(),
+          overlapped_epilogue<Element>()};
 }
-/// tf32, fp8 and int8, which wgmma takes along k alone; `promoted` is fp8's.
+}  // namespace half
+/// tf32, fp8 and int8, which wgmma takes along k alone.
 namespace along_k {
-Lesson wgmma(Class), promoted();
+Lesson wgmma_tf32(), fast_sums(), promoted(), wgmma_int8();
 }
 
-std::vector<Lesson> lessons_of(Class of) {
+namespace {
+
+std::vector<Lesson> written_lessons(Class of) {
   switch (of) {
     case Class::fp32:
       return fp32_lessons();
@@ -32,30 +63,37 @@ std::vector<Lesson> lessons_of(Class of) {
       return {fp64::shared_memory(), fp64::register_tile(), fp64::tensor_cores(),
               fp64::wide_products(), fp64::tma(),           fp64::cluster_multicast()};
     case Class::fp16:
+      return half::lessons<__half>();
     case Class::bf16:
-      return {half::wmma_global(of),        half::wmma_shared(of), half::mma_sync(of),
-              half::multistage(of),         half::wgmma(of),       half::warp_specialised(of),
-              half::wide_tile(of),          half::persistent(of),  half::cluster_multicast(of),
-              half::overlapped_epilogue(of)};
+      return half::lessons<__nv_bfloat16>();
     case Class::tf32:
+      return {along_k::wgmma_tf32()};
     case Class::int8:
-      return {along_k::wgmma(of)};
+      return {along_k::wgmma_int8()};
     case Class::fp8:
-      return {along_k::wgmma(of), along_k::promoted()};
+      return {along_k::fast_sums(), along_k::promoted()};
   }
   return {};
 }
 
-std::vector<Lesson> all_lessons() {
-  std::vector<Lesson> all;
+}  // namespace
+
+std::vector<LessonRung> lessons_of(Class of) {
+  std::vector<LessonRung> rungs;
+  for (const Lesson& lesson : written_lessons(of)) rungs.push_back(rung_of(of, lesson));
+  return rungs;
+}
+
+std::vector<LessonRung> all_lessons() {
+  std::vector<LessonRung> all;
   for (const ClassTraits& type : all_classes())
     std::ranges::move(lessons_of(type.of), std::back_inserter(all));
   return all;
 }
 
-const Lesson* find_lesson(const std::string& id) {
-  static const std::vector<Lesson> lessons = all_lessons();
-  const auto found = std::ranges::find(lessons, id, &Lesson::id);
+const LessonRung* find_lesson(const std::string& id) {
+  static const std::vector<LessonRung> lessons = all_lessons();
+  const auto found = std::ranges::find(lessons, id, &LessonRung::id);
   return found == lessons.end() ? nullptr : &*found;
 }
 

@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "gemm/bench/variant.h"
-#include "gemm/ladder/lesson.h"
+#include "gemm/ladder/lessons.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "gemm/ladder/lesson.h"
+#include "gemm/ladder/simt_lesson.h"
 #include "tests/host/access_log.h"
 #include "tests/host/cuda_on_host.h"
 
@@ -128,7 +128,8 @@ void Recording::State::run_block(int count) {
     context.uc_stack.ss_sp = stacks.data() + t * stack_bytes;
     context.uc_stack.ss_size = stack_bytes;
     context.uc_link = &scheduler;
-    makecontext(&context, [] { Machine::on->run_thread(); }, 0);
+    makecontext(
+        &context, [] { Machine::on->run_thread(); }, 0);
   }
   for (int live = count; live > 0;) {
     bool progress = false;
@@ -186,7 +187,7 @@ float __shfl_sync(unsigned mask, float value, int source) {
   auto& on = *Machine::on;
   if (mask != fathom::models::all_lanes) on.log.fault("a shuffle of a part of a warp");
   fathom::host_run::Warp& warp = on.warp();
-  float (&values)[fathom::models::warp_size] = warp.values[warp.meeting.generation % 2];
+  float(&values)[fathom::models::warp_size] = warp.values[warp.meeting.generation % 2];
   values[on.thread % fathom::models::warp_size] = value;
   if (!warp.meeting.arrive()) on.wait(warp.meeting);
   return values[source % fathom::models::warp_size];
@@ -201,18 +202,18 @@ void launch_blocks(const BlocksLaunch& launch, cudaStream_t) { Machine::run(laun
 // What -fsanitize=thread calls for every access to memory. The sanitizer's own runtime is not
 // linked.
 extern "C" {
-#define FATHOM_ACCESS(bytes)                                                        \
-  void __tsan_read##bytes(void* at) {                                               \
-    Machine::note(at, bytes, false, __builtin_return_address(0));                   \
-  }                                                                                 \
-  void __tsan_write##bytes(void* at) {                                              \
-    Machine::note(at, bytes, true, __builtin_return_address(0));                    \
-  }                                                                                 \
-  void __tsan_unaligned_read##bytes(void* at) {                                     \
-    Machine::note(at, bytes, false, __builtin_return_address(0));                   \
-  }                                                                                 \
-  void __tsan_unaligned_write##bytes(void* at) {                                    \
-    Machine::note(at, bytes, true, __builtin_return_address(0));                    \
+#define FATHOM_ACCESS(bytes)                                      \
+  void __tsan_read##bytes(void* at) {                             \
+    Machine::note(at, bytes, false, __builtin_return_address(0)); \
+  }                                                               \
+  void __tsan_write##bytes(void* at) {                            \
+    Machine::note(at, bytes, true, __builtin_return_address(0));  \
+  }                                                               \
+  void __tsan_unaligned_read##bytes(void* at) {                   \
+    Machine::note(at, bytes, false, __builtin_return_address(0)); \
+  }                                                               \
+  void __tsan_unaligned_write##bytes(void* at) {                  \
+    Machine::note(at, bytes, true, __builtin_return_address(0));  \
   }
 FATHOM_ACCESS(1)
 FATHOM_ACCESS(2)

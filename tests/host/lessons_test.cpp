@@ -17,7 +17,7 @@
 
 #include "gemm/bench/tolerance.h"
 #include "gemm/bench/variant.h"
-#include "gemm/ladder/lesson.h"
+#include "gemm/ladder/lessons.h"
 #include "tests/host/host_run.h"
 
 namespace fathom::gemm {
@@ -39,10 +39,11 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Every lesson that runs here.
-std::vector<Lesson> host_lessons() {
-  std::vector<Lesson> all = fp32_lessons();
-  all.push_back(fp64::shared_memory());
-  all.push_back(fp64::register_tile());
+std::vector<LessonRung> host_lessons() {
+  std::vector<LessonRung> all;
+  for (const Lesson& lesson : fp32_lessons()) all.push_back(rung_of(Class::fp32, lesson));
+  all.push_back(rung_of(Class::fp64, fp64::shared_memory()));
+  all.push_back(rung_of(Class::fp64, fp64::register_tile()));
   return all;
 }
 
@@ -230,7 +231,7 @@ constexpr ExpectedTraffic expected_traffic[] = {
 TEST_CASE("lessons are two trees, parents before children", "[host][gemm]") {
   std::vector<std::string> before;
   int roots = 0;
-  for (const Lesson& lesson : host_lessons()) {
+  for (const LessonRung& lesson : host_lessons()) {
     CAPTURE(lesson.id());
     roots += lesson.parent_id().empty();
     CHECK((lesson.parent_id().empty() || std::ranges::count(before, lesson.parent_id()) == 1));
@@ -297,13 +298,13 @@ TEST_CASE("a lesson without any one of its barriers has a race", "[host][gemm]")
 }
 
 TEST_CASE("what the lessons' traffic costs", "[host][gemm]") {
-  const std::vector<Lesson> lessons = host_lessons();
+  const std::vector<LessonRung> lessons = host_lessons();
   REQUIRE(lessons.size() == std::size(expected_traffic));
   for (const ExpectedTraffic& expected : expected_traffic) {
     CAPTURE(expected.lesson);
     const std::string name = expected.lesson;
-    const auto lesson =
-        std::ranges::find(lessons, name.starts_with("fp64/") ? name : "fp32/" + name, &Lesson::id);
+    const auto lesson = std::ranges::find(
+        lessons, name.starts_with("fp64/") ? name : "fp32/" + name, &LessonRung::id);
     REQUIRE(lesson != lessons.end());
     REQUIRE(lesson->takes_own_path(one_tile(*lesson)));
     const Report report = run(*lesson, one_tile(*lesson)).report;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "gemm/ladder/lesson.h"
+#include "gemm/ladder/lessons.h"
 #include "tests/sass/rung_code.h"
 
 namespace {
@@ -155,7 +155,7 @@ const RungCode codes[] = {
 
 TEST_CASE("every lesson is made of what makes it what it is", "[sass][gemm][lessons]") {
   const std::vector<SassFunction> kernels = disassemble_library("gemm_lessons");
-  const std::vector<fathom::gemm::Lesson> lessons = fathom::gemm::all_lessons();
+  const std::vector<fathom::gemm::LessonRung> lessons = fathom::gemm::all_lessons();
   for (const fathom::gemm::Rung& lesson : lessons) {
     CAPTURE(lesson.id());
     CHECK(std::ranges::any_of(codes,

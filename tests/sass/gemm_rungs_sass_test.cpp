@@ -8,7 +8,7 @@
 #include <string>
 
 #include "gemm/bench/rung.h"
-#include "gemm/ladder/lesson.h"
+#include "gemm/ladder/lessons.h"
 #include "tests/sass/rung_code.h"
 
 using namespace fathom::gemm;

@@ -3,7 +3,7 @@
 #include "gemm/bench/conclude.h"
 #include "gemm/bench/request.h"
 #include "gemm/bench/rung.h"
-#include "gemm/ladder/lesson.h"
+#include "gemm/ladder/lessons.h"
 #include "tests/testing.h"
 
 using namespace fathom;
@@ -122,7 +122,7 @@ TEST_CASE("half precision runs wherever the chip multiplies matrices of it", "[g
 
 TEST_CASE("half-precision lessons take whole tiles of plain products", "[gemm]") {
   for (const Class of : {Class::fp16, Class::bf16}) {
-    for (const Lesson& lesson : lessons_of(of)) {
+    for (const LessonRung& lesson : lessons_of(of)) {
       CAPTURE(lesson.id());
       const auto takes = [&](Problem p, std::int64_t gap = 0) {
         p.lda += gap, p.ldb += gap, p.ldc += gap;
@@ -145,7 +145,7 @@ TEST_CASE("half-precision lessons take whole tiles of plain products", "[gemm]")
 
 TEST_CASE("lessons along k take whole tiles of A transposed", "[gemm]") {
   for (const Class of : {Class::tf32, Class::fp8, Class::int8}) {
-    for (const Lesson& lesson : lessons_of(of)) {
+    for (const LessonRung& lesson : lessons_of(of)) {
       CAPTURE(lesson.id());
       const auto takes = [&](std::int64_t m, std::int64_t n, std::int64_t k, Transpose a,
                              std::int64_t gap = 0) {

@@ -11,6 +11,7 @@
 #include "gemm/best/tma_operands.h"
 #include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tensor_map.h"
 #include "gemm/blocks/thread_tile.cuh"
 #include "gemm/blocks/tma.cuh"
@@ -63,9 +64,8 @@ __device__ inline void produce_slices(const SlicedProduct& p, std::uint32_t tile
     arrive_expect_tx(full, Tile::stage_bytes);
 #pragma unroll
     for (int box = 0; box < Tile::boxes; ++box)
-      load_box<false>(stage + box * Tile::box_bytes, p.map_a, i * Tile::k + box * Tile::box_k, row,
-                      full, 0);
-    load_box<false>(stage + Tile::b_offset, p.map_b, 0, i * Tile::k, full, 0);
+      load_box(stage + box * Tile::box_bytes, p.map_a, i * Tile::k + box * Tile::box_k, row, full);
+    load_box(stage + Tile::b_offset, p.map_b, 0, i * Tile::k, full);
     position.advance();
   }
 }

@@ -41,8 +41,8 @@ struct TmaProducer {
         if (!tells) continue;
         const std::uint32_t stage = ring.stage(next), full = ring.full(next);
         arrive_expect_tx(full, Tile::stage_bytes);
-        load_box<false>(stage, from.a, at.m, i * Tile::step, full, 0);
-        load_box<false>(stage + Tile::a_bytes, from.b, at.n, i * Tile::step, full, 0);
+        load_box(stage, from.a, at.m, i * Tile::step, full);
+        load_box(stage + Tile::a_bytes, from.b, at.n, i * Tile::step, full);
       }
     }
     order.finish();
@@ -96,8 +96,8 @@ struct TransposingProducer {
       if (!tells) return;
       arrive_expect_tx(staging.full, Staging<Tile>::box_bytes);
       const int k = next.step * Tile::step;
-      if constexpr (TransposeA) load_box<false>(staging.a, from.a, k, next.at.m, staging.full, 0);
-      if constexpr (TransposeB) load_box<false>(staging.b, from.b, k, next.at.n, staging.full, 0);
+      if constexpr (TransposeA) load_box(staging.a, from.a, k, next.at.m, staging.full);
+      if constexpr (TransposeB) load_box(staging.b, from.b, k, next.at.n, staging.full);
     };
     FillOrder<Tile> order;
     std::uint32_t parity = 0;
@@ -113,8 +113,8 @@ struct TransposingProducer {
         if (tells) {
           const int k = next.step * Tile::step;
           arrive_expect_tx(full, TransposeA ? Tile::b_bytes : Tile::a_bytes);
-          if constexpr (TransposeA) load_box<false>(lines_b, from.b, next.at.n, k, full, 0);
-          if constexpr (TransposeB) load_box<false>(lines_a, from.a, next.at.m, k, full, 0);
+          if constexpr (TransposeA) load_box(lines_b, from.b, next.at.n, k, full);
+          if constexpr (TransposeB) load_box(lines_a, from.a, next.at.m, k, full);
         }
       }
       more = next.next();

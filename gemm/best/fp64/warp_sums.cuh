@@ -1,44 +1,59 @@
 #pragma once
 
-#include <utility>
+#include "gemm/best/fp64/kernel_config.cuh"
+#include "gemm/blocks/mbarrier.cuh"
 
-#include "gemm/best/fp64/fragments.cuh"
-#include "gemm/best/fp64/operand_ring.cuh"
-
-// A warp's sums: how they grow, are handed over to another worker and are stored.
+// How a warp's sums grow, and are handed over to another worker.
 
 namespace fathom::gemm::fp64 {
 
+/// Whether the stage is full in this round already: asked early, the answer costs no time.
 template <KernelConfig d>
-struct WarpSums {
-  double of[d.m_blocks][d.n_blocks][4];
+__device__ inline bool is_full(const Ring<d>& ring, const RingPosition<d.stages>& position) {
+  return has_ended(ring.full(position.stage), position.parity);
+}
 
-  __device__ void clear() {
-#pragma unroll
-    for (auto& row : of) {
-#pragma unroll
-      for (auto& block : row) {
-#pragma unroll
-        for (double& x : block) x = 0;
+/// A warp's place in the ring as addresses that move on with it, so that between products next to
+/// nothing is left to compute.
+template <KernelConfig d>
+class RingCursor {
+ public:
+  __device__ explicit RingCursor(const Ring<d>& ring) : full_(ring.full(0)), empty_(ring.empty(0)) {
+    if constexpr (d.cluster_n > 1) {
+      asm volatile("mapa.shared::cluster.u32 %0, %0, %1;"
+                   : "+r"(empty_)
+                   : "r"(lane() % d.cluster_n));
+    }
+  }
+
+  __device__ bool is_full() const { return has_ended(full_, position_.parity); }
+  __device__ void wait_full() const { wait(full_, position_.parity); }
+  /// Ring::release of the stage.
+  __device__ void release() const {
+    if constexpr (d.cluster_n == 1) {
+      if (lane() == 0) arrive(empty_);
+    } else {
+      // As arrive_at, with the remote address precomputed.
+      if (lane() < d.cluster_n) {
+        asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(empty_)
+                     : "memory");
       }
     }
   }
-};
+  /// Returns how many bytes further the next stage lies.
+  __device__ int advance() {
+    position_.advance();
+    const bool wraps = position_.stage == 0;
+    const int on = wraps ? -8 * (d.stages - 1) : 8;
+    full_ += on, empty_ += on;
+    return wraps ? -d.stage_bytes() * (d.stages - 1) : d.stage_bytes();
+  }
 
-/// A warp's place and what it reads.
-template <KernelConfig d, Major a_major, Major b_major>
-struct WarpPlace {
-  static_assert(d.n_blocks % 2 == 0,
-                "along the outer dimension, 16 columns are a block of shared memory");
-  static constexpr bool paired = a_major == Major::outer && b_major == Major::k;
-  LaneOfA<a_major, paired> a;
-  LaneOfB<b_major, paired> b;
-
-  __device__ WarpPlace(bool a_split, bool b_split) : a(row(), a_split), b(column(), b_split) {}
-
-  /// Of its tile, within the block's.
-  static __device__ int row() { return reload_thread_id() / 32 % d.warps_m * d.m_blocks * 16; }
-  static __device__ int column() { return reload_thread_id() / 32 / d.warps_m * d.n_blocks * 8; }
+ private:
+  static __device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  RingPosition<d.stages> position_;
+  std::uint32_t full_;   ///< the stage's barriers
+  std::uint32_t empty_;  ///< in the block of the lane's number
 };
 
 /// Adds `steps` stages from `position` on, and leaves it behind them. B's fragments of a stage stay
@@ -67,7 +82,7 @@ __device__ inline void accumulate(const Ring<d>& ring, RingPosition<d.stages>& p
     position.advance();
     if (steps > 1) {
       // The answer, and what else takes long, comes under products that are under way.
-      const bool there = ring.is_full(position);
+      const bool there = is_full(ring, position);
       multiply_16x8x16(sums.of[last][0], a[1], b[0]);
       ring.release(stage);  // this product has what was read last
       multiply_16x8x16(sums.of[last][1], a[1], b[1]);
@@ -187,58 +202,6 @@ __device__ inline void accumulate_plainly(const Ring<d>& ring, RingPosition<d.st
     position.advance();
   }
   if (last >= 0) ring.release(last);
-}
-
-/// Stores a warp's sums; `corner` is that of the block's tile.
-template <KernelConfig d, Major a_major, Major b_major>
-__device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, TileIndex corner) {
-  using Place = WarpPlace<d, a_major, b_major>;
-  const int lane = reload_thread_id() % 32;
-  // Of A along the outer dimension a lane has neighbouring rows, else rows eight apart.
-  constexpr int row_of_lane = a_major == Major::outer ? 2 : 1,
-                next_row = a_major == Major::outer ? 1 : 8;
-  const int first_row = Place::row() + lane / 4 * row_of_lane,
-            first_column = Place::column() + lane % 4 * 2;
-  const bool a_split = a_major == Major::k && p.a.split, b_split = b_major == Major::k && p.b.split;
-  if (a_major == Major::outer && !b_split && p.vectors && p.beta == 0 && corner.m + d.m() <= p.m &&
-      corner.n + d.n() <= p.n) {
-    double* column = &p.c(corner.m + first_row, corner.n + first_column);
-#pragma unroll
-    for (int j = 0; j < d.n_blocks; ++j) {
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-#pragma unroll
-        for (int i = 0; i < d.m_blocks; ++i) {
-          *reinterpret_cast<double2*>(column + i * 16) =
-              make_double2(p.alpha * sums.of[i][j][e], p.alpha * sums.of[i][j][2 + e]);
-        }
-        column += e == 0 ? p.c.column_stride : 7 * p.c.column_stride;
-      }
-    }
-    return;
-  }
-  const auto store_column = [&]<int Index> {
-    constexpr int j = Index / 2, e = Index % 2;
-    const int column = corner.n + place_of_line<d.n()>(first_column + j * 8 + e, b_split);
-    if (column >= p.n) return;
-#pragma unroll
-    for (int i = 0; i < d.m_blocks; ++i) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int line = first_row + i * 16 + half * next_row;
-        const int row = corner.m + place_of_line<d.m()>(line, a_split);
-        if (row >= p.m) continue;
-        double& c = p.c(row, column);
-        const double scaled = p.alpha * sums.of[i][j][2 * half + e];
-        c = p.beta == 0 ? scaled : fma(p.beta, c, scaled);
-      }
-    }
-  };
-  // By constants, not a loop: the compiler rolls that up, and the sums would go to memory for it.
-  [&]<int... Index>(std::integer_sequence<int, Index...>) {
-    (store_column.template operator()<Index>(), ...);
-  }
-  (std::make_integer_sequence<int, 2 * d.n_blocks>());
 }
 
 /// Where a block's sums lie on their way to another worker: thread by thread, as no other reads

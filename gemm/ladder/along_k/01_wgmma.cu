@@ -1,32 +1,32 @@
-// The types of other widths than 16 bits: tf32, fp8 and int8.
+// The types of other widths than 16 bits: tf32, fp8 and int8. The loop is that of the lesson
+// half/10; what changes follows from an element's size.
 //
-// The loop is that of half/10_overlapped_epilogue, which this goes on from. What changes follows
-// from the size of an element. A line of 128 bytes, the unit in which tiles are loaded and
-// multiplied, is 32 of k in tf32 and 128 in fp8 and int8. A stage of 128 x 256 by a line takes the
-// same 48 KiB and 1024 clocks as 64 of 16 bits: half of fp16's multiplications, or twice as many.
-// wgmma turns 16-bit elements alone, so that both operands must lie along k (BLAS's TN). Where C
-// has 32 bits, a line of it is 32 columns, and a tile takes eight stores a warp instead of four.
+// A line of 128 bytes, the unit in which tiles are loaded and multiplied, is 32 of k in tf32, 128
+// in fp8 and int8: half of fp16's multiplications for a stage's 1024 clocks, or twice as many.
+// wgmma turns 16-bit elements alone, so that both operands lie along k (BLAS's TN). Where C has 32
+// bits, a tile takes eight stores: int8's are twice fp16's bytes under half of its stages.
 //
-// tf32 is fp32 as it lies in memory, of which the tensor cores multiply the upper 19 bits: eight
-// times the rate of the FMA units without a conversion; 10 bits of each operand's mantissa count.
-//
-// fp8 has the tensor cores' full rate, and the bits that they keep of sums: 14, not fp32's 24, and
-// what an addition pushes out is cut off. The error of a sum grows with k: 02_promoted is the way
-// out.
-//
-// int8 is exact. Its sums never round, so that any order gives the same C, and the check demands
-// equality; C, alpha and beta are int32. C is four times as wide as the operands: at 4096³
-// 67 MB of the 101 MB that must move, and a tile's 32 stages have 128 KiB to store where fp16's 64
-// have 64 KiB. It is what keeps this from twice fp16's speed, beside the power that twice the rate
-// takes.
+// tf32 is fp32 as it lies in memory, without its last 13 bits. fp8's sums keep 14 bits: their error
+// grows with k (02_promoted is the way out). int8 is exact, and the check demands equality.
 
-#include "gemm/ladder/hopper_lesson.cuh"
+#include "gemm/blocks/wgmma.cuh"
+#include "gemm/blocks/wgmma_store.cuh"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::along_k {
 namespace {
 
-constexpr KernelConfig d{.n = 256, .stages = 4, .cluster_m = 2, .persistent = true};
+constexpr WgmmaConfig d{.n = 256, .stages = 4, .cluster_m = 2};
 constexpr int warp_staging = 2 * staged_bytes, staging = 4 * d.consumers * warp_staging;
+constexpr int blocks = d.n / block_side / d.cluster_m;  ///< of B's tile: this block's share
+template <class In>
+constexpr LessonTile lesson_tile{.m = d.m(),
+                                 .n = d.n,
+                                 .k = 128 / static_cast<int>(sizeof(In)),
+                                 .threads = d.threads(),
+                                 .shared_bytes = ring_shared_bytes<d, staging>,
+                                 .cluster_m = d.cluster_m,
+                                 .persistent = true};
 
 template <class In, class Out, class Scalar>
 __global__ void __launch_bounds__(d.threads(), 1)
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(d.threads(), 1)
   extern __shared__ std::byte shared[];
   const TileRing<d> ring = make_ring<d, staging>(shared);
   const ClusterPlace<d> place;
-  if (threadIdx.x == 0) ring.init(4 * d.consumers * d.sharing());
+  if (threadIdx.x == 0) ring.init(4 * d.consumers * d.cluster_m);
   cluster_sync();
   const int first = static_cast<int>(blockIdx.x) / d.cluster_m;
   const int stride = static_cast<int>(gridDim.x) / d.cluster_m;
@@ -48,9 +48,19 @@ __global__ void __launch_bounds__(d.threads(), 1)
         const TileIndex tile = banded_tile<8>(next, p.tiles_m, p.tiles_n);
         for (int step = 0; step < p.depth; ++step) {
           wait(ring.empty(at.stage), at.parity ^ 1);
-          load_stage<d, Major::k, Major::k>(ring, at.stage, place, p.map_a, p.map_b,
-                                            (tile.m * d.cluster_m + place.m) * d.m(), tile.n * d.n,
-                                            step * stage_depth<In>);
+          const int row = (tile.m * d.cluster_m + place.m) * d.m(), column = tile.n * d.n;
+          const int k = step * lesson_tile<In>.k;
+          arrive_expect_tx(ring.full(at.stage), d.stage_bytes());
+          const std::uint16_t both = place.column();
+#pragma unroll
+          for (int i = 0; i < d.m(); i += 64)
+            load_box(ring.a(at.stage) + i * 128, p.map_a, k, row + i, ring.full(at.stage));
+#pragma unroll
+          for (int i = 0; i < blocks; ++i) {
+            const int block = place.m * blocks + i, x = column + block * block_side;
+            load_box_multicast(ring.b(at.stage) + block * block_bytes, p.map_b, k, x,
+                               ring.full(at.stage), both);
+          }
           at.advance();
         }
       }
@@ -87,40 +97,43 @@ __global__ void __launch_bounds__(d.threads(), 1)
 
 template <class In, class Out, class Scalar>
 Lesson make(const LessonText& text) {
-  return hopper_lesson<In, along_k_product<In, Out, Scalar>, d, ring_shared_bytes<d, staging>>(
-      text);
+  return tensor_lesson<along_k_product<In, Out, Scalar>, lesson_tile<In>, launch_wgmma>(text);
 }
 
 }  // namespace
 
-Lesson wgmma(Class of) {
-  switch (of) {
-    case Class::tf32:
-      return make<float, float, float>(
-          {.name = "along_k/01_wgmma",
-           .idea = "The 16-bit types' kernel with an overlapped epilogue, on fp32 data as they "
-                   "lie: a line of 128 bytes is 32 of k, and both operands lie along k, since "
-                   "wgmma turns 16-bit elements alone.",
-           .gain = "Eight times the rate of the FMA units, half of fp16's: the tensor cores take "
-                   "32 of k in the 1024 clocks in which they take 64 of 16 bits. No conversion; 10 "
-                   "bits of each operand's mantissa count."});
-    case Class::fp8:
-      return make<__nv_fp8_e4m3, __nv_bfloat16, float>(
-          {.name = "along_k/01_fast_sums",
-           .idea = "The 16-bit types' kernel with an overlapped epilogue, on fp8: a line of 128 "
-                   "bytes is 128 of k, both operands lie along k, and sums stay with the tensor "
-                   "cores over all of k.",
-           .gain = "Twice the rate of 16-bit types from half of the bytes for an operand, at the "
-                   "price of sums of 14 bits."});
-    default:
-      return make<std::int8_t, int, int>(
-          {.name = "along_k/01_wgmma",
-           .idea = "The 16-bit types' kernel with an overlapped epilogue, on 8-bit integers: a "
-                   "line of 128 bytes is 128 of k, both operands lie along k, and the sums are "
-                   "exact in 32 bits.",
-           .gain = "Twice the rate of 16-bit types from half of the bytes for an operand; but C "
-                   "has 32 bits, twice a tile's bytes to store for half of the stages."});
-  }
+Lesson wgmma_tf32() {
+  return make<float, float, float>(
+      {.name = "along_k/01_wgmma",
+       .idea = "The 16-bit types' kernel with an overlapped epilogue, on fp32 data as they "
+               "lie: a line of 128 bytes is 32 of k, and both operands lie along k, since "
+               "wgmma turns 16-bit elements alone.",
+       .gain = "Eight times the rate of the FMA units, half of fp16's: the tensor cores take "
+               "32 of k in the 1024 clocks in which they take 64 of 16 bits. No conversion; 10 "
+               "bits of each operand's mantissa count.",
+       .capability = 90});
+}
+
+Lesson fast_sums() {
+  return make<__nv_fp8_e4m3, __nv_bfloat16, float>(
+      {.name = "along_k/01_fast_sums",
+       .idea = "The 16-bit types' kernel with an overlapped epilogue, on fp8: a line of 128 "
+               "bytes is 128 of k, both operands lie along k, and sums stay with the tensor "
+               "cores over all of k.",
+       .gain = "Twice the rate of 16-bit types from half of the bytes for an operand, at the "
+               "price of sums of 14 bits.",
+       .capability = 90});
+}
+
+Lesson wgmma_int8() {
+  return make<std::int8_t, int, int>(
+      {.name = "along_k/01_wgmma",
+       .idea = "The 16-bit types' kernel with an overlapped epilogue, on 8-bit integers: a "
+               "line of 128 bytes is 128 of k, both operands lie along k, and the sums are "
+               "exact in 32 bits.",
+       .gain = "Twice the rate of 16-bit types from half of the bytes for an operand; but C "
+               "has 32 bits, twice a tile's bytes to store for half of the stages.",
+       .capability = 90});
 }
 
 }  // namespace fathom::gemm::along_k

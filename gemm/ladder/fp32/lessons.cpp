@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "gemm/ladder/lesson.h"
+#include "gemm/ladder/lessons.h"
 
 // The fp32 lessons, two trees.
 

@@ -3,22 +3,29 @@
 //
 // Seen as BLAS has it, A lies along m and B along k. TMA swizzles: word w of 16 bytes of line l
 // lies at w ^ (l % 8). The products add over k in any order, so that a lane takes the k whose words
-// are a pair: every read has 16 bytes and no conflict (gemm/best/fp64/fragments.cuh). A stage of 16
+// are a pair: every read has 16 bytes and no conflict (gemm/blocks/dmma.cuh). A stage of 16
 // k takes a warp 12 KiB of shared memory and 16 products of 64 clocks each; while one warp waits
 // for its fragments, the other of its quarter of the SM multiplies.
 
-#include "gemm/ladder/fp64/tma_lesson.cuh"
+#include "gemm/blocks/dmma_tile.cuh"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::fp64 {
 namespace {
 
 constexpr KernelConfig d{};
+/// In row-major terms; a KernelConfig is in BLAS's.
+constexpr LessonTile lesson_tile{.m = d.n(),
+                                 .n = d.m(),
+                                 .k = stage_depth,
+                                 .threads = d.threads(),
+                                 .shared_bytes = d.shared_bytes()};
 
 __global__ void __launch_bounds__(d.threads(), 1)
     tma_lesson_product(const __grid_constant__ DmmaProduct p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ std::byte shared[];
-  const Ring<d> ring = make_ring<d>(shared);
+  const Ring<d> ring{make_ring<d>(shared).tiles};
   if (threadIdx.x == 0) ring.init();
   __syncthreads();
   const TileIndex corner = {static_cast<int>(blockIdx.x) % p.tiles_m * d.m(),
@@ -63,14 +70,15 @@ __global__ void __launch_bounds__(d.threads(), 1)
 }  // namespace
 
 Lesson tma() {
-  return tma_lesson<tma_lesson_product, d, false>(
+  return tensor_lesson<tma_lesson_product, lesson_tile, launch_dmma>(
       {.name = "05_tma",
        .parent = "04_wide_products",
        .idea = "One thread asks TMA for stages of 16 of k, six ahead; eight warps read fragments, "
                "16 bytes at a time, from swizzled lines, and multiply.",
        .gain = "Neither loads nor barriers of the block stand between products: 48 bytes of shared "
                "memory a clock feed 128 multiplications, and the tensor cores wait for the first "
-               "stage and the last store of a tile only."});
+               "stage and the last store of a tile only.",
+       .capability = 90});
 }
 
 }  // namespace fathom::gemm::fp64

@@ -5,18 +5,27 @@
 // warps of both blocks have read it. One block an SM goes from tile to tile, in bands of 8 tile
 // rows: the ring fills with the next tile while the last one is stored.
 
-#include "gemm/ladder/fp64/tma_lesson.cuh"
+#include "gemm/blocks/dmma_tile.cuh"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::fp64 {
 namespace {
 
 constexpr KernelConfig d{.cluster_n = 2};
+/// In row-major terms; a KernelConfig is in BLAS's.
+constexpr LessonTile lesson_tile{.m = d.n(),
+                                 .n = d.m(),
+                                 .k = stage_depth,
+                                 .threads = d.threads(),
+                                 .shared_bytes = d.shared_bytes(),
+                                 .cluster_m = d.cluster_n,
+                                 .persistent = true};
 
 __global__ void __launch_bounds__(d.threads(), 1)
     multicast_product(const __grid_constant__ DmmaProduct p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ std::byte shared[];
-  const Ring<d> ring = make_ring<d>(shared);
+  const Ring<d> ring{make_ring<d>(shared).tiles};
   if (threadIdx.x == 0) ring.init();
   cluster_sync();
   const int first = static_cast<int>(blockIdx.x) / d.cluster_n;
@@ -68,14 +77,15 @@ __global__ void __launch_bounds__(d.threads(), 1)
 }  // namespace
 
 Lesson cluster_multicast() {
-  return tma_lesson<multicast_product, d, true>(
+  return tensor_lesson<multicast_product, lesson_tile, launch_dmma>(
       {.name = "06_cluster_multicast",
        .parent = "05_tma",
        .idea = "One block an SM goes from tile to tile, in bands of 8 tile rows; of two blocks "
                "side by side each loads half of A's tile for both.",
        .gain = "The ring fills with the next tile while the last one is stored, and a block takes "
                "12 bytes a clock from the L2 instead of 16: fewer joules, where the power limit "
-               "holds the clock down."});
+               "holds the clock down.",
+       .capability = 90});
 }
 
 }  // namespace fathom::gemm::fp64

@@ -13,8 +13,7 @@
 #include <mma.h>
 
 #include "gemm/blocks/half_tiles.cuh"
-#include "gemm/blocks/operands.cuh"
-#include "gemm/ladder/half/half_lesson.cuh"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::half {
 namespace {
@@ -25,7 +24,7 @@ namespace wmma = nvcuda::wmma;
 struct GlobalWarps {
   static constexpr int m = 64, n = 64, threads = 512, warp_m = 16, warp_n = 16;
 };
-constexpr HalfTile tile_01{64, 64, 16, GlobalWarps::threads};
+constexpr LessonTile tile_01{64, 64, 16, GlobalWarps::threads};
 
 template <class Element>
 __global__ void __launch_bounds__(tile_01.threads) wmma_global_product(HalfProduct<Element> p) {
@@ -59,16 +58,19 @@ __global__ void __launch_bounds__(tile_01.threads) wmma_global_product(HalfProdu
 
 }  // namespace
 
-Lesson wmma_global(Class of) {
-  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
-    return half_lesson<Element, wmma_global_product<Element>, tile_01>(
-        {.name = "01_wmma_global",
-         .idea = "Tensor cores by nvcuda::wmma: a warp multiplies 16 x 16 x 16 at a time, loaded "
-                 "straight from global memory.",
-         .gain = "4096 multiplications an instruction pair; but only 8 for each element that a "
-                 "warp loads, and the L1 looks up 64 lines for them: that is what it waits for.",
-         .claims = {"G5"}});
-  });
+template <class Element>
+Lesson wmma_global() {
+  return tensor_lesson<wmma_global_product<Element>, tile_01, launch_half>(
+      {.name = "01_wmma_global",
+       .idea = "Tensor cores by nvcuda::wmma: a warp multiplies 16 x 16 x 16 at a time, loaded "
+               "straight from global memory.",
+       .gain = "4096 multiplications an instruction pair; but only 8 for each element that a "
+               "warp loads, and the L1 looks up 64 lines for them: that is what it waits for.",
+       .claims = {"G5"},
+       .capability = least_capability<Element>,
+       .counters = KnownCounters::products});
 }
+template Lesson wmma_global<__half>();
+template Lesson wmma_global<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

@@ -13,8 +13,7 @@
 #include <mma.h>
 
 #include "gemm/blocks/half_tiles.cuh"
-#include "gemm/blocks/operands.cuh"
-#include "gemm/ladder/half/half_lesson.cuh"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::half {
 namespace {
@@ -28,7 +27,8 @@ struct WmmaWarps {
 using W = WmmaWarps;
 constexpr int pitch_a = PaddedWords<W::k>::pitch, pitch_b = PaddedWords<W::n>::pitch;
 constexpr int elements_a = W::m * pitch_a, stage_elements = elements_a + W::k * pitch_b;
-constexpr HalfTile tile_02{W::m, W::n, W::k, W::threads, 2 * stage_elements * 2};
+constexpr LessonTile tile_02{
+    .m = W::m, .n = W::n, .k = W::k, .threads = W::threads, .shared_bytes = 2 * stage_elements * 2};
 
 template <class Element>
 __global__ void __launch_bounds__(W::threads, 1) wmma_shared_product(HalfProduct<Element> p) {
@@ -89,17 +89,20 @@ __global__ void __launch_bounds__(W::threads, 1) wmma_shared_product(HalfProduct
 
 }  // namespace
 
-Lesson wmma_shared(Class of) {
-  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
-    return half_lesson<Element, wmma_shared_product<Element>, tile_02>(
-        {.name = "02_wmma_shared",
-         .parent = "01_wmma_global",
-         .idea = "wmma from tiles of 128 x 256 x 32 in shared memory, lines padded by 8 elements, "
-                 "two stages, 256 threads.",
-         .gain = "85 multiplications of each element that a block loads instead of 8: the caches "
-                 "are no limit any more, and fragments come from shared memory.",
-         .claims = {"G6"}});
-  });
+template <class Element>
+Lesson wmma_shared() {
+  return tensor_lesson<wmma_shared_product<Element>, tile_02, launch_half>(
+      {.name = "02_wmma_shared",
+       .parent = "01_wmma_global",
+       .idea = "wmma from tiles of 128 x 256 x 32 in shared memory, lines padded by 8 elements, "
+               "two stages, 256 threads.",
+       .gain = "85 multiplications of each element that a block loads instead of 8: the caches "
+               "are no limit any more, and fragments come from shared memory.",
+       .claims = {"G6"},
+       .capability = least_capability<Element>,
+       .counters = KnownCounters::products});
 }
+template Lesson wmma_shared<__half>();
+template Lesson wmma_shared<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

@@ -7,8 +7,7 @@
 // little, and bf16 much. mma.sync's rate stays the limit.
 
 #include "gemm/blocks/half_tiles.cuh"
-#include "gemm/blocks/operands.cuh"
-#include "gemm/ladder/half/half_lesson.cuh"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::half {
 namespace {
@@ -19,7 +18,8 @@ struct MmaWarps {
 };
 using W = MmaWarps;
 constexpr int elements_a = W::m * W::k, stage_elements = elements_a + W::k * W::n;
-constexpr HalfTile tile_03{W::m, W::n, W::k, W::threads, 2 * stage_elements * 2};
+constexpr LessonTile tile_03{
+    .m = W::m, .n = W::n, .k = W::k, .threads = W::threads, .shared_bytes = 2 * stage_elements * 2};
 static_assert(tile_03.shared_bytes >= W::threads / 32 * StagedRows<W::warp_n>::bytes);
 
 template <class Element>
@@ -65,23 +65,19 @@ __global__ void __launch_bounds__(W::threads, 1) mma_sync_product(HalfProduct<El
 
 }  // namespace
 
-Lesson mma_sync(Class of) {
-  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
-    Lesson lesson = half_lesson<Element, mma_sync_product<Element>, tile_03>(
-        {.name = "03_mma_sync",
-         .parent = "02_wmma_shared",
-         .idea = "mma.sync on fragments that ldmatrix reads from swizzled tiles, in place of wmma "
-                 "and padded ones.",
-         .gain = "Eight loads of four wavefronts each, none in conflict, for 32 products of a "
-                 "warp, and no shared memory for padding."});
-    lesson.counters = [](const Problem& p, int capability) {
-      return std::vector<CounterModel>{
-          tensor_instructions(p, capability),
-          {"shared_matrix_load_instructions", p.flops() / (2.0 * 64 * 64 * 16) * 8,
-           "eight for a warp's 64 x 64 x 16, each element loaded once"}};
-    };
-    return lesson;
-  });
+template <class Element>
+Lesson mma_sync() {
+  return tensor_lesson<mma_sync_product<Element>, tile_03, launch_half>(
+      {.name = "03_mma_sync",
+       .parent = "02_wmma_shared",
+       .idea = "mma.sync on fragments that ldmatrix reads from swizzled tiles, in place of wmma "
+               "and padded ones.",
+       .gain = "Eight loads of four wavefronts each, none in conflict, for 32 products of a "
+               "warp, and no shared memory for padding.",
+       .capability = least_capability<Element>,
+       .counters = KnownCounters::fragments});
 }
+template Lesson mma_sync<__half>();
+template Lesson mma_sync<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

@@ -6,8 +6,7 @@
 // the next stage is there for all, and the stage before the present one may be overwritten.
 
 #include "gemm/blocks/half_tiles.cuh"
-#include "gemm/blocks/operands.cuh"
-#include "gemm/ladder/half/half_lesson.cuh"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::half {
 namespace {
@@ -18,7 +17,11 @@ struct StagedWarps {
 };
 using W = StagedWarps;
 constexpr int stages = 4, elements_a = W::m * W::k, stage_elements = elements_a + W::k * W::n;
-constexpr HalfTile tile_04{W::m, W::n, W::k, W::threads, stages* stage_elements * 2};
+constexpr LessonTile tile_04{.m = W::m,
+                             .n = W::n,
+                             .k = W::k,
+                             .threads = W::threads,
+                             .shared_bytes = stages * stage_elements * 2};
 
 template <class Element>
 __global__ void __launch_bounds__(W::threads, 1) multistage_product(HalfProduct<Element> p) {
@@ -71,26 +74,19 @@ __global__ void __launch_bounds__(W::threads, 1) multistage_product(HalfProduct<
 
 }  // namespace
 
-Lesson multistage(Class of) {
-  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
-    Lesson lesson = half_lesson<Element, multistage_product<Element>, tile_04>(
-        {.name = "04_multistage",
-         .parent = "03_mma_sync",
-         .idea = "cp.async into four stages, and fragments read 16 of k ahead: nothing waits for "
-                 "what it asks for.",
-         .gain = "Three steps' time for a tile to arrive, no registers for what is on its way, and "
-                 "one barrier a step under which products go on.",
-         .capability = 80});
-    lesson.counters = [](const Problem& p, int capability) {
-      const double loads = p.flops() / (2.0 * 64 * 64 * 16) * 8;
-      return std::vector<CounterModel>{
-          tensor_instructions(p, capability),
-          {"shared_matrix_load_instructions",
-           loads * (1 + static_cast<double>(W::k) / 2 / static_cast<double>(p.k)),
-           "eight for a warp's 64 x 64 x 16, and once more at a tile's end"}};
-    };
-    return lesson;
-  });
+template <class Element>
+Lesson multistage() {
+  return tensor_lesson<multistage_product<Element>, tile_04, launch_half>(
+      {.name = "04_multistage",
+       .parent = "03_mma_sync",
+       .idea = "cp.async into four stages, and fragments read 16 of k ahead: nothing waits for "
+               "what it asks for.",
+       .gain = "Three steps' time for a tile to arrive, no registers for what is on its way, and "
+               "one barrier a step under which products go on.",
+       .capability = 80,
+       .counters = KnownCounters::fragments_ahead});
 }
+template Lesson multistage<__half>();
+template Lesson multistage<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

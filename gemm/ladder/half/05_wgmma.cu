@@ -6,29 +6,37 @@
 // instructions): half as much again. The products of a step are under way while the next are
 // issued; when they are done, the four warps meet, and thread 0 refills their stage.
 
-#include "gemm/ladder/hopper_lesson.cuh"
+#include "gemm/blocks/register_store.cuh"
+#include "gemm/blocks/wgmma.cuh"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::half {
 namespace {
 
 /// Two blocks an SM, each with a ring of 96 KiB.
-constexpr KernelConfig d{.consumers = 1, .m_blocks = 2, .n = 128, .stages = 3};
-constexpr int threads_05 = 128;
+constexpr WgmmaConfig d{.consumers = 1, .m_blocks = 2, .n = 128, .stages = 3};
+constexpr LessonTile lesson_tile{
+    .m = d.m(), .n = d.n, .k = 64, .threads = 128, .shared_bytes = ring_shared_bytes<d>};
 
 template <class Element>
-__global__ void __launch_bounds__(threads_05, 2)
+__global__ void __launch_bounds__(lesson_tile.threads, 2)
     wgmma_product(const __grid_constant__ TiledProduct<Element, float> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ std::byte shared[];
   const TileRing<d> ring = make_ring<d>(shared);
-  const ClusterPlace<d> place;
   if (threadIdx.x == 0) ring.init(1);
   __syncthreads();
   const int row = static_cast<int>(blockIdx.x) / p.tiles_n * d.m();
   const int column = static_cast<int>(blockIdx.x) % p.tiles_n * d.n;
   const auto load = [&](int step) {
-    load_stage<d, Major::k, Major::outer>(ring, step % d.stages, place, p.map_a, p.map_b, row,
-                                          column, step * stage_depth<Element>);
+    const int stage = step % d.stages, k = step * lesson_tile.k;
+    arrive_expect_tx(ring.full(stage), d.stage_bytes());
+#pragma unroll
+    for (int i = 0; i < d.m(); i += 64)
+      load_box(ring.a(stage) + i * 128, p.map_a, k, row + i, ring.full(stage));
+#pragma unroll
+    for (int j = 0; j < d.n; j += 64)
+      load_box(ring.b(stage) + j * 128, p.map_b, column + j, k, ring.full(stage));
   };
   if (threadIdx.x == 0) {
     for (int step = 0; step < min(d.stages, p.depth); ++step) load(step);
@@ -57,18 +65,20 @@ __global__ void __launch_bounds__(threads_05, 2)
 
 }  // namespace
 
-Lesson wgmma(Class of) {
-  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
-    return hopper_lesson<Element, wgmma_product<Element>, d, ring_shared_bytes<d>, threads_05>(
-        {.name = "05_wgmma",
-         .parent = "04_multistage",
-         .idea = "wgmma: four warps multiply 128 x 128 tiles that TMA puts into shared memory, "
-                 "swizzled, and that no register sees; barriers that count bytes say when a tile "
-                 "is there.",
-         .gain = "Hopper's tensor cores do 2048 multiplications a clock and SM by wgmma and at "
-                 "most 1361 by mma.sync (measured by the probe instructions): half as much again. "
-                 "Neither loads nor ldmatrix take issue slots or registers any more."});
-  });
+template <class Element>
+Lesson wgmma() {
+  return tensor_lesson<wgmma_product<Element>, lesson_tile, launch_wgmma>(
+      {.name = "05_wgmma",
+       .parent = "04_multistage",
+       .idea = "wgmma: four warps multiply 128 x 128 tiles that TMA puts into shared memory, "
+               "swizzled, and that no register sees; barriers that count bytes say when a tile "
+               "is there.",
+       .gain = "Hopper's tensor cores do 2048 multiplications a clock and SM by wgmma and at "
+               "most 1361 by mma.sync (measured by the probe instructions): half as much again. "
+               "Neither loads nor ldmatrix take issue slots or registers any more.",
+       .capability = 90});
 }
+template Lesson wgmma<__half>();
+template Lesson wgmma<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

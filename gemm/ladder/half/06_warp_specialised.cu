@@ -11,22 +11,29 @@
 // element of the tiles is used for 85 multiplications instead of 64: a quarter of the traffic from
 // the L2 goes, and the products read 80 bytes of shared memory a clock instead of 96.
 
-#include "gemm/ladder/hopper_lesson.cuh"
+#include "gemm/blocks/register_store.cuh"
+#include "gemm/blocks/wgmma.cuh"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::half {
 namespace {
 
 template <int columns>
-constexpr KernelConfig config{.n = columns, .stages = columns == 128 ? 6 : 4};
+constexpr WgmmaConfig config{.n = columns, .stages = columns == 128 ? 6 : 4};
+template <int columns>
+constexpr LessonTile lesson_tile{.m = config<columns>.m(),
+                                 .n = columns,
+                                 .k = 64,
+                                 .threads = config<columns>.threads(),
+                                 .shared_bytes = ring_shared_bytes<config<columns>>};
 
 template <class Element, int columns>
 __global__ void __launch_bounds__(config<columns>.threads(), 1)
     warp_specialised_product(const __grid_constant__ TiledProduct<Element, float> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  constexpr KernelConfig d = config<columns>;
+  constexpr WgmmaConfig d = config<columns>;
   extern __shared__ std::byte shared[];
   const TileRing<d> ring = make_ring<d>(shared);
-  const ClusterPlace<d> place;
   if (threadIdx.x == 0) ring.init(4 * d.consumers);
   __syncthreads();
   const int row = static_cast<int>(blockIdx.x) / p.tiles_n * d.m();
@@ -38,20 +45,29 @@ __global__ void __launch_bounds__(config<columns>.threads(), 1)
     if (threadIdx.x % 128 == 0) {
       for (int step = 0; step < p.depth; ++step) {
         wait(ring.empty(at.stage), at.parity ^ 1);
-        load_stage<d, Major::k, Major::outer>(ring, at.stage, place, p.map_a, p.map_b, row, column,
-                                              step * stage_depth<Element>);
+        const int k = step * lesson_tile<columns>.k;
+        arrive_expect_tx(ring.full(at.stage), d.stage_bytes());
+#pragma unroll
+        for (int i = 0; i < d.m(); i += 64)
+          load_box(ring.a(at.stage) + i * 128, p.map_a, k, row + i, ring.full(at.stage));
+#pragma unroll
+        for (int j = 0; j < d.n; j += 64)
+          load_box(ring.b(at.stage) + j * 128, p.map_b, column + j, k, ring.full(at.stage));
         at.advance();
       }
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    const auto release = [&](int stage) {
+      if (threadIdx.x % 32 == 0) arrive(ring.empty(stage));
+    };
     Sums<d> sums;
     start(sums);
     for (int step = 0, last = 0; step < p.depth; ++step) {
       wait(ring.full(at.stage), at.parity);
       multiply_stage<Element, d, Major::k, Major::outer>(ring, at.stage, group, sums, step > 0);
       wgmma_wait_group<1>();
-      if (step > 0) release(ring, last, place);
+      if (step > 0) release(last);
       last = at.stage;
       at.advance();
     }
@@ -63,19 +79,11 @@ __global__ void __launch_bounds__(config<columns>.threads(), 1)
 #endif
 }
 
-template <int columns>
-Lesson make(Class of, const LessonText& text) {
-  return of_16_bits(of, [&]<class Element>(std::type_identity<Element>) {
-    return hopper_lesson<Element, warp_specialised_product<Element, columns>, config<columns>>(
-        text);
-  });
-}
-
 }  // namespace
 
-Lesson warp_specialised(Class of) {
-  return make<128>(
-      of,
+template <class Element>
+Lesson warp_specialised() {
+  return tensor_lesson<warp_specialised_product<Element, 128>, lesson_tile<128>, launch_wgmma>(
       {.name = "06_warp_specialised",
        .parent = "05_wgmma",
        .idea =
@@ -83,17 +91,25 @@ Lesson warp_specialised(Class of) {
            "that multiply (setmaxnreg); full and empty barriers are all that they share.",
        .gain = "No warpgroup stops multiplying to issue a load or to wait for the slowest warp: of "
                "a tile's 64 stages of 512 clocks at k = 4096 the tensor cores wait for the first "
-               "alone, and for the epilogue."});
+               "alone, and for the epilogue.",
+       .capability = 90});
 }
+template Lesson warp_specialised<__half>();
+template Lesson warp_specialised<__nv_bfloat16>();
 
-Lesson wide_tile(Class of) {
-  return make<256>(of, {.name = "07_wide_tile",
-                        .parent = "06_warp_specialised",
-                        .idea = "A tile of 128 x 256: each warpgroup multiplies 64 x 256 at once, "
-                                "with all of its registers.",
-                        .gain = "Each element of the tiles is used for 85 multiplications instead "
-                                "of 64, so that a quarter of the traffic from the L2 goes, and the "
-                                "products read 80 bytes of shared memory a clock instead of 96."});
+template <class Element>
+Lesson wide_tile() {
+  return tensor_lesson<warp_specialised_product<Element, 256>, lesson_tile<256>, launch_wgmma>(
+      {.name = "07_wide_tile",
+       .parent = "06_warp_specialised",
+       .idea = "A tile of 128 x 256: each warpgroup multiplies 64 x 256 at once, with all of its "
+               "registers.",
+       .gain = "Each element of the tiles is used for 85 multiplications instead of 64, so that a "
+               "quarter of the traffic from the L2 goes, and the products read 80 bytes of shared "
+               "memory a clock instead of 96.",
+       .capability = 90});
 }
+template Lesson wide_tile<__half>();
+template Lesson wide_tile<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

@@ -5,12 +5,20 @@
 // a square of C, so that 132 tiles need 4160 rows and columns of the operands instead of 5152: less
 // traffic from the L2 and beyond.
 
-#include "gemm/ladder/hopper_lesson.cuh"
+#include "gemm/blocks/register_store.cuh"
+#include "gemm/blocks/wgmma.cuh"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::half {
 namespace {
 
-constexpr KernelConfig d{.n = 256, .stages = 4, .persistent = true};
+constexpr WgmmaConfig d{.n = 256, .stages = 4};
+constexpr LessonTile lesson_tile{.m = d.m(),
+                                 .n = d.n,
+                                 .k = 64,
+                                 .threads = d.threads(),
+                                 .shared_bytes = ring_shared_bytes<d>,
+                                 .persistent = true};
 
 template <class Element>
 __global__ void __launch_bounds__(d.threads(), 1)
@@ -18,7 +26,6 @@ __global__ void __launch_bounds__(d.threads(), 1)
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ std::byte shared[];
   const TileRing<d> ring = make_ring<d>(shared);
-  const ClusterPlace<d> place;
   if (threadIdx.x == 0) ring.init(4 * d.consumers);
   __syncthreads();
   const int first = static_cast<int>(blockIdx.x), stride = static_cast<int>(gridDim.x);
@@ -31,15 +38,23 @@ __global__ void __launch_bounds__(d.threads(), 1)
         const TileIndex tile = banded_tile<16>(next, p.tiles_m, p.tiles_n);
         for (int step = 0; step < p.depth; ++step) {
           wait(ring.empty(at.stage), at.parity ^ 1);
-          load_stage<d, Major::k, Major::outer>(ring, at.stage, place, p.map_a, p.map_b,
-                                                tile.m * d.m(), tile.n * d.n,
-                                                step * stage_depth<Element>);
+          const int row = tile.m * d.m(), column = tile.n * d.n, k = step * lesson_tile.k;
+          arrive_expect_tx(ring.full(at.stage), d.stage_bytes());
+#pragma unroll
+          for (int i = 0; i < d.m(); i += 64)
+            load_box(ring.a(at.stage) + i * 128, p.map_a, k, row + i, ring.full(at.stage));
+#pragma unroll
+          for (int j = 0; j < d.n; j += 64)
+            load_box(ring.b(at.stage) + j * 128, p.map_b, column + j, k, ring.full(at.stage));
           at.advance();
         }
       }
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    const auto release = [&](int stage) {
+      if (threadIdx.x % 32 == 0) arrive(ring.empty(stage));
+    };
     const int warp = static_cast<int>(threadIdx.x) / 32;
     Sums<d> sums;
     start(sums);
@@ -50,13 +65,13 @@ __global__ void __launch_bounds__(d.threads(), 1)
         wait(ring.full(at.stage), at.parity);
         multiply_stage<Element, d, Major::k, Major::outer>(ring, at.stage, group, sums, step > 0);
         wgmma_wait_group<1>();
-        if (step > 0) release(ring, last, place);
+        if (step > 0) release(last);
         last = at.stage;
         at.advance();
       }
       wgmma_wait_group<0>();
       fence_accumulators(sums.of[0]);
-      release(ring, last, place);
+      release(last);
       store_from_registers(p, sums.of[0], tile.m * d.m() + warp * 16, tile.n * d.n);
     }
   }
@@ -65,18 +80,20 @@ __global__ void __launch_bounds__(d.threads(), 1)
 
 }  // namespace
 
-Lesson persistent(Class of) {
-  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
-    return hopper_lesson<Element, persistent_product<Element>, d>(
-        {.name = "08_persistent",
-         .parent = "07_wide_tile",
-         .idea = "One block an SM goes from tile to tile, in bands of 16 tile rows: blocks that "
-                 "run at the same time form nearly a square of C.",
-         .gain = "The ring fills with the next tile while the last one is stored: at 4096³ "
-                 "three of an SM's four tiles begin without a wait. 132 tiles at a time need 4160 "
-                 "rows and columns of the operands instead of 5152, and at 8192³ instead of "
-                 "8720: less traffic from the L2 and beyond, fewer joules."});
-  });
+template <class Element>
+Lesson persistent() {
+  return tensor_lesson<persistent_product<Element>, lesson_tile, launch_wgmma>(
+      {.name = "08_persistent",
+       .parent = "07_wide_tile",
+       .idea = "One block an SM goes from tile to tile, in bands of 16 tile rows: blocks that "
+               "run at the same time form nearly a square of C.",
+       .gain = "The ring fills with the next tile while the last one is stored: at 4096³ "
+               "three of an SM's four tiles begin without a wait. 132 tiles at a time need 4160 "
+               "rows and columns of the operands instead of 5152, and at 8192³ instead of "
+               "8720: less traffic from the L2 and beyond, fewer joules.",
+       .capability = 90});
 }
+template Lesson persistent<__half>();
+template Lesson persistent<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

@@ -1,18 +1,28 @@
 // Clusters of two blocks, one below the other: each loads half of the tile of B that both multiply
 // with, and TMA writes it to both.
 //
-// load_stage asks for this block's rows of A and its half of B, the latter with the cluster's bits,
-// and each block's "full" barrier counts the bytes of the whole stage. A stage may be refilled when
-// both blocks have read it, so that every warp arrives at both blocks' "empty" barriers. A block
-// takes 32 KiB from the L2 for a stage instead of 48. No block may leave while the other can still
-// arrive at its barriers: the cluster meets at the end.
+// The producer asks for this block's rows of A and its half of B, the latter with the cluster's
+// bits, and each block's "full" barrier counts the bytes of the whole stage. A stage may be
+// refilled when both blocks have read it, so that every warp arrives at both blocks' "empty"
+// barriers. A block takes 32 KiB from the L2 for a stage instead of 48. No block may leave while
+// the other can still arrive at its barriers: the cluster meets at the end.
 
-#include "gemm/ladder/hopper_lesson.cuh"
+#include "gemm/blocks/register_store.cuh"
+#include "gemm/blocks/wgmma.cuh"
+#include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm::half {
 namespace {
 
-constexpr KernelConfig d{.n = 256, .stages = 4, .cluster_m = 2, .persistent = true};
+constexpr WgmmaConfig d{.n = 256, .stages = 4, .cluster_m = 2};
+constexpr int blocks = d.n / block_side / d.cluster_m;  ///< of B's tile: this block's share
+constexpr LessonTile lesson_tile{.m = d.m(),
+                                 .n = d.n,
+                                 .k = 64,
+                                 .threads = d.threads(),
+                                 .shared_bytes = ring_shared_bytes<d>,
+                                 .cluster_m = d.cluster_m,
+                                 .persistent = true};
 
 template <class Element>
 __global__ void __launch_bounds__(d.threads(), 1)
@@ -21,7 +31,7 @@ __global__ void __launch_bounds__(d.threads(), 1)
   extern __shared__ std::byte shared[];
   const TileRing<d> ring = make_ring<d>(shared);
   const ClusterPlace<d> place;
-  if (threadIdx.x == 0) ring.init(4 * d.consumers * d.sharing());
+  if (threadIdx.x == 0) ring.init(4 * d.consumers * d.cluster_m);
   cluster_sync();
   const int first = static_cast<int>(blockIdx.x) / d.cluster_m;
   const int stride = static_cast<int>(gridDim.x) / d.cluster_m;
@@ -34,9 +44,19 @@ __global__ void __launch_bounds__(d.threads(), 1)
         const TileIndex tile = banded_tile<8>(next, p.tiles_m, p.tiles_n);
         for (int step = 0; step < p.depth; ++step) {
           wait(ring.empty(at.stage), at.parity ^ 1);
-          load_stage<d, Major::k, Major::outer>(ring, at.stage, place, p.map_a, p.map_b,
-                                                (tile.m * d.cluster_m + place.m) * d.m(),
-                                                tile.n * d.n, step * stage_depth<Element>);
+          const int row = (tile.m * d.cluster_m + place.m) * d.m(), column = tile.n * d.n;
+          const int k = step * lesson_tile.k;
+          arrive_expect_tx(ring.full(at.stage), d.stage_bytes());
+          const std::uint16_t both = place.column();
+#pragma unroll
+          for (int i = 0; i < d.m(); i += 64)
+            load_box(ring.a(at.stage) + i * 128, p.map_a, k, row + i, ring.full(at.stage));
+#pragma unroll
+          for (int i = 0; i < blocks; ++i) {
+            const int block = place.m * blocks + i, x = column + block * block_side;
+            load_box_multicast(ring.b(at.stage) + block * block_bytes, p.map_b, x, k,
+                               ring.full(at.stage), both);
+          }
           at.advance();
         }
       }
@@ -70,16 +90,18 @@ __global__ void __launch_bounds__(d.threads(), 1)
 
 }  // namespace
 
-Lesson cluster_multicast(Class of) {
-  return of_16_bits(of, []<class Element>(std::type_identity<Element>) {
-    return hopper_lesson<Element, multicast_product<Element>, d>(
-        {.name = "09_cluster_multicast",
-         .parent = "08_persistent",
-         .idea = "Clusters of two blocks: each loads half of the tile of B that both multiply "
-                 "with, and TMA writes it to both.",
-         .gain = "A block takes 32 KiB from the L2 for a stage of 1024 clocks instead of 48 KiB: a "
-                 "third of that traffic goes, and its joules."});
-  });
+template <class Element>
+Lesson cluster_multicast() {
+  return tensor_lesson<multicast_product<Element>, lesson_tile, launch_wgmma>(
+      {.name = "09_cluster_multicast",
+       .parent = "08_persistent",
+       .idea = "Clusters of two blocks: each loads half of the tile of B that both multiply "
+               "with, and TMA writes it to both.",
+       .gain = "A block takes 32 KiB from the L2 for a stage of 1024 clocks instead of 48 KiB: a "
+               "third of that traffic goes, and its joules.",
+       .capability = 90});
 }
+template Lesson cluster_multicast<__half>();
+template Lesson cluster_multicast<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

@@ -6,7 +6,6 @@
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 9.
 
-#include "gemm/bench/variant.h"
 #include "gemm/blocks/simt.cuh"
 
 namespace fathom::gemm::fp32::row_major {
@@ -47,29 +46,19 @@ __global__ void __launch_bounds__(m / rows * (n / columns)) autotuned_product(Le
 }
 
 template <int m, int n, int k, int rows, int columns>
-void add_variant(std::vector<Variant>& variants, const Problem& problem) {
-  constexpr LessonTile of = tiling(m, n, k, rows, columns);
-  constexpr View view = View::row_major_x_along_rows;
-  if (!is_plain(problem, view, of)) return;
-  const LessonKernel<float> kernel = &autotuned_product<m, n, k, rows, columns>;
-  variants.push_back({std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k),
-                      {reinterpret_cast<const void*>(kernel), of.threads, 0, m, n, k},
-                      0,
-                      [=](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
-                        launch_lesson(arguments, stream, view, kernel, of);
-                      }});
+void add(const Problem& problem, std::vector<Variant>& found) {
+  add_variant(found, problem, View::row_major_x_along_rows,
+              &autotuned_product<m, n, k, rows, columns>, tiling(m, n, k, rows, columns));
 }
 
-std::vector<Variant> variants(const Problem& problem, int) {
-  std::vector<Variant> found;
-  add_variant<128, 128, 8, 8, 8>(found, problem);
-  add_variant<128, 128, 16, 8, 8>(found, problem);
-  add_variant<128, 64, 16, 8, 8>(found, problem);
-  add_variant<64, 128, 16, 8, 8>(found, problem);
-  add_variant<64, 64, 16, 8, 8>(found, problem);
-  add_variant<64, 64, 16, 4, 4>(found, problem);
-  add_variant<256, 128, 16, 8, 8>(found, problem);
-  return found;
+void variants(const Problem& problem, int, std::vector<Variant>& found) {
+  add<128, 128, 8, 8, 8>(problem, found);
+  add<128, 128, 16, 8, 8>(problem, found);
+  add<128, 64, 16, 8, 8>(problem, found);
+  add<64, 128, 16, 8, 8>(problem, found);
+  add<64, 64, 16, 8, 8>(problem, found);
+  add<64, 64, 16, 4, 4>(problem, found);
+  add<256, 128, 16, 8, 8>(problem, found);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 // columns apart, as in lesson 14: no read conflicts.
 
 #include "gemm/blocks/simt.cuh"
+#include "gemm/blocks/simt_copies.cuh"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {

@@ -7,6 +7,7 @@
 // and products that do not depend on each other, have to.
 
 #include "gemm/blocks/simt.cuh"
+#include "gemm/blocks/simt_copies.cuh"
 
 namespace fathom::gemm::fp32::row_major {
 namespace {

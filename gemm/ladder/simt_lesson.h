@@ -1,0 +1,76 @@
+#pragma once
+
+#include "gemm/ladder/lesson.h"
+
+// How a kernel of fp32 or fp64 without TMA becomes a lesson: what it gets, and how it is launched.
+
+namespace fathom::gemm {
+
+/// C (m x n) = alpha A (m x k) B (k x n) + beta C. A leading dimension is the distance of two rows
+/// where matrices are row-major, and of two columns where they are column-major.
+template <class T>
+struct LessonProductOf {
+  int m, n, k;
+  T alpha, beta;
+  const T* a;
+  std::int64_t lda;
+  const T* b;
+  std::int64_t ldb;
+  T* c;
+  std::int64_t ldc;
+};
+using LessonProduct = LessonProductOf<float>;
+
+template <class T>
+using LessonKernel = void (*)(LessonProductOf<T>);
+
+/// How a lesson looks at the matrices of a product (gemm/bench/problem.h), and in which direction
+/// blockIdx.x counts its tiles.
+enum class View { row_major, row_major_x_along_rows, column_major };
+
+/// Whether the lesson's own kernel computes the product.
+bool is_plain(const Problem& problem, View view, const LessonTile& tile);
+
+/// Launches the lesson's kernel if the product is plain, and the fallback otherwise. Of float and
+/// double.
+template <class T>
+void launch_lesson(const Arguments& arguments, cudaStream_t stream, View view,
+                   LessonKernel<T> kernel, const LessonTile& tile);
+
+/// A kernel with what it is launched with; `call` is the kernel as a function of C++.
+struct BlocksLaunch {
+  const void* kernel;
+  dim3 grid;
+  int threads;
+  void* product;
+  void (*call)(const void* kernel, const void* product);
+};
+
+/// The launch itself: on the GPU, or by tests/host on the CPU.
+void launch_blocks(const BlocksLaunch& launch, cudaStream_t stream);
+
+template <class P>
+void launch_blocks(void (*kernel)(P), dim3 grid, int threads, P product, cudaStream_t stream) {
+  const auto call = [](const void* kernel, const void* product) {
+    reinterpret_cast<void (*)(P)>(const_cast<void*>(kernel))(*static_cast<const P*>(product));
+  };
+  launch_blocks({reinterpret_cast<const void*>(kernel), grid, threads, &product, call}, stream);
+}
+
+/// Adds a kernel to those that autotuning tries, if it computes the product.
+void add_variant(std::vector<Variant>& variants, const Problem& problem, View view,
+                 LessonKernel<float> kernel, const LessonTile& tile);
+
+/// A lesson whose kernel this is.
+template <auto kernel, View view, LessonTile tile>
+Lesson make_lesson(const LessonText& text) {
+  return {
+      .text = text,
+      .kernel = reinterpret_cast<const void*>(kernel),
+      .tile = tile,
+      .launch = [](const Arguments& arguments, const Workspace&,
+                   cudaStream_t stream) { launch_lesson(arguments, stream, view, kernel, tile); },
+      .takes_own_path = [](const Problem& p) { return is_plain(p, view, tile); }};
+}
+
+}  // namespace fathom::gemm
