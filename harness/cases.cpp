@@ -1,5 +1,7 @@
 #include "harness/cases.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "harness/cuda_check.h"
@@ -26,6 +28,10 @@ void add_axes(Case& c, const Axes& axes, bool sizes) {
   }
   std::erase(c.name, ',');
   std::ranges::replace(c.name, ' ', '-');
+}
+
+std::string wrong_element(const std::string& what, std::size_t index, double found, double wanted) {
+  return fmt::format("{} {} is {} instead of {}", what, index, found, wanted);
 }
 
 int shared_for_blocks(const DeviceFacts& device, int blocks) {

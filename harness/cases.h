@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -43,15 +41,18 @@ std::optional<std::string> none_wrong(Context& context,
 /// Device memory that holds these bytes when this returns.
 Buffer upload(Context& context, const std::string& role, std::span<const std::byte> bytes);
 
-/// Nothing if each element of the output is `wanted` of its number, NaN never being so; else which
-/// is not, as "the sum of block 3 is 1 instead of 2".
+/// "the sum of block 3 is 1 instead of 2".
+std::string wrong_element(const std::string& what, std::size_t index, double found, double wanted);
+
+/// Nothing if each element of the output is `wanted` of its number, NaN never being so; else the
+/// first that is not, in the sentence above.
 template <class T, class Wanted>
 std::optional<std::string> check_elements(const Buffer& out, cudaStream_t stream,
                                           const std::string& what, const Wanted& wanted) {
   const std::vector<T> found = copy_to_host<T>(out, stream);
   for (std::size_t i = 0; i < found.size(); ++i)
     if (const T want = wanted(i); !(found[i] == want))
-      return fmt::format("{} {} is {} instead of {}", what, i, found[i], want);
+      return wrong_element(what, i, found[i], want);
   return std::nullopt;
 }
 
