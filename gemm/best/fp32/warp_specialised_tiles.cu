@@ -138,7 +138,6 @@ WarpSpecialisedChoice filled_by() {
           Tile::n,
           [](const Problem& p) { return placement_of<Tile, Producer>(p).has_value(); },
           [](const Problem& p) { return placement_of<Tile, Producer>(p).value(); },
-          [](const Problem& p) { return copied_bytes<Producer>(p, false); },
           &plan_with_cut<Tile, Producer>};
 }
 
