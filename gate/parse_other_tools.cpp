@@ -77,8 +77,8 @@ StateTime state_time(const std::string& benchmark, const Fields& state, bool wit
   return time;
 }
 
-/// Of pytest-benchmark's median: of its quartiles, since it keeps samples only where it is asked
-/// to.
+/// The interval of pytest-benchmark's median, from its quartiles: it keeps samples only where it is
+/// asked to.
 std::optional<Interval> interval_of_stats(const Fields& stats) {
   const auto iqr = stats.optional_number("iqr"), rounds = stats.optional_number("rounds");
   if (!iqr || !rounds || !(*rounds > 1)) return std::nullopt;

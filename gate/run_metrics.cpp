@@ -76,8 +76,8 @@ void check(RunMetrics& run) {
   }
 }
 
-/// Of nvbench, which calls its sample files "<result>-bin/<number>.bin", wherever it ran. Only what
-/// lies in such a folder beside the document is opened.
+/// The samples of nvbench, which calls its sample files "<result>-bin/<number>.bin", wherever it
+/// ran. Only what lies in such a folder beside the document is opened.
 std::optional<std::vector<double>> samples_beside(const std::filesystem::path& result,
                                                   const std::string& name, double count) {
   const std::filesystem::path named(name);

@@ -34,8 +34,8 @@ struct MetricValue {
 /// Named facts that must agree for two runs to be compared.
 using Identity = std::vector<std::pair<std::string, std::string>>;
 
-/// What the gate takes from a result: no samples, no counters. Of a run of Fathom, of a file of
-/// another benchmark tool (gate/parse.h), or of an earlier run kept as a baseline.
+/// What the gate takes from a result: no samples, no counters. The result is a run of Fathom,
+/// a file of another benchmark tool (gate/parse.h), or an earlier run kept as a baseline.
 struct RunMetrics {
   std::string origin;   ///< the file
   bool fathom = false;  ///< else another tool's
@@ -45,8 +45,8 @@ struct RunMetrics {
   std::string suite;   ///< of Fathom; empty where there is none
   Identity identity;
   std::vector<MetricValue> metrics;  ///< names are unique
-  /// Of another tool's file, where its reader is asked for them: the interval of each metric's
-  /// value.
+  /// The interval of each metric's value in another tool's file, where its reader is asked for
+  /// them.
   std::optional<std::vector<std::optional<Interval>>> intervals{};
   double elapsed_s = 0;  ///< wall time of the whole run; 0: not known
   // What says that something else was going on; of a result document of Fathom alone.
@@ -57,8 +57,8 @@ struct RunMetrics {
 };
 
 /// Reads a result document, a baseline, a file of Google Benchmark, nvbench, pytest-benchmark or
-/// hyperfine, or a CSV "name,unit,better,sample,...", found out by its content. Of rows with one
-/// name it takes the median. Hostile text costs bounded time, memory and stack. Throws
+/// hyperfine, or a CSV "name,unit,better,sample,...", found out by its content. Where rows share
+/// a name it takes their median. Hostile text costs bounded time, memory and stack. Throws
 /// Error(document_malformed), Error(document_version): `origin`, and what was expected where.
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
 

@@ -37,7 +37,7 @@ void add_own_option(CLI::App& app, const ProbeOption& option, std::optional<std:
   }
 }
 
-/// Of text that has been checked.
+/// The value of text that has been checked.
 OptionValue value_of(const ProbeOption& option, const std::string& text) {
   switch (option.kind) {
     case ProbeOption::Kind::whole_number:

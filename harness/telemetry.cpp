@@ -121,7 +121,7 @@ struct TelemetrySampler::State {
     }
   }
 
-  /// Of the thread that measures: between windows, where nothing is timed.
+  /// Called by the thread that measures: between windows, where nothing is timed.
   void count_processes() {
     const auto now = std::chrono::steady_clock::now();
     if (!counted_at || now - *counted_at >= process_period) {

@@ -210,7 +210,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     if (!stamped) return;
     if (const auto hertz = s.clock.hertz()) result.sm_clocks_hz.push_back(*hertz);
   };
-  // Of each of `order`'s workloads; the last of each tells how long to rest before its next.
+  // One of each of `order`'s workloads; the last of each tells how long to rest before its next.
   std::vector<double> last(workloads.size(), 0);
   const auto run_order = [&] {
     std::vector<double> seconds;

@@ -16,7 +16,7 @@ namespace fathom {
 struct TimingPolicy {
   /// Stop when every workload's median has a 95 % interval of at most this relative half width.
   double target_relative_half_width = 0.0005;
-  /// Of each workload. Beside opponents it is turns that count, of which two may be one sample.
+  /// For each workload. Beside opponents turns count, of which two may be one sample.
   int min_samples = 24;
   int max_samples = 1500;
   /// Hard cap on the sampling of one case, in seconds.
@@ -40,7 +40,7 @@ struct Samples {
   std::vector<double>
       seconds;  ///< of the first workload by events; equals of_workload[0] if event-timed
   std::vector<int> launches;  ///< per sample, by workload; above 1 they are one graph
-  /// Of the SMs in each group of samples that events timed; with rests in each of the first
+  /// The SMs' clock in each group of samples that events timed; with rests in each of the first
   /// workload's.
   std::vector<double> sm_clocks_hz;
   Timing timing;

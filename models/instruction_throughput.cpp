@@ -22,7 +22,7 @@ struct Row {
 // says 64 for bit reversal with NOT as the instruction meant, and has no row for warp reduction:
 // for these two the columns that the CUDA C++ Programming Guide 11.7 (May 2022), table 3, has. The
 // Programming Guide had 256 halves for 8.6, 64 for additions of two operands, and for minimum and
-// maximum 64 on every chip; the newer document counts. Of what Fathom measures of these on an H200
+// maximum 64 on every chip; the newer document counts. What Fathom measures of these on an H200,
 // all but integer minimum and maximum (64), fp64 (55) and fp16 (200) is within 2 % of the column.
 constexpr std::array throughput_table{
     Row{NativeOperation::f16_arithmetic, {128, 256, 128, 128, 256, 128, 128, 128}},

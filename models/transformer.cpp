@@ -52,7 +52,7 @@ TransformerShape completed(TransformerShape s) {
   return s;
 }
 
-/// Of one MLP with this intermediate size.
+/// Parameters of one MLP with this intermediate size.
 double mlp_parameters(const TransformerShape& s, std::int64_t intermediate) {
   const auto hidden = static_cast<double>(s.hidden);
   const auto width = static_cast<double>(intermediate);

@@ -24,7 +24,7 @@ constexpr double point_penalty = 5;
 /// Below this many points the estimated noise is worth less, and the penalty falls no further.
 constexpr double fewest_points = 40;
 
-/// Of a plateau, and of a ramp that does not join two plateaus.
+/// Points of a plateau, and of a ramp that does not join two plateaus.
 constexpr std::size_t fewest_of_piece = 3;
 
 enum Kind : std::size_t { plateau, ramp, joint, kinds };  // joint: a ramp of one or two points

@@ -82,7 +82,7 @@ struct Segmentation {
 };
 
 /// Cuts a curve into as many regimes as it has: plateaus, and ramps, which are lines in log2 x or
-/// what `scale` says. Of all ways to cut it, takes the one that minimises
+/// what `scale` says. Takes the way to cut it that minimises
 ///   sum over points ((y - fit) / (noise y))^2 + sum over regimes penalty(kind) log n
 /// exactly, by optimal partitioning (Jackson et al. 2005; Killick, Fearnhead and Eckley 2012). y is
 /// the median of a point's samples. The penalty is Schwarz's criterion (Yao 1988) with the place of

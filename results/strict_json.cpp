@@ -121,7 +121,7 @@ class Guard final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  /// Of the object or array that is open; of a long one the end, which says more.
+  /// The object or array that is open; the end of a long path, which says more.
   std::string path() const {
     std::string path;
     for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {

@@ -31,7 +31,7 @@ using namespace std::chrono_literals;
 // A process that the driver holds in the kernel does not die of SIGKILL; nothing may wait for it
 // for ever.
 constexpr auto patience_after_kill = 10s;
-/// Of a helper program.
+/// The longest answer of a helper program.
 constexpr std::size_t longest_answer = std::size_t{1} << 30;
 
 [[noreturn]] void become(const ChildStart& start, char* const* arguments, char* const* environment,

@@ -52,7 +52,7 @@ std::vector<std::string> flags_without_effect(const RunArguments& options) {
   return flags;
 }
 
-/// Of a folder of recordings, the one that comes closest to the suite; empty where it has none.
+/// The recording in a folder that comes closest to the suite; empty where there is none.
 fs::path recording_of(const fs::path& folder, const std::string& suite) {
   for (const fs::path& candidate :
        {folder / suite, folder / suite.substr(0, suite.find('-')), folder})

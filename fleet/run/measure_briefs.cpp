@@ -159,7 +159,7 @@ void HostMeasurement::measure_briefs() {
   // What becomes ready later would do it beside a measurement.
   if (!stopped()) give_up(too_late);
 
-  // Of those that hold a GPU's memory and do nothing.
+  // Those that hold a GPU's memory and do nothing.
   const auto beside = [&](const BriefRun& run) {
     return std::ranges::count_if(runs, [&](BriefRun& other) {
       return &other != &run && other.job == run.job && !other.ended &&

@@ -77,8 +77,8 @@ bool is_counted(const std::string& part) {
   return !is_sweep(part) && part != "layouts" && part != "sustained";
 }
 
-/// A ratio is one of bursts: what lasting load makes of it is the sustained part's. Of the ladder
-/// only contenders are asked for one; the others are sampled in short, since the first take a
+/// A ratio is one of bursts: what lasting load makes of it is the sustained part's. Only the
+/// ladder's contenders are asked for one; the others are sampled in short, since the first take a
 /// quarter of a second a launch, but in bursts too: a step's gain is against one that had rested as
 /// long. `seconds`: of a launch at the arithmetic peak, 0 where that is not known.
 Precision precision_of(bool contender, const std::string& part, double seconds) {
@@ -89,7 +89,7 @@ Precision precision_of(bool contender, const std::string& part, double seconds) 
                       .rest = is_sweep(part) ? 0 : rest_of_bursts};
   if (is_sweep(part) || (!contender && part != "layouts")) return precision;
   precision.relative_half_width = 0.001;
-  // Of layouts there are three a class, beside the contest itself.
+  // There are three layouts a class, beside the contest itself.
   precision.min_samples = part == "layouts" ? 12 : seconds > long_launch_s ? 6 : 24;
   precision.time_limit_s = part == "layouts" ? 0.3 : 1;
   return precision;
@@ -152,8 +152,8 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
     c.extras[published_peak_key] = *peak;
   if (contender && problem.flops() > 0)
     c.opponents = opponents(problem, shared.references, !rung.promoted, shared.algorithms);
-  // Of a curve only the library as it is called by default: trying its algorithms takes longer than
-  // a point.
+  // A curve has only the library as it is called by default: trying its algorithms takes longer
+  // than a point.
   if (is_sweep(part) && c.opponents.size() > 1) c.opponents.resize(1);
   c.prepare = [&rung, problem, references = shared.references,
                autotuner = shared.autotuner](Context& context) {

@@ -31,8 +31,8 @@ std::optional<FastestWay> find_fastest(Context& context, std::size_t ways,
                                        const std::function<void()>& by_default);
 
 /// Indices of the ways that single launches leave in question: those whose lowest time is within
-/// half of the lowest of all, and the few microseconds that single launches differ by. Of two dozen
-/// most are several times slower than the fastest.
+/// half of the lowest of all, and the few microseconds that single launches differ by. Most of
+/// two dozen are several times slower than the fastest.
 std::vector<std::size_t> finalists(std::span<const std::vector<double>> seconds_of_way);
 
 /// Indices of the ways with the lowest median times, so many at most, in their order; ties go to

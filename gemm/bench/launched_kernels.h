@@ -35,7 +35,7 @@ struct KernelResources {
 /// As the driver sees it; throws Error where it does not.
 KernelResources resources_of(const LaunchedKernel& kernel);
 
-/// Of a rung's kernels the one that multiplies. All of those, and no others, have names that end in
+/// The one of a rung's kernels that multiplies. All of those, and no others, have names that end in
 /// "_product" (tests/sass holds them to it): before it operands may be copied, and after it sums be
 /// added. Where there are two, the second has the SMs that the first leaves. Null: none multiplies.
 const LaunchedKernel* product_kernel(std::span<const LaunchedKernel> kernels);

@@ -45,8 +45,9 @@ __device__ inline void multiply_16x8x16(double (&d)[4], const double (&a)[8],
 // the registers that the products read: those are neighbours for rows i and i + 8 of A at the same
 // k, and for the k of one column of B.
 //
-// The products add over k in any order, as long as A and B agree on it. Of the 16 k of a stage, in
-// 8 words of two, a lane takes two words, in four slots; which ones follows from its place along k:
+// The products add over k in any order, as long as A and B agree on it. A lane takes two of the 8
+// words that hold a stage's 16 k in pairs, in four slots; which ones follows from its place along
+// k:
 //
 // Paired slots, for A along the outer dimension and B along k: words c = 2 p + (p > 1) and c ^ 1.
 // One 16-byte load brings both k of a word of B. A quarter-warp, which such a load serves at once,

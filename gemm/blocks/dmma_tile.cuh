@@ -191,7 +191,7 @@ struct WarpPlace {
 
   __device__ WarpPlace(bool a_split, bool b_split) : a(row(), a_split), b(column(), b_split) {}
 
-  /// Of its tile, within the block's.
+  /// The place of its tile within the block's.
   static __device__ int row() { return reload_thread_id() / 32 % d.warps_m * d.m_blocks * 16; }
   static __device__ int column() { return reload_thread_id() / 32 / d.warps_m * d.n_blocks * 8; }
 };

@@ -13,8 +13,8 @@ namespace fathom::gemm {
 /// d[] becomes A B, plus what it was if `add`, with the first operand in registers (PTX ISA,
 /// "Register Fragments" of wgmma .m64nNk8) and the second, along k, in shared memory. `a` is a
 /// thread's fragment: rows lane / 4 and that + 8 of the warp's 16 at k lane % 4, then the same two
-/// at k lane % 4 + 4. Of each 32 bits the tensor cores use the sign, the 8 bits of the exponent and
-/// the first 10 of the mantissa.
+/// at k lane % 4 + 4. The tensor cores use the sign, the 8 bits of the exponent and the
+/// first 10 of the mantissa.
 #define FATHOM_MULTIPLY_REGISTERS(n, a_0, a_1, a_2, a_3, b_, add_, type, k_and_types)         \
   __device__ inline void multiply(type, std::uint32_t(&d)[n / 2], const std::uint32_t(&a)[4], \
                                   std::uint64_t b, bool add) {                                \

@@ -104,7 +104,7 @@ struct RingPosition {
 
 // TMA. A tensor map says how a matrix lies in memory (gemm/blocks/tensor_map.h); coordinates are in
 // elements, the contiguous dimension first; what lies outside the matrix is read as zero and not
-// written. Of each of these functions one thread's call is the whole copy.
+// written. One thread's call of these functions is the whole copy.
 
 /// Loads the map's box at (x, y) to shared memory, and counts its bytes on the barrier.
 __device__ inline void load_box(std::uint32_t target, const CUtensorMap& map, int x, int y,

@@ -64,7 +64,7 @@ template <int Count>
 __device__ inline void stage_pairs(const std::uint32_t (&pairs)[Count], int first,
                                    std::uint32_t buffer) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  // Of the matrices of a store: 0 and 1 are rows 0 to 7 and 8 to 15 of 8 columns, 2 and 3 of the
+  // The matrices of a store: 0 and 1 are rows 0 to 7 and 8 to 15 of 8 columns, 2 and 3 of the
   // next 8.
   const int own_row = lane / 8 % 2 * 8 + lane % 8, own_word = lane / 16;
 #pragma unroll

@@ -31,8 +31,8 @@ enum class View { row_major, row_major_x_along_rows, column_major };
 /// Whether the lesson's own kernel computes the product.
 bool is_plain(const Problem& problem, View view, const LessonTile& tile);
 
-/// Launches the lesson's kernel if the product is plain, and the fallback otherwise. Of float and
-/// double.
+/// Launches the lesson's kernel if the product is plain, and the fallback otherwise. For float
+/// and double.
 template <class T>
 void launch_lesson(const Arguments& arguments, cudaStream_t stream, View view,
                    LessonKernel<T> kernel, const LessonTile& tile);

@@ -204,7 +204,7 @@ Case host_case(const std::string& what, bool quick, MakeSampler make, Axes more 
   return c;
 }
 
-/// Of a call that does not wait for the GPU; the stream is emptied after the clock has stopped.
+/// Times a call that does not wait for the GPU; the stream is emptied after the clock has stopped.
 template <class Call>
 std::function<double()> batched(cudaStream_t stream, Call call) {
   return [=] {
@@ -216,7 +216,7 @@ std::function<double()> batched(cudaStream_t stream, Call call) {
   };
 }
 
-/// Of a call at whose end the stream is empty.
+/// Times a call at whose end the stream is empty.
 template <class Call>
 std::function<double()> round_trip(Call call) {
   return [=] {

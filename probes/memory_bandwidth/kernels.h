@@ -94,7 +94,7 @@ __host__ __device__ constexpr int shared_loads(Operation operation) {
   return operation == Operation::load ? 8 : operation == Operation::store ? 4 : 2;
 }
 inline constexpr int shared_threads = 512;
-/// Of which each block uses so many; a copy reads the first half and writes the second.
+/// Each block uses so many of them; a copy reads the first half and writes the second.
 inline constexpr int shared_bytes_used = 32 * 1024;
 /// Word i of it before the timed part.
 __host__ __device__ constexpr std::uint32_t shared_word(std::uint32_t i) {

@@ -75,7 +75,7 @@ GlobalPlan tile_plan(const DeviceFacts& device, Operation operation, int loads, 
   return plan;
 }
 
-/// Of an L2 in two partitions the first fits into one, the second needs both.
+/// In an L2 of two partitions the first fits into one, the second needs both.
 constexpr double in_one_partition = 1.0 / 3, in_both_partitions = 0.7;
 
 void add_l2(std::vector<Case>& result, const DeviceFacts& device) {

@@ -50,7 +50,7 @@ using Kernel = void (*)(TileRun);
 Kernel kernel_of(const Access& access) {
   if (access.width != 16 || access.path != Path::l2_only)
     throw std::invalid_argument("single tiles move 16 bytes a lane, loads by ld.global.cg");
-  // Of eight the compiler waits for the first before it issues the last, to save registers.
+  // With eight the compiler waits for the first before it issues the last, to save registers.
   if (access.operation == Operation::load && access.loads == 4)
     return stream_tiles<Operation::load, Path::l2_only, 4>;
   return with_constant<Operation::load, Operation::store, Operation::copy>(

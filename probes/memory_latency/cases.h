@@ -31,7 +31,7 @@ class Readings {
 
 // The cases of the sweep, by what they ask. Each file's name says which.
 
-/// Of every level, both ways, and distributed shared memory.
+/// Every level, both ways, and distributed shared memory.
 std::vector<Case> latency_cases(const DeviceFacts& device);
 std::vector<Case> fetch_cases(const DeviceFacts& device);     ///< what a miss brings along
 std::vector<Case> constant_cases(const DeviceFacts& device);  ///< and instruction caches

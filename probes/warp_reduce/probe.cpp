@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t KiB = 1024, MiB = KiB * KiB, GiB = KiB * MiB;
 
-/// Of the streaming model with its default parameters.
+/// How far the streaming model may be off with its default parameters.
 constexpr double model_tolerance = 0.25;
 /// What a sum takes beside the stream: clearing the result or the counters beforehand, and adding
 /// up the blocks' sums. Fitted to sums of 1 KiB to 16 MiB on an H200, which take 1.4 to 2.2 us more

@@ -257,7 +257,7 @@ TEST_CASE("Of ratios alone nothing else is asked, and of files nothing that is f
   Stored sandbox;
   expect(0, sandbox.add("1000"));
   expect(2, sandbox.check({"--ratios-only"})).complains("has no ratio to an opponent");
-  // Of another suite: of the identity that ratios have, and no more.
+  // Another suite: it has the identity that ratios have, and no more.
   Document recording = read_document(FATHOM_RECORDING_FILE);
   recording.source = Source::measured;
   recording.suite = "other";
@@ -295,7 +295,7 @@ TEST_CASE("fathom check starts the probes of two builds together, where both can
   const fs::path build = sandbox.folder() / "build", old = sandbox.folder() / "old";
   for (const fs::path& folder : {build, old}) fs::create_directories(folder);
   fs::create_symlink(FATHOM_PROGRAM, build / "fathom");
-  // Of before the flag: it neither knows it nor names it.
+  // From before the flag: it neither knows it nor names it.
   write_text(old / "fathom", std::string("#!/bin/sh\n") +
                                  "case \"$*\" in *--help*) exit 0;; *together*) exit 2;; esac\n" +
                                  "exec " + FATHOM_PROGRAM + " \"$@\"\n");

@@ -69,7 +69,7 @@ inline std::vector<std::string> fleet_run_with_links(const Sandbox& box,
   return words;
 }
 
-/// Of such a run, which has to end as expected.
+/// The answer of such a run, which has to end as expected.
 inline json run_fleet(Sandbox& box, std::vector<std::string> more = {},
                       ExitCode expected = ExitCode::ok) {
   expect(expected, box.fathom(fleet_run(box, std::move(more))));
@@ -95,7 +95,8 @@ inline void check_turns(const fs::path& out, int gpus, const std::string& probe)
   }
 }
 
-/// Of a fake probe in the suite of each GPU: whether it was to collect counters. Alone it never is.
+/// For a fake probe in the suite of each GPU: whether it was to collect counters. Alone it never
+/// is.
 inline std::vector<bool> counting(const fs::path& out, int gpus,
                                   const std::string& probe = "first") {
   std::vector<bool> all;

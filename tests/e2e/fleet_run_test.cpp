@@ -58,7 +58,7 @@ std::vector<int> own_cpus() {
 TEST_CASE("What measures a GPU runs on the CPUs near it", "[e2e][fleet]") {
   const std::vector<int> cpus = own_cpus();
   if (cpus.size() < 2) SKIP("there is only one CPU");
-  // Of two GPUs, since the only one of a host is not measured alone.
+  // Two GPUs, since the only one of a host is not measured alone.
   Sandbox box({"links", "copy_bandwidth"}, 2);
   const auto cpus_of = [&](const char* log) {
     const std::string text = read_text(box.out() / "gpus" / "box-0" / log);

@@ -63,7 +63,7 @@ TEST_CASE("A failed check beside refused counters is a failed check", "[e2e][fle
   Sandbox box({"counters", "mismatch"});
   const json fleet = run_fleet(box, {}, ExitCode::check_failed);
   CHECK(gpu_of(fleet, 0)->at("exit_code") == to_int(ExitCode::check_failed));
-  // Of two GPUs one fails its check and the other's probe crashes: causes that differ.
+  // One of two GPUs fails its check and the other's probe crashes: causes that differ.
   box.set("FAKE_GPUS", "2");
   box.set("FAKE_BAD_GPU", "1");
   Sandbox two({"sometimes", "mismatch"});

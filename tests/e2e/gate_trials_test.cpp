@@ -64,7 +64,7 @@ class Trials {
   Sandbox sandbox_{};
 };
 
-/// Of one decision's planted metrics.
+/// How many of one decision's planted metrics.
 std::size_t with(const json& decision, double size, const std::string& outcome) {
   return static_cast<std::size_t>(std::count_if(
       decision.at("planted").begin(), decision.at("planted").end(), [&](const json& metric) {

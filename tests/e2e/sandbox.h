@@ -88,7 +88,7 @@ std::string first_line(const std::string& text);
 /// Waits until the file holds the text; false after ten seconds.
 bool wait_for_text(const std::filesystem::path& path, const std::string& text);
 
-/// Of the line "began 123" of a held fake's log; -1 where there is none.
+/// The number in the line "began 123" of a held fake's log; -1 where there is none.
 long long number_in(const std::filesystem::path& log, const std::string& word);
 
 /// The process numbers of the line "pids ..." of a fake's log.

@@ -30,7 +30,7 @@ TEST_CASE("Probes that are started together measure in turn", "[e2e]") {
   }
   CHECK(of_log(box, "first", "ended") < of_log(box, "second", "began"));
   CHECK(of_log(box, "second", "ended") < of_log(box, "third", "began"));
-  // Of those that wait beside it.
+  // Those that wait beside it.
   CHECK(of_log(box, "first", "beside") == 2);
   CHECK(of_log(box, "second", "beside") >= 1);  // and the one before it, while that ends
   CHECK(of_log(box, "third", "beside") <= 1);

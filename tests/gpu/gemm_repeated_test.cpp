@@ -34,7 +34,7 @@ void check_same(test::RungBench& bench, const Problem& problem, std::size_t scra
   int different = 0;
   for (int i = 0; i < launches; ++i) {
     operands.reset_c();
-    // Of bytes that were never written all would be the same, every time.
+    // Bytes that were never written would all be the same, every time.
     if (i == 1)
       CHECK(count_different_bytes(first.data, arguments.c, bytes, bench.stream.get()) > bytes / 2);
     launch(arguments, workspace, bench.stream.get());

@@ -61,7 +61,7 @@ TEST_CASE("each kernel of fp32 by tf32 is right", "[gpu][gemm][half][tf32][sanit
   check_at_edges(Class::fp32_3xtf32);
 }
 
-// Of whole lines, few columns stream: in one pass, and in three.
+// In whole lines, few columns stream: in one pass, and in three.
 TEST_CASE("products of tf32 with few columns are right", "[gpu][gemm][half][tf32][sanitized]") {
   for (const Class of : {Class::tf32, Class::fp32_3xtf32}) {
     std::vector<Task> tasks;

@@ -25,7 +25,7 @@ struct Memory : test::Pool {
     return sum;
   }
 
-  /// Of what `blocks` blocks stored.
+  /// Wrong words of what `blocks` blocks stored.
   unsigned long long wrong_in(const Buffer& dst, const Access& access, int blocks, int warps) {
     return wrong_by([&](unsigned long long* wrong) {
       launch_count_wrong(dst.data, dst.bytes, access, blocks, warps, wrong, stream.get());

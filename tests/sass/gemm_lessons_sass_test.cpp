@@ -38,7 +38,7 @@ const RungCode codes[] = {
      "LDS.128" + scalar, two_blocks},
     {"fp32/row_major/07_padded", "::padded_product(", 1, "FFMA>=128 LDS.128 STS=8 BAR=2", scalar,
      two_blocks},
-    // Of the tiles before the loop and of those in it.
+    // The tiles before the loop and those in it.
     {"fp32/row_major/08_double_buffered", "row_major::*::double_buffered_product(", 1,
      "FFMA>=128 LDS.128 STS=16 BAR=2", scalar, two_blocks},
     {"fp32/row_major/09_vectorised", "::vectorised_product(", 1, vectors + "FFMA>=512 LDS.128=32",

@@ -34,7 +34,7 @@ std::vector<RungCode> fp32_codes() {
        "LDS STS BAR SHFL RED REDG ATOMG"},
 
       // Sums of a tile's parts go from block to block, with a word that says so; no atomics add
-      // them. Of each producer one kernel whose shares end with a stage, and one whose end with a
+      // them. Each producer has one kernel whose shares end with a stage, and one whose end with a
       // body.
       {"fp32/26_sliced_depth", "warp_specialised_product<*, fathom::gemm::fp32::TmaProducer>", 2,
        specialised_code + "UTMALDG.2D>=2 LDG.E.STRONG.GPU STG.E.STRONG.GPU MEMBAR.SC.GPU",

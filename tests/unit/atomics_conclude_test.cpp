@@ -88,7 +88,7 @@ TEST_CASE("an atomic's cost is stated by who contends", "[probes]") {
   CHECK(lane.interval->low < *lane.value);
   CHECK(lane.interval->high > *lane.value);
   CHECK_FALSE(lane.bound.has_value());
-  // Of several counts of SMs the largest.
+  // The largest of several counts of SMs.
   CHECK_THAT(fact(findings, "l2.atomic_same_address_time_all_sms").value.value(),
              WithinRel(1e-9 / 1.8, 1e-9));
   CHECK_FALSE(fact(findings, "l2.atomic_same_address_time_one_sm").value.has_value());

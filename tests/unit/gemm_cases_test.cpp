@@ -144,7 +144,7 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
 
 TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles and lasting load",
           "[gemm]") {
-  // Of each class the rungs that contend, and under lasting load.
+  // The rungs of each class that contend, and under lasting load.
   using Found = std::map<std::string, std::set<std::string>>;
   const auto found_on = [](int major, int minor, const char* part) {
     DeviceFacts device;

@@ -50,7 +50,7 @@ TEST_CASE("the plan does not take a tile that multiplies fast and waits for its 
     const std::int64_t tiles = (size / plan.tiling->m) * (size / plan.tiling->n);
     CHECK(tiles * plan.parts >= sms / 2);
   }
-  // Of few columns it is the only one that fits.
+  // For few columns it is the only one that fits.
   CHECK(make_plan(8192, 100, 8192, sms).tiling->n == 16);
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("tiles that transpose take operands that lie as they do, with lines on
   // Of NN the second operand lies along k; on the tile's longer side it is where m is small.
   CHECK(a.placement(product(128, 8192, no, no)).covered == 2 * 128 * 8192);
   CHECK(b.placement(product(128, 8192, no, no)).covered == 128 * 8192);
-  // Of two that cover as much, the one whose long side lies along C's columns.
+  // Two cover as much: the one whose long side lies along C's columns.
   CHECK(a.placement(product(4096, 4096, no, no)) < b.placement(product(4096, 4096, no, no)));
   CHECK(b.placement(product(4096, 4096, yes, yes)) < a.placement(product(4096, 4096, yes, yes)));
   CHECK(a.placement(product(8192, 128, no, no)).covered == 128 * 8192);
@@ -148,7 +148,7 @@ TEST_CASE("small products are cut so that the SMs have something to do", "[gemm]
   // 128 wide tiles are as many as there are SMs, and less is read and added.
   CHECK_FALSE(small(Class::bf16, 2048, 2048, 2048));
   CHECK_FALSE(small(Class::bf16, 4096, 4096, 4096));
-  // Of a short k there is not enough to share.
+  // A short k is not enough to share.
   CHECK_FALSE(small(Class::bf16, 1024, 1024, 256));
   CHECK_FALSE(small(Class::bf16, 1024, 1024, 0));
   // On few SMs neither leaves any without work.
@@ -237,7 +237,7 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   CHECK(cluster(registers, no, no) == std::pair{2, 4});
   CHECK(cluster(registers, yes, yes) == std::pair{4, 2});
   CHECK(find_rung("fp16/15_deferred_stores")->kernel.cluster_m == 4);
-  // Of fp64 two tiles of BLAS's n.
+  // fp64: two tiles of BLAS's n.
   CHECK(find_rung("fp64/06_cluster_multicast")->kernel.cluster_m == 2);
   const auto filled = [](std::int64_t m, std::int64_t n) {
     return tile_losses(find_rung("fp64/08_late_reads")->kernel,

@@ -57,7 +57,7 @@ inline std::vector<std::int64_t> steps(std::int64_t low, std::int64_t high, std:
   return sizes;
 }
 
-/// Of this id or title, which must be there.
+/// The one of this id or title, which must be there.
 inline const Claim& claim(const std::vector<Claim>& claims, const std::string& id) {
   const auto found = std::ranges::find(claims, id, &Claim::id);
   if (found == claims.end()) throw std::out_of_range("no claim " + id);

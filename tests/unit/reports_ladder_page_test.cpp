@@ -46,7 +46,7 @@ Entry product() {
   return e;
 }
 
-/// Of an entry alone.
+/// The cell of an entry alone.
 std::string cell(const std::string& column, const Entry& entry,
                  const std::vector<PlotLevel>& levels = {}) {
   return reports::make_column(column, {&entry}, levels).cells.front();

@@ -106,7 +106,7 @@ void add_latencies(std::vector<Entry>& entries, const Chip& chip, const char* in
   add_in_one(entries, chip.latencies(1, across), axes(1));
 }
 
-/// Of loads and of atomics.
+/// Latencies of loads and of atomics.
 void add_latencies(std::vector<Entry>& entries, const Chip& chip) {
   add_latencies(entries, chip, load_instruction, 0);
   add_latencies(entries, chip, atomic_instruction, chip.far);

@@ -29,8 +29,8 @@ __device__ inline void load_vector(float (&to)[4], std::uint32_t address) {
 }
 
 /// A block's tile is as wide as C may be, and has the whole of k. Its warps take turns along k,
-/// each with sums of the whole tile, which are added up in shared memory at the end. Of the words
-/// of four k in a stage, warp w takes w, w + warps and so on.
+/// each with sums of the whole tile, which are added up in shared memory at the end. Warp w takes
+/// words w, w + warps and so on of the words of four k in a stage.
 struct Tile {
   static constexpr int m = 64, n = 16, warps = 8, stages = 5;
   static constexpr int lanes_m = 8, lanes_n = 32 / lanes_m;

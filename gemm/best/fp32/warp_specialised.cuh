@@ -133,7 +133,7 @@ __device__ void fixup_together(const WarpSpecialisedProduct& p, int tile,
                                const typename Tile::Threads& place) {
   const int block = static_cast<int>(blockIdx.x);
   const TileSharers sharers = sharers_of(p.shares, tile, static_cast<int>(gridDim.x));
-  // Of a block's two parts this is the first if its share goes on behind the tile.
+  // This is the first of a block's two parts if its share goes on behind the tile.
   const auto part_of = [&](int sharer) {
     return 2 * sharer + (sharer <= sharers.last_ending ? 1 : 0);
   };

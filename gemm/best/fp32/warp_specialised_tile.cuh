@@ -19,7 +19,7 @@ struct WarpSpecialisedTile {
   static constexpr int rows = 16, columns = 8;  ///< of a thread
   static constexpr int m = 128, n = 256, k = 32;
   static constexpr int stages = Stages, body = 8;
-  /// Of k in what shares are counted in, and of these in a stage.
+  /// How much of k a unit of shares has, and how many units a stage.
   static constexpr int step = C == Cut::stages ? k : body, steps = k / step;
   using Threads = ThreadTile<m, n, rows, columns, 2, 4, 4>;
   /// The first of the block's threads multiply; a warpgroup fills the ring.
@@ -29,7 +29,7 @@ struct WarpSpecialisedTile {
   static constexpr int a_floats = k * pitch_a, stage_floats = a_floats + k * pitch_b;
   static constexpr int a_bytes = a_floats * 4, stage_bytes = stage_floats * 4,
                        b_bytes = stage_bytes - a_bytes;
-  /// Of the stages and their barriers, on 128 bytes.
+  /// Bytes of the stages and their barriers, on 128 bytes.
   static constexpr int shared_bytes = (Stages * (stage_bytes + 8) + 127) / 128 * 128;
   static_assert(Stages >= 2 && k % body == 0 && body % 2 == 0);
 };
@@ -78,7 +78,7 @@ struct StageRing {
   /// while its loads are in flight, and a warp that fills the stage then may store before they
   /// read.
   __device__ static int once_read(int id, const typename Tile::Threads::Fragment& fragment) {
-    // Of each 16-byte load one element; with this bit set their union is more than any id.
+    // One element of each 16-byte load; with this bit set their union is more than any id.
     unsigned loaded = 1u << 8;
 #pragma unroll
     for (int i = 3; i < Tile::rows; i += 4) loaded |= __float_as_uint(fragment.a[i]);

@@ -25,7 +25,7 @@ std::size_t copied_bytes(const Problem& p, bool swapped) {
   return TmaOperands::copy_bytes(p, majors_of<Producer>(swapped));
 }
 
-/// Of boxes of `k` of k by `side`, in shared memory contiguous as the operand is.
+/// For boxes of `k` of k by `side`, in shared memory contiguous as the operand is.
 CUtensorMap box_map(const TmaOperand& o, int side, int k) {
   if (o.major == Major::k)
     return plain_tensor_map(o.data, o.element, o.k, o.outer, o.stride, k, side);

@@ -122,7 +122,7 @@ __device__ inline void each(const Use& use) {
 /// last product that takes their registers, and wait until that has read these; the next product
 /// waits behind them, and then as long again as the compiler counts from the reads on. Here it is
 /// another product or more that has taken the registers last, and from reads on nothing is counted.
-/// Of the last 16 rows of a stage one half is multiplied after the next stage has come, so that the
+/// One half of a stage's last 16 rows is multiplied after the next stage has come, so that the
 /// loop has one branch; the first time that is nothing by nothing.
 template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void accumulate_late(RingCursor<d>& cursor, int steps,
