@@ -3,9 +3,10 @@
 # `./fathom` installs the packages before it comes to that. The CUDA toolkit is in
 # CudaDependencies.cmake.
 #
-# Targets: CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json, ZLIB::ZLIB, Boost::math
-# (headers only); with FATHOM_GATE simdjson::simdjson, tomlplusplus::tomlplusplus; with FATHOM_CUDA
-# benchmark::benchmark; with FATHOM_TESTS Catch2::Catch2WithMain, ValiJSON::valijson, pugixml::pugixml.
+# Targets: CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json, ZLIB::ZLIB, Boost::math (headers
+# only); with FATHOM_GATE simdjson::simdjson, tomlplusplus::tomlplusplus; with FATHOM_CUDA
+# benchmark::benchmark; with FATHOM_TESTS Catch2::Catch2WithMain, ValiJSON::valijson,
+# pugixml::pugixml.
 
 include(FetchContent)
 

@@ -42,8 +42,9 @@ void remove_abandoned(const std::filesystem::path& unfinished);
 /// The folder of a path, "." where it names none.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 
-/// The whole text of a file or pipe, unpacked if its name ends with ".gz". Throws Error(bad_input) if it cannot be read, and
-/// Error(document_malformed) if it is larger than `limit` bytes, without having read more.
+/// The whole text of a file or pipe, unpacked if its name ends with ".gz". Throws Error(bad_input)
+/// if it cannot be read, and Error(document_malformed) if it is larger than `limit` bytes, without
+/// having read more.
 std::string read_file_up_to(const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace fathom

@@ -49,12 +49,13 @@ Document document_of_fields(const nlohmann::json& json, const std::string& origi
 /// any result; and Error(document_version) for another version of the schema.
 Document parse_document(std::string_view text, const std::string& origin);
 
-/// Reads a file as above, packed by gzip if its name ends with ".gz"; Error(bad_input) if it cannot be read.
+/// Reads a file as above, packed by gzip if its name ends with ".gz"; Error(bad_input) if it cannot
+/// be read.
 Document read_document(const std::filesystem::path& path);
 
-/// Replaces the file in one step, packed by gzip if its name ends with ".gz": whoever reads it, and whatever crashes, finds the old text or the
-/// new one. Throws Error(output_unwritable), Error(output_full) or as to_json does, and leaves the
-/// old file then.
+/// Replaces the file in one step, packed by gzip if its name ends with ".gz": whoever reads it, and
+/// whatever crashes, finds the old text or the new one. Throws Error(output_unwritable),
+/// Error(output_full) or as to_json does, and leaves the old file then.
 void write_document(const Document& document, const std::filesystem::path& path);
 
 /// The JSON Schema (draft 7) of a result document, which results/schema.json holds.

@@ -6,7 +6,8 @@
 
 namespace fathom {
 
-/// The text as a gzip file (RFC 1952) without name and time, so that one text always gives the same bytes.
+/// The text as a gzip file (RFC 1952) without name and time, so that one text always gives the same
+/// bytes.
 std::string gzip(std::string_view text);
 
 /// The text of a gzip file. Throws Error(document_malformed), which names `origin`, if the file is

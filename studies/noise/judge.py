@@ -363,12 +363,10 @@ def main():
         for runs, heads, how in ((1, 1, "1 against 1"), (10, HEADS, f"{HEADS} against 10, pooled")):
             judges.append((f"{label}: {how}", by_rule(rule, limit, runs, heads)))
             least = limit_with_hindsight(rule, runs, heads, sum(cases.values(), []))
-            judges.append(
-                (
-                    f"... with the limit ({abs(least):.2g}) that gives 1 false alarm in 100",
-                    by_rule(rule, least, runs, heads),
-                )
-            )
+            judges.append((
+                f"... with the limit ({abs(least):.2g}) that gives 1 false alarm in 100",
+                by_rule(rule, least, runs, heads),
+            ))
     print(
         "\n| judge | same: false alarms, undecided of "
         f"{options.comparisons} | "
@@ -386,11 +384,8 @@ def main():
                 comparisons = comparisons[: options.paired]
             (found, missed, undecided, false), each = tally(judge, comparisons)
             seconds += each / len(cases)
-            cells.append(
-                f"{false}, {undecided}"
-                if slowdown == "0"
-                else f"{found}, {missed}, {undecided} ({false})"
-            )
+            cells.append(f"{false}, {undecided}" if slowdown == "0" else
+                         f"{found}, {missed}, {undecided} ({false})")
         if "paired" in label and judge.rounds:
             label += (
                 f" ({min(options.paired, options.comparisons)} each; "

@@ -25,7 +25,7 @@ cmake -S "$folder" -B "$folder/build" "${flags[@]}" >"$folder/log" 2>&1 ||
 libraries=0
 while read -r name _ repository commit _; do
   grep -qxF -- "-- $name: fetched from $repository at $commit" "$folder/log" ||
-    { echo "$name is not fetched from $repository at $commit:"; grep "$name" "$folder/log"; exit 1; }
+    { echo "$name is not fetched from $repository at $commit:"; cat "$folder/log"; exit 1; }
   [[ $repository =~ ^https://.*\.git$ && $commit =~ ^[0-9a-f]{40}$ ]] ||
     { echo "$name: $repository at $commit is no repository or no commit"; exit 1; }
   libraries=$((libraries + 1))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A lesson can be read: what it includes from gemm/, itself among it, is at most 6 files of 900 lines.
+"""A lesson can be read: with what it includes from gemm/ it is at most 6 files of 900 lines.
 
     gemm_lessons_reach_test.py SOURCE_DIR
 
