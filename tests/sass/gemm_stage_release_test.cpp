@@ -51,7 +51,7 @@ TEST_CASE("a stage is given back when all of it has been read", "[sass][gemm]") 
     REQUIRE(load != kernel.instructions.end());
     CHECK(in_flight_at(load) == 1);
   }
-  CHECK(kernels == 9);
+  CHECK(kernels == 8);
 }
 
 // The release of an mbarrier is the same to the compiler. All kernels of fp64's ring release a
