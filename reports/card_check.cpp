@@ -287,6 +287,9 @@ CardCheck check_card(const Document& own, const std::vector<Document>& recorded)
 }
 
 std::string card_sentence(const CardCheck& check) {
+  if (check.state == CardState::unknown && check.cards >= fewest_cards)
+    return fmt::format("unknown: no figure of this result is one that {} other cards have too",
+                       fewest_cards);
   if (check.state == CardState::unknown)
     return fmt::format("unknown: {} of this model {} recorded with this suite, and {} are needed",
                        counted(check.cards, "other card"), check.cards == 1 ? "is" : "are",

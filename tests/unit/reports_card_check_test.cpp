@@ -95,6 +95,10 @@ TEST_CASE("Fewer than three other cards say nothing", "[card]") {
     d.entries[0].metric.value = std::numeric_limits<double>::quiet_NaN();
     d.entries[0].interval.reset();
   });
+  recorded.push_back(run_of("third", 4.3e12));
+  recorded.back().entries.clear();
+  CHECK_THAT(card_sentence(check_card(own, recorded)), StartsWith("unknown: no figure of this"));
+  recorded.pop_back();
   check_third("a failed check",
               [](Document& d) { d.entries[0].verdict.status = VerdictStatus::wrong_output; });
   recorded.push_back(run_of("third", 4.3e12));
