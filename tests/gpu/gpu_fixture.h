@@ -30,11 +30,13 @@ struct Pool : Gpu {
   std::vector<T> read(const Buffer& buffer) const {
     return copy_to_host<T>(buffer, stream.get());
   }
-  /// An output that holds this.
+  /// An output that holds this. The copy is in the stream: what cudaMemcpy has staged may still be on
+  /// its way when it returns, and this stream does not wait for it.
   template <class T>
   Buffer filled(const std::string& role, const std::vector<T>& data) {
     const Buffer made = buffers.output(role, data.size() * sizeof(T));
-    FATHOM_CUDA(cudaMemcpy(made.data, data.data(), made.bytes, cudaMemcpyHostToDevice));
+    FATHOM_CUDA(cudaMemcpyAsync(made.data, data.data(), made.bytes, cudaMemcpyHostToDevice,
+                                stream.get()));
     return made;
   }
   void set(const Buffer& buffer, int byte) const {

@@ -73,7 +73,7 @@ std::vector<Access> all_accesses() {
 TEST_CASE("walks through global memory move every byte", "[gpu][memory_bandwidth][sanitized]") {
   Memory memory;
   cudaStream_t stream = memory.stream.get();
-  const Buffer word = memory.buffers.output("word", sizeof(unsigned long long));
+  const Buffer word = memory.buffers.output("word", sizeof(std::uint32_t));
   constexpr int blocks = 3, warps = 4, passes = 2;
   for (const Access& access : all_accesses()) {
     for (const Sharing sharing : {Sharing::interleaved, Sharing::by_block, Sharing::by_all}) {
