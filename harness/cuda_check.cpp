@@ -30,8 +30,7 @@ CudaFailure explain_cuda_error(cudaError_t status) {
               "sizes"};
     case cudaErrorNoDevice:
     case cudaErrorStubLibrary:
-      return {ExitCode::no_driver,
-              "run `fathom doctor`, which says what the driver or the GPU lacks"};
+      return {ExitCode::no_driver, "run `fathom doctor`: it says what is missing"};
     case cudaErrorSystemNotReady:
       return {ExitCode::no_driver,
               "start the GPU's fabric manager (systemctl start nvidia-fabricmanager)"};

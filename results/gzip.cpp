@@ -56,6 +56,9 @@ std::string gunzip(std::string_view bytes, std::size_t limit, const std::string&
     if (text.size() > limit)
       fail(ExitCode::document_malformed, "{} unpacks to more than {} bytes.", clean(origin), limit);
   }
+  if (stream.avail_in > 0)
+    fail(ExitCode::document_malformed, "{} has more behind the end of its gzip file.",
+         clean(origin));
   return text;
 }
 

@@ -1,8 +1,8 @@
 #include "tools/compare_files.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include <CLI/CLI.hpp>
 #include <optional>
 
 #include "results/flag_checks.h"

@@ -8,8 +8,8 @@
 #include "gemm/blocks/dmma.cuh"
 #include "gemm/blocks/tma.cuh"
 
-// A tile of fp64 whose operands come by TMA: what a kernel is told of the product, the ring, and a
-// warp's sums with their way to C.
+// A tile of fp64 whose operands come by TMA: the kernel's arguments, the ring of stages, and how a
+// warp sums and stores its part of C.
 
 namespace fathom::gemm::fp64 {
 

@@ -86,10 +86,6 @@ bool runs_on(const Rung& rung, int major, int minor) {
   return rung.exact_capability ? capability == rung.capability : capability >= rung.capability;
 }
 
-std::string LessonRung::parent_id() const {
-  return *parent == 0 ? "" : std::string(traits(of).name) + "/" + parent;
-}
-
 LessonRung rung_of(Class of, const Lesson& lesson) {
   LessonRung rung;
   rung.of = of;

@@ -13,7 +13,6 @@ namespace fathom::gemm {
 /// A rung that goes on from another: gains are against that one.
 struct LessonRung : Rung {
   const char* parent = "";  ///< the name of one of the same type; empty: the first of its tree
-  std::string parent_id() const;  ///< empty as well
 };
 LessonRung rung_of(Class of, const Lesson& lesson);
 

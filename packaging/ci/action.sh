@@ -20,7 +20,7 @@ if [ -n "$SHA256" ]; then
 fi
 tar -xzf "$fathom.tar.gz" -C "$fathom" --strip-components=1
 
-read -r -d '' -a words <<<"$ARGUMENTS" || true
+read -r -a words <<<"${ARGUMENTS//$'\n'/ }"
 if [ -n "$BASE$HEAD" ]; then words+=(--base "$BASE" --head "$HEAD"); fi
 folder=$(mktemp -d "$RUNNER_TEMP/gate.XXXXXX")
 code=0

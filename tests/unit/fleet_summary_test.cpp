@@ -36,7 +36,7 @@ std::string refusal(const std::string& text) {
   return refused.empty() ? "accepted" : refused;
 }
 
-/// Whether this is told of something in what was read, or as a reason.
+/// Whether the text or the reason of a problem has these words.
 bool told(const Fleet& fleet, const std::string& words) {
   return std::ranges::any_of(fleet.problems, [&](const Problem& problem) {
     return (problem.what + "\n" + problem.reason).find(words) != std::string::npos;

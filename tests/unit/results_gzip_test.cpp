@@ -34,6 +34,8 @@ TEST_CASE("A gzip file that is cut off or changed is refused", "[results]") {
                                    packed.substr(0, packed.size() - 1), packed.substr(0, 2)})
     CHECK_THROWS_MATCHES(gunzip(bytes, 1 << 20, "f.gz"), Error,
                          MessageMatches(ContainsSubstring("f.gz is a broken or unfinished")));
+  CHECK_THROWS_MATCHES(gunzip(packed + packed, 1 << 20, "f.gz"), Error,
+                       MessageMatches(ContainsSubstring("f.gz has more behind the end")));
 }
 
 TEST_CASE("A packed document is read as a plain one is", "[results]") {
