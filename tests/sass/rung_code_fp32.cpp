@@ -2,37 +2,15 @@
 
 namespace {
 
-/// Two blocks of 256 threads.
-constexpr int two_blocks = 128;
 /// 384 threads, of which the producer ones give away what the others take.
 constexpr int specialised = 168;
 
 }  // namespace
 
 std::vector<RungCode> fp32_codes() {
-  const std::string pipeline = "LDGSTS LDS.128 STG.E.128";
   const std::string specialised_code =
       "FFMA>=1024 LDS.128 STG.E.128 USETMAXREG=2 BAR.ARV SYNCS.PHASECHK>=2 ";
   return {
-      // A group of copies for each stage of the ring.
-      {"fp32/22_planned_tiles", "Tiling<128, 128, 8,", 9, "FFMA>=512 LDGDEPBAR=5 " + pipeline,
-       "STS UTMALDG USETMAXREG", two_blocks},
-      {"fp32/22_planned_tiles",
-       "Tiling<128, 128, 8,*(fathom::gemm::Along)0, (fathom::gemm::Along)0>", 1,
-       "LDGSTS.E.BYPASS.128", ""},
-      {"fp32/22_planned_tiles", "Tiling<128, 256, 8,", 9, "FFMA>=1024 LDGDEPBAR=5 " + pipeline,
-       "STS UTMALDG USETMAXREG"},
-      {"fp32/22_planned_tiles", "Tiling<128, 256, 16,", 9, "FFMA>=2048 LDGDEPBAR=4 " + pipeline,
-       "STS UTMALDG USETMAXREG"},
-      {"fp32/22_planned_tiles", "Tiling<256, 128, 16,", 9, "FFMA>=2048 LDGDEPBAR=4 " + pipeline,
-       "STS UTMALDG USETMAXREG"},
-      // Three blocks of 128 threads.
-      {"fp32/22_planned_tiles", "Tiling<256, 16, 16,", 9, "FFMA>=512 LDGDEPBAR=4 " + pipeline,
-       "STS UTMALDG USETMAXREG", 168},
-      // In order, by one thread for each element: no atomics, and nobody to wait for.
-      {"fp32/22_planned_tiles", "::add_parts(", 1, "LDG.E>=2 FADD STG.E",
-       "LDS STS BAR SHFL RED REDG ATOMG"},
-
       // Sums of a tile's parts go from block to block, with a word that says so; no atomics add
       // them. Each producer has one kernel whose shares end with a stage, and one whose end with a
       // body.

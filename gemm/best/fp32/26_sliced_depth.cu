@@ -1,11 +1,10 @@
 // fp32's contender on Hopper. A block an SM takes tiles one after the other, and shares what whole
-// waves leave; for few columns a block has a tile as wide as C, and its warps share k instead of
-// the tile.
+// waves leave; for few columns a block has a narrow tile, and its warps share k instead of the
+// tile.
 
 #include <algorithm>
 #include <optional>
 
-#include "gemm/best/fp32/tilings.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "gemm/best/plan.h"
 #include "gemm/best/tma_operands.h"
@@ -28,9 +27,9 @@ __device__ inline void load_vector(float (&to)[4], std::uint32_t address) {
                : "r"(address));
 }
 
-/// A block's tile is as wide as C may be, and has the whole of k. Its warps take turns along k,
-/// each with sums of the whole tile, which are added up in shared memory at the end. Warp w takes
-/// words w, w + warps and so on of the words of four k in a stage.
+/// A block's tile has the whole of k. Its warps take turns along k, each with sums of the whole
+/// tile, which are added up in shared memory at the end. Warp w takes words w, w + warps and so on
+/// of the words of four k in a stage.
 struct Tile {
   static constexpr int m = 64, n = 16, warps = 8, stages = 5;
   static constexpr int lanes_m = 8, lanes_n = 32 / lanes_m;
@@ -48,15 +47,21 @@ struct Tile {
 struct SlicedProduct {
   CUtensorMap map_a, map_b;
   Product<float> product;
-  int depth;  ///< stages of k
+  int depth;    ///< stages of k
+  int tiles_n;  ///< of C's columns; their blocks are neighbours, and read the same rows of A
 };
+
+__device__ inline TileIndex sliced_corner(const SlicedProduct& p) {
+  const int block = static_cast<int>(blockIdx.x);
+  return {block / p.tiles_n * Tile::m, block % p.tiles_n * Tile::n};
+}
 
 __device__ inline void produce_slices(const SlicedProduct& p, std::uint32_t tiles,
                                       std::uint32_t barriers) {
   prefetch_map(p.map_a);
   prefetch_map(p.map_b);
   RingPosition<Tile::stages> position;
-  const int row = static_cast<int>(blockIdx.x) * Tile::m;
+  const TileIndex at = sliced_corner(p);
   for (int i = 0; i < p.depth; ++i) {
     const std::uint32_t stage = tiles + position.stage * Tile::stage_bytes;
     const std::uint32_t full = barriers + 8 * position.stage;
@@ -64,8 +69,8 @@ __device__ inline void produce_slices(const SlicedProduct& p, std::uint32_t tile
     arrive_expect_tx(full, Tile::stage_bytes);
 #pragma unroll
     for (int box = 0; box < Tile::boxes; ++box)
-      load_box(stage + box * Tile::box_bytes, p.map_a, i * Tile::k + box * Tile::box_k, row, full);
-    load_box(stage + Tile::b_offset, p.map_b, 0, i * Tile::k, full);
+      load_box(stage + box * Tile::box_bytes, p.map_a, i * Tile::k + box * Tile::box_k, at.m, full);
+    load_box(stage + Tile::b_offset, p.map_b, at.n, i * Tile::k, full);
     position.advance();
   }
 }
@@ -119,12 +124,12 @@ __device__ inline void store_slices(const SlicedProduct& p, float* tiles,
     }
   }
   named_barrier(1, 32 * Tile::warps);
-  const int row = static_cast<int>(blockIdx.x) * Tile::m;
+  const TileIndex at = sliced_corner(p);
   for (int x = static_cast<int>(threadIdx.x); x < tile; x += 32 * Tile::warps) {
     float sum = 0;
 #pragma unroll
     for (int other = 0; other < Tile::warps; ++other) sum += tiles[other * tile + x];
-    const int r = row + x / Tile::n, c = x % Tile::n;
+    const int r = at.m + x / Tile::n, c = at.n + x % Tile::n;
     if (r < p.product.m && c < p.product.n) store_element(p.product, r, c, sum);
   }
 }
@@ -167,67 +172,65 @@ __global__ void __launch_bounds__(Tile::threads, 1)
 #endif
 }
 
-/// The layout that sliced tiles take: others are copied first.
-constexpr MajorsTaken sliced_majors{Major::k, Major::outer};
+/// Whether the product is taken as BLAS states it, not row-major: so that its columns are few.
+bool is_swapped(const Problem& p) { return p.n < p.m; }
 
-/// Launches a product that is at most Tile::n wide, in row-major terms, and has elements and a
-/// depth.
+/// How sliced tiles take operands: the one of many rows along k, the other along its columns.
+/// Others are copied first.
+MajorsTaken sliced_majors(const Problem& p) {
+  return is_swapped(p) ? MajorsTaken{Major::outer, Major::k} : MajorsTaken{Major::k, Major::outer};
+}
+
 void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  const TmaOperands operands =
-      TmaOperands::prepared(arguments, sliced_majors, workspace.data, stream);
+  if (launch_without_product(arguments, stream)) return;
+  const bool swapped = is_swapped(arguments.problem);
+  const TmaOperands operands = TmaOperands::prepared(arguments, sliced_majors(arguments.problem),
+                                                     workspace.data, stream);
   SlicedProduct p{};
-  p.product = row_major<float>(arguments);
+  p.product = swapped ? column_major<float>(arguments) : row_major<float>(arguments);
   p.depth = static_cast<int>(ceil_div(p.product.k, Tile::k));
-  const TmaOperand &a = operands.a, &b = operands.b;
+  p.tiles_n = static_cast<int>(ceil_div(p.product.n, Tile::n));
+  const TmaOperand& a = swapped ? operands.b : operands.a;
+  const TmaOperand& b = swapped ? operands.a : operands.b;
   p.map_a = tensor_map(a.data, a.element, a.k, a.outer, a.stride, Tile::m);
   p.map_b = plain_tensor_map(b.data, b.element, b.outer, b.k, b.stride, Tile::n, Tile::k);
   FATHOM_CUDA(cudaFuncSetAttribute(sliced_product, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    Tile::shared_bytes));
-  const auto blocks = static_cast<unsigned>(ceil_div(p.product.m, Tile::m));
+  const auto blocks = static_cast<unsigned>(ceil_div(p.product.m, Tile::m) * p.tiles_n);
   sliced_product<<<blocks, Tile::threads, Tile::shared_bytes, stream>>>(p);
   FATHOM_CUDA(cudaGetLastError());
 }
 
-/// Whether the kernel for few columns does the product as it lies; row-major, those are the
-/// problem's rows.
-bool is_narrow(const Problem& p) {
-  return p.m > 0 && p.n > 0 && p.k > 0 && p.alpha != 0 && p.m <= Tile::n &&
-         TmaOperands::copy_bytes(p, sliced_majors) == 0;
-}
+/// Most columns for which sliced tiles are the faster ones.
+constexpr std::int64_t most_sliced = 64;
 
 /// Filled by TMA, and threads that transpose what lies along k, where lines start on 16 bytes: the
-/// best placed of those tiles. Else by TMA alone, for which operands are copied first: on an H100
-/// that is 1.18 times as fast as the tilings, which take operands as they lie, at m, n, k = 129,
-/// 4095, 4095, and 1.05 times at 4095, 511, 4095. Nothing for products smaller than a tile.
-std::optional<WarpSpecialisedChoice> choice_for(const Problem& p) {
-  const WarpSpecialisedChoice by_tma = tma_producer_128x256();
-  if (std::min(p.m, p.n) < by_tma.m || std::max(p.m, p.n) < by_tma.n) return std::nullopt;
+/// best placed of those tiles. Else by TMA alone, for which operands are copied first.
+WarpSpecialisedChoice choice_for(const Problem& p) {
   std::optional<WarpSpecialisedChoice> best;
   for (const WarpSpecialisedChoice& tile :
        {transposing_producer_a(), transposing_producer_b(), transposing_producer_both()}) {
     if (tile.takes(p) && (!best || tile.placement(p) < best->placement(p))) best = tile;
   }
-  return best ? best : by_tma;
+  return best.value_or(tma_producer_128x256());
 }
 
 RungPlan plan(const Problem& p, int sms) {
-  if (is_narrow(p)) return {&launch_sliced};
-  if (const auto tile = choice_for(p)) return tile->plan(p, sms);
-  RungPlan tiles = planned(p, sms);
-  tiles.own_path = false;
-  return tiles;
+  if (std::min(p.m, p.n) <= most_sliced)
+    return {&launch_sliced, TmaOperands::copy_bytes(p, sliced_majors(p))};
+  return choice_for(p).plan(p, sms);
 }
 
 }  // namespace
 
 Rung sliced_depth() {
-  Rung rung = hopper_contender<plan>(Class::fp32, "26_sliced_depth");
+  Rung rung = hopper_contender(Class::fp32, "26_sliced_depth", &plan);
   rung.idea =
       "TMA fills the stages, and of operands along k four warps transpose them in shared memory; "
       "eight warps multiply. A block an SM takes tiles one after the other; of those that would be "
-      "the last, partly filled waves each block takes an equal share of k (stream-K). For up to 16 "
-      "columns a block has 64 rows and the whole of k, of which each of its eight warps takes "
-      "every eighth four.";
+      "the last, partly filled waves each block takes an equal share of k (stream-K). For up to 64 "
+      "columns a block has 64 rows, 16 columns and the whole of k, of which each of its eight "
+      "warps takes every eighth four.";
   rung.gain =
       "No copies, addresses or barriers of the whole block among the multiplications. At 4096³ and "
       "8192³ the last wave is nine tenths and half full, which costs 3 %; products of few "
