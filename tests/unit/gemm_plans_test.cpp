@@ -56,10 +56,10 @@ TEST_CASE("stream-K and sliced depth say what workspace they take", "[gemm]") {
   }
   CHECK(bytes(4096, 4096, 0) == 0);
   CHECK(bytes(16, 8192, 8192) == 0);
-  // Of NN the operand of many rows lies along k where m is small, and is copied where n is.
+  // The operand of many rows may lie either way, the other is copied where it lies along k.
   CHECK(bytes(64, 8192, 8192) == 0);
-  CHECK(bytes(8192, 64, 8192) >= std::size_t{4} * 8192 * 8192);
-  CHECK(bytes(65, 8192, 8192) >= sms * a_tile);
+  CHECK(bytes(8192, 64, 8192) == std::size_t{4} * 8192 * 64);
+  CHECK(bytes(96, 8192, 8192) >= sms * a_tile);
   // The copy pays even where little is multiplied.
   for (const auto& [m, n, k] : {std::tuple{128, 8192, 8191}, {127, 300, 64}, {1, 1, 1}})
     CHECK(rung.takes_own_path(make_problem(Class::fp32, m, n, k)));
@@ -140,10 +140,16 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   CHECK(kernel(shares, 1280, 1280, 1280).function == cut);
   CHECK(kernel(shares, 1536, 1536, 1536).function == kernel(shares, 4096, 4096, 4096).function);
   CHECK(kernel(shares, 8192, 128, 8).function == kernel(shares, 4096, 4096, 4096).function);
-  // What is smaller than that tile too, but for few columns, of whose tiles nothing is told.
+  // What is smaller than that tile too, but for few columns and small products, of whose tiles
+  // nothing is told.
   CHECK(tile(shares, 100, 8192, 8192) == std::tuple{256, 128, 0});
   CHECK(kernel(shares, 64, 8192, 8192).function == nullptr);
-  CHECK(kernel(shares, 17, 15, 15).function == nullptr);
+  for (const std::int64_t size : {1, 256, 512, 640}) {
+    CHECK(kernel(shares, size, size, size).function == nullptr);
+  }
+  CHECK(kernel(shares, 1024, 1024, 1024).function == cut);
+  // A long k is shared, even by few tiles.
+  CHECK(kernel(shares, 512, 512, 8192).function == cut);
 
   const char* planned = "fp32-3xtf32/02_planned_tiles";
   CHECK(tile(planned, 4096, 4096, 4096) == std::tuple{128, 128, 1});

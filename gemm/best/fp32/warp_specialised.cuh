@@ -96,6 +96,21 @@ __device__ void fixup(const WarpSpecialisedProduct& p, const WorkPiece& piece,
   }
 }
 
+/// Stores a thread's sums of the tile at `at`.
+template <class Tile>
+__device__ void store_sums(const WarpSpecialisedProduct& p, const Consumer<Tile>& consumer,
+                           TileIndex at) {
+  const auto within = [&](int r, int c) { return r < p.product.m && c < p.product.n; };
+  store_tile<Tile>(
+      consumer.sums, at.m + consumer.place.row, at.n + consumer.place.column, at.m, at.n, p.vectors,
+      [&](int r, int c, const float* x) {
+        if (within(r, c)) store_vector(p.product, r, c, x);
+      },
+      [&](int r, int c, float x) {
+        if (within(r, c)) store_element(p.product, r, c, x);
+      });
+}
+
 /// Stores sums of four neighbours of a row, as far as they are C's.
 __device__ inline void store_four(const WarpSpecialisedProduct& p, int row, int column,
                                   const float* sums) {
@@ -107,21 +122,6 @@ __device__ inline void store_four(const WarpSpecialisedProduct& p, int row, int 
 #pragma unroll
   for (int x = 0; x < 4; ++x) {
     if (column + x < p.product.n) store_element(p.product, row, column + x, sums[x]);
-  }
-}
-
-/// Stores a thread's sums of the tile at `at`.
-template <class Tile>
-__device__ void store_sums(const WarpSpecialisedProduct& p, const Consumer<Tile>& consumer,
-                           TileIndex at) {
-  using Threads = typename Tile::Threads;
-#pragma unroll
-  for (int i = 0; i < Tile::rows; ++i) {
-#pragma unroll
-    for (int j = 0; j < Tile::columns; j += 4) {
-      store_four(p, at.m + consumer.place.row + Threads::row_of(i),
-                 at.n + consumer.place.column + Threads::column_of(j), &consumer.sums.c[i][j]);
-    }
   }
 }
 
