@@ -75,7 +75,7 @@ struct RungPlan {
   /// Whether the rung's own kernel does it, operands as they lie; else a slower path does. The same
   /// on every GPU.
   bool own_path = true;
-  std::string name;  ///< of a variant: "128x64x16"; unique among a product's
+  std::string name;  ///< of a variant: "128x64x16 by 128 threads"; unique
 };
 
 /// One step of a ladder. It has a plan for every valid problem of its class: any m, n and k, zero

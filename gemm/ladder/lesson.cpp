@@ -161,8 +161,8 @@ void add_variant(std::vector<RungPlan>& variants, const Problem& problem, View v
                  LessonKernel<float> kernel, const LessonTile& tile) {
   if (!is_plain(problem, view, tile)) return;
   RungPlan& variant = variants.emplace_back();
-  variant.name =
-      std::to_string(tile.m) + "x" + std::to_string(tile.n) + "x" + std::to_string(tile.k);
+  variant.name = std::to_string(tile.m) + "x" + std::to_string(tile.n) + "x" +
+                 std::to_string(tile.k) + " by " + std::to_string(tile.threads) + " threads";
   variant.kernel = {
       reinterpret_cast<const void*>(kernel), tile.threads, 0, tile.m, tile.n, tile.k};
   variant.launch = [=](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
