@@ -79,7 +79,7 @@ __device__ inline void compute_segments(const DmmaProduct& p, const Accumulate& 
 template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ring) {
   WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
-  if constexpr (d.late_reads) {
+  if constexpr (d.m_blocks > 1) {
     RingCursor<d> position(ring);
     place.a.move(ring.a(0));
     place.b.move(ring.b(0));
@@ -88,11 +88,7 @@ __device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ri
   } else {
     RingPosition<d.stages> position;
     compute_segments<d, a_major, b_major>(p, [&](int steps, WarpSums<d>& sums) {
-      if constexpr (d.m_blocks == 1) {
-        accumulate_plainly<d>(ring, position, steps, place, sums);
-      } else {
-        accumulate<d>(ring, position, steps, place, sums);
-      }
+      accumulate_plainly<d>(ring, position, steps, place, sums);
     });
   }
 }
@@ -264,7 +260,7 @@ namespace {
 
 /// Tiles for products that the tensor cores bound.
 struct LateReads {
-  static constexpr KernelConfig config{.cluster_n = 2, .late_reads = true};
+  static constexpr KernelConfig config{.cluster_n = 2};
 };
 /// For products of few rows: no more than there are are multiplied, and the ring keeps the memory
 /// bus busy.
