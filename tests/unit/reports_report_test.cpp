@@ -154,25 +154,11 @@ TEST_CASE("Facts stand with their interval, source and reason", "[reports]") {
   CHECK_THAT(page_of(d), !contains("## Facts"));
 }
 
-TEST_CASE("A report with an atlas leads there for the facts", "[reports]") {
+TEST_CASE("A report with an atlas has its levels and leads there for the facts", "[reports]") {
   const std::string page = page_of(sample::document());
   CHECK_THAT(page, contains("[The atlas](atlas.md#facts) has the 3 facts") &&
+                       contains("| L1 | – | 32.5 cycles | – |\n| DRAM | – | – | 4.28 TB/s |\n") &&
                        !contains("| L1: latency |"));
-}
-
-TEST_CASE("The report has the levels that facts name, nearest first", "[reports]") {
-  Document d = sample::document();
-  CHECK_THAT(page_of(d), contains("| L1 | – | 32.5 cycles | – |\n"
-                                  "| DRAM | – | – | 4.28 TB/s |\n"));
-  Fact size = d.facts[1];
-  size.id = "l2.size";
-  size.subject = "L2";
-  size.unit = "B";
-  size.value = 50.0 * (1 << 20);
-  d.facts.push_back(size);
-  CHECK_THAT(page_of(d), contains("| L2 | 50 MiB of the GPU | – | – |\n| DRAM"));
-  d.facts = {size};  // one level is no hierarchy
-  CHECK_THAT(page_of(d), !contains("The levels, nearest"));
 }
 
 TEST_CASE("A figure that is noisy is marked wherever it stands", "[reports]") {
