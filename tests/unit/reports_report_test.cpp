@@ -280,24 +280,6 @@ TEST_CASE("Figures that are not finite are shown as such", "[reports]") {
   CHECK_THAT(page, contains("not finite") && !contains("nan") && !contains(" inf"));
 }
 
-TEST_CASE("Two thousand entries take well under a second", "[reports]") {
-  Document d = sample::document();
-  const Entry one = d.entries[1];
-  d.entries.clear();
-  for (std::int64_t i = 0; i < 2000; ++i) {
-    Entry entry = one;
-    entry.name += "/n:" + std::to_string(i);
-    entry.axes.emplace_back("n", i);
-    d.entries.push_back(std::move(entry));
-  }
-  d.probes[0].views[1].where.clear();
-  d.probes[0].views[1].columns.push_back("n");
-  const auto start = std::chrono::steady_clock::now();
-  const std::string page = page_of(d);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
-  CHECK_THAT(page, contains("[2000 rows in the HTML page]"));
-}
-
 TEST_CASE("A folder that cannot be written is an error of one sentence", "[reports]") {
   const ReportFolder folder;
   const auto file = folder.path() / "file";
