@@ -107,9 +107,9 @@ struct MixRun {
   std::size_t bytes = 0;  ///< of one array; for `read` a multiple of read_bytes_per_fold x 8
   int threads = 256;
 };
-void launch_mix(Mix mix, ElementType type, const MixRun& run, cudaStream_t stream);
-void launch_check_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
-                      cudaStream_t stream);
+/// Runs the mix, or, where `wrong` is not null, adds what it got wrong to *wrong.
+void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
+                cudaStream_t stream);
 
 /// cp.async (compute capability 8.0): 16 bytes a thread through shared memory; `bytes` a multiple
 /// of 16.
