@@ -272,21 +272,16 @@ void add_launches(std::vector<Case>& cases) {
         synchronize(stream);
       },
       {}, round_trips));
-  cases.push_back(host_case(
-      launch_until_flag, true,
-      [](Context& context) {
-        return mean_of([stream = context.stream(), flag = std::make_shared<Flag>()] {
-          const double seconds = host_seconds([&] { flag->launch_and_wait(stream); });
-          synchronize(stream);
-          return seconds;
-        });
-      }));
-  cases.push_back(host_case(synchronize_after_flag, true, [](Context& context) {
-    return mean_of([stream = context.stream(), flag = std::make_shared<Flag>()] {
-      flag->launch_and_wait(stream);
-      return host_seconds([&] { synchronize(stream); });
-    });
-  }));
+  for (const bool until_flag : {true, false}) {
+    const char* what = until_flag ? launch_until_flag : synchronize_after_flag;
+    cases.push_back(host_case(what, true, [=](Context& context) {
+      return mean_of([=, stream = context.stream(), flag = std::make_shared<Flag>()] {
+        const double before = host_seconds([&] { flag->launch_and_wait(stream); });
+        const double after = host_seconds([&] { synchronize(stream); });
+        return until_flag ? before : after;
+      });
+    }));
+  }
   for (const int bytes : argument_bytes) {
     cases.push_back(call_case(
         launch_with_argument_bytes, bytes == 4096,
