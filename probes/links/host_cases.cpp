@@ -55,7 +55,8 @@ std::byte* mapped(std::byte* host) {
 }
 
 struct HostRun {
-  bool sm, pinned;  ///< by a kernel, else by the copy engine; pageable memory otherwise
+  bool sm;      ///< by a kernel; else by the copy engine
+  bool pinned;  ///< memory; else pageable
   Direction direction;
   std::size_t bytes;
 };
@@ -140,7 +141,8 @@ Case host_case(const SharedMachine& machine, const LazyBuffers& buffers, const H
 
 /// A copy so small that nothing but its beginning and its end counts.
 Case latency_case(const SharedMachine& machine, const LazyBuffers& buffers, Direction direction) {
-  Case c = host_case(machine, buffers, {false, true, direction, 4});
+  Case c = host_case(machine, buffers,
+                     {.sm = false, .pinned = true, .direction = direction, .bytes = 4});
   c.name = fmt::format("host/latency/{}", direction.name);
   c.axes[0] = {"link", "host, latency"};
   c.suite = Suite::quick;
@@ -162,10 +164,13 @@ std::vector<Case> host_cases(const SharedMachine& machine) {
   for (const std::size_t bytes : sizes()) {
     for (const Direction& direction : directions) {
       for (const bool sm : {false, true})
-        cases.push_back(host_case(machine, pinned, {sm, true, direction, bytes}));
+        cases.push_back(host_case(
+            machine, pinned, {.sm = sm, .pinned = true, .direction = direction, .bytes = bytes}));
       // Two threads of the host would be needed for both directions at once.
       if (!direction.both())
-        cases.push_back(host_case(machine, pageable, {false, false, direction, bytes}));
+        cases.push_back(
+            host_case(machine, pageable,
+                      {.sm = false, .pinned = false, .direction = direction, .bytes = bytes}));
     }
   }
   return cases;
