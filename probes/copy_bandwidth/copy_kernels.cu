@@ -155,22 +155,6 @@ Launcher launcher_of(const CopyShape& shape) {
 
 }  // namespace
 
-bool has_hint(LoadHint hint, int compute_capability_major) {
-  const bool policy = hint == LoadHint::evict_first || hint == LoadHint::evict_last;
-  return !policy || compute_capability_major >= 8;
-}
-
-bool has_hint(StoreHint hint, int compute_capability_major) {
-  return hint != StoreHint::evict_first || compute_capability_major >= 8;
-}
-
-int element_bytes(ElementType type) {
-  constexpr int bytes[] = {1, 2, 2, 4, 8};
-  return bytes[static_cast<int>(type)];
-}
-
-int pack_bytes(const CopyShape& shape) { return element_bytes(shape.type) * shape.vector; }
-
 SourceLines plain_copy_lines() {
   return {load_call_line, plain_load_line, store_call_line, plain_store_line};
 }
