@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "harness/runner.h"
+#include "probes/device/launch.h"
 #include "probes/energy/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -44,7 +45,6 @@ TEST_CASE("a walk reads what it says, from each level", "[gpu][energy][sanitized
       const auto found = test::to_host<std::uint32_t>(out.data, blocks);
       for (std::uint32_t block = 0; block < blocks; ++block) {
         CHECK(found[block] == followed(sums, block, turns));
-        CHECK(found[block] == expected_sum(sums, block, turns));
       }
       gpu.check_guards();
     }
@@ -56,7 +56,7 @@ TEST_CASE("threads at rest come back", "[gpu][energy][sanitized]") {
   test::Pool gpu;
   constexpr int blocks = 3, turns = 4;
   const Buffer out = gpu.poisoned("rested", blocks * rest_threads * sizeof(std::uint32_t));
-  launch_rest(turns, out.as<std::uint32_t>(), blocks, gpu.stream.get());
+  launch(rest, {blocks, rest_threads}, gpu.stream.get(), turns, out.as<std::uint32_t>());
   for (const std::uint32_t rested : test::to_host<std::uint32_t>(out.data, blocks * rest_threads)) {
     REQUIRE(rested == turns);
   }
@@ -85,7 +85,9 @@ TEST_CASE("a case is measured by its energy", "[gpu][energy]") {
         "rested", std::size_t{rest_threads} * blocks * sizeof(std::uint32_t));
     Workload workload;
     cudaStream_t stream = context.stream();
-    workload.launch = [=] { launch_rest(20, out.as<std::uint32_t>(), blocks, stream); };
+    workload.launch = [=] {
+      launch(rest, {blocks, rest_threads}, stream, 20, out.as<std::uint32_t>());
+    };
     workload.poison = [=, &context] { context.buffers().poison(out); };
     return workload;
   };

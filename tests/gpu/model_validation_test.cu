@@ -4,8 +4,9 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "harness/runner.h"
-#include "probes/model_validation/kernels.h"
+#include "probes/device/launch.h"
 #include "probes/model_validation/campaigns.h"
+#include "probes/model_validation/kernels.h"
 #include "results/verdict.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -83,9 +84,9 @@ TEST_CASE("random configurations have the occupancy that toolkit and driver say"
 TEST_CASE("the kernels asked for their occupancy run", "[gpu][sanitized][model_validation]") {
   test::Gpu gpu;
   const auto memory = make_device_memory<unsigned>(1);
-  for (int occupant = 0; occupant < occupants; ++occupant) {
+  for (const Occupant occupant : occupants) {
     FATHOM_CUDA(cudaMemsetAsync(memory.get(), 0, sizeof(unsigned), gpu.stream.get()));
-    launch_occupant(occupant, memory.get(), gpu.stream.get());
+    launch(occupant, {1, 1}, gpu.stream.get(), memory.get());
     FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
     // What it held are readings of the clock: no sum of them is known, but that there is one.
     CHECK(test::to_host<unsigned>(memory.get(), 1)[0] != 0);

@@ -3,7 +3,7 @@
 #include "probes/energy/kernels.h"
 #include "tests/sass/sass_file.h"
 
-using fathom::energy::loads_per_turn;
+using namespace fathom::energy;
 
 namespace {
 
@@ -25,61 +25,32 @@ int additions_behind(const SassFunction& function, const std::string& opcode) {
 
 }  // namespace
 
-// The names of the levels are their numbers in the mangled name: shared 0, l1 1, l2 2.
-TEST_CASE("a walk loads 16 bytes as often as it is counted", "[sass][energy]") {
+TEST_CASE("a walk loads 16 bytes as often as it is counted, past the L1 for the L2's alone",
+          "[sass][energy]") {
   const auto functions = disassemble_library("probe_energy_kernels");
-  int walks = 0;
-  for (const SassFunction& function : functions) {
-    if (function.name.find("walk_chunks") == std::string::npos) continue;
-    ++walks;
-    CAPTURE(function.name);
-    const auto global = function.histogram("LDG");
-    int loads = 0, wide = 0;
-    for (const auto& [opcode, count] : global) {
+  for (const Level level : {Level::shared, Level::l1, Level::l2}) {
+    const SassFunction& walk = find(functions, "walk_chunks<(fathom::energy::Level)" +
+                                                   std::to_string(static_cast<int>(level)) + ">");
+    CAPTURE(walk.name);
+    int loads = 0, past_l1 = 0;
+    for (const auto& [opcode, count] : walk.histogram("LDG")) {
+      CHECK(opcode.find(".128") != std::string::npos);
       loads += count;
-      if (opcode.find(".128") != std::string::npos) wide += count;
+      if (opcode.find("STRONG.GPU") != std::string::npos) past_l1 += count;
     }
-    CHECK(loads == wide);
-    if (function.count("STS") > 1) continue;  // shared memory: its loop is below
-    CHECK(loads == loads_per_turn);
-    CHECK(additions_behind(function, "LDG") == 2 * loads_per_turn);
-  }
-  CHECK(walks == 3);
-}
-
-TEST_CASE("the walk in shared memory reads it with 16 bytes a load", "[sass][energy]") {
-  const auto functions = disassemble_library("probe_energy_kernels");
-  int found = 0;
-  for (const SassFunction& function : functions) {
-    if (function.name.find("walk_chunks") == std::string::npos || function.count("STS") == 1)
-      continue;
-    ++found;
-    CAPTURE(function.name);
-    const auto loads = function.histogram("LDS");
-    REQUIRE(loads.contains("LDS.128"));
-    // The loop's, and those of the sum over the block's warps.
-    CHECK(loads.at("LDS.128") >= loads_per_turn);
-    CHECK(loads.at("LDS.128") <= loads_per_turn + 2);
-    CHECK(loads.size() == 1);
-  }
-  CHECK(found == 1);
-}
-
-TEST_CASE("loads of the L2 pass the L1 by, loads of the L1 do not", "[sass][energy]") {
-  const auto functions = disassemble_library("probe_energy_kernels");
-  int past = 0, kept = 0;
-  for (const SassFunction& function : functions) {
-    if (function.name.find("walk_chunks") == std::string::npos || function.count("STS") > 1)
-      continue;
-    int strong = 0;
-    for (const auto& [opcode, count] : function.histogram("LDG")) {
-      if (opcode.find("STRONG.GPU") != std::string::npos) strong += count;
+    if (level == Level::shared) {
+      // The loop's, and those of the sum over the block's warps.
+      const auto shared_loads = walk.histogram("LDS");
+      REQUIRE(shared_loads.contains("LDS.128"));
+      CHECK(shared_loads.at("LDS.128") >= loads_per_turn);
+      CHECK(shared_loads.at("LDS.128") <= loads_per_turn + 2);
+      CHECK(shared_loads.size() == 1);
+    } else {
+      CHECK(loads == loads_per_turn);
+      CHECK(past_l1 == (level == Level::l2 ? loads : 0));
+      CHECK(additions_behind(walk, "LDG") == 2 * loads_per_turn);
     }
-    strong == loads_per_turn ? ++past : ++kept;
-    if (strong != loads_per_turn) CHECK(strong == 0);
   }
-  CHECK(past == 1);
-  CHECK(kept == 1);
 }
 
 TEST_CASE("threads at rest sleep and do next to nothing else", "[sass][energy]") {
