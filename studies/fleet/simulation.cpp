@@ -42,7 +42,7 @@ std::map<std::size_t, Fault> faults_by_number(const SimulatedFleet& options) {
   std::map<std::size_t, Fault> by_number;
   const auto numbers = planted_numbers(options);
   for (std::size_t i = 0; i < numbers.size(); ++i)
-    by_number[numbers[i]] = faults[i % std::size(faults)];
+    by_number[numbers[i]] = static_cast<Fault>(i % enum_words<Fault>.size());
   return by_number;
 }
 
@@ -126,40 +126,11 @@ void write_plainly(const std::filesystem::path& path, const std::string& text) {
     fail(ExitCode::output_full, "{} cannot be written: make room there.", path.string());
 }
 
-/// The words that one of the causes must hold.
-std::string expected_cause(Fault fault) {
-  switch (fault) {
-    case Fault::sm_clock:
-      return "SM clock";
-    case Fault::memory:
-      return "ECC errors";
-    case Fault::hot:
-      return "temperature";
-    case Fault::pcie:
-      return "PCIe lanes";
-    case Fault::unexplained:
-      return "";
-  }
-  return "";
-}
+/// The words that one of the causes must hold, by fault.
+constexpr const char* expected_causes[] = {"SM clock", "ECC errors", "temperature", "PCIe lanes",
+                                           ""};
 
 }  // namespace
-
-const char* to_string(Fault fault) {
-  switch (fault) {
-    case Fault::sm_clock:
-      return "SM clock";
-    case Fault::memory:
-      return "memory";
-    case Fault::hot:
-      return "hot";
-    case Fault::pcie:
-      return "PCIe";
-    case Fault::unexplained:
-      return "unexplained";
-  }
-  return "";
-}
 
 std::vector<Planted> planted_faults(const SimulatedFleet& options) {
   std::vector<Planted> planted;
@@ -247,7 +218,7 @@ Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFl
       continue;
     }
     ++recall.found;
-    const std::string expected = expected_cause(fault->second);
+    const std::string expected = expected_causes[static_cast<std::size_t>(fault->second)];
     if (expected.empty()) continue;
     const auto told = causes.of(card, card.findings.front());
     ++recall.causes;

@@ -7,6 +7,7 @@
 
 #include "fleet/gpu_summary.h"
 #include "fleet/outliers.h"
+#include "results/names.h"
 
 namespace fathom::fleet {
 
@@ -29,9 +30,6 @@ enum class Fault {
   pcie,        ///< one metric; half the PCIe lanes
   unexplained  ///< one metric; nothing
 };
-inline constexpr Fault faults[] = {Fault::sm_clock, Fault::memory, Fault::hot, Fault::pcie,
-                                   Fault::unexplained};
-const char* to_string(Fault fault);
 
 struct Planted {
   std::string host;
@@ -59,3 +57,7 @@ struct Recall {
 Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFleet& options);
 
 }  // namespace fathom::fleet
+
+template <>
+inline constexpr auto fathom::enum_words<fathom::fleet::Fault> =
+    std::to_array<std::string_view>({"SM clock", "memory", "hot", "PCIe", "unexplained"});
