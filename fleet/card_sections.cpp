@@ -103,9 +103,8 @@ void write_worst(FleetWriting& to) {
   std::vector<const CardScore*> cards;
   for (const CardScore& card : to.outliers.cards)
     if (card.worst.limit > 0) cards.push_back(&card);
-  std::ranges::sort(cards, [](const CardScore* a, const CardScore* b) {
-    return a->worst.score / a->worst.limit > b->worst.score / b->worst.limit;
-  });
+  std::ranges::sort(cards, std::greater{},
+                    [](const CardScore* card) { return card->worst.score / card->worst.limit; });
   for (std::size_t i = 0; i < std::min(most_worst, cards.size()); ++i)
     table.add_row(row_of(to, *cards[i], cards[i]->worst));
   if (table.rows() == 0)

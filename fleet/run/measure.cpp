@@ -47,11 +47,11 @@ std::vector<int> cpus_near(std::string pci_bus_id) {
 
 }  // namespace
 
-fs::path FleetFolder::gpu(const std::string& host, int number) const {
-  return root / "gpus" / fmt::format("{}-{}", host, number);
+fs::path FleetFolder::gpu(const fleet::GpuSummary& gpu) const {
+  return root / "gpus" / fmt::format("{}-{}", gpu.host, gpu.gpu);
 }
-fs::path FleetFolder::links(const std::string& host, int number) const {
-  return root / "links" / fmt::format("{}-{}", host, number);
+fs::path FleetFolder::links(const fleet::GpuSummary& first) const {
+  return root / "links" / fmt::format("{}-{}", first.host, first.gpu);
 }
 fs::path FleetFolder::host_name(const std::string& host) const { return root / "hosts" / host; }
 fs::path FleetFolder::rank_note(int rank) const {
@@ -156,7 +156,7 @@ void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase p
   std::vector<GpuJob*> started;
   for (GpuJob* job : jobs) {
     if (!job->gpu && !arguments_.replay) continue;  // its summary says why it has none
-    const fs::path folder = folder_.gpu(job->summary.host, job->summary.gpu);
+    const fs::path folder = folder_.gpu(job->summary);
     try {
       const FileDescriptor log = create_file(folder / (part + ".log"));
       // What an earlier run left in the folder is not this one's.
@@ -184,18 +184,17 @@ void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase p
   const double elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
   for (std::size_t i = 0; i < started.size(); ++i) {
     GpuJob& job = *started[i];
-    const fs::path folder = folder_.gpu(job.summary.host, job.summary.gpu);
-    const PartResult result =
-        result_of(ends[i], folder / part / "result.json", folder / (part + ".log"),
-                  arguments_.time_limit_s);
-    const bool decides = part == "suite";
-    (decides ? job.summary.elapsed_s.suite : job.summary.elapsed_s.alone) = elapsed_s;
-    take(job, result, phase, part, decides);
+    const fs::path folder = folder_.gpu(job.summary);
+    const PartResult result = result_of(ends[i], folder / part / "result.json",
+                                        folder / (part + ".log"), arguments_.time_limit_s);
+    (part == "suite" ? job.summary.elapsed_s.suite : job.summary.elapsed_s.alone) = elapsed_s;
+    take(job, result, phase, part);
   }
 }
 
 void HostMeasurement::take(GpuJob& job, const PartResult& result, fleet::Phase phase,
-                           const std::string& part, bool decides) {
+                           const std::string& part) {
+  const bool decides = part == "suite";
   fleet::GpuSummary& summary = job.summary;
   if (result.document) {
     const fleet::Health before = summary.health;
@@ -230,7 +229,7 @@ void HostMeasurement::note(GpuJob& job, fleet::GpuStatus status, const std::stri
 }
 
 void HostMeasurement::write(const GpuJob& job) {
-  const fs::path folder = folder_.gpu(job.summary.host, job.summary.gpu);
+  const fs::path folder = folder_.gpu(job.summary);
   try {
     make_folder(folder);
     write_file_atomically(folder / fleet::summary_file, to_text(job.summary));
@@ -244,7 +243,7 @@ void HostMeasurement::measure_links() {
   const bool exclusive = all_here();
   if (!host_.leader || stopped() || jobs_.empty() || !jobs_.front().gpu) return;
   GpuJob& job = jobs_.front();
-  const fs::path folder = folder_.links(job.summary.host, job.summary.gpu);
+  const fs::path folder = folder_.links(job.summary);
   std::string reason;
   int code = to_int(ExitCode::incomplete);
   try {

@@ -17,9 +17,9 @@ namespace fathom {
 /// Where a fleet's run puts what it makes.
 struct FleetFolder {
   std::filesystem::path root;
-  std::filesystem::path gpu(const std::string& host, int number) const;
-  /// `number`: the first of the GPUs that are measured together; another run beside it has others.
-  std::filesystem::path links(const std::string& host, int number) const;
+  std::filesystem::path gpu(const fleet::GpuSummary& gpu) const;
+  /// `first` of the GPUs that are measured together; another run beside it has others.
+  std::filesystem::path links(const fleet::GpuSummary& first) const;
   /// Which machine has this name here.
   std::filesystem::path host_name(const std::string& host) const;
   /// How far a rank has come (rank_note.h).
@@ -86,10 +86,9 @@ class HostMeasurement {
   void run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase, const std::string& part);
   /// On the job's GPU and the CPUs near it; without arguments yet.
   ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log) const;
-  /// Adds what a part has left to the summary, and writes it. `decides`: its status is the GPU's;
-  /// else it costs its own figures only.
-  void take(GpuJob& job, const PartResult& result, fleet::Phase phase, const std::string& part,
-            bool decides = false);
+  /// Adds what a part has left to the summary, and writes it. The status of the part "suite" is the
+  /// GPU's; any other costs its own figures only.
+  void take(GpuJob& job, const PartResult& result, fleet::Phase phase, const std::string& part);
   void note_not_alone(GpuJob& job);
   void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code);
   void write(const GpuJob& job);

@@ -54,7 +54,9 @@ struct HostMeasurement::BriefRun {
   double elapsed_s = 0;
 
   fs::path log() const { return fs::path(document).replace_extension(".log"); }
-  std::string part() const { return fmt::format("{}, {}", folder_name(phase), briefs[brief].probe); }
+  std::string part() const {
+    return fmt::format("{}, {}", folder_name(phase), briefs[brief].probe);
+  }
 };
 
 void HostMeasurement::measure_briefs() {
@@ -70,7 +72,7 @@ void HostMeasurement::measure_briefs() {
 
   const auto start = [&](GpuJob& job, std::size_t place, fleet::Phase phase) {
     const Brief& brief = briefs[place];
-    const fs::path out = folder_.gpu(job.summary.host, job.summary.gpu) / folder_name(phase);
+    const fs::path out = folder_.gpu(job.summary) / folder_name(phase);
     make_folder(out);
     const fs::path document = out / fmt::format("{}.json", brief.probe);
     std::error_code ignored;
@@ -78,8 +80,9 @@ void HostMeasurement::measure_briefs() {
     const FileDescriptor log = create_file(fs::path(document).replace_extension(".log"));
     ChildStart child =
         start_of(job, program_folder() / fmt::format("probe_{}", brief.probe), log.get());
-    child.arguments = {"--suite", "quick", "--no-counters", "--out", document.string(),
-                       fmt::format("--benchmark_filter={}", brief.filter)};
+    child.arguments = {"--suite",         "quick",
+                       "--no-counters",   "--out",
+                       document.string(), fmt::format("--benchmark_filter={}", brief.filter)};
     if (phase == fleet::Phase::together)
       child.arguments.push_back(fmt::format("--benchmark_repetitions={}", repetitions_together));
     return BriefRun{&job, place, phase, document, HeldRun(std::move(child))};

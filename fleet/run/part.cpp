@@ -32,9 +32,8 @@ PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& docu
     last_words = error.what();
   }
   const auto lacking = [&](const std::string& what, bool with_words = false) {
-    result.status = result.document && !result.document->entries.empty()
-                        ? fleet::GpuStatus::partial
-                        : fleet::GpuStatus::failed;
+    result.status = result.document && !result.document->entries.empty() ? fleet::GpuStatus::partial
+                                                                         : fleet::GpuStatus::failed;
     result.reason = with_words && !last_words.empty() ? what + ": " + last_words : what;
     result.exit_code =
         std::max(1, end.end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.end.status);

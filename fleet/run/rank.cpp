@@ -54,7 +54,7 @@ class Rank {
   RankNote note_;
   std::optional<FileDescriptor> claim_;  ///< of the folder, which no other job of ranks may have
   Host host_;
-  std::optional<SeenGpus> seen_;
+  SeenGpus seen_;
   std::vector<GpuJob> jobs_;
 };
 
@@ -81,14 +81,12 @@ std::vector<RankWord> Rank::meet() {
     }
   }
   if (!arguments_.replay) {
-    seen_.emplace();
     try {
-      seen_->gpus = query_gpus(program_folder());
+      seen_.gpus = query_gpus(program_folder());
     } catch (const Error& error) {
-      seen_->problem = error.what();
-      seen_->code = to_int(error.code());
+      seen_ = {.problem = error.what(), .code = to_int(error.code())};
     }
-    for (const VisibleGpu& gpu : seen_->gpus)
+    for (const VisibleGpu& gpu : seen_.gpus)
       own.gpus.push_back({gpu.uuid, gpu.name.find(" MIG ") != std::string::npos});
   }
   return exchange(launcher_, folder_, own, inbox_);

@@ -154,20 +154,19 @@ std::vector<std::vector<std::size_t>> assign_gpus(const std::vector<RankWord>& h
 
 std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
                                  const std::vector<RankWord>& all, std::size_t rank,
-                                 const std::optional<SeenGpus>& seen, Host& host) {
+                                 const SeenGpus& seen, Host& host) {
   std::vector<RankWord> ranks;
   for (const std::size_t each : ranks_of_host(all, rank)) ranks.push_back(all[each]);
-  const auto local = static_cast<std::size_t>(
-      std::ranges::count(all.begin(), all.begin() + static_cast<long>(rank), all[rank].leader,
-                         &RankWord::leader));
+  const auto local = static_cast<std::size_t>(std::ranges::count(
+      all.begin(), all.begin() + static_cast<long>(rank), all[rank].leader, &RankWord::leader));
   const bool only = ranks.size() == 1;
   std::vector<GpuJob> jobs;
   const auto add = [&](const std::optional<VisibleGpu>& gpu) {
-    jobs.push_back(job_of(gpu, unique_host_name(all, rank), local + jobs.size(),
-                          static_cast<int>(rank)));
+    jobs.push_back(
+        job_of(gpu, unique_host_name(all, rank), local + jobs.size(), static_cast<int>(rank)));
   };
   host.leader = local == 0;
-  if (!seen) {
+  if (arguments.replay) {
     const auto each = static_cast<std::size_t>(only ? arguments.gpus : 1);
     while (jobs.size() < each) add(std::nullopt);
     host.gpus = ranks.size() * each;
@@ -183,8 +182,8 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
       const RankWord::Gpu& gpu = ranks[each].gpus[i];
       if (!gpu.mig) (each == local ? own : others).push_back(gpu.uuid);
       if (each == local) {
-        add(seen->gpus[i]);
-        jobs.back().only_visible = seen->gpus.size() == 1;
+        add(seen.gpus[i]);
+        jobs.back().only_visible = seen.gpus.size() == 1;
         jobs.back().place = host.gpus;
       }
       ++host.gpus;
@@ -197,8 +196,8 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
     fleet::GpuSummary& s = jobs.front().summary;
     s.source = Source::measured;
     s.uuid_hash.clear();
-    s.reason = why_none(*seen, ranks.size());
-    s.exit_code = seen->code;
+    s.reason = why_none(seen, ranks.size());
+    s.exit_code = seen.code;
   }
   return jobs;
 }

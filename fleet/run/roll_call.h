@@ -55,9 +55,9 @@ struct SeenGpus {
 };
 
 /// The GPUs that a rank takes. A rank without one has a job that says why. Says in `host` what GPUs
-/// the host has in all ranks. `seen`: nothing for a replay.
+/// the host has in all ranks. `seen`: not looked at in a replay.
 std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
                                  const std::vector<RankWord>& all, std::size_t rank,
-                                 const std::optional<SeenGpus>& seen, Host& host);
+                                 const SeenGpus& seen, Host& host);
 
 }  // namespace fathom
