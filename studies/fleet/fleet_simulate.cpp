@@ -53,24 +53,19 @@ int main(int argc, char** argv) {
   double noise_percent = 100 * options.noise, gap_percent = 100 * options.gap;
   app.add_option("RECORDING", recording, "Result document to make the cards from")->required();
   app.add_option("--out", out, "Write each card's gpu.json below this folder")->type_name("DIR");
+  const auto add = [&](const char* flag, auto& value, const char* description,
+                       const CLI::Validator& check, const char* kind = "N") {
+    return checked_flag(app, flag, value, description, check, kind)->capture_default_str();
+  };
   checked_flag(app, "--check", repeats, "Make this many fleets, and say what of them is found",
                whole_number(1), "N");
-  checked_flag(app, "--gpus", options.gpus, "Cards of the fleet", whole_number(1), "N")
-      ->capture_default_str();
-  number_flag(app, "--gpus-per-host", options.gpus_per_host, "Of them on each host", 1, 64)
-      ->capture_default_str();
-  checked_flag(app, "--planted", options.planted, "Cards with a fault", whole_number(), "N")
-      ->capture_default_str();
-  checked_flag(app, "--noise", noise_percent,
-               "Standard deviation of each figure of each card, in percent", positive_number(),
-               "PERCENT")
-      ->capture_default_str();
-  checked_flag(app, "--gap", gap_percent, "What a fault costs, in percent", positive_number(),
-               "PERCENT")
-      ->capture_default_str();
-  checked_flag(app, "--seed", options.seed, "Of the noise, and of which cards have a fault",
-               whole_number(), "N")
-      ->capture_default_str();
+  add("--gpus", options.gpus, "Cards of the fleet", whole_number(1));
+  add("--gpus-per-host", options.gpus_per_host, "Of them on each host", whole_number(1, 64));
+  add("--planted", options.planted, "Cards with a fault", whole_number());
+  add("--noise", noise_percent, "Standard deviation of each figure of each card, in percent",
+      positive_number(), "PERCENT");
+  add("--gap", gap_percent, "What a fault costs, in percent", positive_number(), "PERCENT");
+  add("--seed", options.seed, "Of the noise, and of which cards have a fault", whole_number());
   app.add_flag("--together-only", options.together_only,
                "One figure a metric, as a run with --alone none leaves it");
   app.footer(
@@ -85,8 +80,8 @@ int main(int argc, char** argv) {
     const fleet::GpuSummary recorded = recorded_gpu(recording);
     if (repeats > 0) return check(recorded, options, repeats);
     fleet::write_simulated_fleet(recorded, options, out);
-    for (const auto& planted : fleet::planted_faults(options))
-      fmt::print("{} GPU {}: {}\n", planted.host, planted.gpu, to_string(planted.fault));
+    for (const auto& [card, fault] : fleet::planted_faults(options))
+      fmt::print("{}: {}\n", card, fleet::to_string(fault));
     return 0;
   });
 }

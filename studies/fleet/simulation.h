@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fleet/gpu_summary.h"
 #include "fleet/outliers.h"
-#include "results/names.h"
 
 namespace fathom::fleet {
 
@@ -30,15 +30,12 @@ enum class Fault {
   pcie,        ///< one metric; half the PCIe lanes
   unexplained  ///< one metric; nothing
 };
+inline constexpr Fault faults[] = {Fault::sm_clock, Fault::memory, Fault::hot, Fault::pcie,
+                                   Fault::unexplained};
+const char* to_string(Fault fault);
 
-struct Planted {
-  std::string host;
-  int gpu;
-  Fault fault;
-};
-
-/// Which cards of the simulated fleet have a fault.
-std::vector<Planted> planted_faults(const SimulatedFleet& options);
+/// Which cards of the simulated fleet have a fault: "node0001 GPU 3".
+std::vector<std::pair<std::string, Fault>> planted_faults(const SimulatedFleet& options);
 
 /// One card of it; the same for the same options.
 GpuSummary simulated_gpu(const GpuSummary& recorded, const SimulatedFleet& options,
@@ -57,7 +54,3 @@ struct Recall {
 Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFleet& options);
 
 }  // namespace fathom::fleet
-
-template <>
-inline constexpr auto fathom::enum_words<fathom::fleet::Fault> =
-    std::to_array<std::string_view>({"SM clock", "memory", "hot", "PCIe", "unexplained"});
