@@ -13,7 +13,6 @@
 #include "harness/device_facts.h"
 #include "harness/device_json.h"
 #include "harness/doctor.h"
-#include "harness/visible_devices.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
 
@@ -53,8 +52,7 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "fathom-device: {}: see fathom-device --help.\n", fathom::complaint(error));
     return to_int(fathom::ExitCode::bad_input);
   }
-  if (gpus)
-    return print({{"gpus", fathom::to_json(fathom::visible_devices(fathom::NvmlLibrary()))}});
+  if (gpus) return print({{"gpus", fathom::gpus_json(fathom::NvmlLibrary())}});
   if (facts)
     return print(fathom::to_json(fathom::query_device_facts(static_cast<int>(device.value_or(0)))));
   fathom::DoctorOptions options;
