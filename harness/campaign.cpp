@@ -109,41 +109,35 @@ void report_campaign(const Campaign& campaign, const CampaignResult& result,
   entry.expected = Expectation{0, 0, models};
 }
 
-Entry Runner::run_campaign(const std::string& entry_name, const std::string& probe, const Case& c,
-                           bool counters, const KeepGoing& keep_going) {
+Runner::Wrong Runner::run_campaign(const Case& c, bool counters, const KeepGoing& keep_going,
+                                   Entry& entry) {
   const auto& campaign = std::get<Campaign>(c.mode);
   const auto start = std::chrono::steady_clock::now();
-  const auto fill = [&](Entry& entry) {
-    entry.metric = {"mismatches", campaign.trials, Better::lower, std::nullopt};
-    CampaignResult result;
-    std::string no_counters;
-    if (!campaign.roles.empty()) {
-      try {
-        if (counters) {
-          CounterSession session(device_.ordinal, campaign.roles);
-          result = campaign.run(context_, &session, keep_going);
-        } else {
-          no_counters = "hardware counters were switched off (--no-counters)";
-        }
-      } catch (const CounterError& error) {
-        if (error.code() == ExitCode::gpu_lost) throw;
-        if (!counter_problem_) counter_problem_ = error;
-        no_counters = error.what();
+  entry.metric = {"mismatches", campaign.trials, Better::lower, std::nullopt};
+  CampaignResult result;
+  std::string no_counters;
+  if (!campaign.roles.empty()) {
+    try {
+      if (counters) {
+        CounterSession session(device_.ordinal, campaign.roles);
+        result = campaign.run(context_, &session, keep_going);
+      } else {
+        no_counters = "hardware counters were switched off (--no-counters)";
       }
+    } catch (const CounterError& error) {
+      if (error.code() == ExitCode::gpu_lost) throw;
+      if (!counter_problem_) counter_problem_ = error;
+      no_counters = error.what();
     }
-    if (campaign.roles.empty() || !no_counters.empty())
-      result = campaign.run(context_, nullptr, keep_going);
-    if (!result.wrong) result.wrong = context_.buffers().guards_intact();
-    report_campaign(campaign, result, no_counters, entry);
-    entry.iterations = result.trials;
-    if (result.trials > 0)
-      entry.real_time_s = seconds_since(start) / static_cast<double>(result.trials);
-    return result.wrong;
-  };
-  Entry entry = entry_by(fill, entry_name, probe, c);
-  entry.timing.mode = "not timed";
-  entry.timing.elapsed_s = seconds_since(start);
-  return entry;
+  }
+  if (campaign.roles.empty() || !no_counters.empty())
+    result = campaign.run(context_, nullptr, keep_going);
+  if (!result.wrong) result.wrong = context_.buffers().guards_intact();
+  report_campaign(campaign, result, no_counters, entry);
+  entry.iterations = result.trials;
+  if (result.trials > 0)
+    entry.real_time_s = seconds_since(start) / static_cast<double>(result.trials);
+  return result.wrong;
 }
 
 }  // namespace fathom
