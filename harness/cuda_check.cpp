@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 namespace {
@@ -88,9 +88,8 @@ CudaFailure explain_cuda_error(cudaError_t status) {
 void check_cuda(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
   const CudaFailure failure = explain_cuda_error(status);
-  throw Error(failure.code,
-              fmt::format("{} at {}:{} failed with {} ({}): {}.", call, file, line,
-                          cudaGetErrorName(status), cudaGetErrorString(status), failure.remedy));
+  fail(failure.code, "{} at {}:{} failed with {} ({}): {}.", call, file, line,
+       cudaGetErrorName(status), cudaGetErrorString(status), failure.remedy);
 }
 
 }  // namespace fathom
