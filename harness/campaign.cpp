@@ -12,19 +12,6 @@
 namespace fathom {
 namespace {
 
-/// Comparisons that were not made because there are no counters: one for each role.
-std::vector<Comparison> missing_comparisons(const Campaign& campaign, const std::string& reason) {
-  std::vector<Comparison> missing;
-  for (const std::string& name : campaign.roles) {
-    Comparison comparison;
-    comparison.name = name;
-    comparison.unit = role(name).unit;
-    comparison.reason = reason;
-    missing.push_back(std::move(comparison));
-  }
-  return missing;
-}
-
 /// The two counters of a comparison.
 void add_counters(const Campaign& campaign, const Comparison& comparison, Entry& entry) {
   Counter sum;
@@ -78,9 +65,14 @@ void report_campaign(const Campaign& campaign, const CampaignResult& result,
     return;
   }
   std::vector<Comparison> comparisons = result.comparisons;
-  if (!no_counters.empty())
-    for (Comparison& missing : missing_comparisons(campaign, no_counters))
-      comparisons.push_back(std::move(missing));
+  if (!no_counters.empty()) {
+    for (const std::string& name : campaign.roles) {
+      Comparison& missing = comparisons.emplace_back();
+      missing.name = name;
+      missing.unit = role(name).unit;
+      missing.reason = no_counters;
+    }
+  }
   std::string incomplete = result.trials == 0 ? "there was no trial" : "";
   std::string models;
   for (const Comparison& comparison : comparisons) {

@@ -15,17 +15,15 @@
 #include "harness/doctor.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
+#include "results/standard_streams.h"
 
 namespace {
 
 int print(const nlohmann::ordered_json& json) {
   // A process name or a path may hold any byte; JSON holds UTF-8 only.
-  const std::string text =
-      json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0)
-    throw fathom::Error(fathom::ExitCode::output_full,
-                        "The answer could not be written to standard output: free some space.");
+  fathom::print_out(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+                    "\n");
+  fathom::require_written_output();
   return to_int(fathom::ExitCode::ok);
 }
 
