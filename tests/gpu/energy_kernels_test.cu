@@ -91,7 +91,7 @@ TEST_CASE("a case is measured by its energy", "[gpu][energy]") {
     workload.poison = [=, &context] { context.buffers().poison(out); };
     return workload;
   };
-  const Entry works = runner.measure_energy("energy/rest", "energy", c);
+  const Entry works = runner.measure("energy/rest", "energy", c);
   REQUIRE(works.metric.value.has_value());
   CHECK(works.samples.size() >= 2);
   CHECK(works.extras.at("loop_s") > 0.9 * loop.seconds);
@@ -109,7 +109,7 @@ TEST_CASE("a case is measured by its energy", "[gpu][energy]") {
   loop.work = 0;
   c.metric = {"power", "W", Better::lower, std::nullopt};
   c.prepare = [](Context&) { return Workload{}; };
-  const Entry idle = runner.measure_energy("energy/idle", "energy", c);
+  const Entry idle = runner.measure("energy/idle", "energy", c);
   REQUIRE(idle.metric.value.has_value());
   CHECK(*idle.metric.value > 5);
   CHECK_FALSE(idle.extras.contains("work_per_s"));
@@ -124,7 +124,7 @@ TEST_CASE("a case is measured by its energy", "[gpu][energy]") {
     workload.verify = []() -> std::optional<std::string> { return "wrong on purpose"; };
     return workload;
   };
-  const Entry wrong = runner.measure_energy("energy/wrong", "energy", c);
+  const Entry wrong = runner.measure("energy/wrong", "energy", c);
   CHECK_FALSE(wrong.metric.value.has_value());
   CHECK(wrong.verdict.status == VerdictStatus::wrong_output);
   CHECK(runner.case_failure() == ExitCode::check_failed);

@@ -27,8 +27,8 @@ struct Campaigns : test::Gpu {
     return cases;
   }
   Entry run(const Case& c, bool counters, const KeepGoing& keep_going = [] { return true; }) {
-    Entry entry = runner.run_campaign("model_validation/" + c.name, "model_validation", c, counters,
-                                      keep_going);
+    Entry entry =
+        runner.measure("model_validation/" + c.name, "model_validation", c, counters, keep_going);
     judge_entry(entry);
     return entry;
   }
