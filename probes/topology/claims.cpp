@@ -16,7 +16,7 @@ namespace {
 /// SMs of one partition beside each other, in it those of one GPC, in it those of one TPC.
 std::vector<AxisValue> order_of_sms(const Topology& t) {
   const std::size_t sms =
-      std::max({t.loads.rows.size(), t.gpcs().size(), t.tpcs().size(), t.partitions.labels.size()});
+      std::max({t.latency.matrix.rows.size(), t.gpcs().size(), t.tpcs().size(), t.partitions.labels.size()});
   const auto label = [](const Labels& labels, std::int64_t sm) {
     return labels.empty() ? 0 : labels.at(static_cast<std::size_t>(sm));
   };
@@ -82,22 +82,13 @@ std::vector<View> views(const Topology& t) {
 std::string answer(const Topology& t) {
   std::vector<std::string> parts;
   if (!t.gpcs().empty()) {
-    auto groups = members(t.gpcs());
-    const bool clusters = t.clusters.reason.empty();
-    if (clusters && !t.joined.assigned) {
-      std::erase_if(
-          groups,
-          [&](const std::vector<std::size_t>& group) {
-            return std::ranges::find(t.clusters.outside, group.front()) != t.clusters.outside.end();
-          });
-    }
-    const auto [fewest, most] = std::ranges::minmax(
-        groups, {}, [](const std::vector<std::size_t>& group) { return group.size(); });
+    const auto groups = t.known_gpcs();
+    const auto [fewest, most] = std::ranges::minmax(groups, {}, &std::vector<std::size_t>::size);
     std::size_t placed = 0;
     for (const auto& group : groups) placed += group.size();
     std::string text = fmt::format("{} SMs sit in {} GPCs of {} to {} SMs", placed, groups.size(),
                                    fewest.size(), most.size());
-    if (clusters && !t.clusters.outside.empty()) {
+    if (t.clusters.reason.empty() && !t.clusters.outside.empty()) {
       text += fmt::format(", {} {}out of the reach of clusters larger than two",
                           t.clusters.outside.size(), t.joined.assigned ? "of them " : "more ");
     }
@@ -113,9 +104,9 @@ std::string answer(const Topology& t) {
         "costs {} {:.0f} cycles more",
         sizes.size(), fmt::join(sizes, " and "),
         p.instruction == std::string_view(atomic_instruction) ? "an atomic" : "a load", p.penalty));
-  } else if (!t.loads.rows.empty() && t.latency.reason.empty()) {
+  } else if (t.latency.reason.empty()) {
     parts.push_back(
-        fmt::format("by their latencies the SMs fall into {} groups", t.latency.groups.groups));
+        fmt::format("by their latencies the SMs fall into {} groups", t.latency.groups));
   }
   return parts.empty() ? "" : fmt::format("{}.", fmt::join(parts, "; "));
 }
