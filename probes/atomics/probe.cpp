@@ -11,6 +11,7 @@
 #include "probes/atomics/kernels.h"
 #include "probes/atomics/patterns.h"
 #include "probes/claims.h"
+#include "probes/device/launch.h"
 #include "results/statistics.h"
 
 namespace fathom::atomics {
@@ -93,8 +94,8 @@ Workload prepare(Context& context, const Plan& plan) {
   cudaStream_t stream = context.stream();
   BufferPool& buffers = context.buffers();
   const Instruction& instruction = plan.instruction;
-  const std::uint64_t window = plan.pattern.window_bytes();
-  const Buffer memory = buffers.output("memory", window * plan.windows());
+  const Buffer memory =
+      buffers.output("memory", plan.pattern.window_bytes() * plan.windows());
   const Buffer times = buffers.output("times", plan.blocks * sizeof(BlockTimes));
   const std::size_t threads = static_cast<std::size_t>(plan.blocks) * plan.threads;
   const Buffer sums = buffers.output("sums", threads * sizeof(std::uint32_t));
@@ -106,13 +107,12 @@ Workload prepare(Context& context, const Plan& plan) {
   Run run{memory.data, plan.pattern,           plan.iterations,         start,
           {},          times.as<BlockTimes>(), sums.as<std::uint32_t>()};
   std::ranges::copy(operand_of(instruction.operation, instruction.type), run.operand);
-  const Kernel& kernel = find_kernel(instruction.ptx());
-  const int shared_bytes = instruction.level == Level::l2 ? 0 : static_cast<int>(window);
+  const Kernel kernel = find_kernel(instruction.ptx());
   const auto readings = std::make_shared<Readings>();
 
   Workload workload;
-  workload.launch = [=, &kernel] {
-    kernel.launch(run, plan.blocks, plan.threads, shared_bytes, stream);
+  workload.launch = [=] {
+    launch(kernel, plan.instruction.level, run, plan.blocks, plan.threads, stream);
   };
   workload.poison = [=, &context] {
     // L2: each word of `start` has four equal bytes. Shared memory: the kernel itself begins with
@@ -229,7 +229,7 @@ Plan whole_gpu(const DeviceFacts& device, const Instruction& instruction, int it
   constexpr int threads = 512;
   Plan plan{instruction, {}, device.sms, threads, iterations};
   if (instruction.level == Level::l2) {
-    plan.blocks *= find_kernel(instruction.ptx()).resident_blocks(threads);
+    plan.blocks *= resident_blocks_of(find_kernel(instruction.ptx()), threads);
   } else {
     plan.threads = most_threads;
     if (instruction.level == Level::cluster) plan.blocks = device.sms / 2 * 2;

@@ -149,7 +149,7 @@ void add_by_flight(std::vector<Case>& result, const DeviceFacts& device, Level l
       plan.blocks_per_sm = warps / plan.warps;
       const int threads = plan.warps * warp_lanes;
       if (plan.blocks_per_sm * threads > device.threads_per_sm ||
-          resident_blocks(plan.access, threads) < plan.blocks_per_sm)
+          resident_blocks_of(global_kernel(plan.access), threads) < plan.blocks_per_sm)
         continue;
       const double in_flight =
           static_cast<double>(warps) * device.sms * static_cast<double>(plan.access.tile());

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "probes/device/launch.h"
 #include "probes/memory_bandwidth/walk.h"
 
 namespace fathom::memory_bandwidth {
@@ -53,11 +54,7 @@ struct GlobalRun {
 };
 
 /// Throws std::invalid_argument for an access that has no kernel.
-void launch_global(const GlobalRun& run, cudaStream_t stream);
-/// Gives the L1 all that it can have, and loads the kernel. Once before launching.
-void prepare_global(const Access& access);
-/// Blocks of so many threads that an SM holds at once.
-int resident_blocks(const Access& access, int threads);
+void (*global_kernel(const Access& access))(GlobalRun);
 
 /// One launch of `sms` blocks, one on each SM, of which those on the first `global.blocks` SMs by
 /// `place_of_sm` load, each the part of its place, and the others wait until all have started.
@@ -67,8 +64,7 @@ struct SmRun {
   int shared_bytes = 0;  ///< of a block: more than half of an SM's, so that no SM gets two
   unsigned* started = nullptr;  ///< blocks in all launches; zero before the first
 };
-void prepare_on_sms(int shared_bytes);
-void launch_on_sms(const SmRun& run, cudaStream_t stream);
+__global__ void stream_on_sms(SmRun run);
 
 /// One launch in which every warp touches a single tile. Block b has the tiles of part b mod
 /// `parts`, one after the other, so that a grid of k x `parts` blocks goes k times over the data.
@@ -85,9 +81,7 @@ struct TileRun {
 };
 inline constexpr int tile_sums = 4096;
 /// Throws std::invalid_argument for an access that has no kernel.
-void launch_tiles(const TileRun& run, cudaStream_t stream);
-void prepare_tiles(const Access& access);
-int resident_tile_blocks(const Access& access, int threads);
+void (*tile_kernel(const Access& access))(TileRun);
 
 /// Accesses in flight of the kernels of shared and distributed shared memory.
 __host__ __device__ constexpr int shared_loads(Operation operation) {
@@ -136,19 +130,20 @@ struct RegisterRun {
   WarpReport* reports = nullptr;    ///< [blocks][warps]; sum is 0
   float* after = nullptr;           ///< [blocks][threads][register_chains]
 };
-void launch_registers(const RegisterRun& run, cudaStream_t stream);
+__global__ void read_registers(RegisterRun run);
 /// Start value of a chain.
 __host__ __device__ constexpr float register_start(int lane, int chain) {
   return 1.0f + 0.03125f * static_cast<float>(lane) + 0.001953125f * static_cast<float>(chain);
 }
 
-/// Adds up `words` 32-bit words, modulo 2^32, by other code than what is measured. `sum`: one word
-/// of device memory, overwritten.
-void launch_sum(const std::byte* data, std::uint64_t words, std::uint32_t* sum,
-                cudaStream_t stream);
-/// Counts the words of a working set of `bytes` that differ from what interleaved stores of
-/// `access` by `blocks` x `warps` leave there. `wrong`: device memory, overwritten.
-void launch_count_wrong(const std::byte* data, std::uint64_t bytes, const Access& access,
-                        int blocks, int warps, unsigned long long* wrong, cudaStream_t stream);
+// Any grid runs these; `sum` and `wrong` are not cleared.
+
+/// Adds up `words` 32-bit words, modulo 2^32, by other code than what is measured.
+__global__ void sum_words(const std::uint32_t* data, std::uint64_t words, std::uint32_t* sum);
+/// Counts the words of a working set that differ from what interleaved stores of `access` by
+/// `grid_warps` warps leave there.
+__global__ void count_wrong_words(const std::uint32_t* data, std::uint64_t words, Access access,
+                                  std::uint32_t grid_warps, unsigned long long* wrong);
+inline constexpr Blocks check_grid{1024, 256};
 
 }  // namespace fathom::memory_bandwidth

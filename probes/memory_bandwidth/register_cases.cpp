@@ -63,10 +63,11 @@ Workload prepare(Context& context, int blocks, int iterations,
   const Buffer after = context.buffers().output("after", threads * register_chains * sizeof(float));
   const RegisterRun run{blocks, iterations, operand_buffer.as<float>(), reports.as<WarpReport>(),
                         after.as<float>()};
+  const Blocks grid{blocks, register_threads};
   const double bytes_per_warp =
       1.0 * iterations * register_steps * register_chains * warp_lanes * operand_bytes;
   Workload workload = reporting_workload(context, reports, bytes_per_warp, true, readings,
-                                         [=] { launch_registers(run, stream); });
+                                         [=] { launch(read_registers, grid, stream, run); });
   workload.poison = poisoning(context, {reports, after});
   workload.verify = [=, expected = expected_chains(iterations)] {
     return check(copy_to_host<float>(after, stream), expected);

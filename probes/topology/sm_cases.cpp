@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 #include "probes/topology/cases.h"
 #include "probes/topology/kernels.h"
 #include "probes/topology/names.h"
@@ -28,6 +29,14 @@ std::vector<int> numbers_of_sms(const DeviceFacts& device) {
   std::vector<int> all(static_cast<std::size_t>(device.sms));
   std::iota(all.begin(), all.end(), 0);
   return all;
+}
+
+/// One block on each SM: the shared memory that it asks for leaves no room for a second.
+template <class Task>
+Blocks one_per_sm(const Context& context, void (*kernel)(Task, std::uint32_t), int threads) {
+  const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);
+  resident_blocks_with(kernel, threads, shared);
+  return {context.device().sms, threads, shared};
 }
 
 constexpr std::uint32_t lines_of_set = 192;
@@ -133,9 +142,9 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
     task.report = buffer.as<LineReport>() + tasks.size();
     tasks.push_back(task);
   }
-  launch_write_lines(tasks.front().lines, stream);
-  const int blocks = context.device().sms;
-  const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);
+  launch(write_lines, {1, int{lines_of_set}}, stream, tasks.front().lines);
+  const auto kernel = line_kernel(access);
+  const Blocks grid = one_per_sm(context, kernel, latency_threads);
   const auto reports = [=] { return copy_to_host<LineReport>(buffer, stream); };
   Workload workload = workload_of(
       context, {buffer},
@@ -143,7 +152,7 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
         FATHOM_CUDA(cudaMemset2DAsync(&tasks.front().report->taken, sizeof(LineReport), 0,
                                       sizeof(std::uint32_t), tasks.size(), stream));
         for (auto task = tasks.rbegin(); task != tasks.rend(); ++task)
-          launch_line_latencies(access, *task, blocks, shared, stream);
+          launch(kernel, grid, stream, *task, 0u);
       },
       [=]() -> std::optional<std::string> {
         const std::vector<LineReport> all = reports();
@@ -276,7 +285,6 @@ Workload workload(Context& context, Traffic traffic, const std::vector<int>& vic
   const Buffer buffer =
       context.buffers().output("contention reports", sizeof(ContentionReport) * victims.size());
   const int sms = context.device().sms;
-  const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);
   std::vector<ContentionTask> tasks;
   for (const int victim : victims) {
     ContentionTask task;
@@ -288,13 +296,15 @@ Workload workload(Context& context, Traffic traffic, const std::vector<int>& vic
     task.report = buffer.as<ContentionReport>() + tasks.size();
     tasks.push_back(task);
   }
-  launch_write_slices(tasks.front(), static_cast<std::uint32_t>(sms), stream);
+  launch(write_slices, {sms, contention_threads}, stream, tasks.front());
+  const auto kernel = contention_kernel(traffic);
+  const Blocks grid = one_per_sm(context, kernel, contention_threads);
   const auto reports = [=] { return copy_to_host<ContentionReport>(buffer, stream); };
   Workload workload;
   workload.launch = [=] {
     FATHOM_CUDA(cudaMemset2DAsync(&tasks.front().report->turn, sizeof(ContentionReport), 0,
                                   sizeof(Turn), tasks.size(), stream));
-    for (const ContentionTask& task : tasks) launch_contention(traffic, task, sms, shared, stream);
+    for (const ContentionTask& task : tasks) launch(kernel, grid, stream, task, 0u);
   };
   workload.poison = [=, &context] {
     context.buffers().poison(buffer);

@@ -28,7 +28,8 @@ struct Memory : test::Pool {
   /// Wrong words of what `blocks` blocks stored.
   unsigned long long wrong_in(const Buffer& dst, const Access& access, int blocks, int warps) {
     return wrong_by([&](unsigned long long* wrong) {
-      launch_count_wrong(dst.data, dst.bytes, access, blocks, warps, wrong, stream.get());
+      launch(count_wrong_words, check_grid, stream.get(), dst.as<std::uint32_t>(), dst.bytes / 4,
+             access, static_cast<std::uint32_t>(blocks * warps), wrong);
     });
   }
 
@@ -95,12 +96,14 @@ TEST_CASE("walks through global memory move every byte", "[gpu][memory_bandwidth
       run.src = src.data;
       run.dst = dst.data;
       run.reports = memory.reports.as<WarpReport>();
-      prepare_global(access);
-      CHECK(resident_blocks(access, run.threads) >= 1);
-      launch_global(run, stream);
+      const auto kernel = global_kernel(access);
+      CHECK(resident_blocks_of(kernel, run.threads) >= 1);
+      launch(kernel, {run.blocks, run.threads}, stream, run);
       const auto reports = memory.read_reports(blocks * warps);
       if (access.operation == Operation::load) {
-        launch_sum(src.data, bytes / 4, word.as<std::uint32_t>(), stream);
+        memory.set(word, 0);
+        launch(sum_words, check_grid, stream, src.as<std::uint32_t>(), bytes / 4,
+               word.as<std::uint32_t>());
         const std::uint32_t by_host = memory.sum_of_words(src);
         CHECK(memory.read<std::uint32_t>(word).front() == by_host);
         CHECK(sum_of(reports) ==
@@ -140,9 +143,9 @@ TEST_CASE("single tiles move every byte as often as the grid goes over them",
       run.src = src.data;
       run.dst = dst.data;
       run.sums = sums.as<std::uint32_t>();
-      prepare_tiles(access);
-      CHECK(resident_tile_blocks(access, run.threads) >= 1);
-      launch_tiles(run, stream);
+      const auto kernel = tile_kernel(access);
+      CHECK(resident_blocks_of(kernel, run.threads) >= 1);
+      launch(kernel, {run.blocks, run.threads}, stream, run);
       if (operation == Operation::load) {
         CHECK(memory.sum_of_words(sums) == passes * memory.sum_of_words(src));
       } else if (operation == Operation::store) {
@@ -182,17 +185,14 @@ TEST_CASE("chosen SMs load their parts and no other SM takes part",
     run.shared_bytes = static_cast<int>(std::min(memory.facts.shared_bytes_per_sm / 2 + 1024,
                                                  memory.facts.shared_bytes_per_block_max));
     run.started = started.as<unsigned>();
-    prepare_on_sms(run.shared_bytes);
-    launch_on_sms(run, stream);
+    resident_blocks_with(stream_on_sms, run.global.threads, run.shared_bytes);
+    launch(stream_on_sms, {run.sms, run.global.threads, run.shared_bytes}, stream, run);
     const auto reports = memory.read_reports(chosen * warps);
     CHECK(sum_of(reports) == passes * memory.sum_of_words(src));
     for (std::size_t i = 0; i < reports.size(); ++i) {
       CHECK(place_of_sm(reports[i].sm, sms) == i / warps);
     }
   }
-  SmRun other;
-  other.global.access = {Operation::load, Path::cached, 16, 4};
-  CHECK_THROWS_AS(launch_on_sms(other, stream), std::invalid_argument);
 }
 
 TEST_CASE("walks through shared memory and clusters move every byte",
@@ -276,9 +276,9 @@ TEST_CASE("chains of multiply-adds end where the host's do", "[gpu][memory_bandw
       "after", std::size_t{blocks} * register_threads * register_chains * sizeof(float));
   memory.buffers.poison(memory.reports);
   memory.buffers.poison(after);
-  launch_registers(
-      {blocks, iterations, inputs.as<float>(), memory.reports.as<WarpReport>(), after.as<float>()},
-      stream);
+  launch(read_registers, {blocks, register_threads}, stream,
+         RegisterRun{blocks, iterations, inputs.as<float>(), memory.reports.as<WarpReport>(),
+                     after.as<float>()});
   memory.read_reports(blocks * register_threads / warp_lanes);
   const auto held = copy_to_host<float>(after, stream);
   int wrong = 0;
@@ -294,12 +294,12 @@ TEST_CASE("chains of multiply-adds end where the host's do", "[gpu][memory_bandw
 }
 
 TEST_CASE("an access without a kernel is refused", "[gpu][memory_bandwidth]") {
-  CHECK_THROWS_AS(prepare_global({Operation::load, Path::l2_only, 12, 4}), std::invalid_argument);
-  CHECK_THROWS_AS(prepare_global({Operation::store, Path::l2_only, 16, 8}), std::invalid_argument);
-  CHECK_THROWS_AS(prepare_global({Operation::copy, Path::cached, 16, 4}), std::invalid_argument);
-  CHECK_THROWS_AS(prepare_tiles({Operation::load, Path::l2_only, 8, 1}), std::invalid_argument);
-  CHECK_THROWS_AS(prepare_tiles({Operation::load, Path::cached, 16, 1}), std::invalid_argument);
-  CHECK_THROWS_AS(prepare_tiles({Operation::copy, Path::l2_only, 16, 4}), std::invalid_argument);
+  CHECK_THROWS_AS(global_kernel({Operation::load, Path::l2_only, 12, 4}), std::invalid_argument);
+  CHECK_THROWS_AS(global_kernel({Operation::store, Path::l2_only, 16, 8}), std::invalid_argument);
+  CHECK_THROWS_AS(global_kernel({Operation::copy, Path::cached, 16, 4}), std::invalid_argument);
+  CHECK_THROWS_AS(tile_kernel({Operation::load, Path::l2_only, 8, 1}), std::invalid_argument);
+  CHECK_THROWS_AS(tile_kernel({Operation::load, Path::cached, 16, 1}), std::invalid_argument);
+  CHECK_THROWS_AS(tile_kernel({Operation::copy, Path::l2_only, 16, 4}), std::invalid_argument);
   CHECK_THROWS_AS(prepare_shared(Operation::load, 12, false, shared_bytes_used),
                   std::invalid_argument);
 }
@@ -321,8 +321,7 @@ TEST_CASE("one block for each SM runs on an SM of its own", "[gpu][memory_bandwi
   run.blocks = blocks;
   run.src = src.data;
   run.reports = reports.as<WarpReport>();
-  prepare_global(access);
-  launch_global(run, pool.stream.get());
+  launch(global_kernel(access), {run.blocks, run.threads}, pool.stream.get(), run);
   std::set<std::uint32_t> sms;
   for (const WarpReport& r : pool.read<WarpReport>(reports)) sms.insert(r.sm);
   CHECK(sms.size() == static_cast<std::size_t>(blocks));

@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
+#include "probes/device/launch.h"
 #include "probes/topology/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -15,6 +16,12 @@ namespace {
 
 struct OnePerSm : test::Pool {
   int shared_bytes = static_cast<int>(facts.shared_bytes_per_block_max);
+
+  template <class Task>
+  void run(void (*kernel)(Task, std::uint32_t), int threads, const Task& task) {
+    resident_blocks_with(kernel, threads, shared_bytes);
+    launch(kernel, {facts.sms, threads, shared_bytes}, stream.get(), task, 0u);
+  }
 };
 
 struct LineMemory : OnePerSm {
@@ -31,8 +38,8 @@ struct LineMemory : OnePerSm {
     task.smid = smid;
     task.report = report.as<LineReport>();
     FATHOM_CUDA(cudaMemsetAsync(&task.report->taken, 0, sizeof(std::uint32_t), queue()));
-    launch_write_lines(task.lines, queue());
-    launch_line_latencies(access, task, facts.sms, shared_bytes, queue());
+    launch(write_lines, {1, 64}, queue(), task.lines);
+    OnePerSm::run(line_kernel(access), latency_threads, task);
     return read<LineReport>(report).front();
   }
 
@@ -102,9 +109,10 @@ TEST_CASE("each partner has its turn beside the victim", "[gpu][topology][saniti
       task.report = buffer.as<ContentionReport>();
       gpu.buffers.poison(buffer);
       gpu.buffers.poison(region);
-      if (traffic == Traffic::load) launch_write_slices(task, sms, stream);
+      if (traffic == Traffic::load)
+        launch(write_slices, {gpu.facts.sms, contention_threads}, stream, task);
       FATHOM_CUDA(cudaMemsetAsync(&task.report->turn, 0, sizeof(Turn), stream));
-      launch_contention(traffic, task, gpu.facts.sms, gpu.shared_bytes, stream);
+      gpu.run(contention_kernel(traffic), contention_threads, task);
       const auto report = gpu.read<ContentionReport>(buffer).front();
       CHECK(report.turn.failed == 0);
       CHECK(report.turn.step == turn_end);
@@ -149,7 +157,7 @@ TEST_CASE("a partner that is not there ends the turns", "[gpu][topology]") {
   task.victim = 0;
   task.report = buffer.as<ContentionReport>();
   FATHOM_CUDA(cudaMemsetAsync(&task.report->turn, 0, sizeof(Turn), gpu.stream.get()));
-  launch_contention(Traffic::store, task, gpu.facts.sms, gpu.shared_bytes, gpu.stream.get());
+  gpu.run(contention_kernel(Traffic::store), contention_threads, task);
   const auto report = gpu.read<ContentionReport>(buffer).front();
   CHECK(report.turn.failed == sms + 1);
   CHECK(report.turn.step == turn_end);
