@@ -272,11 +272,11 @@ Case pair_case(const Level& level, int distance) {
     const std::size_t bytes = level.count * level.spacing;
     const Buffer memory = context.buffers().output("pairs", bytes);
     const Buffer report = report_buffer(context);
-    launch_fill_words(memory.as<std::uint32_t>(), bytes / 4, stream);
+    launch(fill_words, writers(bytes / 4), stream, memory.as<std::uint32_t>(), bytes / 4);
     const Pairs pairs{memory.data, level.count, level.spacing, static_cast<std::uint32_t>(distance),
                       report.as<Report>()};
     Workload workload = workload_of(
-        context, {report}, [=] { launch_pairs(level.load, pairs, stream); },
+        context, {report}, [=] { launch(pair_kernel(level.load), {1, 1}, stream, pairs); },
         [=] { return check(read_report(report, stream), pairs); });
     // The median: the first load of a page's first pair may leave a translation behind or not.
     workload.read_sample = [=] {

@@ -17,10 +17,11 @@ std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool co
   const auto readings = std::make_shared<Readings>();
   return [=](Context& context) {
     const std::uint32_t* words = fill_constants(context, wanted.chain);
+    const auto kernel = constant_chase(wanted.timed);
     return chase_workload(context, wanted, false, readings,
                           [=](const Chase& chase, cudaStream_t stream) {
                             if (cold) copy_to_constant_memory(words, stream);
-                            launch_constant_chase(chase, stream);
+                            launch(kernel, {1, 1}, stream, chase);
                           });
   };
 }
@@ -63,7 +64,7 @@ Case parameter_case(const char* level, std::size_t bytes, bool first, Timed time
   c.prepare = chase_workload(
       chase, false,
       [words = parameter_words(chase.chain)](const Chase& with_report, cudaStream_t stream) {
-        launch_parameter_chase(*words, with_report, stream);
+        launch(parameter_chase(with_report.timed), {1, 1}, stream, *words, with_report);
       });
   return c;
 }
@@ -134,7 +135,7 @@ std::function<Workload(Context&)> workload(const CodeRun& wanted) {
     const int loads = static_cast<int>(run.constants.count);
     const int counted = loads > 0 ? loads : (run.blocks - 1) * code_block_instructions;
     Workload w = workload_of(
-        context, {report}, [=] { launch_code_and_constants(run, stream); },
+        context, {report}, [=] { launch(run_code_and_constants, {1, 1}, stream, run, 1.0f); },
         [=] { return check(read_report(report, stream), run); });
     w.read_sample = [=] {
       return readings->take(read_report(report, stream), Timed::mean, counted * run.rounds);

@@ -69,7 +69,7 @@ Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad 
                 {register_bytes, 4.0 * device.registers_per_sm}};
   }
   c.prepare = chase_workload(wanted, true, [load](const Chase& chase, cudaStream_t stream) {
-    launch_shared_chase(load, chase, bytes, stream);
+    launch(shared_chase(load, chase.timed), {1, fill_threads, bytes}, stream, chase, 0u);
   });
   return c;
 }
@@ -104,12 +104,13 @@ Case texture_case(const char* level, std::size_t bytes, Timed timed) {
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const Buffer memory = context.buffers().output("texels", bytes);
-    launch_write_index_chain(wanted.chain, memory.as<std::uint32_t>(), stream);
+    launch(write_index_chain, writers(wanted.chain.count), stream, wanted.chain,
+           memory.as<std::uint32_t>());
     const std::shared_ptr<cudaTextureObject_t> texture = make_texture(memory);
     return chase_workload(
         context, wanted, false, readings,
         [object = *texture](const Chase& chase, cudaStream_t on) {
-          launch_texture_chase(object, chase, on);
+          launch(texture_chase(chase.timed), {1, 1}, on, object, chase);
         },
         texture);
   };

@@ -157,11 +157,15 @@ Workload memory_workload(Context& context, const GlobalChase& g, void* memory,
                          const std::shared_ptr<Readings>& readings, std::shared_ptr<void> keep) {
   Chase chase = g.chase;
   chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory);
-  launch_write_chain(chase.chain, context.stream());
+  launch(write_chain, writers(chase.chain.count), context.stream(), chase.chain);
+  const auto kernel = global_chase(g.load, chase.timed);
   return chase_workload(
       context, chase, false, readings,
-      [g](const Chase& with_report, cudaStream_t on) {
-        launch_global_chase(g.load, with_report, g.carveout_percent, on);
+      [=](const Chase& with_report, cudaStream_t on) {
+        FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                         cudaFuncAttributePreferredSharedMemoryCarveout,
+                                         g.carveout_percent));
+        launch(kernel, {1, warm_threads}, on, with_report, std::uint64_t{0});
       },
       std::move(keep));
 }

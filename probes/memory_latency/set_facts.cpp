@@ -37,8 +37,8 @@ Fact line_of(std::span<const Entry> entries, const LineSweep& sweep) {
         "stride (B)");
     if (!points.contains(candidate) || !points.contains(candidate / 2)) return fact;
     add_evidence(fact, points);
-    fitting.push_back(points.at(candidate / 2).latency);
-    at_least[candidate] = points.at(candidate).latency >= sweep.overflow * fitting.back();
+    fitting.push_back(latency_of(*points.find(candidate / 2)));
+    at_least[candidate] = latency_of(*points.find(candidate)) >= sweep.overflow * fitting.back();
   }
   const auto [least, most] = std::ranges::minmax(fitting);
   if (most >= sweep.overflow * least) {
@@ -62,7 +62,7 @@ Fact fetched(std::span<const Entry> entries, const char* level, const char* id) 
   const Points points = points_by(entries, {{"sweep", "fetch"}, {"level", level}}, "distance (B)");
   if (points.size() < 4) return fact;
   add_evidence(fact, points);
-  const double hit = points.begin()->second.latency, miss = points.rbegin()->second.latency;
+  const double hit = latency_of(*points.begin()), miss = latency_of(*points.rbegin());
   if (miss < told_apart * hit) {
     fact.reason = fmt::format(
         "the second load takes {:.0f} cycles {} B from the first and {:.0f} "
@@ -72,9 +72,9 @@ Fact fetched(std::span<const Entry> entries, const char* level, const char* id) 
   }
   const double middle = (hit + miss) / 2;
   const auto first_miss = std::ranges::find_if(
-      points, [&](const auto& p) { return p.second.latency > middle; });
+      points, [&](const auto& p) { return latency_of(p) > middle; });
   const auto late_hit = std::find_if(first_miss, points.end(),
-                                     [&](const auto& p) { return p.second.latency <= middle; });
+                                     [&](const auto& p) { return latency_of(p) <= middle; });
   if (late_hit != points.end()) {
     fact.reason = fmt::format("a load {} B further on misses, but one {} B further on hits",
                               first_miss->first, late_hit->first);
@@ -120,8 +120,8 @@ struct Kept {
   std::map<std::int64_t, std::int64_t> most;  ///< strides at which some stay
   std::map<std::int64_t, double> latency;     ///< of these elements
   std::set<std::int64_t> strides, elements;   ///< tried
-  std::int64_t tried = 0;                     ///< most elements of all strides
   double capacity = 0;                        ///< bytes
+  std::int64_t tried() const { return *elements.rbegin(); }  ///< most elements of all strides
 };
 
 Kept kept(std::span<const Entry> entries, const SetSweep& sweep, double hit, Fact& evidence) {
@@ -138,14 +138,13 @@ Kept kept(std::span<const Entry> entries, const SetSweep& sweep, double hit, Fac
         entries, {{"sweep", "associativity"}, {"level", sweep.level}, {"stride (B)", stride}},
         "elements");
     add_evidence(evidence, points);
-    for (const auto& [elements, point] : points) {
-      result.elements.insert(elements);
-      result.tried = std::max(result.tried, elements);
-    }
-    for (const auto& [elements, point] : points) {
-      if (point.latency >= sweep.missing_some * hit) break;
-      result.most[stride] = elements;
-      result.latency[stride] = point.latency;
+    bool all_hit = true;
+    for (const auto& point : points) {
+      result.elements.insert(point.first);
+      all_hit = all_hit && latency_of(point) < sweep.missing_some * hit;
+      if (!all_hit) continue;
+      result.most[stride] = point.first;
+      result.latency[stride] = latency_of(point);
     }
   }
   return result;
@@ -190,7 +189,7 @@ Fact strided_lines(const Kept& k, Fact fact) {
         fmt::format("; sets that are bits of the address, of up to {} ways, would keep {} of them",
                     most_ways, most);
   }
-  fact.method += fact.value == static_cast<double>(k.tried) ? "; no more were tried" : "";
+  fact.method += fact.value == static_cast<double>(k.tried()) ? "; no more were tried" : "";
   return fact;
 }
 
@@ -207,7 +206,7 @@ std::vector<std::uint32_t> ways_that_explain(const Kept& k) {
           [&](const auto& at) {
             const auto stays = models::most_lines_kept({sets * ways * line, line, ways},
                                                        static_cast<std::uint64_t>(at.first),
-                                                       static_cast<std::uint64_t>(k.tried));
+                                                       static_cast<std::uint64_t>(k.tried()));
             const auto next = std::ranges::upper_bound(k.elements, at.second);
             return stays >= static_cast<std::uint64_t>(at.second) &&
                    (next == k.elements.end() || stays < static_cast<std::uint64_t>(*next));
@@ -226,12 +225,12 @@ Fact associativity(const Kept& k, Fact fact) {
                     k.strides.size() - k.most.size(), k.strides.size(), *k.elements.begin());
     return fact;
   }
-  const auto all_stay = [&](const auto& at) { return at.second == k.tried; };
+  const auto all_stay = [&](const auto& at) { return at.second == k.tried(); };
   if (std::ranges::all_of(k.most, all_stay)) {
     fact.reason = fmt::format(
         "sets are hashed, or there is only one: {} lines {} apart stay without "
         "a miss",
-        k.tried, bytes(*k.strides.rbegin()));
+        k.tried(), bytes(*k.strides.rbegin()));
     return fact;
   }
   if (k.strides.size() < 2) {
