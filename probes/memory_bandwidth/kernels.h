@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "probes/device/launch.h"
 #include "probes/memory_bandwidth/walk.h"
@@ -87,7 +88,7 @@ void (*tile_kernel(const Access& access))(TileRun);
 __host__ __device__ constexpr int shared_loads(Operation operation) {
   return operation == Operation::load ? 8 : operation == Operation::store ? 4 : 2;
 }
-inline constexpr int shared_threads = 512;
+inline constexpr int shared_threads = 512, shared_warps = shared_threads / warp_lanes;
 /// Each block uses so many of them; a copy reads the first half and writes the second.
 inline constexpr int shared_bytes_used = 32 * 1024;
 /// Word i of it before the timed part.
@@ -110,6 +111,10 @@ struct SharedRun {
 
 /// The walk of a block's warps for an operation: loads may share tiles, stores never do.
 Walk shared_walk(Operation operation, int width, int tiles);
+/// The sum of the words that each warp of a block loads.
+std::vector<std::uint32_t> expected_sums(const Walk& walk);
+/// What a block's memory holds in the end.
+std::vector<std::uint32_t> expected_words(Operation operation, int width);
 
 void launch_shared(const SharedRun& run, cudaStream_t stream);
 /// Lets the kernel have its shared memory and clusters of 16. Once before launching.
@@ -131,6 +136,9 @@ struct RegisterRun {
   float* after = nullptr;           ///< [blocks][threads][register_chains]
 };
 __global__ void read_registers(RegisterRun run);
+std::vector<float> register_operands();
+/// What every chain holds in the end, [lane][chain].
+std::vector<float> expected_chains(int iterations);
 /// Start value of a chain.
 __host__ __device__ constexpr float register_start(int lane, int chain) {
   return 1.0f + 0.03125f * static_cast<float>(lane) + 0.001953125f * static_cast<float>(chain);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <set>
 #include <vector>
 
@@ -199,7 +198,6 @@ TEST_CASE("walks through shared memory and clusters move every byte",
           "[gpu][memory_bandwidth][sanitized]") {
   Memory memory;
   cudaStream_t stream = memory.stream.get();
-  constexpr int warps = shared_threads / warp_lanes, words = shared_bytes_used / 4;
   std::vector<int> sizes{1};
   for (const int size : {2, 4}) {
     if (cluster_blocks(memory.facts.major, size, shared_bytes_used) > 0) sizes.push_back(size);
@@ -226,35 +224,16 @@ TEST_CASE("walks through shared memory and clusters move every byte",
                             after.as<std::uint32_t>()};
         prepare_shared(operation, width, size > 1, shared_bytes_used);
         launch_shared(run, stream);
-        const auto reports = memory.read_reports(blocks * warps);
+        const auto reports = memory.read_reports(blocks * shared_warps);
         const auto held = copy_to_host<std::uint32_t>(after, stream);
+        const auto wanted = expected_words(operation, width);
         int wrong = 0;
-        for (std::size_t i = 0; i < held.size(); ++i) {
-          const auto word = static_cast<std::uint32_t>(i % words);
-          const std::uint32_t offset = word * 4, w = static_cast<std::uint32_t>(width);
-          std::uint32_t want = shared_word(word);
-          if (operation == Operation::copy) want = shared_word(word % (words / 2));
-          if (operation == Operation::store) {
-            const std::uint32_t warp = offset / (shared_bytes_used / warps);
-            want = store_value(warp * warp_lanes + offset % (w * warp_lanes) / w, offset % w / 4);
-          }
-          wrong += held[i] != want;
-        }
+        for (std::size_t i = 0; i < held.size(); ++i) wrong += held[i] != wanted[i % wanted.size()];
         CHECK(wrong == 0);
         if (operation != Operation::load) continue;
-        for (int warp = 0; warp < warps; ++warp) {
-          std::uint32_t sum = 0;
-          std::uint64_t p = walk.start(0, static_cast<std::uint64_t>(warp));
-          for (int t = 0; t < walk.tiles; ++t) {
-            for (std::uint64_t i = 0; i < walk.tile / 4; ++i) {
-              sum += shared_word(static_cast<std::uint32_t>(p / 4 + i));
-            }
-            p = (p + walk.step) % walk.span;
-          }
-          for (int block = 0; block < blocks; ++block) {
-            CHECK(reports[static_cast<std::size_t>(block * warps + warp)].sum == sum);
-          }
-        }
+        const auto sums = expected_sums(walk);
+        for (std::size_t i = 0; i < reports.size(); ++i)
+          CHECK(reports[i].sum == sums[i % sums.size()]);
       }
     }
   }
@@ -264,14 +243,7 @@ TEST_CASE("chains of multiply-adds end where the host's do", "[gpu][memory_bandw
   Memory memory;
   cudaStream_t stream = memory.stream.get();
   constexpr int blocks = 2, iterations = 2;
-  const float factor_pair[] = {1.5f, 2.0f / 3}, term_pair[] = {0.375f, -0.25f};
-  std::vector<float> operands;
-  for (int chain = 0; chain < register_chains; ++chain) {
-    for (const float value : {factor_pair[0], factor_pair[1], term_pair[0], term_pair[1]}) {
-      operands.insert(operands.end(), warp_lanes, value);
-    }
-  }
-  const Buffer inputs = memory.filled("operands", operands);
+  const Buffer inputs = memory.filled("operands", register_operands());
   const Buffer after = memory.buffers.output(
       "after", std::size_t{blocks} * register_threads * register_chains * sizeof(float));
   memory.buffers.poison(memory.reports);
@@ -281,15 +253,9 @@ TEST_CASE("chains of multiply-adds end where the host's do", "[gpu][memory_bandw
                      after.as<float>()});
   memory.read_reports(blocks * register_threads / warp_lanes);
   const auto held = copy_to_host<float>(after, stream);
+  const auto wanted = expected_chains(iterations);
   int wrong = 0;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    const int lane = static_cast<int>(i / register_chains % warp_lanes);
-    float x = register_start(lane, static_cast<int>(i % register_chains));
-    for (int s = 0; s < iterations * register_steps; ++s) {
-      x = std::fma(x, factor_pair[s % 2], term_pair[s % 2]);
-    }
-    wrong += !(held[i] == x);
-  }
+  for (std::size_t i = 0; i < held.size(); ++i) wrong += !(held[i] == wanted[i % wanted.size()]);
   CHECK(wrong == 0);
 }
 
