@@ -48,10 +48,11 @@ Fact size_with_code(std::span<const Entry> entries, const FactName& name) {
   }
   const double other = with_few.cut->boundaries[*second].below_x;
   if (std::max(other, *fact.value) > same_size * std::min(other, *fact.value)) {
-    return missing_fact(name, fmt::format("{} of constants and of code stay where {} are constants, "
-                                          "{} where {} are: not one cache that both fill",
-                                          format_bytes(*fact.value), format_bytes(all),
-                                          format_bytes(other), format_bytes(few)));
+    return missing_fact(
+        name, fmt::format("{} of constants and of code stay where {} are constants, "
+                          "{} where {} are: not one cache that both fill",
+                          format_bytes(*fact.value), format_bytes(all), format_bytes(other),
+                          format_bytes(few)));
   }
   fact.method += fmt::format(
       "; of constants and of code together, which share it: {} with {} of constants, {} with {}",

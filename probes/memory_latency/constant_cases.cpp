@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "probes/memory_latency/cases.h"
-#include "probes/memory_latency/index_image.h"
 
 namespace fathom::memory_latency {
 namespace {
@@ -89,14 +88,13 @@ void add_constants(std::vector<Case>& result) {
     result.push_back(parameter_case("parameters L1.5", 16 * 1024, false, timed));
     result.push_back(parameter_case("parameters first use", parameter_bytes, true, timed));
   }
-  const std::vector<std::size_t> coarse = geometric(512, constant_bytes, 2, line);
-  std::vector<std::size_t> sizes = geometric(512, constant_bytes, 4, line);
-  for (std::size_t size = 1536; size <= 3072; size += 2 * line) sizes.push_back(size);
-  for (std::size_t size = 24 * 1024; size <= constant_bytes; size += 2048) sizes.push_back(size);
-  sort_unique(sizes);
+  const std::set<std::size_t> coarse = geometric(512, constant_bytes, 2, line);
+  std::set<std::size_t> sizes = geometric(512, constant_bytes, 4, line);
+  add_steps(sizes, 1536, 3072, 2 * line);
+  add_steps(sizes, 24 * kib, constant_bytes, 2 * kib);
   for (const std::size_t size : sizes) {
     const bool fine = size >= 1536 && size <= 3072;
-    result.push_back(size_case(size, fine || std::ranges::find(coarse, size) != coarse.end()));
+    result.push_back(size_case(size, fine || coarse.contains(size)));
   }
 }
 
@@ -135,7 +133,10 @@ std::function<Workload(Context&)> workload(const CodeRun& wanted) {
     const int loads = static_cast<int>(run.constants.count);
     const int counted = loads > 0 ? loads : (run.blocks - 1) * code_block_instructions;
     Workload w = workload_of(
-        context, {report}, [=] { launch(run_code_and_constants, {1, 1}, stream, run, 1.0f); },
+        context, {report},
+        [=] {
+          launch(run_code_and_constants, {1, 1}, stream, run, 1.0f);
+        },
         [=] { return check(read_report(report, stream), run); });
     w.read_sample = [=] {
       return readings->take(read_report(report, stream), Timed::mean, counted * run.rounds);
@@ -172,22 +173,15 @@ Case beside_case(std::size_t constants, std::size_t both) {
   return c;
 }
 
-void add_steps(std::vector<std::size_t>& sizes, std::size_t low, std::size_t high,
-               std::size_t step) {
-  for (std::size_t size = low; size <= high; size += step) sizes.push_back(size);
-}
-
 void add_code(std::vector<Case>& result) {
-  std::vector<std::size_t> sizes = geometric(4 * kib, most_code, 2, code_block_bytes);
+  std::set<std::size_t> sizes = geometric(4 * kib, most_code, 2, code_block_bytes);
   add_steps(sizes, 12 * kib, 48 * kib, 2 * kib);
   add_steps(sizes, 48 * kib, 160 * kib, 4 * kib);
-  sort_unique(sizes);
   for (const std::size_t size : sizes) result.push_back(code_case(size));
   for (const auto& [constants, step] :
        {std::pair{std::size_t{constant_bytes}, 4 * kib}, {std::size_t{16 * kib}, 8 * kib}}) {
-    std::vector<std::size_t> both{most_code / 2 + constants, most_code + constants};
+    std::set<std::size_t> both{most_code / 2 + constants, most_code + constants};
     add_steps(both, constant_bytes, 176 * kib, step);
-    sort_unique(both);
     for (const std::size_t size : both) result.push_back(beside_case(constants, size));
   }
 }

@@ -149,4 +149,20 @@ void (*texture_chase(Timed timed))(cudaTextureObject_t, Chase) {
   return timed == Timed::mean ? chase_texture<Timed::mean> : chase_texture<Timed::each>;
 }
 
+std::shared_ptr<cudaTextureObject_t> make_texture(const void* texels, std::size_t bytes) {
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = const_cast<void*>(texels);
+  resource.res.linear.desc = cudaCreateChannelDesc<unsigned>();
+  resource.res.linear.sizeInBytes = bytes;
+  cudaTextureDesc description = {};
+  description.readMode = cudaReadModeElementType;
+  cudaTextureObject_t texture = 0;
+  FATHOM_CUDA(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+  return {new cudaTextureObject_t(texture), [](cudaTextureObject_t* t) {
+            cudaDestroyTextureObject(*t);
+            delete t;
+          }};
+}
+
 }  // namespace fathom::memory_latency

@@ -2,7 +2,9 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include "probes/device/launch.h"
 #include "probes/memory_latency/chain.h"
@@ -76,7 +78,8 @@ __global__ void write_index_chain(Chain chain, std::uint32_t* texels);
 
 /// Of warm_threads.
 void (*global_chase(GlobalLoad load, Timed timed))(Chase, std::uint64_t zero);
-/// The chain's addresses are indices into a linear texture of 32-bit texels.
+/// The chain's addresses are indices into a linear texture of 32-bit texels, such as this.
+std::shared_ptr<cudaTextureObject_t> make_texture(const void* texels, std::size_t bytes);
 void (*texture_chase(Timed timed))(cudaTextureObject_t, Chase);
 /// Of fill_threads, which write the chain at offset 0 of the block's dynamic shared memory; its
 /// base is reported.
@@ -103,7 +106,12 @@ inline constexpr int parameter_bytes = 31 * 1024;
 struct ParameterWords {
   std::uint32_t values[parameter_bytes / 4];
 };
-/// The chain, whose base is 0, lies in `words`.
+inline std::shared_ptr<const ParameterWords> parameter_words(const Chain& chain) {
+  const auto words = std::make_shared<ParameterWords>();
+  std::ranges::copy(index_image(chain, parameter_bytes), words->values);
+  return words;
+}
+/// The chain, whose base is 0, lies in the words.
 void (*parameter_chase(Timed timed))(ParameterWords, Chase);
 
 /// Straight-line code is in blocks, sixteen bytes an instruction (Volta and later). Two

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
@@ -74,24 +73,6 @@ Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad 
   return c;
 }
 
-std::shared_ptr<cudaTextureObject_t> make_texture(const Buffer& memory) {
-  cudaResourceDesc resource;
-  std::memset(&resource, 0, sizeof resource);
-  resource.resType = cudaResourceTypeLinear;
-  resource.res.linear.devPtr = memory.data;
-  resource.res.linear.desc = cudaCreateChannelDesc<unsigned>();
-  resource.res.linear.sizeInBytes = memory.bytes;
-  cudaTextureDesc description;
-  std::memset(&description, 0, sizeof description);
-  description.readMode = cudaReadModeElementType;
-  cudaTextureObject_t texture = 0;
-  FATHOM_CUDA(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
-  return {new cudaTextureObject_t(texture), [](cudaTextureObject_t* t) {
-            cudaDestroyTextureObject(*t);
-            delete t;
-          }};
-}
-
 Case texture_case(const char* level, std::size_t bytes, Timed timed) {
   constexpr std::uint64_t texels_per_line = 128 / 4;
   Case c = headline(level, "tex1Dfetch", timed, bytes);
@@ -106,7 +87,7 @@ Case texture_case(const char* level, std::size_t bytes, Timed timed) {
     const Buffer memory = context.buffers().output("texels", bytes);
     launch(write_index_chain, writers(wanted.chain.count), stream, wanted.chain,
            memory.as<std::uint32_t>());
-    const std::shared_ptr<cudaTextureObject_t> texture = make_texture(memory);
+    const std::shared_ptr<cudaTextureObject_t> texture = make_texture(memory.data, bytes);
     return chase_workload(
         context, wanted, false, readings,
         [object = *texture](const Chase& chase, cudaStream_t on) {
@@ -190,7 +171,6 @@ Case link_case(const char* level, Timed timed, Allocate allocate) {
   g.chase.chain = {.count = link_elements, .stride = link_stride};
   g.chase.loads = 512;
   g.chase.timed = timed;
-  g.carveout_percent = most_l1;
   c.prepare = [=](Context& context) {
     const auto [memory, owner] = allocate(link_elements * link_stride);
     Workload workload = memory_workload(context, g, memory, readings, owner);
@@ -270,7 +250,6 @@ Case page_case(const DeviceFacts& device, std::size_t footprint) {
   g.chase.warm = g.chase.chain;
   g.chase.warm_passes = 2;
   g.chase.loads = 2048;
-  g.carveout_percent = most_l1;
   const auto readings = std::make_shared<Readings>();
   const std::size_t region = footprint_limit(device);  // the same for all: allocated once
   c.extras["pages"] = g.chase.chain.count;
@@ -282,9 +261,8 @@ Case page_case(const DeviceFacts& device, std::size_t footprint) {
 
 void add_pages(std::vector<Case>& result, const DeviceFacts& device) {
   const std::size_t limit = footprint_limit(device);
-  std::vector<std::size_t> sizes = geometric(4 * page, limit, 4, page);
-  sizes.push_back(limit);
-  sort_unique(sizes);
+  std::set<std::size_t> sizes = geometric(4 * page, limit, 4, page);
+  sizes.insert(limit);
   for (const std::size_t size : sizes) result.push_back(page_case(device, size));
 }
 

@@ -114,11 +114,13 @@ auto with_load(SharedLoad load, F&& f) {
 }  // namespace
 
 void (*shared_chase(SharedLoad load, Timed timed))(Chase, std::uint32_t) {
-  return with_load(load, [&](auto kind) {
-    return with_timed(timed, [&](auto how) -> void (*)(Chase, std::uint32_t) {
-      return chase_shared<kind, how>;
-    });
-  });
+  return with_load(
+      load,
+      [&](auto kind) {
+        return with_timed(
+            timed,
+            [&](auto how) -> void (*)(Chase, std::uint32_t) { return chase_shared<kind, how>; });
+      });
 }
 
 void launch_cluster_chase(SharedLoad load, const Chase& chase, int shared_bytes, int cluster_size,

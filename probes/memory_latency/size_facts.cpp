@@ -99,8 +99,7 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   // slope turns into the other says more than the boundary between two points.
   const bool slopes = c.cut->regimes[*last].kind == Regime::Kind::ramp &&
                       c.cut->regimes[*last + 1].kind == Regime::Kind::ramp;
-  const auto turn = slopes ? hinge(curve_of(c.entries, working_set), *size.value)
-                           : std::nullopt;
+  const auto turn = slopes ? hinge(curve_of(c.entries, working_set), *size.value) : std::nullopt;
   if (turn) {
     size.value = *turn;
     size.method += "; there, where two lines that meet fit the curve best";

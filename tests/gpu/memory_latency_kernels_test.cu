@@ -4,10 +4,8 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
-#include "probes/memory_latency/index_image.h"
 #include "probes/memory_latency/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -135,23 +133,12 @@ TEST_CASE("chases through constant memory and textures end where the host's do",
            parameters);
     memory.check(parameters);
 
-    cudaResourceDesc resource;
-    std::memset(&resource, 0, sizeof resource);
-    resource.resType = cudaResourceTypeLinear;
-    resource.res.linear.devPtr = memory.data.data;
-    resource.res.linear.desc = cudaCreateChannelDesc<unsigned>();
-    resource.res.linear.sizeInBytes = memory.data.bytes;
-    cudaTextureDesc description;
-    std::memset(&description, 0, sizeof description);
-    description.readMode = cudaReadModeElementType;
-    cudaTextureObject_t texture = 0;
-    FATHOM_CUDA(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+    const auto texture = make_texture(memory.data.data, memory.data.bytes);
     const Chase texels = memory.chase(32, timed);
     launch(write_index_chain, writers(count), memory.stream.get(), texels.chain,
            memory.data.as<std::uint32_t>());
-    launch(texture_chase(timed), {1, 1}, memory.stream.get(), texture, texels);
+    launch(texture_chase(timed), {1, 1}, memory.stream.get(), *texture, texels);
     memory.check(texels);
-    FATHOM_CUDA(cudaDestroyTextureObject(texture));
   }
 }
 
