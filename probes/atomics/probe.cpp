@@ -94,12 +94,10 @@ Workload prepare(Context& context, const Plan& plan) {
   cudaStream_t stream = context.stream();
   BufferPool& buffers = context.buffers();
   const Instruction& instruction = plan.instruction;
-  const Buffer memory =
-      buffers.output("memory", plan.pattern.window_bytes() * plan.windows());
+  const Buffer memory = buffers.output("memory", plan.pattern.window_bytes() * plan.windows());
   const Buffer times = buffers.output("times", plan.blocks * sizeof(BlockTimes));
   const std::size_t threads = static_cast<std::size_t>(plan.blocks) * plan.threads;
   const Buffer sums = buffers.output("sums", threads * sizeof(std::uint32_t));
-  const Buffer wrong = buffers.output("wrong", sizeof(unsigned long long));
 
   const Expected expected =
       expect(instruction, plan.pattern, plan.warps(), static_cast<std::uint64_t>(plan.iterations));
@@ -123,16 +121,16 @@ Workload prepare(Context& context, const Plan& plan) {
     context.buffers().poison(times);
     FATHOM_CUDA(cudaMemsetAsync(sums.data, 0, sums.bytes, stream));
   };
-  workload.verify = [=]() -> std::optional<std::string> {
-    FATHOM_CUDA(cudaMemsetAsync(wrong.data, 0, wrong.bytes, stream));
-    launch_count_wrong({memory.data, plan.windows(), plan.pattern, instruction.value_bytes(), start,
-                        expected, wrong.as<unsigned long long>()},
-                       stream);
-    const auto count = copy_to_host<unsigned long long>(wrong, stream).front();
-    if (count > 0) {
-      return fmt::format("{} of {} words hold another result than {} atomics leave", count,
-                         memory.bytes / 4, plan.operations() * plan.windows());
-    }
+  workload.verify = [=, &context]() -> std::optional<std::string> {
+    const auto count_wrong = [&](unsigned long long* wrong) {
+      launch_count_wrong({memory.data, plan.windows(), plan.pattern, instruction.value_bytes(),
+                          start, expected, wrong},
+                         stream);
+    };
+    if (auto wrong = none_wrong(context, count_wrong,
+                                fmt::format("of {} words hold another result than {} atomics leave",
+                                            memory.bytes / 4, plan.operations() * plan.windows())))
+      return wrong;
     if (instruction.returns) {
       const auto parts = copy_to_host<std::uint32_t>(sums, stream);
       const std::uint32_t sum = std::accumulate(parts.begin(), parts.end(), std::uint32_t{0});

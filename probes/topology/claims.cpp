@@ -15,26 +15,18 @@ namespace {
 
 /// SMs of one partition beside each other, in it those of one GPC, in it those of one TPC.
 std::vector<AxisValue> order_of_sms(const Topology& t) {
-  const std::size_t sms =
-      std::max({t.latency.matrix.rows.size(), t.gpcs().size(), t.tpcs().size(), t.partitions.labels.size()});
-  const auto label = [](const Labels& labels, std::int64_t sm) {
-    return labels.empty() ? 0 : labels.at(static_cast<std::size_t>(sm));
-  };
-  static const Labels none;
-  const Labels& sides = t.partitions.reason.empty() ? t.partitions.labels : none;
+  const Labels sides = t.partitions.reason.empty() ? t.partitions.labels : Labels{};
+  const std::size_t sms = std::max(
+      {t.latency.matrix.rows.size(), t.gpcs().size(), t.tpcs().size(), t.partitions.labels.size()});
   // A run that was cut short may know groups of fewer SMs.
-  const bool whole =
-      std::ranges::all_of(std::vector{sides.size(), t.gpcs().size(), t.tpcs().size()},
-                          [&](std::size_t size) { return size == 0 || size == sms; });
+  const auto label = [&](const Labels& labels, std::int64_t sm) {
+    return labels.size() == sms ? labels[static_cast<std::size_t>(sm)] : 0;
+  };
   std::vector<std::int64_t> order(sms);
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  if (whole) {
-    std::ranges::stable_sort(
-        order, {},
-        [&](std::int64_t sm) {
-          return std::tuple(label(sides, sm), label(t.gpcs(), sm), label(t.tpcs(), sm));
-        });
-  }
+  std::ranges::stable_sort(order, {}, [&](std::int64_t sm) {
+    return std::tuple(label(sides, sm), label(t.gpcs(), sm), label(t.tpcs(), sm));
+  });
   return {order.begin(), order.end()};
 }
 
@@ -53,15 +45,18 @@ View heat_map(const char* title, const char* note, const char* sweep, const char
 
 std::vector<View> views(const Topology& t) {
   const std::vector<AxisValue> order = order_of_sms(t);
-  const char* in_order = "SMs from the top by partition of the L2, GPC and TPC.";
-  View loads = heat_map("Latency of L2 lines from each SM", in_order, latency_sweep,
-                        load_instruction, "L2 line", "Latency (cycles)", order);
-  loads.where.emplace_back("lines", std::vector<AxisValue>{set_names[0]});
-  View atomics = heat_map("Latency of atomics on L2 lines from each SM",
-                          "An atomic goes to the line's home, wherever the nearest copy is. SMs in "
-                          "the same order.",
-                          latency_sweep, atomic_instruction, "L2 line", "Latency (cycles)", order);
-  atomics.where.emplace_back("lines", std::vector<AxisValue>{set_names[0]});
+  const auto latencies = [&](const char* title, const char* note, const char* instruction) {
+    View view =
+        heat_map(title, note, latency_sweep, instruction, "L2 line", "Latency (cycles)", order);
+    view.where.emplace_back("lines", std::vector<AxisValue>{set_names[0]});
+    return view;
+  };
+  View loads = latencies("Latency of L2 lines from each SM",
+                         "SMs from the top by partition of the L2, GPC and TPC.", load_instruction);
+  View atomics = latencies("Latency of atomics on L2 lines from each SM",
+                           "An atomic goes to the line's home, wherever the nearest copy is. SMs "
+                           "in the same order.",
+                           atomic_instruction);
   // The one in which more is to be seen.
   const bool by_home = t.partitions.reason.empty() &&
                        t.partitions.instruction == std::string_view(atomic_instruction);

@@ -158,9 +158,8 @@ LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruc
   const auto grouped_rows = [&](const Matrix& matrix) {
     return by_latency ? matrix.left : far_or_not(matrix.left);
   };
-  static_cast<Grouping&>(result) =
-      parsimonious_clusters(grouped_rows(result.matrix), least,
-                            by_latency ? std::max(least, sms / 2) : most_partitions);
+  static_cast<Grouping&>(result) = parsimonious_clusters(
+      grouped_rows(result.matrix), least, by_latency ? std::max(least, sms / 2) : most_partitions);
   const auto of_set = [&](int set) {
     return clusters(grouped_rows(latency_matrix(entries, instruction, set)),
                     static_cast<std::size_t>(result.groups));

@@ -214,7 +214,8 @@ std::map<int, int> homes_of(const Labels& by_latency, const Labels& by_clusters)
   for (std::size_t i = 0; i < by_latency.size(); ++i) ++votes[by_latency[i]][by_clusters[i]];
   std::map<int, int> homes;
   for (const auto& [group, of_group] : votes)
-    homes[group] = std::ranges::max_element(of_group, {}, &std::pair<const int, int>::second)->first;
+    homes[group] =
+        std::ranges::max_element(of_group, {}, &std::pair<const int, int>::second)->first;
   return homes;
 }
 
@@ -256,12 +257,13 @@ Gpcs joined_gpcs(const ClusterGroups& clusters, const LatencyGpcs& latency) {
     }
     result.agreement = adjusted_rand_index(by_clusters, by_latency);
     const std::map<int, int> homes = homes_of(by_latency, by_clusters);
-    result.assigned =
-        result.agreement >= same_groups && !clusters.outside.empty() &&
-        std::ranges::all_of(clusters.outside,
-                            [&](std::size_t sm) { return homes.contains(latency.labels[sm]); });
+    result.assigned = result.agreement >= same_groups && !clusters.outside.empty() &&
+                      std::ranges::all_of(clusters.outside, [&](std::size_t sm) {
+                        return homes.contains(latency.labels[sm]);
+                      });
     if (result.assigned) {
-      for (const std::size_t sm : clusters.outside) result.labels[sm] = homes.at(latency.labels[sm]);
+      for (const std::size_t sm : clusters.outside)
+        result.labels[sm] = homes.at(latency.labels[sm]);
       measure_fit(result, clusters, latency);
     }
   }

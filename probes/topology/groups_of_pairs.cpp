@@ -100,9 +100,11 @@ ContentionPairs contention_by(std::span<const Entry> entries, const char* instru
 constexpr double least_margin = 2;
 
 void pair_by_counts(PairLabels& result, const Rows& counts) {
-  pair_up(result, counts, [](std::size_t, const Partner& partner) {
-    return partner.best > 0 && partner.best >= least_margin * partner.next;
-  });
+  pair_up(
+      result, counts,
+      [](std::size_t, const Partner& partner) {
+        return partner.best > 0 && partner.best >= least_margin * partner.next;
+      });
 }
 
 /// Root mean square difference of each two rows, negative: the nearest is the largest.

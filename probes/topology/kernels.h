@@ -10,8 +10,9 @@
 namespace fathom::topology {
 
 // A kernel that measures runs one block on each SM: its grid has as many blocks as there are SMs,
-// and each asks for more than half of an SM's shared memory. A block knows its SM by %smid, and does
-// its work where the host wants it done. Blocks that wait do so for a bounded number of clocks.
+// and each asks for more than half of an SM's shared memory. A block knows its SM by %smid, and
+// does its work where the host wants it done. Blocks that wait do so for a bounded number of
+// clocks.
 
 inline constexpr int latency_threads = 128;
 inline constexpr int contention_threads = 512;

@@ -131,7 +131,7 @@ class LineReadings {
 Workload workload(Context& context, LineAccess access, int set, const std::vector<int>& smids,
                   const std::shared_ptr<LineReadings>& readings) {
   cudaStream_t stream = context.stream();
-  const Buffer region = context.buffers().output(region_name, region_bytes);
+  const Buffer region = context.buffers().output("lines", region_bytes);
   const Buffer buffer = context.buffers().output("line reports", sizeof(LineReport) * smids.size());
   std::vector<LineTask> tasks;
   for (const int sm : smids) {
@@ -230,15 +230,13 @@ std::optional<std::string> check_turns(const ContentionReport& report, Traffic t
 
 /// All of the victim's slice, and the first word of the partners'.
 std::optional<std::string> check_stores(const ContentionTask& task, cudaStream_t stream) {
-  const std::uint32_t words = task.slice_bytes / 4;
-  const auto slice = copy_to_host<std::uint32_t>(
-      task.base + std::uint64_t{task.victim} * task.slice_bytes, words, stream);
-  for (std::uint32_t i = 0; i < words; ++i) {
-    if (slice[i] != stored_value(task.victim, i / 4)) {
-      return fmt::format("word {} of the slice of SM {} is {:#x} instead of {:#x}", i, task.victim,
-                         slice[i], stored_value(task.victim, i / 4));
-    }
-  }
+  const Buffer slice{task.base + std::uint64_t{task.victim} * task.slice_bytes, task.slice_bytes};
+  if (auto wrong = check_elements<std::uint32_t>(
+          slice, stream, fmt::format("in the slice of SM {}, word", task.victim),
+          [&](std::size_t i) {
+            return stored_value(task.victim, static_cast<std::uint32_t>(i / 4));
+          }))
+    return wrong;
   std::vector<std::uint32_t> firsts(task.partners);
   FATHOM_CUDA(cudaMemcpy2DAsync(firsts.data(), sizeof(std::uint32_t), task.base, task.slice_bytes,
                                 sizeof(std::uint32_t), task.partners, cudaMemcpyDeviceToHost,
@@ -281,7 +279,7 @@ class TurnReadings {
 Workload workload(Context& context, Traffic traffic, const std::vector<int>& victims,
                   const std::shared_ptr<TurnReadings>& readings) {
   cudaStream_t stream = context.stream();
-  const Buffer region = context.buffers().output(region_name, region_bytes);
+  const Buffer region = context.buffers().output("lines", region_bytes);
   const Buffer buffer =
       context.buffers().output("contention reports", sizeof(ContentionReport) * victims.size());
   const int sms = context.device().sms;

@@ -158,11 +158,11 @@ void add_outside(std::vector<Fact>& facts, const Topology& t) {
 
 void add_gpcs(std::vector<Fact>& facts, const Topology& t) {
   const std::string reason =
-      !t.gpcs().empty() ? ""
-                        : fmt::format("clusters: {}; latency: {}", t.clusters.reason,
-                                      t.latency.reason.empty()
-                                          ? "its groups are the sides of the L2, no GPCs"
-                                          : t.latency.reason);
+      !t.gpcs().empty()
+          ? ""
+          : fmt::format("clusters: {}; latency: {}", t.clusters.reason,
+                        t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
+                                                 : t.latency.reason);
   const Matrix& source = t.clusters.reason.empty() ? t.clusters.matrix : t.latency.matrix;
   const auto groups = t.known_gpcs();
   const auto [fewest, most] = sizes_of(groups);
