@@ -166,20 +166,15 @@ Bound bound_of(const DeviceFacts& device, const Plan& plan) {
 }
 
 std::vector<CounterRequest> counters_of(const Instruction& instruction) {
-  const auto ask = [](std::initializer_list<const char*> roles) {
-    std::vector<CounterRequest> requests;
-    for (const char* role : roles) requests.push_back({role});
-    return requests;
-  };
   if (instruction.level == Level::shared)
-    return ask({"shared_atomic_instructions", "shared_atomic_wavefronts"});
+    return {{"shared_atomic_instructions"}, {"shared_atomic_wavefronts"}};
   if (instruction.level == Level::cluster) return {};
-  if (instruction.returns) {
-    return ask({"global_atomic_requests", "global_atomic_sectors", "l2_atomic_sectors",
-                "l2_hit_rate", "dram_read_bytes"});
-  }
-  return ask({"global_reduction_requests", "global_reduction_sectors", "l2_reduction_sectors",
-              "l2_hit_rate", "dram_read_bytes"});
+  const std::string form = instruction.returns ? "atomic" : "reduction";
+  return {{"global_" + form + "_requests"},
+          {"global_" + form + "_sectors"},
+          {"l2_" + form + "_sectors"},
+          {"l2_hit_rate"},
+          {"dram_read_bytes"}};
 }
 
 Case make_case(const DeviceFacts& device, const Plan& plan, const Place& place) {

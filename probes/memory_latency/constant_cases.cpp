@@ -35,12 +35,8 @@ Chase constant_chase(std::size_t bytes, std::uint64_t stride, Timed timed) {
 }
 
 Case size_case(std::size_t bytes, bool quick) {
-  Case c = make_case({"size",
-                      "constant",
-                      "ld.const",
-                      Timed::mean,
-                      {{"working set (B)", static_cast<std::int64_t>(bytes)}},
-                      quick_if(quick)});
+  Case c = make_case(
+      {"size", "constant", "ld.const", Timed::mean, {working_set_axis(bytes)}, quick_if(quick)});
   c.prepare = constant_workload(constant_chase(bytes, line, Timed::mean), false);
   return c;
 }

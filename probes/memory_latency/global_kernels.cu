@@ -1,3 +1,4 @@
+#include "probes/device/access.cuh"
 #include "probes/memory_latency/chase.cuh"
 
 namespace fathom::memory_latency {
@@ -66,12 +67,10 @@ __global__ void second_of_pair(Pairs pairs) {
   __shared__ std::uint32_t sink;
   const std::uint32_t slot = shared_address(&sink);
   const auto load = [](const std::byte* p) {
-    std::uint32_t value;
-    if constexpr (kind == GlobalLoad::cached)
-      asm volatile("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
-    else
-      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
-    return value;
+    using Space = std::conditional_t<kind == GlobalLoad::cached, GlobalMemory, GlobalPastL1>;
+    std::uint32_t word[1];
+    Space::template load<4>(word, reinterpret_cast<std::uint64_t>(p));
+    return word[0];
   };
   begin_report(pairs.report);
   std::uint32_t sum = 0;

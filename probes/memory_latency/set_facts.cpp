@@ -114,6 +114,8 @@ struct SetSweep {
 constexpr SetSweep sweeps[] = {{"L1", "l1", "expected_l1_bytes", 2},
                                {"L2", "l2", "expected_l2_bytes", 1.3}};
 
+std::string bytes(std::int64_t count) { return format_bytes(static_cast<double>(count)); }
+
 /// What the sweep of a level has told: by stride the most elements without misses, and how long
 /// they take.
 struct Kept {
@@ -130,8 +132,8 @@ Kept kept(std::span<const Entry> entries, const SetSweep& sweep, double hit, Fac
     const AxisValue* stride = find_axis(*entry, "stride (B)");
     if (stride == nullptr || !entry->metric.value) continue;
     result.strides.insert(std::get<std::int64_t>(*stride));
-    const auto capacity = entry->extras.find(sweep.capacity_extra);
-    if (capacity != entry->extras.end()) result.capacity = capacity->second;
+    const double capacity = extra_of(sweep.capacity_extra)(*entry);
+    if (!std::isnan(capacity)) result.capacity = capacity;
   }
   for (const std::int64_t stride : result.strides) {
     const Points points = points_by(
@@ -168,19 +170,15 @@ std::optional<double> hit_of(std::span<const Entry> entries, const SetSweep& swe
 Fact strided_lines(const Kept& k, Fact fact) {
   const std::int64_t widest = *k.strides.rbegin();
   if (!k.most.contains(widest)) {
-    fact.reason = fmt::format("of lines {} apart not even the fewest tried stay",
-                              format_bytes(static_cast<double>(widest)));
+    fact.reason = fmt::format("of lines {} apart not even the fewest tried stay", bytes(widest));
     return fact;
   }
   fact.value = static_cast<double>(k.most.at(widest));
   fact.reason.clear();
-  fact.method = fmt::format("{} apart, {:.0f} cycles each",
-                            format_bytes(static_cast<double>(widest)), k.latency.at(widest));
+  fact.method = fmt::format("{} apart, {:.0f} cycles each", bytes(widest), k.latency.at(widest));
   const std::int64_t narrowest = *k.strides.begin();
-  if (narrowest != widest && k.latency.contains(narrowest)) {
-    fact.method += fmt::format(" ({:.0f} at {})", k.latency.at(narrowest),
-                               format_bytes(static_cast<double>(narrowest)));
-  }
+  if (narrowest != widest && k.latency.contains(narrowest))
+    fact.method += fmt::format(" ({:.0f} at {})", k.latency.at(narrowest), bytes(narrowest));
   if (k.capacity > 0) {
     const auto most = models::most_lines_kept_by_any(static_cast<std::uint64_t>(k.capacity), line,
                                                      most_ways, static_cast<std::uint64_t>(widest),
@@ -218,7 +216,6 @@ std::vector<std::uint32_t> ways_that_explain(const Kept& k) {
 }
 
 Fact associativity(const Kept& k, Fact fact) {
-  const auto bytes = [](std::int64_t b) { return format_bytes(static_cast<double>(b)); };
   if (k.most.size() < k.strides.size()) {
     fact.reason =
         fmt::format("at {} of {} strides not even the fewest lines tried, {}, stay",
@@ -289,8 +286,7 @@ Fact slices(std::span<const Entry> entries) {
     if (!all || !mean || !busiest || !(*mean > 0) || stride == nullptr) continue;
     fact.value = std::round(*all / *mean);
     spread += fmt::format("{}{:.1f} times the mean at strides of {}", spread.empty() ? "" : ", ",
-                          *busiest / *mean,
-                          format_bytes(static_cast<double>(std::get<std::int64_t>(*stride))));
+                          *busiest / *mean, bytes(std::get<std::int64_t>(*stride)));
     fact.evidence.push_back(entry->name);
     fact.counters = entry->counters;
     ++fact.repeats;
