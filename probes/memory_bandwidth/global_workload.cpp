@@ -92,13 +92,10 @@ void prefer_l1(void (*kernel)(Run)) {
 /// Launches `run` on the first of the SMs in their order, one block on each.
 std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
   cudaStream_t stream = context.stream();
-  SmRun chosen;
-  chosen.global = run;
-  chosen.sms = context.device().sms;
-  chosen.shared_bytes = one_block_shared_bytes(context.device());
   const Buffer started = context.buffers().output("started", sizeof(unsigned));
   FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));
-  chosen.started = started.as<unsigned>();
+  const SmRun chosen{run, context.device().sms, one_block_shared_bytes(context.device()),
+                     started.as<unsigned>()};
   const Blocks grid{chosen.sms, run.threads, chosen.shared_bytes};
   resident_blocks_with(stream_on_sms, grid.threads, grid.dynamic_shared);
   return [=] { launch(stream_on_sms, grid, stream, chosen); };

@@ -56,7 +56,7 @@ struct Chase {
   int loads = 0;         ///< timed; with `each` at most max_timed_loads
   int walked_loads = 0;  ///< by the same thread before that, not timed
   /// Memory chases only: elements that all threads load before, `warm_passes` times over.
-  Chain warm;
+  Chain warm{};
   int warm_passes = 0;
   Timed timed = Timed::mean;
   Report* report = nullptr;

@@ -58,10 +58,8 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
 Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad load, Timed timed) {
   constexpr int bytes = 4 * kib;
   Case c = headline("shared", instruction, timed, bytes);
-  Chase wanted;
-  wanted.chain = {.count = bytes / 4, .stride = 4};
-  wanted.loads = loads_for(timed);
-  wanted.timed = timed;
+  const Chase wanted{
+      .chain = {.count = bytes / 4, .stride = 4}, .loads = loads_for(timed), .timed = timed};
   if (load == SharedLoad::load && timed == Timed::mean) {
     c.counters = {{"shared_load_instructions", mean_loads, 0, "the loads of the chase"}};
     c.extras = {{shared_bytes, static_cast<double>(device.shared_bytes_per_sm)},
@@ -76,11 +74,11 @@ Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad 
 Case texture_case(const char* level, std::size_t bytes, Timed timed) {
   constexpr std::uint64_t texels_per_line = 128 / 4;
   Case c = headline(level, "tex1Dfetch", timed, bytes);
-  Chase wanted;
-  wanted.chain = {.count = static_cast<std::uint32_t>(bytes / 128), .stride = texels_per_line};
-  wanted.walked_loads = static_cast<int>(wanted.chain.count);
-  wanted.loads = loads_for(timed);
-  wanted.timed = timed;
+  const auto lines = static_cast<std::uint32_t>(bytes / 128);
+  const Chase wanted{.chain = {.count = lines, .stride = texels_per_line},
+                     .loads = loads_for(timed),
+                     .walked_loads = static_cast<int>(lines),
+                     .timed = timed};
   const auto readings = std::make_shared<Readings>();
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
@@ -129,9 +127,7 @@ Case cluster_case(SharedLoad load, const char* instruction, int size, int distan
                       Timed::mean,
                       {{"cluster size", std::int64_t{size}}, {"distance", std::int64_t{distance}}},
                       quick_if(quick)});
-  Chase wanted;
-  wanted.chain = {.count = cluster_bytes / 4, .stride = 4};
-  wanted.loads = 4096;
+  const Chase wanted{.chain = {.count = cluster_bytes / 4, .stride = 4}, .loads = 4096};
   c.prepare = chase_workload(wanted, true, [=](const Chase& chase, cudaStream_t stream) {
     launch_cluster_chase(load, chase, cluster_bytes, size, distance, stream);
   });

@@ -52,12 +52,10 @@ constexpr Precision latency_precision{
     .relative_half_width = 0.05, .min_samples = 3, .time_limit_s = 0.02};
 
 Lines lines_in(const Buffer& region, int set) {
-  Lines lines;
-  lines.base = region.data + set * set_distance;
-  lines.count = lines_of_set;
-  lines.stride = set_bytes / lines_of_set / line_bytes * line_bytes;
-  lines.seed = 0x70500u + static_cast<std::uint32_t>(set);
-  return lines;
+  return {.base = region.data + set * set_distance,
+          .count = lines_of_set,
+          .stride = set_bytes / lines_of_set / line_bytes * line_bytes,
+          .seed = 0x70500u + static_cast<std::uint32_t>(set)};
 }
 
 std::optional<std::string> check(const LineReport& report, const LineTask& task) {
@@ -135,12 +133,8 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
   const Buffer buffer = context.buffers().output("line reports", sizeof(LineReport) * smids.size());
   std::vector<LineTask> tasks;
   for (const int sm : smids) {
-    LineTask task;
-    task.lines = lines_in(region, set);
-    task.repeats = repeats;
-    task.smid = static_cast<std::uint32_t>(sm);
-    task.report = buffer.as<LineReport>() + tasks.size();
-    tasks.push_back(task);
+    tasks.push_back({lines_in(region, set), repeats, static_cast<std::uint32_t>(sm),
+                     buffer.as<LineReport>() + tasks.size()});
   }
   launch(write_lines, {1, int{lines_of_set}}, stream, tasks.front().lines);
   const auto kernel = line_kernel(access);
@@ -285,14 +279,9 @@ Workload workload(Context& context, Traffic traffic, const std::vector<int>& vic
   const int sms = context.device().sms;
   std::vector<ContentionTask> tasks;
   for (const int victim : victims) {
-    ContentionTask task;
-    task.base = region.data;
-    task.slice_bytes = slice_bytes;
-    task.passes = passes;
-    task.partners = static_cast<std::uint32_t>(sms);
-    task.victim = static_cast<std::uint32_t>(victim);
-    task.report = buffer.as<ContentionReport>() + tasks.size();
-    tasks.push_back(task);
+    tasks.push_back({region.data, slice_bytes, passes, static_cast<std::uint32_t>(sms),
+                     static_cast<std::uint32_t>(victim),
+                     buffer.as<ContentionReport>() + tasks.size()});
   }
   launch(write_slices, {sms, contention_threads}, stream, tasks.front());
   const auto kernel = contention_kernel(traffic);

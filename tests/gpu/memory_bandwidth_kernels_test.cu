@@ -87,14 +87,9 @@ TEST_CASE("walks through global memory move every byte", "[gpu][memory_bandwidth
       const Buffer dst = memory.buffers.output("dst", bytes);
       memory.buffers.poison(memory.reports);
       memory.buffers.poison(dst);
-      GlobalRun run;
-      run.access = access;
-      run.walk = plan_walk(shape, bytes, passes);
-      run.blocks = blocks;
-      run.threads = warps * warp_lanes;
-      run.src = src.data;
-      run.dst = dst.data;
-      run.reports = memory.reports.as<WarpReport>();
+      const GlobalRun run{
+          access,   plan_walk(shape, bytes, passes), blocks, warps * warp_lanes, src.data,
+          dst.data, memory.reports.as<WarpReport>()};
       const auto kernel = global_kernel(access);
       CHECK(resident_blocks_of(kernel, run.threads) >= 1);
       launch(kernel, {run.blocks, run.threads}, stream, run);
@@ -134,14 +129,8 @@ TEST_CASE("single tiles move every byte as often as the grid goes over them",
       const Buffer src = memory.buffers.input("src", bytes);
       const Buffer dst = memory.poisoned("dst", bytes);
       memory.set(sums, 0);
-      TileRun run;
-      run.access = access;
-      run.parts = parts;
-      run.blocks = passes * parts;
-      run.threads = warps * warp_lanes;
-      run.src = src.data;
-      run.dst = dst.data;
-      run.sums = sums.as<std::uint32_t>();
+      const TileRun run{access,   parts,    passes * parts,          warps * warp_lanes,
+                        src.data, dst.data, sums.as<std::uint32_t>()};
       const auto kernel = tile_kernel(access);
       CHECK(resident_blocks_of(kernel, run.threads) >= 1);
       launch(kernel, {run.blocks, run.threads}, stream, run);
@@ -173,17 +162,12 @@ TEST_CASE("chosen SMs load their parts and no other SM takes part",
     const std::uint64_t bytes = 5 * granule(shape);
     const Buffer src = memory.buffers.input("src", bytes);
     memory.buffers.poison(memory.reports);
-    SmRun run;
-    run.global.access = access;
-    run.global.walk = plan_walk(shape, bytes, passes);
-    run.global.blocks = chosen;
-    run.global.threads = warps * warp_lanes;
-    run.global.src = src.data;
-    run.global.reports = memory.reports.as<WarpReport>();
-    run.sms = memory.facts.sms;
-    run.shared_bytes = static_cast<int>(std::min(memory.facts.shared_bytes_per_sm / 2 + 1024,
-                                                 memory.facts.shared_bytes_per_block_max));
-    run.started = started.as<unsigned>();
+    const SmRun run{{access, plan_walk(shape, bytes, passes), chosen, warps * warp_lanes, src.data,
+                     nullptr, memory.reports.as<WarpReport>()},
+                    memory.facts.sms,
+                    static_cast<int>(std::min(memory.facts.shared_bytes_per_sm / 2 + 1024,
+                                              memory.facts.shared_bytes_per_block_max)),
+                    started.as<unsigned>()};
     resident_blocks_with(stream_on_sms, run.global.threads, run.shared_bytes);
     launch(stream_on_sms, {run.sms, run.global.threads, run.shared_bytes}, stream, run);
     const auto reports = memory.read_reports(chosen * warps);
@@ -281,12 +265,8 @@ TEST_CASE("one block for each SM runs on an SM of its own", "[gpu][memory_bandwi
   const Buffer src = pool.buffers.input("src", bytes);
   const Buffer reports =
       pool.buffers.output("reports", static_cast<std::size_t>(blocks) * warps * sizeof(WarpReport));
-  GlobalRun run;
-  run.access = access;
-  run.walk = plan_walk(shape, bytes, 200);
-  run.blocks = blocks;
-  run.src = src.data;
-  run.reports = reports.as<WarpReport>();
+  const GlobalRun run{access,  plan_walk(shape, bytes, 200), blocks, warps * warp_lanes, src.data,
+                      nullptr, reports.as<WarpReport>()};
   launch(global_kernel(access), {run.blocks, run.threads}, pool.stream.get(), run);
   std::set<std::uint32_t> sms;
   for (const WarpReport& r : pool.read<WarpReport>(reports)) sms.insert(r.sm);

@@ -100,13 +100,8 @@ TEST_CASE("each partner has its turn beside the victim", "[gpu][topology][saniti
     // The victim among the partners and beyond them.
     for (const std::uint32_t victim : {1u, sms - 1}) {
       CAPTURE(static_cast<int>(traffic), victim);
-      ContentionTask task;
-      task.base = region.data;
-      task.slice_bytes = slice;
-      task.passes = 2;
-      task.partners = std::min(sms, 5u);
-      task.victim = victim;
-      task.report = buffer.as<ContentionReport>();
+      const ContentionTask task{region.data,       slice,  2,
+                                std::min(sms, 5u), victim, buffer.as<ContentionReport>()};
       gpu.buffers.poison(buffer);
       gpu.buffers.poison(region);
       if (traffic == Traffic::load)
@@ -149,13 +144,7 @@ TEST_CASE("a partner that is not there ends the turns", "[gpu][topology]") {
   constexpr std::uint32_t slice = contention_threads * 64;
   const Buffer region = gpu.buffers.output("region", std::size_t{slice} * sms);
   const Buffer buffer = gpu.poisoned("report", sizeof(ContentionReport));
-  ContentionTask task;
-  task.base = region.data;
-  task.slice_bytes = slice;
-  task.passes = 1;
-  task.partners = sms + 1;
-  task.victim = 0;
-  task.report = buffer.as<ContentionReport>();
+  const ContentionTask task{region.data, slice, 1, sms + 1, 0, buffer.as<ContentionReport>()};
   FATHOM_CUDA(cudaMemsetAsync(&task.report->turn, 0, sizeof(Turn), gpu.stream.get()));
   gpu.run(contention_kernel(Traffic::store), contention_threads, task);
   const auto report = gpu.read<ContentionReport>(buffer).front();
