@@ -25,11 +25,9 @@ bool fits(const DeviceFacts& device, const Access& access, const Grid& grid) {
 
 GlobalPlan plan_of(const DeviceFacts& device, Operation operation, Path path, int width,
                    const Grid& grid) {
-  GlobalPlan plan;
-  plan.access = {operation, path, width, grid.loads};
-  plan.blocks_per_sm = grid.blocks_per_sm;
-  plan.sms = device.sms;
-  return plan;
+  return {.access = {operation, path, width, grid.loads},
+          .blocks_per_sm = grid.blocks_per_sm,
+          .sms = device.sms};
 }
 
 void add_l1(std::vector<Case>& result, const DeviceFacts& device) {

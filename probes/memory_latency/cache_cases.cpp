@@ -29,13 +29,8 @@ bool counted_point(const std::set<std::size_t>& coarse, std::size_t size) {
 
 /// A chase through elements that the block has read twice before.
 GlobalChase strided_chase(GlobalLoad load, std::size_t count, std::uint64_t stride) {
-  GlobalChase g;
-  g.load = load;
-  g.chase.chain = {.count = static_cast<std::uint32_t>(count), .stride = stride};
-  g.chase.warm = g.chase.chain;
-  g.chase.warm_passes = 2;
-  g.chase.loads = curve_loads;
-  return g;
+  const Chain chain{.count = static_cast<std::uint32_t>(count), .stride = stride};
+  return {load, {.chain = chain, .loads = curve_loads, .warm = chain, .warm_passes = 2}};
 }
 
 const char* level_of(const GlobalChase& g) { return g.load == GlobalLoad::l2_only ? "L2" : "L1"; }
@@ -173,9 +168,7 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
 Case l2_size_case(const DeviceFacts& device, std::size_t bytes, bool quick, bool counted) {
   Case c = make_case(
       {"size", "L2", "ld.global.cg", Timed::mean, {working_set_axis(bytes)}, quick_if(quick)});
-  GlobalChase g;
-  g.load = GlobalLoad::l2_only;
-  g.chase.chain = {.count = static_cast<std::uint32_t>(bytes / line), .stride = line};
+  GlobalChase g = strided_chase(GlobalLoad::l2_only, bytes / line, line);
   g.chase.warm = every_word(bytes);
   g.chase.warm_passes = 1;
   // Around the edges a change of slope must show: the points that only the default suite has are

@@ -26,12 +26,11 @@ std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool co
 }
 
 Chase constant_chase(std::size_t bytes, std::uint64_t stride, Timed timed) {
-  Chase chase;
-  chase.chain = {.count = static_cast<std::uint32_t>(bytes / stride), .stride = stride};
-  chase.walked_loads = static_cast<int>(chase.chain.count);
-  chase.timed = timed;
-  chase.loads = timed == Timed::mean ? curve_loads : max_timed_loads;
-  return chase;
+  const auto count = static_cast<std::uint32_t>(bytes / stride);
+  return {.chain = {.count = count, .stride = stride},
+          .loads = timed == Timed::mean ? curve_loads : max_timed_loads,
+          .walked_loads = static_cast<int>(count),
+          .timed = timed};
 }
 
 Case size_case(std::size_t bytes, bool quick) {
@@ -143,11 +142,9 @@ std::function<Workload(Context&)> workload(const CodeRun& wanted) {
 }
 
 CodeRun run_of(std::size_t code, std::size_t constants) {
-  CodeRun run;
-  run.blocks = static_cast<int>(code / code_block_bytes);
-  run.constants = {.count = static_cast<std::uint32_t>(constants / line), .stride = line};
-  run.rounds = 2;
-  return run;
+  return {.blocks = static_cast<int>(code / code_block_bytes),
+          .constants = {.count = static_cast<std::uint32_t>(constants / line), .stride = line},
+          .rounds = 2};
 }
 
 Case code_case(std::size_t bytes) {

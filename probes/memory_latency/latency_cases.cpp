@@ -19,13 +19,12 @@ Case cache_case(const DeviceFacts& device, const char* level, const char* instru
                 GlobalLoad load, Timed timed, std::size_t bytes) {
   constexpr std::size_t line = 128;
   Case c = headline(level, instruction, timed, bytes);
-  GlobalChase g;
-  g.load = load;
-  g.chase.chain = {.count = static_cast<std::uint32_t>(bytes / line), .stride = line};
-  g.chase.warm = every_word(bytes);
-  g.chase.warm_passes = 2;
-  g.chase.loads = loads_for(timed);
-  g.chase.timed = timed;
+  const GlobalChase g{load,
+                      {.chain = {.count = static_cast<std::uint32_t>(bytes / line), .stride = line},
+                       .loads = loads_for(timed),
+                       .warm = every_word(bytes),
+                       .warm_passes = 2,
+                       .timed = timed}};
   if (load == GlobalLoad::cached) c.counters = hits_in_l1(g);
   if (load == GlobalLoad::l2_only) c.counters = hits_past_l1(g);
   c.prepare = global_workload(g, device);
@@ -39,14 +38,14 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
   const std::size_t bytes = region_bytes(device) / large_page_bytes * large_page_bytes;
   Case c = headline("DRAM", "ld.global.cg", timed, bytes);
   c.extras = {{memory_bytes, static_cast<double>(device.memory_bytes)}};
-  GlobalChase g;
-  g.load = GlobalLoad::l2_only;
-  g.chase.chain = {.count = static_cast<std::uint32_t>(bytes / stride), .stride = stride};
-  g.chase.warm = {.count = static_cast<std::uint32_t>(bytes / large_page_bytes),
-                  .stride = large_page_bytes};
-  g.chase.warm_passes = 1;
-  g.chase.loads = timed == Timed::mean ? 2048 : max_timed_loads;
-  g.chase.timed = timed;
+  const auto pages = static_cast<std::uint32_t>(bytes / large_page_bytes);
+  const GlobalChase g{
+      GlobalLoad::l2_only,
+      {.chain = {.count = static_cast<std::uint32_t>(bytes / stride), .stride = stride},
+       .loads = timed == Timed::mean ? 2048 : max_timed_loads,
+       .warm = {.count = pages, .stride = large_page_bytes},
+       .warm_passes = 1,
+       .timed = timed}};
   c.cache = CacheState::cold;
   // Refresh and the other traffic of DRAM make single samples differ by more than any interval.
   c.precision = Precision{.relative_half_width = 0.002, .min_samples = 24, .time_limit_s = 0.3};
@@ -162,11 +161,9 @@ Case link_case(const char* level, Timed timed, Allocate allocate) {
   // What other traffic does to a link moves every median; the interval says how far.
   c.precision = Precision{.relative_half_width = 0.005, .min_samples = 24, .time_limit_s = 0.2};
   const auto readings = std::make_shared<Readings>();
-  GlobalChase g;
-  g.load = GlobalLoad::system;
-  g.chase.chain = {.count = link_elements, .stride = link_stride};
-  g.chase.loads = 512;
-  g.chase.timed = timed;
+  const GlobalChase g{
+      GlobalLoad::system,
+      {.chain = {.count = link_elements, .stride = link_stride}, .loads = 512, .timed = timed}};
   c.prepare = [=](Context& context) {
     const auto [memory, owner] = allocate(link_elements * link_stride);
     Workload workload = memory_workload(context, g, memory, readings, owner);
@@ -236,16 +233,13 @@ std::size_t footprint_limit(const DeviceFacts& device) {
 
 Case page_case(const DeviceFacts& device, std::size_t footprint) {
   Case c = make_case({"pages", "TLB", "ld.global.cg", Timed::mean, {working_set_axis(footprint)}});
-  GlobalChase g;
-  g.load = GlobalLoad::l2_only;
-  g.chase.chain = {.count = static_cast<std::uint32_t>(footprint / page),
-                   .stride = page,
-                   // Within the page that the buffer's guard band leaves of the stride.
-                   .jitter_slots = (large_page_bytes - 2 * 4096) / page_line,
-                   .jitter_bytes = page_line};
-  g.chase.warm = g.chase.chain;
-  g.chase.warm_passes = 2;
-  g.chase.loads = 2048;
+  const Chain chain{.count = static_cast<std::uint32_t>(footprint / page),
+                    .stride = page,
+                    // Within the page that the buffer's guard band leaves of the stride.
+                    .jitter_slots = (large_page_bytes - 2 * 4096) / page_line,
+                    .jitter_bytes = page_line};
+  const GlobalChase g{GlobalLoad::l2_only,
+                      {.chain = chain, .loads = 2048, .warm = chain, .warm_passes = 2}};
   const auto readings = std::make_shared<Readings>();
   const std::size_t region = footprint_limit(device);  // the same for all: allocated once
   c.extras["pages"] = g.chase.chain.count;
