@@ -65,13 +65,11 @@ std::vector<View> views(const Topology& t) {
       heat_map("Store bandwidth of an SM beside each other SM",
                "In its own column the SM is alone. SMs in the same order.", contention_sweep,
                store_instruction, "Other SM", "Bandwidth (B/clk)", order);
-  View clusters{.title = "SMs that clusters join"};
-  clusters.note =
-      "Groups that remain when SMs that blocks of one cluster ran on are one; several blocks on an "
-      "SM mix them more.";
-  clusters.where = {{"sweep", {cluster_sweep}}};
-  clusters.columns = {"cluster size", "blocks per SM", "metric", "extra:sms_seen", "verdict"};
-  return {loads, atomics, stores, clusters};
+  return {loads, atomics, stores,
+          table("SMs that clusters join", {{"sweep", {cluster_sweep}}},
+                {"cluster size", "blocks per SM", "metric", "extra:sms_seen", "verdict"},
+                "Groups that remain when SMs that blocks of one cluster ran on are one; several "
+                "blocks on an SM mix them more.")};
 }
 
 std::string answer(const Topology& t) {

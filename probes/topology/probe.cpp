@@ -21,14 +21,10 @@ constexpr std::uint32_t spread_clocks = 20'000;  // some ten times what starting
 /// Clusters with room for so many blocks on each SM: 1 or more.
 ClusterTask cluster_task(const DeviceFacts& device, int cluster_size, int blocks,
                          int blocks_per_sm) {
-  ClusterTask task;
-  task.cluster_size = cluster_size;
-  task.blocks = blocks / cluster_size * cluster_size;
-  task.shared_bytes = blocks_per_sm == 1
-                          ? static_cast<int>(device.shared_bytes_per_block_max)
-                          : static_cast<int>(device.shared_bytes_per_sm / blocks_per_sm -
-                                             device.reserved_shared_bytes_per_block);
-  return task;
+  const std::size_t shared_bytes = blocks_per_sm == 1 ? device.shared_bytes_per_block_max
+                                                      : device.shared_bytes_per_sm / blocks_per_sm -
+                                                            device.reserved_shared_bytes_per_block;
+  return {cluster_size, blocks / cluster_size * cluster_size, static_cast<int>(shared_bytes)};
 }
 
 /// Nothing if each block ran in its own cluster on one of `sms` SMs, else what is wrong.

@@ -32,13 +32,11 @@ struct Memory : test::Pool {
 
   Chase chase(std::uint64_t stride, Timed timed) {
     buffers.poison(report);
-    Chase c;
-    c.chain = {.count = count, .stride = stride};
-    c.loads = loads;
-    c.walked_loads = 5;
-    c.timed = timed;
-    c.report = report.as<Report>();
-    return c;
+    return {.chain = {.count = count, .stride = stride},
+            .loads = loads,
+            .walked_loads = 5,
+            .timed = timed,
+            .report = report.as<Report>()};
   }
 
   void run(GlobalLoad load, const Chase& c) {
@@ -153,11 +151,10 @@ TEST_CASE("straight-line code runs as long as it says, constants beside it or no
       if (blocks == 0 && !with_loads) continue;
       CAPTURE(blocks, with_loads);
       memory.buffers.poison(memory.report);
-      CodeRun run;
-      run.blocks = blocks;
-      run.rounds = 2;
-      if (with_loads) run.constants = constants;
-      run.report = memory.report.as<Report>();
+      const CodeRun run{.blocks = blocks,
+                        .constants = with_loads ? constants : Chain{},
+                        .rounds = 2,
+                        .report = memory.report.as<Report>()};
       launch(run_code_and_constants, {1, 1}, memory.stream.get(), run, 1.0f);
       const auto r = memory.read<Report>(memory.report).front();
       // Two rounds of one block, then one to warm up and two.

@@ -33,10 +33,7 @@ struct LineMemory : OnePerSm {
   LineReport run(LineAccess access, std::uint32_t smid, LineTask& task) {
     buffers.poison(report);
     buffers.poison(region);
-    task.lines = {.base = region.data, .count = 37, .stride = stride, .seed = 5};
-    task.repeats = 3;
-    task.smid = smid;
-    task.report = report.as<LineReport>();
+    task = {{region.data, 37, stride, 5}, 3, smid, report.as<LineReport>()};
     FATHOM_CUDA(cudaMemsetAsync(&task.report->taken, 0, sizeof(std::uint32_t), queue()));
     launch(write_lines, {1, 64}, queue(), task.lines);
     OnePerSm::run(line_kernel(access), latency_threads, task);
