@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <stdexcept>
 
-#include "harness/cuda_check.h"
 #include "probes/atomics/kernels.h"
+#include "probes/device/launch.h"
 
 namespace fathom::atomics {
 namespace {
@@ -44,12 +43,20 @@ void launch_count_wrong(const Check& check, cudaStream_t stream) {
   FATHOM_CUDA(cudaGetLastError());
 }
 
-const Kernel& find_kernel(const std::string& ptx) {
-  static const std::vector<Kernel> lists[] = {global_kernels(), shared_kernels()};
-  for (const std::vector<Kernel>& kernels : lists)
-    for (const Kernel& kernel : kernels)
-      if (kernel.ptx == ptx) return kernel;
-  throw std::out_of_range("no kernel for " + ptx);
+Kernel find_kernel(const std::string& ptx) {
+  static const std::map<std::string, Kernel> all = [] {
+    std::map<std::string, Kernel> kernels = global_kernels();
+    kernels.merge(shared_kernels());
+    return kernels;
+  }();
+  return all.at(ptx);
+}
+
+void launch(Kernel kernel, Level level, const Run& run, int blocks, int threads,
+            cudaStream_t stream) {
+  const int shared_bytes = level == Level::l2 ? 0 : static_cast<int>(run.pattern.window_bytes());
+  ClusterLaunch(level == Level::cluster ? cluster_size : 1, blocks, threads, shared_bytes, stream)(
+      kernel, run);
 }
 
 }  // namespace fathom::atomics

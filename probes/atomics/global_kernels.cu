@@ -1,5 +1,4 @@
 #include "probes/atomics/repeat.cuh"
-#include "probes/device/launch.h"
 
 namespace fathom::atomics {
 namespace {
@@ -20,20 +19,11 @@ __global__ void __launch_bounds__(most_threads) global_atomics(Run run) {
   }
 }
 
-template <class A>
-void launch(const Run& run, int blocks, int threads, int, cudaStream_t stream) {
-  global_atomics<A><<<blocks, threads, 0, stream>>>(run);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
 }  // namespace
 
-std::vector<Kernel> global_kernels() {
-  return kernels_where<Level::l2>([](auto atomic) {
-    using A = decltype(atomic);
-    return Kernel{A::instruction.ptx(), launch<A>,
-                  [](int threads) { return resident_blocks_of(global_atomics<A>, threads); }};
-  });
+std::map<std::string, Kernel> global_kernels() {
+  return kernels_where<Level::l2>(
+      [](auto atomic) -> Kernel { return global_atomics<decltype(atomic)>; });
 }
 
 }  // namespace fathom::atomics

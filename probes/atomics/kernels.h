@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
-#include <vector>
 
 #include "probes/atomics/patterns.h"
 
@@ -34,21 +34,20 @@ struct Run {
       sums;  ///< [threads] words of all that an active thread's atomics returned, added up
 };
 
-/// The kernel of one instruction, whose PTX without memory order is `ptx`:
-/// "atom.gpu.global.add.u32", "red.cta.shared.add.u32", "atom.cluster.shared::cluster.cas.b32".
-struct Kernel {
-  std::string ptx;
-  /// `shared_bytes`: the pattern's window, for shared memory; blocks of shared::cluster run in
-  /// pairs, each of which works on the other's memory.
-  void (*launch)(const Run&, int blocks, int threads, int shared_bytes, cudaStream_t);
-  /// Blocks of so many threads that an SM holds at once.
-  int (*resident_blocks)(int threads);
-};
+/// What repeats one instruction on the addresses of the pattern.
+using Kernel = void (*)(Run);
 
-/// Throws std::out_of_range for an instruction without a kernel.
-const Kernel& find_kernel(const std::string& ptx);
+/// By the instruction's PTX without memory order: "atom.gpu.global.add.u32",
+/// "red.cta.shared.add.u32", "atom.cluster.shared::cluster.cas.b32". Throws std::out_of_range for
+/// an instruction without a kernel.
+Kernel find_kernel(const std::string& ptx);
 
-/// Threads of the largest block that a launcher takes.
+/// Blocks of shared::cluster run in pairs, each of which works on the other's memory.
+inline constexpr int cluster_size = 2;
+void launch(Kernel kernel, Level level, const Run& run, int blocks, int threads,
+            cudaStream_t stream);
+
+/// Threads of the largest block that a kernel takes.
 inline constexpr int most_threads = 1024;
 
 /// What each word of the memory must hold: of `regions` windows one behind the other, as
@@ -64,8 +63,8 @@ struct Check {
 };
 void launch_count_wrong(const Check& check, cudaStream_t stream);
 
-// One list for each source file of kernels.
-std::vector<Kernel> global_kernels();
-std::vector<Kernel> shared_kernels();
+// One map for each source file of kernels.
+std::map<std::string, Kernel> global_kernels();
+std::map<std::string, Kernel> shared_kernels();
 
 }  // namespace fathom::atomics

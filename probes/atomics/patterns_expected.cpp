@@ -179,14 +179,11 @@ Expected expect(const Instruction& instruction, const Pattern& pattern, std::uin
   const bool uneven = visits % pattern.slots != 0;
   const Chain longer =
       uneven ? run_chain(instruction, (visits / pattern.slots + 1) * lanes) : chain;
-  Expected expected;
-  expected.value = chain.value;
-  expected.value_with_more = longer.value;
-  expected.slots_with_more = static_cast<std::uint32_t>(visits % pattern.slots);
-  expected.sum_of_returns = static_cast<std::uint32_t>(
-      addresses * ((pattern.slots - expected.slots_with_more) * std::uint64_t{chain.returned} +
-                   expected.slots_with_more * std::uint64_t{longer.returned}));
-  return expected;
+  const auto with_more = static_cast<std::uint32_t>(visits % pattern.slots);
+  return {chain.value, longer.value, with_more,
+          static_cast<std::uint32_t>(addresses *
+                                     ((pattern.slots - with_more) * std::uint64_t{chain.returned} +
+                                      with_more * std::uint64_t{longer.returned}))};
 }
 
 }  // namespace fathom::atomics

@@ -11,6 +11,7 @@
 #include "probes/atomics/kernels.h"
 #include "probes/atomics/patterns.h"
 #include "probes/claims.h"
+#include "probes/device/launch.h"
 #include "results/statistics.h"
 
 namespace fathom::atomics {
@@ -93,12 +94,10 @@ Workload prepare(Context& context, const Plan& plan) {
   cudaStream_t stream = context.stream();
   BufferPool& buffers = context.buffers();
   const Instruction& instruction = plan.instruction;
-  const std::uint64_t window = plan.pattern.window_bytes();
-  const Buffer memory = buffers.output("memory", window * plan.windows());
+  const Buffer memory = buffers.output("memory", plan.pattern.window_bytes() * plan.windows());
   const Buffer times = buffers.output("times", plan.blocks * sizeof(BlockTimes));
   const std::size_t threads = static_cast<std::size_t>(plan.blocks) * plan.threads;
   const Buffer sums = buffers.output("sums", threads * sizeof(std::uint32_t));
-  const Buffer wrong = buffers.output("wrong", sizeof(unsigned long long));
 
   const Expected expected =
       expect(instruction, plan.pattern, plan.warps(), static_cast<std::uint64_t>(plan.iterations));
@@ -106,13 +105,12 @@ Workload prepare(Context& context, const Plan& plan) {
   Run run{memory.data, plan.pattern,           plan.iterations,         start,
           {},          times.as<BlockTimes>(), sums.as<std::uint32_t>()};
   std::ranges::copy(operand_of(instruction.operation, instruction.type), run.operand);
-  const Kernel& kernel = find_kernel(instruction.ptx());
-  const int shared_bytes = instruction.level == Level::l2 ? 0 : static_cast<int>(window);
+  const Kernel kernel = find_kernel(instruction.ptx());
   const auto readings = std::make_shared<Readings>();
 
   Workload workload;
-  workload.launch = [=, &kernel] {
-    kernel.launch(run, plan.blocks, plan.threads, shared_bytes, stream);
+  workload.launch = [=] {
+    launch(kernel, plan.instruction.level, run, plan.blocks, plan.threads, stream);
   };
   workload.poison = [=, &context] {
     // L2: each word of `start` has four equal bytes. Shared memory: the kernel itself begins with
@@ -123,16 +121,16 @@ Workload prepare(Context& context, const Plan& plan) {
     context.buffers().poison(times);
     FATHOM_CUDA(cudaMemsetAsync(sums.data, 0, sums.bytes, stream));
   };
-  workload.verify = [=]() -> std::optional<std::string> {
-    FATHOM_CUDA(cudaMemsetAsync(wrong.data, 0, wrong.bytes, stream));
-    launch_count_wrong({memory.data, plan.windows(), plan.pattern, instruction.value_bytes(), start,
-                        expected, wrong.as<unsigned long long>()},
-                       stream);
-    const auto count = copy_to_host<unsigned long long>(wrong, stream).front();
-    if (count > 0) {
-      return fmt::format("{} of {} words hold another result than {} atomics leave", count,
-                         memory.bytes / 4, plan.operations() * plan.windows());
-    }
+  workload.verify = [=, &context]() -> std::optional<std::string> {
+    const auto count_wrong = [&](unsigned long long* wrong) {
+      launch_count_wrong({memory.data, plan.windows(), plan.pattern, instruction.value_bytes(),
+                          start, expected, wrong},
+                         stream);
+    };
+    if (auto wrong = none_wrong(context, count_wrong,
+                                fmt::format("of {} words hold another result than {} atomics leave",
+                                            memory.bytes / 4, plan.operations() * plan.windows())))
+      return wrong;
     if (instruction.returns) {
       const auto parts = copy_to_host<std::uint32_t>(sums, stream);
       const std::uint32_t sum = std::accumulate(parts.begin(), parts.end(), std::uint32_t{0});
@@ -168,20 +166,15 @@ Bound bound_of(const DeviceFacts& device, const Plan& plan) {
 }
 
 std::vector<CounterRequest> counters_of(const Instruction& instruction) {
-  const auto ask = [](std::initializer_list<const char*> roles) {
-    std::vector<CounterRequest> requests;
-    for (const char* role : roles) requests.push_back({role});
-    return requests;
-  };
   if (instruction.level == Level::shared)
-    return ask({"shared_atomic_instructions", "shared_atomic_wavefronts"});
+    return {{"shared_atomic_instructions"}, {"shared_atomic_wavefronts"}};
   if (instruction.level == Level::cluster) return {};
-  if (instruction.returns) {
-    return ask({"global_atomic_requests", "global_atomic_sectors", "l2_atomic_sectors",
-                "l2_hit_rate", "dram_read_bytes"});
-  }
-  return ask({"global_reduction_requests", "global_reduction_sectors", "l2_reduction_sectors",
-              "l2_hit_rate", "dram_read_bytes"});
+  const std::string form = instruction.returns ? "atomic" : "reduction";
+  return {{"global_" + form + "_requests"},
+          {"global_" + form + "_sectors"},
+          {"l2_" + form + "_sectors"},
+          {"l2_hit_rate"},
+          {"dram_read_bytes"}};
 }
 
 Case make_case(const DeviceFacts& device, const Plan& plan, const Place& place) {
@@ -229,7 +222,7 @@ Plan whole_gpu(const DeviceFacts& device, const Instruction& instruction, int it
   constexpr int threads = 512;
   Plan plan{instruction, {}, device.sms, threads, iterations};
   if (instruction.level == Level::l2) {
-    plan.blocks *= find_kernel(instruction.ptx()).resident_blocks(threads);
+    plan.blocks *= resident_blocks_of(find_kernel(instruction.ptx()), threads);
   } else {
     plan.threads = most_threads;
     if (instruction.level == Level::cluster) plan.blocks = device.sms / 2 * 2;

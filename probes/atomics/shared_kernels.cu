@@ -1,13 +1,10 @@
 #include "probes/atomics/repeat.cuh"
-#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 
 // Shared memory of the own block, and of the next block of a cluster.
 
 namespace fathom::atomics {
 namespace {
-
-constexpr int cluster_size = 2;
 
 // PTX, since cooperative groups have no clusters for the chips before compute capability 9.0.
 
@@ -57,21 +54,11 @@ __global__ void __launch_bounds__(most_threads) shared_atomics(Run run) {
   }
 }
 
-template <class A>
-void launch(const Run& run, int blocks, int threads, int shared_bytes, cudaStream_t stream) {
-  constexpr bool cluster = A::instruction.level == Level::cluster;
-  ClusterLaunch(cluster ? cluster_size : 1, blocks, threads, shared_bytes, stream)(
-      shared_atomics<A>, run);
-}
-
 }  // namespace
 
-std::vector<Kernel> shared_kernels() {
-  return kernels_where<Level::shared, Level::cluster>([](auto atomic) {
-    using A = decltype(atomic);
-    return Kernel{A::instruction.ptx(), launch<A>,
-                  [](int threads) { return resident_blocks_of(shared_atomics<A>, threads); }};
-  });
+std::map<std::string, Kernel> shared_kernels() {
+  return kernels_where<Level::shared, Level::cluster>(
+      [](auto atomic) -> Kernel { return shared_atomics<decltype(atomic)>; });
 }
 
 }  // namespace fathom::atomics

@@ -45,7 +45,7 @@ std::vector<Case> curve_cases(const DeviceFacts& device);
 
 // What they share.
 
-inline constexpr std::size_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
+inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
 /// Axes in this order: sweep, level, operation, instruction, width, and `more`.
 struct Point {
@@ -66,10 +66,6 @@ Case make_case(const Point& point);
 std::optional<Bound> sm_bound(const DeviceFacts& device, int sms, double bytes_per_clock,
                               const std::string& what);
 std::optional<Bound> dram_bound(const DeviceFacts& device);
-/// What `sms` SMs can load and store in all, from and to wherever: every byte passes an SM's
-/// load/store path, the L1's data stage. What lies between SM and L2 is no narrower: one SM of an
-/// H200 alone takes 115 B/clk from the L2 (this probe).
-std::optional<Bound> load_store_bound(const DeviceFacts& device, int sms);
 /// Null for a chip that is newer than the tables.
 const models::SmLimits* limits_of(const DeviceFacts& device);
 /// Of L1 and shared memory; 128 for a chip that the tables do not know.

@@ -1,12 +1,8 @@
-#include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/kernels.h"
 
 namespace fathom::memory_bandwidth {
-namespace {
 
-constexpr unsigned check_threads = 256, check_blocks = 1024;
-
-__global__ void add_words(const std::uint32_t* data, std::uint64_t words, std::uint32_t* sum) {
+__global__ void sum_words(const std::uint32_t* data, std::uint64_t words, std::uint32_t* sum) {
   std::uint32_t own = 0;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words;
        i += std::uint64_t{gridDim.x} * blockDim.x)
@@ -31,25 +27,6 @@ __global__ void count_wrong_words(const std::uint32_t* data, std::uint64_t words
     own += data[i] != store_value(thread, within % width / sizeof(std::uint32_t));
   }
   if (own != 0) atomicAdd(wrong, own);
-}
-
-}  // namespace
-
-void launch_sum(const std::byte* data, std::uint64_t words, std::uint32_t* sum,
-                cudaStream_t stream) {
-  FATHOM_CUDA(cudaMemsetAsync(sum, 0, sizeof *sum, stream));
-  add_words<<<check_blocks, check_threads, 0, stream>>>(
-      reinterpret_cast<const std::uint32_t*>(data), words, sum);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-void launch_count_wrong(const std::byte* data, std::uint64_t bytes, const Access& access,
-                        int blocks, int warps, unsigned long long* wrong, cudaStream_t stream) {
-  FATHOM_CUDA(cudaMemsetAsync(wrong, 0, sizeof *wrong, stream));
-  count_wrong_words<<<check_blocks, check_threads, 0, stream>>>(
-      reinterpret_cast<const std::uint32_t*>(data), bytes / sizeof(std::uint32_t), access,
-      static_cast<std::uint32_t>(blocks * warps), wrong);
-  FATHOM_CUDA(cudaGetLastError());
 }
 
 }  // namespace fathom::memory_bandwidth

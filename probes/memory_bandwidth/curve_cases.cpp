@@ -40,12 +40,12 @@ void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Curve
   int index = -1;
   for (const std::uint64_t bytes : geometric(curve.low, high, curve.per_octave)) {
     ++index;
-    GlobalPlan plan;
-    plan.access = curve.access;
-    plan.sms = device.sms;
-    plan.bytes = bytes;
-    plan.sharing = sharing_of(device, curve.access, bytes);
-    plan.traffic = traffic_for(device, level_of(device, curve.access, bytes), device.sms);
+    const GlobalPlan plan{
+        .access = curve.access,
+        .sharing = sharing_of(device, curve.access, bytes),
+        .sms = device.sms,
+        .bytes = bytes,
+        .traffic = traffic_for(device, level_of(device, curve.access, bytes), device.sms)};
     const GlobalShape shape = shape_of(plan);
     if (!seen.insert(shape.working_set).second) continue;
     // Between the octaves, which are in the quick suite: counting takes longer than timing.
@@ -149,7 +149,7 @@ void add_by_flight(std::vector<Case>& result, const DeviceFacts& device, Level l
       plan.blocks_per_sm = warps / plan.warps;
       const int threads = plan.warps * warp_lanes;
       if (plan.blocks_per_sm * threads > device.threads_per_sm ||
-          resident_blocks(plan.access, threads) < plan.blocks_per_sm)
+          resident_blocks_of(global_kernel(plan.access), threads) < plan.blocks_per_sm)
         continue;
       const double in_flight =
           static_cast<double>(warps) * device.sms * static_cast<double>(plan.access.tile());

@@ -1,4 +1,3 @@
-#include "probes/device/launch.h"
 #include "probes/memory_bandwidth/global_stream.cuh"
 
 namespace fathom::memory_bandwidth {
@@ -28,7 +27,9 @@ Kernel kernel_of_width(const Access& access) {
   throw std::invalid_argument("no kernel for this width and number of accesses in flight");
 }
 
-Kernel kernel_of(const Access& access) {
+}  // namespace
+
+Kernel global_kernel(const Access& access) {
   if (access.operation == Operation::load) {
     return with_constant<Path::cached, Path::l2_only, Path::no_allocate>(
         access.path, [&](auto path) { return kernel_of_width<Operation::load, path>(access); });
@@ -38,24 +39,6 @@ Kernel kernel_of(const Access& access) {
   if (access.path != Path::l2_only)
     throw std::invalid_argument("copies load by ld.global.cg alone");
   return kernel_of_width<Operation::copy, Path::l2_only>(access);
-}
-
-}  // namespace
-
-void prepare_global(const Access& access) {
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel_of(access),
-                                   cudaFuncAttributePreferredSharedMemoryCarveout,
-                                   cudaSharedmemCarveoutMaxL1));
-}
-
-int resident_blocks(const Access& access, int threads) {
-  return resident_blocks_of(kernel_of(access), threads);
-}
-
-void launch_global(const GlobalRun& run, cudaStream_t stream) {
-  kernel_of(run.access)<<<static_cast<unsigned>(run.blocks), static_cast<unsigned>(run.threads), 0,
-                          stream>>>(run);
-  FATHOM_CUDA(cudaGetLastError());
 }
 
 }  // namespace fathom::memory_bandwidth

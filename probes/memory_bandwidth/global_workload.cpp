@@ -27,8 +27,9 @@ Buffer source(Context& context, std::uint64_t bytes) {
 
 /// The sum of all 32-bit words, modulo 2^32; synchronises.
 std::uint32_t sum_of(Context& context, const Buffer& data, const Buffer& word) {
-  launch_sum(data.data, data.bytes / sizeof(std::uint32_t), word.as<std::uint32_t>(),
-             context.stream());
+  FATHOM_CUDA(cudaMemsetAsync(word.data, 0, word.bytes, context.stream()));
+  launch(sum_words, check_grid, context.stream(), data.as<std::uint32_t>(),
+         data.bytes / sizeof(std::uint32_t), word.as<std::uint32_t>());
   return copy_to_host<std::uint32_t>(word.data, 1, context.stream()).front();
 }
 
@@ -45,10 +46,10 @@ Ends ends_of(Context& context, Operation operation, std::uint64_t bytes) {
 }
 
 /// A workload's `verify`. Loads: the sum of all words, which `loaded` reads, is `passes` times
-/// the source's. Stores: the destination holds what `blocks` x `warps` interleaved warps store.
+/// the source's. Stores: the destination holds what so many interleaved `warps` store.
 /// Copies: it holds the source.
 std::function<std::optional<std::string>()> check_of(Context& context, const Access& access,
-                                                     const Ends& ends, int blocks, int warps,
+                                                     const Ends& ends, std::size_t warps,
                                                      std::uint64_t passes,
                                                      std::function<std::uint32_t()> loaded) {
   cudaStream_t stream = context.stream();
@@ -67,7 +68,8 @@ std::function<std::optional<std::string>()> check_of(Context& context, const Acc
     return none_wrong(
         context,
         [&](unsigned long long* wrong) {
-          launch_count_wrong(ends.dst.data, ends.dst.bytes, access, blocks, warps, wrong, stream);
+          launch(count_wrong_words, check_grid, stream, ends.dst.as<std::uint32_t>(),
+                 ends.dst.bytes / 4, access, static_cast<std::uint32_t>(warps), wrong);
         },
         fmt::format("of {} words were not stored", ends.dst.bytes / 4));
   };
@@ -79,18 +81,24 @@ std::uint32_t sum_of_reports(const Buffer& reports, cudaStream_t stream) {
   return sum;
 }
 
+/// Gives the L1 all that it can have.
+template <class Run>
+void prefer_l1(void (*kernel)(Run)) {
+  FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                   cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   cudaSharedmemCarveoutMaxL1));
+}
+
 /// Launches `run` on the first of the SMs in their order, one block on each.
 std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
   cudaStream_t stream = context.stream();
-  SmRun chosen;
-  chosen.global = run;
-  chosen.sms = context.device().sms;
-  chosen.shared_bytes = one_block_shared_bytes(context.device());
   const Buffer started = context.buffers().output("started", sizeof(unsigned));
   FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));
-  chosen.started = started.as<unsigned>();
-  prepare_on_sms(chosen.shared_bytes);
-  return [=] { launch_on_sms(chosen, stream); };
+  const SmRun chosen{run, context.device().sms, one_block_shared_bytes(context.device()),
+                     started.as<unsigned>()};
+  const Blocks grid{chosen.sms, run.threads, chosen.shared_bytes};
+  resident_blocks_with(stream_on_sms, grid.threads, grid.dynamic_shared);
+  return [=] { launch(stream_on_sms, grid, stream, chosen); };
 }
 
 Workload prepare(Context& context, const GlobalShape& shape,
@@ -108,22 +116,20 @@ Workload prepare(Context& context, const GlobalShape& shape,
                       ends.src.data,
                       ends.dst.data,
                       reports.as<WarpReport>()};
-  std::function<void()> launch;
-  if (shape.plan.chosen_sms) {
-    launch = launch_on_chosen(context, run);
-  } else {
-    prepare_global(access);
-    launch = [=] { launch_global(run, stream); };
-  }
-  Workload workload =
-      reporting_workload(context, reports, shape.bytes_moved / static_cast<double>(all_warps),
-                         shape.plan.in_kernel, readings, std::move(launch));
+  const auto kernel = global_kernel(access);
+  prefer_l1(kernel);
+  std::function<void()> launch_all = [=] {
+    launch(kernel, {run.blocks, run.threads}, stream, run);
+  };
+  Workload workload = reporting_workload(
+      context, reports, shape.bytes_moved / static_cast<double>(all_warps), shape.plan.in_kernel,
+      readings, shape.plan.chosen_sms ? launch_on_chosen(context, run) : launch_all);
   workload.poison = [=, &context] {
     context.buffers().poison(reports);
     if (ends.dst.data != nullptr) context.buffers().poison(ends.dst);
   };
   workload.verify =
-      check_of(context, access, ends, blocks, warps,
+      check_of(context, access, ends, all_warps,
                touches_per_pass(shape.walk_shape) * static_cast<std::uint64_t>(shape.passes),
                [=] { return sum_of_reports(reports, stream); });
   return workload;
@@ -145,19 +151,20 @@ Workload prepare_tiles(Context& context, const GlobalShape& shape) {
                     ends.src.data,
                     ends.dst.data,
                     sums.as<std::uint32_t>()};
-  prepare_tiles(access);
+  const auto kernel = tile_kernel(access);
+  prefer_l1(kernel);
   Workload workload;
-  workload.launch = [=] { launch_tiles(run, stream); };
+  workload.launch = [=] { launch(kernel, {run.blocks, run.threads}, stream, run); };
   workload.poison = [=, &context] {
     if (ends.dst.data != nullptr) context.buffers().poison(ends.dst);
     // The sums go on from launch to launch; that of one launch is looked at.
     if (sums.data != nullptr) FATHOM_CUDA(cudaMemsetAsync(sums.data, 0, sums.bytes, stream));
   };
-  workload.verify =
-      check_of(context, access, ends, parts, warps, static_cast<std::uint64_t>(shape.passes), [=] {
-        const auto all = copy_to_host<std::uint32_t>(sums, stream);
-        return std::accumulate(all.begin(), all.end(), std::uint32_t{0});
-      });
+  workload.verify = check_of(context, access, ends, static_cast<std::size_t>(parts * warps),
+                             static_cast<std::uint64_t>(shape.passes), [=] {
+                               const auto all = copy_to_host<std::uint32_t>(sums, stream);
+                               return std::accumulate(all.begin(), all.end(), std::uint32_t{0});
+                             });
   return workload;
 }
 
@@ -214,7 +221,9 @@ Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan)
   Case c = make_case(point);
   c.value = rate(shape.bytes_moved);
   c.cache = plan.cache;
-  c.bound = load_store_bound(device, plan.sms);
+  // Every byte passes an SM's load/store path, the L1's data stage. What lies between SM and L2 is
+  // no narrower: one SM of an H200 alone takes 115 B/clk from the L2 (this probe).
+  c.bound = sm_bound(device, plan.sms, l1_bytes_per_clock(device), "the SM's load/store path");
   c.extras = {{"bytes_moved", shape.bytes_moved}, {"passes", shape.passes}};
   c.prepare = [shape, readings = std::make_shared<Readings>()](Context& context) {
     return shape.plan.tiles ? prepare_tiles(context, shape) : prepare(context, shape, readings);

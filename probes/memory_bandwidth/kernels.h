@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "probes/device/launch.h"
 #include "probes/memory_bandwidth/walk.h"
 
 namespace fathom::memory_bandwidth {
@@ -53,11 +55,7 @@ struct GlobalRun {
 };
 
 /// Throws std::invalid_argument for an access that has no kernel.
-void launch_global(const GlobalRun& run, cudaStream_t stream);
-/// Gives the L1 all that it can have, and loads the kernel. Once before launching.
-void prepare_global(const Access& access);
-/// Blocks of so many threads that an SM holds at once.
-int resident_blocks(const Access& access, int threads);
+void (*global_kernel(const Access& access))(GlobalRun);
 
 /// One launch of `sms` blocks, one on each SM, of which those on the first `global.blocks` SMs by
 /// `place_of_sm` load, each the part of its place, and the others wait until all have started.
@@ -67,8 +65,7 @@ struct SmRun {
   int shared_bytes = 0;  ///< of a block: more than half of an SM's, so that no SM gets two
   unsigned* started = nullptr;  ///< blocks in all launches; zero before the first
 };
-void prepare_on_sms(int shared_bytes);
-void launch_on_sms(const SmRun& run, cudaStream_t stream);
+__global__ void stream_on_sms(SmRun run);
 
 /// One launch in which every warp touches a single tile. Block b has the tiles of part b mod
 /// `parts`, one after the other, so that a grid of k x `parts` blocks goes k times over the data.
@@ -85,15 +82,13 @@ struct TileRun {
 };
 inline constexpr int tile_sums = 4096;
 /// Throws std::invalid_argument for an access that has no kernel.
-void launch_tiles(const TileRun& run, cudaStream_t stream);
-void prepare_tiles(const Access& access);
-int resident_tile_blocks(const Access& access, int threads);
+void (*tile_kernel(const Access& access))(TileRun);
 
 /// Accesses in flight of the kernels of shared and distributed shared memory.
 __host__ __device__ constexpr int shared_loads(Operation operation) {
   return operation == Operation::load ? 8 : operation == Operation::store ? 4 : 2;
 }
-inline constexpr int shared_threads = 512;
+inline constexpr int shared_threads = 512, shared_warps = shared_threads / warp_lanes;
 /// Each block uses so many of them; a copy reads the first half and writes the second.
 inline constexpr int shared_bytes_used = 32 * 1024;
 /// Word i of it before the timed part.
@@ -116,6 +111,10 @@ struct SharedRun {
 
 /// The walk of a block's warps for an operation: loads may share tiles, stores never do.
 Walk shared_walk(Operation operation, int width, int tiles);
+/// The sum of the words that each warp of a block loads.
+std::vector<std::uint32_t> expected_sums(const Walk& walk);
+/// What a block's memory holds in the end.
+std::vector<std::uint32_t> expected_words(Operation operation, int width);
 
 void launch_shared(const SharedRun& run, cudaStream_t stream);
 /// Lets the kernel have its shared memory and clusters of 16. Once before launching.
@@ -136,19 +135,23 @@ struct RegisterRun {
   WarpReport* reports = nullptr;    ///< [blocks][warps]; sum is 0
   float* after = nullptr;           ///< [blocks][threads][register_chains]
 };
-void launch_registers(const RegisterRun& run, cudaStream_t stream);
+__global__ void read_registers(RegisterRun run);
+std::vector<float> register_operands();
+/// What every chain holds in the end, [lane][chain].
+std::vector<float> expected_chains(int iterations);
 /// Start value of a chain.
 __host__ __device__ constexpr float register_start(int lane, int chain) {
   return 1.0f + 0.03125f * static_cast<float>(lane) + 0.001953125f * static_cast<float>(chain);
 }
 
-/// Adds up `words` 32-bit words, modulo 2^32, by other code than what is measured. `sum`: one word
-/// of device memory, overwritten.
-void launch_sum(const std::byte* data, std::uint64_t words, std::uint32_t* sum,
-                cudaStream_t stream);
-/// Counts the words of a working set of `bytes` that differ from what interleaved stores of
-/// `access` by `blocks` x `warps` leave there. `wrong`: device memory, overwritten.
-void launch_count_wrong(const std::byte* data, std::uint64_t bytes, const Access& access,
-                        int blocks, int warps, unsigned long long* wrong, cudaStream_t stream);
+// Any grid runs these; `sum` and `wrong` are not cleared.
+
+/// Adds up `words` 32-bit words, modulo 2^32, by other code than what is measured.
+__global__ void sum_words(const std::uint32_t* data, std::uint64_t words, std::uint32_t* sum);
+/// Counts the words of a working set that differ from what interleaved stores of `access` by
+/// `grid_warps` warps leave there.
+__global__ void count_wrong_words(const std::uint32_t* data, std::uint64_t words, Access access,
+                                  std::uint32_t grid_warps, unsigned long long* wrong);
+inline constexpr Blocks check_grid{1024, 256};
 
 }  // namespace fathom::memory_bandwidth

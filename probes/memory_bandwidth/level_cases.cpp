@@ -20,16 +20,14 @@ constexpr Grid grids[] = {{1, 4}, {2, 4}, {1, 8}};
 bool fits(const DeviceFacts& device, const Access& access, const Grid& grid) {
   constexpr int threads = 1024;
   return grid.blocks_per_sm * threads <= device.threads_per_sm &&
-         resident_blocks(access, threads) >= grid.blocks_per_sm;
+         resident_blocks_of(global_kernel(access), threads) >= grid.blocks_per_sm;
 }
 
 GlobalPlan plan_of(const DeviceFacts& device, Operation operation, Path path, int width,
                    const Grid& grid) {
-  GlobalPlan plan;
-  plan.access = {operation, path, width, grid.loads};
-  plan.blocks_per_sm = grid.blocks_per_sm;
-  plan.sms = device.sms;
-  return plan;
+  return {.access = {operation, path, width, grid.loads},
+          .blocks_per_sm = grid.blocks_per_sm,
+          .sms = device.sms};
 }
 
 void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
@@ -71,7 +69,7 @@ GlobalPlan tile_plan(const DeviceFacts& device, Operation operation, int loads, 
   GlobalPlan plan = plan_of(device, operation, Path::l2_only, 16, {1, loads});
   plan.warps = warps;
   plan.tiles = true;
-  plan.blocks_per_sm = resident_tile_blocks(plan.access, warps * warp_lanes);
+  plan.blocks_per_sm = resident_blocks_of(tile_kernel(plan.access), warps * warp_lanes);
   return plan;
 }
 

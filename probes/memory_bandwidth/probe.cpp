@@ -111,10 +111,6 @@ std::optional<Bound> dram_bound(const DeviceFacts& device) {
   return std::nullopt;
 }
 
-std::optional<Bound> load_store_bound(const DeviceFacts& device, int sms) {
-  return sm_bound(device, sms, l1_bytes_per_clock(device), "the SM's load/store path");
-}
-
 double l1_bytes_per_clock(const DeviceFacts& device) {
   const models::SmLimits* limits = limits_of(device);
   return limits == nullptr ? 128 : limits->l1_bytes_per_clock;

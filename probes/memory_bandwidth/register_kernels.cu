@@ -1,4 +1,3 @@
-#include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/stream.cuh"
 
 namespace fathom::memory_bandwidth {
@@ -7,6 +6,8 @@ namespace {
 __device__ __forceinline__ void step(float& x, float factor, float term) {
   asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(factor), "f"(term));
 }
+
+}  // namespace
 
 __global__ void __launch_bounds__(register_threads) read_registers(RegisterRun run) {
   // Each chain has operands of its own, so that no two multiply-adds in a row share one, which the
@@ -47,13 +48,6 @@ __global__ void __launch_bounds__(register_threads) read_registers(RegisterRun r
                                  register_chains;
 #pragma unroll
   for (int c = 0; c < register_chains; ++c) after[c] = x[c];
-}
-
-}  // namespace
-
-void launch_registers(const RegisterRun& run, cudaStream_t stream) {
-  read_registers<<<static_cast<unsigned>(run.blocks), register_threads, 0, stream>>>(run);
-  FATHOM_CUDA(cudaGetLastError());
 }
 
 }  // namespace fathom::memory_bandwidth

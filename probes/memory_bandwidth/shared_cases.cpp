@@ -11,9 +11,7 @@ namespace fathom::memory_bandwidth {
 namespace {
 
 constexpr int blocks_per_sm = 2;
-constexpr int warps_per_block = shared_threads / warp_lanes;
 constexpr double clocks = 250'000;
-constexpr int words_used = shared_bytes_used / 4;
 
 struct SharedPlan {
   Operation operation;
@@ -34,45 +32,8 @@ double bytes_per_warp(const SharedPlan& plan) {
 int tiles_for(const SharedPlan& plan, int blocks_of_sm, double bytes_per_clock) {
   SharedPlan one = plan;
   one.tiles = 1;
-  return std::max(8, static_cast<int>(clocks * bytes_per_clock / blocks_of_sm / warps_per_block /
+  return std::max(8, static_cast<int>(clocks * bytes_per_clock / blocks_of_sm / shared_warps /
                                       bytes_per_warp(one)));
-}
-
-/// The words that a load's warp visits, summed as the kernel does.
-std::vector<std::uint32_t> expected_sums(const Walk& walk) {
-  std::vector<std::uint32_t> tile_sums;
-  for (std::uint64_t first = 0; first < walk.span; first += walk.tile) {
-    std::uint32_t sum = 0;
-    for (std::uint64_t i = first / 4; i < (first + walk.tile) / 4; ++i)
-      sum += shared_word(static_cast<std::uint32_t>(i));
-    tile_sums.push_back(sum);
-  }
-  std::vector<std::uint32_t> sums;
-  for (int warp = 0; warp < warps_per_block; ++warp) {
-    std::uint32_t sum = 0;
-    const std::size_t first = walk.start(0, static_cast<std::uint64_t>(warp)) / walk.tile;
-    for (int t = 0; t < walk.tiles; ++t)
-      sum += tile_sums[(first + static_cast<std::size_t>(t)) % tile_sums.size()];
-    sums.push_back(sum);
-  }
-  return sums;
-}
-
-/// What a block's memory holds after stores or a copy.
-std::vector<std::uint32_t> expected_words(const SharedPlan& plan) {
-  std::vector<std::uint32_t> words(words_used);
-  const auto width = static_cast<std::uint32_t>(plan.width);
-  for (std::uint32_t i = 0; i < words_used; ++i) {
-    if (plan.operation == Operation::copy) {
-      words[i] = shared_word(i % (words_used / 2));
-      continue;
-    }
-    const std::uint32_t offset = i * 4;
-    const std::uint32_t warp = offset / (shared_bytes_used / warps_per_block);
-    const std::uint32_t lane = offset % (width * warp_lanes) / width;
-    words[i] = store_value(warp * warp_lanes + lane, offset % width / 4);
-  }
-  return words;
 }
 
 Workload prepare(Context& context, const SharedPlan& plan,
@@ -81,7 +42,7 @@ Workload prepare(Context& context, const SharedPlan& plan,
   const Walk walk = shared_walk(plan.operation, plan.width, plan.tiles);
   const std::size_t blocks = static_cast<std::size_t>(plan.blocks);
   const Buffer reports =
-      context.buffers().output("reports", blocks * warps_per_block * sizeof(WarpReport));
+      context.buffers().output("reports", blocks * shared_warps * sizeof(WarpReport));
   const Buffer after = context.buffers().output("after", blocks * shared_bytes_used);
   prepare_shared(plan.operation, plan.width, plan.cluster_size > 1, plan.shared_bytes);
   const SharedRun run{plan.operation,
@@ -99,7 +60,7 @@ Workload prepare(Context& context, const SharedPlan& plan,
     workload.verify = [=, sums = expected_sums(walk)]() -> std::optional<std::string> {
       const auto all = copy_to_host<WarpReport>(reports, stream);
       for (std::size_t i = 0; i < all.size(); ++i) {
-        const std::uint32_t want = sums[i % warps_per_block];
+        const std::uint32_t want = sums[i % shared_warps];
         if (all[i].sum == want) continue;
         return fmt::format("the words that warp {} loaded sum to {:#x} instead of {:#x}", i,
                            all[i].sum, want);
@@ -107,15 +68,10 @@ Workload prepare(Context& context, const SharedPlan& plan,
       return std::nullopt;
     };
   } else {
-    workload.verify = [=, words = expected_words(plan)]() -> std::optional<std::string> {
-      const auto all = copy_to_host<std::uint32_t>(after, stream);
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        const std::uint32_t want = words[i % words_used];
-        if (all[i] == want) continue;
-        return fmt::format("word {} of block {} is {:#x} instead of {:#x}", i % words_used,
-                           i / words_used, all[i], want);
-      }
-      return std::nullopt;
+    workload.verify = [=, words = expected_words(plan.operation, plan.width)] {
+      return check_elements<std::uint32_t>(
+          after, stream, "in the blocks' memory word",
+          [&](std::size_t i) { return words[i % words.size()]; });
     };
   }
   return workload;
@@ -130,7 +86,7 @@ std::string instruction(Operation operation, bool cluster) {
 
 void add_counters(Case& c, const SharedPlan& plan) {
   // Besides the timed part: filling and saving 32 KiB of each block.
-  const double wavefronts = bytes_per_warp(plan) * warps_per_block * plan.blocks / 128 /
+  const double wavefronts = bytes_per_warp(plan) * shared_warps * plan.blocks / 128 /
                             (plan.operation == Operation::copy ? 2 : 1);
   const char* model = "one wavefront for each 128 bytes; filling and saving are left out";
   if (plan.operation != Operation::store) {
@@ -160,7 +116,7 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
       0};
   plan.tiles = tiles_for(plan, of_sm, own ? bound : usual_cluster_bytes_per_clock);
   Axes more{{"SMs", std::int64_t{sms}},
-            {"warps per SM", std::int64_t{of_sm * warps_per_block}},
+            {"warps per SM", std::int64_t{of_sm * shared_warps}},
             {"loads in flight", std::int64_t{shared_loads(operation)}}};
   if (!own) more.emplace_back("cluster size", std::int64_t{cluster_size});
   Case c = make_case({"level", own ? "shared" : "distributed shared", operation,

@@ -1,6 +1,5 @@
 #include <cooperative_groups.h>
 
-#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 #include "probes/memory_bandwidth/stream.cuh"
 

@@ -1,6 +1,3 @@
-#include <stdexcept>
-
-#include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/global_stream.cuh"
 
 // Chosen SMs at work while the others are idle.
@@ -20,6 +17,8 @@ __device__ void wait_until_all_have_started(unsigned* started, unsigned last) {
     __nanosleep(poll_ns);
 }
 
+}  // namespace
+
 __global__ void __launch_bounds__(max_threads, 1) stream_on_sms(SmRun run) {
   const std::uint32_t sm = sm_id();
   const std::uint32_t place = place_of_sm(sm, gridDim.x);
@@ -31,23 +30,6 @@ __global__ void __launch_bounds__(max_threads, 1) stream_on_sms(SmRun run) {
   }
   if (idle) return;
   walk_global<Operation::load, Path::l2_only, 16, 4>(run.global, place);
-}
-
-}  // namespace
-
-void prepare_on_sms(int shared_bytes) {
-  FATHOM_CUDA(cudaFuncSetAttribute(stream_on_sms, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   shared_bytes));
-}
-
-void launch_on_sms(const SmRun& run, cudaStream_t stream) {
-  const Access& access = run.global.access;
-  if (access.operation != Operation::load || access.path != Path::l2_only || access.width != 16 ||
-      access.loads != 4)
-    throw std::invalid_argument("chosen SMs load by ld.global.cg, four times 16 bytes, alone");
-  stream_on_sms<<<static_cast<unsigned>(run.sms), static_cast<unsigned>(run.global.threads),
-                  static_cast<std::size_t>(run.shared_bytes), stream>>>(run);
-  FATHOM_CUDA(cudaGetLastError());
 }
 
 }  // namespace fathom::memory_bandwidth

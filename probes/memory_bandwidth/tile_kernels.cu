@@ -1,6 +1,3 @@
-#include <stdexcept>
-
-#include "probes/device/launch.h"
 #include "probes/memory_bandwidth/global_stream.cuh"
 
 // Grids of many more blocks than run at once, each over after one tile for each of its warps: where
@@ -47,7 +44,9 @@ __global__ void __launch_bounds__(max_tile_threads) stream_tiles(TileRun run) {
 
 using Kernel = void (*)(TileRun);
 
-Kernel kernel_of(const Access& access) {
+}  // namespace
+
+Kernel tile_kernel(const Access& access) {
   if (access.width != 16 || access.path != Path::l2_only)
     throw std::invalid_argument("single tiles move 16 bytes a lane, loads by ld.global.cg");
   // With eight the compiler waits for the first before it issues the last, to save registers.
@@ -59,24 +58,6 @@ Kernel kernel_of(const Access& access) {
           return stream_tiles<operation, Path::l2_only, loads>;
         });
       });
-}
-
-}  // namespace
-
-int resident_tile_blocks(const Access& access, int threads) {
-  return resident_blocks_of(kernel_of(access), threads);
-}
-
-void prepare_tiles(const Access& access) {
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel_of(access),
-                                   cudaFuncAttributePreferredSharedMemoryCarveout,
-                                   cudaSharedmemCarveoutMaxL1));
-}
-
-void launch_tiles(const TileRun& run, cudaStream_t stream) {
-  kernel_of(run.access)<<<static_cast<unsigned>(run.blocks), static_cast<unsigned>(run.threads), 0,
-                          stream>>>(run);
-  FATHOM_CUDA(cudaGetLastError());
 }
 
 }  // namespace fathom::memory_bandwidth

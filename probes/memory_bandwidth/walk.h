@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "probes/memory_latency/chain.h"
+
 // Which bytes each warp touches, in which order: plain arithmetic that kernels follow, cases plan
 // and tests simulate.
 
@@ -100,11 +102,8 @@ __host__ __device__ constexpr std::uint32_t place_of_sm(std::uint32_t sm, std::u
 
 /// What a store writes into 32-bit word `word` of its access, by the thread's number in the grid.
 __host__ __device__ constexpr std::uint32_t store_value(std::uint32_t thread, std::uint32_t word) {
-  // The finaliser of MurmurHash3 (A. Appleby): stored bytes look random, since zeros would not do.
-  std::uint32_t x = thread * 4 + word + 1;
-  x = (x ^ x >> 16) * 0x85EBCA6Bu;
-  x = (x ^ x >> 13) * 0xC2B2AE35u;
-  return x ^ x >> 16;
+  // Stored bytes look random, since zeros would not do.
+  return memory_latency::mixed(thread * 4 + word + 1);
 }
 
 }  // namespace fathom::memory_bandwidth

@@ -22,20 +22,15 @@ constexpr int curve_loads = 4096;
 /// Whether a point of a curve is counted: every sixth of the coarse ones. Counting a case takes
 /// several times as long as timing it, and tells of all points of a curve the same: that the loads
 /// were those wanted, and where they hit.
-bool counted_point(const std::vector<std::size_t>& coarse, std::size_t size) {
-  const auto at = std::ranges::find(coarse, size);
-  return at != coarse.end() && (at - coarse.begin()) % 6 == 0;
+bool counted_point(const std::set<std::size_t>& coarse, std::size_t size) {
+  const auto at = coarse.find(size);
+  return at != coarse.end() && std::distance(coarse.begin(), at) % 6 == 0;
 }
 
 /// A chase through elements that the block has read twice before.
 GlobalChase strided_chase(GlobalLoad load, std::size_t count, std::uint64_t stride) {
-  GlobalChase g;
-  g.load = load;
-  g.chase.chain = {.count = static_cast<std::uint32_t>(count), .stride = stride};
-  g.chase.warm = g.chase.chain;
-  g.chase.warm_passes = 2;
-  g.chase.loads = curve_loads;
-  return g;
+  const Chain chain{.count = static_cast<std::uint32_t>(count), .stride = stride};
+  return {load, {.chain = chain, .loads = curve_loads, .warm = chain, .warm_passes = 2}};
 }
 
 const char* level_of(const GlobalChase& g) { return g.load == GlobalLoad::l2_only ? "L2" : "L1"; }
@@ -127,13 +122,11 @@ Case l1_size_case(const DeviceFacts& device, const models::SmLimits& sm, int car
 void add_size_curve(std::vector<Case>& result, const DeviceFacts& device,
                     const models::SmLimits& sm, int carveout_kib, bool thorough) {
   const std::size_t expected = sm.unified_bytes - carveout_kib * kib;
-  const std::vector<std::size_t> coarse = geometric(4 * kib, 2 * expected, thorough ? 2 : 1, kib);
-  std::vector<std::size_t> sizes = coarse;
+  const std::set<std::size_t> coarse = geometric(4 * kib, 2 * expected, thorough ? 2 : 1, kib);
+  std::set<std::size_t> sizes = coarse;
   // More below than above: the hardware may keep some for itself, but has no more than there is.
   const std::size_t below = std::min(expected / 2, (thorough ? 24 : 12) * kib);
-  for (std::size_t size = expected - below; size <= expected + 5 * kib; size += kib)
-    sizes.push_back(size);
-  sort_unique(sizes);
+  add_steps(sizes, expected - below, expected + 5 * kib, kib);
   for (const std::size_t size : sizes) {
     result.push_back(
         l1_size_case(device, sm, carveout_kib, size, thorough, counted_point(coarse, size)));
@@ -153,7 +146,8 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
   add_line_cases(result, device, static_cast<double>(bytes), Suite::quick,
                  [=](std::size_t count, std::uint64_t stride) {
                    GlobalChase g = l1_chase(count, stride, percent);
-                   g.chase.loads = whole_unrolls(count);
+                   g.chase.loads =
+                       static_cast<int>((count + chase_unroll - 1) / chase_unroll * chase_unroll);
                    return g;
                  });
   // The most: as many lines as fill seven eighths of the cache, whatever sets they fall into.
@@ -174,9 +168,7 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
 Case l2_size_case(const DeviceFacts& device, std::size_t bytes, bool quick, bool counted) {
   Case c = make_case(
       {"size", "L2", "ld.global.cg", Timed::mean, {working_set_axis(bytes)}, quick_if(quick)});
-  GlobalChase g;
-  g.load = GlobalLoad::l2_only;
-  g.chase.chain = {.count = static_cast<std::uint32_t>(bytes / line), .stride = line};
+  GlobalChase g = strided_chase(GlobalLoad::l2_only, bytes / line, line);
   g.chase.warm = every_word(bytes);
   g.chase.warm_passes = 1;
   // Around the edges a change of slope must show: the points that only the default suite has are
@@ -192,18 +184,14 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
   const std::size_t l2 = device.l2_bytes;
   const std::size_t unit = l2 >= 16 * mib ? mib / 4 : 16 * 1024;
   const std::size_t high = std::min(4 * l2, region_bytes(device));
-  const std::vector<std::size_t> coarse = geometric(256 * 1024, high, 2, unit);
+  const std::set<std::size_t> coarse = geometric(256 * 1024, high, 2, unit);
   // Where edges may be: the L2 as a whole, its partitions, and what a partition keeps of the
   // other's.
   const std::size_t step = std::max(unit, l2 / 64 / unit * unit);
-  std::vector<std::size_t> fine;
-  for (std::size_t size = l2 / 4 / step * step; size <= l2 * 5 / 4; size += step)
-    fine.push_back(size);
-  std::vector<std::size_t> sizes = coarse;
-  sizes.insert(sizes.end(), fine.begin(), fine.end());
-  sort_unique(sizes);
+  std::set<std::size_t> sizes = coarse;
+  add_steps(sizes, l2 / 4 / step * step, l2 * 5 / 4, step);
   for (const std::size_t size : sizes) {
-    const bool quick = std::ranges::find(coarse, size) != coarse.end() || size % (4 * step) == 0;
+    const bool quick = coarse.contains(size) || size % (4 * step) == 0;
     result.push_back(l2_size_case(device, size, quick, counted_point(coarse, size)));
   }
   add_line_cases(result, device, static_cast<double>(l2), Suite::standard,
@@ -272,11 +260,14 @@ Case pair_case(const Level& level, int distance) {
     const std::size_t bytes = level.count * level.spacing;
     const Buffer memory = context.buffers().output("pairs", bytes);
     const Buffer report = report_buffer(context);
-    launch_fill_words(memory.as<std::uint32_t>(), bytes / 4, stream);
+    launch(fill_words, writers(bytes / 4), stream, memory.as<std::uint32_t>(), bytes / 4);
     const Pairs pairs{memory.data, level.count, level.spacing, static_cast<std::uint32_t>(distance),
                       report.as<Report>()};
     Workload workload = workload_of(
-        context, {report}, [=] { launch_pairs(level.load, pairs, stream); },
+        context, {report},
+        [=] {
+          launch(pair_kernel(level.load), {1, 1}, stream, pairs);
+        },
         [=] { return check(read_report(report, stream), pairs); });
     // The median: the first load of a page's first pair may leave a translation behind or not.
     workload.read_sample = [=] {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,15 +67,13 @@ inline std::pair<std::string, AxisValue> working_set_axis(std::size_t bytes) {
 struct GlobalChase {
   GlobalLoad load = GlobalLoad::cached;
   Chase chase;  ///< bases relative to the region
-  int carveout_percent = 0;
+  int carveout_percent = 0;  ///< of shared memory: leaves the most L1
 };
 
 /// Bytes of the one region, in device memory, that every chase but the TLB's runs in.
 std::size_t region_bytes(const DeviceFacts& device);
 /// All elements of `bytes`, 8 bytes each: as many sectors as there are.
 Chain every_word(std::size_t bytes);
-/// Preferred share of shared memory, in percent, that leaves the most L1.
-inline constexpr int most_l1 = 0;
 
 /// The chain is written to `memory`, which `keep` owns where the pool does not.
 Workload memory_workload(Context& context, const GlobalChase& chase, void* memory,
@@ -83,10 +82,8 @@ Workload memory_workload(Context& context, const GlobalChase& chase, void* memor
 /// The same in the region.
 std::function<Workload(Context&)> global_workload(const GlobalChase& chase,
                                                   const DeviceFacts& device);
-/// What a chase's loads must be by counter: each load of the one thread asks for one sector.
-CounterRequest load_sectors(const GlobalChase& chase);
-/// The same, and where the loads hit: of chases that may hit in the L1, and of those past it. All
-/// ask alike, so that they share a session of the profiler.
+/// What a chase's loads must be by counter, and where they hit: of chases that may hit in the L1,
+/// and of those past it. All ask alike, so that they share a session of the profiler.
 std::vector<CounterRequest> hits_in_l1(const GlobalChase& chase);
 std::vector<CounterRequest> hits_past_l1(const GlobalChase& chase);
 
@@ -105,10 +102,9 @@ Buffer report_buffer(Context& context);
 Report read_report(const Buffer& report, cudaStream_t stream);
 
 /// Sizes from `low` to `high`, `per_octave` to a doubling, rounded down to a multiple of `unit`.
-std::vector<std::size_t> geometric(std::size_t low, std::size_t high, int per_octave,
-                                   std::size_t unit);
-void sort_unique(std::vector<std::size_t>& sizes);
-/// A multiple of the chase's unrolling that is at least `loads`.
-int whole_unrolls(std::size_t loads);
+std::set<std::size_t> geometric(std::size_t low, std::size_t high, int per_octave,
+                                std::size_t unit);
+/// Adds `low`, one `step` more, and so on up to `high`.
+void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, std::size_t step);
 
 }  // namespace fathom::memory_latency

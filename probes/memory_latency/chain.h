@@ -2,7 +2,9 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 // A chain of elements that a chase follows, computable element by element: kernels write it in
 // parallel at any size, and the host knows where a chase of any length ends without a copy of it.
@@ -77,6 +79,18 @@ inline ChaseEnd follow(const Chain& chain, std::uint64_t first, int loads) {
   }
   end.address = address;
   return end;
+}
+
+// Chains of byte offsets in words, as constant banks hold them.
+
+/// `bytes` of words with the chain, whose base is 0, in its place.
+inline std::vector<std::uint32_t> index_image(const Chain& chain, std::size_t bytes) {
+  std::vector<std::uint32_t> words(bytes / 4, 0x5A5A5A5Au);
+  for (std::uint32_t k = 0; k < chain.count; ++k) {
+    words[address_at(chain, k) / 4] =
+        static_cast<std::uint32_t>(address_at(chain, std::uint64_t{k} + 1));
+  }
+  return words;
 }
 
 }  // namespace fathom::memory_latency

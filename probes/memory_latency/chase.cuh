@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "harness/device_clocks.cuh"
-#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 #include "probes/memory_latency/kernels.h"
 
@@ -111,8 +110,8 @@ __device__ void run_chase(const Space& space, Address start, std::uint64_t base,
 }
 
 template <class F>
-void with_timed(Timed timed, F&& f) {
-  with_constant<Timed::mean, Timed::each>(timed, f);
+auto with_timed(Timed timed, F&& f) {
+  return with_constant<Timed::mean, Timed::each>(timed, f);
 }
 
 }  // namespace fathom::memory_latency

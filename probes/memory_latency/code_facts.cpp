@@ -26,39 +26,33 @@ Curve beside_code(std::span<const Entry> entries, std::int64_t constants) {
   return curve(entries, {{"sweep", "beside code"}, {"constants (B)", constants}});
 }
 
-std::optional<std::size_t> edge_of(const Curve& c) {
-  return c.cut ? end_of_hits(*c.cut) : std::nullopt;
-}
-
 /// The cache that constants share with code: what of both stays in it, with all the constants
 /// there are and with few of them.
-Fact size_with_code(std::span<const Entry> entries, const char* id, const char* subject) {
+Fact size_with_code(std::span<const Entry> entries, const FactName& name) {
   constexpr std::int64_t all = 64 * 1024, few = 16 * 1024;
   const Curve with_all = beside_code(entries, all), with_few = beside_code(entries, few);
   if (!with_all.cut) {
-    return missing_size(
-        id, subject,
-        std::string("constant memory ends before it; beside code, ") + swept_by_default);
+    return missing_fact(
+        name, std::string("constant memory ends before it; beside code, ") + swept_by_default);
   }
-  const std::optional<std::size_t> edge = edge_of(with_all), second = edge_of(with_few);
+  const std::optional<std::size_t> edge = end_of_hits(with_all), second = end_of_hits(with_few);
   const double most = with_all.cut->regimes.back().last_x;
   if (!edge) {
-    return missing_size(id, subject,
-                        fmt::format("constant memory, all {}, stays in it beside {} of code",
-                                    format_bytes(all), format_bytes(most - all)));
+    return missing_fact(name, fmt::format("constant memory, all {}, stays in it beside {} of code",
+                                          format_bytes(all), format_bytes(most - all)));
   }
-  Fact fact = size_at(with_all, *edge, id, subject, "size");
+  Fact fact = size_at(with_all, edge, name);
   if (!second) {
     fact.method += fmt::format("; of {} of constants and of code together", format_bytes(all));
     return fact;
   }
   const double other = with_few.cut->boundaries[*second].below_x;
   if (std::max(other, *fact.value) > same_size * std::min(other, *fact.value)) {
-    return missing_size(id, subject,
-                        fmt::format("{} of constants and of code stay where {} are constants, {} "
-                                    "where {} are: not one cache that both fill",
-                                    format_bytes(*fact.value), format_bytes(all),
-                                    format_bytes(other), format_bytes(few)));
+    return missing_fact(
+        name, fmt::format("{} of constants and of code stay where {} are constants, "
+                          "{} where {} are: not one cache that both fill",
+                          format_bytes(*fact.value), format_bytes(all), format_bytes(other),
+                          format_bytes(few)));
   }
   fact.method += fmt::format(
       "; of constants and of code together, which share it: {} with {} of constants, {} with {}",
@@ -80,7 +74,7 @@ Fact latency_behind(std::span<const Entry> entries) {
   const Curve c = beside_code(entries, all);
   if (!c.cut) return fact;
   const Regime& last = c.cut->regimes.back();
-  if (!edge_of(c) || last.kind != Regime::Kind::plateau) {
+  if (!end_of_hits(c) || last.kind != Regime::Kind::plateau) {
     fact.reason = fmt::format("up to {} of constants and code not all of the constants miss",
                               format_bytes(last.last_x));
     return fact;
@@ -102,12 +96,10 @@ void add_constants(std::vector<Fact>& facts, std::span<const Entry> entries) {
   std::vector<std::size_t> ends;
   for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i)
     if (c.cut->regimes[i].kind == Regime::Kind::plateau) ends.push_back(i);
-  const char *first = "constant L1", *second = "constant L1.5";
-  facts.push_back(ends.empty()
-                      ? missing_size("const.l1.size", first, c.cut ? no_change(c) : no_curve)
-                      : size_at(c, ends[0], "const.l1.size", first, "size"));
-  facts.push_back(ends.size() > 1 ? size_at(c, ends[1], "const.l1_5.size", second, "size")
-                                  : size_with_code(entries, "const.l1_5.size", second));
+  const FactName first = size_name("const.l1.size", "constant L1");
+  const FactName second = size_name("const.l1_5.size", "constant L1.5");
+  facts.push_back(size_at(c, ends.empty() ? std::nullopt : std::optional(ends[0]), first));
+  facts.push_back(ends.size() > 1 ? size_at(c, ends[1], second) : size_with_code(entries, second));
   facts.push_back(latency_behind(entries));
 }
 
@@ -145,8 +137,8 @@ void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> ent
                       : fmt::format("instruction_cache.{}_{}", what, level + 1);
   };
   if (levels.size() < 2) {
-    const std::string reason = c.cut ? no_change(c) : swept_by_default;
-    facts.push_back(missing_size(id("size", 0), "instruction cache level 1", reason));
+    const std::string reason = no_change(c, swept_by_default);
+    facts.push_back(missing_fact(size_name(id("size", 0), "instruction cache level 1"), reason));
     facts.push_back(missing_fact({id("issue_interval", 0), "instruction cache level 1",
                                   "issue interval", "cycles", Better::lower},
                                  reason));
@@ -167,7 +159,7 @@ void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> ent
         format_bytes(regime.first_x), format_bytes(c.cut->regimes[levels[i].last].last_x));
     add_evidence(pace, c);
     if (has_end) {
-      Fact size = size_at(c, levels[i].last, id("size", i), subject, "size");
+      Fact size = size_at(c, levels[i].last, size_name(id("size", i), subject));
       size.method = fmt::format(
           "longest straight-line code, run over and over, before its instructions leave a plateau "
           "of their pace; {} regimes by change-point segmentation of {} points",

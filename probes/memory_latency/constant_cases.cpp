@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "probes/memory_latency/cases.h"
-#include "probes/memory_latency/index_image.h"
 
 namespace fathom::memory_latency {
 namespace {
@@ -17,30 +16,26 @@ std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool co
   const auto readings = std::make_shared<Readings>();
   return [=](Context& context) {
     const std::uint32_t* words = fill_constants(context, wanted.chain);
+    const auto kernel = constant_chase(wanted.timed);
     return chase_workload(context, wanted, false, readings,
                           [=](const Chase& chase, cudaStream_t stream) {
                             if (cold) copy_to_constant_memory(words, stream);
-                            launch_constant_chase(chase, stream);
+                            launch(kernel, {1, 1}, stream, chase);
                           });
   };
 }
 
 Chase constant_chase(std::size_t bytes, std::uint64_t stride, Timed timed) {
-  Chase chase;
-  chase.chain = {.count = static_cast<std::uint32_t>(bytes / stride), .stride = stride};
-  chase.walked_loads = static_cast<int>(chase.chain.count);
-  chase.timed = timed;
-  chase.loads = timed == Timed::mean ? curve_loads : max_timed_loads;
-  return chase;
+  const auto count = static_cast<std::uint32_t>(bytes / stride);
+  return {.chain = {.count = count, .stride = stride},
+          .loads = timed == Timed::mean ? curve_loads : max_timed_loads,
+          .walked_loads = static_cast<int>(count),
+          .timed = timed};
 }
 
 Case size_case(std::size_t bytes, bool quick) {
-  Case c = make_case({"size",
-                      "constant",
-                      "ld.const",
-                      Timed::mean,
-                      {{"working set (B)", static_cast<std::int64_t>(bytes)}},
-                      quick_if(quick)});
+  Case c = make_case(
+      {"size", "constant", "ld.const", Timed::mean, {working_set_axis(bytes)}, quick_if(quick)});
   c.prepare = constant_workload(constant_chase(bytes, line, Timed::mean), false);
   return c;
 }
@@ -63,7 +58,7 @@ Case parameter_case(const char* level, std::size_t bytes, bool first, Timed time
   c.prepare = chase_workload(
       chase, false,
       [words = parameter_words(chase.chain)](const Chase& with_report, cudaStream_t stream) {
-        launch_parameter_chase(*words, with_report, stream);
+        launch(parameter_chase(with_report.timed), {1, 1}, stream, *words, with_report);
       });
   return c;
 }
@@ -88,14 +83,13 @@ void add_constants(std::vector<Case>& result) {
     result.push_back(parameter_case("parameters L1.5", 16 * 1024, false, timed));
     result.push_back(parameter_case("parameters first use", parameter_bytes, true, timed));
   }
-  const std::vector<std::size_t> coarse = geometric(512, constant_bytes, 2, line);
-  std::vector<std::size_t> sizes = geometric(512, constant_bytes, 4, line);
-  for (std::size_t size = 1536; size <= 3072; size += 2 * line) sizes.push_back(size);
-  for (std::size_t size = 24 * 1024; size <= constant_bytes; size += 2048) sizes.push_back(size);
-  sort_unique(sizes);
+  const std::set<std::size_t> coarse = geometric(512, constant_bytes, 2, line);
+  std::set<std::size_t> sizes = geometric(512, constant_bytes, 4, line);
+  add_steps(sizes, 1536, 3072, 2 * line);
+  add_steps(sizes, 24 * kib, constant_bytes, 2 * kib);
   for (const std::size_t size : sizes) {
     const bool fine = size >= 1536 && size <= 3072;
-    result.push_back(size_case(size, fine || std::ranges::find(coarse, size) != coarse.end()));
+    result.push_back(size_case(size, fine || coarse.contains(size)));
   }
 }
 
@@ -134,7 +128,10 @@ std::function<Workload(Context&)> workload(const CodeRun& wanted) {
     const int loads = static_cast<int>(run.constants.count);
     const int counted = loads > 0 ? loads : (run.blocks - 1) * code_block_instructions;
     Workload w = workload_of(
-        context, {report}, [=] { launch_code_and_constants(run, stream); },
+        context, {report},
+        [=] {
+          launch(run_code_and_constants, {1, 1}, stream, run, 1.0f);
+        },
         [=] { return check(read_report(report, stream), run); });
     w.read_sample = [=] {
       return readings->take(read_report(report, stream), Timed::mean, counted * run.rounds);
@@ -145,11 +142,9 @@ std::function<Workload(Context&)> workload(const CodeRun& wanted) {
 }
 
 CodeRun run_of(std::size_t code, std::size_t constants) {
-  CodeRun run;
-  run.blocks = static_cast<int>(code / code_block_bytes);
-  run.constants = {.count = static_cast<std::uint32_t>(constants / line), .stride = line};
-  run.rounds = 2;
-  return run;
+  return {.blocks = static_cast<int>(code / code_block_bytes),
+          .constants = {.count = static_cast<std::uint32_t>(constants / line), .stride = line},
+          .rounds = 2};
 }
 
 Case code_case(std::size_t bytes) {
@@ -171,22 +166,15 @@ Case beside_case(std::size_t constants, std::size_t both) {
   return c;
 }
 
-void add_steps(std::vector<std::size_t>& sizes, std::size_t low, std::size_t high,
-               std::size_t step) {
-  for (std::size_t size = low; size <= high; size += step) sizes.push_back(size);
-}
-
 void add_code(std::vector<Case>& result) {
-  std::vector<std::size_t> sizes = geometric(4 * kib, most_code, 2, code_block_bytes);
+  std::set<std::size_t> sizes = geometric(4 * kib, most_code, 2, code_block_bytes);
   add_steps(sizes, 12 * kib, 48 * kib, 2 * kib);
   add_steps(sizes, 48 * kib, 160 * kib, 4 * kib);
-  sort_unique(sizes);
   for (const std::size_t size : sizes) result.push_back(code_case(size));
   for (const auto& [constants, step] :
        {std::pair{std::size_t{constant_bytes}, 4 * kib}, {std::size_t{16 * kib}, 8 * kib}}) {
-    std::vector<std::size_t> both{most_code / 2 + constants, most_code + constants};
+    std::set<std::size_t> both{most_code / 2 + constants, most_code + constants};
     add_steps(both, constant_bytes, 176 * kib, step);
-    sort_unique(both);
     for (const std::size_t size : both) result.push_back(beside_case(constants, size));
   }
 }

@@ -1,6 +1,5 @@
 #include <utility>
 
-#include "harness/cuda_check.h"
 #include "probes/memory_latency/chase.cuh"
 
 namespace fathom::memory_latency {
@@ -53,6 +52,11 @@ __global__ void chase_parameters(const __grid_constant__ ParameterWords words, C
   chase_alone<timed>(Parameter{words}, chase);
 }
 
+template <Timed timed>
+__global__ void chase_texture(cudaTextureObject_t texture, Chase chase) {
+  chase_alone<timed>(Texture{texture}, chase);
+}
+
 // Straight-line code of a length chosen at run time, to fill instruction caches with.
 
 /// `one` is known at run time only, so that no two of these become one.
@@ -87,6 +91,8 @@ __device__ __forceinline__ void run_code(int blocks, float (&sums)[8], float one
   };
   run(std::make_integer_sequence<int, most_code_blocks>{});
 }
+
+}  // namespace
 
 /// A round is the code, then the loads. The first two are of one block, which is in the cache the
 /// second time: what such a round takes, the way back to the first block among it, is not the
@@ -126,42 +132,37 @@ __global__ void run_code_and_constants(CodeRun run, float one) {
   end_report(run.report);
 }
 
-template <Timed timed>
-__global__ void chase_texture(cudaTextureObject_t texture, Chase chase) {
-  chase_alone<timed>(Texture{texture}, chase);
-}
-
-}  // namespace
-
 void copy_to_constant_memory(const std::uint32_t* words, cudaStream_t stream) {
   FATHOM_CUDA(cudaMemcpyToSymbolAsync(constant_words, words, constant_bytes, 0,
                                       cudaMemcpyDeviceToDevice, stream));
 }
 
-void launch_constant_chase(const Chase& chase, cudaStream_t stream) {
-  with_timed(chase.timed, [&](auto timed) {
-    chase_constant<timed><<<1, 1, 0, stream>>>(chase);
-  });
-  FATHOM_CUDA(cudaGetLastError());
+void (*constant_chase(Timed timed))(Chase) {
+  return timed == Timed::mean ? chase_constant<Timed::mean> : chase_constant<Timed::each>;
 }
 
-void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream) {
-  with_timed(chase.timed, [&](auto timed) {
-    chase_parameters<timed><<<1, 1, 0, stream>>>(words, chase);
-  });
-  FATHOM_CUDA(cudaGetLastError());
+void (*parameter_chase(Timed timed))(ParameterWords, Chase) {
+  return timed == Timed::mean ? chase_parameters<Timed::mean> : chase_parameters<Timed::each>;
 }
 
-void launch_code_and_constants(const CodeRun& run, cudaStream_t stream) {
-  run_code_and_constants<<<1, 1, 0, stream>>>(run, 1.0f);
-  FATHOM_CUDA(cudaGetLastError());
+void (*texture_chase(Timed timed))(cudaTextureObject_t, Chase) {
+  return timed == Timed::mean ? chase_texture<Timed::mean> : chase_texture<Timed::each>;
 }
 
-void launch_texture_chase(cudaTextureObject_t texture, const Chase& chase, cudaStream_t stream) {
-  with_timed(chase.timed, [&](auto timed) {
-    chase_texture<timed><<<1, 1, 0, stream>>>(texture, chase);
-  });
-  FATHOM_CUDA(cudaGetLastError());
+std::shared_ptr<cudaTextureObject_t> make_texture(const void* texels, std::size_t bytes) {
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = const_cast<void*>(texels);
+  resource.res.linear.desc = cudaCreateChannelDesc<unsigned>();
+  resource.res.linear.sizeInBytes = bytes;
+  cudaTextureDesc description = {};
+  description.readMode = cudaReadModeElementType;
+  cudaTextureObject_t texture = 0;
+  FATHOM_CUDA(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+  return {new cudaTextureObject_t(texture), [](cudaTextureObject_t* t) {
+            cudaDestroyTextureObject(*t);
+            delete t;
+          }};
 }
 
 }  // namespace fathom::memory_latency

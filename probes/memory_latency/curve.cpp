@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 #include <utility>
 
 #include "results/statistics.h"
@@ -15,39 +14,49 @@ namespace {
 constexpr std::size_t fewest_points = 8;
 constexpr double same_hits = 0.02;
 
+void cite(Fact& fact, const Entry& entry) {
+  fact.evidence.push_back(entry.name);
+  fact.repeats += static_cast<int>(entry.samples.size());
+}
+
 }  // namespace
 
 Curve curve(std::span<const Entry> all, const AxisFilter& filter, RampScale scale) {
-  Curve result;
-  for (const Entry* entry : select(all, filter)) {
-    if (!entry->metric.value) continue;
-    result.entries.push_back(entry);
-    result.samples += static_cast<int>(entry->samples.size());
-  }
+  Curve result{select(all, filter), {}};
+  std::erase_if(result.entries, [](const Entry* entry) { return !entry->metric.value; });
   if (result.entries.size() >= fewest_points)
     result.cut = segment(curve_of(result.entries, working_set), {.scale = scale});
   return result;
 }
 
+Points points_by(std::span<const Entry> entries, const AxisFilter& filter, const char* axis) {
+  Points result;
+  for (const Entry* entry : select(entries, filter)) {
+    const AxisValue* value = find_axis(*entry, axis);
+    if (entry->metric.value && value != nullptr)
+      result.insert({std::get<std::int64_t>(*value), entry});
+  }
+  return result;
+}
+
 void add_evidence(Fact& fact, const Curve& c) {
-  fact.repeats += c.samples;
-  for (const Entry* entry : c.entries) fact.evidence.push_back(entry->name);
+  for (const Entry* entry : c.entries) cite(fact, *entry);
 }
 
-Fact missing_size(std::string id, std::string subject, std::string reason) {
-  return missing_fact({std::move(id), std::move(subject), "size", "B"}, std::move(reason));
+void add_evidence(Fact& fact, const Points& points) {
+  for (const auto& [x, entry] : points) cite(fact, *entry);
 }
 
-Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subject,
-             std::string quantity) {
-  const Boundary& boundary = c.cut->boundaries.at(index);
-  Fact fact = named_fact({std::move(id), std::move(subject), std::move(quantity), "B"});
+Fact size_at(const Curve& c, std::optional<std::size_t> index, FactName name, const char* absent) {
+  if (!index) return missing_fact(std::move(name), no_change(c, absent));
+  const Boundary& boundary = c.cut->boundaries.at(*index);
+  Fact fact = named_fact(std::move(name));
   fact.value = boundary.below_x;
   fact.interval = boundary.interval;
   fact.method = fmt::format(
       "largest working set before the chase's latency leaves {}; {} regimes by change-point "
       "segmentation of {} points",
-      c.cut->regimes.at(index).kind == Regime::Kind::plateau ? "its plateau" : "its line",
+      c.cut->regimes.at(*index).kind == Regime::Kind::plateau ? "its plateau" : "its line",
       c.cut->regimes.size(), c.entries.size());
   if (c.cut->stability) {
     fact.method +=
@@ -57,14 +66,15 @@ Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subj
   return fact;
 }
 
-std::string no_change(const Curve& c) {
+std::string no_change(const Curve& c, const char* absent) {
+  if (!c.cut) return absent;
   return fmt::format("the latency stays on one plateau up to {:.0f} B, the largest set tried",
                      c.cut->regimes.back().last_x);
 }
 
-std::optional<std::size_t> end_of_hits(const Segmentation& cut) {
-  for (std::size_t i = 0; i < cut.boundaries.size(); ++i)
-    if (cut.regimes[i + 1].last_y > cut.regimes.front().level * (1 + same_hits)) return i;
+std::optional<std::size_t> end_of_hits(const Curve& c) {
+  for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i)
+    if (c.cut->regimes[i + 1].last_y > c.cut->regimes.front().level * (1 + same_hits)) return i;
   return std::nullopt;
 }
 
@@ -115,9 +125,9 @@ std::optional<double> error_at(const std::vector<SamplePlace>& places, double at
 
 }  // namespace
 
-std::optional<double> hinge(std::span<const CurvePoint> curve, double around, RampScale scale,
-                            double within) {
-  if (!(around > 0) || !(within > 1)) throw std::invalid_argument("hinge: no such place");
+std::optional<double> hinge(std::span<const CurvePoint> curve, double around) {
+  constexpr RampScale scale = RampScale::share;
+  constexpr double within = 1.3;
   const double low = ramp_coordinate(scale, around / within);
   const double high = ramp_coordinate(scale, around * within);
   std::vector<SamplePlace> places;

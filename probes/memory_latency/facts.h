@@ -54,7 +54,6 @@ inline constexpr const char* working_set = "working set (B)";
 struct Curve {
   std::vector<const Entry*> entries;
   std::optional<Segmentation> cut;  ///< empty: too few points
-  int samples = 0;
 };
 Curve curve(std::span<const Entry> all, const AxisFilter& filter,
             RampScale scale = RampScale::log2);
@@ -62,55 +61,40 @@ Curve curve(std::span<const Entry> all, const AxisFilter& filter,
 inline constexpr const char* no_curve =
     "its curve was left out of this run, or too much of it failed";
 
-void add_evidence(Fact& fact, const Curve& c);
+inline FactName size_name(std::string id, std::string subject) {
+  return {std::move(id), std::move(subject), "size", "B"};
+}
 
-Fact missing_size(std::string id, std::string subject, std::string reason);
+/// The curve's boundary as a size; where there is none, why not: `absent` says why there may be no
+/// curve.
+Fact size_at(const Curve& c, std::optional<std::size_t> boundary, FactName name,
+             const char* absent = no_curve);
 
-/// The curve's boundary `index` as a size.
-Fact size_at(const Curve& c, std::size_t index, std::string id, std::string subject,
-             std::string quantity);
-
-/// Why a curve that was cut has no boundary.
-std::string no_change(const Curve& c);
+/// Why a curve has no boundary.
+std::string no_change(const Curve& c, const char* absent = no_curve);
 
 /// The boundary beyond which there are misses, if there is one. A regime whose latency is within
 /// two percent of the first one's is still hits, however surely the two are told apart.
-std::optional<std::size_t> end_of_hits(const Segmentation& cut);
+std::optional<std::size_t> end_of_hits(const Curve& c);
 
-/// Where a curve changes its slope near `around`: the x at which two straight lines in log2 x, or
-/// what `scale` says, that meet there fit the medians of the points best by least squares. Points
-/// further away than a factor of `within` do not count. Where a change of slope is slight, this is
+/// Where a curve changes its slope near `around`: the x at which two straight lines over
+/// RampScale::share that meet there fit the medians of the points best by least squares. Points
+/// further away than a factor of 1.3 do not count. Where a change of slope is slight, this is
 /// steadier than the boundary between two regimes, which lies between two points. Nothing with
-/// fewer than three points to either side. Throws std::invalid_argument unless `around` is above
-/// zero and `within` above one.
-std::optional<double> hinge(std::span<const CurvePoint> curve, double around,
-                            RampScale scale = RampScale::log2, double within = 1.3);
+/// fewer than three points to either side.
+std::optional<double> hinge(std::span<const CurvePoint> curve, double around);
 
 // Entries of a sweep by the place on one of its axes.
 
-struct MeasuredPoint {
-  double latency;
-  const Entry* entry;
-};
-using Points = std::map<std::int64_t, MeasuredPoint>;
+using Points = std::map<std::int64_t, const Entry*>;
 
 /// The entries that `filter` selects and that have a value, by the whole number on `axis`.
-inline Points points_by(std::span<const Entry> entries, const AxisFilter& filter,
-                        const std::string& axis) {
-  Points result;
-  for (const Entry* entry : select(entries, filter)) {
-    const AxisValue* value = find_axis(*entry, axis);
-    if (!entry->metric.value || value == nullptr) continue;
-    result.insert({std::get<std::int64_t>(*value), MeasuredPoint{*entry->metric.value, entry}});
-  }
-  return result;
-}
+Points points_by(std::span<const Entry> entries, const AxisFilter& filter, const char* axis);
 
-inline void add_evidence(Fact& fact, const Points& points) {
-  for (const auto& [x, point] : points) {
-    fact.evidence.push_back(point.entry->name);
-    fact.repeats += static_cast<int>(point.entry->samples.size());
-  }
-}
+inline double latency_of(const Points::value_type& point) { return *point.second->metric.value; }
+
+/// Adds these entries, and their samples, to what a fact rests on.
+void add_evidence(Fact& fact, const Points& points);
+void add_evidence(Fact& fact, const Curve& c);
 
 }  // namespace fathom::memory_latency

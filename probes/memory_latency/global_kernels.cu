@@ -1,4 +1,4 @@
-#include "harness/cuda_check.h"
+#include "probes/device/access.cuh"
 #include "probes/memory_latency/chase.cuh"
 
 namespace fathom::memory_latency {
@@ -67,12 +67,10 @@ __global__ void second_of_pair(Pairs pairs) {
   __shared__ std::uint32_t sink;
   const std::uint32_t slot = shared_address(&sink);
   const auto load = [](const std::byte* p) {
-    std::uint32_t value;
-    if constexpr (kind == GlobalLoad::cached)
-      asm volatile("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
-    else
-      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
-    return value;
+    using Space = std::conditional_t<kind == GlobalLoad::cached, GlobalMemory, GlobalPastL1>;
+    std::uint32_t word[1];
+    Space::template load<4>(word, reinterpret_cast<std::uint64_t>(p));
+    return word[0];
   };
   begin_report(pairs.report);
   std::uint32_t sum = 0;
@@ -102,6 +100,8 @@ __global__ void second_of_pair(Pairs pairs) {
   end_report(pairs.report);
 }
 
+}  // namespace
+
 __global__ void write_chain(Chain chain) {
   const std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
   if (k >= chain.count) return;
@@ -120,46 +120,19 @@ __global__ void fill_words(std::uint32_t* words, std::uint64_t count) {
   if (i < count) words[i] = word_value(static_cast<std::uint32_t>(i));
 }
 
-constexpr unsigned writer_threads = 256;
-
-}  // namespace
-
-void launch_write_chain(const Chain& chain, cudaStream_t stream) {
-  write_chain<<<blocks_for(chain.count, writer_threads), writer_threads, 0, stream>>>(chain);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-void launch_write_index_chain(const Chain& chain, std::uint32_t* texels, cudaStream_t stream) {
-  write_index_chain<<<blocks_for(chain.count, writer_threads), writer_threads, 0, stream>>>(chain,
-                                                                                            texels);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-void launch_fill_words(std::uint32_t* words, std::uint64_t count, cudaStream_t stream) {
-  fill_words<<<blocks_for(count, writer_threads), writer_threads, 0, stream>>>(words, count);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-void launch_global_chase(GlobalLoad load, const Chase& chase, int carveout_percent,
-                         cudaStream_t stream) {
+void (*global_chase(GlobalLoad load, Timed timed))(Chase, std::uint64_t) {
   using enum GlobalLoad;
-  with_constant<cached, l2_only, read_only, system, atomic_add, atomic_cas>(load, [&](auto kind) {
-    with_timed(chase.timed, [&](auto timed) {
-      const auto kernel = chase_global<kind, timed>;
-      FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                       carveout_percent));
-      kernel<<<1, warm_threads, 0, stream>>>(chase, 0);
-    });
-  });
-  FATHOM_CUDA(cudaGetLastError());
+  return with_constant<cached, l2_only, read_only, system, atomic_add, atomic_cas>(
+      load, [&](auto kind) {
+        return with_timed(timed, [&](auto how) -> void (*)(Chase, std::uint64_t) {
+          return chase_global<kind, how>;
+        });
+      });
 }
 
-void launch_pairs(GlobalLoad load, const Pairs& pairs, cudaStream_t stream) {
-  if (load == GlobalLoad::cached)
-    second_of_pair<GlobalLoad::cached><<<1, 1, 0, stream>>>(pairs);
-  else
-    second_of_pair<GlobalLoad::l2_only><<<1, 1, 0, stream>>>(pairs);
-  FATHOM_CUDA(cudaGetLastError());
+void (*pair_kernel(GlobalLoad load))(Pairs) {
+  return load == GlobalLoad::cached ? second_of_pair<GlobalLoad::cached>
+                                    : second_of_pair<GlobalLoad::l2_only>;
 }
 
 }  // namespace fathom::memory_latency

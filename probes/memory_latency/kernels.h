@@ -2,8 +2,11 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 
+#include "probes/device/launch.h"
 #include "probes/memory_latency/chain.h"
 
 namespace fathom::memory_latency {
@@ -53,28 +56,36 @@ struct Chase {
   int loads = 0;         ///< timed; with `each` at most max_timed_loads
   int walked_loads = 0;  ///< by the same thread before that, not timed
   /// Memory chases only: elements that all threads load before, `warm_passes` times over.
-  Chain warm;
+  Chain warm{};
   int warm_passes = 0;
   Timed timed = Timed::mean;
   Report* report = nullptr;
 };
 
+/// A thread for each of so many elements.
+inline Blocks writers(std::uint64_t elements) {
+  constexpr int threads = 256;
+  return {static_cast<int>((elements + threads - 1) / threads), threads};
+}
 /// Writes the chain into the memory that `chain.base` points to, 8 bytes an element: the address of
 /// the next one.
-void launch_write_chain(const Chain& chain, cudaStream_t stream);
+__global__ void write_chain(Chain chain);
 /// The same in 4 bytes an element for texture chases, whose base is 0, whose addresses are texel
 /// indices, and whose texels begin at `texels`.
-void launch_write_index_chain(const Chain& chain, std::uint32_t* texels, cudaStream_t stream);
+__global__ void write_index_chain(Chain chain, std::uint32_t* texels);
 
-/// `carveout_percent`: cudaFuncAttributePreferredSharedMemoryCarveout.
-void launch_global_chase(GlobalLoad load, const Chase& chase, int carveout_percent,
-                         cudaStream_t stream);
-/// The chain's addresses are indices into a linear texture of 32-bit texels.
-void launch_texture_chase(cudaTextureObject_t texture, const Chase& chase, cudaStream_t stream);
-/// The chain is written by the kernel at offset 0 of `shared_bytes` of shared memory; its base is
-/// reported.
-void launch_shared_chase(SharedLoad load, const Chase& chase, int shared_bytes,
-                         cudaStream_t stream);
+// Kernels of one block, and of one thread where nothing else is said. `zero`: 0, which the compiler
+// must not know.
+
+/// In warm_threads.
+void (*global_chase(GlobalLoad load, Timed timed))(Chase, std::uint64_t zero);
+/// The chain's addresses are indices into a linear texture of 32-bit texels: make_texture's.
+void (*texture_chase(Timed timed))(cudaTextureObject_t, Chase);
+std::shared_ptr<cudaTextureObject_t> make_texture(const void* texels, std::size_t bytes);
+/// In fill_threads, which write the chain at offset 0 of the block's dynamic shared memory; its
+/// base is reported.
+void (*shared_chase(SharedLoad load, Timed timed))(Chase, std::uint32_t zero);
+inline constexpr int fill_threads = 128;
 /// One cluster of `cluster_size` blocks, of which the first chases in the shared memory of block
 /// `target`; `Timed::mean` only. The base reported is the lower half of a generic address. From
 /// compute capability 9.0 on; elsewhere the kernel is empty.
@@ -88,7 +99,7 @@ int largest_cluster(int major, int shared_bytes);
 /// again before each chase leaves the constant caches without it. `words`: device memory,
 /// constant_bytes of it, the chain in its place.
 void copy_to_constant_memory(const std::uint32_t* words, cudaStream_t stream);
-void launch_constant_chase(const Chase& chase, cudaStream_t stream);
+void (*constant_chase(Timed timed))(Chase);
 
 /// What a kernel's parameters hold beside its other arguments: of 32,764 bytes (CUDA C++
 /// Programming Guide, "Function Parameters", from compute capability 7.0 on) a round number.
@@ -96,8 +107,13 @@ inline constexpr int parameter_bytes = 31 * 1024;
 struct ParameterWords {
   std::uint32_t values[parameter_bytes / 4];
 };
-/// The chain, whose base is 0, lies in `words`.
-void launch_parameter_chase(const ParameterWords& words, const Chase& chase, cudaStream_t stream);
+inline std::shared_ptr<const ParameterWords> parameter_words(const Chain& chain) {
+  const auto words = std::make_shared<ParameterWords>();
+  std::ranges::copy(index_image(chain, parameter_bytes), words->values);
+  return words;
+}
+/// The chain, whose base is 0, lies in the words.
+void (*parameter_chase(Timed timed))(ParameterWords, Chase);
 
 /// Straight-line code is in blocks, sixteen bytes an instruction (Volta and later). Two
 /// instructions of a block compare and leave after the last block wanted; each of the others adds 1
@@ -118,7 +134,7 @@ struct CodeRun {
   /// block; end: the address after the last load.
   Report* report = nullptr;
 };
-void launch_code_and_constants(const CodeRun& run, cudaStream_t stream);
+__global__ void run_code_and_constants(CodeRun run, float one);
 
 /// Pairs of loads, each pair in fresh memory: the second is timed.
 struct Pairs {
@@ -128,12 +144,13 @@ struct Pairs {
   std::uint32_t distance = 0;  ///< bytes from the first load's word to the second's; multiple of 4
   Report* report = nullptr;    ///< sum: of both words of all pairs
 };
-void launch_pairs(GlobalLoad load, const Pairs& pairs, cudaStream_t stream);
+/// `cached` or `l2_only`.
+void (*pair_kernel(GlobalLoad load))(Pairs);
 
 /// What fill_words puts at word `index`.
 __host__ __device__ constexpr std::uint32_t word_value(std::uint32_t index) {
   return mixed(index + 1);
 }
-void launch_fill_words(std::uint32_t* words, std::uint64_t count, cudaStream_t stream);
+__global__ void fill_words(std::uint32_t* words, std::uint64_t count);
 
 }  // namespace fathom::memory_latency

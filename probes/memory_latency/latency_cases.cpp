@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
@@ -20,13 +19,12 @@ Case cache_case(const DeviceFacts& device, const char* level, const char* instru
                 GlobalLoad load, Timed timed, std::size_t bytes) {
   constexpr std::size_t line = 128;
   Case c = headline(level, instruction, timed, bytes);
-  GlobalChase g;
-  g.load = load;
-  g.chase.chain = {.count = static_cast<std::uint32_t>(bytes / line), .stride = line};
-  g.chase.warm = every_word(bytes);
-  g.chase.warm_passes = 2;
-  g.chase.loads = loads_for(timed);
-  g.chase.timed = timed;
+  const GlobalChase g{load,
+                      {.chain = {.count = static_cast<std::uint32_t>(bytes / line), .stride = line},
+                       .loads = loads_for(timed),
+                       .warm = every_word(bytes),
+                       .warm_passes = 2,
+                       .timed = timed}};
   if (load == GlobalLoad::cached) c.counters = hits_in_l1(g);
   if (load == GlobalLoad::l2_only) c.counters = hits_past_l1(g);
   c.prepare = global_workload(g, device);
@@ -40,14 +38,14 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
   const std::size_t bytes = region_bytes(device) / large_page_bytes * large_page_bytes;
   Case c = headline("DRAM", "ld.global.cg", timed, bytes);
   c.extras = {{memory_bytes, static_cast<double>(device.memory_bytes)}};
-  GlobalChase g;
-  g.load = GlobalLoad::l2_only;
-  g.chase.chain = {.count = static_cast<std::uint32_t>(bytes / stride), .stride = stride};
-  g.chase.warm = {.count = static_cast<std::uint32_t>(bytes / large_page_bytes),
-                  .stride = large_page_bytes};
-  g.chase.warm_passes = 1;
-  g.chase.loads = timed == Timed::mean ? 2048 : max_timed_loads;
-  g.chase.timed = timed;
+  const auto pages = static_cast<std::uint32_t>(bytes / large_page_bytes);
+  const GlobalChase g{
+      GlobalLoad::l2_only,
+      {.chain = {.count = static_cast<std::uint32_t>(bytes / stride), .stride = stride},
+       .loads = timed == Timed::mean ? 2048 : max_timed_loads,
+       .warm = {.count = pages, .stride = large_page_bytes},
+       .warm_passes = 1,
+       .timed = timed}};
   c.cache = CacheState::cold;
   // Refresh and the other traffic of DRAM make single samples differ by more than any interval.
   c.precision = Precision{.relative_half_width = 0.002, .min_samples = 24, .time_limit_s = 0.3};
@@ -59,57 +57,38 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
 Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad load, Timed timed) {
   constexpr int bytes = 4 * kib;
   Case c = headline("shared", instruction, timed, bytes);
-  Chase wanted;
-  wanted.chain = {.count = bytes / 4, .stride = 4};
-  wanted.loads = loads_for(timed);
-  wanted.timed = timed;
+  const Chase wanted{
+      .chain = {.count = bytes / 4, .stride = 4}, .loads = loads_for(timed), .timed = timed};
   if (load == SharedLoad::load && timed == Timed::mean) {
     c.counters = {{"shared_load_instructions", mean_loads, 0, "the loads of the chase"}};
     c.extras = {{shared_bytes, static_cast<double>(device.shared_bytes_per_sm)},
                 {register_bytes, 4.0 * device.registers_per_sm}};
   }
   c.prepare = chase_workload(wanted, true, [load](const Chase& chase, cudaStream_t stream) {
-    launch_shared_chase(load, chase, bytes, stream);
+    launch(shared_chase(load, chase.timed), {1, fill_threads, bytes}, stream, chase, 0u);
   });
   return c;
-}
-
-std::shared_ptr<cudaTextureObject_t> make_texture(const Buffer& memory) {
-  cudaResourceDesc resource;
-  std::memset(&resource, 0, sizeof resource);
-  resource.resType = cudaResourceTypeLinear;
-  resource.res.linear.devPtr = memory.data;
-  resource.res.linear.desc = cudaCreateChannelDesc<unsigned>();
-  resource.res.linear.sizeInBytes = memory.bytes;
-  cudaTextureDesc description;
-  std::memset(&description, 0, sizeof description);
-  description.readMode = cudaReadModeElementType;
-  cudaTextureObject_t texture = 0;
-  FATHOM_CUDA(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
-  return {new cudaTextureObject_t(texture), [](cudaTextureObject_t* t) {
-            cudaDestroyTextureObject(*t);
-            delete t;
-          }};
 }
 
 Case texture_case(const char* level, std::size_t bytes, Timed timed) {
   constexpr std::uint64_t texels_per_line = 128 / 4;
   Case c = headline(level, "tex1Dfetch", timed, bytes);
-  Chase wanted;
-  wanted.chain = {.count = static_cast<std::uint32_t>(bytes / 128), .stride = texels_per_line};
-  wanted.walked_loads = static_cast<int>(wanted.chain.count);
-  wanted.loads = loads_for(timed);
-  wanted.timed = timed;
+  const auto lines = static_cast<std::uint32_t>(bytes / 128);
+  const Chase wanted{.chain = {.count = lines, .stride = texels_per_line},
+                     .loads = loads_for(timed),
+                     .walked_loads = static_cast<int>(lines),
+                     .timed = timed};
   const auto readings = std::make_shared<Readings>();
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const Buffer memory = context.buffers().output("texels", bytes);
-    launch_write_index_chain(wanted.chain, memory.as<std::uint32_t>(), stream);
-    const std::shared_ptr<cudaTextureObject_t> texture = make_texture(memory);
+    launch(write_index_chain, writers(wanted.chain.count), stream, wanted.chain,
+           memory.as<std::uint32_t>());
+    const std::shared_ptr<cudaTextureObject_t> texture = make_texture(memory.data, bytes);
     return chase_workload(
         context, wanted, false, readings,
         [object = *texture](const Chase& chase, cudaStream_t on) {
-          launch_texture_chase(object, chase, on);
+          launch(texture_chase(chase.timed), {1, 1}, on, object, chase);
         },
         texture);
   };
@@ -147,9 +126,7 @@ Case cluster_case(SharedLoad load, const char* instruction, int size, int distan
                       Timed::mean,
                       {{"cluster size", std::int64_t{size}}, {"distance", std::int64_t{distance}}},
                       quick_if(quick)});
-  Chase wanted;
-  wanted.chain = {.count = cluster_bytes / 4, .stride = 4};
-  wanted.loads = 4096;
+  const Chase wanted{.chain = {.count = cluster_bytes / 4, .stride = 4}, .loads = 4096};
   c.prepare = chase_workload(wanted, true, [=](const Chase& chase, cudaStream_t stream) {
     launch_cluster_chase(load, chase, cluster_bytes, size, distance, stream);
   });
@@ -184,12 +161,9 @@ Case link_case(const char* level, Timed timed, Allocate allocate) {
   // What other traffic does to a link moves every median; the interval says how far.
   c.precision = Precision{.relative_half_width = 0.005, .min_samples = 24, .time_limit_s = 0.2};
   const auto readings = std::make_shared<Readings>();
-  GlobalChase g;
-  g.load = GlobalLoad::system;
-  g.chase.chain = {.count = link_elements, .stride = link_stride};
-  g.chase.loads = 512;
-  g.chase.timed = timed;
-  g.carveout_percent = most_l1;
+  const GlobalChase g{
+      GlobalLoad::system,
+      {.chain = {.count = link_elements, .stride = link_stride}, .loads = 512, .timed = timed}};
   c.prepare = [=](Context& context) {
     const auto [memory, owner] = allocate(link_elements * link_stride);
     Workload workload = memory_workload(context, g, memory, readings, owner);
@@ -259,17 +233,13 @@ std::size_t footprint_limit(const DeviceFacts& device) {
 
 Case page_case(const DeviceFacts& device, std::size_t footprint) {
   Case c = make_case({"pages", "TLB", "ld.global.cg", Timed::mean, {working_set_axis(footprint)}});
-  GlobalChase g;
-  g.load = GlobalLoad::l2_only;
-  g.chase.chain = {.count = static_cast<std::uint32_t>(footprint / page),
-                   .stride = page,
-                   // Within the page that the buffer's guard band leaves of the stride.
-                   .jitter_slots = (large_page_bytes - 2 * 4096) / page_line,
-                   .jitter_bytes = page_line};
-  g.chase.warm = g.chase.chain;
-  g.chase.warm_passes = 2;
-  g.chase.loads = 2048;
-  g.carveout_percent = most_l1;
+  const Chain chain{.count = static_cast<std::uint32_t>(footprint / page),
+                    .stride = page,
+                    // Within the page that the buffer's guard band leaves of the stride.
+                    .jitter_slots = (large_page_bytes - 2 * 4096) / page_line,
+                    .jitter_bytes = page_line};
+  const GlobalChase g{GlobalLoad::l2_only,
+                      {.chain = chain, .loads = 2048, .warm = chain, .warm_passes = 2}};
   const auto readings = std::make_shared<Readings>();
   const std::size_t region = footprint_limit(device);  // the same for all: allocated once
   c.extras["pages"] = g.chase.chain.count;
@@ -281,9 +251,8 @@ Case page_case(const DeviceFacts& device, std::size_t footprint) {
 
 void add_pages(std::vector<Case>& result, const DeviceFacts& device) {
   const std::size_t limit = footprint_limit(device);
-  std::vector<std::size_t> sizes = geometric(4 * page, limit, 4, page);
-  sizes.push_back(limit);
-  sort_unique(sizes);
+  std::set<std::size_t> sizes = geometric(4 * page, limit, 4, page);
+  sizes.insert(limit);
   for (const std::size_t size : sizes) result.push_back(page_case(device, size));
 }
 

@@ -8,7 +8,6 @@
 
 #include "harness/cuda_check.h"
 #include "probes/claims.h"
-#include "probes/memory_latency/index_image.h"
 #include "probes/two_groups.h"
 #include "results/statistics.h"
 
@@ -157,11 +156,15 @@ Workload memory_workload(Context& context, const GlobalChase& g, void* memory,
                          const std::shared_ptr<Readings>& readings, std::shared_ptr<void> keep) {
   Chase chase = g.chase;
   chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory);
-  launch_write_chain(chase.chain, context.stream());
+  launch(write_chain, writers(chase.chain.count), context.stream(), chase.chain);
+  const auto kernel = global_chase(g.load, chase.timed);
   return chase_workload(
       context, chase, false, readings,
-      [g](const Chase& with_report, cudaStream_t on) {
-        launch_global_chase(g.load, with_report, g.carveout_percent, on);
+      [=](const Chase& with_report, cudaStream_t on) {
+        FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                         cudaFuncAttributePreferredSharedMemoryCarveout,
+                                         g.carveout_percent));
+        launch(kernel, {1, warm_threads}, on, with_report, std::uint64_t{0});
       },
       std::move(keep));
 }
@@ -176,6 +179,9 @@ std::function<Workload(Context&)> global_workload(const GlobalChase& g, const De
   };
 }
 
+namespace {
+
+/// Each load of the one thread asks for one sector.
 CounterRequest load_sectors(const GlobalChase& g) {
   const Chain& warm = g.chase.warm;
   const double warmed = warm.stride >= 32 ? warm.count : warm.count * warm.stride / 32.0;
@@ -183,6 +189,8 @@ CounterRequest load_sectors(const GlobalChase& g) {
           g.chase.loads + g.chase.walked_loads + warmed * g.chase.warm_passes, 0,
           "one sector a load of the chasing thread, and the sectors of the loads that warm up"};
 }
+
+}  // namespace
 
 std::vector<CounterRequest> hits_in_l1(const GlobalChase& g) {
   return {load_sectors(g), {"l1_hit_rate"}};
@@ -192,25 +200,18 @@ std::vector<CounterRequest> hits_past_l1(const GlobalChase& g) {
   return {load_sectors(g), {"l1_hit_rate"}, {"l2_hit_rate"}, {"dram_read_bytes"}};
 }
 
-std::vector<std::size_t> geometric(std::size_t low, std::size_t high, int per_octave,
-                                   std::size_t unit) {
-  std::vector<std::size_t> sizes;
+std::set<std::size_t> geometric(std::size_t low, std::size_t high, int per_octave,
+                                std::size_t unit) {
+  std::set<std::size_t> sizes;
   for (int k = 0;; ++k) {
     const double size = low * std::exp2(static_cast<double>(k) / per_octave);
-    if (size > high * 1.0000001) break;
-    sizes.push_back(static_cast<std::size_t>(size + 1e-6 * size) / unit * unit);
+    if (size > high * 1.0000001) return sizes;
+    sizes.insert(static_cast<std::size_t>(size + 1e-6 * size) / unit * unit);
   }
-  sort_unique(sizes);
-  return sizes;
 }
 
-void sort_unique(std::vector<std::size_t>& sizes) {
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-}
-
-int whole_unrolls(std::size_t loads) {
-  return static_cast<int>((loads + chase_unroll - 1) / chase_unroll * chase_unroll);
+void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, std::size_t step) {
+  for (std::size_t size = low; size <= high; size += step) sizes.insert(size);
 }
 
 namespace {

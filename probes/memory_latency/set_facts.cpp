@@ -37,8 +37,8 @@ Fact line_of(std::span<const Entry> entries, const LineSweep& sweep) {
         "stride (B)");
     if (!points.contains(candidate) || !points.contains(candidate / 2)) return fact;
     add_evidence(fact, points);
-    fitting.push_back(points.at(candidate / 2).latency);
-    at_least[candidate] = points.at(candidate).latency >= sweep.overflow * fitting.back();
+    fitting.push_back(latency_of(*points.find(candidate / 2)));
+    at_least[candidate] = latency_of(*points.find(candidate)) >= sweep.overflow * fitting.back();
   }
   const auto [least, most] = std::ranges::minmax(fitting);
   if (most >= sweep.overflow * least) {
@@ -62,7 +62,7 @@ Fact fetched(std::span<const Entry> entries, const char* level, const char* id) 
   const Points points = points_by(entries, {{"sweep", "fetch"}, {"level", level}}, "distance (B)");
   if (points.size() < 4) return fact;
   add_evidence(fact, points);
-  const double hit = points.begin()->second.latency, miss = points.rbegin()->second.latency;
+  const double hit = latency_of(*points.begin()), miss = latency_of(*points.rbegin());
   if (miss < told_apart * hit) {
     fact.reason = fmt::format(
         "the second load takes {:.0f} cycles {} B from the first and {:.0f} "
@@ -72,9 +72,9 @@ Fact fetched(std::span<const Entry> entries, const char* level, const char* id) 
   }
   const double middle = (hit + miss) / 2;
   const auto first_miss = std::ranges::find_if(
-      points, [&](const auto& p) { return p.second.latency > middle; });
+      points, [&](const auto& p) { return latency_of(p) > middle; });
   const auto late_hit = std::find_if(first_miss, points.end(),
-                                     [&](const auto& p) { return p.second.latency <= middle; });
+                                     [&](const auto& p) { return latency_of(p) <= middle; });
   if (late_hit != points.end()) {
     fact.reason = fmt::format("a load {} B further on misses, but one {} B further on hits",
                               first_miss->first, late_hit->first);
@@ -114,14 +114,16 @@ struct SetSweep {
 constexpr SetSweep sweeps[] = {{"L1", "l1", "expected_l1_bytes", 2},
                                {"L2", "l2", "expected_l2_bytes", 1.3}};
 
+std::string bytes(std::int64_t count) { return format_bytes(static_cast<double>(count)); }
+
 /// What the sweep of a level has told: by stride the most elements without misses, and how long
 /// they take.
 struct Kept {
   std::map<std::int64_t, std::int64_t> most;  ///< strides at which some stay
   std::map<std::int64_t, double> latency;     ///< of these elements
   std::set<std::int64_t> strides, elements;   ///< tried
-  std::int64_t tried = 0;                     ///< most elements of all strides
   double capacity = 0;                        ///< bytes
+  std::int64_t tried() const { return *elements.rbegin(); }  ///< most elements of all strides
 };
 
 Kept kept(std::span<const Entry> entries, const SetSweep& sweep, double hit, Fact& evidence) {
@@ -130,22 +132,21 @@ Kept kept(std::span<const Entry> entries, const SetSweep& sweep, double hit, Fac
     const AxisValue* stride = find_axis(*entry, "stride (B)");
     if (stride == nullptr || !entry->metric.value) continue;
     result.strides.insert(std::get<std::int64_t>(*stride));
-    const auto capacity = entry->extras.find(sweep.capacity_extra);
-    if (capacity != entry->extras.end()) result.capacity = capacity->second;
+    const double capacity = extra_of(sweep.capacity_extra)(*entry);
+    if (!std::isnan(capacity)) result.capacity = capacity;
   }
   for (const std::int64_t stride : result.strides) {
     const Points points = points_by(
         entries, {{"sweep", "associativity"}, {"level", sweep.level}, {"stride (B)", stride}},
         "elements");
     add_evidence(evidence, points);
-    for (const auto& [elements, point] : points) {
-      result.elements.insert(elements);
-      result.tried = std::max(result.tried, elements);
-    }
-    for (const auto& [elements, point] : points) {
-      if (point.latency >= sweep.missing_some * hit) break;
-      result.most[stride] = elements;
-      result.latency[stride] = point.latency;
+    bool all_hit = true;
+    for (const auto& point : points) {
+      result.elements.insert(point.first);
+      all_hit = all_hit && latency_of(point) < sweep.missing_some * hit;
+      if (!all_hit) continue;
+      result.most[stride] = point.first;
+      result.latency[stride] = latency_of(point);
     }
   }
   return result;
@@ -169,19 +170,15 @@ std::optional<double> hit_of(std::span<const Entry> entries, const SetSweep& swe
 Fact strided_lines(const Kept& k, Fact fact) {
   const std::int64_t widest = *k.strides.rbegin();
   if (!k.most.contains(widest)) {
-    fact.reason = fmt::format("of lines {} apart not even the fewest tried stay",
-                              format_bytes(static_cast<double>(widest)));
+    fact.reason = fmt::format("of lines {} apart not even the fewest tried stay", bytes(widest));
     return fact;
   }
   fact.value = static_cast<double>(k.most.at(widest));
   fact.reason.clear();
-  fact.method = fmt::format("{} apart, {:.0f} cycles each",
-                            format_bytes(static_cast<double>(widest)), k.latency.at(widest));
+  fact.method = fmt::format("{} apart, {:.0f} cycles each", bytes(widest), k.latency.at(widest));
   const std::int64_t narrowest = *k.strides.begin();
-  if (narrowest != widest && k.latency.contains(narrowest)) {
-    fact.method += fmt::format(" ({:.0f} at {})", k.latency.at(narrowest),
-                               format_bytes(static_cast<double>(narrowest)));
-  }
+  if (narrowest != widest && k.latency.contains(narrowest))
+    fact.method += fmt::format(" ({:.0f} at {})", k.latency.at(narrowest), bytes(narrowest));
   if (k.capacity > 0) {
     const auto most = models::most_lines_kept_by_any(static_cast<std::uint64_t>(k.capacity), line,
                                                      most_ways, static_cast<std::uint64_t>(widest),
@@ -190,7 +187,7 @@ Fact strided_lines(const Kept& k, Fact fact) {
         fmt::format("; sets that are bits of the address, of up to {} ways, would keep {} of them",
                     most_ways, most);
   }
-  fact.method += fact.value == static_cast<double>(k.tried) ? "; no more were tried" : "";
+  fact.method += fact.value == static_cast<double>(k.tried()) ? "; no more were tried" : "";
   return fact;
 }
 
@@ -207,7 +204,7 @@ std::vector<std::uint32_t> ways_that_explain(const Kept& k) {
           [&](const auto& at) {
             const auto stays = models::most_lines_kept({sets * ways * line, line, ways},
                                                        static_cast<std::uint64_t>(at.first),
-                                                       static_cast<std::uint64_t>(k.tried));
+                                                       static_cast<std::uint64_t>(k.tried()));
             const auto next = std::ranges::upper_bound(k.elements, at.second);
             return stays >= static_cast<std::uint64_t>(at.second) &&
                    (next == k.elements.end() || stays < static_cast<std::uint64_t>(*next));
@@ -219,19 +216,18 @@ std::vector<std::uint32_t> ways_that_explain(const Kept& k) {
 }
 
 Fact associativity(const Kept& k, Fact fact) {
-  const auto bytes = [](std::int64_t b) { return format_bytes(static_cast<double>(b)); };
   if (k.most.size() < k.strides.size()) {
     fact.reason =
         fmt::format("at {} of {} strides not even the fewest lines tried, {}, stay",
                     k.strides.size() - k.most.size(), k.strides.size(), *k.elements.begin());
     return fact;
   }
-  const auto all_stay = [&](const auto& at) { return at.second == k.tried; };
+  const auto all_stay = [&](const auto& at) { return at.second == k.tried(); };
   if (std::ranges::all_of(k.most, all_stay)) {
     fact.reason = fmt::format(
         "sets are hashed, or there is only one: {} lines {} apart stay without "
         "a miss",
-        k.tried, bytes(*k.strides.rbegin()));
+        k.tried(), bytes(*k.strides.rbegin()));
     return fact;
   }
   if (k.strides.size() < 2) {
@@ -290,8 +286,7 @@ Fact slices(std::span<const Entry> entries) {
     if (!all || !mean || !busiest || !(*mean > 0) || stride == nullptr) continue;
     fact.value = std::round(*all / *mean);
     spread += fmt::format("{}{:.1f} times the mean at strides of {}", spread.empty() ? "" : ", ",
-                          *busiest / *mean,
-                          format_bytes(static_cast<double>(std::get<std::int64_t>(*stride))));
+                          *busiest / *mean, bytes(std::get<std::int64_t>(*stride)));
     fact.evidence.push_back(entry->name);
     fact.counters = entry->counters;
     ++fact.repeats;

@@ -1,6 +1,5 @@
 #include <cooperative_groups.h>
 
-#include "probes/device/launch.h"
 #include "probes/memory_latency/chase.cuh"
 
 namespace fathom::memory_latency {
@@ -107,24 +106,21 @@ __global__ void chase_cluster(Chase chase, int target, std::uint32_t zero) {
 #endif
 }
 
-constexpr int fill_threads = 128;
-
 template <class F>
-void with_load(SharedLoad load, F&& f) {
-  with_constant<SharedLoad::load, SharedLoad::atomic_add, SharedLoad::atomic_cas>(load, f);
+auto with_load(SharedLoad load, F&& f) {
+  return with_constant<SharedLoad::load, SharedLoad::atomic_add, SharedLoad::atomic_cas>(load, f);
 }
 
 }  // namespace
 
-void launch_shared_chase(SharedLoad load, const Chase& chase, int shared_bytes,
-                         cudaStream_t stream) {
-  with_load(load, [&](auto kind) {
-    with_timed(chase.timed, [&](auto timed) {
-      chase_shared<kind, timed>
-          <<<1, fill_threads, static_cast<std::size_t>(shared_bytes), stream>>>(chase, 0);
-    });
-  });
-  FATHOM_CUDA(cudaGetLastError());
+void (*shared_chase(SharedLoad load, Timed timed))(Chase, std::uint32_t) {
+  return with_load(
+      load,
+      [&](auto kind) {
+        return with_timed(
+            timed,
+            [&](auto how) -> void (*)(Chase, std::uint32_t) { return chase_shared<kind, how>; });
+      });
 }
 
 void launch_cluster_chase(SharedLoad load, const Chase& chase, int shared_bytes, int cluster_size,

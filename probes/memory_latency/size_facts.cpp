@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "results/query.h"
@@ -35,8 +36,7 @@ void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
     fact.reason.clear();
     fact.method = fmt::format(
         "what the carve-out leaves less the size of the L1, median of {} carve-outs ({:.0f} to "
-        "{:.0f} "
-        "KiB)",
+        "{:.0f} KiB)",
         kept.size(), low / 1024, high / 1024);
   }
   facts.push_back(std::move(fact));
@@ -48,7 +48,7 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
     const AxisValue* carveout = find_axis(*entry, "carve-out (KiB)");
     if (carveout != nullptr) carveouts.insert(std::get<std::int64_t>(*carveout));
   }
-  if (carveouts.empty()) facts.push_back(missing_size("l1.size", "L1", no_curve));
+  if (carveouts.empty()) facts.push_back(missing_fact(size_name("l1.size", "L1"), no_curve));
   std::vector<Fact> sizes;
   for (const std::int64_t carveout : carveouts) {
     // The smallest carve-out's is what people mean by the size of the L1.
@@ -57,16 +57,11 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
     const std::string subject = fmt::format("L1 beside a carve-out of {} KiB", carveout);
     const Curve c =
         curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", carveout}});
-    const std::optional<std::size_t> edge = c.cut ? end_of_hits(*c.cut) : std::nullopt;
-    if (!edge) {
-      sizes.push_back(missing_size(id, subject, c.cut ? no_change(c) : no_curve));
-      continue;
-    }
-    Fact fact = size_at(c, *edge, id, subject, "size");
-    const auto expected = c.entries.front()->extras.find("expected_l1_bytes");
-    if (expected != c.entries.front()->extras.end()) {
-      fact.bound =
-          Bound{expected->second, "L1 and shared memory of an SM together, less the carve-out"};
+    Fact fact = size_at(c, end_of_hits(c), size_name(id, subject));
+    if (fact.value) {
+      const double expected = extra_of("expected_l1_bytes")(*c.entries.front());
+      if (!std::isnan(expected))
+        fact.bound = Bound{expected, "L1 and shared memory of an SM together, less the carve-out"};
     }
     sizes.push_back(std::move(fact));
   }
@@ -81,12 +76,11 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, l2_curve, RampScale::share);
   const Entry* dram = find_measured(
       entries, {{"sweep", "latency"}, {"level", "DRAM"}, {"method", "unrolled chase"}});
-  const auto no_partition = [&](std::string reason) {
-    facts.push_back(missing_fact({"l2.partition", "L2", "partition size", "B"}, std::move(reason)));
-  };
+  const FactName of_all = size_name("l2.size", "L2");
+  const FactName of_part{"l2.partition", "L2", "partition size", "B"};
   const auto neither = [&](const std::string& reason) {
-    facts.push_back(missing_size("l2.size", "L2", reason));
-    no_partition(reason);
+    facts.push_back(missing_fact(of_all, reason));
+    facts.push_back(missing_fact(of_part, reason));
   };
   if (c.cut && c.cut->boundaries.empty()) return neither(no_change(c));
   if (dram == nullptr) return neither("the latency of DRAM is not there to tell misses");
@@ -100,13 +94,12 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
   if (c.cut->regimes.back().last_y < misses)
     return neither("the latency never comes near that of DRAM");
   if (!last) return neither("the curve begins among misses");
-  Fact size = size_at(c, *last, "l2.size", "L2", "size");
+  Fact size = size_at(c, last, of_all);
   // Misses only add to a slope that is there already, since far lines count before: where the one
   // slope turns into the other says more than the boundary between two points.
   const bool slopes = c.cut->regimes[*last].kind == Regime::Kind::ramp &&
                       c.cut->regimes[*last + 1].kind == Regime::Kind::ramp;
-  const auto turn = slopes ? hinge(curve_of(c.entries, working_set), *size.value, RampScale::share)
-                           : std::nullopt;
+  const auto turn = slopes ? hinge(curve_of(c.entries, working_set), *size.value) : std::nullopt;
   if (turn) {
     size.value = *turn;
     size.method += "; there, where two lines that meet fit the curve best";
@@ -115,14 +108,12 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
       size.interval->high = std::max(size.interval->high, *turn);
     }
   }
-  const auto expected = c.entries.front()->extras.find("expected_l2_bytes");
-  if (expected != c.entries.front()->extras.end())
-    size.published = Published{expected->second, "the driver, for this GPU"};
+  const double expected = extra_of("expected_l2_bytes")(*c.entries.front());
+  if (!std::isnan(expected)) size.published = Published{expected, "the driver, for this GPU"};
   facts.push_back(std::move(size));
-  if (*last == 0)
-    no_partition("the latency changes nowhere below the L2's size");
-  else
-    facts.push_back(size_at(c, 0, "l2.partition", "L2", "partition size"));
+  facts.push_back(*last == 0
+                      ? missing_fact(of_part, "the latency changes nowhere below the L2's size")
+                      : size_at(c, 0, of_part));
 }
 
 /// Each end of a plateau is a level's reach; the step to the next plateau is what its miss costs.
@@ -135,7 +126,7 @@ void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
   for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i) {
     if (c.cut->regimes[i].kind != Regime::Kind::plateau) continue;
     const std::string subject = fmt::format("TLB level {}", ++level);
-    facts.push_back(size_at(c, i, name("reach", level), subject, "reach"));
+    facts.push_back(size_at(c, i, {name("reach", level), subject, "reach", "B"}));
     const auto next = std::find_if(
         c.cut->regimes.begin() + static_cast<std::ptrdiff_t>(i) + 1, c.cut->regimes.end(),
         [](const Regime& regime) { return regime.kind == Regime::Kind::plateau; });
@@ -151,9 +142,8 @@ void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
     facts.push_back(std::move(cost));
   }
   if (level == 0) {
-    facts.push_back(missing_fact(
-        {"tlb.reach", "TLB", "reach", "B"},
-        c.cut ? no_change(c) : "footprints are swept in the default suite only, or failed"));
+    facts.push_back(size_at(c, std::nullopt, {"tlb.reach", "TLB", "reach", "B"},
+                            "footprints are swept in the default suite only, or failed"));
   }
 }
 

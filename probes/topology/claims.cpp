@@ -15,26 +15,18 @@ namespace {
 
 /// SMs of one partition beside each other, in it those of one GPC, in it those of one TPC.
 std::vector<AxisValue> order_of_sms(const Topology& t) {
-  const std::size_t sms =
-      std::max({t.loads.rows.size(), t.gpcs().size(), t.tpcs().size(), t.partitions.labels.size()});
-  const auto label = [](const Labels& labels, std::int64_t sm) {
-    return labels.empty() ? 0 : labels.at(static_cast<std::size_t>(sm));
-  };
-  static const Labels none;
-  const Labels& sides = t.partitions.reason.empty() ? t.partitions.labels : none;
+  const Labels sides = t.partitions.reason.empty() ? t.partitions.labels : Labels{};
+  const std::size_t sms = std::max(
+      {t.latency.matrix.rows.size(), t.gpcs().size(), t.tpcs().size(), t.partitions.labels.size()});
   // A run that was cut short may know groups of fewer SMs.
-  const bool whole =
-      std::ranges::all_of(std::vector{sides.size(), t.gpcs().size(), t.tpcs().size()},
-                          [&](std::size_t size) { return size == 0 || size == sms; });
+  const auto label = [&](const Labels& labels, std::int64_t sm) {
+    return labels.size() == sms ? labels[static_cast<std::size_t>(sm)] : 0;
+  };
   std::vector<std::int64_t> order(sms);
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  if (whole) {
-    std::ranges::stable_sort(
-        order, {},
-        [&](std::int64_t sm) {
-          return std::tuple(label(sides, sm), label(t.gpcs(), sm), label(t.tpcs(), sm));
-        });
-  }
+  std::ranges::stable_sort(order, {}, [&](std::int64_t sm) {
+    return std::tuple(label(sides, sm), label(t.gpcs(), sm), label(t.tpcs(), sm));
+  });
   return {order.begin(), order.end()};
 }
 
@@ -53,15 +45,18 @@ View heat_map(const char* title, const char* note, const char* sweep, const char
 
 std::vector<View> views(const Topology& t) {
   const std::vector<AxisValue> order = order_of_sms(t);
-  const char* in_order = "SMs from the top by partition of the L2, GPC and TPC.";
-  View loads = heat_map("Latency of L2 lines from each SM", in_order, latency_sweep,
-                        load_instruction, "L2 line", "Latency (cycles)", order);
-  loads.where.emplace_back("lines", std::vector<AxisValue>{set_names[0]});
-  View atomics = heat_map("Latency of atomics on L2 lines from each SM",
-                          "An atomic goes to the line's home, wherever the nearest copy is. SMs in "
-                          "the same order.",
-                          latency_sweep, atomic_instruction, "L2 line", "Latency (cycles)", order);
-  atomics.where.emplace_back("lines", std::vector<AxisValue>{set_names[0]});
+  const auto latencies = [&](const char* title, const char* note, const char* instruction) {
+    View view =
+        heat_map(title, note, latency_sweep, instruction, "L2 line", "Latency (cycles)", order);
+    view.where.emplace_back("lines", std::vector<AxisValue>{set_names[0]});
+    return view;
+  };
+  View loads = latencies("Latency of L2 lines from each SM",
+                         "SMs from the top by partition of the L2, GPC and TPC.", load_instruction);
+  View atomics = latencies("Latency of atomics on L2 lines from each SM",
+                           "An atomic goes to the line's home, wherever the nearest copy is. SMs "
+                           "in the same order.",
+                           atomic_instruction);
   // The one in which more is to be seen.
   const bool by_home = t.partitions.reason.empty() &&
                        t.partitions.instruction == std::string_view(atomic_instruction);
@@ -70,34 +65,23 @@ std::vector<View> views(const Topology& t) {
       heat_map("Store bandwidth of an SM beside each other SM",
                "In its own column the SM is alone. SMs in the same order.", contention_sweep,
                store_instruction, "Other SM", "Bandwidth (B/clk)", order);
-  View clusters{.title = "SMs that clusters join"};
-  clusters.note =
-      "Groups that remain when SMs that blocks of one cluster ran on are one; several blocks on an "
-      "SM mix them more.";
-  clusters.where = {{"sweep", {cluster_sweep}}};
-  clusters.columns = {"cluster size", "blocks per SM", "metric", "extra:sms_seen", "verdict"};
-  return {loads, atomics, stores, clusters};
+  return {loads, atomics, stores,
+          table("SMs that clusters join", {{"sweep", {cluster_sweep}}},
+                {"cluster size", "blocks per SM", "metric", "extra:sms_seen", "verdict"},
+                "Groups that remain when SMs that blocks of one cluster ran on are one; several "
+                "blocks on an SM mix them more.")};
 }
 
 std::string answer(const Topology& t) {
   std::vector<std::string> parts;
   if (!t.gpcs().empty()) {
-    auto groups = members(t.gpcs());
-    const bool clusters = t.clusters.reason.empty();
-    if (clusters && !t.joined.assigned) {
-      std::erase_if(
-          groups,
-          [&](const std::vector<std::size_t>& group) {
-            return std::ranges::find(t.clusters.outside, group.front()) != t.clusters.outside.end();
-          });
-    }
-    const auto [fewest, most] = std::ranges::minmax(
-        groups, {}, [](const std::vector<std::size_t>& group) { return group.size(); });
+    const auto groups = t.known_gpcs();
+    const auto [fewest, most] = std::ranges::minmax(groups, {}, &std::vector<std::size_t>::size);
     std::size_t placed = 0;
     for (const auto& group : groups) placed += group.size();
     std::string text = fmt::format("{} SMs sit in {} GPCs of {} to {} SMs", placed, groups.size(),
                                    fewest.size(), most.size());
-    if (clusters && !t.clusters.outside.empty()) {
+    if (t.clusters.reason.empty() && !t.clusters.outside.empty()) {
       text += fmt::format(", {} {}out of the reach of clusters larger than two",
                           t.clusters.outside.size(), t.joined.assigned ? "of them " : "more ");
     }
@@ -113,9 +97,9 @@ std::string answer(const Topology& t) {
         "costs {} {:.0f} cycles more",
         sizes.size(), fmt::join(sizes, " and "),
         p.instruction == std::string_view(atomic_instruction) ? "an atomic" : "a load", p.penalty));
-  } else if (!t.loads.rows.empty() && t.latency.reason.empty()) {
+  } else if (t.latency.reason.empty()) {
     parts.push_back(
-        fmt::format("by their latencies the SMs fall into {} groups", t.latency.groups.groups));
+        fmt::format("by their latencies the SMs fall into {} groups", t.latency.groups));
   }
   return parts.empty() ? "" : fmt::format("{}.", fmt::join(parts, "; "));
 }

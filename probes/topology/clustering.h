@@ -9,8 +9,7 @@ namespace fathom {
 
 // Groups of things that behave alike, such as SMs whose latencies to the same lines rise and fall
 // together. Everything here is deterministic, and a permutation of the things permutes the result.
-// Functions throw std::invalid_argument for rows of different length, values that are not finite
-// and numbers of groups that cannot be.
+// Rows are as long as each other, distances square and symmetric, and all values finite.
 
 /// One row of values for each thing.
 using Rows = std::vector<std::vector<double>>;
@@ -28,39 +27,25 @@ double correlation(std::span<const double> a, std::span<const double> b);
 /// 1 - correlation of each pair of rows: from 0, which a row has to itself, to 2.
 Rows correlation_distances(const Rows& rows);
 
-/// What average linkage joins, from the nearest pair of things to all of them in one group.
-class Dendrogram {
- public:
-  /// The distance of two groups is the mean distance of their members (Sokal and Michener, "A
-  /// statistical method for evaluating systematic relationships", 1958). Among equal distances
-  /// the pair with the earliest members is joined first. Takes about n^3 steps: meant for hundreds
-  /// of things. `distances` is square and symmetric.
-  explicit Dendrogram(const Rows& distances);
-  std::size_t size() const { return size_; }
-  /// As many groups as asked for, from 1 to the number of things.
-  Labels cut(std::size_t groups) const;
+/// Two things each, in order, whose groups are joined.
+using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
- private:
-  std::size_t size_ = 0;
-  std::vector<std::pair<std::size_t, std::size_t>> merges_;  ///< a member of each side, in order
-};
+/// What average linkage joins, from the nearest pair of things to all of them in one group. The
+/// distance of two groups is the mean distance of their members (Sokal and Michener, "A statistical
+/// method for evaluating systematic relationships", 1958). Among equal distances the pair with the
+/// earliest members is joined first. Takes about n^3 steps: meant for hundreds of things.
+Pairs average_linkage(const Rows& distances);
+
+/// As many groups as asked for, from 1 to the number of things, of those that are joined so.
+Labels cut(const Pairs& linkage, std::size_t groups);
+
+/// So many groups of rows that rise and fall together, by average linkage of their correlations.
+Labels clusters(const Rows& rows, std::size_t groups);
 
 /// How much nearer things are to their own group than to the next one: mean silhouette width, from
 /// -1 to 1, where a thing alone in its group counts 0 (Rousseeuw, "Silhouettes: a graphical aid to
 /// the interpretation and validation of cluster analysis", 1987). 0 for one group.
 double silhouette(const Rows& distances, const Labels& labels);
-
-/// A grouping and how well it fits.
-struct Grouping {
-  Labels labels;
-  int groups = 0;
-  double silhouette = 0;
-};
-
-/// The silhouettes of the cuts into `least` groups, one more, and so on up to `most`, which may be
-/// larger than the number of things.
-std::vector<double> silhouettes(const Rows& distances, const Dendrogram& tree, std::size_t least,
-                                std::size_t most);
 
 /// Agreement of two groupings of the same things: 1 if they are the same, about 0 if only by chance
 /// (Hubert and Arabie, "Comparing partitions", 1985). Two groupings that leave chance nothing, all
@@ -68,7 +53,7 @@ std::vector<double> silhouettes(const Rows& distances, const Dendrogram& tree, s
 double adjusted_rand_index(const Labels& a, const Labels& b);
 
 /// Groups of `size` things of which each pair given is in one group.
-Labels connected(std::size_t size, std::span<const std::pair<std::size_t, std::size_t>> pairs);
+Labels connected(std::size_t size, std::span<const Pairs::value_type> pairs);
 
 /// The same groups, numbered as Labels are, from any numbers that tell them apart.
 Labels renumbered(std::span<const int> labels);
@@ -78,15 +63,17 @@ int number_of_groups(const Labels& labels);
 /// Members of each group, ascending.
 std::vector<std::vector<std::size_t>> members(const Labels& labels);
 
-/// A grouping and what stood against it.
-struct ChosenGrouping {
-  Grouping grouping;
-  int widest = 0;  ///< the number of groups with the widest silhouette
+/// A grouping, how well it fits, and what stood against it.
+struct Grouping {
+  Labels labels;
+  int groups = 0;
+  double silhouette = 0;
+  int widest = 0;  ///< the number of groups that fits best, if only by chance
   double widest_silhouette = 0;
 };
 
-/// Groups of rows that rise and fall together: average linkage of `correlation_distances`, into
-/// `least` to `most` groups. The number is the smallest that fits better than one fewer and one
+/// Groups of rows that rise and fall together, as `clusters` has them, `least` to `most` of them
+/// and no more than rows. The number is the smallest that fits better than one fewer and one
 /// more and whose silhouette falls short of the widest by no more than two standard errors of that
 /// difference. Things grouped at two scales, such as SMs by side of the chip and again within each
 /// side, have two numbers that fit about as well; the widest silhouette alone then goes with the
@@ -96,7 +83,6 @@ struct ChosenGrouping {
 /// "The delete-a-group jackknife", 2001) over twelve groups of them, and the smallest model within
 /// its error of the best is the rule of Breiman, Friedman, Olshen and Stone ("Classification and
 /// regression trees", 1984) with two errors for one. Fewer columns than twelve have as many groups.
-/// Throws std::invalid_argument as the functions of probes/topology/clustering.h do.
-ChosenGrouping parsimonious_clusters(const Rows& rows, std::size_t least, std::size_t most);
+Grouping parsimonious_clusters(const Rows& rows, std::size_t least, std::size_t most);
 
 }  // namespace fathom

@@ -132,6 +132,8 @@ __global__ void __launch_bounds__(contention_threads) contend(ContentionTask tas
   }
 }
 
+}  // namespace
+
 __global__ void write_slices(ContentionTask task) {
   const std::uint32_t words = task.slice_bytes / word_bytes;
   for (std::uint32_t i = threadIdx.x; i < words; i += blockDim.x) {
@@ -141,17 +143,8 @@ __global__ void write_slices(ContentionTask task) {
   }
 }
 
-}  // namespace
-
-void launch_write_slices(const ContentionTask& task, std::uint32_t sms, cudaStream_t stream) {
-  write_slices<<<sms, contention_threads, 0, stream>>>(task);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-void launch_contention(Traffic traffic, const ContentionTask& task, int blocks, int shared_bytes,
-                       cudaStream_t stream) {
-  const auto kernel = traffic == Traffic::load ? contend<Traffic::load> : contend<Traffic::store>;
-  launch_one_per_sm(kernel, task, blocks, contention_threads, shared_bytes, stream);
+void (*contention_kernel(Traffic traffic))(ContentionTask, std::uint32_t) {
+  return traffic == Traffic::load ? contend<Traffic::load> : contend<Traffic::store>;
 }
 
 }  // namespace fathom::topology

@@ -9,7 +9,7 @@
 #include "results/rows.h"
 
 // Groups of SMs by each method, and the facts that they make. Labels are by SM number: label i is
-// of SM i.
+// of SM i. What a method cannot tell it gives a `reason` for; what else it has is then not read.
 
 namespace fathom::topology {
 
@@ -24,7 +24,7 @@ struct Matrix {
   std::vector<std::string> evidence;  ///< the first and the last SM's entry
   int repeats = 0;                    ///< launches behind each row
   std::vector<Counter> counters;      ///< of the first entry that has any
-  std::string reason;                 ///< why there is no matrix
+  std::string reason;
 };
 
 Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter);
@@ -36,34 +36,28 @@ Matrix both_sets(std::span<const Entry> entries, const char* instruction);
 
 /// A grouping by latency, made three times: from both sets of lines, which also say into how many
 /// groups, and into as many from each set alone.
-struct LatencyGroups {
-  Grouping groups;  ///< from both sets
-  int widest = 0;   ///< the number of groups that fits best, if only by chance
-  double widest_silhouette = 0;
+struct LatencyGroups : Grouping {
   double reproducibility = 0;  ///< adjusted Rand index of the two sets' own groupings
-  std::string reason;  ///< why there are none, or none to be trusted; empty where they are the same
+  Matrix matrix;               ///< both sets
+  std::string reason;          ///< also why there are none to be trusted
 };
 
 /// What SMs are grouped by: the latencies themselves, or only whether they are short or long ones.
 enum class GroupedBy { latency, near_or_far };
 
-/// Of `least` to `most` groups, by the correlation of what an additive model of SMs and lines
-/// leaves. That model holds most of the variance (0.87 on an L40: Alpay and Basaran, "Non-Uniform
-/// L2 Cache Latency Across the Streaming Multiprocessors of an NVIDIA L40", 2026), but not who is
-/// near to what.
+/// Two groups or more, by the correlation of what an additive model of SMs and lines leaves. That
+/// model holds most of the variance (0.87 on an L40: Alpay and Basaran, "Non-Uniform L2 Cache
+/// Latency Across the Streaming Multiprocessors of an NVIDIA L40", 2026), but not who is near to
+/// what.
 LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruction,
-                             GroupedBy grouped_by, std::size_t least, std::size_t most);
+                             GroupedBy grouped_by);
 
 /// Sides of the L2: groups of SMs to which the same lines are near, and the other lines far.
-struct Partitions {
-  Labels labels;
+struct Partitions : LatencyGroups {
   const char* instruction = "";
-  double reproducibility = 0;
   double separation = 0;   ///< of near from far, see probes/two_groups.h
   double penalty = 0;      ///< cycles from the near side to the far one, mean over lines
   std::vector<int> lines;  ///< nearest to each side
-  Matrix matrix;           ///< both sets
-  std::string reason;
 };
 /// By atomics, which go to a line's home, else by loads.
 Partitions l2_partitions(std::span<const Entry> entries);
@@ -76,10 +70,10 @@ struct ClusterGroups {
   std::vector<std::size_t> outside;
   /// Adjusted Rand index of two halves of the launches; none where one half is not there.
   std::optional<double> reproducibility;
-  std::vector<std::string> evidence;
-  int repeats = 0;
+  Matrix matrix;  ///< evidence and repeats alone
   std::string reason;
-  int gpcs() const;  ///< groups that are not outside
+  /// The members of each group that is not outside: a GPC, or the part of it that clusters reach.
+  std::vector<std::vector<std::size_t>> inside() const;
 };
 ClusterGroups gpcs_by_clusters(std::span<const Entry> entries);
 
@@ -99,13 +93,12 @@ struct LatencyGpcs : LatencyPlaces {
   std::string reason;
 };
 /// By loads, and by atomics where they were measured; `gpcs`: as many as there are.
-LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, int gpcs);
+LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, std::size_t gpcs);
 
 /// The SMs of two ways to tell GPCs as one: those outside clusters are put into the GPC that the
 /// latencies' group around them is of.
 struct Gpcs {
   Labels labels;              ///< SMs outside, if not assigned, are one more group
-  int count = 0;              ///< without that group
   bool assigned = false;      ///< those outside have a GPC
   double agreement = 0;       ///< adjusted Rand index of both ways, of SMs within clusters' reach
   double own = 0, other = 0;  ///< correlation of those outside with their GPC, and with the next
@@ -117,37 +110,27 @@ Gpcs joined_gpcs(const ClusterGroups& clusters, const LatencyGpcs& latency);
 struct PairLabels {
   Labels labels;   ///< an SM without a partner is alone
   int paired = 0;  ///< SMs that have one
+  Matrix matrix;   ///< what they were told by
+  std::string reason;
 };
 
 /// Pairs that clusters of two blocks join far more often than either with a third SM.
-struct ClusterPairs {
-  PairLabels pairs;
+struct ClusterPairs : PairLabels {
   std::int64_t blocks_per_sm = 0;    ///< 1: first waves on an idle GPU
   double share = 0, next_share = 0;  ///< of an SM's clusters: with its partner, least of all SMs;
                                      ///< with the second most frequent, most of all SMs
   double reproducibility = 0;        ///< adjusted Rand index of two halves of the launches
-  Matrix matrix;
-  std::string reason;
 };
 ClusterPairs pairs_by_clusters(std::span<const Entry> entries);
 
 /// Pairs of which each SM's latencies are nearest to the other's, line by line.
-struct LatencyPairs {
-  PairLabels pairs;
-  Matrix matrix;
-  std::string reason;
-};
-LatencyPairs pairs_by_latency(std::span<const Entry> entries);
+PairLabels pairs_by_latency(std::span<const Entry> entries);
 
 /// Pairs of SMs of which each slows the other down as no other SM does.
-struct ContentionPairs {
-  Labels labels;              ///< an SM without such a partner is alone
-  int paired = 0;             ///< SMs that have one
+struct ContentionPairs : PairLabels {
   double slowdown = 0;        ///< of a pair, median: share of the bandwidth alone that is lost
   double other_slowdown = 0;  ///< of two SMs that are no pair, median
   const char* instruction = "";
-  Matrix matrix;
-  std::string reason;
 };
 /// By stores or loads, whichever shows more pairs.
 ContentionPairs pairs_by_contention(std::span<const Entry> entries);
@@ -167,11 +150,10 @@ struct Topology {
   LatencyGpcs latency_gpcs;  ///< as many as clusters show
   Gpcs joined;               ///< by both
   LatencyGroups latency;     ///< by loads
-  Matrix loads;              ///< both sets of lines
   Partitions partitions;
   ContentionPairs contention;  ///< TPCs
   ClusterPairs cluster_pairs;
-  LatencyPairs latency_pairs;
+  PairLabels latency_pairs;
   LineGroups lines;
   double published_gpcs = 0, published_tpcs = 0;  ///< 0: none known for this GPU
 
@@ -180,8 +162,8 @@ struct Topology {
   const Labels& gpcs() const;
   /// SMs by TPC, by contention, else by clusters of two; empty if neither tells.
   const Labels& tpcs() const;
-
-  bool latency_shows_sides_only() const;
+  /// The members of each GPC, without SMs whose GPC nothing tells.
+  std::vector<std::vector<std::size_t>> known_gpcs() const;
 };
 
 Topology topology_of(std::span<const Entry> entries);

@@ -14,9 +14,6 @@
 namespace fathom::topology {
 namespace {
 
-/// Most sides that are looked for: GPUs of today have one or two.
-constexpr std::size_t most_partitions = 4;
-
 TwoGroups near_and_far(const Rows& left) {
   std::vector<double> all;
   for (const auto& row : left) all.insert(all.end(), row.begin(), row.end());
@@ -32,58 +29,34 @@ Rows far_or_not(Rows left) {
   return left;
 }
 
-Labels cut_by_correlation(const Rows& rows, int groups) {
-  return Dendrogram(correlation_distances(rows)).cut(static_cast<std::size_t>(groups));
-}
-
-Rows transposed(const Rows& rows) {
-  Rows columns(rows.front().size(), std::vector<double>(rows.size()));
-  for (std::size_t r = 0; r < rows.size(); ++r)
-    for (std::size_t c = 0; c < rows[r].size(); ++c) columns[c][r] = rows[r][c];
-  return columns;
-}
-
-/// Mean over each side's SMs, for each line.
-Rows means_by_side(const Rows& left, const Labels& labels) {
-  const auto sides = members(labels);
-  Rows means(sides.size(), std::vector<double>(left.front().size()));
-  for (std::size_t side = 0; side < sides.size(); ++side) {
-    for (const std::size_t sm : sides[side])
-      for (std::size_t line = 0; line < left[sm].size(); ++line)
-        means[side][line] += left[sm][line] / static_cast<double>(sides[side].size());
-  }
-  return means;
-}
-
-void measure_sides(Partitions& partitions, const Rows& left) {
-  const Rows by_line = transposed(means_by_side(left, partitions.labels));
-  partitions.lines.assign(number_of_groups(partitions.labels), 0);
-  for (const std::vector<double>& sides : by_line) {
-    const auto [near, far] = std::ranges::minmax_element(sides);
-    partitions.penalty += (*far - *near) / static_cast<double>(by_line.size());
-    ++partitions.lines[near - sides.begin()];
+/// What sides of the L2 are to each line: the mean over each side's SMs.
+void measure_sides(Partitions& partitions) {
+  const Rows& left = partitions.matrix.left;
+  const auto sides = members(partitions.labels);
+  const std::size_t lines = left.front().size();
+  partitions.lines.assign(sides.size(), 0);
+  for (std::size_t line = 0; line < lines; ++line) {
+    std::vector<double> means(sides.size());
+    for (std::size_t side = 0; side < sides.size(); ++side)
+      for (const std::size_t sm : sides[side])
+        means[side] += left[sm][line] / static_cast<double>(sides[side].size());
+    const auto [near, far] = std::ranges::minmax_element(means);
+    partitions.penalty += (*far - *near) / static_cast<double>(lines);
+    ++partitions.lines[near - means.begin()];
   }
 }
 
 Partitions partitions_by(std::span<const Entry> entries, const char* instruction) {
-  Partitions result;
-  result.instruction = instruction;
-  const LatencyGroups sides =
-      latency_groups(entries, instruction, GroupedBy::near_or_far, 2, most_partitions);
-  result.labels = sides.groups.labels;
-  result.reproducibility = sides.reproducibility;
-  result.reason = sides.reason;
-  result.matrix = both_sets(entries, instruction);
+  Partitions result{latency_groups(entries, instruction, GroupedBy::near_or_far), instruction};
   if (!result.matrix.reason.empty()) return result;
-  const Rows& left = result.matrix.left;
-  result.separation = near_and_far(left).separation;
+  result.separation = near_and_far(result.matrix.left).separation;
   if (result.reason.empty() && result.separation < bimodal_separation) {
     result.reason = fmt::format(
         "by {}, latencies fall into no two groups, near and far, of whose variance they would hold "
         "{:.2f}",
         instruction, result.separation);
   }
-  if (result.reason.empty()) measure_sides(result, left);
+  if (result.reason.empty()) measure_sides(result);
   return result;
 }
 
@@ -170,31 +143,33 @@ Matrix both_sets(std::span<const Entry> entries, const char* instruction) {
 }
 
 LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruction,
-                             GroupedBy grouped_by, std::size_t least, std::size_t most) {
+                             GroupedBy grouped_by) {
+  constexpr std::size_t least = 2;
+  /// Most sides that are looked for: GPUs of today have one or two.
+  constexpr std::size_t most_partitions = 4;
   LatencyGroups result;
-  const Matrix both = both_sets(entries, instruction);
-  result.reason = both.reason;
-  if (result.reason.empty() && both.rows.size() <= least)
-    result.reason = fmt::format("{} SMs are too few to be grouped", both.rows.size());
+  result.matrix = both_sets(entries, instruction);
+  result.reason = result.matrix.reason;
+  const std::size_t sms = result.matrix.rows.size();
+  if (result.reason.empty() && sms <= least)
+    result.reason = fmt::format("{} SMs are too few to be grouped", sms);
   if (!result.reason.empty()) return result;
-  const auto grouped_rows = [&](const Rows& left) {
-    return grouped_by == GroupedBy::latency ? left : far_or_not(left);
+  const bool by_latency = grouped_by == GroupedBy::latency;
+  const auto grouped_rows = [&](const Matrix& matrix) {
+    return by_latency ? matrix.left : far_or_not(matrix.left);
   };
-  const ChosenGrouping chosen = parsimonious_clusters(grouped_rows(both.left), least, most);
-  result.groups = chosen.grouping;
-  result.widest = chosen.widest;
-  result.widest_silhouette = chosen.widest_silhouette;
-  Labels of_set[2];
-  for (const int set : {0, 1}) {
-    const Rows rows = grouped_rows(latency_matrix(entries, instruction, set).left);
-    of_set[set] = cut_by_correlation(rows, result.groups.groups);
-  }
-  result.reproducibility = adjusted_rand_index(of_set[0], of_set[1]);
+  static_cast<Grouping&>(result) = parsimonious_clusters(
+      grouped_rows(result.matrix), least, by_latency ? std::max(least, sms / 2) : most_partitions);
+  const auto of_set = [&](int set) {
+    return clusters(grouped_rows(latency_matrix(entries, instruction, set)),
+                    static_cast<std::size_t>(result.groups));
+  };
+  result.reproducibility = adjusted_rand_index(of_set(0), of_set(1));
   if (result.reproducibility < same_groups) {
     result.reason = fmt::format(
         "by {}, {} groups from one set of lines and as many from another are not the same: their "
         "adjusted Rand index is {:.2f}",
-        instruction, result.groups.groups, result.reproducibility);
+        instruction, result.groups, result.reproducibility);
   }
   return result;
 }
@@ -216,16 +191,18 @@ LineGroups line_groups(std::span<const Entry> entries) {
       (result.matrix.rows.size() < 4 || result.matrix.rows.front().size() < 4))
     result.reason = "there are too few SMs or lines to group lines by";
   if (!result.reason.empty()) return result;
+  const Rows& rows = result.matrix.rows;
+  const std::size_t lines = rows.front().size();
+  // Of every `step`th SM from `first` on, a row for each line.
   const auto by = [&](std::size_t first, std::size_t step) {
-    Rows some;
-    for (std::size_t sm = first; sm < result.matrix.rows.size(); sm += step)
-      some.push_back(result.matrix.rows[sm]);
-    return double_centred(transposed(some));
+    Rows of_lines(lines);
+    for (std::size_t sm = first; sm < rows.size(); sm += step)
+      for (std::size_t line = 0; line < lines; ++line) of_lines[line].push_back(rows[sm][line]);
+    return double_centred(of_lines);
   };
-  result.groups =
-      parsimonious_clusters(by(0, 1), 2, result.matrix.rows.front().size() / 2).grouping.groups;
-  result.agreement = adjusted_rand_index(cut_by_correlation(by(0, 2), result.groups),
-                                         cut_by_correlation(by(1, 2), result.groups));
+  result.groups = parsimonious_clusters(by(0, 1), 2, lines / 2).groups;
+  const auto groups = static_cast<std::size_t>(result.groups);
+  result.agreement = adjusted_rand_index(clusters(by(0, 2), groups), clusters(by(1, 2), groups));
   if (result.agreement < same_groups) {
     result.reason = fmt::format(
         "even and odd SMs do not agree on groups of lines: the adjusted Rand index is {:.2f}",

@@ -14,7 +14,7 @@
 namespace fathom::topology {
 namespace {
 
-using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
+using Members = std::vector<std::size_t>;
 
 /// Adds what the entry's clusters join; false if its profile is not of all SMs.
 bool join(const Entry& entry, Pairs& pairs) {
@@ -27,55 +27,14 @@ bool join(const Entry& entry, Pairs& pairs) {
   return true;
 }
 
-/// By SM: the GPC by clusters that most SMs of its group by latency are of.
-std::vector<int> home_of(const ClusterGroups& clusters, const LatencyGpcs& latency,
-                         const std::vector<bool>& is_outside) {
-  std::map<int, std::map<int, int>> votes;
-  for (std::size_t sm = 0; sm < is_outside.size(); ++sm)
-    if (!is_outside[sm]) ++votes[latency.labels[sm]][clusters.labels[sm]];
-  std::vector<int> home(is_outside.size(), -1);
-  for (std::size_t sm = 0; sm < home.size(); ++sm) {
-    const auto& of_group = votes[latency.labels[sm]];
-    const auto most =
-        std::ranges::max_element(of_group, {}, [](const auto& vote) { return vote.second; });
-    if (most != of_group.end()) home[sm] = most->first;
-  }
-  return home;
-}
-
-/// How the SMs outside fit: mean correlation with the SMs of each GPC; means over those outside.
-void measure_fit(Gpcs& result, const ClusterGroups& clusters, const LatencyGpcs& latency,
-                 const std::vector<bool>& is_outside) {
-  const auto groups = members(clusters.labels);
-  std::vector<double> own, other;
-  for (const std::size_t sm : clusters.outside) {
-    double best_other = -1;
-    for (const auto& group : groups) {
-      // A group's GPC is told within its region, so only GPCs there are rivals.
-      if (is_outside[group.front()] || latency.region[group.front()] != latency.region[sm])
-        continue;
-      double sum = 0;
-      for (const std::size_t j : group) sum += correlation(latency.left[sm], latency.left[j]);
-      const double mean = sum / static_cast<double>(group.size());
-      if (clusters.labels[group.front()] == result.labels[sm])
-        own.push_back(mean);
-      else
-        best_other = std::max(best_other, mean);
-    }
-    other.push_back(best_other);
-  }
-  if (own.empty()) return;
-  result.own = median(own);
-  result.other = median(other);
-}
-
 }  // namespace
 
-int ClusterGroups::gpcs() const {
-  int count = 0;
-  for (const auto& group : members(labels))
-    count += std::ranges::find(outside, group.front()) == outside.end();
-  return count;
+std::vector<Members> ClusterGroups::inside() const {
+  auto groups = members(labels);
+  std::erase_if(groups, [&](const Members& group) {
+    return std::ranges::find(outside, group.front()) != outside.end();
+  });
+  return groups;
 }
 
 ClusterGroups gpcs_by_clusters(std::span<const Entry> entries) {
@@ -91,8 +50,8 @@ ClusterGroups gpcs_by_clusters(std::span<const Entry> entries) {
     if (!join(*entry, pairs[2]) || !join(*entry, pairs[second ? 1 : 0])) continue;
     sms = entry->profile->values.size();
     seen = std::max(seen, entry->extras.at("sms_seen"));
-    result.evidence.push_back(entry->name);
-    result.repeats += static_cast<int>(entry->samples.size());
+    result.matrix.evidence.push_back(entry->name);
+    result.matrix.repeats += static_cast<int>(entry->samples.size());
   }
   if (sms == 0) {
     result.reason =
@@ -111,7 +70,7 @@ ClusterGroups gpcs_by_clusters(std::span<const Entry> entries) {
   }
   constexpr std::size_t sms_of_tpc = 2;
   const auto groups = members(result.labels);
-  const std::size_t largest = std::ranges::max(groups, {}, &std::vector<std::size_t>::size).size();
+  const std::size_t largest = std::ranges::max(groups, {}, &Members::size).size();
   for (const auto& group : groups) {
     if (largest <= sms_of_tpc || group.size() > sms_of_tpc) continue;
     result.outside.insert(result.outside.end(), group.begin(), group.end());
@@ -122,8 +81,6 @@ ClusterGroups gpcs_by_clusters(std::span<const Entry> entries) {
 // GPCs by latencies alone.
 
 namespace {
-
-using Members = std::vector<std::size_t>;
 
 /// Cycles, root mean square over lines, by which two parts of a region are at different places. On
 /// an H200 such parts are 4.5 cycles apart and more, each of SMs of all GPCs there; two GPCs that
@@ -150,7 +107,7 @@ struct Halves {
 
 Halves halves(std::span<const Rows> matrices, const Members& sms) {
   const Rows left = left_of(matrices, sms);
-  const Labels labels = Dendrogram(correlation_distances(left)).cut(2);
+  const Labels labels = clusters(left, 2);
   Halves result;
   for (std::size_t i = 0; i < sms.size(); ++i) result.parts[labels[i]].push_back(sms[i]);
   std::vector<double> difference(left.front().size());
@@ -195,12 +152,8 @@ std::vector<Members> regions_of(std::span<const Rows> matrices, std::size_t gpcs
 
 LatencyPlaces label(std::span<const Rows> matrices, std::size_t gpcs) {
   const std::size_t sms = matrices.front().size();
-  LatencyPlaces result;
-  result.left.resize(sms);
-  result.region.resize(sms);
-  int number = 0;
-  std::vector<int> labels(sms);
-  int first_label = 0;
+  LatencyPlaces result{.labels = Labels(sms), .region = std::vector<int>(sms), .left = Rows(sms)};
+  int regions = 0, first_label = 0;
   for (const Members& region : regions_of(matrices, gpcs)) {
     std::vector<Members> places;
     add_places(places, matrices, region);
@@ -209,25 +162,25 @@ LatencyPlaces label(std::span<const Rows> matrices, std::size_t gpcs) {
       for (std::size_t i = 0; i < place.size(); ++i) result.left[place[i]] = left[i];
     }
     Rows of_region;
-    for (const std::size_t sm : region) {
-      of_region.push_back(result.left[sm]);
-      result.region[sm] = number;
-    }
-    ++number;
+    for (const std::size_t sm : region) of_region.push_back(result.left[sm]);
     const double share = static_cast<double>(region.size() * gpcs) / static_cast<double>(sms);
     const auto groups =
         std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(share)), 1, region.size());
-    const Labels own = Dendrogram(correlation_distances(of_region)).cut(groups);
-    for (std::size_t i = 0; i < region.size(); ++i) labels[region[i]] = first_label + own[i];
+    const Labels own = clusters(of_region, groups);
+    for (std::size_t i = 0; i < region.size(); ++i) {
+      result.region[region[i]] = regions;
+      result.labels[region[i]] = first_label + own[i];
+    }
+    ++regions;
     first_label += static_cast<int>(groups);
   }
-  result.labels = renumbered(labels);
+  result.labels = renumbered(result.labels);
   return result;
 }
 
 }  // namespace
 
-LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, int gpcs) {
+LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, std::size_t gpcs) {
   LatencyGpcs result;
   std::vector<Rows> all, of_set[2];
   for (const char* instruction : {load_instruction, atomic_instruction}) {
@@ -243,49 +196,82 @@ LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, int gpcs) {
     }
   }
   result.reason = result.matrix.reason;
+  const std::size_t sms = result.matrix.rows.size();
+  if (result.reason.empty() && (gpcs < 2 || sms < 4 * gpcs))
+    result.reason = fmt::format("{} SMs are too few to be {} GPCs by latency", sms, gpcs);
   if (!result.reason.empty()) return result;
-  const auto groups = static_cast<std::size_t>(gpcs);
-  if (gpcs < 2 || result.matrix.rows.size() < 4 * groups) {
-    result.reason =
-        fmt::format("{} SMs are too few to be {} GPCs by latency", result.matrix.rows.size(), gpcs);
-    return result;
-  }
-  static_cast<LatencyPlaces&>(result) = label(all, groups);
+  static_cast<LatencyPlaces&>(result) = label(all, gpcs);
   result.reproducibility =
-      adjusted_rand_index(label(of_set[0], groups).labels, label(of_set[1], groups).labels);
+      adjusted_rand_index(label(of_set[0], gpcs).labels, label(of_set[1], gpcs).labels);
   return result;
 }
 
+namespace {
+
+/// For each group by latency the GPC by clusters that most of its SMs are of.
+std::map<int, int> homes_of(const Labels& by_latency, const Labels& by_clusters) {
+  std::map<int, std::map<int, int>> votes;
+  for (std::size_t i = 0; i < by_latency.size(); ++i) ++votes[by_latency[i]][by_clusters[i]];
+  std::map<int, int> homes;
+  for (const auto& [group, of_group] : votes)
+    homes[group] =
+        std::ranges::max_element(of_group, {}, &std::pair<const int, int>::second)->first;
+  return homes;
+}
+
+/// How the SMs outside fit: mean correlation with the SMs of each GPC; medians over those outside.
+void measure_fit(Gpcs& result, const ClusterGroups& clusters, const LatencyGpcs& latency) {
+  std::vector<double> own, other;
+  for (const std::size_t sm : clusters.outside) {
+    double best_other = -1;
+    for (const Members& group : clusters.inside()) {
+      // A group's GPC is told within its region, so only GPCs there are rivals.
+      if (latency.region[group.front()] != latency.region[sm]) continue;
+      double sum = 0;
+      for (const std::size_t j : group) sum += correlation(latency.left[sm], latency.left[j]);
+      const double mean = sum / static_cast<double>(group.size());
+      if (clusters.labels[group.front()] == result.labels[sm])
+        own.push_back(mean);
+      else
+        best_other = std::max(best_other, mean);
+    }
+    other.push_back(best_other);
+  }
+  if (own.empty()) return;
+  result.own = median(own);
+  result.other = median(other);
+}
+
+}  // namespace
+
 Gpcs joined_gpcs(const ClusterGroups& clusters, const LatencyGpcs& latency) {
-  Gpcs result;
-  result.count = clusters.gpcs();
-  std::vector<bool> is_outside(clusters.labels.size());
-  for (const std::size_t sm : clusters.outside) is_outside[sm] = true;
-  result.reason = latency.reason;
-  std::vector<int> labels = clusters.labels;
-  if (result.reason.empty() && latency.labels.size() != labels.size())
+  Gpcs result{.labels = clusters.labels, .reason = latency.reason};
+  if (result.reason.empty() && latency.labels.size() != clusters.labels.size())
     result.reason = "clusters and latencies are of different SMs";
   if (result.reason.empty()) {
     Labels by_clusters, by_latency;
-    for (std::size_t sm = 0; sm < labels.size(); ++sm) {
-      if (is_outside[sm]) continue;
+    for (std::size_t sm = 0; sm < clusters.labels.size(); ++sm) {
+      if (std::ranges::find(clusters.outside, sm) != clusters.outside.end()) continue;
       by_clusters.push_back(clusters.labels[sm]);
       by_latency.push_back(latency.labels[sm]);
     }
     result.agreement = adjusted_rand_index(by_clusters, by_latency);
-    const std::vector<int> home = home_of(clusters, latency, is_outside);
-    result.assigned =
-        result.agreement >= same_groups && !clusters.outside.empty() &&
-        std::ranges::all_of(clusters.outside, [&](std::size_t sm) { return home[sm] >= 0; });
-    if (result.assigned)
-      for (const std::size_t sm : clusters.outside) labels[sm] = home[sm];
+    const std::map<int, int> homes = homes_of(by_latency, by_clusters);
+    result.assigned = result.agreement >= same_groups && !clusters.outside.empty() &&
+                      std::ranges::all_of(clusters.outside, [&](std::size_t sm) {
+                        return homes.contains(latency.labels[sm]);
+                      });
+    if (result.assigned) {
+      for (const std::size_t sm : clusters.outside)
+        result.labels[sm] = homes.at(latency.labels[sm]);
+      measure_fit(result, clusters, latency);
+    }
   }
   if (!result.assigned) {
     // Beyond any label of a GPC, so that they come last.
-    for (const std::size_t sm : clusters.outside) labels[sm] = static_cast<int>(labels.size());
+    for (const std::size_t sm : clusters.outside)
+      result.labels[sm] = static_cast<int>(result.labels.size());
   }
-  result.labels = labels;
-  if (result.assigned) measure_fit(result, clusters, latency, is_outside);
   result.labels = renumbered(result.labels);
   return result;
 }

@@ -8,92 +8,11 @@
 #include "probes/topology/names.h"
 #include "results/statistics.h"
 
-// What SMs share: ports.
+// TPCs: pairs of SMs by how they slow each other down, how often clusters of two join them, and how
+// alike their latencies are.
 
 namespace fathom::topology {
 namespace {
-
-/// Share of the bandwidth alone that SMs i and j lose beside each other, mean of both.
-Rows slowdowns(const Rows& bandwidth) {
-  Rows loss(bandwidth.size(), std::vector<double>(bandwidth.size()));
-  for (std::size_t i = 0; i < bandwidth.size(); ++i) {
-    for (std::size_t j = 0; j < bandwidth.size(); ++j) {
-      if (i == j) continue;
-      loss[i][j] = 1 - (bandwidth[i][j] / bandwidth[i][i] + bandwidth[j][i] / bandwidth[j][j]) / 2;
-    }
-  }
-  return loss;
-}
-
-/// The SM that slows `sm` down most, if it does so by far more than the others.
-std::optional<std::size_t> partner_of(const Rows& loss, std::size_t sm) {
-  // A port that two SMs share costs each a good part of what it had; all else they share, the L2
-  // and what leads there, is made for far more than two SMs.
-  constexpr double least_excess = 0.05, least_spreads = 6;
-  std::size_t partner = sm == 0 ? 1 : 0;
-  for (std::size_t j = 0; j < loss.size(); ++j)
-    if (j != sm && loss[sm][j] > loss[sm][partner]) partner = j;
-  std::vector<double> others;
-  for (std::size_t j = 0; j < loss.size(); ++j)
-    if (j != sm && j != partner) others.push_back(loss[sm][j]);
-  if (others.empty()) return std::nullopt;
-  const double excess = loss[sm][partner] - median(others);
-  if (excess < std::max(least_excess, least_spreads * robust_spread(others))) return std::nullopt;
-  return partner;
-}
-
-ContentionPairs pairs_by(std::span<const Entry> entries, const char* instruction) {
-  ContentionPairs result;
-  result.instruction = instruction;
-  result.matrix = matrix_of(entries, {{"sweep", contention_sweep}, {"instruction", instruction}});
-  result.reason = result.matrix.reason;
-  const Rows& bandwidth = result.matrix.rows;
-  if (!result.reason.empty() || bandwidth.size() < 3) {
-    if (result.reason.empty()) result.reason = "pairs stand out among three SMs or more only";
-    return result;
-  }
-  if (bandwidth.front().size() != bandwidth.size()) {
-    result.reason = "its entries are of other SMs";
-    return result;
-  }
-  const Rows loss = slowdowns(bandwidth);
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  std::vector<double> of_pairs, of_others;
-  for (std::size_t i = 0; i < loss.size(); ++i) {
-    const auto partner = partner_of(loss, i);
-    const bool mutual = partner && partner_of(loss, *partner) == i;
-    for (std::size_t j = i + 1; j < loss.size(); ++j)
-      (mutual && j == *partner ? of_pairs : of_others).push_back(loss[i][j]);
-    if (mutual) pairs.emplace_back(i, *partner);
-  }
-  result.labels = connected(loss.size(), pairs);
-  result.paired = static_cast<int>(pairs.size());
-  if (!of_pairs.empty()) result.slowdown = median(of_pairs);
-  if (!of_others.empty()) result.other_slowdown = median(of_others);
-  if (result.paired < same_groups * static_cast<double>(loss.size())) {
-    result.reason =
-        fmt::format("by {}, {} of {} SMs have one other SM that slows them down as no other does",
-                    instruction, result.paired, loss.size());
-  }
-  return result;
-}
-
-}  // namespace
-
-ContentionPairs pairs_by_contention(std::span<const Entry> entries) {
-  ContentionPairs by_stores = pairs_by(entries, store_instruction);
-  ContentionPairs by_loads = pairs_by(entries, load_instruction);
-  if (by_stores.paired == 0 && by_loads.paired == 0 && by_stores.reason != by_loads.reason)
-    by_stores.reason = fmt::format("stores: {}; loads: {}", by_stores.reason, by_loads.reason);
-  return by_loads.paired > by_stores.paired ? by_loads : by_stores;
-}
-
-// TPCs: pairs of SMs by how often clusters of two join them, and by how alike their latencies are.
-
-namespace {
-
-/// How many times as often as with any other an SM must share a cluster with its partner.
-constexpr double least_margin = 2;
 
 struct Partner {
   std::size_t sm = 0;
@@ -112,22 +31,78 @@ Partner largest_of(const std::vector<double>& row, std::size_t own) {
   return partner;
 }
 
+/// Each SM with the one of its largest figure, if that is so both ways and `good(SM, its partner)`.
 template <class Good>
-PairLabels mutual_pairs(const Rows& figures, const Good& good) {
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+void pair_up(PairLabels& result, const Rows& figures, const Good& good) {
+  Pairs pairs;
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const Partner partner = largest_of(figures[i], i);
-    if (!good(partner)) continue;
+    if (!good(i, partner)) continue;
     const Partner back = largest_of(figures[partner.sm], partner.sm);
-    if (back.sm == i && good(back)) pairs.emplace_back(i, partner.sm);
+    if (back.sm == i && good(partner.sm, back)) pairs.emplace_back(i, partner.sm);
   }
-  return {connected(figures.size(), pairs), static_cast<int>(pairs.size())};
+  result.labels = connected(figures.size(), pairs);
+  result.paired = static_cast<int>(pairs.size());
 }
 
-PairLabels pairs_of_counts(const Rows& counts) {
-  return mutual_pairs(
-      counts,
-      [](const Partner& partner) {
+/// Share of the bandwidth alone that SMs i and j lose beside each other, mean of both.
+Rows slowdowns(const Rows& bandwidth) {
+  Rows loss(bandwidth.size(), std::vector<double>(bandwidth.size()));
+  for (std::size_t i = 0; i < bandwidth.size(); ++i) {
+    for (std::size_t j = 0; j < bandwidth.size(); ++j) {
+      if (i == j) continue;
+      loss[i][j] = 1 - (bandwidth[i][j] / bandwidth[i][i] + bandwidth[j][i] / bandwidth[j][j]) / 2;
+    }
+  }
+  return loss;
+}
+
+/// Whether an SM's partner slows it down by far more than the others do.
+bool stands_out(const Rows& loss, std::size_t sm, const Partner& partner) {
+  // A port that two SMs share costs each a good part of what it had; all else they share, the L2
+  // and what leads there, is made for far more than two SMs.
+  constexpr double least_excess = 0.05, least_spreads = 6;
+  std::vector<double> others;
+  for (std::size_t j = 0; j < loss.size(); ++j)
+    if (j != sm && j != partner.sm) others.push_back(loss[sm][j]);
+  return partner.best - median(others) >=
+         std::max(least_excess, least_spreads * robust_spread(others));
+}
+
+ContentionPairs contention_by(std::span<const Entry> entries, const char* instruction) {
+  ContentionPairs result;
+  result.instruction = instruction;
+  result.matrix = matrix_of(entries, {{"sweep", contention_sweep}, {"instruction", instruction}});
+  result.reason = result.matrix.reason;
+  const Rows& bandwidth = result.matrix.rows;
+  if (result.reason.empty() && bandwidth.size() < 3)
+    result.reason = "pairs stand out among three SMs or more only";
+  if (result.reason.empty() && bandwidth.front().size() != bandwidth.size())
+    result.reason = "its entries are of other SMs";
+  if (!result.reason.empty()) return result;
+  const Rows loss = slowdowns(bandwidth);
+  pair_up(result, loss, [&](std::size_t sm, const Partner& p) { return stands_out(loss, sm, p); });
+  std::vector<double> of_pairs, of_others;
+  for (std::size_t i = 0; i < loss.size(); ++i)
+    for (std::size_t j = i + 1; j < loss.size(); ++j)
+      (result.labels[i] == result.labels[j] ? of_pairs : of_others).push_back(loss[i][j]);
+  if (!of_pairs.empty()) result.slowdown = median(of_pairs);
+  if (!of_others.empty()) result.other_slowdown = median(of_others);
+  if (result.paired < same_groups * static_cast<double>(loss.size())) {
+    result.reason =
+        fmt::format("by {}, {} of {} SMs have one other SM that slows them down as no other does",
+                    instruction, result.paired, loss.size());
+  }
+  return result;
+}
+
+/// How many times as often as with any other an SM must share a cluster with its partner.
+constexpr double least_margin = 2;
+
+void pair_by_counts(PairLabels& result, const Rows& counts) {
+  pair_up(
+      result, counts,
+      [](std::size_t, const Partner& partner) {
         return partner.best > 0 && partner.best >= least_margin * partner.next;
       });
 }
@@ -162,7 +137,7 @@ void measure_shares(ClusterPairs& pairs, const Rows& counts) {
   pairs.next_share = *std::ranges::max_element(next);
 }
 
-ClusterPairs pairs_by(std::span<const Entry> entries, std::int64_t blocks_per_sm) {
+ClusterPairs clusters_by(std::span<const Entry> entries, std::int64_t blocks_per_sm) {
   ClusterPairs result;
   Matrix halves[2];
   for (const int half : {0, 1}) {
@@ -187,34 +162,43 @@ ClusterPairs pairs_by(std::span<const Entry> entries, std::int64_t blocks_per_sm
   result.matrix.evidence.insert(result.matrix.evidence.end(), halves[1].evidence.begin(),
                                 halves[1].evidence.end());
   result.blocks_per_sm = blocks_per_sm;
-  result.pairs = pairs_of_counts(counts);
+  pair_by_counts(result, counts);
   measure_shares(result, counts);
-  result.reproducibility = adjusted_rand_index(pairs_of_counts(halves[0].rows).labels,
-                                               pairs_of_counts(halves[1].rows).labels);
-  if (result.pairs.paired < same_groups * static_cast<double>(counts.size())) {
+  PairLabels of_half[2];
+  for (const int half : {0, 1}) pair_by_counts(of_half[half], halves[half].rows);
+  result.reproducibility = adjusted_rand_index(of_half[0].labels, of_half[1].labels);
+  if (result.paired < same_groups * static_cast<double>(counts.size())) {
     result.reason = fmt::format(
         "with room for {} blocks on an SM, clusters of two join {} of {} SMs with one other at "
         "least {:.0f} times as often as with any third",
-        blocks_per_sm, result.pairs.paired, counts.size(), least_margin);
+        blocks_per_sm, result.paired, counts.size(), least_margin);
   }
   return result;
 }
 
 }  // namespace
 
+ContentionPairs pairs_by_contention(std::span<const Entry> entries) {
+  ContentionPairs by_stores = contention_by(entries, store_instruction);
+  ContentionPairs by_loads = contention_by(entries, load_instruction);
+  if (by_stores.paired == 0 && by_loads.paired == 0 && by_stores.reason != by_loads.reason)
+    by_stores.reason = fmt::format("stores: {}; loads: {}", by_stores.reason, by_loads.reason);
+  return by_loads.paired > by_stores.paired ? by_loads : by_stores;
+}
+
 ClusterPairs pairs_by_clusters(std::span<const Entry> entries) {
   // Several blocks on an SM, and SMs that become free in any order, say more than the first wave,
   // which may follow one order each time.
-  ClusterPairs later = pairs_by(entries, 4);
+  ClusterPairs later = clusters_by(entries, 4);
   if (later.reason.empty()) return later;
-  ClusterPairs first_wave = pairs_by(entries, 1);
+  ClusterPairs first_wave = clusters_by(entries, 1);
   if (!first_wave.reason.empty() && first_wave.reason != later.reason)
     first_wave.reason = fmt::format("{}; {}", later.reason, first_wave.reason);
   return first_wave;
 }
 
-LatencyPairs pairs_by_latency(std::span<const Entry> entries) {
-  LatencyPairs result;
+PairLabels pairs_by_latency(std::span<const Entry> entries) {
+  PairLabels result;
   result.matrix = both_sets(entries, load_instruction);
   result.reason = result.matrix.reason;
   if (!result.reason.empty()) return result;
@@ -223,7 +207,7 @@ LatencyPairs pairs_by_latency(std::span<const Entry> entries) {
   if (atomics.reason.empty() && atomics.rows.size() == rows.size())
     for (std::size_t sm = 0; sm < rows.size(); ++sm)
       rows[sm].insert(rows[sm].end(), atomics.rows[sm].begin(), atomics.rows[sm].end());
-  result.pairs = mutual_pairs(nearness(rows), [](const Partner&) { return true; });
+  pair_up(result, nearness(rows), [](std::size_t, const Partner&) { return true; });
   return result;
 }
 

@@ -9,9 +9,10 @@
 
 namespace fathom::topology {
 
-// Every kernel here runs one block on each SM: its grid has as many blocks as there are SMs, and
-// each asks for more than half of an SM's shared memory. A block knows its SM by %smid, and does
-// its work where the host wants it done. Blocks that wait do so for a bounded number of clocks.
+// A kernel that measures runs one block on each SM: its grid has as many blocks as there are SMs,
+// and each asks for more than half of an SM's shared memory. A block knows its SM by %smid, and
+// does its work where the host wants it done. Blocks that wait do so for a bounded number of
+// clocks.
 
 inline constexpr int latency_threads = 128;
 inline constexpr int contention_threads = 512;
@@ -68,14 +69,12 @@ struct LineTask {
   LineReport* report = nullptr;
 };
 
-/// Puts line_value into each line.
-void launch_write_lines(const Lines& lines, cudaStream_t stream);
+/// Puts line_value into each line, by a thread for each.
+__global__ void write_lines(Lines lines);
 
 /// Single accesses from one SM to each line in turn, all over `repeats` times, after warm_passes of
-/// all of them; the other SMs are idle. `report->taken` must be 0. `blocks`: number of SMs;
-/// `shared_bytes`: the most that a block may have.
-void launch_line_latencies(LineAccess access, const LineTask& task, int blocks, int shared_bytes,
-                           cudaStream_t stream);
+/// all of them; the other SMs are idle. `report->taken` must be 0. In latency_threads.
+void (*line_kernel(LineAccess access))(LineTask, std::uint32_t zero);
 
 /// What SMs contend with.
 enum class Traffic { load, store };
@@ -113,11 +112,10 @@ __host__ __device__ constexpr std::uint32_t stored_value(std::uint32_t smid, std
   return memory_latency::mixed(smid * 0x01000193u + index);
 }
 
-/// Writes stored_value into the slices of the SMs 0 to `sms` - 1.
-void launch_write_slices(const ContentionTask& task, std::uint32_t sms, cudaStream_t stream);
-/// `report->turn` must be all 0.
-void launch_contention(Traffic traffic, const ContentionTask& task, int blocks, int shared_bytes,
-                       cudaStream_t stream);
+/// Writes stored_value into an SM's slice by each block.
+__global__ void write_slices(ContentionTask task);
+/// `report->turn` must be all 0. In contention_threads; the other argument is not used.
+void (*contention_kernel(Traffic traffic))(ContentionTask, std::uint32_t);
 
 /// Where a block of a cluster launch ran.
 struct Placement {

@@ -113,25 +113,17 @@ __global__ void __launch_bounds__(latency_threads)
   for (std::uint32_t i = threadIdx.x; i < all; i += latency_threads) report.times[i] = times[i];
 }
 
+}  // namespace
+
 __global__ void write_lines(Lines lines) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= lines.count) return;
   *reinterpret_cast<std::uint32_t*>(lines.base + line_offset(lines, i)) = line_value(lines, i);
 }
 
-}  // namespace
-
-void launch_write_lines(const Lines& lines, cudaStream_t stream) {
-  constexpr unsigned threads = 256;
-  write_lines<<<blocks_for(lines.count, threads), threads, 0, stream>>>(lines);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-void launch_line_latencies(LineAccess access, const LineTask& task, int blocks, int shared_bytes,
-                           cudaStream_t stream) {
-  const auto kernel = access == LineAccess::load ? line_latencies<LineAccess::load>
-                                                 : line_latencies<LineAccess::atomic_add>;
-  launch_one_per_sm(kernel, task, blocks, latency_threads, shared_bytes, stream);
+void (*line_kernel(LineAccess access))(LineTask, std::uint32_t zero) {
+  return access == LineAccess::load ? line_latencies<LineAccess::load>
+                                    : line_latencies<LineAccess::atomic_add>;
 }
 
 }  // namespace fathom::topology

@@ -4,8 +4,6 @@
 
 namespace fathom::topology {
 
-inline constexpr const char* region_name = "lines";
-
 inline constexpr const char* latency_sweep = "latency";
 inline constexpr const char* contention_sweep = "contention";
 inline constexpr const char* cluster_sweep = "clusters";

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "harness/cuda_check.h"
 #include "harness/device_clocks.cuh"
 #include "probes/topology/kernels.h"
 
@@ -25,17 +24,6 @@ __device__ bool wait_for(std::uint32_t* word, unsigned nap_ns, const Reached& re
     if (nap_ns > 0) __nanosleep(nap_ns);
   }
   return true;
-}
-
-/// Launches one block on each SM: the shared memory that it asks for leaves no room for a second.
-template <class Task>
-void launch_one_per_sm(void (*kernel)(Task, std::uint32_t), const Task& task, int blocks,
-                       int threads, int shared_bytes, cudaStream_t stream) {
-  FATHOM_CUDA(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-  kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(threads),
-           static_cast<std::size_t>(shared_bytes), stream>>>(task, 0);
-  FATHOM_CUDA(cudaGetLastError());
 }
 
 }  // namespace fathom::topology

@@ -21,14 +21,10 @@ constexpr std::uint32_t spread_clocks = 20'000;  // some ten times what starting
 /// Clusters with room for so many blocks on each SM: 1 or more.
 ClusterTask cluster_task(const DeviceFacts& device, int cluster_size, int blocks,
                          int blocks_per_sm) {
-  ClusterTask task;
-  task.cluster_size = cluster_size;
-  task.blocks = blocks / cluster_size * cluster_size;
-  task.shared_bytes = blocks_per_sm == 1
-                          ? static_cast<int>(device.shared_bytes_per_block_max)
-                          : static_cast<int>(device.shared_bytes_per_sm / blocks_per_sm -
-                                             device.reserved_shared_bytes_per_block);
-  return task;
+  const std::size_t shared_bytes = blocks_per_sm == 1 ? device.shared_bytes_per_block_max
+                                                      : device.shared_bytes_per_sm / blocks_per_sm -
+                                                            device.reserved_shared_bytes_per_block;
+  return {cluster_size, blocks / cluster_size * cluster_size, static_cast<int>(shared_bytes)};
 }
 
 /// Nothing if each block ran in its own cluster on one of `sms` SMs, else what is wrong.
@@ -51,6 +47,47 @@ std::optional<std::string> check_placements(const std::vector<Placement>& placem
 constexpr int blocks_wanted = 8192;
 constexpr Precision cluster_precision{
     .relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
+
+/// What all cases have: launches one after the other in the stream, so that each finds the GPU
+/// idle.
+template <class Readings>
+Case make_case(const DeviceFacts& device, const ClusterTask& wanted, int launches) {
+  Case c;
+  c.suite = Suite::quick;
+  c.precision = cluster_precision;
+  c.extras["sms"] = device.sms;
+  const int sms = device.sms;
+  const auto readings = std::make_shared<Readings>(sms);
+  c.prepare = [=](Context& context) {
+    cudaStream_t stream = context.stream();
+    ClusterTask task = wanted;
+    const Buffer buffer = context.buffers().output(
+        "placements", sizeof(Placement) * static_cast<std::size_t>(task.blocks * launches));
+    task.placements = buffer.as<Placement>();
+    const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
+    Workload workload = workload_of(
+        context, {buffer},
+        [=] {
+          for (int i = 0; i < launches; ++i) {
+            ClusterTask wave = task;
+            wave.placements += i * task.blocks;
+            launch_clusters(wave, stream);
+          }
+        },
+        [=]() -> std::optional<std::string> {
+          const std::vector<Placement> all = placements();
+          for (auto wave = all.begin(); wave != all.end(); wave += task.blocks)
+            if (auto wrong = check_placements({wave, wave + task.blocks}, task.cluster_size, sms))
+              return wrong;
+          return std::nullopt;
+        });
+    workload.read_sample = [=] { return readings->take(placements()); };
+    workload.extras = [=] { return readings->extras(); };
+    workload.profile = [=] { return readings->profile(); };
+    return workload;
+  };
+  return c;
+}
 
 /// Which SMs clusters have joined in all samples.
 class ClusterReadings {
@@ -91,43 +128,22 @@ class ClusterReadings {
   std::set<std::pair<std::size_t, std::size_t>> joined_;
 };
 
-Workload workload(Context& context, ClusterTask task,
-                  const std::shared_ptr<ClusterReadings>& readings) {
-  cudaStream_t stream = context.stream();
-  const Buffer buffer = context.buffers().output("placements", sizeof(Placement) * task.blocks);
-  task.placements = buffer.as<Placement>();
-  const int sms = context.device().sms;
-  const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
-  Workload workload = workload_of(
-      context, {buffer}, [=] { launch_clusters(task, stream); },
-      [=] { return check_placements(placements(), task.cluster_size, sms); });
-  workload.read_sample = [=] { return readings->take(placements()); };
-  workload.extras = [=] { return readings->extras(); };
-  workload.profile = [=] { return readings->profile(); };
-  return workload;
-}
-
 Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks_per_sm,
                   const char* half) {
-  Case c;
+  Case c = make_case<ClusterReadings>(device, task, 1);
   c.name = fmt::format("clusters/size:{}/blocks-per-SM:{}/launches:{}", task.cluster_size,
                        blocks_per_sm, half);
   c.axes = {{"sweep", cluster_sweep},
             {"cluster size", std::int64_t{task.cluster_size}},
             {"blocks per SM", std::int64_t{blocks_per_sm}},
             {"launches", half}};
-  c.suite = Suite::quick;
   c.metric = {"groups of SMs that clusters join", "groups", Better::lower, std::nullopt};
-  c.precision = cluster_precision;
   c.profile_axis = "SM";
   c.profile_unit = "lowest SM of the group";
-  c.extras["sms"] = device.sms;
   if (device.major == 9 && device.sms == 132) {
     c.extras[published_gpcs] = 8;
     c.extras[published_tpcs] = 66;
   }
-  const auto readings = std::make_shared<ClusterReadings>(device.sms);
-  c.prepare = [=](Context& context) { return workload(context, task, readings); };
   return c;
 }
 
@@ -160,59 +176,25 @@ class PairReadings {
   }
 
   std::vector<double> profile() const { return counts_; }
+  std::map<std::string, double> extras() const { return {}; }
 
  private:
   std::size_t sms_;
   std::vector<double> counts_;  ///< of SM i with SM j: [i * sms + j], both ways
 };
 
-Workload workload(Context& context, ClusterTask task, int launches,
-                  const std::shared_ptr<PairReadings>& readings) {
-  cudaStream_t stream = context.stream();
-  const Buffer buffer = context.buffers().output(
-      "placements", sizeof(Placement) * static_cast<std::size_t>(task.blocks * launches));
-  task.placements = buffer.as<Placement>();
-  const int sms = context.device().sms;
-  const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
-  Workload workload = workload_of(
-      context, {buffer},
-      [=] {
-        // One after the other in the stream: each finds the GPU idle.
-        for (int i = 0; i < launches; ++i) {
-          ClusterTask wave = task;
-          wave.placements += i * task.blocks;
-          launch_clusters(wave, stream);
-        }
-      },
-      [=]() -> std::optional<std::string> {
-        const std::vector<Placement> all = placements();
-        for (auto wave = all.begin(); wave != all.end(); wave += task.blocks)
-          if (auto wrong = check_placements({wave, wave + task.blocks}, pair_size, sms))
-            return wrong;
-        return std::nullopt;
-      });
-  workload.read_sample = [=] { return readings->take(placements()); };
-  workload.profile = [=] { return readings->profile(); };
-  return workload;
-}
-
 Case pair_case(const DeviceFacts& device, const ClusterTask& task, int launches, int blocks_per_sm,
                const char* half) {
-  Case c;
+  Case c = make_case<PairReadings>(device, task, launches);
   c.name = fmt::format("pairs/blocks-per-SM:{}/launches:{}", blocks_per_sm, half);
   c.axes = {{"sweep", pair_sweep},
             {"blocks per SM", std::int64_t{blocks_per_sm}},
             {"launches", half},
             {"SM", all_sms}};
-  c.suite = Suite::quick;
   c.metric = {"clusters with the most frequent partner", "%", Better::higher, std::nullopt};
   c.bound = Bound{100, "all clusters of an SM"};
-  c.precision = cluster_precision;
   c.profile_axis = "SM by SM, other SM";
   c.profile_unit = "clusters";
-  c.extras["sms"] = device.sms;
-  const auto readings = std::make_shared<PairReadings>(device.sms);
-  c.prepare = [=](Context& context) { return workload(context, task, launches, readings); };
   return c;
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "harness/cuda_check.h"
+#include "probes/device/launch.h"
 #include "probes/topology/cases.h"
 #include "probes/topology/kernels.h"
 #include "probes/topology/names.h"
@@ -30,6 +31,14 @@ std::vector<int> numbers_of_sms(const DeviceFacts& device) {
   return all;
 }
 
+/// One block on each SM: the shared memory that it asks for leaves no room for a second.
+template <class Task>
+Blocks one_per_sm(const Context& context, void (*kernel)(Task, std::uint32_t), int threads) {
+  const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);
+  resident_blocks_with(kernel, threads, shared);
+  return {context.device().sms, threads, shared};
+}
+
 constexpr std::uint32_t lines_of_set = 192;
 constexpr int repeats = 8;
 /// Few large pages: no access waits for a translation.
@@ -43,12 +52,10 @@ constexpr Precision latency_precision{
     .relative_half_width = 0.05, .min_samples = 3, .time_limit_s = 0.02};
 
 Lines lines_in(const Buffer& region, int set) {
-  Lines lines;
-  lines.base = region.data + set * set_distance;
-  lines.count = lines_of_set;
-  lines.stride = set_bytes / lines_of_set / line_bytes * line_bytes;
-  lines.seed = 0x70500u + static_cast<std::uint32_t>(set);
-  return lines;
+  return {.base = region.data + set * set_distance,
+          .count = lines_of_set,
+          .stride = set_bytes / lines_of_set / line_bytes * line_bytes,
+          .seed = 0x70500u + static_cast<std::uint32_t>(set)};
 }
 
 std::optional<std::string> check(const LineReport& report, const LineTask& task) {
@@ -122,20 +129,16 @@ class LineReadings {
 Workload workload(Context& context, LineAccess access, int set, const std::vector<int>& smids,
                   const std::shared_ptr<LineReadings>& readings) {
   cudaStream_t stream = context.stream();
-  const Buffer region = context.buffers().output(region_name, region_bytes);
+  const Buffer region = context.buffers().output("lines", region_bytes);
   const Buffer buffer = context.buffers().output("line reports", sizeof(LineReport) * smids.size());
   std::vector<LineTask> tasks;
   for (const int sm : smids) {
-    LineTask task;
-    task.lines = lines_in(region, set);
-    task.repeats = repeats;
-    task.smid = static_cast<std::uint32_t>(sm);
-    task.report = buffer.as<LineReport>() + tasks.size();
-    tasks.push_back(task);
+    tasks.push_back({lines_in(region, set), repeats, static_cast<std::uint32_t>(sm),
+                     buffer.as<LineReport>() + tasks.size()});
   }
-  launch_write_lines(tasks.front().lines, stream);
-  const int blocks = context.device().sms;
-  const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);
+  launch(write_lines, {1, int{lines_of_set}}, stream, tasks.front().lines);
+  const auto kernel = line_kernel(access);
+  const Blocks grid = one_per_sm(context, kernel, latency_threads);
   const auto reports = [=] { return copy_to_host<LineReport>(buffer, stream); };
   Workload workload = workload_of(
       context, {buffer},
@@ -143,7 +146,7 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
         FATHOM_CUDA(cudaMemset2DAsync(&tasks.front().report->taken, sizeof(LineReport), 0,
                                       sizeof(std::uint32_t), tasks.size(), stream));
         for (auto task = tasks.rbegin(); task != tasks.rend(); ++task)
-          launch_line_latencies(access, *task, blocks, shared, stream);
+          launch(kernel, grid, stream, *task, 0u);
       },
       [=]() -> std::optional<std::string> {
         const std::vector<LineReport> all = reports();
@@ -221,15 +224,13 @@ std::optional<std::string> check_turns(const ContentionReport& report, Traffic t
 
 /// All of the victim's slice, and the first word of the partners'.
 std::optional<std::string> check_stores(const ContentionTask& task, cudaStream_t stream) {
-  const std::uint32_t words = task.slice_bytes / 4;
-  const auto slice = copy_to_host<std::uint32_t>(
-      task.base + std::uint64_t{task.victim} * task.slice_bytes, words, stream);
-  for (std::uint32_t i = 0; i < words; ++i) {
-    if (slice[i] != stored_value(task.victim, i / 4)) {
-      return fmt::format("word {} of the slice of SM {} is {:#x} instead of {:#x}", i, task.victim,
-                         slice[i], stored_value(task.victim, i / 4));
-    }
-  }
+  const Buffer slice{task.base + std::uint64_t{task.victim} * task.slice_bytes, task.slice_bytes};
+  if (auto wrong = check_elements<std::uint32_t>(
+          slice, stream, fmt::format("in the slice of SM {}, word", task.victim),
+          [&](std::size_t i) {
+            return stored_value(task.victim, static_cast<std::uint32_t>(i / 4));
+          }))
+    return wrong;
   std::vector<std::uint32_t> firsts(task.partners);
   FATHOM_CUDA(cudaMemcpy2DAsync(firsts.data(), sizeof(std::uint32_t), task.base, task.slice_bytes,
                                 sizeof(std::uint32_t), task.partners, cudaMemcpyDeviceToHost,
@@ -272,29 +273,25 @@ class TurnReadings {
 Workload workload(Context& context, Traffic traffic, const std::vector<int>& victims,
                   const std::shared_ptr<TurnReadings>& readings) {
   cudaStream_t stream = context.stream();
-  const Buffer region = context.buffers().output(region_name, region_bytes);
+  const Buffer region = context.buffers().output("lines", region_bytes);
   const Buffer buffer =
       context.buffers().output("contention reports", sizeof(ContentionReport) * victims.size());
   const int sms = context.device().sms;
-  const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);
   std::vector<ContentionTask> tasks;
   for (const int victim : victims) {
-    ContentionTask task;
-    task.base = region.data;
-    task.slice_bytes = slice_bytes;
-    task.passes = passes;
-    task.partners = static_cast<std::uint32_t>(sms);
-    task.victim = static_cast<std::uint32_t>(victim);
-    task.report = buffer.as<ContentionReport>() + tasks.size();
-    tasks.push_back(task);
+    tasks.push_back({region.data, slice_bytes, passes, static_cast<std::uint32_t>(sms),
+                     static_cast<std::uint32_t>(victim),
+                     buffer.as<ContentionReport>() + tasks.size()});
   }
-  launch_write_slices(tasks.front(), static_cast<std::uint32_t>(sms), stream);
+  launch(write_slices, {sms, contention_threads}, stream, tasks.front());
+  const auto kernel = contention_kernel(traffic);
+  const Blocks grid = one_per_sm(context, kernel, contention_threads);
   const auto reports = [=] { return copy_to_host<ContentionReport>(buffer, stream); };
   Workload workload;
   workload.launch = [=] {
     FATHOM_CUDA(cudaMemset2DAsync(&tasks.front().report->turn, sizeof(ContentionReport), 0,
                                   sizeof(Turn), tasks.size(), stream));
-    for (const ContentionTask& task : tasks) launch_contention(traffic, task, sms, shared, stream);
+    for (const ContentionTask& task : tasks) launch(kernel, grid, stream, task, 0u);
   };
   workload.poison = [=, &context] {
     context.buffers().poison(buffer);

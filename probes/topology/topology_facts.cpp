@@ -9,37 +9,40 @@
 
 namespace fathom::topology {
 
-const Labels& Topology::gpcs() const {
-  static const Labels none;
-  if (clusters.reason.empty()) return joined.labels;
-  return latency.reason.empty() && !latency_shows_sides_only() ? latency.groups.labels : none;
-}
+namespace {
 
-bool Topology::latency_shows_sides_only() const {
-  return latency.reason.empty() && partitions.reason.empty() &&
-         latency.groups.labels.size() == partitions.labels.size() &&
-         adjusted_rand_index(latency.groups.labels, partitions.labels) >= same_groups;
+const Labels no_labels;
+
+}  // namespace
+
+const Labels& Topology::gpcs() const {
+  if (clusters.reason.empty()) return joined.labels;
+  const bool sides_only = partitions.reason.empty() &&
+                          latency.labels.size() == partitions.labels.size() &&
+                          adjusted_rand_index(latency.labels, partitions.labels) >= same_groups;
+  return latency.reason.empty() && !sides_only ? latency.labels : no_labels;
 }
 
 const Labels& Topology::tpcs() const {
-  static const Labels none;
   if (contention.reason.empty()) return contention.labels;
-  return cluster_pairs.reason.empty() ? cluster_pairs.pairs.labels : none;
+  return cluster_pairs.reason.empty() ? cluster_pairs.labels : no_labels;
+}
+
+std::vector<std::vector<std::size_t>> Topology::known_gpcs() const {
+  return clusters.reason.empty() && !joined.assigned ? clusters.inside() : members(gpcs());
 }
 
 Topology topology_of(std::span<const Entry> entries) {
   Topology t;
   t.clusters = gpcs_by_clusters(entries);
-  t.loads = both_sets(entries, load_instruction);
-  t.latency = latency_groups(entries, load_instruction, GroupedBy::latency, 2,
-                             std::max<std::size_t>(2, t.loads.rows.size() / 2));
+  t.latency = latency_groups(entries, load_instruction, GroupedBy::latency);
   t.partitions = l2_partitions(entries);
   t.contention = pairs_by_contention(entries);
   t.cluster_pairs = pairs_by_clusters(entries);
   t.latency_pairs = pairs_by_latency(entries);
   t.latency_gpcs.reason = t.clusters.reason;
   if (t.clusters.reason.empty()) {
-    t.latency_gpcs = gpcs_by_latency(entries, t.clusters.gpcs());
+    t.latency_gpcs = gpcs_by_latency(entries, t.clusters.inside().size());
     t.joined = joined_gpcs(t.clusters, t.latency_gpcs);
   }
   t.lines = line_groups(entries);
@@ -87,11 +90,6 @@ Fact& add(std::vector<Fact>& facts, const FactName& s, const std::string& reason
   return fact;
 }
 
-void add_missing(std::vector<Fact>& facts, const std::vector<FactName>& subjects,
-                 const std::string& reason) {
-  for (const FactName& s : subjects) add(facts, s, reason, 0, "", {});
-}
-
 /// An adjusted Rand index, which is 1 at most.
 void add_index(std::vector<Fact>& facts, const char* id, const char* subject,
                const std::string& reason, double value, const std::string& method,
@@ -102,15 +100,17 @@ void add_index(std::vector<Fact>& facts, const char* id, const char* subject,
 
 /// Where there is one: `published` is 0 otherwise.
 void add_published(Fact& fact, double published) {
-  if (published > 0) fact.published = Published{published, published_source};
+  if (fact.value && published > 0) fact.published = Published{published, published_source};
+}
+
+/// The fewest and the most members of a group; of no groups 0.
+std::pair<double, double> sizes_of(const std::vector<std::vector<std::size_t>>& groups) {
+  if (groups.empty()) return {};
+  const auto [fewest, most] = std::ranges::minmax(groups, {}, &std::vector<std::size_t>::size);
+  return {static_cast<double>(fewest.size()), static_cast<double>(most.size())};
 }
 
 // Facts of GPCs.
-
-const FactName number{"gpcs", "GPU", "GPCs", "GPCs"};
-const FactName fewest_sms{"sms_per_gpc_min", "smallest GPC", "SMs", "SMs"};
-const FactName most_sms{"sms_per_gpc_max", "largest GPC", "SMs", "SMs"};
-const FactName outside{"sms_outside_clusters", "GPU", "SMs that only clusters of two use", "SMs"};
 
 std::string method_of(const Topology& t) {
   if (!t.clusters.reason.empty()) {
@@ -138,13 +138,6 @@ std::string where(const Topology& t, const std::vector<std::size_t>& group) {
                     ranges(added), t.latency_gpcs.instructions, t.joined.own, t.joined.other);
 }
 
-bool left_out(const Topology& t, const std::vector<std::size_t>& group) {
-  return t.clusters.reason.empty() && !t.joined.assigned &&
-         std::ranges::find(t.clusters.outside, group.front()) != t.clusters.outside.end();
-}
-
-Matrix from(const ClusterGroups& c) { return {.evidence = c.evidence, .repeats = c.repeats}; }
-
 void add_outside(std::vector<Fact>& facts, const Topology& t) {
   const ClusterGroups& c = t.clusters;
   std::string method =
@@ -159,29 +152,26 @@ void add_outside(std::vector<Fact>& facts, const Topology& t) {
                                                        "the GPCs of the others");
     }
   }
-  add(facts, outside, c.reason, static_cast<double>(c.outside.size()), method, from(c));
+  add(facts, {"sms_outside_clusters", "GPU", "SMs that only clusters of two use", "SMs"}, c.reason,
+      static_cast<double>(c.outside.size()), method, c.matrix);
 }
 
 void add_gpcs(std::vector<Fact>& facts, const Topology& t) {
-  const Labels& labels = t.gpcs();
-  if (labels.empty()) {
-    const std::string reason =
-        fmt::format("clusters: {}; latency: {}", t.clusters.reason,
-                    t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
-                                             : t.latency.reason);
-    add_missing(facts, {number, fewest_sms, most_sms}, reason);
-    add_outside(facts, t);
-    return;
-  }
-  const Matrix& source = t.clusters.reason.empty() ? from(t.clusters) : t.loads;
-  auto groups = members(labels);
-  std::erase_if(groups, [&](const auto& group) { return left_out(t, group); });
-  const auto [fewest, most] = std::ranges::minmax(groups, {}, &std::vector<std::size_t>::size);
+  const std::string reason =
+      !t.gpcs().empty()
+          ? ""
+          : fmt::format("clusters: {}; latency: {}", t.clusters.reason,
+                        t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
+                                                 : t.latency.reason);
+  const Matrix& source = t.clusters.reason.empty() ? t.clusters.matrix : t.latency.matrix;
+  const auto groups = t.known_gpcs();
+  const auto [fewest, most] = sizes_of(groups);
   const std::string method = method_of(t);
-  add_published(add(facts, number, "", static_cast<double>(groups.size()), method, source),
+  add_published(add(facts, {"gpcs", "GPU", "GPCs", "GPCs"}, reason,
+                    static_cast<double>(groups.size()), method, source),
                 t.published_gpcs);
-  add(facts, fewest_sms, "", static_cast<double>(fewest.size()), method, source);
-  add(facts, most_sms, "", static_cast<double>(most.size()), method, source);
+  add(facts, {"sms_per_gpc_min", "smallest GPC", "SMs", "SMs"}, reason, fewest, method, source);
+  add(facts, {"sms_per_gpc_max", "largest GPC", "SMs", "SMs"}, reason, most, method, source);
   add_outside(facts, t);
   for (std::size_t g = 0; g < groups.size(); ++g)
     add(facts, {fmt::format("gpc_{}.sms", g), fmt::format("GPC {}", g), "SMs", "SMs"}, "",
@@ -204,7 +194,7 @@ void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
             : !c.reason.empty() ? c.reason
                                 : "one half of the launches was left out",
             c.reproducibility.value_or(0),
-            "adjusted Rand index of what clusters join in two halves of the launches", from(c));
+            "adjusted Rand index of what clusters join in two halves of the launches", c.matrix);
   add_index(facts, "gpc_latency_reproducibility", "GPCs by latency, two sets of lines", l.reason,
             l.reproducibility,
             fmt::format("adjusted Rand index of GPCs by {} from one set of lines and the other's",
@@ -248,22 +238,17 @@ std::string tpc_method_of(const Topology& t) {
 }
 
 void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
-  const FactName number{"tpcs", "GPU", "TPCs", "TPCs"};
-  const FactName size{"sms_per_tpc", "TPC", "SMs", "SMs"};
   const ContentionPairs& c = t.contention;
-  const Labels& labels = t.tpcs();
-  if (labels.empty()) {
-    add_missing(facts, {number, size},
-                fmt::format("contention: {}; clusters: {}", c.reason, t.cluster_pairs.reason));
-  } else {
-    const Matrix& matrix = c.reason.empty() ? c.matrix : t.cluster_pairs.matrix;
-    const std::string method = tpc_method_of(t);
-    const auto groups = members(labels);
-    const auto largest = std::ranges::max(groups, {}, &std::vector<std::size_t>::size).size();
-    add_published(add(facts, number, "", number_of_groups(labels), method, matrix),
-                  t.published_tpcs);
-    add(facts, size, "", static_cast<double>(largest), method, matrix);
-  }
+  const auto groups = members(t.tpcs());
+  const std::string reason = !groups.empty() ? ""
+                                             : fmt::format("contention: {}; clusters: {}", c.reason,
+                                                           t.cluster_pairs.reason);
+  const Matrix& matrix = c.reason.empty() ? c.matrix : t.cluster_pairs.matrix;
+  const std::string method = tpc_method_of(t);
+  add_published(add(facts, {"tpcs", "GPU", "TPCs", "TPCs"}, reason,
+                    static_cast<double>(groups.size()), method, matrix),
+                t.published_tpcs);
+  add(facts, {"sms_per_tpc", "TPC", "SMs", "SMs"}, reason, sizes_of(groups).second, method, matrix);
   add(facts, {"tpc_slowdown", "two SMs of a TPC", "bandwidth lost", "%"}, c.reason,
       100 * c.slowdown,
       fmt::format("both stream through the L2 by {}, median over pairs", c.instruction), c.matrix,
@@ -276,23 +261,23 @@ void add_tpc_agreement(std::vector<Fact>& facts, const Topology& t) {
   constexpr const char* others = "they are of different SMs";
   const ContentionPairs& c = t.contention;
   const ClusterPairs& p = t.cluster_pairs;
-  const LatencyPairs& l = t.latency_pairs;
+  const PairLabels& l = t.latency_pairs;
   const Labels& labels = t.tpcs();
   const auto agree = [](const std::string& reason, const Labels& a, const Labels& b) {
     return reason.empty() ? adjusted_rand_index(a, b) : 0;
   };
   std::string reason = labels.empty() ? "no TPCs are known" : l.reason;
-  if (reason.empty() && l.pairs.labels.size() != labels.size()) reason = others;
+  if (reason.empty() && l.labels.size() != labels.size()) reason = others;
   add_index(facts, "tpc_agreement", "TPCs and pairs by latency", reason,
-            agree(reason, labels, l.pairs.labels),
+            agree(reason, labels, l.labels),
             fmt::format("adjusted Rand index of TPCs and of pairs whose latencies are nearest to "
                         "each other's, line by line: {} of {} SMs have such a partner",
-                        l.pairs.paired, labels.size()),
+                        l.paired, labels.size()),
             l.matrix);
   reason = !c.reason.empty() ? c.reason : p.reason;
-  if (reason.empty() && c.labels.size() != p.pairs.labels.size()) reason = others;
+  if (reason.empty() && c.labels.size() != p.labels.size()) reason = others;
   add_index(facts, "tpc_contention_agreement", "TPCs by contention and by clusters of two", reason,
-            agree(reason, c.labels, p.pairs.labels),
+            agree(reason, c.labels, p.labels),
             "adjusted Rand index of pairs by contention and by clusters of two blocks", c.matrix);
   add_index(facts, "tpc_reproducibility", "TPCs by clusters of two, two halves", p.reason,
             p.reproducibility, "adjusted Rand index of the pairs from two halves of the launches",
@@ -303,31 +288,29 @@ void add_tpc_agreement(std::vector<Fact>& facts, const Topology& t) {
 
 void add_partitions(std::vector<Fact>& facts, const Topology& t) {
   const Partitions& p = t.partitions;
-  const FactName number{"l2_partitions", "L2", "partitions", "partitions"};
-  const FactName penalty{"partition_penalty", "far partition of the L2", "added latency", "cycles"};
-  const auto near = [](char side) {
-    return FactName{fmt::format("sms_near_partition_{}", side),
-                    fmt::format("L2 partition {}", side), "SMs near it", "SMs"};
-  };
-  if (p.reason.empty()) {
-    add(facts, number, "", number_of_groups(p.labels),
-        fmt::format("{} latencies: to which lines an SM is near and to which far, of whose "
-                    "variance that is {:.2f}",
-                    p.instruction, p.separation),
+  const bool known = p.reason.empty();
+  const auto sides = known ? members(p.labels) : std::vector<std::vector<std::size_t>>(2);
+  add(facts, {"l2_partitions", "L2", "partitions", "partitions"}, p.reason,
+      static_cast<double>(sides.size()),
+      fmt::format("{} latencies: to which lines an SM is near and to which far, of whose variance "
+                  "that is {:.2f}",
+                  p.instruction, p.separation),
+      p.matrix);
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    const char name = static_cast<char>('a' + side);
+    add(facts,
+        {fmt::format("sms_near_partition_{}", name), fmt::format("L2 partition {}", name),
+         "SMs near it", "SMs"},
+        p.reason, static_cast<double>(sides[side].size()),
+        known ? fmt::format("SM {}; nearest to {} of {} lines", ranges(sides[side]), p.lines[side],
+                            p.matrix.rows.front().size())
+              : "",
         p.matrix);
-    const auto sides = members(p.labels);
-    for (std::size_t side = 0; side < sides.size(); ++side)
-      add(facts, near(static_cast<char>('a' + side)), "", static_cast<double>(sides[side].size()),
-          fmt::format("SM {}; nearest to {} of {} lines", ranges(sides[side]), p.lines[side],
-                      p.matrix.rows.front().size()),
-          p.matrix);
-    add(facts, penalty, "", p.penalty,
-        fmt::format("{}, mean over lines of the far side's SMs less the near side's",
-                    p.instruction),
-        p.matrix, Better::lower);
-  } else {
-    add_missing(facts, {number, near('a'), near('b'), penalty}, p.reason);
   }
+  add(facts, {"partition_penalty", "far partition of the L2", "added latency", "cycles"}, p.reason,
+      p.penalty,
+      fmt::format("{}, mean over lines of the far side's SMs less the near side's", p.instruction),
+      p.matrix, Better::lower);
   add_index(facts, "partition_reproducibility", "SMs by L2 partition, two sets of lines", p.reason,
             p.reproducibility,
             "adjusted Rand index of the groups from one set of lines and the other's", p.matrix);
@@ -335,36 +318,35 @@ void add_partitions(std::vector<Fact>& facts, const Topology& t) {
 
 void add_latency_groups(std::vector<Fact>& facts, const Topology& t) {
   const LatencyGroups& l = t.latency;
-  add(facts, {"latency_groups", "SMs by latency", "groups", "groups"}, l.reason, l.groups.groups,
+  add(facts, {"latency_groups", "SMs by latency", "groups", "groups"}, l.reason, l.groups,
       fmt::format(
           "correlation of {} latencies, average linkage; fewest groups at a peak of the "
           "silhouette ({:.2f}) within two standard errors of the widest ({:.2f}, {} groups)",
-          load_instruction, l.groups.silhouette, l.widest_silhouette, l.widest),
-      t.loads);
+          load_instruction, l.silhouette, l.widest_silhouette, l.widest),
+      l.matrix);
   add_index(facts, "reproducibility", "SMs by latency, two sets of lines",
-            l.groups.labels.empty() ? l.reason : "", l.reproducibility,
+            l.labels.empty() ? l.reason : "", l.reproducibility,
             fmt::format("adjusted Rand index of {} groups from one set of lines and as many from "
                         "another, each grouped by itself",
-                        l.groups.groups),
-            t.loads);
+                        l.groups),
+            l.matrix);
 }
 
 void add_latencies(std::vector<Fact>& facts, const Topology& t) {
-  const FactName nearest{"l2_latency_nearest_sm", "L2, nearest SM", "latency", "cycles"};
-  const FactName farthest{"l2_latency_farthest_sm", "L2, farthest SM", "latency", "cycles"};
-  if (t.loads.reason.empty()) {
-    std::vector<double> means;
-    for (const auto& row : t.loads.rows) means.push_back(interquartile_mean(row));
-    const auto [low, high] = std::ranges::minmax_element(means);
-    for (const auto& [s, at] : {std::pair{nearest, low}, {farthest, high}})
-      add(facts, s, "", *at,
-          fmt::format("SM {}: {} of single lines, interquartile mean over {} of them",
-                      at - means.begin(), load_instruction, t.loads.rows.front().size()),
-          t.loads);
-  } else {
-    add_missing(facts, {nearest, farthest}, t.loads.reason);
+  const Matrix& loads = t.latency.matrix;
+  std::vector<double> means;
+  for (const auto& row : loads.rows) means.push_back(interquartile_mean(row));
+  const auto [low, high] = std::ranges::minmax_element(means);
+  for (const auto& [name, at] : {std::pair{"nearest", low}, {"farthest", high}}) {
+    const bool known = loads.reason.empty();
+    add(facts,
+        {fmt::format("l2_latency_{}_sm", name), fmt::format("L2, {} SM", name), "latency", "cycles",
+         Better::lower},
+        loads.reason, known ? *at : 0,
+        fmt::format("SM {}: {} of single lines, interquartile mean over {} of them",
+                    at - means.begin(), load_instruction, known ? loads.rows.front().size() : 0),
+        loads, Better::lower);
   }
-  for (Fact& fact : std::span(facts).last(2)) fact.better = Better::lower;
 }
 
 void add_lines(std::vector<Fact>& facts, const Topology& t) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <set>
 #include <vector>
 
@@ -28,7 +27,8 @@ struct Memory : test::Pool {
   /// Wrong words of what `blocks` blocks stored.
   unsigned long long wrong_in(const Buffer& dst, const Access& access, int blocks, int warps) {
     return wrong_by([&](unsigned long long* wrong) {
-      launch_count_wrong(dst.data, dst.bytes, access, blocks, warps, wrong, stream.get());
+      launch(count_wrong_words, check_grid, stream.get(), dst.as<std::uint32_t>(), dst.bytes / 4,
+             access, static_cast<std::uint32_t>(blocks * warps), wrong);
     });
   }
 
@@ -87,20 +87,17 @@ TEST_CASE("walks through global memory move every byte", "[gpu][memory_bandwidth
       const Buffer dst = memory.buffers.output("dst", bytes);
       memory.buffers.poison(memory.reports);
       memory.buffers.poison(dst);
-      GlobalRun run;
-      run.access = access;
-      run.walk = plan_walk(shape, bytes, passes);
-      run.blocks = blocks;
-      run.threads = warps * warp_lanes;
-      run.src = src.data;
-      run.dst = dst.data;
-      run.reports = memory.reports.as<WarpReport>();
-      prepare_global(access);
-      CHECK(resident_blocks(access, run.threads) >= 1);
-      launch_global(run, stream);
+      const GlobalRun run{
+          access,   plan_walk(shape, bytes, passes), blocks, warps * warp_lanes, src.data,
+          dst.data, memory.reports.as<WarpReport>()};
+      const auto kernel = global_kernel(access);
+      CHECK(resident_blocks_of(kernel, run.threads) >= 1);
+      launch(kernel, {run.blocks, run.threads}, stream, run);
       const auto reports = memory.read_reports(blocks * warps);
       if (access.operation == Operation::load) {
-        launch_sum(src.data, bytes / 4, word.as<std::uint32_t>(), stream);
+        memory.set(word, 0);
+        launch(sum_words, check_grid, stream, src.as<std::uint32_t>(), bytes / 4,
+               word.as<std::uint32_t>());
         const std::uint32_t by_host = memory.sum_of_words(src);
         CHECK(memory.read<std::uint32_t>(word).front() == by_host);
         CHECK(sum_of(reports) ==
@@ -132,17 +129,11 @@ TEST_CASE("single tiles move every byte as often as the grid goes over them",
       const Buffer src = memory.buffers.input("src", bytes);
       const Buffer dst = memory.poisoned("dst", bytes);
       memory.set(sums, 0);
-      TileRun run;
-      run.access = access;
-      run.parts = parts;
-      run.blocks = passes * parts;
-      run.threads = warps * warp_lanes;
-      run.src = src.data;
-      run.dst = dst.data;
-      run.sums = sums.as<std::uint32_t>();
-      prepare_tiles(access);
-      CHECK(resident_tile_blocks(access, run.threads) >= 1);
-      launch_tiles(run, stream);
+      const TileRun run{access,   parts,    passes * parts,          warps * warp_lanes,
+                        src.data, dst.data, sums.as<std::uint32_t>()};
+      const auto kernel = tile_kernel(access);
+      CHECK(resident_blocks_of(kernel, run.threads) >= 1);
+      launch(kernel, {run.blocks, run.threads}, stream, run);
       if (operation == Operation::load) {
         CHECK(memory.sum_of_words(sums) == passes * memory.sum_of_words(src));
       } else if (operation == Operation::store) {
@@ -171,35 +162,26 @@ TEST_CASE("chosen SMs load their parts and no other SM takes part",
     const std::uint64_t bytes = 5 * granule(shape);
     const Buffer src = memory.buffers.input("src", bytes);
     memory.buffers.poison(memory.reports);
-    SmRun run;
-    run.global.access = access;
-    run.global.walk = plan_walk(shape, bytes, passes);
-    run.global.blocks = chosen;
-    run.global.threads = warps * warp_lanes;
-    run.global.src = src.data;
-    run.global.reports = memory.reports.as<WarpReport>();
-    run.sms = memory.facts.sms;
-    run.shared_bytes = static_cast<int>(std::min(memory.facts.shared_bytes_per_sm / 2 + 1024,
-                                                 memory.facts.shared_bytes_per_block_max));
-    run.started = started.as<unsigned>();
-    prepare_on_sms(run.shared_bytes);
-    launch_on_sms(run, stream);
+    const SmRun run{{access, plan_walk(shape, bytes, passes), chosen, warps * warp_lanes, src.data,
+                     nullptr, memory.reports.as<WarpReport>()},
+                    memory.facts.sms,
+                    static_cast<int>(std::min(memory.facts.shared_bytes_per_sm / 2 + 1024,
+                                              memory.facts.shared_bytes_per_block_max)),
+                    started.as<unsigned>()};
+    resident_blocks_with(stream_on_sms, run.global.threads, run.shared_bytes);
+    launch(stream_on_sms, {run.sms, run.global.threads, run.shared_bytes}, stream, run);
     const auto reports = memory.read_reports(chosen * warps);
     CHECK(sum_of(reports) == passes * memory.sum_of_words(src));
     for (std::size_t i = 0; i < reports.size(); ++i) {
       CHECK(place_of_sm(reports[i].sm, sms) == i / warps);
     }
   }
-  SmRun other;
-  other.global.access = {Operation::load, Path::cached, 16, 4};
-  CHECK_THROWS_AS(launch_on_sms(other, stream), std::invalid_argument);
 }
 
 TEST_CASE("walks through shared memory and clusters move every byte",
           "[gpu][memory_bandwidth][sanitized]") {
   Memory memory;
   cudaStream_t stream = memory.stream.get();
-  constexpr int warps = shared_threads / warp_lanes, words = shared_bytes_used / 4;
   std::vector<int> sizes{1};
   for (const int size : {2, 4}) {
     if (cluster_blocks(memory.facts.major, size, shared_bytes_used) > 0) sizes.push_back(size);
@@ -226,35 +208,16 @@ TEST_CASE("walks through shared memory and clusters move every byte",
                             after.as<std::uint32_t>()};
         prepare_shared(operation, width, size > 1, shared_bytes_used);
         launch_shared(run, stream);
-        const auto reports = memory.read_reports(blocks * warps);
+        const auto reports = memory.read_reports(blocks * shared_warps);
         const auto held = copy_to_host<std::uint32_t>(after, stream);
+        const auto wanted = expected_words(operation, width);
         int wrong = 0;
-        for (std::size_t i = 0; i < held.size(); ++i) {
-          const auto word = static_cast<std::uint32_t>(i % words);
-          const std::uint32_t offset = word * 4, w = static_cast<std::uint32_t>(width);
-          std::uint32_t want = shared_word(word);
-          if (operation == Operation::copy) want = shared_word(word % (words / 2));
-          if (operation == Operation::store) {
-            const std::uint32_t warp = offset / (shared_bytes_used / warps);
-            want = store_value(warp * warp_lanes + offset % (w * warp_lanes) / w, offset % w / 4);
-          }
-          wrong += held[i] != want;
-        }
+        for (std::size_t i = 0; i < held.size(); ++i) wrong += held[i] != wanted[i % wanted.size()];
         CHECK(wrong == 0);
         if (operation != Operation::load) continue;
-        for (int warp = 0; warp < warps; ++warp) {
-          std::uint32_t sum = 0;
-          std::uint64_t p = walk.start(0, static_cast<std::uint64_t>(warp));
-          for (int t = 0; t < walk.tiles; ++t) {
-            for (std::uint64_t i = 0; i < walk.tile / 4; ++i) {
-              sum += shared_word(static_cast<std::uint32_t>(p / 4 + i));
-            }
-            p = (p + walk.step) % walk.span;
-          }
-          for (int block = 0; block < blocks; ++block) {
-            CHECK(reports[static_cast<std::size_t>(block * warps + warp)].sum == sum);
-          }
-        }
+        const auto sums = expected_sums(walk);
+        for (std::size_t i = 0; i < reports.size(); ++i)
+          CHECK(reports[i].sum == sums[i % sums.size()]);
       }
     }
   }
@@ -264,42 +227,29 @@ TEST_CASE("chains of multiply-adds end where the host's do", "[gpu][memory_bandw
   Memory memory;
   cudaStream_t stream = memory.stream.get();
   constexpr int blocks = 2, iterations = 2;
-  const float factor_pair[] = {1.5f, 2.0f / 3}, term_pair[] = {0.375f, -0.25f};
-  std::vector<float> operands;
-  for (int chain = 0; chain < register_chains; ++chain) {
-    for (const float value : {factor_pair[0], factor_pair[1], term_pair[0], term_pair[1]}) {
-      operands.insert(operands.end(), warp_lanes, value);
-    }
-  }
-  const Buffer inputs = memory.filled("operands", operands);
+  const Buffer inputs = memory.filled("operands", register_operands());
   const Buffer after = memory.buffers.output(
       "after", std::size_t{blocks} * register_threads * register_chains * sizeof(float));
   memory.buffers.poison(memory.reports);
   memory.buffers.poison(after);
-  launch_registers(
-      {blocks, iterations, inputs.as<float>(), memory.reports.as<WarpReport>(), after.as<float>()},
-      stream);
+  launch(read_registers, {blocks, register_threads}, stream,
+         RegisterRun{blocks, iterations, inputs.as<float>(), memory.reports.as<WarpReport>(),
+                     after.as<float>()});
   memory.read_reports(blocks * register_threads / warp_lanes);
   const auto held = copy_to_host<float>(after, stream);
+  const auto wanted = expected_chains(iterations);
   int wrong = 0;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    const int lane = static_cast<int>(i / register_chains % warp_lanes);
-    float x = register_start(lane, static_cast<int>(i % register_chains));
-    for (int s = 0; s < iterations * register_steps; ++s) {
-      x = std::fma(x, factor_pair[s % 2], term_pair[s % 2]);
-    }
-    wrong += !(held[i] == x);
-  }
+  for (std::size_t i = 0; i < held.size(); ++i) wrong += !(held[i] == wanted[i % wanted.size()]);
   CHECK(wrong == 0);
 }
 
 TEST_CASE("an access without a kernel is refused", "[gpu][memory_bandwidth]") {
-  CHECK_THROWS_AS(prepare_global({Operation::load, Path::l2_only, 12, 4}), std::invalid_argument);
-  CHECK_THROWS_AS(prepare_global({Operation::store, Path::l2_only, 16, 8}), std::invalid_argument);
-  CHECK_THROWS_AS(prepare_global({Operation::copy, Path::cached, 16, 4}), std::invalid_argument);
-  CHECK_THROWS_AS(prepare_tiles({Operation::load, Path::l2_only, 8, 1}), std::invalid_argument);
-  CHECK_THROWS_AS(prepare_tiles({Operation::load, Path::cached, 16, 1}), std::invalid_argument);
-  CHECK_THROWS_AS(prepare_tiles({Operation::copy, Path::l2_only, 16, 4}), std::invalid_argument);
+  CHECK_THROWS_AS(global_kernel({Operation::load, Path::l2_only, 12, 4}), std::invalid_argument);
+  CHECK_THROWS_AS(global_kernel({Operation::store, Path::l2_only, 16, 8}), std::invalid_argument);
+  CHECK_THROWS_AS(global_kernel({Operation::copy, Path::cached, 16, 4}), std::invalid_argument);
+  CHECK_THROWS_AS(tile_kernel({Operation::load, Path::l2_only, 8, 1}), std::invalid_argument);
+  CHECK_THROWS_AS(tile_kernel({Operation::load, Path::cached, 16, 1}), std::invalid_argument);
+  CHECK_THROWS_AS(tile_kernel({Operation::copy, Path::l2_only, 16, 4}), std::invalid_argument);
   CHECK_THROWS_AS(prepare_shared(Operation::load, 12, false, shared_bytes_used),
                   std::invalid_argument);
 }
@@ -315,14 +265,9 @@ TEST_CASE("one block for each SM runs on an SM of its own", "[gpu][memory_bandwi
   const Buffer src = pool.buffers.input("src", bytes);
   const Buffer reports =
       pool.buffers.output("reports", static_cast<std::size_t>(blocks) * warps * sizeof(WarpReport));
-  GlobalRun run;
-  run.access = access;
-  run.walk = plan_walk(shape, bytes, 200);
-  run.blocks = blocks;
-  run.src = src.data;
-  run.reports = reports.as<WarpReport>();
-  prepare_global(access);
-  launch_global(run, pool.stream.get());
+  const GlobalRun run{access,  plan_walk(shape, bytes, 200), blocks, warps * warp_lanes, src.data,
+                      nullptr, reports.as<WarpReport>()};
+  launch(global_kernel(access), {run.blocks, run.threads}, pool.stream.get(), run);
   std::set<std::uint32_t> sms;
   for (const WarpReport& r : pool.read<WarpReport>(reports)) sms.insert(r.sm);
   CHECK(sms.size() == static_cast<std::size_t>(blocks));

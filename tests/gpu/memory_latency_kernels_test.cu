@@ -4,10 +4,8 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
-#include "probes/memory_latency/index_image.h"
 #include "probes/memory_latency/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -34,13 +32,17 @@ struct Memory : test::Pool {
 
   Chase chase(std::uint64_t stride, Timed timed) {
     buffers.poison(report);
-    Chase c;
-    c.chain = {.count = count, .stride = stride};
-    c.loads = loads;
-    c.walked_loads = 5;
-    c.timed = timed;
-    c.report = report.as<Report>();
-    return c;
+    return {.chain = {.count = count, .stride = stride},
+            .loads = loads,
+            .walked_loads = 5,
+            .timed = timed,
+            .report = report.as<Report>()};
+  }
+
+  void run(GlobalLoad load, const Chase& c) {
+    launch(write_chain, writers(c.chain.count), stream.get(), c.chain);
+    launch(global_chase(load, c.timed), {1, warm_threads}, stream.get(), c, std::uint64_t{0});
+    check(c);
   }
 
   /// `base_reported`: the chain lies where the kernel says.
@@ -84,9 +86,7 @@ TEST_CASE("chases through global memory end where the host's do",
         c.chain.jitter_bytes = 32;
         c.warm = c.chain;
         c.warm_passes = 2;
-        launch_write_chain(c.chain, memory.stream.get());
-        launch_global_chase(load, c, 0, memory.stream.get());
-        memory.check(c);
+        memory.run(load, c);
       }
     }
   }
@@ -102,7 +102,7 @@ TEST_CASE("chases through shared memory and clusters end where the host's do",
     CAPTURE(static_cast<int>(load));
     for (const Timed timed : both) {
       const Chase c = memory.chase(8, timed);
-      launch_shared_chase(load, c, bytes, memory.stream.get());
+      launch(shared_chase(load, timed), {1, fill_threads, bytes}, memory.stream.get(), c, 0u);
       memory.check(c, true);
     }
     for (int size = 2; size <= largest; size *= 2) {
@@ -123,29 +123,20 @@ TEST_CASE("chases through constant memory and textures end where the host's do",
     CAPTURE(static_cast<int>(timed));
     const Chase constants = memory.chase(64, timed);
     memory.put_into_constants(constants.chain);
-    launch_constant_chase(constants, memory.stream.get());
+    launch(constant_chase(timed), {1, 1}, memory.stream.get(), constants);
     memory.check(constants);
 
     const Chase parameters = memory.chase(64, timed);
-    launch_parameter_chase(*parameter_words(parameters.chain), parameters, memory.stream.get());
+    launch(parameter_chase(timed), {1, 1}, memory.stream.get(), *parameter_words(parameters.chain),
+           parameters);
     memory.check(parameters);
 
-    cudaResourceDesc resource;
-    std::memset(&resource, 0, sizeof resource);
-    resource.resType = cudaResourceTypeLinear;
-    resource.res.linear.devPtr = memory.data.data;
-    resource.res.linear.desc = cudaCreateChannelDesc<unsigned>();
-    resource.res.linear.sizeInBytes = memory.data.bytes;
-    cudaTextureDesc description;
-    std::memset(&description, 0, sizeof description);
-    description.readMode = cudaReadModeElementType;
-    cudaTextureObject_t texture = 0;
-    FATHOM_CUDA(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+    const auto texture = make_texture(memory.data.data, memory.data.bytes);
     const Chase texels = memory.chase(32, timed);
-    launch_write_index_chain(texels.chain, memory.data.as<std::uint32_t>(), memory.stream.get());
-    launch_texture_chase(texture, texels, memory.stream.get());
+    launch(write_index_chain, writers(count), memory.stream.get(), texels.chain,
+           memory.data.as<std::uint32_t>());
+    launch(texture_chase(timed), {1, 1}, memory.stream.get(), *texture, texels);
     memory.check(texels);
-    FATHOM_CUDA(cudaDestroyTextureObject(texture));
   }
 }
 
@@ -160,12 +151,11 @@ TEST_CASE("straight-line code runs as long as it says, constants beside it or no
       if (blocks == 0 && !with_loads) continue;
       CAPTURE(blocks, with_loads);
       memory.buffers.poison(memory.report);
-      CodeRun run;
-      run.blocks = blocks;
-      run.rounds = 2;
-      if (with_loads) run.constants = constants;
-      run.report = memory.report.as<Report>();
-      launch_code_and_constants(run, memory.stream.get());
+      const CodeRun run{.blocks = blocks,
+                        .constants = with_loads ? constants : Chain{},
+                        .rounds = 2,
+                        .report = memory.report.as<Report>()};
+      launch(run_code_and_constants, {1, 1}, memory.stream.get(), run, 1.0f);
       const auto r = memory.read<Report>(memory.report).front();
       // Two rounds of one block, then one to warm up and two.
       CHECK(r.executed ==
@@ -189,7 +179,7 @@ TEST_CASE("straight-line code runs as long as it says, constants beside it or no
 TEST_CASE("pairs read the two words they say", "[gpu][memory_latency][sanitized]") {
   Memory memory;
   const std::uint64_t words = memory.data.bytes / 4;
-  launch_fill_words(memory.data.as<std::uint32_t>(), words, memory.stream.get());
+  launch(fill_words, writers(words), memory.stream.get(), memory.data.as<std::uint32_t>(), words);
   const auto host = memory.read<std::uint32_t>(memory.data);
   for (std::uint32_t i = 0; i < words; ++i) REQUIRE(host[i] == word_value(i));
   for (const GlobalLoad load : {GlobalLoad::cached, GlobalLoad::l2_only}) {
@@ -197,7 +187,7 @@ TEST_CASE("pairs read the two words they say", "[gpu][memory_latency][sanitized]
       CAPTURE(static_cast<int>(load), distance);
       memory.buffers.poison(memory.report);
       const Pairs pairs{memory.data.data, 64, 1024, distance, memory.report.as<Report>()};
-      launch_pairs(load, pairs, memory.stream.get());
+      launch(pair_kernel(load), {1, 1}, memory.stream.get(), pairs);
       std::uint32_t sum = 0;
       for (std::uint32_t i = 0; i < 64; ++i) sum += host[i * 256] + host[i * 256 + distance / 4];
       const auto report = memory.read<Report>(memory.report).front();
@@ -217,9 +207,7 @@ TEST_CASE("an L1 hit takes the same by both ways to time it", "[gpu][memory_late
     c.loads = max_timed_loads;
     c.warm = c.chain;
     c.warm_passes = 2;
-    launch_write_chain(c.chain, memory.stream.get());
-    launch_global_chase(GlobalLoad::cached, c, 0, memory.stream.get());
-    memory.check(c);
+    memory.run(GlobalLoad::cached, c);
     const auto r = memory.read<Report>(memory.report).front();
     std::vector<std::uint32_t> times(r.times, r.times + c.loads),
         empty(r.empty, r.empty + empty_brackets);

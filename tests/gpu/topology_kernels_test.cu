@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
+#include "probes/device/launch.h"
 #include "probes/topology/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -15,6 +16,12 @@ namespace {
 
 struct OnePerSm : test::Pool {
   int shared_bytes = static_cast<int>(facts.shared_bytes_per_block_max);
+
+  template <class Task>
+  void run(void (*kernel)(Task, std::uint32_t), int threads, const Task& task) {
+    resident_blocks_with(kernel, threads, shared_bytes);
+    launch(kernel, {facts.sms, threads, shared_bytes}, stream.get(), task, 0u);
+  }
 };
 
 struct LineMemory : OnePerSm {
@@ -26,13 +33,10 @@ struct LineMemory : OnePerSm {
   LineReport run(LineAccess access, std::uint32_t smid, LineTask& task) {
     buffers.poison(report);
     buffers.poison(region);
-    task.lines = {.base = region.data, .count = 37, .stride = stride, .seed = 5};
-    task.repeats = 3;
-    task.smid = smid;
-    task.report = report.as<LineReport>();
+    task = {{region.data, 37, stride, 5}, 3, smid, report.as<LineReport>()};
     FATHOM_CUDA(cudaMemsetAsync(&task.report->taken, 0, sizeof(std::uint32_t), queue()));
-    launch_write_lines(task.lines, queue());
-    launch_line_latencies(access, task, facts.sms, shared_bytes, queue());
+    launch(write_lines, {1, 64}, queue(), task.lines);
+    OnePerSm::run(line_kernel(access), latency_threads, task);
     return read<LineReport>(report).front();
   }
 
@@ -93,18 +97,14 @@ TEST_CASE("each partner has its turn beside the victim", "[gpu][topology][saniti
     // The victim among the partners and beyond them.
     for (const std::uint32_t victim : {1u, sms - 1}) {
       CAPTURE(static_cast<int>(traffic), victim);
-      ContentionTask task;
-      task.base = region.data;
-      task.slice_bytes = slice;
-      task.passes = 2;
-      task.partners = std::min(sms, 5u);
-      task.victim = victim;
-      task.report = buffer.as<ContentionReport>();
+      const ContentionTask task{region.data,       slice,  2,
+                                std::min(sms, 5u), victim, buffer.as<ContentionReport>()};
       gpu.buffers.poison(buffer);
       gpu.buffers.poison(region);
-      if (traffic == Traffic::load) launch_write_slices(task, sms, stream);
+      if (traffic == Traffic::load)
+        launch(write_slices, {gpu.facts.sms, contention_threads}, stream, task);
       FATHOM_CUDA(cudaMemsetAsync(&task.report->turn, 0, sizeof(Turn), stream));
-      launch_contention(traffic, task, gpu.facts.sms, gpu.shared_bytes, stream);
+      gpu.run(contention_kernel(traffic), contention_threads, task);
       const auto report = gpu.read<ContentionReport>(buffer).front();
       CHECK(report.turn.failed == 0);
       CHECK(report.turn.step == turn_end);
@@ -141,15 +141,9 @@ TEST_CASE("a partner that is not there ends the turns", "[gpu][topology]") {
   constexpr std::uint32_t slice = contention_threads * 64;
   const Buffer region = gpu.buffers.output("region", std::size_t{slice} * sms);
   const Buffer buffer = gpu.poisoned("report", sizeof(ContentionReport));
-  ContentionTask task;
-  task.base = region.data;
-  task.slice_bytes = slice;
-  task.passes = 1;
-  task.partners = sms + 1;
-  task.victim = 0;
-  task.report = buffer.as<ContentionReport>();
+  const ContentionTask task{region.data, slice, 1, sms + 1, 0, buffer.as<ContentionReport>()};
   FATHOM_CUDA(cudaMemsetAsync(&task.report->turn, 0, sizeof(Turn), gpu.stream.get()));
-  launch_contention(Traffic::store, task, gpu.facts.sms, gpu.shared_bytes, gpu.stream.get());
+  gpu.run(contention_kernel(Traffic::store), contention_threads, task);
   const auto report = gpu.read<ContentionReport>(buffer).front();
   CHECK(report.turn.failed == sms + 1);
   CHECK(report.turn.step == turn_end);

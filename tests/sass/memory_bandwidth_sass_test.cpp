@@ -12,18 +12,6 @@ using namespace fathom::memory_bandwidth;
 
 namespace {
 
-std::string global_name(Operation operation, Path path, int width, int loads) {
-  return "stream_global<(fathom::memory_bandwidth::Operation)" +
-         std::to_string(static_cast<int>(operation)) + ", (fathom::memory_bandwidth::Path)" +
-         std::to_string(static_cast<int>(path)) + ", " + std::to_string(width) + ", " +
-         std::to_string(loads) + ">";
-}
-
-std::string shared_name(const char* kernel, Operation operation, int width) {
-  return std::string(kernel) + "<(fathom::memory_bandwidth::Operation)" +
-         std::to_string(static_cast<int>(operation)) + ", " + std::to_string(width) + ">";
-}
-
 const char* suffix(int width) { return width == 16 ? ".128" : width == 8 ? ".64" : ""; }
 
 /// The longest run of `opcode` without another opcode of the same prefix or a sum between them.
@@ -53,7 +41,7 @@ TEST_CASE(
   const auto check = [&](Path path, int width, int loads) {
     CAPTURE(static_cast<int>(path), width, loads);
     const SassFunction& function =
-        find(functions, global_name(Operation::load, path, width, loads));
+        find(functions, instance("stream_global", Operation::load, path, width, loads));
     std::string opcode = opcodes.at(path) + suffix(width);
     if (path == Path::l2_only) opcode += ".STRONG.GPU";
     // Before the loop and in it, and nothing else is loaded.
@@ -67,13 +55,13 @@ TEST_CASE(
   for (const int width : {4, 8, 16}) {
     CAPTURE(width);
     const SassFunction& store =
-        find(functions, global_name(Operation::store, Path::l2_only, width, 4));
+        find(functions, instance("stream_global", Operation::store, Path::l2_only, width, 4));
     const std::string stored = std::string("STG.E") + suffix(width);
     // Six more are the report's, of 4 and of 8 bytes.
     CHECK(store.histogram("STG")[stored] == 4 + (width == 4 ? 2 : width == 8 ? 4 : 0));
     CHECK(store.count("LDG") == 0);
     const SassFunction& copy =
-        find(functions, global_name(Operation::copy, Path::l2_only, width, 4));
+        find(functions, instance("stream_global", Operation::copy, Path::l2_only, width, 4));
     CHECK(copy.histogram("LDG") ==
           std::map<std::string, int>{{std::string("LDG.E") + suffix(width) + ".STRONG.GPU", 4}});
     CHECK(copy.histogram("STG")[stored] == 4 + (width == 4 ? 2 : width == 8 ? 4 : 0));
@@ -84,11 +72,7 @@ TEST_CASE("single tiles are the loads and stores that they are counted with",
           "[sass][memory_bandwidth]") {
   const auto functions = disassemble_library("probe_memory_bandwidth_kernels");
   const auto of = [&](Operation operation, int loads) {
-    return find(functions, "stream_tiles<(fathom::memory_bandwidth::Operation)" +
-                               std::to_string(static_cast<int>(operation)) +
-                               ", (fathom::memory_bandwidth::Path)" +
-                               std::to_string(static_cast<int>(Path::l2_only)) + ", " +
-                               std::to_string(loads) + ">");
+    return find(functions, instance("stream_tiles", operation, Path::l2_only, loads));
   };
   const std::string load = "LDG.E.128.STRONG.GPU", store = "STG.E.128";
   for (const int loads : {1, 2, 4}) {
@@ -130,7 +114,7 @@ TEST_CASE(
     // Of 4 bytes there are also those that fill and save the memory, and one load behind the
     // stores, of whose words only one is needed.
     const auto of = [&](Operation operation) {
-      return find(functions, shared_name("stream_shared", operation, width));
+      return find(functions, instance("stream_shared", operation, width));
     };
     const auto exactly_or_more = [&](int found, int wanted) {
       return narrow ? found >= wanted : found == wanted;
@@ -153,7 +137,7 @@ TEST_CASE(
     "[sass][memory_bandwidth]") {
   const auto functions = disassemble_library("probe_memory_bandwidth_kernels");
   const auto of = [&](Operation operation, int width) {
-    return find(functions, shared_name("stream_cluster", operation, width));
+    return find(functions, instance("stream_cluster", operation, width));
   };
   if (functions.front().capability() < 90) SKIP("built for a chip without clusters");
   for (const int width : {4, 8, 16}) {

@@ -34,30 +34,21 @@ std::optional<Load> load_in(const std::string& line, const std::string& opcode) 
   return std::nullopt;
 }
 
-bool reads_clock(const std::string& line) {
-  return line.starts_with("CS2R") && line.find("SR_CLOCKLO") != std::string::npos;
-}
-
 /// What stands between two clock reads with `loads` of `opcode` between them; the shortest such
 /// part, since others hold the loads that warm up or read the times.
 std::vector<std::string> timed_part(const SassFunction& function, const std::string& opcode,
                                     int loads) {
-  std::vector<std::string> shortest, part;
-  bool inside = false;
-  for (const std::string& line : function.lines) {
-    if (!reads_clock(line)) {
-      part.push_back(line);
-      continue;
-    }
-    int found = 0;
-    for (const std::string& earlier : part) found += load_in(earlier, opcode).has_value();
-    if (inside && found == loads && (shortest.empty() || part.size() < shortest.size())) {
-      shortest = part;
-    }
-    part.clear();
-    inside = true;
-  }
-  return shortest;
+  auto parts = parts_by_clock(function);
+  if (parts.size() < 3) return {};
+  parts.erase(parts.begin());  // before the first clock
+  parts.pop_back();            // and behind the last
+  std::erase_if(parts, [&](const std::vector<std::string>& part) {
+    return loads != std::ranges::count_if(part, [&](const std::string& line) {
+             return load_in(line, opcode).has_value();
+           });
+  });
+  const auto shortest = std::ranges::min_element(parts, {}, &std::vector<std::string>::size);
+  return shortest == parts.end() ? std::vector<std::string>() : *shortest;
 }
 
 /// Between the clocks: the loads, each with the result of the one before as its address, then one
@@ -80,23 +71,6 @@ void check_chase(const SassFunction& function, const std::string& opcode) {
   CHECK(stores == 1);
 }
 
-std::string global_name(GlobalLoad load, Timed timed) {
-  return "chase_global<(fathom::memory_latency::GlobalLoad)" +
-         std::to_string(static_cast<int>(load)) + ", (fathom::memory_latency::Timed)" +
-         std::to_string(static_cast<int>(timed)) + ">";
-}
-
-std::string shared_name(SharedLoad load, Timed timed) {
-  return "chase_shared<(fathom::memory_latency::SharedLoad)" +
-         std::to_string(static_cast<int>(load)) + ", (fathom::memory_latency::Timed)" +
-         std::to_string(static_cast<int>(timed)) + ">";
-}
-
-std::string timed_name(const char* kernel, Timed timed) {
-  return std::string(kernel) + "<(fathom::memory_latency::Timed)" +
-         std::to_string(static_cast<int>(timed)) + ">";
-}
-
 /// One load stands in the bracket, and one store behind it.
 void check_bracket(const SassFunction& function, const std::string& opcode) {
   CAPTURE(function.name, opcode);
@@ -114,10 +88,12 @@ void check_bracket(const SassFunction& function, const std::string& opcode) {
   CHECK(stores == 1);
 }
 
-void check_both(const std::vector<SassFunction>& functions, const std::string& mean,
-                const std::string& each, const std::string& opcode) {
-  check_chase(find(functions, mean), opcode);
-  check_bracket(find(functions, each), opcode);
+/// The kernel of each way to time; `kind` is what its instances have before that.
+template <class... Kind>
+void check_both(const std::vector<SassFunction>& functions, const std::string& opcode,
+                const char* kernel, Kind... kind) {
+  check_chase(find(functions, instance(kernel, kind..., Timed::mean)), opcode);
+  check_bracket(find(functions, instance(kernel, kind..., Timed::each)), opcode);
 }
 
 }  // namespace
@@ -132,30 +108,22 @@ TEST_CASE("the timed part of a chase is dependent loads of the level's instructi
       {GlobalLoad::system, "LDG.E.64.STRONG.SYS"},
       {GlobalLoad::atomic_add, "ATOMG.E.ADD.64"},
       {GlobalLoad::atomic_cas, "ATOMG.E.CAS.64"}};
-  for (const auto& [load, opcode] : globals) {
-    check_both(functions, global_name(load, Timed::mean), global_name(load, Timed::each), opcode);
-  }
+  for (const auto& [load, opcode] : globals) check_both(functions, opcode, "chase_global", load);
   // A plain load is the cached one, not one with a scope or a path of its own.
-  const SassFunction& cached = find(functions, global_name(GlobalLoad::cached, Timed::mean));
+  const SassFunction& cached =
+      find(functions, instance("chase_global", GlobalLoad::cached, Timed::mean));
   CHECK(cached.histogram("LDG").size() == 1);
   const std::pair<SharedLoad, const char*> shareds[] = {{SharedLoad::load, "LDS"},
                                                         {SharedLoad::atomic_add, "ATOMS.ADD"},
                                                         {SharedLoad::atomic_cas, "ATOMS.CAS"}};
-  for (const auto& [load, opcode] : shareds) {
-    check_both(functions, shared_name(load, Timed::mean), shared_name(load, Timed::each), opcode);
-  }
-  check_both(functions, timed_name("chase_constant", Timed::mean),
-             timed_name("chase_constant", Timed::each), "LDC");
-  check_both(functions, timed_name("chase_parameters", Timed::mean),
-             timed_name("chase_parameters", Timed::each), "LDC");
-  check_both(functions, timed_name("chase_texture", Timed::mean),
-             timed_name("chase_texture", Timed::each), "TLD");
+  for (const auto& [load, opcode] : shareds) check_both(functions, opcode, "chase_shared", load);
+  check_both(functions, "LDC", "chase_constant");
+  check_both(functions, "LDC", "chase_parameters");
+  check_both(functions, "TLD", "chase_texture");
   for (const auto& [load, opcode] : {std::pair{SharedLoad::load, "LD.E"},
                                      {SharedLoad::atomic_add, "ATOM.E.ADD"},
                                      {SharedLoad::atomic_cas, "ATOM.E.CAS"}}) {
-    const std::string name = "chase_cluster<(fathom::memory_latency::SharedLoad)" +
-                             std::to_string(static_cast<int>(load)) + ">";
-    const SassFunction& function = find(functions, name);
+    const SassFunction& function = find(functions, instance("chase_cluster", load));
     // Empty before compute capability 9.0.
     if (function.count("LD") > 0 || function.count("ATOM") > 0) check_chase(function, opcode);
   }
@@ -208,8 +176,8 @@ TEST_CASE("constants and parameters come from their banks", "[sass][memory_laten
   CHECK(loads_of("run_code_and_constants", "c[0x3]") >= 4);
   CHECK(loads_of("run_code_and_constants", "c[0x0]") == 0);
   for (const Timed timed : {Timed::mean, Timed::each}) {
-    CHECK(loads_of(timed_name("chase_parameters", timed), "c[0x0]") >= 1);
-    CHECK(loads_of(timed_name("chase_constant", timed), "c[0x3]") >= 1);
+    CHECK(loads_of(instance("chase_parameters", timed), "c[0x0]") >= 1);
+    CHECK(loads_of(instance("chase_constant", timed), "c[0x3]") >= 1);
   }
 }
 
@@ -217,9 +185,7 @@ TEST_CASE("both loads of a pair are what the level asks for", "[sass][memory_lat
   const auto functions = disassemble_library("probe_memory_latency_kernels");
   for (const auto& [load, opcode] :
        {std::pair{GlobalLoad::cached, "LDG.E"}, {GlobalLoad::l2_only, "LDG.E.STRONG.GPU"}}) {
-    const SassFunction& function =
-        find(functions, "second_of_pair<(fathom::memory_latency::GlobalLoad)" +
-                            std::to_string(static_cast<int>(load)) + ">");
+    const SassFunction& function = find(functions, instance("second_of_pair", load));
     CHECK(function.histogram("LDG") == std::map<std::string, int>{{opcode, 2}});
     check_bracket(function, opcode);
   }

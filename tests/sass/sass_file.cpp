@@ -236,6 +236,17 @@ const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
   return functions;
 }
 
+std::vector<std::vector<std::string>> parts_by_clock(const SassFunction& function) {
+  std::vector<std::vector<std::string>> parts(1);
+  for (const std::string& line : function.lines) {
+    if (line.starts_with("CS2R") && line.find("SR_CLOCKLO") != std::string::npos)
+      parts.emplace_back();
+    else
+      parts.back().push_back(line);
+  }
+  return parts;
+}
+
 const SassFunction& find(const std::vector<SassFunction>& functions, const std::string& part) {
   const SassFunction* found = nullptr;
   for (const SassFunction& function : functions) {

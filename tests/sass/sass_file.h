@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 /// How an instruction waits for others, by the upper bits of its 128 (from Volta on; Z. Jia et al.,
@@ -58,6 +60,23 @@ const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
 std::set<std::string> kernels_of(const std::string& file);
 std::string demangle(const std::string& mangled);
 
+/// A template's instance as demangled: "chase<(fathom::memory_latency::Timed)1, 4>".
+template <class... Arguments>
+std::string instance(const std::string& kernel, Arguments... arguments) {
+  std::string list;
+  const auto add = [&](auto argument) {
+    if (!list.empty()) list += ", ";
+    if constexpr (std::is_enum_v<decltype(argument)>)
+      list += "(" + demangle(typeid(argument).name()) + ")";
+    list += std::to_string(static_cast<int>(argument));
+  };
+  (add(arguments), ...);
+  return kernel + "<" + list + ">";
+}
+
 /// The one function whose demangled name contains `part`; throws std::runtime_error for none or
 /// several.
 const SassFunction& find(const std::vector<SassFunction>& functions, const std::string& part);
+
+/// What stands before, between and behind the function's reads of the clock.
+std::vector<std::vector<std::string>> parts_by_clock(const SassFunction& function);

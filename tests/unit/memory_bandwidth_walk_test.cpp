@@ -81,10 +81,3 @@ TEST_CASE("SMs take their places even ones first", "[probes][memory_bandwidth]")
     CHECK(*places.rbegin() == sms - 1);
   }
 }
-
-TEST_CASE("stored words differ by thread and place", "[probes][memory_bandwidth]") {
-  CHECK(store_value(0, 0) != store_value(0, 1));
-  CHECK(store_value(0, 3) != store_value(1, 0));
-  CHECK(store_value(7, 2) == store_value(7, 2));
-  CHECK(store_value(0, 0) != 0);
-}

@@ -2,7 +2,7 @@
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
-// Sets and lines of the L2, instruction caches, constants beside code, kernel parameters.
+// Instruction caches, constants beside code, kernel parameters.
 
 using namespace fathom;
 using planted::steps;
@@ -27,40 +27,6 @@ void check_values(const std::vector<Entry>& entries,
   for (const auto& [id, value] : rows) CHECK(fact(entries, id).value == value);
 }
 
-std::vector<Entry> l2_lines(int line) {
-  std::vector<Entry> entries;
-  for (const std::int64_t candidate : {64, 128, 256}) {
-    for (const std::int64_t stride : {candidate / 2, candidate}) {
-      const double filled =
-          std::min<double>(static_cast<double>(stride), line) / (0.75 * candidate);
-      entries.push_back(noisy({{"sweep", "line"},
-                               {"level", "L2"},
-                               {"candidate (B)", candidate},
-                               {"stride (B)", stride}},
-                              filled > 1 ? 467 : 343));
-    }
-  }
-  return entries;
-}
-
-/// 4096 lines at each stride; those wider than `widest` do not all stay.
-std::vector<Entry> l2_strides(std::int64_t widest) {
-  std::vector<Entry> entries;
-  for (const std::int64_t stride : {std::int64_t{128}, 4 * kib, 64 * kib, 256 * kib}) {
-    Entry e = noisy({{"sweep", "associativity"},
-                     {"level", "L2"},
-                     {"stride (B)", stride},
-                     {"elements", std::int64_t{4096}}},
-                    stride > widest ? 620 : 280);
-    e.extras["expected_l2_bytes"] = 60.0 * mib;
-    planted::add_counter(e, "l2_read_sectors", 12288);
-    planted::add_counter(e, "l2_slice_read_sectors", 12288 / 94.0, 0);
-    planted::add_counter(e, "l2_busiest_slice_read_sectors", 300, 0);
-    entries.push_back(e);
-  }
-  return entries;
-}
-
 void add_beside_code(std::vector<Entry>& entries, std::int64_t constants, std::int64_t capacity) {
   for (const std::int64_t both : steps(64 * kib, 240 * kib, 4 * kib)) {
     const double over = std::clamp(double(both - capacity) / double(48 * kib), 0.0, 1.0);
@@ -83,33 +49,6 @@ std::vector<Entry> code_of(const std::function<double(std::int64_t)>& interval) 
 }
 
 }  // namespace
-
-TEST_CASE("a line of the L2 is the longest candidate that overflows", "[probes][memory_latency]") {
-  CHECK(fact(l2_lines(64), "l2.line").value == 64);
-  CHECK(fact(l2_lines(128), "l2.line").value == 128);
-  CHECK_THAT(fact(l2_lines(32), "l2.line").reason, contains("shorter"));
-  CHECK_THAT(fact(l2_lines(256), "l2.line").reason, contains("256 B long or longer"));
-  CHECK_FALSE(fact({}, "l2.line").value.has_value());
-}
-
-TEST_CASE("an L2 that keeps lines of wide strides has hashed sets", "[probes][memory_latency]") {
-  const auto hashed = l2_strides(mib);
-  CHECK_THAT(fact(hashed, "l2.associativity").reason, contains("hashed"));
-  const Fact lines = fact(hashed, "l2.strided_lines");
-  CHECK(lines.value == 4096);
-  CHECK_THAT(lines.method, contains("up to 64 ways, would keep 240 of them"));
-  const Fact slices = fact(hashed, "l2.slices");
-  CHECK(slices.value == 94);
-  CHECK_THAT(slices.method, contains("2.3 times the mean at strides of 256 KiB"));
-
-  // What bits of the address would do.
-  const auto indexed = l2_strides(4 * kib);
-  CHECK_THAT(fact(indexed, "l2.associativity").reason, !contains("hashed"));
-  CHECK_FALSE(fact(indexed, "l2.strided_lines").value.has_value());
-  auto uncounted = hashed;
-  for (Entry& e : uncounted) e.counters.clear();
-  CHECK_THAT(fact(uncounted, "l2.slices").reason, contains("not counted"));
-}
 
 TEST_CASE("the cache behind the first constant one is sized by code beside constants",
           "[probes][memory_latency]") {
@@ -142,16 +81,20 @@ TEST_CASE("the cache behind the first constant one is sized by code beside const
 
 TEST_CASE("a second constant cache that constant memory overflows needs no code",
           "[probes][memory_latency]") {
-  std::vector<Entry> entries;
-  for (const std::int64_t size : steps(512, 64 * kib, 512)) {
-    entries.push_back(noisy({{"sweep", "size"}, {"level", "constant"}, {"working set (B)", size}},
-                            size <= 2 * kib    ? 30
-                            : size <= 32 * kib ? 90
+  const auto constants = [](std::int64_t second) {
+    std::vector<Entry> entries;
+    for (const std::int64_t size : steps(512, 64 * kib, 512)) {
+      entries.push_back(noisy({{"sweep", "size"}, {"level", "constant"}, {"working set (B)", size}},
+                              size <= 2 * kib  ? 30
+                              : size <= second ? 90
                                                : 200));
-  }
+    }
+    return entries;
+  };
+  check_values(constants(64 * kib), {{"const.l1.size", 2 * kib}, {"const.l1_5.size", {}}});
+  auto entries = constants(32 * kib);
   add_beside_code(entries, 64 * kib, 104 * kib);
-  CHECK(fact(entries, "const.l1.size").value == 2 * kib);
-  CHECK(fact(entries, "const.l1_5.size").value == 32 * kib);
+  check_values(entries, {{"const.l1.size", 2 * kib}, {"const.l1_5.size", 32 * kib}});
 }
 
 TEST_CASE("instruction caches end with the plateaus of the code's pace",

@@ -32,16 +32,18 @@ void add_curve(std::vector<Entry>& entries, Axes axes, const std::vector<std::in
   }
 }
 
-std::vector<Entry> line_entries(int line) {
-  std::vector<Entry> entries{level("L1", "ld.global", l1_hit)};
+/// Of a cache whose lines are `line` bytes long.
+std::vector<Entry> line_entries(int line, const char* name = "L1", double fits = l1_hit,
+                                double overflows = 150) {
+  std::vector<Entry> entries;
   for (const std::int64_t candidate : {64, 128, 256}) {
     for (const std::int64_t stride : {candidate / 2, candidate}) {
       const double filled = std::min<double>(stride, line) / (0.75 * candidate);
       entries.push_back(noisy({{"sweep", "line"},
-                               {"level", "L1"},
+                               {"level", name},
                                {"candidate (B)", candidate},
                                {"stride (B)", stride}},
-                              filled > 1 ? 150 : l1_hit));
+                              filled > 1 ? overflows : fits));
     }
   }
   return entries;
@@ -68,6 +70,24 @@ std::vector<Entry> associativity_entries(const std::function<bool(int, int)>& fi
                  {"elements", elements}},
                 fits(static_cast<int>(stride), static_cast<int>(elements)) ? l1_hit : l2_hit));
     }
+  }
+  return entries;
+}
+
+/// 4096 lines at each stride; those wider than `widest` do not all stay.
+std::vector<Entry> l2_strides(std::int64_t widest) {
+  std::vector<Entry> entries;
+  for (const std::int64_t stride : {std::int64_t{128}, 4 * kib, 64 * kib, 256 * kib}) {
+    Entry e = noisy({{"sweep", "associativity"},
+                     {"level", "L2"},
+                     {"stride (B)", stride},
+                     {"elements", std::int64_t{4096}}},
+                    stride > widest ? 620 : 280);
+    e.extras["expected_l2_bytes"] = 60.0 * mib;
+    planted::add_counter(e, "l2_read_sectors", 12288);
+    planted::add_counter(e, "l2_slice_read_sectors", 12288 / 94.0, 0);
+    planted::add_counter(e, "l2_busiest_slice_read_sectors", 300, 0);
+    entries.push_back(e);
   }
   return entries;
 }
@@ -271,21 +291,36 @@ TEST_CASE("each end of a plateau is a TLB's reach, each step its miss",
   CHECK_THAT(fact(concluded(entries), "tlb.reach").reason, contains("plateau"));
 }
 
-TEST_CASE("constant caches end with their plateaus", "[probes][memory_latency]") {
-  std::vector<Entry> entries;
-  add_curve(entries, {{"sweep", "size"}, {"level", "constant"}}, steps(512, 64 * kib, 512),
-            [](std::int64_t s) { return s <= 2 * kib ? 30.0 : 90.0; });
-  const Findings findings = concluded(entries);
-  check_values(findings, {{"const.l1.size", 2 * kib}, {"const.l1_5.size", {}}});
-}
-
 TEST_CASE("the line is the longest candidate that overflows", "[probes][memory_latency]") {
   for (const auto& [line, found] :
-       std::map<int, std::optional<double>>{{128, 128}, {64, 64}, {32, {}}, {256, {}}})
+       std::map<int, std::optional<double>>{{128, 128}, {64, 64}, {32, {}}, {256, {}}}) {
     check_values(concluded(line_entries(line)), {{"l1.line", found}});
+    check_values(concluded(line_entries(line, "L2", 343, 467)), {{"l2.line", found}});
+  }
+  CHECK_THAT(fact(concluded(line_entries(32)), "l1.line").reason, contains("shorter"));
+  CHECK_THAT(fact(concluded(line_entries(256)), "l1.line").reason,
+             contains("256 B long or longer"));
   auto entries = line_entries(128);
-  entries[3].metric.value = 150;  // 64 bytes apart, which should fit
+  entries[2].metric.value = 150;  // 64 bytes apart, which should fit
   check_values(concluded(entries), {{"l1.line", {}}});
+}
+
+TEST_CASE("an L2 that keeps lines of wide strides has hashed sets", "[probes][memory_latency]") {
+  auto entries = l2_strides(mib);
+  const Findings hashed = concluded(entries);
+  CHECK_THAT(fact(hashed, "l2.associativity").reason, contains("hashed"));
+  check_values(hashed, {{"l2.strided_lines", 4096}, {"l2.slices", 94}});
+  CHECK_THAT(fact(hashed, "l2.strided_lines").method,
+             contains("up to 64 ways, would keep 240 of them"));
+  CHECK_THAT(fact(hashed, "l2.slices").method,
+             contains("2.3 times the mean at strides of 256 KiB"));
+  for (Entry& e : entries) e.counters.clear();
+  CHECK_THAT(fact(concluded(entries), "l2.slices").reason, contains("not counted"));
+
+  // What bits of the address would do.
+  const Findings indexed = concluded(l2_strides(4 * kib));
+  CHECK_THAT(fact(indexed, "l2.associativity").reason, !contains("hashed"));
+  check_values(indexed, {{"l2.strided_lines", {}}});
 }
 
 TEST_CASE("a fetch reaches to the first load that misses", "[probes][memory_latency]") {

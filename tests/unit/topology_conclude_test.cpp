@@ -393,7 +393,7 @@ TEST_CASE("two runs of a chip give the same groups", "[probes][topology]") {
   Chip chip, again;
   again.seed = 100;  // other lines, other noise
   const Topology first = topology_of(whole_chip(chip)), second = topology_of(whole_chip(again));
-  CHECK(adjusted_rand_index(first.latency.groups.labels, second.latency.groups.labels) == 1);
+  CHECK(adjusted_rand_index(first.latency.labels, second.latency.labels) == 1);
   CHECK(adjusted_rand_index(first.partitions.labels, second.partitions.labels) == 1);
   CHECK(adjusted_rand_index(first.tpcs(), second.tpcs()) == 1);
 }
