@@ -1,10 +1,5 @@
 // Every lesson against what makes it what it is, in the machine code.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-
 #include "gemm/ladder/lessons.h"
 #include "tests/sass/rung_code.h"
 
