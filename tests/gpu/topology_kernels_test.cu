@@ -1,10 +1,5 @@
 // Every kernel of the topology probe, on little data.
 
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
 #include "probes/topology/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -30,7 +25,7 @@ struct LineMemory : OnePerSm {
     task.repeats = 3;
     task.smid = smid;
     task.report = report.as<LineReport>();
-    FATHOM_CUDA(cudaMemsetAsync(&task.report->taken, 0, sizeof(std::uint32_t), queue()));
+    set(&task.report->taken, 0, sizeof(std::uint32_t));
     launch_write_lines(task.lines, queue());
     launch_line_latencies(access, task, facts.sms, shared_bytes, queue());
     return read<LineReport>(report).front();
@@ -103,7 +98,7 @@ TEST_CASE("each partner has its turn beside the victim", "[gpu][topology][saniti
       gpu.buffers.poison(buffer);
       gpu.buffers.poison(region);
       if (traffic == Traffic::load) launch_write_slices(task, sms, stream);
-      FATHOM_CUDA(cudaMemsetAsync(&task.report->turn, 0, sizeof(Turn), stream));
+      gpu.set(&task.report->turn, 0, sizeof(Turn));
       launch_contention(traffic, task, gpu.facts.sms, gpu.shared_bytes, stream);
       const auto report = gpu.read<ContentionReport>(buffer).front();
       CHECK(report.turn.failed == 0);
@@ -148,7 +143,7 @@ TEST_CASE("a partner that is not there ends the turns", "[gpu][topology]") {
   task.partners = sms + 1;
   task.victim = 0;
   task.report = buffer.as<ContentionReport>();
-  FATHOM_CUDA(cudaMemsetAsync(&task.report->turn, 0, sizeof(Turn), gpu.stream.get()));
+  gpu.set(&task.report->turn, 0, sizeof(Turn));
   launch_contention(Traffic::store, task, gpu.facts.sms, gpu.shared_bytes, gpu.stream.get());
   const auto report = gpu.read<ContentionReport>(buffer).front();
   CHECK(report.turn.failed == sms + 1);
