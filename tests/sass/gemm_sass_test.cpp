@@ -1,3 +1,9 @@
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <string>
+#include <vector>
+
 #include "tests/sass/sass_file.h"
 
 // What tells fp32 rungs from each other beside the instructions that each has (rung_code_fp32.cpp).
