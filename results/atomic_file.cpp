@@ -25,12 +25,14 @@ namespace fs = std::filesystem;
 /// A file beside its target, which it replaces on commit; gone again if that is never reached.
 class PendingFile {
  public:
-  explicit PendingFile(const fs::path& target)
-      : target_(target),
-        name_(fmt::format("{}.{}-{:08x}.tmp", target.string(), getpid(), std::random_device()())),
-        file_(open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) {
-    if (file_.get() < 0) fail_write(target_, errno);
-    flock(file_.get(), LOCK_EX);  // until it is closed; without locks its age says that it is new
+  explicit PendingFile(const fs::path& target) : target_(target) {
+    // Anew where somebody took the file for abandoned before it was locked.
+    do {
+      name_ = fmt::format("{}.{}-{:08x}.tmp", target.string(), getpid(), std::random_device()());
+      file_ = FileDescriptor(open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+      if (file_.get() < 0) fail_write(target_, errno);
+      flock(file_.get(), LOCK_EX);  // until it is closed; without locks its age says that it is new
+    } while (is_unlinked());
   }
   ~PendingFile() {
     if (!committed_) unlink(name_.c_str());
@@ -40,18 +42,19 @@ class PendingFile {
 
   void write(std::string_view text) { write_all(file_.get(), text, target_); }
 
-  /// The text is on the disk before the name points to it. False if somebody took the file for
-  /// abandoned, as before it was locked, or where locks do not reach from host to host.
-  bool commit() {
+  /// The text is on the disk before the name points to it.
+  void commit() {
     if (fsync(file_.get()) != 0 && errno != EINVAL) fail_write(target_, errno);
-    if (rename(name_.c_str(), target_.c_str()) == 0)
-      committed_ = true;
-    else if (errno != ENOENT)
-      fail_write(target_, errno);
-    return committed_;
+    if (rename(name_.c_str(), target_.c_str()) != 0) fail_write(target_, errno);
+    committed_ = true;
   }
 
  private:
+  bool is_unlinked() const {
+    struct stat now {};
+    return fstat(file_.get(), &now) == 0 && now.st_nlink == 0;
+  }
+
   fs::path target_;
   std::string name_;
   FileDescriptor file_;
@@ -99,12 +102,9 @@ void write_all(int descriptor, std::string_view text, const fs::path& path) {
 
 void write_file_atomically(const fs::path& path, std::string_view text) {
   sweep(path);
-  for (int attempts = 5; attempts > 0; --attempts) {
-    PendingFile file(path);
-    file.write(text);
-    if (file.commit()) return;
-  }
-  fail_write(path, ENOENT);
+  PendingFile file(path);
+  file.write(text);
+  file.commit();
 }
 
 void require_writable_atomically(const fs::path& path) {

@@ -9,7 +9,6 @@
 #include "gemm/bench/opponents.h"
 #include "gemm/bench/rung_workload.h"
 #include "gemm/bench/shapes.h"
-#include "gemm/bench/variant.h"
 #include "gemm/bench/verification.h"
 #include "gemm/ladder/lessons.h"
 #include "results/error.h"
@@ -58,7 +57,7 @@ std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
   const RungKernel& k = rung.kernel;
   if (rung.of != Class::fp32 || k.tile_k <= 1 || rung.capability > 75) return std::nullopt;
   // Nobody knows yet which tile it will be.
-  if (!variants_of(rung, p, 1).empty()) return std::nullopt;
+  if (!rung.variants(p).empty()) return std::nullopt;
   if (p.n % k.tile_m != 0 || p.m % k.tile_n != 0 || p.k % 8 != 0 || p.k % k.tile_k != 0)
     return std::nullopt;
   if (k.tile_k % 8 != 0 || p.lda % 8 != 0 || p.ldb % 8 != 0 || !rung.takes_own_path(p))
@@ -105,7 +104,7 @@ struct Shared {
   const DeviceFacts& device;
   std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
   std::shared_ptr<AlgorithmChoices> algorithms = std::make_shared<AlgorithmChoices>();
-  std::shared_ptr<Autotuner> autotuner;
+  std::shared_ptr<TunedChoices> choices = std::make_shared<TunedChoices>();
 };
 
 Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, Suite suite,
@@ -156,8 +155,8 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   // than a point.
   if (is_sweep(part) && c.opponents.size() > 1) c.opponents.resize(1);
   c.prepare = [&rung, problem, references = shared.references,
-               autotuner = shared.autotuner](Context& context) {
-    return rung_workload(context, rung, problem, references, autotuner);
+               choices = shared.choices](Context& context) {
+    return rung_workload(context, rung, problem, references, choices);
   };
   return c;
 }
@@ -255,9 +254,8 @@ Problem ladder_problem(const Rung& rung, std::int64_t size) {
   return rung.takes_own_path(along_k) ? along_k : plain;
 }
 
-std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
-                               const std::shared_ptr<Autotuner>& autotuner) {
-  const Shared shared{.device = device, .autotuner = autotuner};
+std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request) {
+  const Shared shared{.device = device};
   const std::vector<const Rung*> rungs = wanted_rungs(device, request);
   std::vector<Case> cases;
   const auto add = [&](const Rung& rung, const Problem& problem, Suite suite, const char* part) {

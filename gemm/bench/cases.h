@@ -1,9 +1,7 @@
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include "gemm/bench/autotune.h"
 #include "gemm/bench/request.h"
 #include "gemm/bench/rung.h"
 #include "harness/device_facts.h"
@@ -19,8 +17,7 @@ namespace fathom::gemm {
 /// load, of contenders that are held against the library in the same mode the last), "claim" (what
 /// a claim speaks of), "request" (the product of the command line). Throws Error(bad_input) for
 /// rungs or a type that were asked for and do not run on this GPU.
-std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request,
-                               const std::shared_ptr<Autotuner>& autotuner);
+std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request);
 
 /// The product of `size`³ that the ladder measures: a lesson's in a layout that its own kernel
 /// takes.

@@ -69,7 +69,7 @@ ClaimRow share_row(const LadderClaim& row) {
           .checks = {about("share", 100 * row.share)},
           .sentence = "[{share:.1f} %: {rung} against {library} of {library opponent}]",
           .missing = row.tuned ? fmt::format("its choice among tilings was not tuned or not held "
-                                             "against the library; gemm_ladder --autotune --rung "
+                                             "against the library; gemm_ladder --rung "
                                              "fp32/{} does both",
                                              row.rung)
                                : ""};

@@ -10,7 +10,7 @@ namespace fathom::gemm {
 
 // Each is a function of its file.
 namespace fp32 {
-Rung planned_tiles(), sliced_depth();
+Rung sliced_depth();
 }
 namespace fp32_3xtf32 {
 Rung planned_tiles();
@@ -36,7 +36,7 @@ namespace {
 std::vector<Rung> every_rung() {
   // What is held against the vendor's library, beside the lessons; in the ladder's order.
   const std::pair<Class, std::vector<Rung>> contenders[] = {
-      {Class::fp32, {fp32::planned_tiles(), fp32::sliced_depth()}},
+      {Class::fp32, {fp32::sliced_depth()}},
       {Class::fp16, {half::deferred_stores(Class::fp16)}},
       {Class::bf16, {half::deferred_stores(Class::bf16)}},
       {Class::fp64, {fp64::late_reads()}},

@@ -107,6 +107,7 @@ std::string current_id(const std::string& former_id) {
       {"fp32/19_warp_tile", "fp32/row_major/11_warp_tile"},
       {"fp32/20_async_multistage", "fp32/row_major/15_async_multistage"},
       {"fp32/21_wide_thread_tile", "fp32/row_major/16_wide_thread_tile"},
+      {"fp32/22_planned_tiles", "fp32/26_sliced_depth"},
       {"fp32/23_engine_fed", "fp32/26_sliced_depth"},
       {"fp32/23_tma_producer", "fp32/26_sliced_depth"},
       {"fp32/24_thread_fed", "fp32/26_sliced_depth"},
@@ -175,7 +176,7 @@ std::vector<ProbeOption> ladder_options() {
       {"transb", "N or T: whether B is transposed (default: N)", text, "N|T"},
       {"alpha", "C = alpha op(A) op(B) + beta C (default: 1)", number},
       {"beta", "See alpha (default: 0, where C is not read)", number},
-      {"autotune", "Try the variants of each rung that has some, and take the fastest", flag}};
+      {"autotune", "Not needed any more: rungs with variants always try them", flag}};
   std::vector<ProbeOption> options;
   for (const Row& row : rows) {
     ProbeOption& option = options.emplace_back();
@@ -215,7 +216,8 @@ Request read_request(const OptionValues& values) {
       refuse(fmt::format("There is no type '{}': take one of {}.", *type, class_names()));
   }
   if (const auto rungs = given<std::string>(values, "rung")) read_rungs(request, *rungs);
-  request.autotune = values.contains("autotune");
+  if (values.contains("autotune"))
+    request.notes.push_back("--autotune has nothing to add: rungs with variants always try them.");
 
   const char* const of_a_product[] = {"m",   "n",      "k",      "lda",   "ldb",
                                       "ldc", "transa", "transb", "alpha", "beta"};

@@ -16,8 +16,7 @@ struct Request {
   std::optional<Class> of;         ///< only this class
   /// One product in place of the sweep's; its class is set for each ladder that is asked for.
   std::optional<Problem> problem;
-  std::vector<std::string> notes;  ///< rungs that were asked for by an earlier version's name
-  bool autotune = false;  ///< try the variants of rungs that have some, and take the fastest
+  std::vector<std::string> notes;  ///< what an earlier version called otherwise
 
   bool wants(const Rung& rung) const;
 };

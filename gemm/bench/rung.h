@@ -3,15 +3,15 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <iosfwd>
+#include <functional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "gemm/bench/problem.h"
 
-// Every kernel's file reads this, so it has none of the large headers: functions of a rung are
-// plain ones, and its words are literals.
+// Every contender's file reads this, so it has few headers, and a rung's words are literals.
 
 namespace fathom::gemm {
 
@@ -65,11 +65,22 @@ struct RungKernel {
   }
 };
 
-struct Variant;  // gemm/bench/variant.h
+/// How a rung does a product on a GPU of so many SMs. It is decided once: the launch, the workspace
+/// and the report read the plan.
+struct RungPlan {
+  /// Asynchronous. The workspace has the bytes and the number of SMs of the plan.
+  std::function<void(const Arguments&, const Workspace&, cudaStream_t)> launch;
+  std::size_t workspace_bytes = 0;  ///< scratch memory, whose content does not matter
+  RungKernel kernel{};              ///< without a function: what multiplies has no such tile
+  /// Whether the rung's own kernel does it, operands as they lie; else a slower path does. The same
+  /// on every GPU.
+  bool own_path = true;
+  std::string name;  ///< of a variant: "128x64x16 by 128 threads"; unique
+};
 
-/// One step of a ladder. `launch` is asynchronous, and takes every valid problem of its class that
-/// `supports` lets pass: any m, n and k, zero included, any leading dimension, transposes, alpha
-/// and beta. What its own kernel cannot do it gives to a slower one.
+/// One step of a ladder. It has a plan for every valid problem of its class: any m, n and k, zero
+/// included, any leading dimension, transposes, alpha and beta. What its own kernel cannot do it
+/// gives to a slower one.
 struct Rung {
   Class of = Class::fp32;
   const char* name = "";            ///< "03_tensor_cores": its file, below the type's folder
@@ -85,28 +96,22 @@ struct Rung {
   /// For fp8: its sums keep the bits that the tensor cores drop when they accumulate fast. So do
   /// those of the library that it is held against.
   bool promoted = false;
-  RungKernel kernel;
-  /// Where the tile, or how it lies, depends on the product: the kernel that `launch` takes for it
-  /// on a GPU of so many SMs; one without a function where another does that has no such tile.
-  RungKernel (*kernel_for)(const Problem&, int sms) = nullptr;
-  void (*launch)(const Arguments&, const Workspace&, cudaStream_t) = nullptr;
-  /// Whether the rung's own kernel does this product; else a slower path does.
-  bool (*takes_own_path)(const Problem&) = [](const Problem&) { return true; };
+  RungKernel kernel;  ///< of the products that the rung is made for, at 4096³
+  std::function<RungPlan(const Problem&, int sms)> plan;
   /// Counters that are known beforehand where the rung's own kernel does the product, on a chip of
   /// this compute capability, 10 x major + minor.
   std::vector<CounterModel> (*counters)(const Problem&, int capability) = [](const Problem&, int) {
     return std::vector<CounterModel>{};
   };
-  /// Scratch memory that `launch` needs on a GPU of so many SMs; its content does not matter.
-  std::size_t (*workspace_bytes)(const Problem&, int sms) = [](const Problem&, int) {
-    return std::size_t{0};
+  /// Ways to do this product among which autotuning chooses; the first is the plan's. None: there
+  /// is nothing to tune.
+  std::function<std::vector<RungPlan>(const Problem&)> variants = [](const Problem&) {
+    return std::vector<RungPlan>{};
   };
-  /// Ways to do this product on a GPU of so many SMs that autotuning may try. The first is what
-  /// `launch` takes. Null: there is nothing to tune.
-  void (*variants)(const Problem&, int sms, std::vector<Variant>& found) = nullptr;
 
   std::string id() const;  ///< "fp64/03_tensor_cores": type and name
   bool answers(const char* claim) const;
+  bool takes_own_path(const Problem& problem) const { return plan(problem, 1).own_path; }
 };
 
 /// Every rung, class by class, each ladder in order.

@@ -1,11 +1,9 @@
 #include "gemm/bench/rung_workload.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "gemm/bench/launched_kernels.h"
 #include "gemm/bench/shapes.h"
-#include "gemm/bench/variant.h"
 #include "harness/cuda_check.h"
 #include "models/tile_quantisation.h"
 #include "results/error.h"
@@ -89,45 +87,34 @@ Extras kernel_extras(const Multiplying& multiplying, const RungKernel& kernel,
   return extras;
 }
 
-/// How a product will be done: in a variant, or, without a name, as the rung does it by itself.
-struct Way {
-  Variant variant;
-  bool tuned = false;
-};
-
-Way choose_way(Context& context, const Rung& rung, const std::vector<Variant>& variants,
-               const Operands& operands, const Workspace& workspace, Autotuner& autotuner) {
+/// The rung's plan for the product or, of a rung that has variants, the fastest of these.
+RungPlan choose_plan(Context& context, const Rung& rung, const RungPlan& plan,
+                     const Operands& operands, const Workspace& workspace, TunedChoices& choices) {
   const Problem& problem = operands.arguments().problem;
-  if (variants.empty()) {
-    const RungKernel kernel =
-        rung.kernel_for ? rung.kernel_for(problem, workspace.sms) : rung.kernel;
-    return {{"", kernel, 0, rung.launch}};
-  }
-  if (autotuner.tunes(rung) && autotuner.find(rung, problem) == nullptr)
-    autotuner.keep(autotune(context, rung, variants, operands, workspace));
-  const TunedChoice* choice = autotuner.find(rung, problem);
-  if (choice == nullptr) return {variants.front()};
-  return {*std::ranges::find(variants, choice->variant, &Variant::name), true};
+  const std::vector<RungPlan> variants = rung.variants(problem);
+  if (variants.empty()) return plan;
+  const auto [choice, is_new] = choices.try_emplace({rung.id(), problem.describe()});
+  if (is_new) choice->second = autotune(context, rung, variants, operands, workspace);
+  return variants[choice->second];
 }
 
 }  // namespace
 
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
-                       const std::shared_ptr<Autotuner>& autotuner) {
+                       const std::shared_ptr<TunedChoices>& choices) {
   const auto operands =
       std::make_shared<Operands>(context, references, problem, "rung", rung.promoted);
   const int sms = context.device().sms;
-  const std::vector<Variant> variants = variants_of(rung, problem, sms);
-  std::size_t scratch = rung.workspace_bytes(problem, sms);
-  for (const Variant& variant : variants) scratch = std::max(scratch, variant.workspace_bytes);
-  Workspace workspace{nullptr, scratch, sms};
-  if (scratch != 0) workspace.data = context.buffers().output("workspace of rung", scratch).data;
-  const Way way = choose_way(context, rung, variants, *operands, workspace, *autotuner);
+  const RungPlan usual = rung.plan(problem, sms);
+  Workspace workspace{nullptr, usual.workspace_bytes, sms};
+  if (workspace.bytes != 0)
+    workspace.data = context.buffers().output("workspace of rung", workspace.bytes).data;
+  const RungPlan plan = choose_plan(context, rung, usual, *operands, workspace, *choices);
 
   const auto accuracy = std::make_shared<Accuracy>();
   Workload workload = verified_workload(
-      [launch = way.variant.launch, operands, workspace, stream = context.stream()] {
+      [launch = plan.launch, operands, workspace, stream = context.stream()] {
         launch(operands->arguments(), workspace, stream);
       },
       operands, accuracy);
@@ -138,16 +125,16 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
     if (!*found) *found = multiplying_kernel(launch, stream);
     return **found;
   };
-  workload.extras = [way, problem, accuracy, multiplying, &device = context.device()] {
-    Extras extras = kernel_extras(multiplying(), way.variant.kernel, problem, device);
-    if (!way.variant.name.empty()) extras["tuned"] = way.tuned ? 1 : 0;
+  workload.extras = [plan, problem, accuracy, multiplying, &device = context.device()] {
+    Extras extras = kernel_extras(multiplying(), plan.kernel, problem, device);
+    if (!plan.name.empty()) extras["tuned"] = 1;
     extras["relative_frobenius_error"] = accuracy->relative_frobenius;
     extras["worst_error_of_allowed"] = accuracy->worst;
     return extras;
   };
-  workload.notes = [way, multiplying] {
+  workload.notes = [plan, multiplying] {
     std::map<std::string, std::string> all;
-    if (!way.variant.name.empty()) all["variant"] = way.variant.name + (way.tuned ? ", tuned" : "");
+    if (!plan.name.empty()) all["variant"] = plan.name + ", tuned";
     const Multiplying& found = multiplying();
     if (found.kernel) all[kernel_note] = ladder_kernel_name(found.kernel->name);
     if (!found.unknown.empty()) all[kernel_note] = found.unknown;

@@ -12,12 +12,12 @@
 namespace fathom::gemm {
 
 /// A rung's product on the GPU, ready to be verified and timed: in the fastest variant, where the
-/// run tunes and the rung has some. Its extras say the registers, shared memory, warps and waves of
+/// rung has some. Its extras say the registers, shared memory, warps and waves of
 /// the kernel that multiplies, whichever of the rung's that is for this product, and how accurate C
 /// was; its notes which variant and which kernel ran.
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
-                       const std::shared_ptr<Autotuner>& autotuner);
+                       const std::shared_ptr<TunedChoices>& choices);
 
 /// What the product's size loses to whole tiles and waves (models/tile_quantisation.h), as an
 /// entry's extras: "waves" and "tile_efficiency", which for kernels that share the last wave

@@ -1,5 +1,4 @@
-#include <algorithm>
-#include <iterator>
+#include <memory>
 
 #include "gemm/bench/cases.h"
 #include "gemm/bench/conclude.h"
@@ -9,12 +8,6 @@
 
 namespace fathom::gemm {
 namespace {
-
-/// Kept for the cases asked for last: their choices are made while they are measured.
-struct LastCases {
-  std::vector<std::string> notes;
-  std::shared_ptr<Autotuner> autotuner;
-};
 
 Probe ladder() {
   Probe probe{.name = "gemm"};
@@ -42,19 +35,15 @@ Probe ladder() {
     if (why_no_opponents().empty()) return {};
     return {why_no_opponents()};
   };
-  probe.example = "--rung fp32/22_planned_tiles --m 128 --n 8192 --k 8192 --transa T";
+  probe.example = "--rung fp32/26_sliced_depth --m 128 --n 8192 --k 8192 --transa T";
   probe.more_help = rungs_for_help();
-  const auto last = std::make_shared<LastCases>();
-  probe.cases_for = [last](const DeviceFacts& device, const OptionValues& options) {
+  const auto notes = std::make_shared<std::vector<std::string>>();
+  probe.cases_for = [notes](const DeviceFacts& device, const OptionValues& options) {
     const Request request = read_request(options);
-    *last = {request.notes, std::make_shared<Autotuner>(request.autotune)};
-    return ladder_cases(device, request, last->autotuner);
+    *notes = request.notes;
+    return ladder_cases(device, request);
   };
-  probe.notes = [last] {
-    std::vector<std::string> all = last->notes;
-    if (last->autotuner) std::ranges::copy(last->autotuner->notes(), std::back_inserter(all));
-    return all;
-  };
+  probe.notes = [notes] { return *notes; };
   return probe;
 }
 

@@ -21,6 +21,18 @@ double clocks(std::int64_t blocks, int sms, std::int64_t stages, double of_a_sta
 
 }  // namespace
 
+Rung hopper_contender(Class of, const char* name, RungPlan (*plan)(const Problem&, int sms)) {
+  Rung rung;
+  rung.name = name;
+  rung.of = of;
+  rung.capability = 90;
+  rung.exact_capability = true;
+  rung.contender = true;
+  rung.kernel = plan(make_problem(of, 4096, 4096, 4096), 1).kernel;
+  rung.plan = plan;
+  return rung;
+}
+
 bool halves_of_small_tiles_are_sooner(const Problem& p, int sms) {
   // Row-major: C's rows are the problem's columns.
   const std::int64_t rows = p.n, columns = p.m;

@@ -21,9 +21,6 @@ struct KernelConfig {
   int stages = 6;
   int cluster_n = 1;  ///< blocks of a cluster beside each other: they load each tile of A once
   int band = 8;       ///< tile rows that are gone through column by column
-  /// Reads of fragments, and so the products behind them, wait for no product that has only just
-  /// begun (accumulate_late).
-  bool late_reads = false;
 
   __host__ __device__ constexpr int m() const { return 16 * m_blocks * warps_m; }
   __host__ __device__ constexpr int n() const { return 8 * n_blocks * warps_n; }

@@ -108,32 +108,19 @@ auto with_skinny_shape(const Problem& p, Use&& use) {
   return use(Columns128<Layout>{});
 }
 
+/// The plan of a product with this shape, after copies of the operands that lie otherwise.
+/// `swapped`: the operands are exchanged.
 template <class Shape, class Types>
-void launch_shape(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
-  const TmaOperands operands =
-      TmaOperands::prepared(arguments, Shape::majors, workspace.data, stream);
-  launch_tma_product<Shape, Types>(arguments, operands, false, stream);
-}
-
-template <class Layout, class Types>
-void launch_skinny(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
-  const TmaOperands operands =
-      TmaOperands::prepared(arguments, Layout::majors, workspace.data, stream);
-  const Problem& p = arguments.problem;
-  with_skinny_shape<Layout>(p, [&](auto shape) {
-    launch_tma_product<decltype(shape), Types>(arguments, operands, small_side_is_n(p), stream);
-  });
-}
-
-/// For more than 64 columns, at most 128.
-template <class Layout, class Types>
-void launch_halves(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
-  launch_tma_product<ColumnHalves<Layout>, Types>(
-      arguments, TmaOperands::prepared(arguments, Layout::majors, workspace.data, stream),
-      small_side_is_n(arguments.problem), stream);
+RungPlan shape_plan(const Problem& p, bool swapped, const RungKernel& kernel = {}) {
+  const std::size_t copied = TmaOperands::copy_bytes(p, Shape::majors);
+  const auto launch = [swapped](const Arguments& arguments, const Workspace& workspace,
+                                cudaStream_t stream) {
+    if (launch_without_product(arguments, stream)) return;
+    launch_tma_product<Shape, Types>(
+        arguments, TmaOperands::prepared(arguments, Shape::majors, workspace.data, stream), swapped,
+        stream);
+  };
+  return {launch, copied, kernel, copied == 0};
 }
 
 /// What a rung reports of a shape. `function`: the kernel of any shape, since it tells the template
@@ -155,34 +142,28 @@ RungPlan best_plan(const Problem& p, int sms) {
   using Kernel = TmaKernel<Large, Types, Layout::majors.a.value_or(Major::k),
                            Layout::majors.b.value_or(Major::outer)>;
   const auto function = reinterpret_cast<const void*>(&specialised_product<Kernel>);
-  const std::size_t copied = TmaOperands::copy_bytes(p, Layout::majors);
-  const auto by = [&](auto launch, const RungKernel& kernel) -> RungPlan {
-    return {launch, copied, kernel, copied == 0};
-  };
+  const bool swapped = small_side_is_n(p);
   // The rung's own view has BLAS's columns as rows.
-  const auto narrow = [&](const RungKernel& kernel) {
-    return small_side_is_n(p) ? kernel.transposed() : kernel;
+  const auto by = [&]<class Shape>(Shape, bool swapped) {
+    const RungKernel kernel = tma_kernel<Shape, Types>(function);
+    return shape_plan<Shape, Types>(p, swapped, swapped ? kernel.transposed() : kernel);
   };
-  if (!is_skinny(p) && fills_large_clusters<Layout>(p, sms))
-    return by(&launch_shape<Large, Types>, tma_kernel<Large, Types>(function));
+  if (!is_skinny(p) && fills_large_clusters<Layout>(p, sms)) return by(Large{}, false);
   // Promoted sums are slower in halves: 0.67 of the library's speed at m = 128, n = k = 8192 on an
   // H200, where blocks that share k reach 0.81.
   if constexpr (!Layout::promoted) {
     if (is_skinny(p) && std::min(p.m, p.n) > Columns64<Layout>::config.n)
-      return by(&launch_halves<Layout, Types>,
-                narrow(tma_kernel<ColumnHalves<Layout>, Types>(function)));
+      return by(ColumnHalves<Layout>{}, swapped);
   }
   if (is_skinny(p) || halves_of_small_tiles_are_sooner(p, sms))
-    return by(&launch_skinny<Layout, Types>,
-              narrow(with_skinny_shape<Layout>(
-                  p, [&]<class Shape>(Shape) { return tma_kernel<Shape, Types>(function); })));
-  return by(&launch_shape<WideTile<Layout>, Types>, tma_kernel<WideTile<Layout>, Types>(function));
+    return with_skinny_shape<Layout>(p, [&](auto shape) { return by(shape, swapped); });
+  return by(WideTile<Layout>{}, false);
 }
 
 /// The top rung of a type.
 template <class Layout, class Types>
 Rung best_rung(Class of, const char* name) {
-  Rung rung = hopper_contender<best_plan<Layout, Types>>(of, name);
+  Rung rung = hopper_contender(of, name, &best_plan<Layout, Types>);
   rung.promoted = Layout::promoted;
   return rung;
 }

@@ -2,7 +2,6 @@
 #include <string>
 #include <utility>
 
-#include "gemm/bench/variant.h"
 #include "gemm/ladder/lessons.h"
 #include "gemm/ladder/simt_lesson.h"
 
@@ -100,9 +99,15 @@ LessonRung rung_of(Class of, const Lesson& lesson) {
   const LessonTile& tile = lesson.tile;
   rung.kernel = {lesson.kernel,  tile.threads,  tile.shared_bytes, tile.m, tile.n, tile.k, 1,
                  tile.cluster_m, tile.cluster_n};
-  rung.launch = lesson.launch;
-  rung.takes_own_path = lesson.takes_own_path;
-  rung.variants = lesson.variants;
+  rung.plan = [launch = lesson.launch, is_own = lesson.takes_own_path, kernel = rung.kernel](
+                  const Problem& p, int) -> RungPlan { return {launch, 0, kernel, is_own(p)}; };
+  if (lesson.variants != nullptr) {
+    rung.variants = [add = lesson.variants](const Problem& p) {
+      std::vector<RungPlan> found;
+      add(p, found);
+      return found;
+    };
+  }
   rung.counters = counters_of(lesson.text.counters);
   return rung;
 }
@@ -152,16 +157,17 @@ template void launch_lesson(const Arguments&, cudaStream_t, View, LessonKernel<f
 template void launch_lesson(const Arguments&, cudaStream_t, View, LessonKernel<double>,
                             const LessonTile&);
 
-void add_variant(std::vector<Variant>& variants, const Problem& problem, View view,
+void add_variant(std::vector<RungPlan>& variants, const Problem& problem, View view,
                  LessonKernel<float> kernel, const LessonTile& tile) {
   if (!is_plain(problem, view, tile)) return;
-  variants.push_back(
-      {std::to_string(tile.m) + "x" + std::to_string(tile.n) + "x" + std::to_string(tile.k),
-       {reinterpret_cast<const void*>(kernel), tile.threads, 0, tile.m, tile.n, tile.k},
-       0,
-       [=](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
-         launch_lesson(arguments, stream, view, kernel, tile);
-       }});
+  RungPlan& variant = variants.emplace_back();
+  variant.name = std::to_string(tile.m) + "x" + std::to_string(tile.n) + "x" +
+                 std::to_string(tile.k) + " by " + std::to_string(tile.threads) + " threads";
+  variant.kernel = {
+      reinterpret_cast<const void*>(kernel), tile.threads, 0, tile.m, tile.n, tile.k};
+  variant.launch = [=](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
+    launch_lesson(arguments, stream, view, kernel, tile);
+  };
 }
 
 }  // namespace fathom::gemm

@@ -13,7 +13,7 @@ namespace fathom::gemm {
 struct Problem;
 struct Arguments;
 struct Workspace;
-struct Variant;
+struct RungPlan;
 
 /// What a lesson's kernel is made for. Everything else goes to the fallback: transposes (but for
 /// operands that wgmma takes along k alone), alpha = 0, k = 0, and sizes that its tiles do not
@@ -50,7 +50,7 @@ struct Lesson {
   LessonTile tile;
   void (*launch)(const Arguments&, const Workspace&, cudaStream_t);
   bool (*takes_own_path)(const Problem&);
-  void (*variants)(const Problem&, int sms, std::vector<Variant>& found) = nullptr;
+  void (*variants)(const Problem&, std::vector<RungPlan>& found) = nullptr;
   bool exact_capability = false;
   bool promoted = false;
 };

@@ -58,7 +58,7 @@ void launch_blocks(void (*kernel)(P), dim3 grid, int threads, P product, cudaStr
 }
 
 /// Adds a kernel to those that autotuning tries, if it computes the product.
-void add_variant(std::vector<Variant>& variants, const Problem& problem, View view,
+void add_variant(std::vector<RungPlan>& variants, const Problem& problem, View view,
                  LessonKernel<float> kernel, const LessonTile& tile);
 
 /// A lesson whose kernel this is.

@@ -74,7 +74,7 @@ TEST_CASE("The ladder's help says what rungs and defaults there are, in a user's
   Sandbox box({});
   const CapturedRun help = expect(0, run_and_capture(gemm_ladder, {"--help"}, 30s));
   for (const char* said : {"--m N ", "(default: 4096)", "--suite NAME=default", "--autotune ",
-                           "Rungs:\n  fp32/column_major/01_naive", " fp32/22_planned_tiles",
+                           "Rungs:\n  fp32/column_major/01_naive", " fp32/26_sliced_depth",
                            " fp8/02_fast_accumulation"})
     has(help.output, said);
   for (const char* internal : {"INT", "ENUM", "{false}", "FLOAT", "NONNEGATIVE"})

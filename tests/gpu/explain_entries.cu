@@ -31,12 +31,13 @@ void for_each_lesson(Context& context, const DeviceFacts& facts, const Entry& en
       for (const Problem& problem :
            {make_problem(of, 256, 256, 128, transa), make_problem(of, 129, 127, 40, transa)}) {
         const Operands operands(context, references, problem, "explain", lesson.promoted);
-        Workspace workspace{nullptr, lesson.workspace_bytes(problem, facts.sms), facts.sms};
+        const RungPlan plan = lesson.plan(problem, facts.sms);
+        Workspace workspace{nullptr, plan.workspace_bytes, facts.sms};
         if (workspace.bytes != 0)
           workspace.data = context.buffers().output("workspace", workspace.bytes).data;
         operands.reset_c();
         entry(lesson.id() + " of " + problem.describe(),
-              [&] { lesson.launch(operands.arguments(), workspace, context.stream()); });
+              [&] { plan.launch(operands.arguments(), workspace, context.stream()); });
       }
     }
   }

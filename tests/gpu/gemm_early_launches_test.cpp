@@ -35,7 +35,7 @@ class Chain {
     if (t.scalar != Element::s32) alpha_ = 1 / std::sqrt(static_cast<double>(size)), beta_ = 0.5;
     std::size_t scratch = 0;
     for (const Arguments& product : products(0))
-      scratch = std::max(scratch, rung.workspace_bytes(product.problem, bench.facts.sms));
+      scratch = std::max(scratch, plan_of(product).workspace_bytes);
     workspace_ = bench.workspace(scratch, bench.facts.sms);
   }
 
@@ -45,7 +45,7 @@ class Chain {
     for (const Buffer& c : results) bench_->context.buffers().poison(c);
     wait();
     for (const Arguments& product : products(waits ? 0 : 1)) {
-      rung_->launch(product, workspace_, bench_->stream.get());
+      plan_of(product).launch(product, workspace_, bench_->stream.get());
       if (waits) wait();
     }
     wait();
@@ -81,6 +81,10 @@ class Chain {
   }
 
   void wait() { FATHOM_CUDA(cudaStreamSynchronize(bench_->stream.get())); }
+
+  RungPlan plan_of(const Arguments& product) const {
+    return rung_->plan(product.problem, bench_->facts.sms);
+  }
 
   Arguments product(std::int64_t m, std::int64_t n, const Buffer& a, const Buffer& b,
                     const Buffer& c, double beta) const {

@@ -4,7 +4,6 @@
 #include "gemm/bench/launched_kernels.h"
 #include "gemm/bench/rung_workload.h"
 #include "gemm/bench/shapes.h"
-#include "gemm/bench/variant.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
@@ -18,10 +17,11 @@ constexpr int h200_sms = 132;
 /// may as well be one.
 std::vector<LaunchedKernel> kernels_of(test::RungBench& bench, const Rung& rung, const Problem& p) {
   const Buffer any = bench.context.buffers().output("any matrix", std::size_t{256} << 20);
-  const Workspace workspace = bench.workspace(rung.workspace_bytes(p, h200_sms), h200_sms);
+  const RungPlan plan = rung.plan(p, h200_sms);
+  const Workspace workspace = bench.workspace(plan.workspace_bytes, h200_sms);
   return launched_kernels(
       [&] {
-        rung.launch({p, any.data, any.data, any.data}, workspace, bench.stream.get());
+        plan.launch({p, any.data, any.data, any.data}, workspace, bench.stream.get());
       },
       bench.stream.get());
 }
@@ -40,8 +40,7 @@ TEST_CASE("at the ladder's size the kernel that a rung is made for is the one th
     if (!bench.runs(rung)) continue;
     CAPTURE(rung.id());
     const Problem p = ladder_problem(rung, ladder_size);
-    const std::vector<Variant> variants = variants_of(rung, p, h200_sms);
-    const RungKernel& expected = variants.empty() ? rung.kernel : variants.front().kernel;
+    const RungKernel& expected = rung.kernel;
     const std::vector<LaunchedKernel> kernels = kernels_of(bench, rung, p);
     const LaunchedKernel* kernel = product_kernel(kernels);
     REQUIRE(kernel != nullptr);
@@ -93,7 +92,7 @@ TEST_CASE("the kernel whose tile is told of a product is the one that is launche
           "[gpu][gemm]") {
   test::RungBench bench;
   for (const Rung& rung : all_rungs()) {
-    if (!rung.kernel_for || !bench.runs(rung)) continue;
+    if (!rung.contender || !bench.runs(rung)) continue;
     int told = 0;
     for (const auto& [m, n, k] : {Shape{4096, 4096, 4096},
                                   {3088, 4096, 4096},
@@ -106,7 +105,7 @@ TEST_CASE("the kernel whose tile is told of a product is the one that is launche
       for (const Transpose transa : {Transpose::no, Transpose::yes}) {
         for (const Transpose transb : {Transpose::no, Transpose::yes}) {
           const Problem p = make_problem(rung.of, m, n, k, transa, transb);
-          const RungKernel expected = rung.kernel_for(p, h200_sms);
+          const RungKernel expected = rung.plan(p, h200_sms).kernel;
           if (expected.function == nullptr) continue;
           CAPTURE(rung.id(), p.describe());
           ++told;
@@ -136,7 +135,7 @@ TEST_CASE("where a rung goes another way for small, skinny or odd products, that
        {Expected{
             "fp32/row_major/09_vectorised", "fp32::row_major::vectorised_product", {256, 256, 256}},
         {"fp32/row_major/09_vectorised", "any_product", {255, 255, 255}},
-        {"fp32/22_planned_tiles", "any_product", {15, 15, 15}},
+        {"fp32/26_sliced_depth", "fp32::sliced_product", {15, 15, 15}},
         {"fp32/26_sliced_depth", "fp32::sliced_product", {16, 8192, 8192}},
         {"fp32/26_sliced_depth", "fp32::warp_specialised_product<", {4096, 4096, 4096}},
         {"fp64/08_late_reads", "fp64::tma_product<", {4096, 4096, 4096}},
@@ -165,7 +164,7 @@ TEST_CASE("a workload tells what the kernel takes that ran", "[gpu][gemm]") {
   const auto told = [&](const Rung& rung, std::int64_t size) {
     const Workload workload =
         rung_workload(bench.context, rung, make_problem(rung.of, size, size, size),
-                      bench.references, std::make_shared<Autotuner>());
+                      bench.references, std::make_shared<TunedChoices>());
     workload.poison();
     workload.launch();
     bench.wait();

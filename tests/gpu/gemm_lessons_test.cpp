@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 
-#include "gemm/bench/variant.h"
 #include "gemm/ladder/lessons.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
@@ -104,13 +103,10 @@ TEST_CASE("every lesson and every tiling of one is right on the GPU",
   for (const Problem& problem : lesson_problems()) {
     for (const Rung& lesson : lessons_of(Class::fp32)) {
       bench.check(lesson, problem);
-      for (const Variant& variant : variants_of(lesson, problem, bench.facts.sms)) {
+      for (const RungPlan& variant : lesson.variants(problem)) {
         CAPTURE(variant.name);
-        static const Variant* launched = nullptr;  // a rung's launch is a plain function
-        launched = &variant;
         Rung tuned = lesson;
-        tuned.launch = [](const Arguments& arguments, const Workspace& workspace,
-                          cudaStream_t stream) { launched->launch(arguments, workspace, stream); };
+        tuned.plan = [&](const Problem&, int) { return variant; };
         bench.check(tuned, problem);
       }
     }

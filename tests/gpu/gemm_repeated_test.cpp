@@ -12,16 +12,13 @@ using namespace fathom::gemm;
 
 namespace {
 
-using Launch = std::function<void(const Arguments&, const Workspace&, cudaStream_t)>;
-
 constexpr int launches = 150;
 
-void check_same(test::RungBench& bench, const Problem& problem, std::size_t scratch,
-                const Launch& launch) {
+void check_same(test::RungBench& bench, const Problem& problem, const RungPlan& plan) {
   CAPTURE(problem.describe());
   const Operands operands(bench.context, bench.references, problem, "repeated");
   const Arguments& arguments = operands.arguments();
-  const Workspace workspace = bench.workspace(scratch, bench.facts.sms);
+  const Workspace workspace = bench.workspace(plan.workspace_bytes, bench.facts.sms);
   const std::size_t bytes = problem.ldc * problem.n * element_bytes(traits(problem.of).output);
   const Buffer first = bench.context.buffers().output("first", bytes);
   int different = 0;
@@ -30,7 +27,7 @@ void check_same(test::RungBench& bench, const Problem& problem, std::size_t scra
     // Bytes that were never written would all be the same, every time.
     if (i == 1)
       CHECK(count_different_bytes(first.data, arguments.c, bytes, bench.stream.get()) > bytes / 2);
-    launch(arguments, workspace, bench.stream.get());
+    plan.launch(arguments, workspace, bench.stream.get());
     if (i == 0) {
       FATHOM_CUDA(cudaMemcpyAsync(first.data, arguments.c, bytes, cudaMemcpyDeviceToDevice,
                                   bench.stream.get()));
@@ -60,7 +57,7 @@ TEST_CASE("a contender's product is the same every time", "[gpu][gemm]") {
     if (!rung.contender || !bench.runs(rung)) continue;
     CAPTURE(rung.id());
     for (const Problem& problem : products_of(rung.of))
-      check_same(bench, problem, rung.workspace_bytes(problem, bench.facts.sms), rung.launch);
+      check_same(bench, problem, rung.plan(problem, bench.facts.sms));
   }
 }
 
@@ -76,9 +73,7 @@ TEST_CASE("a product of the warp-specialised fp32 kernel is the same every time"
   for (const auto& [producer, tile] : tiles) {
     CAPTURE(producer);
     for (const Problem& problem : products_of(Class::fp32)) {
-      if (!tile.takes(problem)) continue;
-      const RungPlan plan = tile.plan(problem, bench.facts.sms);
-      check_same(bench, problem, plan.workspace_bytes, plan.launch);
+      if (tile.takes(problem)) check_same(bench, problem, tile.plan(problem, bench.facts.sms));
     }
   }
 }

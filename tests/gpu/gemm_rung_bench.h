@@ -82,10 +82,11 @@ struct RungBench : Gpu {
   gemm::Accuracy check(const gemm::Rung& rung, const gemm::Problem& problem, int sms = 0) {
     if (sms == 0) sms = facts.sms;
     CAPTURE(rung.id(), sms);
-    const std::size_t scratch = rung.workspace_bytes(problem, sms);
+    const gemm::RungPlan plan = rung.plan(problem, sms);
     // Where every access is instrumented, once if there is no workspace.
-    const int launches = under_sanitizer() && scratch == 0 ? 1 : 2;
-    return check_product(problem, workspace(scratch, sms), launches, rung.launch, rung.promoted);
+    const int launches = under_sanitizer() && plan.workspace_bytes == 0 ? 1 : 2;
+    return check_product(problem, workspace(plan.workspace_bytes, sms), launches, plan.launch,
+                         rung.promoted);
   }
 
   /// Those of the rungs that run here and that the task is for. Task by task: its reference serves

@@ -3,7 +3,6 @@
 // accesses outside of the matrices, and what models/ says that its memory traffic costs.
 
 #include "gemm/bench/tolerance.h"
-#include "gemm/bench/variant.h"
 #include "gemm/ladder/lessons.h"
 #include "tests/host/host_run.h"
 #include "tests/testing.h"
@@ -85,7 +84,7 @@ Outcome run_as(const Rung& rung, const Problem& p, int left_out) {
   Outcome outcome;
   {
     Recording recording(buffers, left_out);
-    rung.launch({p, a.data(), b.data(), c.data()}, {}, nullptr);
+    rung.plan(p, 1).launch({p, a.data(), b.data(), c.data()}, {}, nullptr);
     outcome.report = recording.report();
   }
   const Tolerance allowed = tolerance(p);
@@ -258,13 +257,10 @@ TEST_CASE("a lesson computes every other product too", "[host][gemm]") {
 TEST_CASE("every tiling of the autotuned lesson computes its products", "[host][gemm]") {
   for (const Rung& rung : host_lessons()) {
     const Problem p = make_problem(rung.of, 256, 256, 32);
-    for (const Variant& variant : variants_of(rung, p, 1)) {
+    for (const RungPlan& variant : rung.variants(p)) {
       CAPTURE(variant.name);
-      static const Variant* launched = nullptr;  // a rung's launch is a plain function
-      launched = &variant;
       Rung tuned = rung;
-      tuned.launch = [](const Arguments& arguments, const Workspace& workspace,
-                        cudaStream_t stream) { launched->launch(arguments, workspace, stream); };
+      tuned.plan = [&](const Problem&, int) { return variant; };
       check(tuned, p);
     }
   }

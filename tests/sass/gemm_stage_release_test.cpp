@@ -71,5 +71,5 @@ TEST_CASE("a stage of fp64's ring is given back when all of it has been read", "
     releases += in_kernel;
   }
   CHECK(kernels == 12);
-  CHECK(releases == 20);
+  CHECK(releases == 16);
 }

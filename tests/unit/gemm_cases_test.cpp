@@ -21,7 +21,7 @@ DeviceFacts hopper() {
 }
 
 std::vector<Case> cases_of(const DeviceFacts& device, const Request& request = {}) {
-  return ladder_cases(device, request, std::make_shared<Autotuner>());
+  return ladder_cases(device, request);
 }
 
 std::set<std::string> names_of(const std::vector<Case>& cases) {
@@ -59,7 +59,7 @@ TEST_CASE("a lesson's case names the one that it goes on from", "[gemm]") {
   };
   CHECK(notes("fp32/row_major/07_padded/NN/4096x4096x4096").at("parent") == "row_major/05_tile_2d");
   CHECK(notes("fp32/column_major/01_naive/NN/4096x4096x4096").at("parent") == "none");
-  CHECK_FALSE(notes("fp32/22_planned_tiles/NN/4096x4096x4096").contains("parent"));
+  CHECK_FALSE(notes("fp32/26_sliced_depth/NN/4096x4096x4096").contains("parent"));
 }
 
 TEST_CASE("a tile's sectors are told but where nobody knows yet which tile it will be", "[gemm]") {
@@ -119,7 +119,7 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
         "int8/01_wgmma/TN/4096x4096x4096/sustained", "int8/01_wgmma/TN/128x8192x8192",
         "fp32/row_major/01_naive/NN/4096x4096x4096", "tf32/along_k/01_wgmma/TN/4096x4096x4096",
         "tf32/03_large_clusters/NN/4096x4096x4096", "fp8/along_k/02_promoted/TN/4096x4096x4096",
-        "fp32/22_planned_tiles/NN/16x8192x8192", "fp32/26_sliced_depth/NN/16x8192x8192"}) {
+        "fp32/26_sliced_depth/NN/16x8192x8192"}) {
     CAPTURE(name);
     CHECK(names.contains(name));
   }
@@ -155,7 +155,7 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
       if (axis(c, "part") == part) found[axis(c, "type")].insert(axis(c, "rung"));
     return found;
   };
-  const Found of_ampere{{"fp32", {"22_planned_tiles"}},
+  const Found of_ampere{{"fp32", {"row_major/16_wide_thread_tile"}},
                         {"fp64", {"03_tensor_cores"}},
                         {"fp16", {"04_multistage"}},
                         {"bf16", {"04_multistage"}}};
@@ -171,7 +171,7 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
   CHECK_FALSE(turing.contains("tf32"));
   // Where a class has contenders of its own, no other stands in.
   const Found hopper = found_on(9, 0, "contest");
-  CHECK(hopper.at("fp32") == std::set<std::string>{"22_planned_tiles", "26_sliced_depth"});
+  CHECK(hopper.at("fp32") == std::set<std::string>{"26_sliced_depth"});
   CHECK(hopper.at("fp64") == std::set<std::string>{"08_late_reads"});
   CHECK(hopper.at("bf16") == std::set<std::string>{"15_deferred_stores"});
 }

@@ -49,8 +49,7 @@ TEST_CASE("rungs that were asked for and do not run here are named", "[gemm]") {
   ampere.major = 8;
   ampere.minor = 6;
   const auto refusal = [&](const OptionValues& values) -> std::string {
-    const Refusal refused = refusal_of(
-        [&] { ladder_cases(ampere, read_request(values), std::make_shared<Autotuner>()); });
+    const Refusal refused = refusal_of([&] { ladder_cases(ampere, read_request(values)); });
     CHECK((refused.text.empty() || refused.code == ExitCode::bad_input));
     return refused.text;
   };

@@ -2,57 +2,12 @@
 
 #include "gemm/bench/rung.h"
 #include "gemm/bench/rung_workload.h"
-#include "gemm/best/fp32/tilings.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "gemm/best/plan.h"
 #include "tests/testing.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
-
-TEST_CASE("the plan fills the SMs", "[gemm]") {
-  constexpr int sms = 132;
-  using fp32::make_plan;
-  CHECK(make_plan(15, 15, 100, sms).tiling == nullptr);
-  CHECK(make_plan(4096, 4096, 0, sms).tiling == nullptr);
-  const fp32::Plan large = make_plan(8192, 8192, 8192, sms);
-  REQUIRE(large.tiling != nullptr);
-  CHECK(large.parts == 1);
-  CHECK(large.tiling->m * large.tiling->n == 128 * 256);
-  for (const std::int64_t n : {16, 128}) {
-    const fp32::Plan skinny = make_plan(8192, n, 8192, sms);
-    REQUIRE(skinny.tiling != nullptr);
-    CAPTURE(n, skinny.tiling->name, skinny.parts);
-    CHECK(skinny.tiling->n <= n);
-    CHECK(skinny.parts > 1);
-    const std::int64_t blocks =
-        (8192 / skinny.tiling->m) * ((n + skinny.tiling->n - 1) / skinny.tiling->n) * skinny.parts;
-    CHECK(blocks >= sms * 9 / 10);
-  }
-  for (std::int64_t size = 16; size < 3000; size += 97) {
-    const fp32::Plan plan = make_plan(size, size, size, sms);
-    if (plan.tiling == nullptr) continue;
-    CHECK(fp32::fits(*plan.tiling, size, size, size));
-    CHECK(plan.parts <= fp32::most_parts(*plan.tiling, size));
-  }
-}
-
-TEST_CASE("the plan does not take a tile that multiplies fast and waits for its operands",
-          "[gemm]") {
-  constexpr int sms = 132;
-  using fp32::make_plan;
-  // 256 tiles of 256 x 16 occupy every SM at 1024³, and read ten times what larger ones do.
-  for (const std::int64_t size : {512, 768, 1024, 1536, 2048, 4096}) {
-    const fp32::Plan plan = make_plan(size, size, size, sms);
-    REQUIRE(plan.tiling != nullptr);
-    CAPTURE(size, plan.tiling->name, plan.parts);
-    CHECK(plan.tiling->n >= 128);
-    const std::int64_t tiles = (size / plan.tiling->m) * (size / plan.tiling->n);
-    CHECK(tiles * plan.parts >= sms / 2);
-  }
-  // For few columns it is the only one that fits.
-  CHECK(make_plan(8192, 100, 8192, sms).tiling->n == 16);
-}
 
 TEST_CASE("tiles that transpose take operands that lie as they do, with lines on 16 bytes",
           "[gemm]") {
@@ -89,7 +44,7 @@ TEST_CASE("stream-K and sliced depth say what workspace they take", "[gemm]") {
   constexpr int sms = 132;
   const Rung& rung = *find_rung("fp32/26_sliced_depth");
   const auto bytes = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return rung.workspace_bytes(make_problem(Class::fp32, m, n, k), sms);
+    return rung.plan(make_problem(Class::fp32, m, n, k), sms).workspace_bytes;
   };
   constexpr std::size_t a_tile = 128 * 256 * sizeof(float);
   // BLAS's B lies along k: copied for TMA only where its lines do not start on 16 bytes.
@@ -101,12 +56,13 @@ TEST_CASE("stream-K and sliced depth say what workspace they take", "[gemm]") {
   }
   CHECK(bytes(4096, 4096, 0) == 0);
   CHECK(bytes(16, 8192, 8192) == 0);
-  CHECK(bytes(17, 8192, 8192) > 0);
+  // The operand of many rows may lie either way, the other is copied where it lies along k.
+  CHECK(bytes(64, 8192, 8192) == 0);
+  CHECK(bytes(8192, 64, 8192) == std::size_t{4} * 8192 * 64);
+  CHECK(bytes(96, 8192, 8192) >= sms * a_tile);
   // The copy pays even where little is multiplied.
-  CHECK(rung.takes_own_path(make_problem(Class::fp32, 128, 8192, 8191)));
-  CHECK(rung.takes_own_path(make_problem(Class::fp32, 128, 256, 64)));
-  CHECK(rung.takes_own_path(make_problem(Class::fp32, 256, 128, 64)));
-  CHECK_FALSE(rung.takes_own_path(make_problem(Class::fp32, 127, 300, 64)));
+  for (const auto& [m, n, k] : {std::tuple{128, 8192, 8191}, {127, 300, 64}, {1, 1, 1}})
+    CHECK(rung.takes_own_path(make_problem(Class::fp32, m, n, k)));
 }
 
 TEST_CASE("fp64's contender's workspace and report follow from one plan", "[gemm]") {
@@ -116,9 +72,9 @@ TEST_CASE("fp64's contender's workspace and report follow from one plan", "[gemm
   const auto problem = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     return make_problem(Class::fp64, m, n, k);
   };
-  const auto bytes = [&](const Problem& p) { return rung.workspace_bytes(p, sms); };
+  const auto bytes = [&](const Problem& p) { return rung.plan(p, sms).workspace_bytes; };
   const auto tiles = [&](const Problem& p) {
-    return rung.kernel_for(p, sms).function == rung.kernel.function;
+    return rung.plan(p, sms).kernel.function == rung.kernel.function;
   };
   // The large operand streams by, and nobody leaves sums.
   CHECK(bytes(problem(16, 8192, 8192)) == 0);
@@ -160,8 +116,7 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   const auto kernel = [](const char* id, std::int64_t m, std::int64_t n, std::int64_t k,
                          Transpose transa = Transpose::no, Transpose transb = Transpose::no) {
     const Rung& rung = *find_rung(id);
-    REQUIRE(rung.kernel_for);
-    return rung.kernel_for(make_problem(rung.of, m, n, k, transa, transb), 132);
+    return rung.plan(make_problem(rung.of, m, n, k, transa, transb), 132).kernel;
   };
   const auto tile = [&](const char* id, std::int64_t m, std::int64_t n, std::int64_t k,
                         Transpose transa = Transpose::no, Transpose transb = Transpose::no) {
@@ -185,11 +140,16 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   CHECK(kernel(shares, 1280, 1280, 1280).function == cut);
   CHECK(kernel(shares, 1536, 1536, 1536).function == kernel(shares, 4096, 4096, 4096).function);
   CHECK(kernel(shares, 8192, 128, 8).function == kernel(shares, 4096, 4096, 4096).function);
-  // By its plan what is smaller than that tile, and by a tile that nothing is told of what few
-  // columns have.
-  CHECK(std::get<1>(tile(shares, 100, 8192, 8192)) == 16);
-  CHECK(kernel(shares, 16, 8192, 8192).function == nullptr);
-  CHECK(kernel(shares, 17, 15, 15).function == nullptr);
+  // What is smaller than that tile too, but for few columns and small products, of whose tiles
+  // nothing is told.
+  CHECK(tile(shares, 100, 8192, 8192) == std::tuple{256, 128, 0});
+  CHECK(kernel(shares, 64, 8192, 8192).function == nullptr);
+  for (const std::int64_t size : {1, 256, 512, 640}) {
+    CHECK(kernel(shares, size, size, size).function == nullptr);
+  }
+  CHECK(kernel(shares, 1024, 1024, 1024).function == cut);
+  // A long k is shared, even by few tiles.
+  CHECK(kernel(shares, 512, 512, 8192).function == cut);
 
   const char* planned = "fp32-3xtf32/02_planned_tiles";
   CHECK(tile(planned, 4096, 4096, 4096) == std::tuple{128, 128, 1});
@@ -275,5 +235,5 @@ TEST_CASE("what a size loses to tiles and waves is less where the last wave is s
   CHECK(tile_losses(kernel, make_problem(Class::fp32, 4096, 4096, 8), 1, 132).empty());
   for (const char* id : {"fp32/26_sliced_depth", "fp64/08_late_reads"})
     CHECK(find_rung(id)->kernel.parts == 0);
-  CHECK(find_rung("fp32/22_planned_tiles")->kernel.parts == 1);
+  CHECK(find_rung("fp32-3xtf32/02_planned_tiles")->kernel.parts == 1);
 }

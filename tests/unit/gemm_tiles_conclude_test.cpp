@@ -13,8 +13,8 @@ namespace {
 Entry around_tiles(std::int64_t m, double waves, double seconds, const char* kernel = "tile<128>",
                    const char* type = "fp32") {
   Entry e = planted::entry(
-      std::string("gemm/") + type + "/22_planned_tiles/" + std::to_string(m) + "/tiles",
-      {{"part", "tiles"}, {"type", type}, {"rung", "22_planned_tiles"}, {"m", m}}, 1e12);
+      std::string("gemm/") + type + "/26_sliced_depth/" + std::to_string(m) + "/tiles",
+      {{"part", "tiles"}, {"type", type}, {"rung", "26_sliced_depth"}, {"m", m}}, 1e12);
   e.real_time_s = seconds;
   e.extras = {{"flop", 1e9}, {"tile_efficiency", 1 / waves}};
   e.notes = {{"kernel", kernel}};

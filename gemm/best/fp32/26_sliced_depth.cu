@@ -1,11 +1,10 @@
 // fp32's contender on Hopper. A block an SM takes tiles one after the other, and shares what whole
-// waves leave; for few columns a block has a tile as wide as C, and its warps share k instead of
-// the tile.
+// waves leave. For few columns and small products a block has a small tile of its own, and its
+// warps share k instead of the tile.
 
 #include <algorithm>
 #include <optional>
 
-#include "gemm/best/fp32/tilings.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "gemm/best/plan.h"
 #include "gemm/best/tma_operands.h"
@@ -28,9 +27,9 @@ __device__ inline void load_vector(float (&to)[4], std::uint32_t address) {
                : "r"(address));
 }
 
-/// A block's tile is as wide as C may be, and has the whole of k. Its warps take turns along k,
-/// each with sums of the whole tile, which are added up in shared memory at the end. Warp w takes
-/// words w, w + warps and so on of the words of four k in a stage.
+/// A block's tile has the whole of k. Its warps take turns along k, each with sums of the whole
+/// tile, which are added up in shared memory at the end. Warp w takes words w, w + warps and so on
+/// of the words of four k in a stage.
 struct Tile {
   static constexpr int m = 64, n = 16, warps = 8, stages = 5;
   static constexpr int lanes_m = 8, lanes_n = 32 / lanes_m;
@@ -45,39 +44,58 @@ struct Tile {
   static_assert(warps * m * n * 4 <= stages * stage_bytes);
 };
 
+/// Row i of a lane's in the tile. Those of an operand along k have a word of four k each at a time;
+/// those of one along its rows come in fours, of one k each.
+template <Major major>
+__device__ int row_of(const LanePlace<Tile::lanes_m>& lane, int i) {
+  return major == Major::k ? lane.m + i * Tile::lanes_m
+                           : i / 4 * (4 * Tile::lanes_m) + lane.m * 4 + i % 4;
+}
+
 struct SlicedProduct {
   CUtensorMap map_a, map_b;
   Product<float> product;
-  int depth;  ///< stages of k
+  int depth;    ///< stages of k
+  int tiles_n;  ///< of C's columns; their blocks are neighbours, and read the same rows of A
 };
 
-__device__ inline void produce_slices(const SlicedProduct& p, std::uint32_t tiles,
+__device__ inline TileIndex sliced_corner(const SlicedProduct& p) {
+  const int block = static_cast<int>(blockIdx.x);
+  return {block / p.tiles_n * Tile::m, block % p.tiles_n * Tile::n};
+}
+
+template <Major major>
+__device__ void produce_slices(const SlicedProduct& p, std::uint32_t tiles,
                                       std::uint32_t barriers) {
   prefetch_map(p.map_a);
   prefetch_map(p.map_b);
   RingPosition<Tile::stages> position;
-  const int row = static_cast<int>(blockIdx.x) * Tile::m;
+  const TileIndex at = sliced_corner(p);
   for (int i = 0; i < p.depth; ++i) {
     const std::uint32_t stage = tiles + position.stage * Tile::stage_bytes;
     const std::uint32_t full = barriers + 8 * position.stage;
     wait_asleep(full + 8 * Tile::stages, position.parity ^ 1, 100);
     arrive_expect_tx(full, Tile::stage_bytes);
+    if constexpr (major == Major::k) {
 #pragma unroll
-    for (int box = 0; box < Tile::boxes; ++box)
-      load_box(stage + box * Tile::box_bytes, p.map_a, i * Tile::k + box * Tile::box_k, row, full);
-    load_box(stage + Tile::b_offset, p.map_b, 0, i * Tile::k, full);
+      for (int box = 0; box < Tile::boxes; ++box)
+        load_box(stage + box * Tile::box_bytes, p.map_a, i * Tile::k + box * Tile::box_k, at.m,
+                 full);
+    } else {
+      load_box(stage, p.map_a, at.m, i * Tile::k, full);
+    }
+    load_box(stage + Tile::b_offset, p.map_b, at.n, i * Tile::k, full);
     position.advance();
   }
 }
 
 /// One warp's words of one stage.
-__device__ inline void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& lane,
+template <Major major>
+__device__ void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& lane,
                                   int warp, float (&sums)[Tile::rows][Tile::columns]) {
-  const std::uint32_t line = stage + lane.m * Tile::box_k * 4;
 #pragma unroll
   for (int w = 0; w < Tile::k / 4; w += Tile::warps) {
     const int word = w + warp;
-    const std::uint32_t at = line + word / 8 * Tile::box_bytes + (word % 8 ^ lane.m % 8) * 16;
     float a[Tile::rows][4], b[4][Tile::columns / 4][4];
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
@@ -88,9 +106,24 @@ __device__ inline void add_slices(std::uint32_t stage, const LanePlace<Tile::lan
                         ((word * 4 + k) * Tile::n + lane.n * 4 + j * Tile::lanes_n) * 4);
       }
     }
+    if constexpr (major == Major::k) {
+      const std::uint32_t at = stage + lane.m * Tile::box_k * 4 + word / 8 * Tile::box_bytes +
+                               (word % 8 ^ lane.m % 8) * 16;
 #pragma unroll
-    for (int i = 0; i < Tile::rows; ++i)
-      load_vector(a[i], at + i * Tile::lanes_m * Tile::box_k * 4);
+      for (int i = 0; i < Tile::rows; ++i)
+        load_vector(a[i], at + i * Tile::lanes_m * Tile::box_k * 4);
+    } else {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+#pragma unroll
+        for (int i = 0; i < Tile::rows; i += 4) {
+          float rows[4];
+          load_vector(rows, stage + ((word * 4 + k) * Tile::m + row_of<major>(lane, i)) * 4);
+#pragma unroll
+          for (int r = 0; r < 4; ++r) a[i + r][k] = rows[r];
+        }
+      }
+    }
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
 #pragma unroll
@@ -104,7 +137,8 @@ __device__ inline void add_slices(std::uint32_t stage, const LanePlace<Tile::lan
 }
 
 /// Adds the warps' sums up in order, and stores C.
-__device__ inline void store_slices(const SlicedProduct& p, float* tiles,
+template <Major major>
+__device__ void store_slices(const SlicedProduct& p, float* tiles,
                                     const LanePlace<Tile::lanes_m>& lane, int warp,
                                     const float (&sums)[Tile::rows][Tile::columns]) {
   constexpr int tile = Tile::m * Tile::n;
@@ -112,23 +146,25 @@ __device__ inline void store_slices(const SlicedProduct& p, float* tiles,
   for (int i = 0; i < Tile::rows; ++i) {
 #pragma unroll
     for (int j = 0; j < Tile::columns; j += 4) {
-      float* const to = tiles + warp * tile + (lane.m + i * Tile::lanes_m) * Tile::n + lane.n * 4 +
+      float* const to = tiles + warp * tile + row_of<major>(lane, i) * Tile::n + lane.n * 4 +
                         j * Tile::lanes_n;
       *reinterpret_cast<float4*>(to) =
           make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
     }
   }
   named_barrier(1, 32 * Tile::warps);
-  const int row = static_cast<int>(blockIdx.x) * Tile::m;
+  const TileIndex at = sliced_corner(p);
   for (int x = static_cast<int>(threadIdx.x); x < tile; x += 32 * Tile::warps) {
     float sum = 0;
 #pragma unroll
     for (int other = 0; other < Tile::warps; ++other) sum += tiles[other * tile + x];
-    const int r = row + x / Tile::n, c = x % Tile::n;
+    const int r = at.m + x / Tile::n, c = at.n + x % Tile::n;
     if (r < p.product.m && c < p.product.n) store_element(p.product, r, c, sum);
   }
 }
 
+/// `major`: of the operand of many rows.
+template <Major major>
 __global__ void __launch_bounds__(Tile::threads, 1)
     sliced_product(const __grid_constant__ SlicedProduct p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -145,7 +181,7 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   __syncthreads();
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   if (warp == Tile::warps) {
-    if (threadIdx.x % 32 == 0) produce_slices(p, tiles, barriers);
+    if (threadIdx.x % 32 == 0) produce_slices<major>(p, tiles, barriers);
     return;
   }
   const LanePlace<Tile::lanes_m> lane;
@@ -155,79 +191,95 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   for (int i = 0; i < p.depth; ++i) {
     const std::uint32_t full = barriers + 8 * position.stage;
     wait(full, position.parity);
-    add_slices(tiles + position.stage * Tile::stage_bytes, lane, warp, sums);
+    add_slices<major>(tiles + position.stage * Tile::stage_bytes, lane, warp, sums);
     __syncwarp();
     if (threadIdx.x % 32 == 0) arrive(full + 8 * Tile::stages);
     position.advance();
   }
   // Nobody reads the ring any more, and all that was to come has come.
   named_barrier(1, 32 * Tile::warps);
-  store_slices(p, reinterpret_cast<float*>(shared + (tiles - shared_address(shared))), lane, warp,
-               sums);
+  store_slices<major>(p, reinterpret_cast<float*>(shared + (tiles - shared_address(shared))), lane,
+                      warp, sums);
 #endif
 }
 
-/// The layout that sliced tiles take: others are copied first.
-constexpr MajorsTaken sliced_majors{Major::k, Major::outer};
+/// Whether the product is taken as BLAS states it, not row-major: so that its columns are few.
+bool is_swapped(const Problem& p) { return p.n < p.m; }
 
-/// Launches a product that is at most Tile::n wide, in row-major terms, and has elements and a
-/// depth.
+/// How sliced tiles take operands: the one of many rows either way, the other along its columns.
+/// Others are copied first.
+MajorsTaken sliced_majors(const Problem& p) {
+  return is_swapped(p) ? MajorsTaken{Major::outer, {}} : MajorsTaken{{}, Major::outer};
+}
+
 void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  const TmaOperands operands =
-      TmaOperands::prepared(arguments, sliced_majors, workspace.data, stream);
+  if (launch_without_product(arguments, stream)) return;
+  const bool swapped = is_swapped(arguments.problem);
+  const TmaOperands operands = TmaOperands::prepared(arguments, sliced_majors(arguments.problem),
+                                                     workspace.data, stream);
   SlicedProduct p{};
-  p.product = row_major<float>(arguments);
+  p.product = swapped ? column_major<float>(arguments) : row_major<float>(arguments);
   p.depth = static_cast<int>(ceil_div(p.product.k, Tile::k));
-  const TmaOperand &a = operands.a, &b = operands.b;
-  p.map_a = tensor_map(a.data, a.element, a.k, a.outer, a.stride, Tile::m);
+  p.tiles_n = static_cast<int>(ceil_div(p.product.n, Tile::n));
+  const TmaOperand& a = swapped ? operands.b : operands.a;
+  const TmaOperand& b = swapped ? operands.a : operands.b;
+  p.map_a = a.major == Major::k
+                ? tensor_map(a.data, a.element, a.k, a.outer, a.stride, Tile::m)
+                : plain_tensor_map(a.data, a.element, a.outer, a.k, a.stride, Tile::m, Tile::k);
   p.map_b = plain_tensor_map(b.data, b.element, b.outer, b.k, b.stride, Tile::n, Tile::k);
-  FATHOM_CUDA(cudaFuncSetAttribute(sliced_product, cudaFuncAttributeMaxDynamicSharedMemorySize,
+  const auto kernel = a.major == Major::k ? sliced_product<Major::k> : sliced_product<Major::outer>;
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    Tile::shared_bytes));
-  const auto blocks = static_cast<unsigned>(ceil_div(p.product.m, Tile::m));
-  sliced_product<<<blocks, Tile::threads, Tile::shared_bytes, stream>>>(p);
+  const auto blocks = static_cast<unsigned>(ceil_div(p.product.m, Tile::m) * p.tiles_n);
+  kernel<<<blocks, Tile::threads, Tile::shared_bytes, stream>>>(p);
   FATHOM_CUDA(cudaGetLastError());
 }
 
-/// Whether the kernel for few columns does the product as it lies; row-major, those are the
-/// problem's rows.
-bool is_narrow(const Problem& p) {
-  return p.m > 0 && p.n > 0 && p.k > 0 && p.alpha != 0 && p.m <= Tile::n &&
-         TmaOperands::copy_bytes(p, sliced_majors) == 0;
-}
-
 /// Filled by TMA, and threads that transpose what lies along k, where lines start on 16 bytes: the
-/// best placed of those tiles. Else by TMA alone, for which operands are copied first: on an H100
-/// that is 1.18 times as fast as the tilings, which take operands as they lie, at m, n, k = 129,
-/// 4095, 4095, and 1.05 times at 4095, 511, 4095. Nothing for products smaller than a tile.
-std::optional<WarpSpecialisedChoice> choice_for(const Problem& p) {
-  const WarpSpecialisedChoice by_tma = tma_producer_128x256();
-  if (std::min(p.m, p.n) < by_tma.m || std::max(p.m, p.n) < by_tma.n) return std::nullopt;
+/// best placed of those tiles. Else by TMA alone, for which operands are copied first.
+WarpSpecialisedChoice choice_for(const Problem& p) {
   std::optional<WarpSpecialisedChoice> best;
   for (const WarpSpecialisedChoice& tile :
        {transposing_producer_a(), transposing_producer_b(), transposing_producer_both()}) {
     if (tile.takes(p) && (!best || tile.placement(p) < best->placement(p))) best = tile;
   }
-  return best ? best : by_tma;
+  return best.value_or(tma_producer_128x256());
+}
+
+/// Whether sliced tiles are done sooner, by estimated clocks: whole waves of them, against stream-K,
+/// which leaves no SM idle and passes sums on. Fitted to an H100: of 55 products from 64³ to 2048³,
+/// and with 16 to 192 rows of 8192, it takes the faster way but for 896³, where they are 3 % apart.
+bool slices_are_sooner(const Problem& p, const WarpSpecialisedChoice& tile, int sms) {
+  constexpr double clocks_of_a_stage = 1835, around_a_slice = 3000;
+  constexpr double products_per_clock = 105, clocks_of_sharing = 36000;
+  const std::int64_t slices =
+      ceil_div(std::max(p.m, p.n), Tile::m) * ceil_div(std::min(p.m, p.n), Tile::n);
+  const auto stages = static_cast<double>(ceil_div(p.k, Tile::k));
+  const double sliced = static_cast<double>(ceil_div(slices, sms)) *
+                        (stages * clocks_of_a_stage + around_a_slice);
+  const double tiled = static_cast<double>(tile.placement(p).covered) * static_cast<double>(p.k) /
+                           (sms * products_per_clock) +
+                       clocks_of_sharing;
+  return sliced < tiled;
 }
 
 RungPlan plan(const Problem& p, int sms) {
-  if (is_narrow(p)) return {&launch_sliced};
-  if (const auto tile = choice_for(p)) return tile->plan(p, sms);
-  RungPlan tiles = planned(p, sms);
-  tiles.own_path = false;
-  return tiles;
+  const WarpSpecialisedChoice tile = choice_for(p);
+  if (slices_are_sooner(p, tile, sms))
+    return {&launch_sliced, TmaOperands::copy_bytes(p, sliced_majors(p))};
+  return tile.plan(p, sms);
 }
 
 }  // namespace
 
 Rung sliced_depth() {
-  Rung rung = hopper_contender<plan>(Class::fp32, "26_sliced_depth");
+  Rung rung = hopper_contender(Class::fp32, "26_sliced_depth", &plan);
   rung.idea =
       "TMA fills the stages, and of operands along k four warps transpose them in shared memory; "
       "eight warps multiply. A block an SM takes tiles one after the other; of those that would be "
-      "the last, partly filled waves each block takes an equal share of k (stream-K). For up to 16 "
-      "columns a block has 64 rows and the whole of k, of which each of its eight warps takes "
-      "every eighth four.";
+      "the last, partly filled waves each block takes an equal share of k (stream-K). For few "
+      "columns and small products a block has 64 rows, 16 columns and the whole of k, of which "
+      "each of its eight warps takes every eighth four.";
   rung.gain =
       "No copies, addresses or barriers of the whole block among the multiplications. At 4096³ and "
       "8192³ the last wave is nine tenths and half full, which costs 3 %; products of few "

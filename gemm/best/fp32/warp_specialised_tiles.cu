@@ -69,9 +69,9 @@ std::size_t shared_sums_bytes(const StreamKShares& shares, int sms) {
 }
 
 template <class Tile, class Producer>
-void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+void launch(const Arguments& arguments, const Workspace& workspace, bool swapped,
+            cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
-  const bool swapped = placement_of<Tile, Producer>(arguments.problem).value().swapped;
   WarpSpecialisedProduct p{};
   p.product = swapped ? column_major<float>(arguments) : row_major<float>(arguments);
   const TileGrid tiles = tiles_of<Tile>(arguments.problem, swapped);
@@ -110,7 +110,11 @@ RungPlan plan_of(const Problem& p, int sms, bool swapped) {
       .tile_n = Tile::n,
       .tile_k = Tile::k,
       .parts = 0};
-  RungPlan plan{&launch<Tile, Producer>, 0, swapped ? kernel.transposed() : kernel};
+  RungPlan plan{[swapped](const Arguments& arguments, const Workspace& workspace,
+                          cudaStream_t stream) {
+                  launch<Tile, Producer>(arguments, workspace, swapped, stream);
+                },
+                0, swapped ? kernel.transposed() : kernel};
   // The shared sums, then copies of operands.
   if (p.alpha != 0 && p.k != 0)
     plan.workspace_bytes =

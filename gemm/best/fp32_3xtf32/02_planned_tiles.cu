@@ -78,7 +78,7 @@ RungPlan plan(const Problem& p, int sms) {
 }  // namespace
 
 Rung planned_tiles() {
-  Rung rung = hopper_contender<plan>(Class::fp32_3xtf32, "02_planned_tiles");
+  Rung rung = hopper_contender(Class::fp32_3xtf32, "02_planned_tiles", &plan);
   rung.idea =
       "Each operand is the sum of two tf32 numbers; of the four products of their parts, three "
       "are added, small ones first. The first operand is split by threads on its way through "

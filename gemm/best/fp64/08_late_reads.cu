@@ -79,7 +79,7 @@ __device__ inline void compute_segments(const DmmaProduct& p, const Accumulate& 
 template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ring) {
   WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
-  if constexpr (d.late_reads) {
+  if constexpr (d.m_blocks > 1) {
     RingCursor<d> position(ring);
     place.a.move(ring.a(0));
     place.b.move(ring.b(0));
@@ -88,11 +88,7 @@ __device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ri
   } else {
     RingPosition<d.stages> position;
     compute_segments<d, a_major, b_major>(p, [&](int steps, WarpSums<d>& sums) {
-      if constexpr (d.m_blocks == 1) {
-        accumulate_plainly<d>(ring, position, steps, place, sums);
-      } else {
-        accumulate<d>(ring, position, steps, place, sums);
-      }
+      accumulate_plainly<d>(ring, position, steps, place, sums);
     });
   }
 }
@@ -264,7 +260,7 @@ namespace {
 
 /// Tiles for products that the tensor cores bound.
 struct LateReads {
-  static constexpr KernelConfig config{.cluster_n = 2, .late_reads = true};
+  static constexpr KernelConfig config{.cluster_n = 2};
 };
 /// For products of few rows: no more than there are are multiplied, and the ring keeps the memory
 /// bus busy.
@@ -298,32 +294,30 @@ RungKernel own_kernel() {
       .transposed();
 }
 
-template <class Shape, bool swapped>
-void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
-  launch_tma_product<Shape>(arguments, workspace, swapped, stream);
+template <class Shape>
+RungPlan plan_of(const Problem& p, int sms, bool swapped, const RungKernel& kernel = {}) {
+  const auto launch = [swapped](const Arguments& arguments, const Workspace& workspace,
+                                cudaStream_t stream) {
+    if (launch_without_product(arguments, stream)) return;
+    launch_tma_product<Shape>(arguments, workspace, swapped, stream);
+  };
+  const std::size_t copied = copied_bytes(p);
+  return {launch, stream_bytes<Shape::config>(sms) + copied, kernel, copied == 0};
 }
 
 RungPlan plan(const Problem& p, int sms) {
   if (takes_streamed<Types>(p)) return {&launch_streamed<Streamed, Types>};
-  const std::size_t copied = copied_bytes(p);
-  const auto by_rows = [&]<class Shape>(Shape) -> RungPlan {
-    // The tiles' rows go along the small side.
-    return {p.n < p.m ? &launch<Shape, true> : &launch<Shape, false>,
-            stream_bytes<Shape::config>(sms) + copied,
-            {},
-            copied == 0};
-  };
-  if (std::min(p.m, p.n) <= Rows16::config.m()) return by_rows(Rows16{});
-  if (std::min(p.m, p.n) <= Rows64::config.m()) return by_rows(Rows64{});
-  return {&launch<LateReads, false>, stream_bytes<LateReads::config>(sms) + copied, own_kernel(),
-          copied == 0};
+  // The tiles' rows go along the small side.
+  const bool swapped = p.n < p.m;
+  if (std::min(p.m, p.n) <= Rows16::config.m()) return plan_of<Rows16>(p, sms, swapped);
+  if (std::min(p.m, p.n) <= Rows64::config.m()) return plan_of<Rows64>(p, sms, swapped);
+  return plan_of<LateReads>(p, sms, false, own_kernel());
 }
 
 }  // namespace
 
 Rung late_reads() {
-  Rung rung = hopper_contender<plan>(Class::fp64, "08_late_reads");
+  Rung rung = hopper_contender(Class::fp64, "08_late_reads", &plan);
   rung.idea =
       "Fragments are read into registers that a product took at least one product ago, in an "
       "order that the compiler cannot change. Of the tiles that do not fill a whole wave each "

@@ -7,12 +7,6 @@
 
 namespace fathom::gemm::fp64 {
 
-/// Whether the stage is full in this round already: asked early, the answer costs no time.
-template <KernelConfig d>
-__device__ inline bool is_full(const Ring<d>& ring, const RingPosition<d.stages>& position) {
-  return has_ended(ring.full(position.stage), position.parity);
-}
-
 /// A warp's place in the ring as addresses that move on with it, so that between products next to
 /// nothing is left to compute.
 template <KernelConfig d>
@@ -56,53 +50,6 @@ class RingCursor {
   std::uint32_t empty_;  ///< in the block of the lane's number
 };
 
-/// Adds `steps` stages from `position` on, and leaves it behind them. B's fragments of a stage stay
-/// in registers and A's come one block of 16 rows ahead of their products: the last block's
-/// products run while the next stage's first fragments are read, into the registers that they
-/// leave.
-template <KernelConfig d, Major a_major, Major b_major>
-__device__ inline void accumulate(const Ring<d>& ring, RingPosition<d.stages>& position, int steps,
-                                  const WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums) {
-  static_assert(d.m_blocks % 2 == 0);
-  constexpr int last = d.m_blocks - 1;
-  double a[2][8], b[d.n_blocks][4];
-  wait(ring.full(position.stage), position.parity);
-  place.a.load(ring.a(position.stage), 0, a[0]);
-#pragma unroll
-  for (int j = 0; j < d.n_blocks; ++j) place.b.load(ring.b(position.stage), j, b[j]);
-#pragma unroll 1
-  for (; steps > 0; --steps) {
-    const int stage = position.stage;
-#pragma unroll
-    for (int i = 0; i < last; ++i) {
-      place.a.load(ring.a(stage), i + 1, a[(i + 1) % 2]);
-#pragma unroll
-      for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]);
-    }
-    position.advance();
-    if (steps > 1) {
-      // The answer, and what else takes long, comes under products that are under way.
-      const bool there = is_full(ring, position);
-      multiply_16x8x16(sums.of[last][0], a[1], b[0]);
-      ring.release(stage);  // this product has what was read last
-      multiply_16x8x16(sums.of[last][1], a[1], b[1]);
-      if (!there) wait(ring.full(position.stage), position.parity);
-      place.a.load(ring.a(position.stage), 0, a[0]);
-      place.b.load(ring.b(position.stage), 0, b[0]);
-      place.b.load(ring.b(position.stage), 1, b[1]);
-#pragma unroll
-      for (int j = 2; j < d.n_blocks; ++j) {
-        multiply_16x8x16(sums.of[last][j], a[1], b[j]);
-        place.b.load(ring.b(position.stage), j, b[j]);
-      }
-    } else {
-#pragma unroll
-      for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[last][j], a[1], b[j]);
-      ring.release(stage);
-    }
-  }
-}
-
 /// The compiler moves neither reads of shared memory nor products past this, which does nothing:
 /// what it would trigger is behind a condition that never holds, `steps` being positive.
 __device__ inline void keep_order(int steps) {
@@ -118,8 +65,9 @@ __device__ inline void each(const Use& use) {
   }
 }
 
-/// The same, in an order that is kept. Where the compiler chooses it, reads come right after the
-/// last product that takes their registers, and wait until that has read these; the next product
+/// Adds `steps` stages from the cursor on, and leaves it behind them. B's fragments of a stage stay
+/// in registers, and A's come one block of 16 rows ahead of their products. The order is kept. Where
+/// the compiler chooses it, reads come right after the last product that takes their registers, and wait until that has read these; the next product
 /// waits behind them, and then as long again as the compiler counts from the reads on. Here it is
 /// another product or more that has taken the registers last, and from reads on nothing is counted.
 /// One half of a stage's last 16 rows is multiplied after the next stage has come, so that the

@@ -65,30 +65,22 @@ MajorsTaken register_layout(bool a_first) {
   return a_first ? MajorsTaken{Major::k, std::nullopt} : MajorsTaken{std::nullopt, Major::k};
 }
 
-/// Copies operands as the shape needs them, and launches it with BLAS's A through registers or its
-/// B.
-template <class Shape, bool a_first>
-void launch_registers(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
-  const TmaOperands operands =
-      TmaOperands::prepared(arguments, register_layout(a_first), workspace.data, stream);
-  const TmaOperand& first = a_first ? operands.b : operands.a;
-  const TmaOperand& second = a_first ? operands.a : operands.b;
-  launch_register_shape<Shape>(arguments, {first, second, a_first}, second.outer, stream);
-}
-
-/// The plan with operands that must lie so.
-RungPlan plan_of(const Problem& p, const MajorsTaken& layout,
-                 void (*launch)(const Arguments&, const Workspace&, cudaStream_t),
-                 const RungKernel& kernel = {}) {
-  const std::size_t copied = TmaOperands::copy_bytes(p, layout);
-  return {launch, copied, kernel, copied == 0};
-}
+/// The plan with BLAS's A through registers or its B, after copies of the operands that lie
+/// otherwise.
 template <class Shape>
 RungPlan register_plan(const Problem& p, bool a_first) {
-  return plan_of(p, register_layout(a_first),
-                 a_first ? &launch_registers<Shape, true> : &launch_registers<Shape, false>,
-                 register_kernel<Shape>(a_first));
+  const MajorsTaken layout = register_layout(a_first);
+  const std::size_t copied = TmaOperands::copy_bytes(p, layout);
+  const auto launch = [=](const Arguments& arguments, const Workspace& workspace,
+                          cudaStream_t stream) {
+    if (launch_without_product(arguments, stream)) return;
+    const TmaOperands operands =
+        TmaOperands::prepared(arguments, layout, workspace.data, stream);
+    const TmaOperand& first = a_first ? operands.b : operands.a;
+    const TmaOperand& second = a_first ? operands.a : operands.b;
+    launch_register_shape<Shape>(arguments, {first, second, a_first}, second.outer, stream);
+  };
+  return {launch, copied, register_kernel<Shape>(a_first), copied == 0};
 }
 
 bool a_is_large(const Problem& p) { return p.m >= p.n; }
@@ -110,32 +102,24 @@ bool half_wide_is_sooner(const Problem& p, int sms) {
   return 0.625 * waves(HalfWide::config.n) < waves(LargeClusters::config.n);
 }
 
-void launch_narrow(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
-  launch_tma_product<NarrowBoxes, Types>(
-      arguments, TmaOperands::prepared(arguments, AlongK::majors, workspace.data, stream),
-      a_is_large(arguments.problem), stream);
-}
-
 /// Products along k and those that stream by have no tiles of these shapes.
 RungPlan plan(const Problem& p, int sms) {
   if (takes_streamed<Types>(p)) return {&launch_streamed<Streamed, Types>};
   if (!is_skinny(p)) {
-    if (none_lies_across(p))
-      return plan_of(p, AlongK::majors, &launch_shape<WideTile<AlongK>, Types>);
+    if (none_lies_across(p)) return shape_plan<WideTile<AlongK>, Types>(p, false);
     return half_wide_is_sooner(p, sms) ? register_plan<HalfWide>(p, a_first(p))
                                        : register_plan<LargeClusters>(p, a_first(p));
   }
   const bool large_along = a_is_large(p) ? p.transa == Transpose::yes : p.transb == Transpose::no;
   if (large_along && std::min(p.m, p.n) <= NarrowBoxes::config.n)
-    return plan_of(p, AlongK::majors, &launch_narrow);
+    return shape_plan<NarrowBoxes, Types>(p, a_is_large(p));
   return register_plan<Skinny>(p, skinny_a_first(p));
 }
 
 }  // namespace
 
 Rung large_clusters() {
-  Rung rung = hopper_contender<plan>(Class::tf32, "03_large_clusters");
+  Rung rung = hopper_contender(Class::tf32, "03_large_clusters", &plan);
   rung.idea =
       "Of two operands one may lie across k: threads read its tile from shared memory, 32 lanes "
       "from 32 banks, and wgmma takes it from their registers. Clusters of 4 x 2 blocks share the "

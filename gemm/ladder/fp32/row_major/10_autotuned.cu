@@ -46,12 +46,12 @@ __global__ void __launch_bounds__(m / rows * (n / columns)) autotuned_product(Le
 }
 
 template <int m, int n, int k, int rows, int columns>
-void add(const Problem& problem, std::vector<Variant>& found) {
+void add(const Problem& problem, std::vector<RungPlan>& found) {
   add_variant(found, problem, View::row_major_x_along_rows,
               &autotuned_product<m, n, k, rows, columns>, tiling(m, n, k, rows, columns));
 }
 
-void variants(const Problem& problem, int, std::vector<Variant>& found) {
+void variants(const Problem& problem, std::vector<RungPlan>& found) {
   add<128, 128, 8, 8, 8>(problem, found);
   add<128, 128, 16, 8, 8>(problem, found);
   add<128, 64, 16, 8, 8>(problem, found);
