@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 #include "models/warp_access.h"
@@ -61,12 +60,6 @@ void judge_lanes(LineCost& line, const KernelCost& kernel) {
   add_fault(line, fault, line.accesses, line.accesses - (line.lanes + warp - 1) / warp);
 }
 
-template <class Range>
-std::uint64_t sum_saved(const Range& parts) {
-  return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const Finding& one) { return sum + one.saved; });
-}
-
 /// One kernel over all its launches, in all processes.
 struct Collected {
   KernelCost cost;
@@ -112,12 +105,16 @@ std::string short_name(const std::string& name) {
   return clean(name.size() <= most ? name : name.substr(0, most) + "...");
 }
 
-std::uint64_t LineCost::saved() const { return sum_saved(faults); }
+std::uint64_t LineCost::saved() const {
+  std::uint64_t sum = 0;
+  for (const Finding& fault : faults) sum += fault.saved;
+  return sum;
+}
 
 std::uint64_t KernelCost::saved() const {
-  return std::accumulate(
-      lines.begin(), lines.end(), std::uint64_t{0},
-      [](std::uint64_t sum, const LineCost& line) { return sum + line.saved(); });
+  std::uint64_t sum = 0;
+  for (const LineCost& line : lines) sum += line.saved();
+  return sum;
 }
 
 Explanation explain(const std::vector<Trace>& traces, const FindLine& find_line) {

@@ -17,7 +17,7 @@
 #include "explain/page.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/output_file.h"
 #include "tools/child_process.h"
@@ -35,9 +35,8 @@ constexpr char injection_variable[] = "CUDA_INJECTION64_PATH";
 
 void require_tools(const Tools& tools, bool counters) {
   if (const char* const other = std::getenv(injection_variable); other != nullptr && *other != '\0')
-    throw Error(ExitCode::bad_input,
-                fmt::format("{} is set ({}): one tool at a time can be in a program; unset it.",
-                            injection_variable, other));
+    fail(ExitCode::bad_input, "{} is set ({}): one tool at a time can be in a program; unset it.",
+         injection_variable, other);
   if (!fs::exists(tools.injection))
     throw Error(ExitCode::setup_incomplete,
                 "This Fathom was built without Compute Sanitizer's headers: install the toolkit's "
@@ -56,8 +55,7 @@ void require_regex(const std::string& kernel) {
   try {
     std::regex{kernel};
   } catch (const std::regex_error& error) {
-    throw Error(ExitCode::bad_input,
-                fmt::format("--kernel {} is no regular expression: {}.", kernel, error.what()));
+    fail(ExitCode::bad_input, "--kernel {} is no regular expression: {}.", kernel, error.what());
   }
 }
 
@@ -131,8 +129,8 @@ Ran run_program(const ExplainArguments& arguments, const fs::path& library, cons
   const auto start = Clock::now();
   const Program program(arguments.program, std::move(settings));
   if (program.error() != 0)
-    throw Error(ExitCode::bad_input, fmt::format("Cannot start {}: {}.", arguments.program.front(),
-                                                 std::strerror(program.error())));
+    fail(ExitCode::bad_input, "Cannot start {}: {}.", arguments.program.front(),
+         std::strerror(program.error()));
   const ProcessEnd end = program.wait();
   return {end, std::chrono::duration<double>(Clock::now() - start).count()};
 }
@@ -235,42 +233,32 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
   return own;
 }
 
-std::vector<TopCommand> explain_commands(const Tools& tools,
-                                         const std::vector<std::string>& program) {
+std::vector<Command> explain_commands(const Tools& tools, const std::vector<std::string>& program) {
   const auto add = [tools, program](CLI::App& app) {
     const auto arguments = std::make_shared<ExplainArguments>();
     app.add_option("PROGRAM", arguments->program,
                    "The program, if it needs no flags: else after --");
-    app.add_option("--kernel", arguments->kernel,
-                   "Only kernels in whose name this regular expression is found")
-        ->check(not_empty())
-        ->type_name("REGEX");
-    app.add_option("--launches", arguments->launches,
-                   "Launches of each kernel to record, the first")
-        ->check(whole_number(1))
-        ->type_name("N")
+    path_flag(app, "--kernel", arguments->kernel,
+              "Only kernels in whose name this regular expression is found", "REGEX");
+    checked_flag(app, "--launches", arguments->launches,
+                 "Launches of each kernel to record, the first", whole_number(1), "N")
         ->capture_default_str();
-    app.add_option("--blocks", arguments->blocks,
-                   "Blocks of each launch to record, spread over its grid; 0: all")
-        ->check(whole_number(0))
-        ->type_name("N")
+    checked_flag(app, "--blocks", arguments->blocks,
+                 "Blocks of each launch to record, spread over its grid; 0: all", whole_number(0),
+                 "N")
         ->capture_default_str();
     app.add_flag("--counters", arguments->counters,
                  "Run the program twice more, for hardware counters and for where its warps wait");
-    app.add_option("--bounds", arguments->bounds,
-                   "What this GPU can move, for --counters: a result of `fathom run --suite atlas` "
-                   "(default: the recording of such a GPU)")
-        ->needs("--counters")
-        ->check(CLI::ExistingFile)
-        ->type_name("RESULT");
-    app.add_option("--format", arguments->format, "text, md or json")
-        ->check(one_of({"text", "md", "json"}))
-        ->type_name("NAME")
+    checked_flag(
+        app, "--bounds", arguments->bounds,
+        "What this GPU can move, for --counters: a result of `fathom run --suite atlas` (default: "
+        "the recording of such a GPU)",
+        CLI::ExistingFile, "RESULT")
+        ->needs("--counters");
+    word_flag(app, "--format", arguments->format, "text, md or json", {"text", "md", "json"})
         ->capture_default_str();
-    app.add_option("--out", arguments->out,
-                   "File for the answer (default: standard error, after what the program wrote)")
-        ->check(not_empty())
-        ->type_name("FILE");
+    path_flag(app, "--out", arguments->out,
+              "File for the answer (default: standard error, after what the program wrote)");
     app.footer(
         "Records the addresses of a program's loads and stores, and says by source line what they\n"
         "cost in sectors and wavefronts, and what would cost less. No counters are needed, but\n"

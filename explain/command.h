@@ -35,7 +35,7 @@ struct ExplainArguments {
 ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools);
 
 /// What the program fathom-explain has. `program`: the words after `--`.
-std::vector<TopCommand> explain_commands(const Tools& tools = {},
-                                         const std::vector<std::string>& program = {});
+std::vector<Command> explain_commands(const Tools& tools = {},
+                                      const std::vector<std::string>& program = {});
 
 }  // namespace fathom::explain

@@ -28,32 +28,28 @@ std::string place(const Waiting& waiting) {
 /// A level of the memory, the fact that says what it can do, and what moved there.
 struct Level {
   const char *name, *fact;
-  std::vector<std::string> roles;
+  std::array<const char*, 2> roles;
   double bytes;  ///< of one count
 };
-const std::array<Level, 3>& levels() {
-  static const std::array<Level, 3> all{
-      Level{"DRAM", "dram.bandwidth", {"dram_read_bytes", "dram_write_bytes"}, 1},
-      Level{"L2", "l2.bandwidth", {"l2_read_sectors", "l2_write_sectors"}, 32},
-      Level{"shared memory",
-            "shared.bandwidth",
-            {"shared_load_wavefronts", "shared_store_wavefronts"},
-            128}};
-  return all;
-}
+constexpr Level levels[] = {{"DRAM", "dram.bandwidth", {"dram_read_bytes", "dram_write_bytes"}, 1},
+                            {"L2", "l2.bandwidth", {"l2_read_sectors", "l2_write_sectors"}, 32},
+                            {"shared memory",
+                             "shared.bandwidth",
+                             {"shared_load_wavefronts", "shared_store_wavefronts"},
+                             128}};
 
 double seconds(const Measured& measured) { return 1e-9 * count(measured.counts, "gpu_time"); }
 
 /// Bytes a second; of shared memory as if each wavefront took all its banks.
 double rate(const Measured& measured, const Level& level) {
   double moved = 0;
-  for (const std::string& role : level.roles) moved += level.bytes * count(measured.counts, role);
+  for (const char* role : level.roles) moved += level.bytes * count(measured.counts, role);
   return seconds(measured) > 0 ? moved / seconds(measured) : 0;
 }
 
 std::string rates_line(const Measured& measured, const Bounds& bounds) {
   std::vector<std::string> parts;
-  for (const Level& level : levels()) {
+  for (const Level& level : levels) {
     const double moved = rate(measured, level);
     if (moved == 0) continue;
     parts.push_back(fmt::format("{} {}", level.name, format_bandwidth(moved)));
@@ -64,6 +60,14 @@ std::string rates_line(const Measured& measured, const Bounds& bounds) {
   return fmt::format("{} a launch while counted: {}",
                      format_time(seconds(measured) / static_cast<double>(measured.launches)),
                      fmt::join(parts, ", "));
+}
+
+/// Of all the kernel's recorded accesses: what the counters must say if all blocks were recorded.
+std::map<std::string, double> recorded_counts(const KernelCost& kernel) {
+  std::map<std::string, double> counts;
+  for (const LineCost& line : kernel.lines)
+    add_counts(counts, line.space, line.op, line.cost, line.least);
+  return counts;
 }
 
 /// "12,288 sectors of global loads", ...; "98,304 wavefronts of shared loads (95,232 conflicts)".
@@ -149,7 +153,7 @@ std::map<std::string, Measured> measured_in(const std::vector<Trace>& traces) {
 
 Bounds bounds_of(const Document& atlas, const std::string& source) {
   Bounds bounds{{}, source};
-  for (const Level& level : levels())
+  for (const Level& level : levels)
     for (const Fact& fact : atlas.facts)
       if (fact.id == level.fact && fact.value) bounds.by_level[level.name] = *fact.value;
   return bounds;
@@ -169,13 +173,6 @@ void add_counts(std::map<std::string, double>& counts, Space space, Op op, std::
   }
 }
 
-std::map<std::string, double> recorded_counts(const KernelCost& kernel) {
-  std::map<std::string, double> counts;
-  for (const LineCost& line : kernel.lines)
-    add_counts(counts, line.space, line.op, line.cost, line.least);
-  return counts;
-}
-
 std::vector<std::string> measured_lines(const KernelCost& kernel, const Bounds& bounds) {
   const Measured& measured = kernel.measured;
   std::vector<std::string> lines;
@@ -193,7 +190,7 @@ nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bou
                               {"counters", measured.counts},
                               {"recorded", recorded_counts(kernel)}};
   auto rates = nlohmann::ordered_json::array();
-  for (const Level& level : levels()) {
+  for (const Level& level : levels) {
     const auto bound = bounds.by_level.find(level.name);
     nlohmann::ordered_json known;
     if (bound != bounds.by_level.end()) known = bound->second;

@@ -45,10 +45,6 @@ Bounds bounds_of(const Document& atlas, const std::string& source);
 void add_counts(std::map<std::string, double>& counts, Space space, Op op, std::uint64_t cost,
                 std::uint64_t least);
 
-/// The same of all the kernel's recorded accesses: what the counters must say if all blocks were
-/// recorded.
-std::map<std::string, double> recorded_counts(const KernelCost& kernel);
-
 /// Lines of the answer: time and bandwidths against the bounds, counters against the recording, and
 /// where warps waited. Empty if nothing was measured.
 std::vector<std::string> measured_lines(const KernelCost& kernel, const Bounds& bounds);

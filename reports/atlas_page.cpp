@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "reports/facts.h"
-#include "reports/facts_table.h"
 #include "reports/hierarchy.h"
 #include "reports/scale.h"
 #include "reports/sections.h"
@@ -14,20 +13,14 @@
 namespace fathom::reports {
 namespace {
 
-const ProbeSummary* find_probe(const Document& document, const std::string& name) {
-  const auto found = std::ranges::find(document.probes, name, &ProbeSummary::name);
-  return found == document.probes.end() ? nullptr : &*found;
-}
-
 /// As the facts are ordered; probes without facts last.
 std::vector<const ProbeSummary*> in_order(const Document& document) {
+  const std::vector<std::string> names = probes_with_facts(document);
   std::vector<const ProbeSummary*> probes;
-  for (const std::string& name : probes_with_facts(document)) {
-    if (const ProbeSummary* probe = find_probe(document, name)) probes.push_back(probe);
-  }
-  for (const ProbeSummary& probe : document.probes) {
-    if (std::ranges::find(probes, &probe) == probes.end()) probes.push_back(&probe);
-  }
+  for (const ProbeSummary& probe : document.probes) probes.push_back(&probe);
+  std::ranges::stable_sort(probes, {}, [&](const ProbeSummary* probe) {
+    return std::ranges::find(names, probe->name) - names.begin();
+  });
   return probes;
 }
 
@@ -83,17 +76,8 @@ void write_levels(Writing& to) {
                {"Size", Align::right},
                {"Latency", Align::right},
                {"Bandwidth, all SMs", Align::right}});
-  const Notes notes(to.document);
-  const auto cell = [&](const LevelFigure& figure) -> std::string {
-    if (!figure.value) return "–";
-    const std::string beside = figure.beside.empty() ? "" : " " + figure.beside;
-    return escape_text(format_quantity(figure.value, figure.unit) + beside) +
-           (notes.is_noisy(figure.evidence) ? " ~" : "");
-  };
-  for (const LevelRow& level : hierarchy(to.document)) {
-    table.add_row(
-        {escape_text(level.name), cell(level.size), cell(level.latency), cell(level.bandwidth)});
-  }
+  for (const LevelRow& level : hierarchy(to.document))
+    table.add_row({level.name, level.size, level.latency, level.bandwidth});
   to.page.table("The levels, nearest to the cores first", table);
 }
 

@@ -52,18 +52,14 @@ Column interval_column(const EntryList& entries) {
   Column column{"interval", "", Align::right, {}};
   const bool same = !entries.empty() && one_metric(entries);
   Scale scale;
-  if (same) {
-    scale = scale_for(present(gather(entries, metric_value)), entries.front()->metric.unit);
-    column.unit = scale.unit;
-  }
+  if (same) scale = scale_for(present(gather(entries, metric_value)), entries.front()->metric.unit);
+  column.unit = scale.unit;
   for (const Entry* entry : entries) {
-    if (!entry->interval) {
-      column.cells.push_back(nothing);
-      continue;
-    }
+    const auto& interval = entry->interval;
     column.cells.push_back(
-        escape_text(same ? interval_text(*entry->interval, scale)
-                         : format_interval(*entry->interval, entry->metric.unit)));
+        !interval ? nothing
+                  : escape_text(same ? interval_text(*interval, scale)
+                                     : format_interval(*interval, entry->metric.unit)));
   }
   return column;
 }
@@ -202,23 +198,27 @@ std::optional<double> power_under_load(const Entry& entry) {
   return entry.timing.rest > 0 ? std::nullopt : entry.telemetry.power_w.median;
 }
 
-/// Figures in the entries' metric, one for each entry: with one prefix for all where the entries
-/// have one metric, otherwise each with its unit.
-Column metric_column(const std::string& name, const EntryList& entries,
-                     const std::vector<std::optional<double>>& values) {
+/// A figure of each entry in the unit of its metric: with one prefix for all where the entries have
+/// one metric, otherwise each with its unit.
+Column metric_column(const std::string& name, const EntryList& entries, const Figure& figure) {
   Column column{name, "", Align::right, {}};
   if (!entries.empty() && one_metric(entries)) {
     // The metric's own figures decide the prefix, so that bound and expectation have the same.
     const Scale scale =
         scale_for(present(gather(entries, metric_value)), entries.front()->metric.unit);
     column.unit = scale.unit;
-    column.cells = figures(values, scale);
+    column.cells = figures(gather(entries, figure), scale);
     return column;
   }
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    column.cells.push_back(quantity(values[i], entries[i]->metric.unit));
-  }
+  for (const Entry* entry : entries)
+    column.cells.push_back(quantity(figure(*entry), entry->metric.unit));
   return column;
+}
+
+/// Of a bound or an expectation.
+template <typename Part>
+std::optional<double> value_of(const std::optional<Part>& part) {
+  return part ? std::optional(part->value) : std::nullopt;
 }
 
 }  // namespace
@@ -229,23 +229,16 @@ Column make_column(const std::string& name, const EntryList& entries,
   if (name == "metric") {
     const bool named = !entries.empty() && one_metric(entries);
     Column column = metric_column(named ? spaced(entries.front()->metric.name) : "measured",
-                                  entries, gather(entries, metric_value));
+                                  entries, metric_value);
     for (std::size_t i = 0; i < entries.size(); ++i)
       if (entries[i]->verdict.status == VerdictStatus::noisy) column.cells[i] += " ~";
     return column;
   }
   if (name == "interval") return interval_column(entries);
-  if (name == "bound") {
-    return metric_column("bound", entries, gather(entries, [](const Entry& entry) {
-                           return entry.bound ? std::optional(entry.bound->value) : std::nullopt;
-                         }));
-  }
-  if (name == "expected") {
-    return metric_column("expected", entries, gather(entries, [](const Entry& entry) {
-                           return entry.expected ? std::optional(entry.expected->value)
-                                                 : std::nullopt;
-                         }));
-  }
+  if (name == "bound")
+    return metric_column("bound", entries, [](const Entry& e) { return value_of(e.bound); });
+  if (name == "expected")
+    return metric_column("expected", entries, [](const Entry& e) { return value_of(e.expected); });
   if (name == "of_bound")
     return share_column("of bound", entries,
                         [](const Entry& entry) { return share_of_bound(entry); });
@@ -258,12 +251,8 @@ Column make_column(const std::string& name, const EntryList& entries,
       return entry.real_time_s > 0 ? std::optional(entry.real_time_s) : std::nullopt;
     });
   }
-  if (name == "sm_clock") {
-    return number_column("SM clock", "Hz", entries, sm_clock_of);
-  }
-  if (name == "power") {
-    return number_column("power", "W", entries, power_under_load);
-  }
+  if (name == "sm_clock") return number_column("SM clock", "Hz", entries, sm_clock_of);
+  if (name == "power") return number_column("power", "W", entries, power_under_load);
   if (name == "throttle_reasons") return text_column("throttled by", entries, throttle_text);
   if (name.starts_with("note:")) {
     const std::string note = after("note:");
@@ -271,10 +260,7 @@ Column make_column(const std::string& name, const EntryList& entries,
                        [&](const Entry& entry) { return note_of(entry, note); });
   }
   if (name == "verdict") return verdict_column(entries);
-  if (name.starts_with("ratio:")) {
-    const std::string opponent = after("ratio:");
-    return ratio_column(opponent, entries);
-  }
+  if (name.starts_with("ratio:")) return ratio_column(after("ratio:"), entries);
   if (name.starts_with("counter:")) return counter_column(after("counter:"), entries);
   if (name.starts_with("extra:")) {
     const std::string extra = after("extra:");

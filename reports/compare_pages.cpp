@@ -215,10 +215,10 @@ std::string table_text(const Section& section) {
   for (const auto& row : rows) {
     const bool fits = width(row[0]) <= widths[0];
     if (!fits) out += "  " + row[0] + "\n";
-    std::string line = "  " + padded(fits ? row[0] : "", widths[0]);
+    std::string line = fmt::format("  {:<{}}", fits ? row[0] : "", widths[0]);
     for (std::size_t i = 1; i < row.size(); ++i)
-      line += "  " +
-              (is_number(i, section) ? left_padded(row[i], widths[i]) : padded(row[i], widths[i]));
+      line += is_number(i, section) ? fmt::format("  {:>{}}", row[i], widths[i])
+                                    : fmt::format("  {:<{}}", row[i], widths[i]);
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   }

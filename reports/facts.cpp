@@ -4,36 +4,28 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "reports/columns.h"
 #include "results/format.h"
-#include "results/names.h"
 #include "results/query.h"
 
 namespace fathom::reports {
 namespace {
 
-constexpr std::array<VerdictStatus, 7> worst_first{
-    VerdictStatus::failed,      VerdictStatus::wrong_output,
-    VerdictStatus::above_bound, VerdictStatus::counter_mismatch,
-    VerdictStatus::unexpected,  VerdictStatus::noisy,
-    VerdictStatus::ok};
-
-std::string spelled(std::string_view word) {
-  std::string text(word);
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
+constexpr VerdictMeaning worst_first[] = {
+    {VerdictStatus::failed, "the case could not be measured"},
+    {VerdictStatus::wrong_output, "what the kernel wrote is wrong, so its speed means nothing"},
+    {VerdictStatus::above_bound, "better than physics allows, so the measurement is wrong"},
+    {VerdictStatus::counter_mismatch, "a hardware counter differs from its expectation"},
+    {VerdictStatus::unexpected, "further from the model's figure than its tolerance"},
+    {VerdictStatus::noisy,
+     "samples or rounds differ by more than was asked for, so the figure is not exact"},
+    {VerdictStatus::ok, "within its bound, its expectation and its noise limit"}};
 
 }  // namespace
 
-std::span<const VerdictStatus> all_verdicts() { return worst_first; }
-
-std::string words(VerdictStatus status) { return spelled(to_string(status)); }
-std::string words(ProbeStatus status) { return spelled(to_string(status)); }
-std::string words(ClaimVerdict verdict) { return spelled(to_string(verdict)); }
+std::span<const VerdictMeaning> all_verdicts() { return worst_first; }
 
 EntryList entries_of(const Document& document, const std::string& probe) {
   EntryList found;
@@ -60,9 +52,8 @@ bool is_failure(VerdictStatus status) {
 
 std::size_t VerdictTally::failures() const {
   std::size_t sum = 0;
-  for (const VerdictStatus status : worst_first) {
+  for (const auto& [status, meaning] : worst_first)
     if (is_failure(status)) sum += of(status);
-  }
   return sum;
 }
 
@@ -74,7 +65,7 @@ std::size_t VerdictTally::all() const {
 
 std::string VerdictTally::text(bool with_ok) const {
   std::string out;
-  for (const VerdictStatus status : worst_first) {
+  for (const auto& [status, meaning] : worst_first) {
     if (of(status) == 0 || (status == VerdictStatus::ok && !with_ok)) continue;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", of(status), words(status));
   }
@@ -133,37 +124,6 @@ std::string headline(const Document& document) {
                      missing);
 }
 
-bool Disagreement::tolerated() const { return off <= entry->expected->tolerance; }
-
-double distance(double value, double expected) {
-  const double off = std::abs(value - expected) / std::abs(expected);
-  if (std::isfinite(off)) return off;
-  return value == expected ? 0 : std::numeric_limits<double>::infinity();
-}
-
-std::optional<Disagreement> worst_disagreement(const Document& document) {
-  std::optional<Disagreement> worst;
-  for (const Entry& entry : document.entries) {
-    if (!entry.expected || !entry.metric.value) continue;
-    const double off = distance(*entry.metric.value, entry.expected->value);
-    const Disagreement here{&entry, off};
-    if (!worst || std::pair(!here.tolerated(), off) > std::pair(!worst->tolerated(), worst->off)) {
-      worst = here;
-    }
-  }
-  return worst;
-}
-
-CounterFinding finding(const Counter& counter) {
-  if (!counter.value) return CounterFinding::missing;
-  if (!counter.expected) return CounterFinding::not_expected;
-  if (*counter.value == *counter.expected) return CounterFinding::equal;
-  return std::abs(*counter.value - *counter.expected) <=
-                 counter.tolerance * std::abs(*counter.expected)
-             ? CounterFinding::within
-             : CounterFinding::differs;
-}
-
 std::optional<double> share_of_bound(const Entry& entry) {
   if (!entry.bound || !entry.metric.value) return std::nullopt;
   const double value = *entry.metric.value;
@@ -212,12 +172,6 @@ const Entry* headline_entry(const ProbeSummary& probe, const EntryList& entries)
     if (const Entry* best = best_figure(some)) return best;
   }
   return nullptr;
-}
-
-std::size_t count(const Document& document, ClaimVerdict verdict) {
-  return static_cast<std::size_t>(
-      std::count_if(document.claims.begin(), document.claims.end(),
-                    [&](const Claim& claim) { return claim.verdict == verdict; }));
 }
 
 std::string claims_text(const Document& document) {

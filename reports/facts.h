@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "reports/scale.h"
 #include "results/document.h"
+#include "results/names.h"
 
 namespace fathom::reports {
 
@@ -23,9 +25,10 @@ EntryList entries_of(const Document& document, const std::string& probe);
 std::vector<ProbeSummary> probes_of(const Document& document);
 
 /// "above bound", "does not apply", ...: the document's words for people.
-std::string words(VerdictStatus status);
-std::string words(ProbeStatus status);
-std::string words(ClaimVerdict verdict);
+template <typename Enum>
+std::string words(Enum value) {
+  return spaced(std::string(to_string(value)));
+}
 
 /// A status that makes a run fail: what was measured is wrong, or the measurement is.
 bool is_failure(VerdictStatus status);
@@ -49,29 +52,15 @@ class VerdictTally {
 VerdictTally tally(const EntryList& entries);
 VerdictTally tally(const Document& document);
 
+struct VerdictMeaning {
+  VerdictStatus status;
+  const char* meaning;  ///< for people
+};
 /// Every verdict, worst first.
-std::span<const VerdictStatus> all_verdicts();
+std::span<const VerdictMeaning> all_verdicts();
 
 /// One sentence on the whole run.
 std::string headline(const Document& document);
-
-/// An entry and by how much it misses its expectation.
-struct Disagreement {
-  const Entry* entry = nullptr;
-  double off = 0;  ///< relative to the expectation
-  bool tolerated() const;
-};
-
-/// Relative distance of a value from its expectation; infinite where no ratio says it.
-double distance(double value, double expected);
-
-/// The entry furthest from its expectation; one outside its tolerance comes before any within.
-/// Nothing where no entry has both a figure and an expectation.
-std::optional<Disagreement> worst_disagreement(const Document& document);
-
-/// What an entry's counters say of their expectations.
-enum class CounterFinding { equal, within, differs, missing, not_expected };
-CounterFinding finding(const Counter& counter);
 
 /// One metric of a probe: the measured entry that comes closest to its bound. Entries whose figure
 /// cannot be trusted (a failure by their verdict) are none.
@@ -87,9 +76,6 @@ const Entry* headline_entry(const ProbeSummary& probe, const EntryList& entries)
 
 /// Value over bound, or bound over value where lower is better: 1 is all that physics allows.
 std::optional<double> share_of_bound(const Entry& entry);
-
-/// How many claims have the verdict.
-std::size_t count(const Document& document, ClaimVerdict verdict);
 
 /// "2 confirmed, 1 refuted"; empty for no claims.
 std::string claims_text(const std::vector<const Claim*>& claims);

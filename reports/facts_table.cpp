@@ -33,14 +33,6 @@ std::string beside_value(const Fact& fact, double figure) {
                          format_quantity(fact.value, fact.unit));
 }
 
-/// One kind of figure that stands beside a fact's value, with the number of its source.
-struct Beside {
-  const char* header;
-  std::string (*text)(const Fact&);  ///< empty: the fact has none
-  std::string (*source)(const Fact&);
-  bool (*tells)(const Fact&);  ///< whether it alone is worth a column
-};
-
 std::string bound_text(const Fact& fact) {
   const auto share = share_of_bound(fact);
   if (!share) return "";
@@ -55,57 +47,52 @@ std::string published_text(const Fact& fact) {
   return off ? fmt::format("{} ({:+.1f} %)", figure, *off * 100) : figure;
 }
 
-/// A column of bounds none of which is in sight says nothing; the evidence has them all the same.
-bool nears_bound(const Fact& fact) {
-  constexpr double least_share = 0.05;
-  return share_of_bound(fact).value_or(0) >= least_share;
-}
-
-constexpr Beside besides[] = {
-    {"Of its bound", bound_text, [](const Fact& f) { return f.bound->source; }, nears_bound},
-    {"Published (off by)", published_text, [](const Fact& f) { return f.published->source; },
-     [](const Fact& f) { return !published_text(f).empty(); }}};
-
-/// A source that all cells of a column share stands in its header.
+/// A column of figures beside the facts' values; a text is empty where the fact has none. A source
+/// that all of them share stands in the header.
 struct BesideColumn {
-  const Beside* kind;
+  using TextOf = std::string (*)(const Fact&);
   std::string header, common_source;
+  std::vector<std::string> texts, sources;
 
-  BesideColumn(const Beside& beside, const FactList& facts, Notes& notes)
-      : kind(&beside), header(beside.header) {
-    bool first = true, same = true;
+  BesideColumn(const char* title, const FactList& facts, TextOf text, TextOf source, Notes& notes)
+      : header(title) {
+    std::set<std::string> all;
     for (const Fact* fact : facts) {
-      if (kind->text(*fact).empty()) continue;
-      same = same && (first || kind->source(*fact) == common_source);
-      common_source = kind->source(*fact);
-      first = false;
+      texts.push_back(text(*fact));
+      sources.push_back(texts.back().empty() ? "" : source(*fact));
+      if (!texts.back().empty()) all.insert(sources.back());
     }
-    if (!same) common_source.clear();
+    if (all.size() == 1) common_source = *all.begin();
     if (!common_source.empty()) header += " " + notes.mark(common_source);
   }
 
-  std::string cell(const Fact& fact, Notes& notes) const {
-    const std::string text = kind->text(fact);
-    if (text.empty()) return "–";
-    const std::string source = kind->source(fact);
-    return escape_text(text) + (source == common_source ? "" : " " + notes.mark(source));
+  std::string cell(std::size_t row, Notes& notes) const {
+    if (texts[row].empty()) return "–";
+    const bool common = sources[row] == common_source;
+    return escape_text(texts[row]) + (common ? "" : " " + notes.mark(sources[row]));
   }
 };
 
-/// The columns beside the values of `facts`, those that any of them has.
+/// Those that any of the facts has. A column of bounds none of which is in sight says nothing; the
+/// evidence has them all the same.
 std::vector<BesideColumn> columns_beside(const FactList& facts, Notes& notes) {
+  constexpr double least_share = 0.05;
   std::vector<BesideColumn> columns;
-  for (const Beside& beside : besides) {
-    const auto tells = [&](const Fact* fact) { return beside.tells(*fact); };
-    if (std::ranges::any_of(facts, tells)) columns.emplace_back(beside, facts, notes);
-  }
+  if (std::ranges::any_of(
+          facts, [](const Fact* f) { return share_of_bound(*f).value_or(0) >= least_share; }))
+    columns.emplace_back(
+        "Of its bound", facts, bound_text, [](const Fact& f) { return f.bound->source; }, notes);
+  if (std::ranges::any_of(facts, [](const Fact* f) { return !published_text(*f).empty(); }))
+    columns.emplace_back(
+        "Published (off by)", facts, published_text,
+        [](const Fact& f) { return f.published->source; }, notes);
   return columns;
 }
 
 }  // namespace
 
 bool is_confident(const std::optional<Interval>& interval) {
-  return interval && interval->confidence >= least_confidence;
+  return interval && interval->confidence >= 0.8;
 }
 
 Interval ratio_interval(const Interval& over, const Interval& under) {
@@ -117,10 +104,6 @@ std::string reach_of(double value, const Interval& interval, int decimals) {
   const double reach = std::max(std::abs(interval.high - value), std::abs(value - interval.low)) /
                        std::abs(value) * 100;
   return std::isfinite(reach) ? fmt::format(" ± {:.{}f} %", reach, reach < 10 ? decimals : 0) : "";
-}
-
-std::string fact_title(const Fact& fact) {
-  return escape_text(fact.subject + ": " + fact.quantity);
 }
 
 std::optional<double> deviation(const Fact& fact) {
@@ -165,9 +148,11 @@ Table fact_table(const FactList& facts, Notes& notes) {
   std::vector<Table::Column> headers{{"Fact"}, {"Value", Align::right}};
   for (const BesideColumn& one : beside) headers.push_back({one.header, Align::right});
   Table table(std::move(headers));
-  for (const Fact* fact : facts) {
-    std::vector<std::string> cells{fact_title(*fact), value_cell(*fact, notes)};
-    for (const BesideColumn& one : beside) cells.push_back(one.cell(*fact, notes));
+  for (std::size_t row = 0; row < facts.size(); ++row) {
+    const Fact& fact = *facts[row];
+    std::vector<std::string> cells{escape_text(fact.subject + ": " + fact.quantity),
+                                   value_cell(fact, notes)};
+    for (const BesideColumn& one : beside) cells.push_back(one.cell(row, notes));
     table.add_row(std::move(cells));
   }
   return table;

@@ -13,8 +13,7 @@ namespace fathom::reports {
 
 using FactList = std::vector<const Fact*>;
 
-/// An interval of less confidence than this cannot be told from the range of its few samples.
-inline constexpr double least_confidence = 0.8;
+/// Of at least 80 %: one of less cannot be told from the range of its few samples.
 bool is_confident(const std::optional<Interval>& interval);
 
 /// The interval of a ratio of two figures above zero that were measured one after the other: from
@@ -24,9 +23,6 @@ Interval ratio_interval(const Interval& over, const Interval& under);
 /// " ± 1.2 %": how far the interval's farther end is from the value, with decimals below 10 %.
 /// Empty where there is nothing to divide by.
 std::string reach_of(double value, const Interval& interval, int decimals = 1);
-
-/// "L1: latency", Markdown.
-std::string fact_title(const Fact& fact);
 
 /// By how much a fact differs from the published figure, relative to that; nothing where a fact
 /// lacks either, or no ratio says it.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "reports/facts_table.h"
 #include "reports/scale.h"
 #include "results/format.h"
 
@@ -37,29 +38,26 @@ const Fact* find_fact(const Document& document, const std::string& id) {
 }  // namespace
 
 std::vector<LevelRow> hierarchy(const Document& document) {
+  const Notes notes(document);
   std::vector<LevelRow> rows;
   for (const Level& level : levels) {
     LevelRow row;
     const auto fact_on = [&](const char* quantity) {
       return find_fact(document, std::string(level.part) + "." + quantity);
     };
-    const auto figure = [&](const char* quantity) -> LevelFigure {
+    const auto text = [](const Fact* fact, const char* form) {
+      return fact ? fmt::format(fmt::runtime(form), format_quantity(fact->value, fact->unit)) : "";
+    };
+    const auto cell = [&](const char* quantity, const std::string& beside) -> std::string {
       const Fact* fact = fact_on(quantity);
-      if (!fact) return {};
-      if (row.name.empty()) row.name = capitalised(fact->subject);
-      return {fact->value, fact->unit, "", fact->evidence};
+      if (!fact) return "–";
+      if (row.name.empty()) row.name = escape_text(capitalised(fact->subject));
+      return escape_text(text(fact, "{}") + beside) + (notes.is_noisy(fact->evidence) ? " ~" : "");
     };
     // First, since it names the level alone: a size may hold for one setting of it.
-    row.latency = figure("latency");
-    row.bandwidth = figure("bandwidth");
-    row.size = figure("size");
-    if (row.size.value) row.size.beside = level.size_of;
-    if (const Fact* time = fact_on("latency_time"); time && row.latency.value) {
-      row.latency.beside = "(" + format_quantity(time->value, time->unit) + ")";
-    }
-    if (const Fact* clock = fact_on("bytes_per_clock"); clock && row.bandwidth.value) {
-      row.bandwidth.beside = "(" + format_quantity(clock->value, clock->unit) + " an SM)";
-    }
+    row.latency = cell("latency", text(fact_on("latency_time"), " ({})"));
+    row.bandwidth = cell("bandwidth", text(fact_on("bytes_per_clock"), " ({} an SM)"));
+    row.size = cell("size", fmt::format(" {}", level.size_of));
     if (!row.name.empty()) rows.push_back(std::move(row));
   }
   return rows;

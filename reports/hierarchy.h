@@ -7,23 +7,14 @@
 
 namespace fathom::reports {
 
-/// One figure of a level of the memory hierarchy.
-struct LevelFigure {
-  std::optional<double> value;  ///< nothing: it is not known
-  std::string unit;
-  std::string beside;                 ///< what follows the figure: "(11.6 ns)"; may be empty
-  std::vector<std::string> evidence;  ///< names of the entries that it rests on
-};
-
+/// A level of the memory hierarchy, its cells in Markdown.
 struct LevelRow {
-  std::string name;
-  LevelFigure size, latency, bandwidth;
+  std::string name, size, latency, bandwidth;
 };
 
-/// The levels of the memory hierarchy of which the document knows a figure, the one nearest to the
-/// cores first: its facts `<level>.size` (beside it of what), `<level>.latency` (beside it
-/// `<level>.latency_time`) and `<level>.bandwidth` (beside it `<level>.bytes_per_clock`, of one
-/// SM).
+/// The levels of which the document knows a figure, the one nearest to the cores first: its facts
+/// `<level>.size` (beside it of what), `<level>.latency` (beside it `<level>.latency_time`) and
+/// `<level>.bandwidth` (beside it `<level>.bytes_per_clock`, of one SM).
 std::vector<LevelRow> hierarchy(const Document& document);
 
 /// The facts that the hierarchy shows.

@@ -1,6 +1,6 @@
 #include "reports/report.h"
 
-#include <fmt/format.h>
+#include <functional>
 
 #include "reports/hierarchy.h"
 #include "reports/markdown.h"
@@ -17,38 +17,33 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
   fs::create_directories(folder, error);
   if (error) fail_write(folder, error.value());
 
-  reports::Page page(document.source == Source::replay);
-  page.explore("view=overview");
-  reports::Writing writing{document, page, document_name, card};
-  reports::write_title(writing);
-  reports::write_verdict(writing);
-  reports::write_environment(writing);
-  reports::write_bounds(writing);
-  reports::write_opponents(writing);
-  reports::write_facts(writing);
-  reports::write_probes(writing);
-  reports::write_claims(writing);
-  reports::write_method(writing);
-
-  const fs::path readme = folder / "README.md";
-  write_file_atomically(readme, page.text());
+  using reports::Writing;
+  const auto write = [&](const std::string& name, const std::function<void(Writing&)>& sections) {
+    reports::Page page(document.source == Source::replay);
+    Writing writing{document, page, document_name, card};
+    sections(writing);
+    write_file_atomically(folder / name, page.text());
+    return folder / name;
+  };
+  const fs::path readme = write("README.md", [](Writing& to) {
+    to.page.explore("view=overview");
+    write_title(to);
+    write_verdict(to);
+    write_environment(to);
+    write_bounds(to);
+    write_opponents(to);
+    write_facts(to);
+    write_probes(to);
+    write_claims(to);
+    write_method(to);
+  });
   fs::path atlas;
-  if (reports::has_atlas(document)) {
-    reports::Page atlas_page(document.source == Source::replay);
-    reports::Writing writing_atlas{document, atlas_page, document_name};
-    reports::write_atlas(writing_atlas);
-    atlas = folder / reports::atlas_file;
-    write_file_atomically(atlas, atlas_page.text());
-  }
+  if (reports::has_atlas(document)) atlas = write(reports::atlas_file, reports::write_atlas);
   std::vector<fs::path> pages;
   for (const ProbeSummary& probe : document.probes)
-    for (const std::string& section : reports::pages_of(document, probe)) {
-      reports::Page own(document.source == Source::replay);
-      reports::Writing writing_page{document, own, document_name};
-      reports::write_probe_page(writing_page, probe, section);
-      pages.push_back(folder / reports::page_file(probe, section));
-      write_file_atomically(pages.back(), own.text());
-    }
+    for (const std::string& section : reports::pages_of(document, probe))
+      pages.push_back(write(reports::page_file(probe, section),
+                            [&](Writing& to) { write_probe_page(to, probe, section); }));
   return {readme, atlas, pages};
 }
 

@@ -57,15 +57,11 @@ std::vector<std::string> figures(const std::vector<std::optional<double>>& value
   return out;
 }
 
-Scale scale_for(double typical, const std::string& unit) {
-  const PrefixedUnit prefixed = prefixed_unit(typical, unit);
-  return {prefixed.factor, prefixed.text};
-}
-
 Scale scale_for(std::vector<double> values, const std::string& unit) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   for (double& value : values) value = std::abs(value);
-  return scale_for(values.empty() ? 0.0 : median(values), unit);
+  const PrefixedUnit prefixed = prefixed_unit(values.empty() ? 0.0 : median(values), unit);
+  return {prefixed.factor, prefixed.text};
 }
 
 std::string quantity(const std::optional<double>& value, const std::string& unit) {

@@ -22,10 +22,7 @@ struct Scale {
 std::vector<std::string> figures(const std::vector<std::optional<double>>& values,
                                  const Scale& scale = {});
 
-/// The prefix that results/format.h gives to `typical`.
-Scale scale_for(double typical, const std::string& unit);
-
-/// For a column: the prefix of the median.
+/// For a column: the prefix that results/format.h gives to the median.
 Scale scale_for(std::vector<double> values, const std::string& unit);
 
 /// A figure with its own prefix, for a table whose rows have several units: number and unit stay on

@@ -13,14 +13,6 @@
 namespace fathom {
 namespace reports {
 
-std::string padded(const std::string& text, std::size_t to) {
-  return text + std::string(to > width(text) ? to - width(text) : 0, ' ');
-}
-
-std::string left_padded(const std::string& text, std::size_t to) {
-  return std::string(to > width(text) ? to - width(text) : 0, ' ') + text;
-}
-
 std::vector<std::string> wrapped(const std::string& text, std::size_t width_wanted) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -110,13 +102,13 @@ std::string table_of(const std::vector<Row>& rows, const Painter& paint) {
   std::string out;
   for (const Row& row : rows) {
     // Padding goes around the colour codes, which have no width.
-    out += fmt::format(
-        "  {}  {}{}  {}  {}  {}\n", padded(row.name, name), paint(row.status_colour, row.status),
-        std::string(status - width(row.status), ' '), left_padded(row.figure, figure),
-        left_padded(row.share, share), paint(row.verdict_colour, row.verdicts));
+    out +=
+        fmt::format("  {:<{}}  {}{:{}}  {:>{}}  {:>{}}  {}\n", row.name, name,
+                    paint(row.status_colour, row.status), "", status - width(row.status),
+                    row.figure, figure, row.share, share, paint(row.verdict_colour, row.verdicts));
     for (const std::string& line :
          wrapped(row.answer, line_width > name + 24 ? line_width - name - 4 : 20)) {
-      out += fmt::format("  {}  {}\n", std::string(name, ' '), line);
+      out += fmt::format("  {:{}}  {}\n", "", name, line);
     }
   }
   return out;

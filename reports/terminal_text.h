@@ -9,10 +9,6 @@ namespace fathom::reports {
 /// Columns of a usual terminal window.
 inline constexpr std::size_t line_width = 100;
 
-/// Filled with spaces to so many code points, after the text or before it.
-std::string padded(const std::string& text, std::size_t to);
-std::string left_padded(const std::string& text, std::size_t to);
-
 /// Lines of at most `width_wanted`, broken between words; a longer word has a line of its own.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width_wanted);
 

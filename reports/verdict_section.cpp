@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "reports/facts.h"
@@ -23,55 +24,60 @@ std::string readable_date(const std::string& date) {
   return date;
 }
 
-const char* meaning(VerdictStatus status) {
-  switch (status) {
-    case VerdictStatus::failed:
-      return "the case could not be measured";
-    case VerdictStatus::wrong_output:
-      return "what the kernel wrote is wrong, so its speed means nothing";
-    case VerdictStatus::above_bound:
-      return "better than physics allows, so the measurement is wrong";
-    case VerdictStatus::counter_mismatch:
-      return "a hardware counter differs from its expectation";
-    case VerdictStatus::unexpected:
-      return "further from the model's figure than its tolerance";
-    case VerdictStatus::noisy:
-      return "samples or rounds differ by more than was asked for, so the figure is not exact";
-    case VerdictStatus::ok:
-      return "within its bound, its expectation and its noise limit";
-  }
-  return "";
+/// Relative distance of a value from its expectation; infinite where no ratio says it.
+double distance(double value, double expected) {
+  const double off = std::abs(value - expected) / std::abs(expected);
+  if (std::isfinite(off)) return off;
+  return value == expected ? 0 : std::numeric_limits<double>::infinity();
 }
 
-std::string disagreement_sentence(const Disagreement& worst) {
-  const Entry& entry = *worst.entry;
-  const std::string& unit = entry.metric.unit;
-  const std::string off = std::isfinite(worst.off) ? format_percent(worst.off) : "beyond any ratio";
-  return fmt::format("**{}** {}: {} measured, {} expected; off by {}, {} allowed. The model: {}.",
-                     worst.tolerated() ? "Furthest from its expectation, within its tolerance:"
-                                       : "Furthest from its expectation:",
-                     code(entry.name), escape_text(format_quantity(*entry.metric.value, unit)),
-                     escape_text(format_quantity(entry.expected->value, unit)), off,
-                     format_percent(entry.expected->tolerance),
-                     escape_text(without_full_stop(entry.expected->model)));
+/// The entry furthest from its expectation; one outside its tolerance comes before any within.
+/// Empty where no entry has both a figure and an expectation.
+std::string disagreement_sentence(const Document& document) {
+  const Entry* worst = nullptr;
+  std::pair<bool, double> how{};  // whether it is outside, and how far off it is
+  for (const Entry& entry : document.entries) {
+    if (!entry.expected || !entry.metric.value) continue;
+    const double off = distance(*entry.metric.value, entry.expected->value);
+    const std::pair here(!(off <= entry.expected->tolerance), off);
+    if (worst && here <= how) continue;
+    worst = &entry;
+    how = here;
+  }
+  if (!worst) return "";
+  const auto& [outside, off] = how;
+  const std::string& unit = worst->metric.unit;
+  return fmt::format(
+      "**Furthest from its expectation{}:** {}: {} measured, {} expected; off by {}, {} allowed. "
+      "The model: {}.",
+      outside ? "" : ", within its tolerance", code(worst->name),
+      escape_text(format_quantity(*worst->metric.value, unit)),
+      escape_text(format_quantity(worst->expected->value, unit)),
+      std::isfinite(off) ? format_percent(off) : "beyond any ratio",
+      format_percent(worst->expected->tolerance),
+      escape_text(without_full_stop(worst->expected->model)));
+}
+
+bool is_as_expected(const Counter& counter) {
+  const double value = *counter.value, expected = *counter.expected;
+  return value == expected || std::abs(value - expected) <= counter.tolerance * std::abs(expected);
 }
 
 /// How many are as expected, and why some are missing; empty where none was asked for.
 std::string counters_sentence(const Document& document) {
   std::size_t expected = 0, good = 0, others = 0;
   std::map<std::string, std::size_t> missing;
-  for (const Entry& entry : document.entries) {
+  for (const Entry& entry : document.entries)
     for (const Counter& counter : entry.counters) {
-      const CounterFinding found = finding(counter);
-      if (found == CounterFinding::missing)
+      if (!counter.value) {
         ++missing[counter.reason];
-      else if (found == CounterFinding::not_expected)
+      } else if (!counter.expected) {
         ++others;
-      else
+      } else {
         ++expected;
-      good += found == CounterFinding::equal || found == CounterFinding::within;
+        good += is_as_expected(counter);
+      }
     }
-  }
   std::vector<std::string> parts;
   if (expected > 0)
     parts.push_back(share_text(good, expected, "counter is", "counters are") + " as expected");
@@ -87,8 +93,8 @@ std::string counters_sentence(const Document& document) {
 void write_findings(Writing& to) {
   const Document& document = to.document;
   std::vector<std::string> items;
-  if (const auto worst = worst_disagreement(document))
-    items.push_back(disagreement_sentence(*worst));
+  if (const std::string worst = disagreement_sentence(document); !worst.empty())
+    items.push_back(worst);
   for (const ProbeSummary& probe : document.probes) {
     if (probe.status == ProbeStatus::complete) continue;
     items.push_back(fmt::format("**{}** {}: {}.", escape_text(probe.name), words(probe.status),
@@ -151,19 +157,18 @@ void write_answers(Writing& to) {
 void write_tally(Writing& to) {
   const VerdictTally verdicts = tally(to.document);
   Table table({{"Verdict"}, {"Entries", Align::right}, {"Meaning"}});
-  for (const VerdictStatus status : all_verdicts()) {
+  for (const auto& [status, meaning] : all_verdicts()) {
     if (verdicts.of(status) == 0) continue;
     const std::string word = words(status);
     table.add_row({is_failure(status) ? "**" + word + "**" : word,
-                   format_count(static_cast<double>(verdicts.of(status))), meaning(status)});
+                   format_count(static_cast<double>(verdicts.of(status))), meaning});
   }
   to.page.table("Verdicts", table);
   if (verdicts.of(VerdictStatus::noisy) > 0 && !to.document.facts.empty()) {
     to.page.paragraph(
         "Most points of a curve have few samples and so are noisy by that measure; what is "
-        "concluded "
-        "from a curve comes from all of its points together, and every fact has an interval of its "
-        "own that says how well it is known.");
+        "concluded from a curve comes from all of its points together, and every fact has an "
+        "interval of its own that says how well it is known.");
   }
 }
 

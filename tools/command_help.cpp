@@ -11,6 +11,40 @@
 namespace fathom {
 namespace {
 
+std::vector<CLI::App*> commands_of(CLI::App& app) {
+  return app.get_subcommands([](CLI::App*) { return true; });
+}
+
+CLI::Option* flag_of(CLI::App& command, const std::string& name) {
+  for (CLI::Option* option : command.get_options())
+    if (!option->get_positional() && std::ranges::count(names_of(*option), name) > 0) return option;
+  return nullptr;
+}
+
+/// What a shell completes a value by itself with; empty: nothing.
+std::string kind_of(const CLI::Option& option) {
+  const bool positional = option.get_positional();
+  const std::string kind = positional ? option.get_name(true) : value_of(option);
+  if (kind == "DIR") return ":folders\n";
+  // What a command is about is a document, unless it is a folder or one of a few words.
+  const bool file = kind == "FILE" || kind == "PROGRAM" || kind == "BUILD_OR_COMMAND";
+  return file || positional ? ":files\n" : "";
+}
+
+}  // namespace
+
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  if (option.get_positional()) names.push_back(option.get_name(true));
+  for (const auto& name : option.get_snames()) names.push_back("-" + name);
+  for (const auto& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::string value_of(const CLI::Option& option) {
+  return option.get_type_size() == 0 ? "" : option.get_type_name();
+}
+
 std::vector<std::string> choices_of(CLI::Option& option) try {
   for (int i = 0;; ++i) {
     const std::string name = option.get_validator(i)->get_name(), start = one_of_words;
@@ -22,67 +56,18 @@ std::vector<std::string> choices_of(CLI::Option& option) try {
   return {};
 }
 
-Argument argument_of(CLI::Option& option) {
-  Argument argument;
-  argument.positional = option.get_positional();
-  if (argument.positional) argument.names.push_back(option.get_name(true));
-  for (const auto& name : option.get_snames()) argument.names.push_back("-" + name);
-  for (const auto& name : option.get_lnames()) argument.names.push_back("--" + name);
-  if (option.get_type_size() != 0) {
-    argument.value = option.get_type_name();
-    argument.standard = option.get_default_str();
-  }
-  argument.description = option.get_description();
-  argument.required = option.get_required();
-  argument.several = option.get_expected_max() > 1;
-  argument.choices = choices_of(option);
-  return argument;
-}
-
-CommandHelp help_below(CLI::App& app, std::vector<std::string> path) {
-  CommandHelp command;
-  path.push_back(app.get_name());
-  command.path = path;
-  command.description = app.get_description();
-  command.footer = app.get_footer();
-  for (CLI::Option* option : app.get_options()) command.arguments.push_back(argument_of(*option));
-  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; }))
-    command.commands.push_back(help_below(*sub, path));
-  return command;
-}
-
-const std::string& name_of(const CommandHelp& command) { return command.path.back(); }
-
-const Argument* flag_of(const CommandHelp& command, const std::string& name) {
-  for (const Argument& argument : command.arguments)
-    if (!argument.positional && std::ranges::count(argument.names, name) > 0) return &argument;
-  return nullptr;
-}
-
-/// What a shell completes a value by itself with; empty: nothing.
-std::string kind_of(const Argument& argument) {
-  const std::string& kind = argument.positional ? argument.names.front() : argument.value;
-  if (kind == "DIR") return ":folders\n";
-  // What a command is about is a document, unless it is a folder or one of a few words.
-  const bool file = kind == "FILE" || kind == "PROGRAM" || kind == "BUILD_OR_COMMAND";
-  return file || argument.positional ? ":files\n" : "";
-}
-
-}  // namespace
-
-CommandHelp help_of(CLI::App& app) { return help_below(app, {}); }
-
-std::string completions(const CommandHelp& root, std::span<const std::string> words) {
-  const CommandHelp* command = &root;
-  const Argument* flag = nullptr;  // whose value the last word is
-  std::size_t positionals = 0;     // that are given
+std::string completions(CLI::App& root, std::span<const std::string> words) {
+  CLI::App* command = &root;
+  CLI::Option* flag = nullptr;  // whose value the last word is
+  std::size_t positionals = 0;  // that are given
   for (const std::string& word : words.first(words.size() - 1)) {
     if (word == "=") continue;
-    const bool is_value = flag && !flag->value.empty();
+    const bool is_value = flag && !value_of(*flag).empty();
     flag = flag_of(*command, word);
-    const auto below = std::ranges::find(command->commands, word, name_of);
-    if (below != command->commands.end())
-      command = &*below;
+    const auto below = commands_of(*command);
+    const auto named = std::ranges::find(below, word, &CLI::App::get_name);
+    if (named != below.end())
+      command = *named;
     else if (!is_value && !word.starts_with('-'))
       ++positionals;
   }
@@ -95,23 +80,26 @@ std::string completions(const CommandHelp& root, std::span<const std::string> wo
   const auto offer = [&](const std::string& word, const std::string& meaning) {
     if (word.starts_with(last)) text += fmt::format("{}\t{}\n", word, meaning);
   };
-  const auto offer_values = [&](const Argument& argument) {
-    for (const std::string& choice : argument.choices) offer(kept + choice, "");
-    if (argument.choices.empty()) text += kind_of(argument);
+  const auto offer_values = [&](CLI::Option& option) {
+    const auto choices = choices_of(option);
+    for (const std::string& choice : choices) offer(kept + choice, "");
+    if (choices.empty()) text += kind_of(option);
   };
-  if (flag && !flag->value.empty()) {
+  if (flag && !value_of(*flag).empty()) {
     offer_values(*flag);
     return text;
   }
-  for (const CommandHelp& below : command->commands) offer(name_of(below), below.description);
-  for (const Argument& argument : command->arguments) {
-    if (!argument.positional && last.starts_with('-')) {
-      for (const std::string& name : argument.names) offer(name, argument.description);
-    } else if (argument.positional && !last.starts_with('-')) {
-      if (positionals == 0 || argument.several) {
-        offer_values(argument);
-        break;
-      }
+  for (const CLI::App* below : commands_of(*command))
+    offer(below->get_name(), below->get_description());
+  for (CLI::Option* option : command->get_options()) {
+    const bool positional = option->get_positional();
+    if (positional == last.starts_with('-')) continue;
+    if (!positional) {
+      for (const std::string& name : names_of(*option)) offer(name, option->get_description());
+    } else if (positionals == 0 || option->get_expected_max() > 1) {
+      offer_values(*option);
+      break;
+    } else {
       --positionals;
     }
   }

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
-#include <map>
 #include <system_error>
 
 #include "results/clean_text.h"
@@ -50,12 +49,6 @@ void check_benchmark_flag(const std::string& flag) {
        did_you_mean(name, benchmark_flag_names));
 }
 
-std::vector<std::string> names_of(const Commands& commands) {
-  std::vector<std::string> names;
-  for (const auto& [name, command] : commands) names.push_back(name);
-  return names;
-}
-
 std::vector<std::string> flags_of(const CLI::App& app) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options())
@@ -78,9 +71,9 @@ class Help : public CLI::Formatter {
 };
 
 /// The word for which there is no meaning, as one sentence.
-[[noreturn]] void refuse_extra(const std::string& word, const std::string& command,
+[[noreturn]] void refuse_extra(const std::string& word, const std::string& path,
                                const CLI::App& app) {
-  const std::string program = command.empty() ? "fathom" : "fathom " + command;
+  const std::string program = "fathom" + path;
   if (!word.starts_with('-'))
     fail(ExitCode::bad_input, "`{0}` has no use for `{1}`: see `{0} --help`.", program, word);
   const std::string flag = without_value(word);
@@ -88,83 +81,76 @@ class Help : public CLI::Formatter {
        did_you_mean(flag, flags_of(app)));
 }
 
-void refuse_unknown_command(const std::string& word, const Commands& commands) {
-  if (commands.contains(word)) return;
-  if (word == "test")
+/// A command in the app, with what it does and the commands below it.
+struct Added {
+  CLI::App* app;
+  const Command* command;
+  std::function<ExitCode()> act;
+  std::vector<Added> below = {};
+
+  const std::string& name() const { return command->name; }
+};
+
+Added add_to(CLI::App& app, const Command& command) {
+  Added added{&app, &command, command.add ? command.add(app) : nullptr};
+  if (!command.footer.empty()) app.footer(command.footer);
+  for (const Command& below : command.commands)
+    added.below.push_back(add_to(*app.add_subcommand(below.name, below.summary), below));
+  return added;
+}
+
+/// The command of that name below the one that `path` names, " predict".
+const Added& named(const std::string& word, const Added& above, const std::string& path) {
+  const auto found = std::ranges::find(above.below, word, &Added::name);
+  if (found != above.below.end()) return *found;
+  if (path.empty() && word == "test")
     throw Error(ExitCode::bad_input,
                 "The tests are started by the script in Fathom's source folder: ./fathom test.");
-  fail(ExitCode::bad_input, "There is no command `{}`.{} `fathom --help` shows them all.", word,
-       did_you_mean(word, names_of(commands)));
-}
-
-/// The words that may follow a command, and what such a word is called.
-struct Subcommands {
-  std::string noun;
-  Commands commands;
-};
-
-void refuse_unknown_subcommand(const std::string& command, const std::string& word,
-                               const Subcommands& known) {
-  if (known.commands.contains(word)) return;
-  fail(ExitCode::bad_input, "There is no {} `{}`.{} `fathom {} --help` shows them all.", known.noun,
-       word, did_you_mean(word, names_of(known.commands)), command);
-}
-
-/// What a word of the command line names, and the words that may follow it.
-struct Known {
-  Commands commands;
-  std::map<std::string, Subcommands> subcommands;
-  std::vector<std::string>* benchmark_flags = nullptr;  ///< of the command that has `run`'s
-};
-
-Known add_all(CLI::App& app, const std::vector<TopCommand>& commands) {
-  Known known;
-  for (const TopCommand& top : commands) {
-    Command& command = known.commands[top.name];
-    command.app = app.add_subcommand(top.name, top.summary);
-    if (top.add) command.act = top.add(*command.app);
-    if (top.add_subcommands)
-      known.subcommands[top.name] = Subcommands{top.noun, top.add_subcommands(*command.app)};
-    if (top.benchmark_flags) known.benchmark_flags = top.benchmark_flags;
-  }
-  return known;
+  std::vector<std::string> names;
+  for (const Added& known : above.below) names.push_back(known.name());
+  std::ranges::sort(names);
+  fail(ExitCode::bad_input, "There is no {} `{}`.{} `fathom{} --help` shows them all.",
+       above.command->noun, word, did_you_mean(word, names), path);
 }
 
 /// For a shell (tools/completions). Behind a command are the words of the program that has it.
 void complete(CLI::App& app, const std::vector<std::string>& words,
-              const std::vector<TopCommand>& commands, const char* const* argv) {
-  const auto elsewhere = std::ranges::find(commands, words.front(), &TopCommand::name);
+              const std::vector<Command>& commands, const char* const* argv) {
+  const auto elsewhere = std::ranges::find(commands, words.front(), &Command::name);
   if (words.size() > 1 && elsewhere != commands.end() && !elsewhere->program.empty())
     hand_over(elsewhere->program, elsewhere->name, argv);
-  print_out(completions(help_of(app), words));
+  print_out(completions(app, words));
 }
 
-ExitCode understand_and_act(int argc, const char* const* argv,
-                            const std::vector<TopCommand>& top_commands,
+ExitCode understand_and_act(int argc, const char* const* argv, const std::vector<Command>& commands,
                             const std::function<void(CLI::App&)>& describe) {
-  CLI::App app("Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
-               "fathom");
+  const Command root{
+      .name = "fathom",
+      .summary = "Measures one NVIDIA GPU: what it promises, what it does, and why the two differ.",
+      .noun = "command",
+      .footer =
+          "Examples:\n"
+          "  fathom run                 measure this machine's GPU, write a report\n"
+          "  fathom run --suite quick   the same in under a minute\n"
+          "  fathom doctor              is everything in place, and what to do if not\n"
+          "  fathom list                the probes and the questions they answer\n"
+          "  fathom compare A B         two result documents side by side\n"
+          "  fathom predict --help      what should happen, computed without a GPU\n"
+          "  fathom check --help        did a commit, compiler or driver make something slower\n"
+          "  fathom fleet --help        many GPUs and hosts: which one is slow\n"
+          "`fathom COMMAND --help` says more.\n",
+      .commands = commands};
+  CLI::App app(root.summary, root.name);
   app.formatter(std::make_shared<Help>());
   app.set_version_flag("--version", fmt::format("fathom {} ({})", version(), commit()));
-  app.footer(
-      "Examples:\n"
-      "  fathom run                 measure this machine's GPU, write a report\n"
-      "  fathom run --suite quick   the same in under a minute\n"
-      "  fathom doctor              is everything in place, and what to do if not\n"
-      "  fathom list                the probes and the questions they answer\n"
-      "  fathom compare A B         two result documents side by side\n"
-      "  fathom predict --help      what should happen, computed without a GPU\n"
-      "  fathom check --help        did a commit, compiler or driver make something slower\n"
-      "  fathom fleet --help        many GPUs and hosts: which one is slow\n"
-      "`fathom COMMAND --help` says more.\n");
-  const auto [commands, subcommands, run_flags] = add_all(app, top_commands);
+  const Added all = add_to(app, root);
   if (describe) {
     describe(app);
     return ExitCode::ok;
   }
 
   if (argc > 2 && argv[1] == std::string_view("--complete")) {
-    complete(app, {argv + 2, argv + argc}, top_commands, argv);
+    complete(app, {argv + 2, argv + argc}, commands, argv);
     return ExitCode::ok;
   }
 
@@ -176,27 +162,19 @@ ExitCode understand_and_act(int argc, const char* const* argv,
     else if (word != "--")
       words.push_back(word);
   }
-  const auto is_name = [](const std::string& word) { return !word.starts_with('-'); };
-  const auto first = std::ranges::find_if(words, is_name);
-  std::string command = first == words.end() ? "" : *first;
-  if (!command.empty()) refuse_unknown_command(command, commands);
-  const auto elsewhere = std::ranges::find_if(top_commands, [&](const TopCommand& top) {
-    return top.name == command && !top.program.empty();
-  });
-  if (elsewhere != top_commands.end()) hand_over(elsewhere->program, command, argv);
-  const Command* chosen = command.empty() ? nullptr : &commands.at(command);
-  if (const auto nested = subcommands.find(command); nested != subcommands.end()) {
-    const auto second = std::find_if(first + 1, words.end(), is_name);
-    if (second != words.end()) {
-      refuse_unknown_subcommand(command, *second, nested->second);
-      command += " " + *second;
-      chosen = &nested->second.commands.at(*second);
-    }
+  const Added* chosen = &all;
+  std::string path;
+  for (const std::string& word : words) {
+    if (word.starts_with('-') || chosen->below.empty()) continue;
+    chosen = &named(word, *chosen, path);
+    path += " " + word;
+    if (const std::string& program = chosen->command->program; !program.empty())
+      hand_over(program, word, argv);
   }
-  if (!benchmark_flags.empty() && command != "run")
-    refuse_extra(benchmark_flags.front(), command, app);
+  if (!benchmark_flags.empty() && !chosen->command->benchmark_flags)
+    refuse_extra(benchmark_flags.front(), path, app);
   for (const auto& flag : benchmark_flags) check_benchmark_flag(flag);
-  if (run_flags) *run_flags = std::move(benchmark_flags);
+  if (auto* taken = chosen->command->benchmark_flags) *taken = std::move(benchmark_flags);
 
   try {
     std::ranges::reverse(words);  // the order that CLI11 wants
@@ -206,15 +184,15 @@ ExitCode understand_and_act(int argc, const char* const* argv,
     return ExitCode::ok;
   } catch (const CLI::ExtrasError&) {
     const auto extras = app.remaining(true);
-    refuse_extra(extras.empty() ? "" : extras.front(), command, chosen ? *chosen->app : app);
+    refuse_extra(extras.empty() ? "" : extras.front(), path, *chosen->app);
   } catch (const CLI::ParseError& error) {
     // What is missing, or where it should not be, may follow a misspelt flag.
     for (const std::string& word : app.remaining(true))
-      if (word.starts_with('-')) refuse_extra(word, command, chosen ? *chosen->app : app);
-    fail(ExitCode::bad_input, "{}: see `fathom {} --help`.", complaint(error), command);
+      if (word.starts_with('-')) refuse_extra(word, path, *chosen->app);
+    fail(ExitCode::bad_input, "{}: see `fathom{} --help`.", complaint(error), path);
   }
-  if (!chosen || !chosen->act) {
-    fmt::print("{}", chosen ? chosen->app->help("fathom") : app.help());
+  if (!chosen->act) {
+    fmt::print("{}", chosen->app->help(path.empty() ? "" : "fathom"));
     return ExitCode::ok;
   }
   return chosen->act();
@@ -238,8 +216,7 @@ void hand_over(const std::string& program, const std::string& command, const cha
        command, program, folder.string(), std::strerror(errno));
 }
 
-ExitCode run_command_line(int argc, const char* const* argv,
-                          const std::vector<TopCommand>& commands,
+ExitCode run_command_line(int argc, const char* const* argv, const std::vector<Command>& commands,
                           const std::function<void(CLI::App&)>& describe) {
   ExitCode code = ExitCode::ok;
   try {
@@ -252,7 +229,7 @@ ExitCode run_command_line(int argc, const char* const* argv,
   return code;
 }
 
-int run_program(int argc, const char* const* argv, const std::vector<TopCommand>& commands) {
+int run_program(int argc, const char* const* argv, const std::vector<Command>& commands) {
   open_standard_streams();
   end_on_interrupts();
   // A reader that goes away (`fathom run | head`) must not cost the measurement.

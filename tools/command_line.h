@@ -1,29 +1,47 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "tools/command.h"
+#include "results/exit_codes.h"
+
+namespace CLI {
+class App;
+}
 
 namespace fathom {
 
-/// A command: what stands behind the first word of a command line.
-struct TopCommand {
+/// Adds a command's flags, and returns what it does once they are parsed.
+using AddCommand = std::function<std::function<ExitCode()>(CLI::App&)>;
+
+/// A word of the command line that names something to do.
+struct Command {
   std::string name, summary;
   std::string program = {};  ///< the one beside this that has the command; empty: this one
-  AddCommand add = {};       ///< empty where it only has subcommands
-  std::string noun = {};  ///< what its subcommands are called
-  std::function<Commands(CLI::App&)> add_subcommands = {};
+  AddCommand add = {};       ///< empty where it only has commands of its own
+  std::string noun = {};     ///< what those are called
+  std::string footer = {};   ///< of its help; `add` writes that of a command without any
+  std::vector<Command> commands = {};
   std::vector<std::string>* benchmark_flags = nullptr;  ///< gets Google Benchmark's, if it has any
 };
+
+/// One with arguments of its own, which live in what it returns: that outlives the parsing.
+template <class Arguments>
+AddCommand with_arguments(void (*add)(CLI::App&, Arguments&), ExitCode (*act)(const Arguments&)) {
+  return [add, act](CLI::App& app) {
+    const auto arguments = std::make_shared<Arguments>();
+    add(app, *arguments);
+    return [arguments, act] { return act(*arguments); };
+  };
+}
 
 /// Understands the command line and runs the command that it names, here or in the program that has
 /// it. Throws Error(bad_input) with the closest known word for an unknown command or flag, and
 /// Error(setup_incomplete) where a program is missing. Where `describe` is given, it gets the whole
 /// command line instead, and nothing runs.
-ExitCode run_command_line(int argc, const char* const* argv,
-                          const std::vector<TopCommand>& commands,
+ExitCode run_command_line(int argc, const char* const* argv, const std::vector<Command>& commands,
                           const std::function<void(CLI::App&)>& describe = {});
 
 /// Becomes the program beside this one that has the command, with this command line. Returns only
@@ -32,6 +50,6 @@ ExitCode run_command_line(int argc, const char* const* argv,
                             const char* const* argv);
 
 /// The same as a whole program: errors are told on standard error, and become exit codes.
-int run_program(int argc, const char* const* argv, const std::vector<TopCommand>& commands);
+int run_program(int argc, const char* const* argv, const std::vector<Command>& commands);
 
 }  // namespace fathom

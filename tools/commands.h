@@ -12,10 +12,10 @@
 
 namespace fathom {
 
-struct TopCommand;
+struct Command;
 
 /// All of `fathom`'s commands; those of program_commands only by name.
-std::vector<TopCommand> tool_commands();
+std::vector<Command> tool_commands();
 
 struct RunArguments {
   std::string suite = "default";    ///< a name of tools/suites.h

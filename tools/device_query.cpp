@@ -15,7 +15,7 @@ namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 // Loading the driver's libraries and waking an idle GPU takes seconds at worst.
 constexpr std::chrono::seconds answer_limit{60};
@@ -60,13 +60,6 @@ auto ask(const fs::path& programs, const std::vector<std::string>& arguments, Re
   }
 }
 
-template <class T>
-std::optional<T> optional_value(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return std::nullopt;
-  return found->get<T>();
-}
-
 std::string first_word_of(const fs::path& path) {
   std::ifstream file(path);
   std::string word;
@@ -87,7 +80,11 @@ std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
     std::vector<VisibleGpu> gpus;
     for (const Json& gpu : answer.at("gpus")) {
       const Json& health = gpu.at("health");
-      const auto number = [&](const char* key) { return optional_value<double>(health, key); };
+      const auto number = [&](const char* key) -> std::optional<double> {
+        const auto found = health.find(key);
+        if (found == health.end() || found->is_null()) return std::nullopt;
+        return found->get<double>();
+      };
       gpus.push_back({gpu.at("name"), gpu.at("uuid"), gpu.at("uuid_hash"), gpu.at("pci_bus_id"),
                       number("pcie_generation"), number("pcie_width"),
                       number("uncorrected_ecc_errors"), number("remapped_rows"),
@@ -98,16 +95,10 @@ std::vector<VisibleGpu> query_gpus(const fs::path& programs) {
   });
 }
 
-std::vector<DoctorCheck> query_checks(const fs::path& programs, std::optional<int> device) {
+Json query_checks(const fs::path& programs, std::optional<int> device) {
   std::vector<std::string> arguments{"--doctor"};
   if (device) arguments.insert(arguments.end(), {"--device", std::to_string(*device)});
-  return ask(programs, arguments, [](const Json& answer) {
-    std::vector<DoctorCheck> checks;
-    for (const Json& check : answer.at("checks"))
-      checks.push_back({check.at("id"), check.at("status"), optional_value<int>(check, "gpu"),
-                        check.at("what"), check.at("detail"), check.at("what_to_do")});
-    return checks;
-  });
+  return ask(programs, arguments, [](const Json& answer) { return answer.at("checks"); });
 }
 
 std::string nvidia_gpu_on_pci() {

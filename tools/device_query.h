@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,18 +29,11 @@ struct VisibleGpu {
 /// All of them; throws as query_device does where there is none.
 std::vector<VisibleGpu> query_gpus(const std::filesystem::path& programs);
 
-/// One line of `fathom doctor`.
-struct DoctorCheck {
-  std::string id;          ///< "driver", "disk", ...
-  std::string status;      ///< "ok", "warn", "fail" or "skip"
-  std::optional<int> gpu;  ///< CUDA's number; empty for a check of the whole machine
-  std::string what, detail;
-  std::string what_to_do;  ///< empty where there is nothing to do
-};
-
-/// The checks of `fathom-device`, of one GPU or of all.
-std::vector<DoctorCheck> query_checks(const std::filesystem::path& programs,
-                                      std::optional<int> device);
+/// The checks of `fathom-device`, of one GPU or of all, a line of `fathom doctor` each: "id"
+/// ("driver", "disk", ...), "status" ("ok", "warn", "fail" or "skip"), "gpu" (CUDA's number; null
+/// for a check of the whole machine), "what", "detail" and "what_to_do" (empty: nothing).
+nlohmann::ordered_json query_checks(const std::filesystem::path& programs,
+                                    std::optional<int> device);
 
 /// PCI address of an NVIDIA GPU in this machine, driver or not; empty if there is none.
 /// FATHOM_PCI_DEVICES names another folder than /sys/bus/pci/devices.

@@ -15,90 +15,75 @@ namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-using OrderedJson = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 
 constexpr std::uintmax_t comfortable_bytes = std::uintmax_t{1} << 30;
 
-DoctorCheck check_disk() {
-  DoctorCheck check{"disk", "ok", {}, "Disk space", "", ""};
-  std::error_code error;
-  const auto space = fs::space(".", error);
-  if (error) {
-    check.status = "skip";
-    check.detail = "unknown: " + error.message();
-    return check;
-  }
-  check.detail =
-      fmt::format("{:.1f} GB free in this folder", static_cast<double>(space.available) / 1e9);
-  if (space.available < comfortable_bytes) {
-    check.status = "warn";
-    check.what_to_do = "Free some space, or give a folder on another disk with --out.";
-  }
-  return check;
+/// A check of the whole machine, as `fathom-device` has those of GPUs.
+Json check_of(const char* id, const char* what, const char* status, const std::string& detail,
+              const char* what_to_do = "") {
+  return {{"id", id},     {"status", status}, {"gpu", nullptr},
+          {"what", what}, {"detail", detail}, {"what_to_do", what_to_do}};
 }
 
-DoctorCheck check_folder() {
-  DoctorCheck check{"folder", "ok", {}, "This folder", "can be written", ""};
-  if (access(".", W_OK) == 0) return check;
-  check.status = "warn";
-  check.detail = "cannot be written";
-  check.what_to_do = "Start Fathom in another folder, or give one with --out.";
-  return check;
+Json check_disk() {
+  std::error_code error;
+  const auto space = fs::space(".", error);
+  if (error) return check_of("disk", "Disk space", "skip", "unknown: " + error.message());
+  const bool enough = space.available >= comfortable_bytes;
+  return check_of(
+      "disk", "Disk space", enough ? "ok" : "warn",
+      fmt::format("{:.1f} GB free in this folder", static_cast<double>(space.available) / 1e9),
+      enough ? "" : "Free some space, or give a folder on another disk with --out.");
+}
+
+Json check_folder() {
+  if (access(".", W_OK) == 0) return check_of("folder", "This folder", "ok", "can be written");
+  return check_of("folder", "This folder", "warn", "cannot be written",
+                  "Start Fathom in another folder, or give one with --out.");
 }
 
 /// What a build without CUDA can say of the GPU: it has no program that asks the driver.
-DoctorCheck check_gpu_without_probes() {
-  DoctorCheck check{"driver",
-                    "fail",
-                    {},
-                    "NVIDIA driver",
-                    "There is no NVIDIA GPU on this machine.",
-                    "`fathom run` replays a recording meanwhile."};
-  if (const std::string address = nvidia_gpu_on_pci(); !address.empty()) {
-    check.detail = fmt::format("The NVIDIA GPU at PCI address {} has no driver.", address);
-    check.what_to_do = "Install one, or, in a container, start it with --gpus all.";
-  }
-  return check;
+Json check_gpu_without_probes() {
+  const std::string address = nvidia_gpu_on_pci();
+  if (address.empty())
+    return check_of("driver", "NVIDIA driver", "fail", "There is no NVIDIA GPU on this machine.",
+                    "`fathom run` replays a recording meanwhile.");
+  return check_of("driver", "NVIDIA driver", "fail",
+                  fmt::format("The NVIDIA GPU at PCI address {} has no driver.", address),
+                  "Install one, or, in a container, start it with --gpus all.");
 }
 
 /// The code that `fathom run` would meet, or what the failing check itself amounts to.
-ExitCode code_of(const DoctorCheck& failed, const fs::path& programs, int device) {
+ExitCode code_of(const Json& failed, const fs::path& programs, int device) {
   try {
     query_device(programs, device);
   } catch (const Error& error) {
     return error.code();
   }
-  return failed.id == "gpu" ? ExitCode::setup_incomplete : ExitCode::check_failed;
+  return failed.at("id") == "gpu" ? ExitCode::setup_incomplete : ExitCode::check_failed;
 }
 
-void print_checks(const std::vector<DoctorCheck>& checks) {
+void print_checks(const Json& checks) {
   const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
   std::size_t width = 0;
-  const auto title = [](const DoctorCheck& check) {
-    return check.gpu ? fmt::format("GPU {}: {}", *check.gpu, check.what) : check.what;
+  const auto text = [](const Json& check, const char* key) {
+    return check.at(key).get<std::string>();
   };
-  for (const auto& check : checks) width = std::max(width, title(check).size());
-  for (const auto& check : checks) {
-    std::string status = check.status;
+  const auto title = [&](const Json& check) {
+    const Json& gpu = check.at("gpu");
+    return (gpu.is_null() ? "" : fmt::format("GPU {}: ", gpu.get<int>())) + text(check, "what");
+  };
+  for (const Json& check : checks) width = std::max(width, title(check).size());
+  for (const Json& check : checks) {
+    std::string status = text(check, "status");
     std::ranges::transform(status, status.begin(), ::toupper);
     const int code = status == "OK" ? 32 : status == "WARN" ? 33 : status == "FAIL" ? 31 : 90;
-    const std::string padded = fmt::format("{:<4}", status);
+    const std::string padded = fmt::format("{:<4}", status), to_do = text(check, "what_to_do");
     fmt::print("{}  {:<{}}  {}\n", colour ? fmt::format("\033[{}m{}\033[0m", code, padded) : padded,
-               title(check), width, check.detail);
-    if (!check.what_to_do.empty()) fmt::print("      {:<{}}  -> {}\n", "", width, check.what_to_do);
+               title(check), width, text(check, "detail"));
+    if (!to_do.empty()) fmt::print("      {:<{}}  -> {}\n", "", width, to_do);
   }
-}
-
-OrderedJson to_json(const std::vector<DoctorCheck>& checks) {
-  OrderedJson list = OrderedJson::array();
-  for (const auto& check : checks)
-    list.push_back({{"id", check.id},
-                    {"status", check.status},
-                    {"gpu", check.gpu ? OrderedJson(*check.gpu) : OrderedJson(nullptr)},
-                    {"what", check.what},
-                    {"detail", check.detail},
-                    {"what_to_do", check.what_to_do}});
-  return {{"checks", std::move(list)}};
 }
 
 }  // namespace
@@ -106,17 +91,17 @@ OrderedJson to_json(const std::vector<DoctorCheck>& checks) {
 ExitCode doctor_command(const DoctorArguments& arguments) {
   const fs::path programs = program_folder();
   const bool measures = has_probes(programs);
-  auto checks = measures ? query_checks(programs, arguments.device)
-                         : std::vector<DoctorCheck>{check_gpu_without_probes()};
-  for (const auto& check : {check_folder(), check_disk()}) checks.push_back(check);
+  Json checks = measures ? query_checks(programs, arguments.device)
+                         : Json::array({check_gpu_without_probes()});
+  for (const Json& check : {check_folder(), check_disk()}) checks.push_back(check);
   if (arguments.json)
-    fmt::print("{}\n", to_json(checks).dump(2));
+    fmt::print("{}\n", Json{{"checks", checks}}.dump(2));
   else
     print_checks(checks);
   if (!measures) return ExitCode::no_driver;
 
   const auto failed =
-      std::ranges::find_if(checks, [](const auto& check) { return check.status == "fail"; });
+      std::ranges::find_if(checks, [](const Json& check) { return check.at("status") == "fail"; });
   if (failed == checks.end()) {
     // The checks of a GPU that does not exist are no checks at all; this throws for it.
     if (arguments.device) query_device(programs, *arguments.device);

@@ -22,9 +22,6 @@
 
 namespace {
 
-using fathom::Argument;
-using fathom::CommandHelp;
-
 /// Text that roff takes as it is; `dash` is what stands for "-", which is a hyphen by itself.
 std::string escaped(const std::string& text, const char* dash = "-") {
   std::string roff;
@@ -59,33 +56,46 @@ std::string prose(const std::string& text) {
   return lines;
 }
 
-std::string synopsis(const CommandHelp& command) {
+/// "fathom", "predict", "shared".
+std::vector<std::string> path_of(const CLI::App& command) {
+  std::vector<std::string> path;
+  if (command.get_parent()) path = path_of(*command.get_parent());
+  path.push_back(command.get_name());
+  return path;
+}
+
+std::vector<CLI::App*> below(CLI::App& command) {
+  return command.get_subcommands([](CLI::App*) { return true; });
+}
+
+std::string synopsis(CLI::App& command) {
   std::string text =
-      fmt::format(".B {}\n", literal(fmt::format("{}", fmt::join(command.path, " "))));
-  if (!command.arguments.empty()) text += "[\\fIOPTION\\fR...]\n";
-  for (const Argument& argument : command.arguments) {
-    if (!argument.positional) continue;
-    const std::string name =
-        fmt::format("\\fI{}\\fR{}", argument.names.front(), argument.several ? "..." : "");
-    text += argument.required ? name + "\n" : fmt::format("[{}]\n", name);
+      fmt::format(".B {}\n", literal(fmt::format("{}", fmt::join(path_of(command), " "))));
+  if (!command.get_options().empty()) text += "[\\fIOPTION\\fR...]\n";
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional()) continue;
+    const std::string name = fmt::format("\\fI{}\\fR{}", option->get_name(true),
+                                         option->get_expected_max() > 1 ? "..." : "");
+    text += option->get_required() ? name + "\n" : fmt::format("[{}]\n", name);
   }
-  if (!command.commands.empty()) text += "\\fICOMMAND\\fR [\\fIARGUMENT\\fR...]\n";
+  if (!below(command).empty()) text += "\\fICOMMAND\\fR [\\fIARGUMENT\\fR...]\n";
   return text;
 }
 
-std::string option(const Argument& argument) {
-  std::string text = ".TP\n";
+std::string described(CLI::Option& option) {
+  const bool positional = option.get_positional();
+  const std::string value = fathom::value_of(option);
   std::vector<std::string> names;
-  for (const auto& name : argument.names)
-    names.push_back(fmt::format("\\f{}{}\\fR", argument.positional ? 'I' : 'B', literal(name)));
-  text += fmt::format("{}", fmt::join(names, ", "));
-  if (!argument.positional && !argument.value.empty())
-    text += fmt::format(" \\fI{}\\fR", literal(argument.value));
-  text += "\n" + prose(argument.description + ".");
-  if (!argument.choices.empty())
-    text += prose(fmt::format("One of {}.", fmt::join(argument.choices, ", ")));
-  if (!argument.standard.empty()) text += prose(fmt::format("Default: {}.", argument.standard));
-  if (argument.required) text += "Required.\n";
+  for (const auto& name : fathom::names_of(option))
+    names.push_back(fmt::format("\\f{}{}\\fR", positional ? 'I' : 'B', literal(name)));
+  std::string text = fmt::format(".TP\n{}", fmt::join(names, ", "));
+  if (!positional && !value.empty()) text += fmt::format(" \\fI{}\\fR", literal(value));
+  text += "\n" + prose(option.get_description() + ".");
+  if (const auto choices = fathom::choices_of(option); !choices.empty())
+    text += prose(fmt::format("One of {}.", fmt::join(choices, ", ")));
+  if (const std::string standard = option.get_default_str(); !value.empty() && !standard.empty())
+    text += prose(fmt::format("Default: {}.", standard));
+  if (option.get_required()) text += "Required.\n";
   return text;
 }
 
@@ -111,45 +121,40 @@ std::string footer(const std::string& text) {
 }
 
 /// "fathom-predict-shared", of the page in section 1.
-std::string page_name(const std::vector<std::string>& path) {
-  return fmt::format("{}", fmt::join(path, "-"));
+std::string page_name(const CLI::App& command) {
+  return fmt::format("{}", fmt::join(path_of(command), "-"));
 }
 
-std::string see_also(const CommandHelp& command) {
+std::string see_also(CLI::App& command) {
   std::vector<std::string> pages;
-  if (command.path.size() > 1) {
-    pages.push_back(page_name({command.path.begin(), command.path.end() - 1}));
-  }
-  for (const CommandHelp& sub : command.commands) pages.push_back(page_name(sub.path));
-  std::string text;
-  for (const auto& page : pages) {
-    text += fmt::format(".BR {} (1){}\n", literal(page), &page == &pages.back() ? "" : " ,");
-  }
-  return text.empty() ? "" : ".SH SEE ALSO\n" + text;
+  if (command.get_parent()) pages.push_back(literal(page_name(*command.get_parent())));
+  for (const CLI::App* sub : below(command)) pages.push_back(literal(page_name(*sub)));
+  return pages.empty()
+             ? ""
+             : fmt::format(".SH SEE ALSO\n.BR {} (1)\n", fmt::join(pages, " (1) ,\n.BR "));
 }
 
 /// The page of a command in roff. `date` is ISO 8601's.
-std::string man_page(const CommandHelp& command, const std::string& version,
-                     const std::string& date) {
-  const std::string name = page_name(command.path);
+std::string man_page(CLI::App& command, const std::string& date) {
+  const std::string name = page_name(command), description = command.get_description();
   std::string title = name;
   for (char& c : title) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  std::string page =
-      fmt::format(".TH {} 1 {} \"fathom {}\" \"User Commands\"\n", literal(title), date, version);
-  page += fmt::format(".SH NAME\n{} \\-\n{}", literal(name), prose(command.description));
+  std::string page = fmt::format(".TH {} 1 {} \"fathom {}\" \"User Commands\"\n", literal(title),
+                                 date, fathom::version());
+  page += fmt::format(".SH NAME\n{} \\-\n{}", literal(name), prose(description));
   page += ".SH SYNOPSIS\n" + synopsis(command);
-  page += ".SH DESCRIPTION\n" +
-          prose(command.description + (command.description.ends_with('.') ? "" : "."));
-  if (!command.commands.empty()) page += ".SH COMMANDS\n";
-  for (const CommandHelp& sub : command.commands)
-    page += fmt::format(".TP\n.B {}\n{}", literal(sub.path.back()), prose(sub.description + "."));
-  if (!command.arguments.empty()) page += ".SH OPTIONS\n";
-  for (const Argument& argument : command.arguments) page += option(argument);
+  page += ".SH DESCRIPTION\n" + prose(description + (description.ends_with('.') ? "" : "."));
+  if (!below(command).empty()) page += ".SH COMMANDS\n";
+  for (const CLI::App* sub : below(command))
+    page += fmt::format(".TP\n.B {}\n{}", literal(sub->get_name()),
+                        prose(sub->get_description() + "."));
+  if (!command.get_options().empty()) page += ".SH OPTIONS\n";
+  for (CLI::Option* option : command.get_options()) page += described(*option);
   page += ".SH EXIT STATUS\n";
   page += prose(
       "0 where all went well, 1 where a check failed, 2 for bad input. Fathom's README lists the "
       "others.");
-  return page + footer(command.footer) + see_also(command);
+  return page + footer(command.get_footer()) + see_also(command);
 }
 
 namespace fs = std::filesystem;
@@ -162,18 +167,18 @@ void write(const fs::path& file, const std::string& text) {
 }
 
 /// Writes the pages of the command and of all below it.
-void write_pages(const CommandHelp& command, const fs::path& folder, const std::string& date) {
-  write(folder / (page_name(command.path) + ".1"), man_page(command, fathom::version(), date));
-  for (const CommandHelp& below : command.commands) write_pages(below, folder, date);
+void write_pages(CLI::App& command, const fs::path& folder, const std::string& date) {
+  write(folder / (page_name(command) + ".1"), man_page(command, date));
+  for (CLI::App* sub : below(command)) write_pages(*sub, folder, date);
 }
 
 /// Those of the other programs in place of their names.
-std::vector<fathom::TopCommand> all_commands() {
+std::vector<fathom::Command> all_commands() {
   auto commands = fathom::tool_commands();
   for (const auto& others :
        {fathom::gate_commands(), fathom::fleet_commands(), fathom::explain::explain_commands()})
-    for (const fathom::TopCommand& other : others)
-      *std::ranges::find(commands, other.name, &fathom::TopCommand::name) = other;
+    for (const fathom::Command& other : others)
+      *std::ranges::find(commands, other.name, &fathom::Command::name) = other;
   return commands;
 }
 
@@ -182,9 +187,8 @@ std::vector<fathom::TopCommand> all_commands() {
 int main(int argc, char** argv) try {
   if (argc != 3) throw std::runtime_error("usage: fathom_manual FOLDER DATE");
   const fs::path folder = fs::path(argv[1]) / "man/man1";
-  fathom::run_command_line(0, nullptr, all_commands(), [&](CLI::App& app) {
-    write_pages(fathom::help_of(app), folder, argv[2]);
-  });
+  fathom::run_command_line(0, nullptr, all_commands(),
+                           [&](CLI::App& app) { write_pages(app, folder, argv[2]); });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "fathom_manual: %s.\n", error.what());
   return 1;

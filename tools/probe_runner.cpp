@@ -140,15 +140,4 @@ ProbePart ProbeProcess::finish(SignalInbox& inbox,
   return result;
 }
 
-ProbeSummary missing_summary(const ProbeBinary& probe, const ProbeOutcome& outcome) {
-  ProbeSummary summary;
-  summary.name = probe.name;
-  summary.question = probe.question;
-  summary.method = probe.method;
-  summary.status = outcome.status;
-  summary.status_reason =
-      fmt::format("{}; it would have answered {}", outcome.reason, fmt::join(probe.claims, ", "));
-  return summary;
-}
-
 }  // namespace fathom

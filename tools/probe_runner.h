@@ -77,7 +77,4 @@ class ProbeProcess {
 /// How long a probe of this run may take, and may take to become ready where it is held.
 std::chrono::seconds probe_time_limit(const RunArguments& options);
 
-/// A summary for a probe that left no document.
-ProbeSummary missing_summary(const ProbeBinary& probe, const ProbeOutcome& outcome);
-
 }  // namespace fathom

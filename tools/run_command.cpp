@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -7,18 +8,22 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <thread>
 
+#include "results/clean_text.h"
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "results/merge.h"
 #include "results/output_file.h"
 #include "results/standard_streams.h"
+#include "results/utc_time.h"
+#include "results/version.h"
 #include "tools/card_recordings.h"
 #include "tools/commands.h"
 #include "tools/device_query.h"
 #include "tools/held_probes.h"
 #include "tools/replay.h"
-#include "tools/run_parts.h"
 #include "tools/suites.h"
 
 namespace fathom {
@@ -90,6 +95,113 @@ DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerpri
   }
 }
 
+/// A summary for a probe that left no document.
+ProbeSummary missing_summary(const ProbeBinary& probe, const ProbeOutcome& outcome) {
+  ProbeSummary summary;
+  summary.name = probe.name;
+  summary.question = probe.question;
+  summary.method = probe.method;
+  summary.status = outcome.status;
+  summary.status_reason =
+      fmt::format("{}; it would have answered {}", outcome.reason, fmt::join(probe.claims, ", "));
+  return summary;
+}
+
+/// What came of a run's probes, as they end one after the other: one document and one exit code.
+class RunParts {
+ public:
+  RunParts(const RunArguments& options, const Fingerprint& fingerprint)
+      : options_(options), fingerprint_(fingerprint) {}
+
+  /// Says how a probe ended, and merges what it left.
+  void add(const ProbeBinary& probe, const ProbePart& part) {
+    if (part.nothing_selected) return;
+    ++selected_;
+    const ProbeOutcome& outcome = part.outcome;
+    causes_.push_back(outcome.cause);
+    if (stops_the_run(outcome.cause)) stopper_ = outcome;
+    print_out(fmt::format("{}: {} cases in {}{}\n", probe.name,
+                          part.document ? part.document->entries.size() : 0,
+                          spoken_duration(part.elapsed_s),
+                          outcome.reason.empty() ? "" : "; incomplete: " + clean(outcome.reason)));
+    if (part.document)
+      merge(probe, *part.document);
+    else
+      missing_.push_back(missing_summary(probe, outcome));
+  }
+  /// One that is not started, once the run is stopped.
+  void skip(const ProbeBinary& probe) {
+    ++selected_;
+    causes_.push_back(stopper_->cause);
+    const ProbeStatus status =
+        stopper_->cause == ExitCode::interrupted ? ProbeStatus::interrupted : ProbeStatus::failed;
+    missing_.push_back(missing_summary(
+        probe, {status, fmt::format("not started: {}", stopper_->reason), stopper_->cause}));
+  }
+  /// The user wants no more of them.
+  void interrupt() {
+    if (!stopper_)
+      stopper_ = {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
+  }
+  /// By an interrupt, or by what ended a probe and would end the others, too.
+  bool stopped() const { return stopper_.has_value(); }
+
+  bool nothing_selected() const { return selected_ == 0; }
+  bool all_merged() const { return all_merged_; }
+  ExitCode exit_code() const { return combined_exit_code(causes_); }
+  Document document() const {
+    Document merged = merged_.value_or(empty_document());
+    for (const auto& summary : missing_) merged.probes.push_back(summary);
+    std::ranges::stable_sort(merged.probes, {}, &ProbeSummary::name);
+    merged.elapsed_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    merged.executable = "fathom";
+    merged.suite = options_.suite;  // the parts name the size of their sweep
+    if (!options_.counters_of.empty())
+      merged.warnings.push_back(
+          fmt::format("Hardware counters were asked for of {} only (--counters-of); the other "
+                      "probes' cases that only counters can decide were left out.",
+                      fmt::join(options_.counters_of, ", ")));
+    return merged;
+  }
+
+ private:
+  /// A part that does not fit (a driver update or another build in the middle of the run) costs its
+  /// own results only; its document stays in the folder.
+  void merge(const ProbeBinary& probe, const Document& part) {
+    try {
+      merged_ = merged_ ? merge_documents({*merged_, part}) : part;
+    } catch (const Error& error) {
+      causes_.push_back(ExitCode::incomplete);
+      all_merged_ = false;
+      print_out(fmt::format("{}: {}\n", probe.name, clean(error.what())));
+      missing_.push_back(
+          missing_summary(probe, {ProbeStatus::failed, error.what(), ExitCode::incomplete}));
+    }
+  }
+  /// For a run in which no probe left a document: the report still says on what it was tried.
+  Document empty_document() const {
+    Document document;
+    document.date = utc_time(std::chrono::system_clock::now());
+    document.fathom_version = version();
+    document.fathom_commit = commit();
+    document.seed = std::to_string(options_.seed);
+    document.num_cpus = std::thread::hardware_concurrency();
+    document.fingerprint = fingerprint_;
+    return document;
+  }
+
+  const RunArguments& options_;
+  const Fingerprint& fingerprint_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::optional<Document> merged_;
+  std::vector<ProbeSummary> missing_;
+  std::vector<ExitCode> causes_;
+  std::optional<ProbeOutcome> stopper_;
+  int selected_ = 0;
+  bool all_merged_ = true;
+};
+
 /// Measures the probes one after the other.
 class Measuring {
  public:
@@ -138,7 +250,7 @@ class Measuring {
         part.outcome = {ProbeStatus::failed, error.what(), error.code()};
       }
       progress.clear();
-      parts_.add(probes[i], std::move(part));
+      parts_.add(probes[i], part);
     }
     finish_measured();
   }

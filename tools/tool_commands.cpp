@@ -127,14 +127,6 @@ void add_recording_add(CLI::App& app, RecordingArguments& options) {
       "  fathom recording add fathom-h200-20260131T120000Z/result.json\n");
 }
 
-Commands add_recording(CLI::App& recording) {
-  recording.footer(
-      "Example:\n"
-      "  fathom recording add fathom-h200-20260131T120000Z/result.json\n");
-  CLI::App* add = recording.add_subcommand("add", "Put a result into the folder of recordings");
-  return {{"add", {add, with_arguments(add_recording_add, recording_add_command)(*add)}}};
-}
-
 void add_doctor(CLI::App& app, DoctorArguments& options) {
   app.add_option("--device", options.device, "Only this GPU, by CUDA device ordinal (default: all)")
       ->check(ordinal())
@@ -148,7 +140,7 @@ void add_doctor(CLI::App& app, DoctorArguments& options) {
 
 }  // namespace
 
-std::vector<TopCommand> tool_commands() {
+std::vector<Command> tool_commands() {
   const auto run = std::make_shared<RunArguments>();
   const auto add_run_to = [run](CLI::App& app) {
     add_run(app, *run);
@@ -158,7 +150,7 @@ std::vector<TopCommand> tool_commands() {
     app.footer("Example:\n  fathom list\n");
     return list_command;
   };
-  std::vector<TopCommand> commands{
+  std::vector<Command> commands{
       {.name = "run",
        .summary = "Measure the GPU and write document and report",
        .add = add_run_to,
@@ -179,13 +171,12 @@ std::vector<TopCommand> tool_commands() {
       {.name = "recording",
        .summary = "Add a result to the cards that others are compared with",
        .noun = "action",
-       .add_subcommands = add_recording},
-      {.name = "predict",
-       .summary = "Predict counters, occupancy, ... without a GPU",
-       .noun = "prediction",
-       .add_subcommands = add_predict}};
-  for (const ProgramCommand& other : program_commands)
-    commands.push_back({.name = other.name, .summary = other.summary, .program = other.program});
+       .footer = "Example:\n  fathom recording add fathom-h200-20260131T120000Z/result.json\n",
+       .commands = {{.name = "add",
+                     .summary = "Put a result into the folder of recordings",
+                     .add = with_arguments(add_recording_add, recording_add_command)}}},
+      predict_command()};
+  commands.insert(commands.end(), std::begin(program_commands), std::end(program_commands));
   return commands;
 }
 

@@ -39,32 +39,23 @@ void add_collect_flags(CLI::App& app, CollectArguments& arguments) {
       "  fathom fleet collect /shared/fleet --host node0815\n");
 }
 
-Commands add_fleet(CLI::App& app) {
-  app.footer(
-      "Examples:\n"
-      "  fathom fleet run                      all GPUs of this host\n"
-      "  mpirun -n 8 fathom fleet run          one rank a GPU\n"
-      "  fathom fleet collect /shared/fleet    what independent jobs left\n"
-      "`fathom fleet COMMAND --help` says more.\n");
-  Commands commands;
-  const auto add = [&](const char* name, const char* description, const AddCommand& command) {
-    CLI::App& sub = *app.add_subcommand(name, description);
-    commands[name] = {&sub, command(sub)};
-  };
-  add("collect", "Report of what independent jobs left in a folder",
-      with_arguments(add_collect_flags, collect));
-  add("run", "Measure every GPU of this host, or of all ranks",
-      with_arguments(add_run_flags, fleet_run));
-  return commands;
-}
-
 }  // namespace
 
-std::vector<TopCommand> fleet_commands() {
+std::vector<Command> fleet_commands() {
   return {{.name = fleet_command.name,
            .summary = fleet_command.summary,
            .noun = "fleet command",
-           .add_subcommands = add_fleet}};
+           .footer = "Examples:\n"
+                     "  fathom fleet run                      all GPUs of this host\n"
+                     "  mpirun -n 8 fathom fleet run          one rank a GPU\n"
+                     "  fathom fleet collect /shared/fleet    what independent jobs left\n"
+                     "`fathom fleet COMMAND --help` says more.\n",
+           .commands = {{.name = "collect",
+                         .summary = "Report of what independent jobs left in a folder",
+                         .add = with_arguments(add_collect_flags, collect)},
+                        {.name = "run",
+                         .summary = "Measure every GPU of this host, or of all ranks",
+                         .add = with_arguments(add_run_flags, fleet_run)}}}};
 }
 
 }  // namespace fathom

@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "fleet/fleet.h"
-#include "tools/command.h"
 #include "tools/command_line.h"
 
 namespace fathom {
 
 /// What the program fathom-fleet has: `fleet run` and `fleet collect`.
-std::vector<TopCommand> fleet_commands();
+std::vector<Command> fleet_commands();
 
 /// What both commands make of a fleet.
 struct FleetReportArguments {

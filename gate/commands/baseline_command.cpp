@@ -168,23 +168,16 @@ std::function<ExitCode()> add_history(CLI::App& app) {
   return of_documents(add_history_flags, history)(app);
 }
 
-Commands add_baseline(CLI::App& app) {
-  app.footer(
-      "Examples:\n"
-      "  fathom baseline add results/result.json --baseline baselines\n"
-      "  fathom baseline list --baseline baselines\n"
-      "  fathom baseline prune --baseline baselines --keep 50\n"
-      "  fathom baseline prune --baseline baselines            (files that hold no run alone)\n");
-  Commands commands;
-  const auto command = [&](const char* name, const char* description, const AddCommand& add) {
-    CLI::App& sub = *app.add_subcommand(name, description);
-    commands[name] = {&sub, add(sub)};
-  };
-  command("add", "Keep results as earlier runs to compare with", of_documents(add_add_flags, add));
-  command("list", "Show what runs there are, by identity", of_documents(add_baseline_flag, list));
-  command("prune", "Remove files that hold no run, and with a flag old runs",
-          of_documents(add_prune_flags, prune));
-  return commands;
+std::vector<Command> baseline_commands() {
+  return {{.name = "add",
+           .summary = "Keep results as earlier runs to compare with",
+           .add = of_documents(add_add_flags, add)},
+          {.name = "list",
+           .summary = "Show what runs there are, by identity",
+           .add = of_documents(add_baseline_flag, list)},
+          {.name = "prune",
+           .summary = "Remove files that hold no run, and with a flag old runs",
+           .add = of_documents(add_prune_flags, prune)}};
 }
 
 }  // namespace fathom

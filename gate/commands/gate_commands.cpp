@@ -17,12 +17,18 @@ ExitCode with_gate_codes(const std::function<ExitCode()>& act) {
   }
 }
 
-std::vector<TopCommand> gate_commands() {
+std::vector<Command> gate_commands() {
   return {{.name = check_command.name, .summary = check_command.summary, .add = add_check},
           {.name = baseline_command.name,
            .summary = baseline_command.summary,
            .noun = "baseline command",
-           .add_subcommands = add_baseline},
+           .footer = "Examples:\n"
+                     "  fathom baseline add results/result.json --baseline baselines\n"
+                     "  fathom baseline list --baseline baselines\n"
+                     "  fathom baseline prune --baseline baselines --keep 50\n"
+                     "  fathom baseline prune --baseline baselines            (files that hold no "
+                     "run alone)\n",
+           .commands = baseline_commands()},
           {.name = history_command.name, .summary = history_command.summary, .add = add_history},
           {.name = "compare", .summary = compare_summary, .add = add_compare}};
 }

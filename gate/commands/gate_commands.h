@@ -2,13 +2,12 @@
 
 #include <vector>
 
-#include "tools/command.h"
 #include "tools/command_line.h"
 
 namespace fathom {
 
 /// What the program fathom-gate has.
-std::vector<TopCommand> gate_commands();
+std::vector<Command> gate_commands();
 
 // Each adds its flags to `app` and returns what it does.
 
@@ -17,7 +16,7 @@ std::function<ExitCode()> add_compare(CLI::App& app);
 std::function<ExitCode()> add_history(CLI::App& app);
 
 /// `baseline add`, `baseline list`, `baseline prune`.
-Commands add_baseline(CLI::App& app);
+std::vector<Command> baseline_commands();
 
 /// Does what reads documents; one that is malformed or of another version is bad input here, since
 /// the exit codes of the gate are few. Errors quote files and logs: they become text for a log.

@@ -123,17 +123,6 @@ Json to_json(const Fact& fact) {
   return out;
 }
 
-Json to_json(const Claim& claim) {
-  Json out{{"id", claim.id}, {"statement", claim.statement}, {"claimed", claim.claimed}};
-  out["verdict"] = to_string(claim.verdict);
-  put(out, "figure", claim.figure);
-  put(out, "evidence", claim.evidence);
-  out["probe"] = claim.probe;
-  put(out, "author", claim.author);
-  put(out, "gpu", claim.gpu);
-  return out;
-}
-
 Json machine(const Fingerprint& gpu) {
   Json out{{"GPU", gpu.gpu_name}};
   put(out, "compute capability", gpu.compute_capability);
@@ -153,16 +142,17 @@ Json machine(const Fingerprint& gpu) {
   return out;
 }
 
-/// Probes with their views, as the document has them on disk.
-Json probes(const Document& document) {
+/// Probes with their views, and claims, as the document has them on disk.
+Json own_parts(const Document& document) {
   Document bare;
   bare.probes = document.probes;
-  Json out = fathom::to_json(bare)["fathom"]["probes"];
-  for (Json& probe : out)
+  bare.claims = document.claims;
+  Json own = fathom::to_json(bare)["fathom"];
+  for (Json& probe : own["probes"])
     for (Json& view : probe["views"])
       for (auto field = view.begin(); field != view.end();)
         field = field->empty() || *field == "" ? view.erase(field) : std::next(field);
-  return out;
+  return own;
 }
 
 Json to_json(const CardCheck& card) {
@@ -190,7 +180,8 @@ Json to_json(const ShownDocument& shown) {
   out["machine"] = machine(document.fingerprint);
   if (shown.card) out["card"] = to_json(*shown.card);
   out["warnings"] = document.warnings;
-  out["probes"] = probes(document);
+  const Json own = own_parts(document);
+  out["probes"] = own["probes"];
   out["bounds"] = Json::array();
   for (const DeviceBound& bound : document.bounds)
     out["bounds"].push_back({bound.name, bound.unit, bound.value, bound.source});
@@ -200,8 +191,7 @@ Json to_json(const ShownDocument& shown) {
   out["counters"] = names.names();
   out["facts"] = Json::array();
   for (const Fact& fact : document.facts) out["facts"].push_back(to_json(fact));
-  out["claims"] = Json::array();
-  for (const Claim& claim : document.claims) out["claims"].push_back(to_json(claim));
+  out["claims"] = own["claims"];
   return out;
 }
 

@@ -70,10 +70,6 @@ TEST_CASE("Costs and faults of a recording are summed by source line", "[explain
   CHECK(all.notes.empty());
   const KernelCost &g = all.kernels[0], &f = all.kernels[1];  // the one with more to save first
   CHECK(f.name == "f(float*)");
-  CHECK(f.launches == 3);
-  CHECK(f.recorded_launches == 1);
-  CHECK(f.blocks == 10);
-  CHECK(f.recorded_blocks == 5);
   REQUIRE(f.lines.size() == 2);
   CHECK(f.lines[0].source->line == 16);
   CHECK(f.lines[0].accesses == 8);
@@ -105,7 +101,6 @@ TEST_CASE("The pages of a recording say what was sampled, the line and the fix",
                        contains("1 line without a fault"));
   CHECK_THAT(page_of(all, run, Format::markdown), contains("\n### f(float*)\n"));
   const auto json = nlohmann::json::parse(json_of(all, run));
-  CHECK(json.at("kernels").at(1).at("lines").at(0).at("sectors") == 128);
   CHECK(json.at("kernels").at(1).at("lines").at(0).at("least_sectors") == 32);
   CHECK(json.at("kernels").at(0).at("lines").at(0).at("faults").at(0).at("rule") ==
         "bank conflict");

@@ -5,7 +5,7 @@
 #include "explain/analysis.h"
 #include "tests/testing.h"
 #include "tests/unit/explain_trace.h"
-#include "tools/temporary_folder.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::explain;
@@ -16,10 +16,7 @@ using test::TraceBytes;
 namespace {
 
 Trace read(const TraceBytes& trace) {
-  const TemporaryFolder folder("The tests need a temporary folder.");
-  const auto path = folder.path() / "1.trace";
-  std::ofstream(path, std::ios::binary) << trace.bytes;
-  return read_trace(path);
+  return read_trace(TestFolder().write("1.trace", trace.bytes));
 }
 
 /// A kernel that loads 80 sectors by 20 accesses to global memory, and 640 wavefronts by 20 to

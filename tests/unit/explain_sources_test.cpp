@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "explain/page.h"
-#include "explain/sources.h"
 #include "reports/page/explained.h"
 #include "reports/page/page.h"
 #include "tests/testing.h"

@@ -168,21 +168,6 @@ TEST_CASE("Beside a published figure stands by how much this one deviates", "[re
   CHECK_FALSE(reports::deviation(d.facts[1]));
 }
 
-TEST_CASE("The atlas of a replay says so at every heading and caption", "[reports]") {
-  Document d = atlas_document();
-  CHECK_THAT(atlas_of(d), !contains("REPLAY"));
-  d.source = Source::replay;
-  std::istringstream page(atlas_of(d));
-  int marked = 0;
-  for (std::string line; std::getline(page, line);) {
-    const bool head = line.starts_with("#") || (line.starts_with("**") && !line.starts_with("**["));
-    if (!head) continue;
-    CHECK_THAT(line, contains("REPLAY"));
-    ++marked;
-  }
-  CHECK(marked > 10);
-}
-
 TEST_CASE("The atlas leads to the curves", "[reports]") {
   CHECK_THAT(atlas_of(atlas_document()),
              contains("(index.html#view=latency)") &&

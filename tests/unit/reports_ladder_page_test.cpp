@@ -84,20 +84,6 @@ TEST_CASE("Views with a section stand on the probe's own page, the others in the
   CHECK(ladder_of(d).empty());
 }
 
-TEST_CASE("Every heading and caption of a replayed ladder says so", "[reports]") {
-  Document d = recorded_ladder();
-  d.source = Source::replay;
-  std::istringstream page(ladder_of(d));
-  int marked = 0;
-  for (std::string line; std::getline(page, line);) {
-    const bool caption = line.starts_with("**") && !line.starts_with("**[");
-    if (!line.starts_with("#") && !caption) continue;
-    CHECK_THAT(line, contains("REPLAY"));
-    ++marked;
-  }
-  CHECK(marked > 2);
-}
-
 TEST_CASE("Each step is held against its parent or the one before, by what changed most",
           "[reports]") {
   Document d = recorded_ladder();

@@ -6,17 +6,16 @@ using fathom::most_held_together;
 
 TEST_CASE("Idle contexts take little of a GPU's memory, and none where one is all it allows",
           "[tools]") {
-  Fingerprint gpu;
-  CHECK(most_held_together(gpu) == 1);  // of unknown memory
-  gpu.memory_bytes = 140ll << 30;
-  CHECK(most_held_together(gpu) == 17);
-  gpu.compute_mode = "default";
-  CHECK(most_held_together(gpu) == 17);
-  gpu.compute_mode = "exclusive process";
-  CHECK(most_held_together(gpu) == 1);
-  gpu.compute_mode = "default";
-  gpu.memory_bytes = 24ll << 30;
-  CHECK(most_held_together(gpu) == 3);
-  gpu.memory_bytes = 4ll << 30;
-  CHECK(most_held_together(gpu) == 1);
+  const auto held = [](std::optional<std::int64_t> gib, const char* mode) {
+    Fingerprint gpu;
+    if (gib) gpu.memory_bytes = *gib << 30;
+    gpu.compute_mode = mode;
+    return most_held_together(gpu);
+  };
+  CHECK(held({}, "") == 1);  // of unknown memory
+  CHECK(held(140, "") == 17);
+  CHECK(held(140, "default") == 17);
+  CHECK(held(140, "exclusive process") == 1);
+  CHECK(held(24, "default") == 3);
+  CHECK(held(4, "default") == 1);
 }

@@ -16,65 +16,47 @@ Document part(ProbeStatus status, int entries) {
   return document;
 }
 
-SupervisedEnd exited(int status) { return {{status, 0, false}, Stopped::no}; }
-
-TEST_CASE("A probe that ended well is complete", "[tools]") {
-  const auto outcome = judge_probe(exited(0), part(ProbeStatus::complete, 3), "fine", 10s);
-  CHECK(outcome.status == ProbeStatus::complete);
-  CHECK(outcome.cause == ExitCode::ok);
-  CHECK(outcome.reason.empty());
-}
-
-TEST_CASE("A failed check or missing counters leave the results complete", "[tools]") {
-  for (const int code : {1, 16, 18}) {
-    const auto outcome = judge_probe(exited(code), part(ProbeStatus::complete, 3), "", 10s);
-    CHECK(outcome.status == ProbeStatus::complete);
-    CHECK(to_int(outcome.cause) == code);
-  }
-}
-
-TEST_CASE("A probe that ended by a signal crashed, and says which and its last words", "[tools]") {
-  const auto outcome =
-      judge_probe({{0, SIGSEGV, false}, Stopped::no}, part(ProbeStatus::partial, 3), "case 4", 10s);
-  CHECK(outcome.status == ProbeStatus::crashed);
-  CHECK(outcome.cause == ExitCode::probe_crashed);
-  CHECK_THAT(outcome.reason, contains("SIGSEGV") && contains("case 4"));
-}
-
-TEST_CASE("A probe that claims success without its results crashed", "[tools]") {
-  CHECK(judge_probe(exited(0), std::nullopt, "", 10s).cause == ExitCode::probe_crashed);
-  CHECK(judge_probe(exited(0), part(ProbeStatus::partial, 1), "", 10s).status ==
-        ProbeStatus::crashed);
-  CHECK(judge_probe(exited(77), std::nullopt, "", 10s).cause == ExitCode::probe_crashed);
-}
-
-TEST_CASE("A probe at its time limit timed out, however it ended then", "[tools]") {
-  for (const ProcessEnd end :
-       {ProcessEnd{130, 0}, ProcessEnd{0, SIGTERM}, ProcessEnd{0, SIGKILL}}) {
-    const auto outcome =
-        judge_probe({end, Stopped::time_limit}, part(ProbeStatus::partial, 1), "", 10s);
-    CHECK(outcome.status == ProbeStatus::timed_out);
-    CHECK(outcome.cause == ExitCode::probe_timed_out);
-  }
-  const auto stuck = judge_probe({{0, SIGKILL, true}, Stopped::time_limit}, std::nullopt, "", 10s);
-  CHECK(stuck.cause == ExitCode::gpu_lost);
-}
-
-TEST_CASE("A probe that was ready when the interrupt came is complete", "[tools]") {
-  CHECK(judge_probe({{0, 0, false}, Stopped::interrupt}, part(ProbeStatus::complete, 1), "", 10s)
-            .status == ProbeStatus::complete);
-  CHECK(
-      judge_probe({{130, 0, false}, Stopped::interrupt}, part(ProbeStatus::interrupted, 1), "", 10s)
-          .cause == ExitCode::interrupted);
-}
-
-TEST_CASE("A probe's own sentence is the reason where it has one", "[tools]") {
-  const auto outcome =
-      judge_probe(exited(22), part(ProbeStatus::failed, 2), "The GPU is lost.", 10s);
-  CHECK(outcome.status == ProbeStatus::partial);
-  CHECK(outcome.reason == "The GPU is lost.");
-  CHECK(outcome.cause == ExitCode::gpu_lost);
-  CHECK(judge_probe(exited(22), std::nullopt, "", 10s).status == ProbeStatus::failed);
+TEST_CASE("A probe is judged by how it ended and what it left", "[tools]") {
+  using enum ProbeStatus;
+  using enum Stopped;
+  struct Ended {
+    ProcessEnd end;
+    Stopped stopped;
+    std::optional<Document> left;
+    ProbeStatus status;
+    ExitCode cause;
+    const char* reason = "";
+  };
+  const auto at = GENERATE(values<Ended>({
+      {{0}, no, part(complete, 3), complete, ExitCode::ok},
+      // A failed check or missing counters leave the results complete.
+      {{1}, no, part(complete, 3), complete, ExitCode::check_failed},
+      {{16}, no, part(complete, 3), complete, ExitCode::gpu_out_of_memory},
+      {{18}, no, part(complete, 3), complete, ExitCode::counters_unavailable},
+      {{0, SIGSEGV}, no, part(partial, 3), crashed, ExitCode::probe_crashed, "SIGSEGV"},
+      {{0, SIGSEGV}, no, part(partial, 3), crashed, ExitCode::probe_crashed, "its last words"},
+      // Success without results, and an exit code that is none of ours.
+      {{0}, no, std::nullopt, crashed, ExitCode::probe_crashed},
+      {{0}, no, part(partial, 1), crashed, ExitCode::probe_crashed},
+      {{77}, no, std::nullopt, crashed, ExitCode::probe_crashed},
+      {{130}, time_limit, part(partial, 1), timed_out, ExitCode::probe_timed_out},
+      {{0, SIGTERM}, time_limit, part(partial, 1), timed_out, ExitCode::probe_timed_out},
+      {{0, SIGKILL}, time_limit, part(partial, 1), timed_out, ExitCode::probe_timed_out},
+      {{0, SIGKILL, true}, time_limit, std::nullopt, timed_out, ExitCode::gpu_lost},
+      // Ready when the interrupt came.
+      {{0}, interrupt, part(complete, 1), complete, ExitCode::ok},
+      {{130}, interrupt, part(interrupted, 1), interrupted, ExitCode::interrupted},
+      // Its own sentence is the reason where it has one.
+      {{22}, no, part(failed, 2), partial, ExitCode::gpu_lost, "its last words"},
+      {{22}, no, std::nullopt, failed, ExitCode::gpu_lost},
+  }));
+  const auto outcome = judge_probe({at.end, at.stopped}, at.left, "its last words", 10s);
+  CAPTURE(at.end.status, at.end.signal, outcome.reason);
+  CHECK(outcome.status == at.status);
+  CHECK(outcome.cause == at.cause);
+  CHECK(outcome.reason.empty() == (at.status == complete));
+  CHECK_THAT(outcome.reason, contains(at.reason));
+  if (at.end.status == 22) CHECK(outcome.reason == "its last words");
 }
 
 TEST_CASE("The run's exit code is its single cause, or says that there are several", "[tools]") {

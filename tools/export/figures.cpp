@@ -67,6 +67,15 @@ std::string origin_of(const Document& document) {
                            document.date, document.fathom_version, document.fathom_commit));
 }
 
+std::string quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : clean(text)) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
 void require_facts(const Document& document, const std::string& format) {
   if (!document.facts.empty()) return;
   fail(ExitCode::incomplete,

@@ -51,6 +51,9 @@ class FactsById {
 /// "REPLAY: " for a replay. One line without control characters.
 std::string origin_of(const Document& document);
 
+/// Between double quotes and on one line, as Python and OpenMetrics read a text.
+std::string quoted(const std::string& text);
+
 /// Throws Error(incomplete) if the document has none.
 void require_facts(const Document& document, const std::string& format);
 

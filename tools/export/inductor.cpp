@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 
-#include "results/clean_text.h"
 #include "results/fail.h"
 #include "tools/export/figures.h"
 #include "tools/export/formats.h"
@@ -10,43 +11,19 @@
 namespace fathom {
 namespace {
 
-/// A type as `DeviceInfo.tops` has it, and the facts of which the fastest is its peak.
+/// A type as `DeviceInfo.tops` has it, and how the ids of its instructions' facts begin, of which
+/// the fastest is its peak.
 struct DataType {
   const char* key;
-  std::vector<const char*> instructions;
+  std::array<std::string_view, 2> instructions;
 };
-const std::vector<DataType> data_types{
-    {"torch.float64", {"dfma", "mma_f64_k4", "mma_f64_k16"}},
-    {"torch.float32", {"ffma"}},
-    {"\"torch.tf32\"",
-     {"mma_tf32_k4", "mma_tf32_k8", "wgmma_tf32_n64_shared", "wgmma_tf32_n128_shared",
-      "wgmma_tf32_n256_shared", "wgmma_tf32_n64_registers", "wgmma_tf32_n128_registers",
-      "wgmma_tf32_n256_registers"}},
-    {"torch.bfloat16",
-     {"mma_bf16_k8", "mma_bf16_k16", "wgmma_bf16_n64_shared", "wgmma_bf16_n128_shared",
-      "wgmma_bf16_n256_shared", "wgmma_bf16_n64_registers", "wgmma_bf16_n128_registers",
-      "wgmma_bf16_n256_registers"}},
-    {"torch.float16",
-     {"mma_f16_k8", "mma_f16_k16", "mma_f16_k16_f16", "wgmma_f16_n64_shared",
-      "wgmma_f16_n128_shared", "wgmma_f16_n256_shared", "wgmma_f16_n64_registers",
-      "wgmma_f16_n128_registers", "wgmma_f16_n256_registers"}},
-    {"torch.float8_e4m3fn",
-     {"mma_e4m3_k32", "wgmma_e4m3_n64_shared", "wgmma_e4m3_n128_shared", "wgmma_e4m3_n256_shared",
-      "wgmma_e4m3_n64_registers", "wgmma_e4m3_n128_registers", "wgmma_e4m3_n256_registers"}},
-    {"torch.int8",
-     {"mma_s8_k16", "mma_s8_k32", "wgmma_s8_n64_shared", "wgmma_s8_n128_shared",
-      "wgmma_s8_n256_shared", "wgmma_s8_n64_registers", "wgmma_s8_n128_registers",
-      "wgmma_s8_n256_registers"}}};
-
-/// A text as a Python file has it, between double quotes.
-std::string python_text(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : clean(text)) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
+constexpr DataType data_types[] = {{"torch.float64", {"dfma.", "mma_f64_"}},
+                                   {"torch.float32", {"ffma.", "ffma."}},
+                                   {"\"torch.tf32\"", {"mma_tf32_", "wgmma_tf32_"}},
+                                   {"torch.bfloat16", {"mma_bf16_", "wgmma_bf16_"}},
+                                   {"torch.float16", {"mma_f16_", "wgmma_f16_"}},
+                                   {"torch.float8_e4m3fn", {"mma_e4m3_", "wgmma_e4m3_"}},
+                                   {"torch.int8", {"mma_s8_", "wgmma_s8_"}}};
 
 }  // namespace
 
@@ -67,11 +44,14 @@ std::string inductor_export(const Document& document) {
   for (const DataType& type : data_types) {
     double fastest = 0;
     std::string of;
-    for (const std::string instruction : type.instructions)
-      if (const auto value = facts.value(instruction + ".throughput"); value && *value > fastest) {
-        fastest = *value;
-        of = instruction + ".throughput";
-      }
+    for (const Fact& fact : document.facts) {
+      const auto begins = [&](std::string_view start) { return fact.id.starts_with(start); };
+      if (!fact.id.ends_with(".throughput") || !std::ranges::any_of(type.instructions, begins) ||
+          fact.value.value_or(0) <= fastest)
+        continue;
+      fastest = *fact.value;
+      of = fact.id;
+    }
     if (of.empty()) {
       tops += fmt::format("        # {}: not measured\n", type.key);
       continue;
@@ -90,7 +70,7 @@ std::string inductor_export(const Document& document) {
       "    dram_bw_gbs={:.1f},  # dram.bandwidth{}\n"
       "    dram_gb={:.1f},\n"
       ")\n",
-      origin_of(document), sms, clock / 1e6, python_text(document.fingerprint.gpu_name), tops,
+      origin_of(document), sms, clock / 1e6, quoted(document.fingerprint.gpu_name), tops,
       bandwidth / 1e9, facts.noisy("dram.bandwidth") ? ", noisy" : "", memory / 1e9);
 }
 

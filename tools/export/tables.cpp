@@ -76,15 +76,6 @@ std::string unit_in_words(const std::string& unit) {
   return text.empty() ? "ratio" : text;
 }
 
-std::string label_value(const std::string& text) {
-  std::string value;
-  for (const char c : clean(text)) {
-    if (c == '"' || c == '\\') value += '\\';
-    value += c;
-  }
-  return value;
-}
-
 /// Lines of one name stand together, and what it is comes first.
 class Families {
  public:
@@ -154,20 +145,20 @@ std::string csv_export(const Document& document) {
 std::string openmetrics_export(const Document& document) {
   Families families;
   const Fingerprint& gpu = document.fingerprint;
-  const std::string card = fmt::format("gpu=\"{}\",gpu_uuid_hash=\"{}\"", label_value(gpu.gpu_name),
-                                       label_value(gpu.gpu_uuid_hash));
-  const std::string run = fmt::format("{},suite=\"{}\"", card, label_value(document.suite));
+  const std::string card =
+      fmt::format("gpu={},gpu_uuid_hash={}", quoted(gpu.gpu_name), quoted(gpu.gpu_uuid_hash));
+  const std::string run = fmt::format("{},suite={}", card, quoted(document.suite));
   families.add("fathom_run_info", "", "What measured, and with which driver.",
-               fmt::format("{},driver=\"{}\",version=\"{}\",commit=\"{}\",source=\"{}\"", run,
-                           label_value(gpu.driver), label_value(document.fathom_version),
-                           label_value(document.fathom_commit), to_string(document.source)),
+               fmt::format("{},driver={},version={},commit={},source=\"{}\"", run,
+                           quoted(gpu.driver), quoted(document.fathom_version),
+                           quoted(document.fathom_commit), to_string(document.source)),
                1);
   if (const auto time = parse_utc_time(document.date))
     families.add("fathom_run_timestamp", "seconds", "When it was measured, since 1970.", run,
                  static_cast<double>(time->time_since_epoch().count()));
   for (const ExportedFigure& figure : figures_with_values(document)) {
     const std::string unit = unit_in_words(figure.unit);
-    const std::string labels = fmt::format("name=\"{}\",better=\"{}\",{}", label_value(figure.name),
+    const std::string labels = fmt::format("name={},better=\"{}\",{}", quoted(figure.name),
                                            to_string(figure.better), card);
     families.add("fathom", unit, "The measured figure.", labels, *figure.value);
     if (figure.interval) {

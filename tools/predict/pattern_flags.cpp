@@ -4,13 +4,13 @@
 #include <CLI/CLI.hpp>
 
 #include <bit>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
+#include "results/parse_number.h"
 #include "tools/predict/patterns_csv.h"
 
 namespace fathom {
@@ -54,29 +54,23 @@ void set_lanes(WarpAccess& access, const std::string& text) {
 std::uint32_t parse_mask(const std::string& text) {
   std::string_view digits = text;
   if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
-  std::uint32_t mask = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, mask, 16);
-  if (error == std::errc::result_out_of_range)
+  const auto mask = parse_number<std::uint64_t>(digits, 16);
+  if (!mask)
+    fail(ExitCode::bad_input, "--active-mask: `{}` is no hexadecimal number such as ffff.", text);
+  if (*mask > all_lanes)
     fail(ExitCode::bad_input,
          "--active-mask: `{}` has a lane beyond 31; a warp has 32 lanes, so a mask has at most 8 "
          "hexadecimal digits.",
          text);
-  if (error != std::errc() || stop != end)
-    fail(ExitCode::bad_input, "--active-mask: `{}` is no hexadecimal number such as ffff.", text);
-  return mask;
+  return static_cast<std::uint32_t>(*mask);
 }
 
 int parse_lane(std::string_view text, const std::string& all) {
-  int lane = -1;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, lane);
-  if (text.empty() || text.front() == '-' || stop != end ||
-      (error != std::errc() && error != std::errc::result_out_of_range))
-    fail(ExitCode::bad_input, "--active: `{}` is no list of lanes such as 0-15,20.", all);
-  if (error != std::errc() || lane >= warp_size)
+  const auto lane = parse_number<std::uint64_t>(text);
+  if (!lane) fail(ExitCode::bad_input, "--active: `{}` is no list of lanes such as 0-15,20.", all);
+  if (*lane >= warp_size)
     fail(ExitCode::bad_input, "--active: there is no lane {}: a warp has lanes 0 to 31.", text);
-  return lane;
+  return static_cast<int>(*lane);
 }
 
 std::uint32_t parse_lane_list(const std::string& text) {

@@ -19,48 +19,50 @@ std::string as_sentence(std::string text) {
   return text.back() == '.' ? text : text + ".";
 }
 
-struct Prediction {
-  const char *name, *summary;
-  AddCommand (*flags)();
-};
-
-constexpr Prediction predictions[] = {
-    {"shared", "Wavefronts and bank conflicts of a warp's access", shared_prediction},
-    {"global", "Sectors and requests of a warp's access or of a whole kernel", global_prediction},
-    {"occupancy", "Resident blocks and warps of a kernel, and what limits them",
-     occupancy_prediction},
-    {"waves", "What whole waves and whole tiles cost a grid or matrix product", waves_prediction},
-    {"roofline", "What bounds a kernel of given bytes and FLOPs", roofline_prediction},
-    {"swizzle", "The padding or XOR swizzle of a tile with the fewest conflicts",
-     swizzle_prediction},
-    {"transformer", "Memory, GPUs and least time that a language model needs",
-     transformer_prediction}};
+Command prediction(const char* name, const char* summary, const AddCommand& add) {
+  return {.name = name, .summary = summary, .add = [add](CLI::App& app) {
+            return [act = add(app)] {
+              try {
+                return act();
+              } catch (const std::invalid_argument& refusal) {
+                throw Error(ExitCode::bad_input, as_sentence(refusal.what()));
+              }
+            };
+          }};
+}
 
 }  // namespace
 
-Commands add_predict(CLI::App& predict) {
-  predict.footer(
-      "Examples:\n"
-      "  fathom predict shared load --stride 8          bank conflicts, with a picture\n"
-      "  fathom predict global load --base 4            sectors, with a picture\n"
-      "  fathom predict occupancy --arch 90 --threads 256 --registers 72\n"
-      "  fathom predict waves --gemm 4096 4096 4096 --gpu H200\n"
-      "  fathom predict roofline --gemm 4096 4096 4096 --gpu H200\n"
-      "  fathom predict swizzle --rows 32 --row-elements 32\n"
-      "  fathom predict transformer --params 70B --gpu H200 --gpus 2\n"
-      "`fathom predict NAME --help` says more.\n");
-  Commands commands;
-  for (const auto& [name, summary, flags] : predictions) {
-    CLI::App* app = predict.add_subcommand(name, summary);
-    commands[name] = {app, [act = flags()(*app)] {
-                        try {
-                          return act();
-                        } catch (const std::invalid_argument& refusal) {
-                          throw Error(ExitCode::bad_input, as_sentence(refusal.what()));
-                        }
-                      }};
-  }
-  return commands;
+Command predict_command() {
+  return {
+      .name = "predict",
+      .summary = "Predict counters, occupancy, ... without a GPU",
+      .noun = "prediction",
+      .footer =
+          "Examples:\n"
+          "  fathom predict shared load --stride 8          bank conflicts, with a picture\n"
+          "  fathom predict global load --base 4            sectors, with a picture\n"
+          "  fathom predict occupancy --arch 90 --threads 256 --registers 72\n"
+          "  fathom predict waves --gemm 4096 4096 4096 --gpu H200\n"
+          "  fathom predict roofline --gemm 4096 4096 4096 --gpu H200\n"
+          "  fathom predict swizzle --rows 32 --row-elements 32\n"
+          "  fathom predict transformer --params 70B --gpu H200 --gpus 2\n"
+          "`fathom predict NAME --help` says more.\n",
+      .commands = {
+          prediction("shared", "Wavefronts and bank conflicts of a warp's access",
+                     shared_prediction()),
+          prediction("global", "Sectors and requests of a warp's access or of a whole kernel",
+                     global_prediction()),
+          prediction("occupancy", "Resident blocks and warps of a kernel, and what limits them",
+                     occupancy_prediction()),
+          prediction("waves", "What whole waves and whole tiles cost a grid or matrix product",
+                     waves_prediction()),
+          prediction("roofline", "What bounds a kernel of given bytes and FLOPs",
+                     roofline_prediction()),
+          prediction("swizzle", "The padding or XOR swizzle of a tile with the fewest conflicts",
+                     swizzle_prediction()),
+          prediction("transformer", "Memory, GPUs and least time that a language model needs",
+                     transformer_prediction())}};
 }
 
 ExitCode print_json(const nlohmann::ordered_json& answer) {

@@ -2,16 +2,16 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "tools/command.h"
+#include "tools/command_line.h"
 
 namespace fathom {
 
-/// Adds `shared`, `global`, ... to `fathom predict`: what should happen, computed without a GPU.
-Commands add_predict(CLI::App& predict);
+/// `fathom predict` with `shared`, `global`, ...: what should happen, computed without a GPU.
+Command predict_command();
 
-// Each adds the flags and the examples of one subcommand, which prints the prediction on standard
-// output, or throws. A std::invalid_argument of a model becomes Error(bad_input) with the model's
-// sentence.
+// Each adds the flags and the examples of one of its commands, which prints the prediction on
+// standard output, or throws. A std::invalid_argument of a model becomes Error(bad_input) with the
+// model's sentence.
 AddCommand shared_prediction();
 AddCommand global_prediction();
 AddCommand occupancy_prediction();

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -27,42 +28,37 @@ std::optional<double> scaled(std::string_view text, const Suffixes& suffixes) {
   return std::isfinite(result) ? std::optional(result) : std::nullopt;
 }
 
-std::string_view without_unit(std::string_view text, std::string_view unit) {
-  return text.ends_with(unit) ? text.substr(0, text.size() - unit.size()) : text;
+/// A number from `least` to `most` with a suffix, and `unit` after it or not; handed on without.
+CLI::Validator with_suffix(const Suffixes& suffixes, const std::string& unit, double least,
+                           double most, const std::string& what) {
+  return CLI::Validator(
+      [=](std::string& text) {
+        std::string_view number = text;
+        if (number.ends_with(unit)) number.remove_suffix(unit.size());
+        const auto value = scaled(number, suffixes);
+        if (!value || *value < least || *value > most)
+          return fmt::format("`{}` is not {}", text, what);
+        text = fmt::format("{}", *value);
+        return std::string();
+      },
+      "");
 }
 
 }  // namespace
 
 CLI::Validator quantity(const std::string& unit) {
-  return CLI::Validator(
-      [unit](std::string& text) {
-        static const Suffixes suffixes{{"", 1},        {"k", 1e3},     {"M", 1e6},
-                                       {"G", 1e9},     {"T", 1e12},    {"P", 1e15},
-                                       {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30},
-                                       {"Ti", 0x1p40}, {"Pi", 0x1p50}};
-        const auto value = scaled(without_unit(text, unit), suffixes);
-        if (!value || *value < 0)
-          return fmt::format("`{}` is not a number from 0 on, such as 1.5e9, 1.5G or 4Gi{}", text,
-                             unit);
-        text = fmt::format("{}", *value);
-        return std::string();
-      },
-      "");
+  const Suffixes suffixes{{"", 1},        {"k", 1e3},     {"M", 1e6},     {"G", 1e9},
+                          {"T", 1e12},    {"P", 1e15},    {"Ki", 0x1p10}, {"Mi", 0x1p20},
+                          {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}};
+  return with_suffix(suffixes, unit, 0, std::numeric_limits<double>::max(),
+                     "a number from 0 on, such as 1.5e9, 1.5G or 4Gi" + unit);
 }
 
 CLI::Validator model_size() {
-  return CLI::Validator(
-      [](std::string& text) {
-        static const Suffixes suffixes{{"", 1},    {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"m", 1e6},
-                                       {"B", 1e9}, {"b", 1e9}, {"G", 1e9}, {"T", 1e12}};
-        const auto value = scaled(text, suffixes);
-        if (!value || *value < 1 || *value > 1e18)
-          return fmt::format("`{}` is not a number of parameters, such as 7e9, 7B or 8030261248",
-                             text);
-        text = fmt::format("{}", *value);
-        return std::string();
-      },
-      "");
+  const Suffixes suffixes{{"", 1},    {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"m", 1e6},
+                          {"B", 1e9}, {"b", 1e9}, {"G", 1e9}, {"T", 1e12}};
+  return with_suffix(suffixes, "", 1, 1e18,
+                     "a number of parameters, such as 7e9, 7B or 8030261248");
 }
 
 }  // namespace fathom

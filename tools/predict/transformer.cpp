@@ -147,30 +147,23 @@ TransformerOnGpu on_gpu(const Machine& machine, const Transformer& model,
   return on;
 }
 
-/// Whether the GPU can be asked: a --compute that it lacks leaves it out of the table.
-bool has_units(const Machine& machine, const TransformerArguments& a) {
-  return a.compute.empty() || machine.peak(a.compute);
-}
-
-ExitCode predict(const TransformerArguments& a) {
+ExitCode predict(const TransformerArguments& given) {
+  TransformerArguments a = given;
+  a.load.weight_bytes = format_bytes_per_element.at(a.formats.weights);
+  a.load.kv_bytes = format_bytes_per_element.at(a.formats.kv);
   TransformerAnswer answer{.model = model_of(a), .load = a.load, .formats = a.formats};
-  answer.load.weight_bytes = format_bytes_per_element.at(a.formats.weights);
-  answer.load.kv_bytes = format_bytes_per_element.at(a.formats.kv);
   answer.usable = a.usable / 100;
   answer.memory = transformer_memory(answer.model, answer.load);
   answer.machine = machine_of(a.machine);
-
-  TransformerArguments with_bytes = a;
-  with_bytes.load = answer.load;
-  if (answer.machine) answer.on = on_gpu(*answer.machine, answer.model, with_bytes, a.load.gpus);
+  if (answer.machine) answer.on = on_gpu(*answer.machine, answer.model, a, a.load.gpus);
   for (const GpuSpec& gpu : gpu_table()) {
     const Machine machine(gpu);
-    if (!has_units(machine, a)) {
+    if (!a.compute.empty() && !machine.peak(a.compute)) {
       answer.without_units.emplace_back(gpu.name);
       continue;
     }
     TransformerRow row{.gpu = std::string(gpu.name)};
-    TransformerOnGpu on = on_gpu(machine, answer.model, with_bytes, std::nullopt);
+    TransformerOnGpu on = on_gpu(machine, answer.model, a, std::nullopt);
     if (on.needed) row.on = std::move(on);
     answer.table.push_back(std::move(row));
   }
