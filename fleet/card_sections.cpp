@@ -22,23 +22,17 @@ void write_rest(FleetWriting& to, std::size_t all) {
     to.page.paragraph(fmt::format("And {} more: all are in `fleet.json`.", all - most_listed));
 }
 
-/// The figure that a gap is about: together where it is there.
-std::optional<double> figure_of(const Fleet& fleet, std::size_t gpu, std::size_t metric) {
-  const MetricFigures f = fleet.gpus[gpu].at(metric);
-  return f.together ? f.together.optional() : f.alone.optional();
-}
-
-std::vector<std::string> row_of(const FleetWriting& to, const CardScore& card,
-                                const Finding& finding, Causes& causes) {
+std::vector<std::string> row_of(FleetWriting& to, const CardScore& card, const Finding& finding) {
   const MetricName& metric = to.fleet.metrics[finding.metric];
+  const MetricFigures f = to.fleet.gpus[card.gpu].at(finding.metric);
   return {escape_text(name_of(to.fleet.gpus[card.gpu].summary)),
           reports::code(metric.name),
-          escape_text(kind_of(finding, to.fleet.gpus[card.gpu].at(finding.metric))),
-          reports::quantity(figure_of(to.fleet, card.gpu, finding.metric), metric.unit),
+          escape_text(kind_of(finding, f)),
+          reports::quantity((f.together ? f.together : f.alone).optional(), metric.unit),
           gap_text(finding.gap),
           fmt::format("{:.1f}", finding.score),
           fmt::format("{:.1f}", finding.limit),
-          escape_text(cause_text(causes.of(card, finding)))};
+          escape_text(cause_text(to.causes.of(card, finding)))};
 }
 
 std::vector<Table::Column> columns() {
@@ -57,13 +51,6 @@ void write_missing(FleetWriting& to, const std::vector<std::size_t>& cards) {
   if (all == 0) return;
   to.page.table("Missing figures", table);
   write_rest(to, all);
-}
-
-/// Where a host's GPUs shared the hardware counters: which probes' were this one's to collect.
-std::string counted_text(const GpuSummary& summary) {
-  return summary.counters_of.empty()
-             ? "none"
-             : escape_text(fmt::format("{}", fmt::join(summary.counters_of, ", ")));
 }
 
 }  // namespace
@@ -92,13 +79,12 @@ void write_named(FleetWriting& to) {
     to.page.paragraph("None.");
     return;
   }
-  Causes causes(to.fleet, to.outliers);
   auto header = columns();
   header.push_back(right("Metrics"));
   Table table(header);
   for (const CardScore& card : to.outliers.cards) {
     if (card.findings.empty() || table.rows() == most_listed) break;  // the named come first
-    auto row = row_of(to, card, card.findings.front(), causes);
+    auto row = row_of(to, card, card.findings.front());
     row.push_back(std::to_string(card.findings.size()));
     table.add_row(std::move(row));
   }
@@ -113,16 +99,14 @@ void write_named(FleetWriting& to) {
 void write_worst(FleetWriting& to) {
   if (to.outliers.cards.empty()) return;
   to.page.heading(2, "The ten worst", "worst");
-  Causes causes(to.fleet, to.outliers);
   Table table(columns());
   std::vector<const CardScore*> cards;
   for (const CardScore& card : to.outliers.cards)
     if (card.worst.limit > 0) cards.push_back(&card);
-  std::ranges::sort(cards, [](const CardScore* a, const CardScore* b) {
-    return a->worst.score / a->worst.limit > b->worst.score / b->worst.limit;
-  });
+  std::ranges::sort(cards, std::greater{},
+                    [](const CardScore* card) { return card->worst.score / card->worst.limit; });
   for (std::size_t i = 0; i < std::min(most_worst, cards.size()); ++i)
-    table.add_row(row_of(to, *cards[i], cards[i]->worst, causes));
+    table.add_row(row_of(to, *cards[i], cards[i]->worst));
   if (table.rows() == 0)
     to.page.paragraph("Fewer than three cards of a kind: none can be held against the others.");
   to.page.table(
@@ -193,7 +177,10 @@ void write_host(FleetWriting& to, const std::string& host) {
             ? fmt::format("generation {:g}, x{:g}", *h.pcie_generation, *h.pcie_width)
             : "–",
         reports::quantity(h.uncorrected_ecc_errors, "")};
-    if (counters_shared) row.push_back(counted_text(s));
+    if (counters_shared)
+      row.push_back(s.counters_of.empty()
+                        ? "none"
+                        : escape_text(fmt::format("{}", fmt::join(s.counters_of, ", "))));
     health.add_row(std::move(row));
   }
   to.page.table("State", health);

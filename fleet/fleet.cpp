@@ -120,20 +120,21 @@ void find_missing(Fleet& fleet, const Expected& expected) {
          fmt::format("{} expected, {} left a result", *expected.gpus, fleet.gpus.size()), code});
 }
 
-/// What a summary says of its GPU as a code of the table, since files may hold any number: what is
-/// not complete is at least incomplete.
+/// What is not complete is at least incomplete.
 int code_of(const GpuSummary& summary) {
-  const bool complete = summary.status == GpuStatus::complete;
-  const int incomplete = to_int(ExitCode::incomplete);
-  if (summary.exit_code == 0) return complete ? 0 : incomplete;
-  const bool known = (summary.exit_code >= to_int(ExitCode::output_unwritable) &&
-                      summary.exit_code <= to_int(ExitCode::setup_incomplete)) ||
-                     summary.exit_code == to_int(ExitCode::interrupted) ||
-                     (complete && summary.exit_code == to_int(ExitCode::check_failed));
-  return known ? summary.exit_code : incomplete;
+  const int code = summary.exit_code;
+  const bool whole = summary.status == GpuStatus::complete;
+  return whole && (code == 0 || code == to_int(ExitCode::check_failed)) ? code : known_code(code);
 }
 
 }  // namespace
+
+int known_code(int exit_code) {
+  const bool known = (exit_code >= to_int(ExitCode::output_unwritable) &&
+                      exit_code <= to_int(ExitCode::setup_incomplete)) ||
+                     exit_code == to_int(ExitCode::interrupted);
+  return known ? exit_code : to_int(ExitCode::incomplete);
+}
 
 Fleet FleetBuilder::finish(const Expected& expected) {
   const std::lock_guard guard(mutex_);

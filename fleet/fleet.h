@@ -38,6 +38,10 @@ struct Problem {
   int exit_code = 0;
 };
 
+/// Files may hold any number as an exit code: what a measurement does not end with by the table of
+/// codes is `incomplete`.
+int known_code(int exit_code);
+
 struct Fleet {
   std::vector<MetricName> metrics;
   std::vector<FleetGpu> gpus;  ///< sorted by host, then number

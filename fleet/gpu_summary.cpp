@@ -36,10 +36,6 @@ double noise_of(const Entry& entry) {
   return noise;
 }
 
-std::optional<double> largest(const std::optional<double>& a, const std::optional<double>& b) {
-  return a && b ? std::max(*a, *b) : a ? a : b;
-}
-
 void add_telemetry(Health& health, const Document& document) {
   std::vector<double> sm_clocks, memory_clocks;
   std::set<std::string> reasons(health.throttle_reasons.begin(), health.throttle_reasons.end());
@@ -47,8 +43,9 @@ void add_telemetry(Health& health, const Document& document) {
     const Telemetry& t = entry.telemetry;
     if (t.sm_clock_hz.median) sm_clocks.push_back(*t.sm_clock_hz.median);
     if (t.memory_clock_hz.median) memory_clocks.push_back(*t.memory_clock_hz.median);
-    health.temperature_c = largest(health.temperature_c, t.temperature_c.high);
-    health.power_w = largest(health.power_w, t.power_w.high);
+    // No reading is below any.
+    health.temperature_c = std::max(health.temperature_c, t.temperature_c.high);
+    health.power_w = std::max(health.power_w, t.power_w.high);
     std::ranges::copy_if(t.throttle_reasons, std::inserter(reasons, reasons.end()),
                          holds_clocks_down);
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "fleet/report.h"
 #include "fleet/sections.h"
@@ -14,9 +15,6 @@ namespace {
 /// One named card in a line: where it stands out most, by how much, and probably why.
 struct Headline {
   std::string card, metric, gap, also, cause;
-  std::string text(const std::string& shown_metric) const {
-    return fmt::format("{} worse in {}{}; {}", gap, shown_metric, also, cause);
-  }
 };
 
 std::vector<Headline> headlines_of(const Fleet& fleet, const Outliers& outliers, std::size_t most) {
@@ -77,16 +75,14 @@ std::string fleet_summary(const Fleet& fleet, const Outliers& outliers) {
   if (fleet.replay()) text += "REPLAY: figures repeat a recording, or were made from one.\n";
   text += counts_text(fleet) + "; " + verdict_text(fleet, outliers) + "\n";
   for (const Headline& line : headlines_of(fleet, outliers, most))
-    text += clean(fmt::format("  {}: {}", line.card, line.text(line.metric))) + "\n";
+    text += clean(fmt::format("  {}: {} worse in {}{}; {}", line.card, line.gap, line.metric,
+                              line.also, line.cause)) +
+            "\n";
   if (outliers.named() > most) text += fmt::format("  ... and {} more\n", outliers.named() - most);
-  std::size_t shown = 0;
-  for (const Problem& problem : fleet.problems) {
-    if (shown++ == most) {
-      text += fmt::format("  ... and {} more\n", fleet.problems.size() - most);
-      break;
-    }
+  for (const Problem& problem : fleet.problems | std::views::take(most))
     text += clean(fmt::format("  {}: {}", problem.what, problem.reason)) + "\n";
-  }
+  if (fleet.problems.size() > most)
+    text += fmt::format("  ... and {} more\n", fleet.problems.size() - most);
   return text;
 }
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <functional>
 
 #include "fleet/sections.h"
 #include "reports/scale.h"
@@ -65,42 +65,38 @@ void write_distributions(FleetWriting& to) {
 
 void write_losses(FleetWriting& to) {
   struct Loss {
-    std::vector<double> values;
+    std::size_t metric = 0;
+    std::vector<double> values{};
     std::size_t worst_gpu = 0;
     double worst = -1e300;
     double typical = 0;
   };
-  std::map<std::size_t, Loss> losses;
-  for (std::size_t gpu = 0; gpu < to.fleet.gpus.size(); ++gpu) {
-    const auto& figures = to.fleet.gpus[gpu].figures;
-    for (std::size_t m = 0; m < figures.size(); ++m) {
-      const MetricFigures& f = figures[m];
+  std::vector<Loss> losses;
+  for (std::size_t m = 0; m < to.fleet.metrics.size(); ++m) {
+    const bool higher = to.fleet.metrics[m].better == Better::higher;
+    Loss of{m};
+    for (std::size_t gpu = 0; gpu < to.fleet.gpus.size(); ++gpu) {
+      const MetricFigures f = to.fleet.gpus[gpu].at(m);
       if (!f.alone || !f.together || !(*f.alone > 0) || !(*f.together > 0)) continue;
-      const bool higher = to.fleet.metrics[m].better == Better::higher;
-      const double loss = higher ? 1 - *f.together / *f.alone : *f.together / *f.alone - 1;
-      Loss& of = losses[m];
-      of.values.push_back(loss);
-      if (loss > of.worst) of.worst = loss, of.worst_gpu = gpu;
+      of.values.push_back(higher ? 1 - *f.together / *f.alone : *f.together / *f.alone - 1);
+      if (of.values.back() > of.worst) of.worst = of.values.back(), of.worst_gpu = gpu;
     }
+    if (of.values.empty()) continue;
+    of.typical = median(of.values);
+    losses.push_back(std::move(of));
   }
   if (losses.empty()) return;
   to.page.heading(2, "Alone and together", "together");
   to.page.paragraph(
       "Each GPU by itself, its host's others idle, then all of the host at once. They share power, "
       "PCIe switches and the host's memory; below 0 it was better together.");
-  std::vector<std::pair<std::size_t, const Loss*>> order;
-  for (auto& [metric, loss] : losses) {
-    loss.typical = median(loss.values);
-    order.emplace_back(metric, &loss);
-  }
-  std::ranges::stable_sort(order, std::greater{}, [](const auto& l) { return l.second->typical; });
+  std::ranges::stable_sort(losses, std::greater{}, &Loss::typical);
   Table table(
       {left("Metric"), right("Cards"), right("Typical loss"), right("Largest loss"), left("Of")});
-  for (const auto& [metric, loss] : order)
-    table.add_row({reports::code(to.fleet.metrics[metric].name),
-                   std::to_string(loss->values.size()), gap_text(loss->typical),
-                   gap_text(loss->worst),
-                   reports::escape_text(name_of(to.fleet.gpus[loss->worst_gpu].summary))});
+  for (const Loss& loss : losses)
+    table.add_row({reports::code(to.fleet.metrics[loss.metric].name),
+                   std::to_string(loss.values.size()), gap_text(loss.typical), gap_text(loss.worst),
+                   reports::escape_text(name_of(to.fleet.gpus[loss.worst_gpu].summary))});
   to.page.table("Loss together, the largest first", table);
 }
 

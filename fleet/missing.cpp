@@ -38,10 +38,6 @@ std::string why_not(double value, const std::string& unit) {
   return format_quantity(value, unit) + " is no measurement";
 }
 
-bool has(const FleetGpu& gpu, std::size_t metric, const State& state) {
-  return bool(gpu.at(metric).*state.figure);
-}
-
 /// Whether it collects the probe's counters: cases that only counters decide are not on every card.
 bool collects_counters(const GpuSummary& s, std::string_view probe) {
   return s.no_counters.empty() &&
@@ -56,36 +52,36 @@ std::string kind_of(const GpuSummary& s) {
                      bool(s.elapsed_s.together), bool(s.elapsed_s.suite));
 }
 
-/// What most of these cards have in a state, the others miss.
-void compare(Fleet& fleet, const std::vector<std::size_t>& peers, std::size_t metric,
-             const State& state) {
-  const auto there = static_cast<std::size_t>(std::ranges::count_if(
-      peers, [&](std::size_t gpu) { return has(fleet.gpus[gpu], metric, state); }));
-  if (peers.size() < fewest_peers || there == peers.size() || 2 * there <= peers.size()) return;
-  for (const std::size_t gpu : peers)
-    if (!has(fleet.gpus[gpu], metric, state))
-      fleet.gpus[gpu].missing.push_back(
-          {fleet.metrics[metric].name, state.name, "none, and cards of its kind have one"});
-}
-
-/// Cards that say themselves what they lack have told it already.
+/// What most cards of a kind have in a state, the others miss. Cards that say themselves what they
+/// lack have told it already.
 void find_absent(Fleet& fleet) {
   std::map<std::string, std::vector<std::size_t>> kinds;
   for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
     const GpuSummary& s = fleet.gpus[i].summary;
     if (s.status == GpuStatus::complete && s.exit_code == 0) kinds[kind_of(s)].push_back(i);
   }
+  struct Peers {
+    std::size_t have = 0;
+    std::vector<std::size_t> lack;
+  };
   for (const auto& [kind, members] : kinds)
     for (std::size_t metric = 0; metric < fleet.metrics.size(); ++metric) {
-      const std::string_view name = fleet.metrics[metric].name;
-      std::vector<std::size_t> counting, timing;
-      for (const std::size_t gpu : members)
-        (collects_counters(fleet.gpus[gpu].summary, name.substr(0, name.find('/'))) ? counting
-                                                                                    : timing)
-            .push_back(gpu);
+      const std::string& name = fleet.metrics[metric].name;
+      const std::string_view probe = std::string_view(name).substr(0, name.find('/'));
       for (const State& state : states) {
-        compare(fleet, counting, metric, state);
-        compare(fleet, timing, metric, state);
+        std::array<Peers, 2> peers;  // those that collect the probe's counters have more cases
+        for (const std::size_t gpu : members) {
+          Peers& own = peers[collects_counters(fleet.gpus[gpu].summary, probe)];
+          if (fleet.gpus[gpu].at(metric).*state.figure)
+            ++own.have;
+          else
+            own.lack.push_back(gpu);
+        }
+        for (const auto& [have, lack] : peers)
+          if (have + lack.size() >= fewest_peers && have > lack.size())
+            for (const std::size_t gpu : lack)
+              fleet.gpus[gpu].missing.push_back(
+                  {name, state.name, "none, and cards of its kind have one"});
       }
     }
 }

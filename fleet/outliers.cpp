@@ -36,12 +36,8 @@ std::optional<double> gap_of(double value, double reference, Better better) {
 /// What is compared of one metric.
 struct Column {
   Compared compared;
+  double median;  ///< of the group's figures together, else alone
   std::vector<Gap> gaps;
-};
-
-struct Columns {
-  std::optional<double> alone, together;  ///< the group's medians
-  std::vector<Column> columns;
 };
 
 using Which = Reading MetricFigures::*;
@@ -57,11 +53,12 @@ std::optional<double> median_of(const Fleet& fleet, const Group& group, std::siz
 
 /// Cards that have both figures and those that have one of them are not alike in their noise: each
 /// kind is a column of its own.
-Columns columns_of(const Fleet& fleet, const Group& group, std::size_t metric) {
+std::vector<Column> columns_of(const Fleet& fleet, const Group& group, std::size_t metric) {
   const Better better = fleet.metrics[metric].better;
   const auto alone = median_of(fleet, group, metric, &MetricFigures::alone);
   const auto together = median_of(fleet, group, metric, &MetricFigures::together);
-  Column both{Compared::level, {}}, one{Compared::level, {}}, loss{Compared::loss, {}};
+  const double median_figure = together.value_or(alone.value_or(0));
+  Column both{Compared::level, median_figure, {}}, one = both, loss{Compared::loss, 0, {}};
   std::vector<double> losses;
   for (std::size_t i = 0; i < group.members.size(); ++i) {
     const MetricFigures figures = fleet.gpus[group.members[i]].at(metric);
@@ -83,10 +80,10 @@ Columns columns_of(const Fleet& fleet, const Group& group, std::size_t metric) {
     const double usual = median(losses);
     for (Gap& gap : loss.gaps) gap.value -= usual;
   }
-  Columns result{alone, together, {}};
+  std::vector<Column> columns;
   for (Column* column : {&both, &one, &loss})
-    if (column->gaps.size() >= fewest_cards) result.columns.push_back(std::move(*column));
-  return result;
+    if (column->gaps.size() >= fewest_cards) columns.push_back(std::move(*column));
+  return columns;
 }
 
 struct Spread {
@@ -118,15 +115,14 @@ double badness(const Finding& finding) {
   return finding.limit > 0 ? finding.score / finding.limit : 0;
 }
 
-Distribution distribution_of(std::size_t metric, const Columns& columns,
-                             const std::vector<Gap>& gaps, const Spread& spread) {
+Distribution distribution_of(std::size_t metric, const Column& column, const Spread& spread) {
   Distribution d;
   d.metric = metric;
-  d.cards = gaps.size();
+  d.cards = column.gaps.size();
   d.spread = spread.robust;
-  d.median = columns.together.value_or(columns.alone.value_or(0));
+  d.median = column.median;
   std::vector<double> values;
-  for (const Gap& gap : gaps) values.push_back(std::expm1(gap.value));
+  for (const Gap& gap : column.gaps) values.push_back(std::expm1(gap.value));
   std::ranges::sort(values);
   for (const double p : distribution_points) {
     const double at = p * static_cast<double>(values.size() - 1);
@@ -140,14 +136,13 @@ Distribution distribution_of(std::size_t metric, const Columns& columns,
 /// One metric of one group, worked on by itself.
 struct Scored {
   std::vector<std::pair<std::size_t, Finding>> findings;  ///< by member
-  std::vector<Distribution> distributions;                ///< none or one
+  std::optional<Distribution> distribution;
 };
 
 Scored score_metric(const Fleet& fleet, const Group& group, std::size_t metric, double chance,
                     const OutlierOptions& options) {
   Scored scored;
-  const Columns columns = columns_of(fleet, group, metric);
-  for (const Column& column : columns.columns) {
+  for (const Column& column : columns_of(fleet, group, metric)) {
     const Spread spread = spread_of(column.gaps, options.card_noise);
     const double limit = student_upper_quantile(spread.freedom, chance);
     for (const Gap& gap : column.gaps) {
@@ -158,8 +153,8 @@ Scored score_metric(const Fleet& fleet, const Group& group, std::size_t metric, 
           {gap.member,
            {metric, column.compared, std::expm1(gap.value), gap.value / deviation, limit}});
     }
-    if (column.compared == Compared::level && scored.distributions.empty())
-      scored.distributions.push_back(distribution_of(metric, columns, column.gaps, spread));
+    if (column.compared == Compared::level && !scored.distribution)
+      scored.distribution = distribution_of(metric, column, spread);
   }
   return scored;
 }
@@ -200,10 +195,9 @@ void score_group(const Fleet& fleet, std::size_t number, const OutlierOptions& o
         if (finding.score >= finding.limit && finding.gap >= options.least_gap)
           card.findings.push_back(finding);
       }
-      for (Distribution& d : scored.distributions) {
-        d.group = number;
-        outliers.distributions.push_back(std::move(d));
-      }
+      if (!scored.distribution) continue;
+      scored.distribution->group = number;
+      outliers.distributions.push_back(std::move(*scored.distribution));
     }
   };
   {

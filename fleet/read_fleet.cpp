@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <set>
 #include <thread>
 
 #include "fleet/fleet.h"
@@ -38,56 +37,42 @@ bool is_summary(const fs::path& file) {
 }
 
 /// One folder's entries, and those of the folders below. Links to folders are not followed: they
-/// may lead round in a circle.
-void look_into(const fs::path& folder, std::set<fs::path>& summed_up, Found& found) {
-  std::vector<fs::path> inner;
+/// may lead round in a circle. `summed_up`: by a summary in a folder above; a document below one is
+/// not read.
+void look_into(const fs::path& folder, bool summed_up, Found& found) {
+  std::vector<fs::path> inner, documents;
   std::error_code error;
   fs::directory_iterator at(folder, error), end;
   for (; !error && at != end; at.increment(error)) {
     const fs::path& path = at->path();
     std::error_code unknown;
     if (at->symlink_status(unknown).type() == fs::file_type::directory) {
-      if (is_summary(path)) {  // of that name there has to be a file: reading it says so
-        found.files.push_back(path);
-        summed_up.insert(folder);
-      } else if (!is_inner(path)) {
-        inner.push_back(path);
-      }
+      if (!is_inner(path)) inner.push_back(path);
     } else if (is_torn(path)) {
       found.torn.push_back(path);
     } else if (path.extension() == ".json" && path.filename() != "fleet.json") {
       const fs::file_type type = at->status(unknown).type();
       if (type == fs::file_type::directory) continue;  // by a link
       if (type == fs::file_type::regular)
-        found.files.push_back(path);
+        (is_summary(path) ? found.files : documents).push_back(path);
       else  // a pipe, whose writer would be waited for, or a link that leads nowhere
         found.unread.emplace_back(path, "it is no file");
-      if (is_summary(path)) summed_up.insert(folder);
+      summed_up = summed_up || is_summary(path);
     }
   }
   if (error) found.unread.emplace_back(folder, error.message());
+  if (!summed_up) found.files.insert(found.files.end(), documents.begin(), documents.end());
   for (const fs::path& below : inner) look_into(below, summed_up, found);
 }
 
 Found find_files(const fs::path& folder) {
   Found found;
-  std::set<fs::path> summed_up;  ///< folders with a summary
   std::error_code error;
   const fs::directory_iterator readable(folder, error);
   if (error)
     fail(ExitCode::bad_input, "{} cannot be read ({}): name the folder that the jobs wrote into.",
          folder.string(), error.message());
-  look_into(folder, summed_up, found);
-  // A document that a summary in its folder, or in one above it, sums up is not read.
-  std::erase_if(found.files, [&](const fs::path& file) {
-    if (is_summary(file) || summed_up.empty()) return false;
-    for (fs::path above = file.parent_path(); above.string().size() >= folder.string().size();
-         above = above.parent_path()) {
-      if (summed_up.contains(above)) return true;
-      if (!above.has_relative_path()) break;
-    }
-    return false;
-  });
+  look_into(folder, false, found);
   std::ranges::sort(found.files);
   std::ranges::sort(found.torn);
   return found;

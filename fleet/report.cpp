@@ -17,28 +17,6 @@ namespace fs = std::filesystem;
 /// Up to here every host has a page.
 constexpr std::size_t few_hosts = 8;
 
-std::set<std::string> hosts_of(const Fleet& fleet) {
-  std::set<std::string> hosts;
-  for (const FleetGpu& gpu : fleet.gpus) hosts.insert(gpu.summary.host);
-  return hosts;
-}
-
-std::vector<std::string> hosts_with_page(const Fleet& fleet, const ReportOptions& options) {
-  const std::set<std::string> all = hosts_of(fleet);
-  if (all.size() <= few_hosts) return {all.begin(), all.end()};
-  std::vector<std::string> hosts = options.hosts;
-  std::erase_if(hosts, [&](const std::string& host) { return !all.contains(host); });
-  return hosts;
-}
-
-/// A wrong name must not cost the report.
-void write_unknown_hosts(const Fleet& fleet, const ReportOptions& options, reports::Page& page) {
-  const std::set<std::string> all = hosts_of(fleet);
-  for (const std::string& host : options.hosts)
-    if (!all.contains(host))
-      page.paragraph(fmt::format("No host {} has left a result (`--host`).", reports::code(host)));
-}
-
 /// When and by which suite, of all cards.
 std::string origin_text(const Fleet& fleet) {
   std::set<std::string> suites;
@@ -57,19 +35,19 @@ std::string origin_text(const Fleet& fleet) {
 
 /// The slowest card of each part: what the whole fleet waited for.
 void write_times(const Fleet& fleet, reports::Page& page) {
-  double alone = 0, together = 0, suite = 0;
-  for (const FleetGpu& gpu : fleet.gpus) {
-    alone = std::max(alone, gpu.summary.elapsed_s.alone.value_or(0));
-    together = std::max(together, gpu.summary.elapsed_s.together.value_or(0));
-    suite = std::max(suite, gpu.summary.elapsed_s.suite.value_or(0));
-  }
   std::vector<std::string> parts;
-  if (alone > 0) parts.push_back(fmt::format("alone {:.1f} s a card", alone));
-  if (together > 0) parts.push_back(fmt::format("the same together {:.1f} s", together));
-  if (suite > 0) parts.push_back(fmt::format("the suite on all at once {:.1f} s", suite));
-  double links = 0;
-  for (const HostLinks& host : fleet.links) links = std::max(links, host.elapsed_s);
-  if (links > 0) parts.push_back(fmt::format("links {:.1f} s", links));
+  const auto add = [&](const char* what, const auto& rows, auto time_of, const char* each = "") {
+    double longest = 0;
+    for (const auto& row : rows) longest = std::max(longest, time_of(row));
+    if (longest > 0) parts.push_back(fmt::format("{} {:.1f} s{}", what, longest, each));
+  };
+  const auto part = [](std::optional<double> PhaseTimes::*which) {
+    return [which](const FleetGpu& gpu) { return (gpu.summary.elapsed_s.*which).value_or(0); };
+  };
+  add("alone", fleet.gpus, part(&PhaseTimes::alone), " a card");
+  add("the same together", fleet.gpus, part(&PhaseTimes::together));
+  add("the suite on all at once", fleet.gpus, part(&PhaseTimes::suite));
+  add("links", fleet.links, [](const HostLinks& host) { return host.elapsed_s; });
   if (!parts.empty())
     page.paragraph(fmt::format("The slowest card's time: {}.", fmt::join(parts, "; ")));
 }
@@ -91,7 +69,8 @@ fs::path write_host_page(const Fleet& fleet, const Outliers& outliers, const fs:
 
 FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers,
                                     const fs::path& folder, const ReportOptions& options) {
-  const auto hosts = hosts_with_page(fleet, options);
+  std::set<std::string> all;
+  for (const FleetGpu& gpu : fleet.gpus) all.insert(gpu.summary.host);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) fail_write(folder, error.value());
@@ -115,16 +94,23 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
   write_distributions(to);
   page.heading(2, "Hosts", "hosts");
   FleetReportPaths paths;
-  std::vector<std::string> links;
+  std::vector<std::string> links, unknown;
   std::set<std::string> names;
-  for (const std::string& host : hosts) {
+  const auto add_page = [&](const std::string& host) {
     paths.hosts.push_back(write_host_page(fleet, outliers, folder, host, names));
     links.push_back(fmt::format("[{}]({})", reports::escape_text(host),
                                 paths.hosts.back().filename().string()));
-  }
+  };
+  if (all.size() <= few_hosts) std::ranges::for_each(all, add_page);
+  for (const std::string& host : options.hosts)
+    if (!all.contains(host))  // a wrong name must not cost the report
+      unknown.push_back(host);
+    else if (all.size() > few_hosts)
+      add_page(host);
   if (!links.empty()) page.list(links);
-  write_unknown_hosts(fleet, options, page);
-  if (hosts.size() < fleet.hosts())
+  for (const std::string& host : unknown)
+    page.paragraph(fmt::format("No host {} has left a result (`--host`).", reports::code(host)));
+  if (paths.hosts.size() < all.size())
     page.paragraph(
         fmt::format("Any other host's page: `{} --host NAME`.", options.collect_command));
   paths.readme = folder / "README.md";

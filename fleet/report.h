@@ -20,9 +20,8 @@ struct FleetReportPaths {
   std::vector<std::filesystem::path> hosts;
 };
 
-/// Writes the report of a fleet into a folder: README.md and pages of hosts. Its size
-/// grows with what was found, not with the fleet. Throws Error(output_unwritable),
-/// Error(output_full), and Error(bad_input) for a host that the fleet has not.
+/// Writes the report of a fleet into a folder: README.md and pages of hosts. Its size grows with
+/// what was found, not with the fleet. Throws Error(output_unwritable) or Error(output_full).
 FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers,
                                     const std::filesystem::path& folder,
                                     const ReportOptions& options);

@@ -15,6 +15,7 @@ struct FleetWriting {
   const Fleet& fleet;
   const Outliers& outliers;
   reports::Page& page;
+  Causes causes{fleet, outliers};
 };
 
 // The report's sections in its order; each writes its own heading, and nothing where it has nothing

@@ -9,7 +9,7 @@
 #include "fleet/host_links.h"
 #include "results/fields.h"
 #include "results/json_fields.h"
-#include "results/json_values.h"
+#include "results/parse_number.h"
 #include "results/write_fields.h"
 
 namespace fathom {
@@ -37,6 +37,15 @@ inline constexpr auto health_fields = field_list(
 inline constexpr auto time_fields =
     field_list("", "", field("alone", &PhaseTimes::alone), field("together", &PhaseTimes::together),
                field("suite", &PhaseTimes::suite));
+
+// Written by column: a list for each field, of all metrics.
+inline constexpr auto name_fields =
+    field_list("", "", field("name", &MetricName::name), field("unit", &MetricName::unit),
+               field("better", &MetricName::better));
+
+inline constexpr auto figure_fields = field_list(
+    "", "", field("alone", &MetricFigures::alone), field("together", &MetricFigures::together),
+    field("noise", &MetricFigures::noise), field("sm_clock_hz", &MetricFigures::sm_clock_hz));
 
 /// Without the metrics: as fleet.json has it.
 inline constexpr auto summary_fields =
@@ -80,6 +89,10 @@ inline constexpr auto fields_of<fleet::Health> = fleet::health_fields;
 template <>
 inline constexpr auto fields_of<fleet::PhaseTimes> = fleet::time_fields;
 template <>
+inline constexpr auto fields_of<fleet::MetricName> = fleet::name_fields;
+template <>
+inline constexpr auto fields_of<fleet::MetricFigures> = fleet::figure_fields;
+template <>
 inline constexpr auto fields_of<fleet::GpuSummary> = fleet::summary_fields;
 template <>
 inline constexpr auto fields_of<fleet::LinkFact> = fleet::fact_fields;
@@ -92,8 +105,10 @@ inline constexpr auto fields_of<fleet::HostLinks> = fleet::links_fields;
 
 namespace fleet {
 
+/// The shortest number that gives the figure back: as a double it would have seventeen digits.
 inline void to_json(nlohmann::ordered_json& json, const Reading& figure) {
-  json = or_null(figure.optional());
+  json = nullptr;
+  if (figure) json = *parse_number<double>(fmt::format("{}", static_cast<float>(*figure)));
 }
 
 template <class Object>
@@ -113,6 +128,8 @@ void read_value(simdjson::dom::element value, const Place& place, Value& to) {
       read_value(item, place.at(key), to[std::string(key)]);
   } else if constexpr (is_optional<Value>) {
     read_value(value, place, to.emplace());
+  } else if constexpr (std::same_as<Value, Reading>) {
+    if (!value.is_null()) to = number_of(value, place);
   } else if constexpr (std::same_as<Value, std::string>) {
     to = text_of(value, place);
   } else if constexpr (std::same_as<Value, bool>) {

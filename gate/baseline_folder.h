@@ -48,8 +48,8 @@ class BaselineFolder {
   std::string why_empty() const;
 
   struct Pruning {
-    std::optional<std::size_t> keep;  ///< newest runs of each identity
-    std::string older_than;           ///< ISO 8601: runs from before go; empty: none
+    std::optional<std::size_t> keep{};  ///< newest runs of each identity
+    std::string older_than{};           ///< ISO 8601: runs from before go; empty: none
     bool dry_run = false;
   };
   struct Pruned {

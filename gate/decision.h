@@ -28,7 +28,7 @@ inline constexpr double interval_confidence = 0.95;
 struct Evidence {
   bool relative = true;  ///< logarithms
   double worse = 0;      ///< Hodges-Lehmann estimate; above zero: worse
-  Interval interval;     ///< of it
+  Interval interval{};   ///< of it
   /// How far head and base differ by chance, as a standard deviation: of that many rounds, or of a
   /// single run from the earlier ones.
   double noise_floor = 0;
@@ -41,13 +41,14 @@ struct MetricDecision {
   std::string name, unit;
   Better better = Better::lower;
   Outcome outcome = Outcome::unchanged;
-  std::optional<double> base, head;  ///< medians, in the metric's unit
+  std::optional<double> base{}, head{};  ///< medians, in the metric's unit
   std::size_t base_runs = 0, head_runs = 0;
-  std::optional<Evidence> evidence;
-  std::optional<double> adjusted_p;  ///< over all metrics: by Holm's procedure, or by ranks of runs
-  bool repeated = false;             ///< decided on fresh rounds
-  std::string reason;                ///< why it is not simply unchanged; one sentence
-  std::string rule;                  ///< the reason that the user's rule for it gives
+  std::optional<Evidence> evidence{};
+  /// Over all metrics: by Holm's procedure, or by ranks of runs.
+  std::optional<double> adjusted_p{};
+  bool repeated = false;  ///< decided on fresh rounds
+  std::string reason{};   ///< why it is not simply unchanged; one sentence
+  std::string rule{};     ///< the reason that the user's rule for it gives
 
   void decide(Outcome what, std::string why) {
     outcome = what;

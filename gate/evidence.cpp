@@ -32,13 +32,11 @@ std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
   const auto add = [&](const RunMetrics& run, bool is_head, std::size_t number) {
     for (const MetricValue& metric : run.metrics) {
       const auto [found, is_new] = places.try_emplace(metric.name, all.size());
-      if (is_new) {
-        MetricSeries& added = all.emplace_back();
-        added.name = metric.name;
-        added.unit = metric.unit;
-        added.better = metric.better;
-        added.rule = find_rule(rules, metric.name);
-      }
+      if (is_new)
+        all.push_back({.name = metric.name,
+                       .unit = metric.unit,
+                       .better = metric.better,
+                       .rule = find_rule(rules, metric.name)});
       MetricSeries& series = all[found->second];
       if (metric.unit != series.unit) {
         series.other_unit = true;
@@ -110,7 +108,7 @@ double usual_spread(const std::vector<MetricSeries>& series) {
 Evidence evidence_of_rounds(const MetricSeries& series) {
   const Badness values = badness_of(series);
   const double least = values.on_scale(series.effect()), floor = values.noise_floor();
-  const Shift shift = shift_of(values.base, values.head, interval_confidence);
+  const Shift shift = shift_of(values.base, values.head);
   return {values.relative,
           shift.estimate,
           shift.interval,

@@ -14,9 +14,9 @@ namespace fathom::gate {
 struct MetricSeries {
   std::string name, unit;
   Better better = Better::lower;
-  std::vector<MetricValue> base, head;
-  std::string problem;    ///< why a value of the head must not be used
-  std::string redefined;  ///< what it became, where unit or direction is not the same throughout
+  std::vector<MetricValue> base{}, head{};
+  std::string problem{};    ///< why a value of the head must not be used
+  std::string redefined{};  ///< what it became, where unit or direction is not the same throughout
   bool other_unit = false;
   std::vector<std::size_t> base_runs{}, head_runs{};  ///< of which run each value is
   const Rule* rule = nullptr;                         ///< the user's for it; null: none

@@ -8,6 +8,7 @@
 #include "gate/rules.h"
 #include "gate/run_metrics.h"
 #include "results/error.h"
+#include "results/names.h"
 
 namespace fathom::gate {
 
@@ -65,3 +66,7 @@ int confirmation_rounds_for(std::size_t suspects, double spare = 4);
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules);
 
 }  // namespace fathom::gate
+
+template <>
+inline constexpr auto fathom::enum_words<fathom::gate::Side> =
+    std::to_array<std::string_view>({"base", "head"});

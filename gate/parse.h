@@ -21,11 +21,8 @@ void parse_baseline(const Fields& document, RunMetrics& run);
 void parse_hyperfine(const Fields& document, RunMetrics& run);
 void parse_pytest_benchmark(const Fields& document, RunMetrics& run);
 
-/// The float32 samples of a file that a document names beside itself, given how many there should
-/// be; nothing where there is no such file.
-using SampleFiles =
-    std::function<std::optional<std::vector<double>>(const std::string& name, double count)>;
-void parse_nvbench(const Fields& document, RunMetrics& run, const SampleFiles& files);
+/// With the sample files that lie beside the document, where there are any.
+void parse_nvbench(const Fields& document, RunMetrics& run);
 
 /// Whether a text begins as one that parse_csv reads.
 bool is_csv(std::string_view text);

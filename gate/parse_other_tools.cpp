@@ -4,11 +4,14 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <set>
 
 #include "gate/parse.h"
+#include "results/atomic_file.h"
 #include "results/clean_text.h"
+#include "results/fail.h"
 #include "results/parse_number.h"
 
 // hyperfine (--export-json), pytest-benchmark (--benchmark-json) and nvbench (--json, --jsonbin).
@@ -45,6 +48,25 @@ struct StateTime {
   std::string sample_file;
   std::optional<double> samples;
 };
+
+/// The float32 samples of nvbench, which calls its sample files "<result>-bin/<number>.bin",
+/// wherever it ran. Only what lies in such a folder beside the document is opened.
+std::optional<std::vector<double>> samples_beside(const std::filesystem::path& result,
+                                                  const std::string& name, double count) {
+  const std::filesystem::path named(name);
+  const std::string folder = named.parent_path().filename(), file = named.filename();
+  if (!folder.ends_with("-bin") || !file.ends_with(".bin")) return std::nullopt;
+  const std::filesystem::path path = result.parent_path() / folder / file;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+  const std::string bytes = read_file_up_to(path, largest_result);
+  if (static_cast<double>(bytes.size()) != count * sizeof(float))
+    fail(ExitCode::document_malformed, "{}: holds {} bytes, and {} says {} samples of four bytes.",
+         path.string(), bytes.size(), result.string(), count);
+  std::vector<float> samples(bytes.size() / sizeof(float));
+  std::memcpy(samples.data(), bytes.data(), bytes.size());  // little-endian, as every GPU's host
+  return std::vector<double>(samples.begin(), samples.end());
+}
 
 StateTime state_time(const std::string& benchmark, const Fields& state, bool with_device) {
   StateTime time;
@@ -146,7 +168,7 @@ void parse_pytest_benchmark(const Fields& document, RunMetrics& run) {
   metrics.move_into(run);
 }
 
-void parse_nvbench(const Fields& document, RunMetrics& run, const SampleFiles& files) {
+void parse_nvbench(const Fields& document, RunMetrics& run) {
   std::map<double, std::string> devices;
   each_if_any(document, "devices",
               [&](const Fields& device) { devices[device.number("id")] = device.text("name"); });
@@ -181,7 +203,7 @@ void parse_nvbench(const Fields& document, RunMetrics& run, const SampleFiles& f
     means.add(state.name, "s", Better::lower, {*state.mean}, 0, place);
     sampled = sampled && !state.sample_file.empty() && state.samples.has_value();
     if (!sampled) continue;
-    const auto samples = files(state.sample_file, *state.samples);
+    const auto samples = samples_beside(run.origin, state.sample_file, *state.samples);
     sampled = samples.has_value() && !samples->empty();
     if (sampled) medians.add(state.name, "s", Better::lower, *samples, sum_of(*samples), place);
   }

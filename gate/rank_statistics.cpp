@@ -6,20 +6,14 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 
+#include "gate/decision.h"
 #include "results/distributions.h"
 #include "results/statistics.h"
 
 namespace fathom::gate {
 namespace {
-
-void require_finite(std::span<const double> values) {
-  if (values.empty()) throw std::invalid_argument("a rank statistic of no values");
-  for (const double value : values)
-    if (!std::isfinite(value)) throw std::invalid_argument("a rank of a value that is not finite");
-}
 
 /// Ranks of the pooled values, doubled so that the mean rank of a tie is a whole number.
 struct Ranks {
@@ -101,9 +95,8 @@ double normal_p(const Ranks& ranks, std::size_t base, std::size_t head, double r
 }
 
 /// The largest k for which the interval from the k-th smallest to the k-th largest of the m n
-/// differences covers the shift with probability at least `confidence`, and what it covers.
-std::pair<std::size_t, double> order_of_interval(std::size_t base, std::size_t head,
-                                                 double confidence) {
+/// differences covers the shift as often as it is to, and what it covers.
+std::pair<std::size_t, double> order_of_interval(std::size_t base, std::size_t head) {
   const std::vector<double>& shares = untied_distribution(base + head, std::min(base, head));
   const std::size_t least = std::min(base, head) * (std::min(base, head) + 1);  // doubled rank sum
   // P(U <= k - 1) on each side, U being the rank sum less its least.
@@ -112,7 +105,7 @@ std::pair<std::size_t, double> order_of_interval(std::size_t base, std::size_t h
   double covered = 0;
   while (k < base * head / 2) {
     const double next = below + shares[least + 2 * k];
-    if (k > 0 && 1 - 2 * next < confidence) break;
+    if (k > 0 && 1 - 2 * next < interval_confidence) break;
     below = next;
     covered = std::max(0.0, 1 - 2 * below);
     ++k;
@@ -120,21 +113,9 @@ std::pair<std::size_t, double> order_of_interval(std::size_t base, std::size_t h
   return {std::max<std::size_t>(k, 1), covered};
 }
 
-std::vector<double> differences_of(std::span<const double> base, std::span<const double> head) {
-  require_finite(base);
-  require_finite(head);
-  std::vector<double> differences;
-  differences.reserve(base.size() * head.size());
-  for (const double theirs : base)
-    for (const double ours : head) differences.push_back(ours - theirs);
-  return differences;
-}
-
 }  // namespace
 
 double rank_test_greater(std::span<const double> base, std::span<const double> head) {
-  require_finite(base);
-  require_finite(head);
   const Ranks ranks = ranks_of(base, head);
   const std::size_t observed =
       std::accumulate(ranks.doubled.begin() + static_cast<std::ptrdiff_t>(base.size()),
@@ -151,22 +132,23 @@ double smallest_rank_p(std::size_t base, std::size_t head) {
   return p;
 }
 
-Shift shift_of(std::span<const double> base, std::span<const double> head, double confidence) {
-  if (!(confidence > 0 && confidence < 1))
-    throw std::invalid_argument("a confidence is between 0 and 1");
-  std::vector<double> differences = differences_of(base, head);
+Shift shift_of(std::span<const double> base, std::span<const double> head) {
+  std::vector<double> differences;
+  differences.reserve(base.size() * head.size());
+  for (const double theirs : base)
+    for (const double ours : head) differences.push_back(ours - theirs);
   std::sort(differences.begin(), differences.end());
   Shift shift{fathom::median(differences), {}};
   if (base.size() + head.size() > exact_limit) {
     const double m = static_cast<double>(base.size()), n = static_cast<double>(head.size());
-    const double z = normal_quantile((1 + confidence) / 2);
+    const double z = normal_quantile((1 + interval_confidence) / 2);
     const double order = m * n / 2 - z * std::sqrt(m * n * (m + n + 1) / 12);
     const auto k = static_cast<std::size_t>(std::max(1.0, std::floor(order)));
-    shift.interval = {differences[k - 1], differences[differences.size() - k], confidence,
+    shift.interval = {differences[k - 1], differences[differences.size() - k], interval_confidence,
                       "Hodges-Lehmann, normal approximation"};
     return shift;
   }
-  const auto [k, covered] = order_of_interval(base.size(), head.size(), confidence);
+  const auto [k, covered] = order_of_interval(base.size(), head.size());
   shift.interval = {differences[k - 1], differences[differences.size() - k], covered,
                     fmt::format("Hodges-Lehmann, differences {} and {} of {}", k,
                                 differences.size() - k + 1, differences.size())};
@@ -183,7 +165,6 @@ std::vector<double> holm_adjusted(std::span<const double> p_values) {
   double largest = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double p = p_values[order[i]];
-    if (!(p >= 0 && p <= 1)) throw std::invalid_argument("a p-value is from 0 to 1");
     largest = std::max(largest, std::min(1.0, p * static_cast<double>(n - i)));
     adjusted[order[i]] = largest;
   }

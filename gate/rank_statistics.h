@@ -8,8 +8,7 @@
 
 namespace fathom::gate {
 
-// Two samples compared by ranks. Every function throws std::invalid_argument for an empty sample
-// and for a value that is not finite.
+// Two samples compared by ranks; neither is empty, and all values are finite.
 
 /// One-sided p-value of the Wilcoxon-Mann-Whitney rank-sum test: the probability, if base and head
 /// are exchangeable, of a rank sum of `head` at least as large as the one seen. Exact, over all
@@ -32,10 +31,9 @@ struct Shift {
   Interval interval;
 };
 
-/// The narrowest such interval that reaches `confidence`; the whole range of the differences, with
-/// the lower confidence that it has, where none does.
-Shift shift_of(std::span<const double> base, std::span<const double> head,
-               double confidence = 0.95);
+/// The narrowest such interval that reaches `interval_confidence`; the whole range of the
+/// differences, with the lower confidence that it has, where none does.
+Shift shift_of(std::span<const double> base, std::span<const double> head);
 
 /// Holm's adjusted p-values (1979), in the order given: rejecting those that are at most alpha
 /// keeps the probability of any false rejection at alpha, whatever the dependence.

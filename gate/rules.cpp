@@ -24,6 +24,7 @@
 #pragma GCC diagnostic pop
 
 #include "results/atomic_file.h"
+#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/strict_json.h"
 #include "results/suggestion.h"
@@ -32,15 +33,7 @@ namespace fathom::gate {
 namespace {
 
 constexpr std::size_t size_limit = 1 << 20;
-
-/// For a sentence on a terminal: what the file holds of other characters goes there as '?'.
-std::string printable(std::string_view text) {
-  constexpr std::size_t longest = 500;
-  std::string shown(text.substr(0, longest));
-  for (char& c : shown)
-    if (c < ' ' || c > '~') c = '?';
-  return shown;
-}
+constexpr std::size_t longest = 500;  ///< of what a sentence quotes
 
 /// The parser's tables of letters outside ASCII lead to undefined behaviour for some: it gets each
 /// such byte, and '~' itself, as "~HH", which stands for itself in a string and nowhere else.
@@ -93,8 +86,8 @@ class Reader {
 
  private:
   [[noreturn]] void refuse_at(const toml::node& at, const std::string& what) const {
-    refuse_rules(origin_,
-                 fmt::format(", line {}: {}", at.source().begin.line, printable(from_ascii(what))));
+    refuse_rules(origin_, fmt::format(", line {}: {}", at.source().begin.line,
+                                      quotable(from_ascii(what), longest)));
   }
 
   [[noreturn]] void refuse_key(const toml::node& at, std::string_view key,
@@ -161,7 +154,7 @@ Rules parse_rules(std::string_view text, const std::string& origin) {
     return Reader(origin).read(toml::parse(to_ascii(text), origin));
   } catch (const toml::parse_error& error) {
     refuse_rules(origin, fmt::format(", line {}: is not TOML: {}", error.source().begin.line,
-                                     printable(from_ascii(error.description()))));
+                                     quotable(from_ascii(error.description()), longest)));
   } catch (const std::invalid_argument&) {
     refuse_rules(origin, " is not TOML");
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <string_view>
 #include <unordered_set>
 
@@ -21,22 +20,18 @@
 namespace fathom::gate {
 namespace {
 
-[[noreturn]] void refuse_document(const std::string& origin, const std::string& what) {
-  fail(ExitCode::document_malformed, "{}: {}.", origin, what);
-}
-
 void check_names(const RunMetrics& run) {
   constexpr std::size_t longest = 1000;  // every output has to carry them
   std::unordered_set<std::string_view> names;
   for (const MetricValue& metric : run.metrics) {
     if (metric.name.empty() || metric.name.size() > longest)
-      refuse_document(run.origin,
-                      fmt::format("has a name of {} characters; a benchmark's has 1 to {}",
-                                  metric.name.size(), longest));
+      fail(ExitCode::document_malformed,
+           "{}: has a name of {} characters; a benchmark's has 1 to {}.", run.origin,
+           metric.name.size(), longest);
     if (!names.insert(metric.name).second)
-      refuse_document(run.origin,
-                      fmt::format("has two metrics named \"{}\"; each may be there once",
-                                  quotable(metric.name)));
+      fail(ExitCode::document_malformed,
+           "{}: has two metrics named \"{}\"; each may be there once.", run.origin,
+           quotable(metric.name));
   }
 }
 
@@ -45,8 +40,9 @@ void check_names(const RunMetrics& run) {
 void check_figures(MetricValue& metric, const std::string& origin) {
   constexpr double largest_clock_hz = 1e15, largest_power_w = 1e9;
   const auto refuse_value = [&](const char* what, double value, const char* side, double limit) {
-    refuse_document(origin, fmt::format("the {} of \"{}\" is {:g}, and no measurement's is {} {:g}",
-                                        what, quotable(metric.name), value, side, limit));
+    fail(ExitCode::document_malformed,
+         "{}: the {} of \"{}\" is {:g}, and no measurement's is {} {:g}.", origin, what,
+         quotable(metric.name), value, side, limit);
   };
   const auto check = [&](std::optional<double>& value, double largest, const char* what) {
     if (value && !(std::abs(*value) <= largest)) refuse_value(what, *value, "above", largest);
@@ -76,39 +72,19 @@ void check(RunMetrics& run) {
   }
 }
 
-/// The samples of nvbench, which calls its sample files "<result>-bin/<number>.bin", wherever it
-/// ran. Only what lies in such a folder beside the document is opened.
-std::optional<std::vector<double>> samples_beside(const std::filesystem::path& result,
-                                                  const std::string& name, double count) {
-  const std::filesystem::path named(name);
-  const std::string folder = named.parent_path().filename(), file = named.filename();
-  if (!folder.ends_with("-bin") || !file.ends_with(".bin")) return std::nullopt;
-  const std::filesystem::path path = result.parent_path() / folder / file;
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
-  const std::string bytes = read_file_up_to(path, largest_result);
-  if (static_cast<double>(bytes.size()) != count * sizeof(float))
-    refuse_document(path.string(),
-                    fmt::format("holds {} bytes, and {} says {} samples of four bytes",
-                                bytes.size(), result.string(), count));
-  std::vector<float> samples(bytes.size() / sizeof(float));
-  std::memcpy(samples.data(), bytes.data(), bytes.size());  // little-endian, as every GPU's host
-  return std::vector<double>(samples.begin(), samples.end());
-}
-
 bool is_fathom(const Fields& document) {
   simdjson::dom::element own;
   return document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
 }
 
-void parse_json(std::string_view text, RunMetrics& run, const SampleFiles& files) {
+void parse_json(std::string_view text, RunMetrics& run) {
   const ParsedJson json(text, run.origin);
   const Place place{&run.origin};
   const Fields document(json.root(), place);
   const bool benchmarks = document.has("benchmarks");
   if (document.has(baseline_key)) return parse_baseline(document, run);
   if (benchmarks && document.has("machine_info")) return parse_pytest_benchmark(document, run);
-  if (benchmarks && document.has("devices")) return parse_nvbench(document, run, files);
+  if (benchmarks && document.has("devices")) return parse_nvbench(document, run);
   if (!benchmarks && document.has("results")) return parse_hyperfine(document, run);
   for (const char* key : {"context", "benchmarks"})
     if (!document.has(key))
@@ -122,11 +98,11 @@ void parse_json(std::string_view text, RunMetrics& run, const SampleFiles& files
     parse_google_benchmark(document, run);
 }
 
-void parse_any(std::string_view text, RunMetrics& run, const SampleFiles& files) {
+void parse(std::string_view text, RunMetrics& run) {
   if (is_csv(text))
     parse_csv(text, run);
   else
-    parse_json(text, run, files);
+    parse_json(text, run);
   check(run);
 }
 
@@ -156,7 +132,7 @@ std::string date_of_file(std::filesystem::file_time_type time) {
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
   RunMetrics run;
   run.origin = origin;
-  parse_any(text, run, [](const std::string&, double) { return std::nullopt; });
+  parse(text, run);
   return run;
 }
 
@@ -170,9 +146,7 @@ RunMetrics read_run_metrics(const std::filesystem::path& path, bool with_interva
     check(run);
     return run;
   }
-  parse_any(read_file_up_to(path, largest_result), run, [&](const std::string& name, double count) {
-    return samples_beside(path, name, count);
-  });
+  parse(read_file_up_to(path, largest_result), run);
   if (!run.date.empty() || fact_of(run, "program").empty()) return run;
   const auto written = std::filesystem::last_write_time(path, failed);
   if (!failed) run.date = date_of_file(written);

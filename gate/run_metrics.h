@@ -26,8 +26,8 @@ struct MetricValue {
   Better better = Better::lower;
   double value = 0;
   double elapsed_s = 0;  ///< wall time that it took to measure; 0: not known
-  GpuState state;
-  std::string problem;  ///< why the value must not be used; empty: it may
+  GpuState state{};
+  std::string problem{};  ///< why the value must not be used; empty: it may
   friend bool operator==(const MetricValue&, const MetricValue&) = default;
 };
 
@@ -37,23 +37,23 @@ using Identity = std::vector<std::pair<std::string, std::string>>;
 /// What the gate takes from a result: no samples, no counters. The result is a run of Fathom,
 /// a file of another benchmark tool (gate/parse.h), or an earlier run kept as a baseline.
 struct RunMetrics {
-  std::string origin;   ///< the file
-  bool fathom = false;  ///< else another tool's
+  std::string origin{};  ///< the file
+  bool fathom = false;   ///< else another tool's
   bool replay = false;
-  std::string date;    ///< ISO 8601
-  std::string commit;  ///< of Fathom; empty where there is none
-  std::string suite;   ///< of Fathom; empty where there is none
-  Identity identity;
-  std::vector<MetricValue> metrics;  ///< names are unique
+  std::string date{};    ///< ISO 8601
+  std::string commit{};  ///< of Fathom; empty where there is none
+  std::string suite{};   ///< of Fathom; empty where there is none
+  Identity identity{};
+  std::vector<MetricValue> metrics{};  ///< names are unique
   /// The interval of each metric's value in another tool's file, where its reader is asked for
   /// them.
   std::optional<std::vector<std::optional<Interval>>> intervals{};
   double elapsed_s = 0;  ///< wall time of the whole run; 0: not known
   // What says that something else was going on; of a result document of Fathom alone.
-  std::optional<double> other_processes;  ///< that used the GPU, the most at one time
+  std::optional<double> other_processes{};  ///< that used the GPU, the most at one time
   /// How far apart what one process measured several times was: the median over the entries of
   /// their repeatability, relative; nothing for fewer than five.
-  std::optional<double> unsteadiness;
+  std::optional<double> unsteadiness{};
 };
 
 /// Reads a result document, a baseline, a file of Google Benchmark, nvbench, pytest-benchmark or

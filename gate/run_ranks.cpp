@@ -103,20 +103,15 @@ class Scores {
     return std::ranges::none_of(group, [&](std::size_t run) { return std::isnan(worse_[run]); });
   }
 
-  /// How far the group's best run is worse, and its worst run better. In a group of four or more,
-  /// one run may be off, so a quarter of the runs is passed over.
-  template <class Up, class Down>
-  std::pair<double, double> distances(const Group& group, const Up& up, const Down& down) {
-    up_.clear();
-    down_.clear();
-    for (const std::size_t run : group) {
-      up_.push_back(worse_[run] - up(run));
-      down_.push_back(down(run) - worse_[run]);
-    }
-    const auto place = static_cast<std::ptrdiff_t>(group.size() / 4);
-    std::ranges::nth_element(up_, up_.begin() + place);
-    std::ranges::nth_element(down_, down_.begin() + place);
-    return {up_[group.size() / 4], down_[group.size() / 4]};
+  /// How far the group's best run is worse than the line; with a sign of -1 how far its worst run
+  /// is better. In a group of four or more, one run may be off, so a quarter of the runs is passed
+  /// over.
+  double distance(const Group& group, double sign, const auto& line) {
+    distances_.clear();
+    for (const std::size_t run : group) distances_.push_back(sign * (worse_[run] - line(run)));
+    const auto place = distances_.begin() + static_cast<std::ptrdiff_t>(group.size() / 4);
+    std::ranges::nth_element(distances_, place);
+    return *place;
   }
 
  private:
@@ -128,7 +123,7 @@ class Scores {
   std::span<const double> worse_;
   double sum_ = 0, squares_ = 0;
   std::vector<std::size_t> order_;
-  std::vector<double> up_, down_;
+  std::vector<double> distances_;
 };
 
 double in_spreads(double distance, double spread) {
@@ -256,16 +251,18 @@ RunRanks rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier, d
       if (!scores.has(groups[g])) continue;
       const auto others = scores.others(groups[g]);
       const auto centre = [&](std::size_t) { return others.centre; };
-      const auto [up, down] = scores.distances(groups[g], centre, centre);
+      const double up = scores.distance(groups[g], 1, centre);
+      const double down = scores.distance(groups[g], -1, centre);
       worst[g] = std::max(worst[g], in_spreads(up, others.spread));
       best[g] = std::max(best[g], in_spreads(down, others.spread));
     }
     const auto others = scores.others(head);
     // Where a drift leads by itself is no change: that takes only from the head's own score.
     const Trend trend(std::span(metrics[i].worse).first(earlier));
-    const auto [up, down] = scores.distances(
-        head, [&](std::size_t run) { return std::max(others.centre, trend.at(run)); },
-        [&](std::size_t run) { return std::min(others.centre, trend.at(run)); });
+    const double up = scores.distance(
+        head, 1, [&](std::size_t run) { return std::max(others.centre, trend.at(run)); });
+    const double down = scores.distance(
+        head, -1, [&](std::size_t run) { return std::min(others.centre, trend.at(run)); });
     ranks.worse[i].score = in_spreads(up, others.spread);
     ranks.better[i].score = in_spreads(down, others.spread);
     ranks.worse[i].spread = ranks.better[i].spread = others.spread;

@@ -58,12 +58,6 @@ MetricDecision decision_without_test(const MetricSeries& series, bool is_expecte
   return decision;
 }
 
-/// What is tested, metric by metric, in the same order.
-struct Tested {
-  std::vector<std::size_t> places;  ///< among the decisions
-  std::vector<RunValues> values;
-};
-
 RunValues values_of(const MetricSeries& series, std::size_t earlier, std::size_t results) {
   const Badness badness = badness_of(series);
   RunValues values;
@@ -83,7 +77,7 @@ Evidence evidence_of(const RunValues& values, const RunRank& rank, std::size_t e
   std::vector<double> base, head;
   for (std::size_t run = 0; run < values.worse.size(); ++run)
     if (!std::isnan(values.worse[run])) (run < earlier ? base : head).push_back(values.worse[run]);
-  const Shift shift = shift_of(base, head, interval_confidence);
+  const Shift shift = shift_of(base, head);
   return {values.relative, shift.estimate, shift.interval,
           rank.spread,     values.least,   std::max(values.least, rank.limit),
           rank.p};
@@ -91,32 +85,46 @@ Evidence evidence_of(const RunValues& values, const RunRank& rank, std::size_t e
 
 class StoredCheck {
  public:
-  StoredCheck(const std::vector<MetricSeries>& series, std::size_t earlier, CheckResult& result)
-      : series_(series), earlier_(earlier), result_(result) {}
+  StoredCheck(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
+              const Rules& rules, CheckResult& result)
+      : series_(series_of(baseline, head, rules)), earlier_(baseline.size()), result_(result) {
+    const auto expected = expected_of(baseline);
+    for (std::size_t i = 0; i < series_.size(); ++i) {
+      MetricDecision decision =
+          decision_without_test(series_[i], expected.contains(series_[i].name), head.size());
+      if (decision.outcome == Outcome::unchanged && decision.reason.empty()) {
+        places_.push_back(i);
+        values_.push_back(values_of(series_[i], earlier_, head.size()));
+      }
+      result_.metrics.push_back(std::move(decision));
+    }
+  }
 
-  void decide(Tested& tested) {
-    const auto factor = take_out_common_factor(tested.values, earlier_);
+  void decide() {
+    const std::string drift = drift_words();
+    const auto factor = take_out_common_factor(values_, earlier_);
     const double counts = std::log1p(effect_that_counts);
     if (factor && std::abs(factor->head) >= counts && std::abs(factor->beyond) >= counts / 2)
       tell_machine(*factor);
-    if (!factor && !tested.values.empty())
+    if (!factor && !values_.empty())
       result_.notes.push_back(
           fmt::format("fewer than {} metrics: a slower machine cannot be told from slower code",
                       fewest_for_common_factor));
-    const RunRanks ranks = rank_runs(tested.values, earlier_, stored_alpha);
-    for (std::size_t i = 0; i < tested.places.size(); ++i) {
-      MetricDecision& decision = result_.metrics[tested.places[i]];
-      decision.evidence = evidence_of(tested.values[i], ranks.worse[i], earlier_);
+    const RunRanks ranks = rank_runs(values_, earlier_, stored_alpha);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      MetricDecision& decision = result_.metrics[places_[i]];
+      decision.evidence = evidence_of(values_[i], ranks.worse[i], earlier_);
       decision.adjusted_p = ranks.worse[i].p;
-      const double worse = decision.evidence->worse, least = tested.values[i].least;
+      const double worse = decision.evidence->worse, least = values_[i].least;
       if (worse > 0 && worse >= least) {
-        judge_worse(series_[tested.places[i]], ranks.worse[i], decision);
+        judge_worse(series_[places_[i]], ranks.worse[i], decision);
       } else if (worse < 0 && -worse >= least && ranks.better[i].sure && !moved_) {
         decision.adjusted_p = ranks.better[i].p;
         decision.decide(Outcome::improved, fmt::format("better by {}.", change_words(decision)));
       }
     }
     if (exit_code(result_) == ExitCode::ok) tell_what_would_pass();
+    if (!drift.empty()) result_.notes.push_back(drift);
   }
 
  private:
@@ -188,34 +196,36 @@ class StoredCheck {
                           words(limits[half]), format_count(limits.size()), words(limits.back())));
   }
 
-  const std::vector<MetricSeries>& series_;
+  /// Which metrics drift: those whose earlier runs already lead away, as `history` sees them.
+  /// Empty: none.
+  std::string drift_words() const {
+    std::vector<HistoryChange> found;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (!drifts(values_[i], earlier_)) continue;
+      const MetricSeries& metric = series_[places_[i]];
+      MetricCourse course{&metric.base.front()};
+      for (const auto* side : {&metric.base, &metric.head})
+        for (const MetricValue& one : *side) course.add(one.value, course.runs.size());
+      for (HistoryChange& change : changes_of(course, effect_that_counts))
+        if (change.drift && change.worse) found.push_back(std::move(change));
+    }
+    if (found.empty()) return "";
+    const HistoryChange& largest = *std::ranges::max_element(found, {}, &HistoryChange::size);
+    return fmt::format("{} worse from run to run, {} the most, by {}: see `fathom history`",
+                       found.size() == 1
+                           ? "1 metric drifts"
+                           : fmt::format("{} metrics drift", format_count(found.size())),
+                       largest.metric, format_percent(std::abs(largest.relative())));
+  }
+
+  const std::vector<MetricSeries> series_;
   std::size_t earlier_;
   CheckResult& result_;
+  // What is tested, metric by metric: its place among the series and the decisions, and its values.
+  std::vector<std::size_t> places_;
+  std::vector<RunValues> values_;
   bool moved_ = false;
 };
-
-/// Which metrics drift: those whose earlier runs already lead away, as `history` sees them. Empty:
-/// none.
-std::string drift_words(const std::vector<MetricSeries>& series, const Tested& tested,
-                        std::size_t earlier) {
-  std::vector<HistoryChange> found;
-  for (std::size_t i = 0; i < tested.places.size(); ++i) {
-    if (!drifts(tested.values[i], earlier)) continue;
-    const MetricSeries& metric = series[tested.places[i]];
-    MetricCourse course{&metric.base.front()};
-    for (const auto* side : {&metric.base, &metric.head})
-      for (const MetricValue& one : *side) course.add(one.value, course.runs.size());
-    for (HistoryChange& change : changes_of(course, effect_that_counts))
-      if (change.drift && change.worse) found.push_back(std::move(change));
-  }
-  if (found.empty()) return "";
-  const HistoryChange& largest = *std::ranges::max_element(found, {}, &HistoryChange::size);
-  return fmt::format("{} worse from run to run, {} the most, by {}: see `fathom history`",
-                     found.size() == 1
-                         ? "1 metric drifts"
-                         : fmt::format("{} metrics drift", format_count(found.size())),
-                     largest.metric, format_percent(std::abs(largest.relative())));
-}
 
 }  // namespace
 
@@ -236,21 +246,7 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
         counted(baseline.size(), "run"), fewest_baseline_runs));
     return result;
   }
-  const std::vector<MetricSeries> series = series_of(baseline, head, rules);
-  const auto expected = expected_of(baseline);
-  Tested tested;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    MetricDecision decision =
-        decision_without_test(series[i], expected.contains(series[i].name), head.size());
-    if (decision.outcome == Outcome::unchanged && decision.reason.empty()) {
-      tested.places.push_back(i);
-      tested.values.push_back(values_of(series[i], baseline.size(), head.size()));
-    }
-    result.metrics.push_back(std::move(decision));
-  }
-  const std::string drift = drift_words(series, tested, baseline.size());
-  StoredCheck(series, baseline.size(), result).decide(tested);
-  if (!drift.empty()) result.notes.push_back(drift);
+  StoredCheck(baseline, head, rules, result).decide();
   return result;
 }
 

@@ -60,10 +60,7 @@ std::string objection_to(const MetricSeries& series, const Evidence& evidence) {
 bool looks_worse(const Evidence& evidence) { return evidence.worse > 0.5 * evidence.least; }
 
 MetricDecision first_decision(const MetricSeries& series) {
-  MetricDecision decision;
-  decision.name = series.name;
-  decision.unit = series.unit;
-  decision.better = series.better;
+  MetricDecision decision{.name = series.name, .unit = series.unit, .better = series.better};
   if (series.rule) decision.rule = series.rule->reason;
   take_values(series, decision);
   if (series.rule && series.rule->ignore)

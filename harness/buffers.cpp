@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "harness/cuda_check.h"
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 namespace {
@@ -86,10 +86,10 @@ Buffer BufferPool::allocate(const std::string& role, const std::string& key, std
       blocks_.erase(key);
       std::size_t free_bytes = 0, total_bytes = 0;
       FATHOM_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
-      throw Error(ExitCode::gpu_out_of_memory,
-                  fmt::format("The GPU has {:.2f} GiB free of {:.2f} GiB, and buffer '{}' needs "
-                              "{:.2f} GiB: end other processes on this GPU or use --suite quick.",
-                              free_bytes / 0x1p30, total_bytes / 0x1p30, role, bytes / 0x1p30));
+      fail(ExitCode::gpu_out_of_memory,
+           "The GPU has {:.2f} GiB free of {:.2f} GiB, and buffer '{}' needs "
+           "{:.2f} GiB: end other processes on this GPU or use --suite quick.",
+           free_bytes / 0x1p30, total_bytes / 0x1p30, role, bytes / 0x1p30);
     }
     FATHOM_CUDA(status);
     block = Block{role, static_cast<std::byte*>(base), capacity, 0, std::nullopt};

@@ -12,19 +12,6 @@
 namespace fathom {
 namespace {
 
-/// Comparisons that were not made because there are no counters: one for each role.
-std::vector<Comparison> missing_comparisons(const Campaign& campaign, const std::string& reason) {
-  std::vector<Comparison> missing;
-  for (const std::string& name : campaign.roles) {
-    Comparison comparison;
-    comparison.name = name;
-    comparison.unit = role(name).unit;
-    comparison.reason = reason;
-    missing.push_back(std::move(comparison));
-  }
-  return missing;
-}
-
 /// The two counters of a comparison.
 void add_counters(const Campaign& campaign, const Comparison& comparison, Entry& entry) {
   Counter sum;
@@ -78,9 +65,14 @@ void report_campaign(const Campaign& campaign, const CampaignResult& result,
     return;
   }
   std::vector<Comparison> comparisons = result.comparisons;
-  if (!no_counters.empty())
-    for (Comparison& missing : missing_comparisons(campaign, no_counters))
-      comparisons.push_back(std::move(missing));
+  if (!no_counters.empty()) {
+    for (const std::string& name : campaign.roles) {
+      Comparison& missing = comparisons.emplace_back();
+      missing.name = name;
+      missing.unit = role(name).unit;
+      missing.reason = no_counters;
+    }
+  }
   std::string incomplete = result.trials == 0 ? "there was no trial" : "";
   std::string models;
   for (const Comparison& comparison : comparisons) {
@@ -109,41 +101,35 @@ void report_campaign(const Campaign& campaign, const CampaignResult& result,
   entry.expected = Expectation{0, 0, models};
 }
 
-Entry Runner::run_campaign(const std::string& entry_name, const std::string& probe, const Case& c,
-                           bool counters, const KeepGoing& keep_going) {
+Runner::Wrong Runner::run_campaign(const Case& c, bool counters, const KeepGoing& keep_going,
+                                   Entry& entry) {
   const auto& campaign = std::get<Campaign>(c.mode);
   const auto start = std::chrono::steady_clock::now();
-  const auto fill = [&](Entry& entry) {
-    entry.metric = {"mismatches", campaign.trials, Better::lower, std::nullopt};
-    CampaignResult result;
-    std::string no_counters;
-    if (!campaign.roles.empty()) {
-      try {
-        if (counters) {
-          CounterSession session(device_.ordinal, campaign.roles);
-          result = campaign.run(context_, &session, keep_going);
-        } else {
-          no_counters = "hardware counters were switched off (--no-counters)";
-        }
-      } catch (const CounterError& error) {
-        if (error.code() == ExitCode::gpu_lost) throw;
-        if (!counter_problem_) counter_problem_ = error;
-        no_counters = error.what();
+  entry.metric = {"mismatches", campaign.trials, Better::lower, std::nullopt};
+  CampaignResult result;
+  std::string no_counters;
+  if (!campaign.roles.empty()) {
+    try {
+      if (counters) {
+        CounterSession session(device_.ordinal, campaign.roles);
+        result = campaign.run(context_, &session, keep_going);
+      } else {
+        no_counters = "hardware counters were switched off (--no-counters)";
       }
+    } catch (const CounterError& error) {
+      if (error.code() == ExitCode::gpu_lost) throw;
+      if (!counter_problem_) counter_problem_ = error;
+      no_counters = error.what();
     }
-    if (campaign.roles.empty() || !no_counters.empty())
-      result = campaign.run(context_, nullptr, keep_going);
-    if (!result.wrong) result.wrong = context_.buffers().guards_intact();
-    report_campaign(campaign, result, no_counters, entry);
-    entry.iterations = result.trials;
-    if (result.trials > 0)
-      entry.real_time_s = seconds_since(start) / static_cast<double>(result.trials);
-    return result.wrong;
-  };
-  Entry entry = entry_by(fill, entry_name, probe, c);
-  entry.timing.mode = "not timed";
-  entry.timing.elapsed_s = seconds_since(start);
-  return entry;
+  }
+  if (campaign.roles.empty() || !no_counters.empty())
+    result = campaign.run(context_, nullptr, keep_going);
+  if (!result.wrong) result.wrong = context_.buffers().guards_intact();
+  report_campaign(campaign, result, no_counters, entry);
+  entry.iterations = result.trials;
+  if (result.trials > 0)
+    entry.real_time_s = seconds_since(start) / static_cast<double>(result.trials);
+  return result.wrong;
 }
 
 }  // namespace fathom

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "harness/cuda_check.h"
+#include "results/fail.h"
 
 namespace fathom {
 namespace {
@@ -158,8 +159,7 @@ CudaDevice read_cuda_device(int ordinal, const NvmlLibrary& nvml) {
   const auto [count, status] = count_cuda_devices();
   if (count == 0) throw explain_no_gpu(status, read_surroundings(), nvml).error();
   if (ordinal < 0 || ordinal >= count)
-    throw Error(ExitCode::bad_input,
-                fmt::format("There is no GPU {}: choose one from 0 to {}.", ordinal, count - 1));
+    fail(ExitCode::bad_input, "There is no GPU {}: choose one from 0 to {}.", ordinal, count - 1);
   cudaDeviceProp properties{};
   FATHOM_CUDA(cudaGetDeviceProperties(&properties, ordinal));
   std::array<char, 32> bus_id{};

@@ -12,10 +12,21 @@ namespace fathom {
 // Owners of CUDA handles. Destruction ignores errors: it has nobody to tell, and the call that met
 // a lost device has reported it.
 
-struct EventDeleter {
-  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+template <auto destroy>
+struct Destroyer {
+  void operator()(auto* handle) const { destroy(handle); }
 };
-using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, EventDeleter>;
+template <class Handle, auto destroy>
+using Owner = std::unique_ptr<std::remove_pointer_t<Handle>, Destroyer<destroy>>;
+
+using Event = Owner<cudaEvent_t, cudaEventDestroy>;
+using Stream = Owner<cudaStream_t, cudaStreamDestroy>;
+using Graph = Owner<cudaGraph_t, cudaGraphDestroy>;
+using GraphExec = Owner<cudaGraphExec_t, cudaGraphExecDestroy>;
+template <class T>
+using DeviceMemory = Owner<T*, cudaFree>;
+template <class T>
+using PinnedMemory = Owner<T*, cudaFreeHost>;
 
 inline Event make_event() {
   cudaEvent_t event = nullptr;
@@ -23,27 +34,11 @@ inline Event make_event() {
   return Event(event);
 }
 
-struct StreamDeleter {
-  void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
-};
-using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, StreamDeleter>;
-
 inline Stream make_stream() {
   cudaStream_t stream = nullptr;
   FATHOM_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   return Stream(stream);
 }
-
-struct GraphExecDeleter {
-  void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
-};
-using GraphExec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, GraphExecDeleter>;
-
-struct DeviceMemoryDeleter {
-  void operator()(void* memory) const { cudaFree(memory); }
-};
-template <class T>
-using DeviceMemory = std::unique_ptr<T, DeviceMemoryDeleter>;
 
 /// Room for `count` elements of T, not initialised.
 template <class T>
@@ -52,12 +47,6 @@ DeviceMemory<T> make_device_memory(std::size_t count) {
   FATHOM_CUDA(cudaMalloc(&memory, count * sizeof(T)));
   return DeviceMemory<T>(static_cast<T*>(memory));
 }
-
-struct HostMemoryDeleter {
-  void operator()(void* memory) const { cudaFreeHost(memory); }
-};
-template <class T>
-using PinnedMemory = std::unique_ptr<T, HostMemoryDeleter>;
 
 /// Pinned host memory that kernels may read and write too; not initialised.
 template <class T>

@@ -11,26 +11,14 @@
 #include "harness/gpu_checks.h"
 #include "models/bandwidth.h"
 #include "models/occupancy.h"
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 namespace {
 
-template <class T, class Describe>
-std::string described(const Reading<T>& reading, Describe describe) {
-  if (reading) return describe(*reading);
-  return reading.status == NvmlStatus::not_supported ? "not supported"
-                                                     : "unknown: " + reading.missing();
-}
-
-template <class T>
-std::string enabled(const Reading<T>& reading) {
-  return described(reading, [](bool on) { return on ? "enabled" : "disabled"; });
-}
-std::string enabled(const Reading<NvmlMode>& reading) {
-  return described(reading, [](NvmlMode mode) { return mode.current ? "enabled" : "disabled"; });
-}
-
+std::string name_of(bool on) { return on ? "enabled" : "disabled"; }
+std::string name_of(NvmlMode mode) { return name_of(mode.current); }
+std::string name_of(const std::string& text) { return text; }
 std::string name_of(NvmlComputeMode mode) {
   return mode == NvmlComputeMode::shared              ? "default"
          : mode == NvmlComputeMode::prohibited        ? "prohibited"
@@ -52,6 +40,13 @@ std::string name_of(const NvmlPcieLink& link) {
   return fmt::format("generation {}, {}", link.generation_max, lanes);
 }
 
+template <class T>
+std::string described(const Reading<T>& reading) {
+  if (reading) return name_of(*reading);
+  return reading.status == NvmlStatus::not_supported ? "not supported"
+                                                     : "unknown: " + reading.missing();
+}
+
 Fingerprint fingerprint_of(const DeviceFacts& facts, const CudaDevice& cuda,
                            const CudaVersions& versions, const NvmlLibrary& nvml,
                            const Reading<NvmlDevice>& found) {
@@ -62,7 +57,7 @@ Fingerprint fingerprint_of(const DeviceFacts& facts, const CudaDevice& cuda,
   print.cuda_driver = version_text(versions.driver);
   print.cuda_runtime = version_text(versions.runtime);
   print.toolkit = toolkit_version();
-  print.driver = described(nvml.driver_version(), [](const std::string& text) { return text; });
+  print.driver = described(nvml.driver_version());
   print.sms = facts.sms;
   print.memory_bytes = static_cast<std::int64_t>(facts.memory_bytes);
   print.l2_bytes = static_cast<std::int64_t>(facts.l2_bytes);
@@ -70,9 +65,7 @@ Fingerprint fingerprint_of(const DeviceFacts& facts, const CudaDevice& cuda,
   if (facts.sm_clock_max_hz > 0) print.sm_clock_max_hz = facts.sm_clock_max_hz;
   if (facts.memory_clock_max_hz > 0) print.memory_clock_max_hz = facts.memory_clock_max_hz;
 
-  const std::string confidential =
-      described(nvml.confidential_computing(), [](bool on) { return on ? "enabled" : "disabled"; });
-  print.confidential_computing = confidential;
+  print.confidential_computing = described(nvml.confidential_computing());
   if (!found) {
     const std::string why =
         "unknown: " + (nvml.available() ? to_string(found.status) : nvml.problem());
@@ -81,15 +74,14 @@ Fingerprint fingerprint_of(const DeviceFacts& facts, const CudaDevice& cuda,
     return print;
   }
   const NvmlDevice& gpu = *found;
-  print.vbios = described(gpu.vbios(), [](const std::string& text) { return text; });
+  print.vbios = described(gpu.vbios());
   print.power_limit_w = gpu.power_limit_w().value;
-  print.ecc = enabled(gpu.ecc());
-  print.mig = enabled(gpu.mig());
-  print.persistence = enabled(gpu.persistence());
-  const auto name = [](const auto& value) { return name_of(value); };
-  print.pcie_link = described(gpu.pcie_link(), name);
-  print.virtualization = described(gpu.virtualization(), name);
-  print.compute_mode = described(gpu.compute_mode(), name);
+  print.ecc = described(gpu.ecc());
+  print.mig = described(gpu.mig());
+  print.persistence = described(gpu.persistence());
+  print.pcie_link = described(gpu.pcie_link());
+  print.virtualization = described(gpu.virtualization());
+  print.compute_mode = described(gpu.compute_mode());
   return print;
 }
 
@@ -128,10 +120,10 @@ void require_usable(int ordinal, const Reading<NvmlDevice>& gpu) {
   const NvmlComputeMode mode = gpu->compute_mode().value_or(NvmlComputeMode::shared);
   if (mode == NvmlComputeMode::shared) return;
   if (mode == NvmlComputeMode::prohibited)
-    throw Error(ExitCode::gpu_busy,
-                fmt::format("GPU {} is in compute mode \"prohibited\": set it back with nvidia-smi "
-                            "-c DEFAULT, as root.",
-                            ordinal));
+    fail(ExitCode::gpu_busy,
+         "GPU {} is in compute mode \"prohibited\": set it back with nvidia-smi "
+         "-c DEFAULT, as root.",
+         ordinal);
   FATHOM_CUDA(cudaSetDevice(ordinal));
   FATHOM_CUDA(cudaFree(nullptr));
 }
@@ -142,10 +134,10 @@ DeviceFacts assemble_device_facts(const CudaDevice& cuda, const CudaVersions& ve
                                   const NvmlLibrary& nvml, bool beside_siblings) {
   const Reading<NvmlDevice> gpu = nvml.device_by_pci_bus_id(cuda.pci_bus_id);
   if (gpu.status == NvmlStatus::gpu_is_lost || gpu.status == NvmlStatus::reset_required)
-    throw Error(ExitCode::gpu_lost,
-                fmt::format("GPU {} cannot be used ({}): look for Xid lines in the kernel log "
-                            "(dmesg) and restart the machine.",
-                            cuda.ordinal, to_string(gpu.status)));
+    fail(ExitCode::gpu_lost,
+         "GPU {} cannot be used ({}): look for Xid lines in the kernel log "
+         "(dmesg) and restart the machine.",
+         cuda.ordinal, to_string(gpu.status));
   DeviceFacts facts;
   static_cast<CudaDevice&>(facts) = cuda;
   // The higher of the two sources: a bound must hold whatever clock the GPU can reach.

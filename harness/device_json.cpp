@@ -1,7 +1,10 @@
 #include "harness/device_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "harness/cuda_device.h"
 #include "results/document_io.h"
 #include "results/json_values.h"
 
@@ -56,6 +59,57 @@ Json to_json(const std::vector<Check>& checks) {
   return {{"checks", std::move(list)},
           {"fail", count(CheckStatus::fail)},
           {"warn", count(CheckStatus::warn)}};
+}
+
+Json health_json(const Reading<NvmlDevice>& gpu) {
+  Json health{{"pcie_generation", nullptr},
+              {"pcie_width", nullptr},
+              {"uncorrected_ecc_errors", nullptr},
+              {"remapped_rows", nullptr},
+              {"remapping_failed", false},
+              {"remapping_pending", false},
+              {"processes", nullptr},
+              {"application_sm_clock_hz", nullptr}};
+  if (!gpu) return health;
+  if (const auto link = gpu->pcie_link()) {
+    health["pcie_generation"] = link->generation_max;
+    health["pcie_width"] = link->width;
+  }
+  if (const auto errors = gpu->uncorrected_ecc_errors()) health["uncorrected_ecc_errors"] = *errors;
+  if (const auto rows = gpu->remapped_rows()) {
+    health["remapped_rows"] = rows->corrected + rows->uncorrected;
+    health["remapping_failed"] = rows->failed;
+    health["remapping_pending"] = rows->pending;
+  }
+  if (const auto processes = gpu->compute_processes()) health["processes"] = processes->size();
+  if (const auto set = gpu->application_clock_hz(NvmlClock::sm))
+    health["application_sm_clock_hz"] = *set;
+  return health;
+}
+
+Json gpus_json(const NvmlLibrary& nvml) {
+  Json gpus = Json::array();
+  const int count = count_cuda_devices().count;
+  // Where there is no GPU, the first says why.
+  for (int ordinal = 0; ordinal < std::max(1, count); ++ordinal) {
+    const CudaDevice device = read_cuda_device(ordinal, nvml);
+    gpus.push_back({{"ordinal", device.ordinal},
+                    {"name", device.name},
+                    {"uuid", uuid_text(device.uuid)},
+                    {"uuid_hash", uuid_hash(device.uuid)},
+                    {"pci_bus_id", device.pci_bus_id},
+                    {"health", health_json(nvml.device_by_pci_bus_id(device.pci_bus_id))}});
+  }
+  return gpus;
+}
+
+std::string uuid_text(const std::array<unsigned char, 16>& uuid) {
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < uuid.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", uuid[i]);
+  }
+  return text;
 }
 
 }  // namespace fathom

@@ -13,20 +13,17 @@
 #include "harness/device_facts.h"
 #include "harness/device_json.h"
 #include "harness/doctor.h"
-#include "harness/visible_devices.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
+#include "results/standard_streams.h"
 
 namespace {
 
 int print(const nlohmann::ordered_json& json) {
   // A process name or a path may hold any byte; JSON holds UTF-8 only.
-  const std::string text =
-      json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0)
-    throw fathom::Error(fathom::ExitCode::output_full,
-                        "The answer could not be written to standard output: free some space.");
+  fathom::print_out(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+                    "\n");
+  fathom::require_written_output();
   return to_int(fathom::ExitCode::ok);
 }
 
@@ -53,8 +50,7 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "fathom-device: {}: see fathom-device --help.\n", fathom::complaint(error));
     return to_int(fathom::ExitCode::bad_input);
   }
-  if (gpus)
-    return print({{"gpus", fathom::to_json(fathom::visible_devices(fathom::NvmlLibrary()))}});
+  if (gpus) return print({{"gpus", fathom::gpus_json(fathom::NvmlLibrary())}});
   if (facts)
     return print(fathom::to_json(fathom::query_device_facts(static_cast<int>(device.value_or(0)))));
   fathom::DoctorOptions options;

@@ -7,8 +7,7 @@ set(FATHOM_DEVICE_SOURCES
   doctor.cpp
   gpu_checks.cpp
   nvml_library.cpp
-  telemetry.cpp
-  visible_devices.cpp)
+  telemetry.cpp)
 
 # What this build is for and made by; the same text is in every result's fingerprint.
 list(JOIN CMAKE_CUDA_ARCHITECTURES ", " fathom_architectures)

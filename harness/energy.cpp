@@ -64,16 +64,17 @@ EnergyReading total(std::span<const EnergyReading> windows) {
   return sum;
 }
 
-EnergyRun EnergyMeter::run(const std::function<void()>& launch, const EnergyLoop& loop) {
+EnergyRun run_energy_loop(const std::function<void()>& launch, const EnergyLoop& loop,
+                          cudaStream_t stream, TelemetrySampler& telemetry) {
   const auto start = Clock::now();
-  StepWatch watch(telemetry_, start);
+  StepWatch watch(telemetry, start);
   if (!watch.counts()) {
     throw Error(ExitCode::counters_unavailable,
                 "The GPU's energy counter cannot be read through NVML: GPUs before Volta, and "
                 "guests of a virtualised GPU, have none.");
   }
   std::optional<LaunchQueue> queue;
-  if (launch) queue.emplace(launch, stream_, start);
+  if (launch) queue.emplace(launch, stream, start);
   bool settled = false;
   const double end = loop.settle_s + loop.seconds;
   // The part that counts ends with a step: the first one after the loop's time.
@@ -81,14 +82,14 @@ EnergyRun EnergyMeter::run(const std::function<void()>& launch, const EnergyLoop
     if (queue) queue->keep_full();
     watch.poll();
     if (!settled && seconds_since(start) >= loop.settle_s) {
-      telemetry_.start();
+      telemetry.start();
       settled = true;
     }
     if (!watch.steps().empty() && watch.steps().back().seconds >= end) break;
     std::this_thread::sleep_for(step_poll_period);
   }
   EnergyRun result;
-  if (settled) result.telemetry = telemetry_.stop();
+  if (settled) result.telemetry = telemetry.stop();
   if (queue) {
     queue->drain();
     result.launches = queue->launches();
@@ -140,27 +141,23 @@ void report(const EnergyLoop& loop, EnergyRun run, Entry& entry) {
 
 }  // namespace
 
-Entry Runner::measure_energy(const std::string& entry_name, const std::string& probe,
-                             const Case& c) {
-  const auto fill = [&](Entry& entry) {
-    context_.buffers().set_placement(0);
-    const Workload workload = c.prepare(context_);
-    std::optional<std::string> wrong;
-    if (workload.launch) wrong = check_output(workload);
-    if (wrong) return wrong;
-    const auto& launch = workload.load ? workload.load : workload.launch;
-    if (workload.load) {  // loaded before it is queued
-      launch();
-      FATHOM_CUDA(cudaStreamSynchronize(stream_.get()));
-    }
-    const EnergyLoop& loop = std::get<EnergyLoop>(c.mode);
-    report(loop, EnergyMeter(telemetry_, stream_.get()).run(launch, loop), entry);
-    // The loop's own output: what is wrong only under load must not become a figure.
-    if (workload.verify) wrong = workload.load ? check_output(workload) : workload.verify();
-    if (!wrong) wrong = context_.buffers().guards_intact();
-    return wrong;
-  };
-  return entry_by(fill, entry_name, probe, c);
+Runner::Wrong Runner::measure_energy(const Case& c, Entry& entry) {
+  context_.buffers().set_placement(0);
+  const Workload workload = c.prepare(context_);
+  Wrong wrong;
+  if (workload.launch) wrong = check_output(workload);
+  if (wrong) return wrong;
+  const auto& launch = workload.load ? workload.load : workload.launch;
+  if (workload.load) {  // loaded before it is queued
+    launch();
+    FATHOM_CUDA(cudaStreamSynchronize(stream_.get()));
+  }
+  const EnergyLoop& loop = std::get<EnergyLoop>(c.mode);
+  report(loop, run_energy_loop(launch, loop, stream_.get(), telemetry_), entry);
+  // The loop's own output: what is wrong only under load must not become a figure.
+  if (workload.verify) wrong = workload.load ? check_output(workload) : workload.verify();
+  if (!wrong) wrong = context_.buffers().guards_intact();
+  return wrong;
 }
 
 }  // namespace fathom

@@ -67,21 +67,11 @@ struct EnergyRun {
   double elapsed_s = 0;
 };
 
-/// Runs loops for EnergyLoop on one stream.
-class EnergyMeter {
- public:
-  EnergyMeter(TelemetrySampler& telemetry, cudaStream_t stream)
-      : telemetry_(telemetry), stream_(stream) {}
-
-  /// `launch` is asynchronous on the stream and has been launched before; empty: nothing runs.
-  /// Launches are queued ahead of the GPU. Ends by itself, at the latest a second after the loop's
-  /// time. Throws Error(counters_unavailable) where the GPU has no energy counter, or one that
-  /// stands still.
-  EnergyRun run(const std::function<void()>& launch, const EnergyLoop& loop);
-
- private:
-  TelemetrySampler& telemetry_;
-  cudaStream_t stream_;
-};
+/// Runs one. `launch` is asynchronous on the stream and has been launched before; empty: nothing
+/// runs. Launches are queued ahead of the GPU. Ends by itself, at the latest a second after the
+/// loop's time. Throws Error(counters_unavailable) where the GPU has no energy counter, or one that
+/// stands still.
+EnergyRun run_energy_loop(const std::function<void()>& launch, const EnergyLoop& loop,
+                          cudaStream_t stream, TelemetrySampler& telemetry);
 
 }  // namespace fathom

@@ -8,11 +8,6 @@
 
 namespace fathom {
 
-struct GraphDeleter {
-  void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
-};
-using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, GraphDeleter>;
-
 /// A graph ready to be launched; throws Error for one that CUDA refuses.
 GraphExec instantiate(const Graph& graph);
 

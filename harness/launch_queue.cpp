@@ -52,13 +52,9 @@ void LaunchQueue::drain() {
 void LaunchQueue::launch_one_batch() {
   for (int i = 0; i < per_batch_; ++i) launch_();
   launches_ += per_batch_;
-  Event end;
-  if (spare_.empty()) {
-    end = make_event();
-  } else {
-    end = std::move(spare_.back());
-    spare_.pop_back();
-  }
+  if (spare_.empty()) spare_.push_back(make_event());
+  Event end = std::move(spare_.back());
+  spare_.pop_back();
   FATHOM_CUDA(cudaEventRecord(end.get(), stream_));
   pending_.push_back({std::move(end), launches_});
 }

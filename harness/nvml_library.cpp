@@ -33,82 +33,12 @@ struct FieldValue {
   long long timestamp, latency_us;
   unsigned value_type;
   int status;
-  union {
-    double f64;
-    unsigned u32;
-    unsigned long long u64;
-  } value;
+  unsigned value, upper_half;  // of what may have 64 bits; those below have 32
 };
 static_assert(sizeof(FieldValue) == 40);
 constexpr unsigned field_power_instant = 186;
 constexpr unsigned field_nvlink_speed = 90;  // in MB/s, of the links that are up
 constexpr unsigned field_nvlink_count = 91;
-
-struct ConfidentialState {
-  unsigned environment, feature, developer_tools;
-};
-
-template <class T>
-Reading<T> reading(NvmlStatus status, T value) {
-  if (status != NvmlStatus::success) return {std::nullopt, status};
-  return {std::move(value), status};
-}
-
-template <class To, class From, class Convert>
-Reading<To> convert(const Reading<From>& from, Convert convert_value) {
-  if (!from) return {std::nullopt, from.status};
-  return {convert_value(*from), from.status};
-}
-
-Reading<double> scaled(const Reading<unsigned>& from, double factor) {
-  return convert<double>(
-      from, [factor](unsigned value) { return value * factor; });
-}
-
-/// The library, if it could be opened. Functions are looked up by name at each call: a lookup costs
-/// well under a microsecond, and an older driver lacks some of them.
-struct Library {
-  void* handle = nullptr;
-  NvmlStatus status = NvmlStatus::library_not_found;  ///< of opening and initialising it
-
-  Library() = default;
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  ~Library() {
-    if (status == NvmlStatus::success) call("nvmlShutdown");
-    if (handle) dlclose(handle);
-  }
-
-  template <class... Args>
-  NvmlStatus call(const char* function, Args... args) const {
-    using Function = int (*)(Args...);
-    const auto address = reinterpret_cast<Function>(dlsym(handle, function));
-    if (!address) return NvmlStatus::function_not_found;
-    return static_cast<NvmlStatus>(address(args...));
-  }
-  /// What the function writes through its last argument.
-  template <class T, class... Args>
-  Reading<T> number(const char* function, Args... args) const {
-    if (status != NvmlStatus::success) return {std::nullopt, status};
-    T value{};
-    const NvmlStatus answer = call(function, args..., &value);
-    return reading(answer, value);
-  }
-  template <class... Args>
-  Reading<std::string> text(const char* function, Args... args) const {
-    if (status != NvmlStatus::success) return {std::nullopt, status};
-    std::array<char, 128> buffer{};
-    const NvmlStatus answer =
-        call(function, args..., buffer.data(), static_cast<unsigned>(buffer.size()));
-    return reading(answer, std::string(buffer.data()));
-  }
-};
-
-const Library& as_library(const std::shared_ptr<const void>& pointer) {
-  return *static_cast<const Library*>(pointer.get());
-}
-
-constexpr double mega = 1e6, milli = 1e-3;
 
 }  // namespace
 
@@ -133,42 +63,14 @@ std::string to_string(NvmlStatus status) {
                                   : fmt::format("NVML error {}", static_cast<int>(status));
 }
 
-NvmlDevice::NvmlDevice(std::shared_ptr<const void> library, void* device)
-    : library_(std::move(library)), device_(device) {}
-
-template <class... Args>
-NvmlStatus NvmlDevice::call(const char* function, Args... args) const {
-  return as_library(library_).call(function, device_, args...);
+NvmlFunctions::NvmlFunctions(const char* file)
+    : handle(dlopen(file, RTLD_NOW | RTLD_LOCAL)),
+      status(handle ? call("nvmlInit_v2") : NvmlStatus::library_not_found) {}
+NvmlFunctions::~NvmlFunctions() {
+  if (status == NvmlStatus::success) call("nvmlShutdown");
+  if (handle) dlclose(handle);
 }
-
-template <class T, class... Args>
-Reading<T> NvmlDevice::number(const char* function, Args... args) const {
-  return as_library(library_).number<T>(function, device_, args...);
-}
-
-Reading<std::string> NvmlDevice::text(const char* function) const {
-  return as_library(library_).text(function, device_);
-}
-
-Reading<std::string> NvmlDevice::name() const { return text("nvmlDeviceGetName"); }
-Reading<std::string> NvmlDevice::uuid() const { return text("nvmlDeviceGetUUID"); }
-Reading<std::string> NvmlDevice::vbios() const { return text("nvmlDeviceGetVbiosVersion"); }
-
-Reading<double> NvmlDevice::clock_hz(NvmlClock which) const {
-  return scaled(number<unsigned>("nvmlDeviceGetClockInfo", static_cast<unsigned>(which)), mega);
-}
-Reading<double> NvmlDevice::clock_max_hz(NvmlClock which) const {
-  return scaled(number<unsigned>("nvmlDeviceGetMaxClockInfo", static_cast<unsigned>(which)), mega);
-}
-Reading<double> NvmlDevice::application_clock_hz(NvmlClock which) const {
-  return scaled(number<unsigned>("nvmlDeviceGetApplicationsClock", static_cast<unsigned>(which)),
-                mega);
-}
-Reading<double> NvmlDevice::default_application_clock_hz(NvmlClock which) const {
-  return scaled(
-      number<unsigned>("nvmlDeviceGetDefaultApplicationsClock", static_cast<unsigned>(which)),
-      mega);
-}
+void* NvmlFunctions::find(const char* function) const { return dlsym(handle, function); }
 
 Reading<std::uint64_t> NvmlDevice::clock_event_reasons() const {
   const auto reasons = number<std::uint64_t>("nvmlDeviceGetCurrentClocksEventReasons");
@@ -180,38 +82,15 @@ Reading<double> NvmlDevice::power_w() const {
   FieldValue field{};
   field.field = field_power_instant;
   const NvmlStatus status = call("nvmlDeviceGetFieldValues", 1, &field);
-  if (status == NvmlStatus::success && field.status == 0) return {field.value.u32 * milli, status};
-  return power_average_w();
-}
-Reading<double> NvmlDevice::power_average_w() const {
-  return scaled(number<unsigned>("nvmlDeviceGetPowerUsage"), milli);
-}
-Reading<double> NvmlDevice::power_limit_w() const {
-  return scaled(number<unsigned>("nvmlDeviceGetEnforcedPowerLimit"), milli);
-}
-Reading<double> NvmlDevice::default_power_limit_w() const {
-  return scaled(number<unsigned>("nvmlDeviceGetPowerManagementDefaultLimit"), milli);
-}
-Reading<double> NvmlDevice::energy_j() const {
-  return convert<double>(
-      number<unsigned long long>("nvmlDeviceGetTotalEnergyConsumption"),
-      [](unsigned long long mj) { return static_cast<double>(mj) * milli; });
-}
-
-Reading<double> NvmlDevice::temperature_c() const {
-  return scaled(number<unsigned>("nvmlDeviceGetTemperature", 0u /* the GPU's own sensor */), 1);
-}
-Reading<double> NvmlDevice::slowdown_temperature_c() const {
-  return scaled(number<unsigned>("nvmlDeviceGetTemperatureThreshold", 1u /* slowdown */), 1);
+  if (status == NvmlStatus::success && field.status == 0) return {field.value * 1e-3, status};
+  return milli("nvmlDeviceGetPowerUsage");
 }
 
 Reading<NvmlMode> NvmlDevice::mode(const char* function) const {
   unsigned current = 0, pending = 0;
   const NvmlStatus status = call(function, &current, &pending);
-  return reading(status, NvmlMode{current != 0, pending != 0});
+  return reading_of(status, NvmlMode{current != 0, pending != 0});
 }
-Reading<NvmlMode> NvmlDevice::ecc() const { return mode("nvmlDeviceGetEccMode"); }
-Reading<NvmlMode> NvmlDevice::mig() const { return mode("nvmlDeviceGetMigMode"); }
 
 Reading<std::uint64_t> NvmlDevice::uncorrected_ecc_errors() const {
   constexpr unsigned uncorrected = 1, since_driver_load = 0;
@@ -221,18 +100,7 @@ Reading<NvmlRemappedRows> NvmlDevice::remapped_rows() const {
   unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
   const NvmlStatus status =
       call("nvmlDeviceGetRemappedRows", &corrected, &uncorrected, &pending, &failed);
-  return reading(status, NvmlRemappedRows{corrected, uncorrected, pending != 0, failed != 0});
-}
-
-Reading<bool> NvmlDevice::persistence() const {
-  return convert<bool>(
-      number<unsigned>("nvmlDeviceGetPersistenceMode"), [](unsigned mode) { return mode != 0; });
-}
-Reading<NvmlComputeMode> NvmlDevice::compute_mode() const {
-  return number<NvmlComputeMode>("nvmlDeviceGetComputeMode");
-}
-Reading<NvmlVirtualization> NvmlDevice::virtualization() const {
-  return number<NvmlVirtualization>("nvmlDeviceGetVirtualizationMode");
+  return reading_of(status, NvmlRemappedRows{corrected, uncorrected, pending != 0, failed != 0});
 }
 
 Reading<NvmlPcieLink> NvmlDevice::pcie_link() const {
@@ -256,14 +124,14 @@ Reading<NvmlNvLinks> NvmlDevice::nvlinks() const {
   if (status != NvmlStatus::success) return {std::nullopt, status};
   if (fields[0].status != 0) return {std::nullopt, static_cast<NvmlStatus>(fields[0].status)};
   NvmlNvLinks links;
-  for (unsigned link = 0; link < fields[0].value.u32; ++link) {
+  for (unsigned link = 0; link < fields[0].value; ++link) {
     unsigned up = 0;
     if (call("nvmlDeviceGetNvLinkState", link, &up) == NvmlStatus::success && up == 1)
       ++links.active;
   }
   if (links.active == 0) return {links, NvmlStatus::success};
   if (fields[1].status != 0) return {std::nullopt, static_cast<NvmlStatus>(fields[1].status)};
-  links.bytes_per_second = fields[1].value.u32 * mega;
+  links.bytes_per_second = fields[1].value * 1e6;
   return {links, NvmlStatus::success};
 }
 
@@ -271,7 +139,7 @@ Reading<NvmlMemory> NvmlDevice::memory() const {
   MemoryV2 memory{};
   memory.version = memory_v2_version;
   const NvmlStatus status = call("nvmlDeviceGetMemoryInfo_v2", &memory);
-  return reading(status, NvmlMemory{memory.total, memory.used, memory.free});
+  return reading_of(status, NvmlMemory{memory.total, memory.used, memory.free});
 }
 
 Reading<std::vector<NvmlProcess>> NvmlDevice::compute_processes() const {
@@ -291,50 +159,26 @@ Reading<std::vector<NvmlProcess>> NvmlDevice::compute_processes() const {
     if (list[i].used_bytes != process_memory_unknown) process.used_bytes = list[i].used_bytes;
     processes.push_back(process);
   }
-  return reading(status, std::move(processes));
+  return reading_of(status, std::move(processes));
 }
 
 NvmlLibrary::NvmlLibrary() {
   const char* override_path = std::getenv("FATHOM_NVML_LIBRARY");
   const char* path = override_path ? override_path : "libnvidia-ml.so.1";
-  const auto library = std::make_shared<Library>();
-  library_ = library;
-  library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (library->handle) library->status = library->call("nvmlInit_v2");
-  status_ = library->status;
-  if (!library->handle && override_path)
+  library_ = std::make_shared<NvmlFunctions>(path);
+  if (!library_->handle && override_path)
     problem_ = fmt::format("NVML cannot be loaded from {}", path);
   else if (!available())
-    problem_ = to_string(status_);
-}
-
-Reading<std::string> NvmlLibrary::driver_version() const {
-  return as_library(library_).text("nvmlSystemGetDriverVersion");
-}
-
-Reading<unsigned> NvmlLibrary::device_count() const {
-  return as_library(library_).number<unsigned>("nvmlDeviceGetCount_v2");
+    problem_ = to_string(status());
 }
 
 Reading<bool> NvmlLibrary::confidential_computing() const {
-  return convert<bool>(
-      as_library(library_).number<ConfidentialState>("nvmlSystemGetConfComputeState"),
-      [](const ConfidentialState& state) { return state.feature != 0; });
-}
-
-template <class Key>
-Reading<NvmlDevice> NvmlLibrary::device_by(const char* function, Key key) const {
-  return convert<NvmlDevice>(
-      as_library(library_).number<void*>(function, key),
-      [this](void* device) { return NvmlDevice(library_, device); });
-}
-
-Reading<NvmlDevice> NvmlLibrary::device_by_index(unsigned index) const {
-  return device_by("nvmlDeviceGetHandleByIndex_v2", index);
-}
-
-Reading<NvmlDevice> NvmlLibrary::device_by_pci_bus_id(const std::string& bus_id) const {
-  return device_by("nvmlDeviceGetHandleByPciBusId_v2", bus_id.c_str());
+  struct State {
+    unsigned environment, feature, developer_tools;
+  };
+  return library_->number<State>("nvmlSystemGetConfComputeState").as([](const State& state) {
+    return state.feature != 0;
+  });
 }
 
 std::vector<NvmlProcess> other_processes(std::vector<NvmlProcess> all, bool own_context) {

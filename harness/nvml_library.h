@@ -17,7 +17,6 @@ namespace fathom {
 enum class NvmlStatus : int {
   success = 0,
   uninitialized = 1,
-  invalid_argument = 2,
   not_supported = 3,
   no_permission = 4,
   not_found = 6,
@@ -29,7 +28,6 @@ enum class NvmlStatus : int {
   reset_required = 16,
   library_driver_mismatch = 18,
   gpu_not_found = 28,
-  unknown = 999,
 };
 
 /// The status in words, e.g. "not supported on this GPU".
@@ -47,7 +45,19 @@ struct Reading {
   T value_or(T other) const { return value.value_or(std::move(other)); }
   /// Why there is no value; empty where there is one.
   std::string missing() const { return value ? std::string() : to_string(status); }
+  /// What `convert` makes of the value.
+  template <class Convert>
+  auto as(Convert convert) const {
+    using Result = Reading<decltype(convert(*value))>;
+    return value ? Result{convert(*value), status} : Result{std::nullopt, status};
+  }
 };
+
+template <class T>
+Reading<T> reading_of(NvmlStatus status, T value) {
+  if (status != NvmlStatus::success) return {std::nullopt, status};
+  return {std::move(value), status};
+}
 
 enum class NvmlClock : unsigned { graphics = 0, sm = 1, memory = 2 };
 enum class NvmlComputeMode : int {
@@ -94,34 +104,87 @@ struct NvmlRemappedRows {
   bool pending = false, failed = false;  ///< waits for a reset; a remapping failed
 };
 
+/// The library, if it could be opened. Functions are looked up by name at each call: a lookup costs
+/// well under a microsecond, and an older driver lacks some of them.
+struct NvmlFunctions {
+  explicit NvmlFunctions(const char* file);
+  ~NvmlFunctions();
+  NvmlFunctions(const NvmlFunctions&) = delete;
+  NvmlFunctions& operator=(const NvmlFunctions&) = delete;
+
+  void* find(const char* function) const;
+
+  template <class... Args>
+  NvmlStatus call(const char* function, Args... args) const {
+    const auto address = reinterpret_cast<int (*)(Args...)>(find(function));
+    return address ? static_cast<NvmlStatus>(address(args...)) : NvmlStatus::function_not_found;
+  }
+  /// What the function writes through its last argument.
+  template <class T, class... Args>
+  Reading<T> number(const char* function, Args... args) const {
+    if (status != NvmlStatus::success) return {std::nullopt, status};
+    T value{};
+    const NvmlStatus answer = call(function, args..., &value);
+    return reading_of(answer, value);
+  }
+  template <class... Args>
+  Reading<std::string> text(const char* function, Args... args) const {
+    if (status != NvmlStatus::success) return {std::nullopt, status};
+    char buffer[128]{};
+    const NvmlStatus answer = call(function, args..., buffer, unsigned{sizeof buffer});
+    return reading_of(answer, std::string(buffer));
+  }
+
+  void* const handle;
+  const NvmlStatus status;  ///< of opening and initialising it
+};
+
 /// One GPU as NVML sees it. Every call may be refused by itself.
 class NvmlDevice {
  public:
-  Reading<std::string> name() const;
-  Reading<std::string> uuid() const;
-  Reading<std::string> vbios() const;
-  Reading<double> clock_hz(NvmlClock which) const;
-  Reading<double> clock_max_hz(NvmlClock which) const;
+  Reading<std::string> name() const { return text("nvmlDeviceGetName"); }
+  Reading<std::string> vbios() const { return text("nvmlDeviceGetVbiosVersion"); }
+  Reading<double> clock_hz(NvmlClock which) const { return clock("nvmlDeviceGetClockInfo", which); }
+  Reading<double> clock_max_hz(NvmlClock which) const {
+    return clock("nvmlDeviceGetMaxClockInfo", which);
+  }
   /// What the user set as the clock under load; equals the default where nothing is set.
-  Reading<double> application_clock_hz(NvmlClock which) const;
-  Reading<double> default_application_clock_hz(NvmlClock which) const;
+  Reading<double> application_clock_hz(NvmlClock which) const {
+    return clock("nvmlDeviceGetApplicationsClock", which);
+  }
+  Reading<double> default_application_clock_hz(NvmlClock which) const {
+    return clock("nvmlDeviceGetDefaultApplicationsClock", which);
+  }
   /// Bits of nvmlClocksEventReasons; see `throttle_reason_names`.
   Reading<std::uint64_t> clock_event_reasons() const;
   /// Now, where the GPU has an instantaneous reading; else its running average.
   Reading<double> power_w() const;
-  Reading<double> power_average_w() const;
-  Reading<double> power_limit_w() const;
-  Reading<double> default_power_limit_w() const;
-  Reading<double> energy_j() const;
-  Reading<double> temperature_c() const;
-  Reading<double> slowdown_temperature_c() const;
-  Reading<NvmlMode> ecc() const;
-  Reading<NvmlMode> mig() const;
+  Reading<double> power_limit_w() const { return milli("nvmlDeviceGetEnforcedPowerLimit"); }
+  Reading<double> default_power_limit_w() const {
+    return milli("nvmlDeviceGetPowerManagementDefaultLimit");
+  }
+  Reading<double> energy_j() const {
+    return milli<unsigned long long>("nvmlDeviceGetTotalEnergyConsumption");
+  }
+  Reading<double> temperature_c() const {
+    return scaled<unsigned>(1, "nvmlDeviceGetTemperature", 0u /* the GPU's own sensor */);
+  }
+  Reading<double> slowdown_temperature_c() const {
+    return scaled<unsigned>(1, "nvmlDeviceGetTemperatureThreshold", 1u /* slowdown */);
+  }
+  Reading<NvmlMode> ecc() const { return mode("nvmlDeviceGetEccMode"); }
+  Reading<NvmlMode> mig() const { return mode("nvmlDeviceGetMigMode"); }
   Reading<std::uint64_t> uncorrected_ecc_errors() const;  ///< since the driver was loaded
   Reading<NvmlRemappedRows> remapped_rows() const;
-  Reading<bool> persistence() const;
-  Reading<NvmlComputeMode> compute_mode() const;
-  Reading<NvmlVirtualization> virtualization() const;
+  Reading<bool> persistence() const {
+    return number<unsigned>("nvmlDeviceGetPersistenceMode").as([](unsigned on) { return on != 0; });
+  }
+  Reading<NvmlComputeMode> compute_mode() const {
+    return number<NvmlComputeMode>("nvmlDeviceGetComputeMode");
+  }
+  Reading<NvmlVirtualization> virtualization() const {
+    return number<NvmlVirtualization>("nvmlDeviceGetVirtualizationMode");
+  }
   Reading<NvmlPcieLink> pcie_link() const;
   /// Links that are up; none is a reading too.
   Reading<NvmlNvLinks> nvlinks() const;
@@ -130,15 +193,36 @@ class NvmlDevice {
 
  private:
   friend class NvmlLibrary;
-  NvmlDevice(std::shared_ptr<const void> library, void* device);
+  NvmlDevice(std::shared_ptr<const NvmlFunctions> library, void* device)
+      : library_(std::move(library)), device_(device) {}
+
   template <class... Args>
-  NvmlStatus call(const char* function, Args... args) const;
+  NvmlStatus call(const char* function, Args... args) const {
+    return library_->call(function, device_, args...);
+  }
   template <class T, class... Args>
-  Reading<T> number(const char* function, Args... args) const;
-  Reading<std::string> text(const char* function) const;
+  Reading<T> number(const char* function, Args... args) const {
+    return library_->number<T>(function, device_, args...);
+  }
+  template <class T, class... Args>
+  Reading<double> scaled(double factor, const char* function, Args... args) const {
+    return number<T>(function, args...).as([factor](T n) {
+      return static_cast<double>(n) * factor;
+    });
+  }
+  template <class T = unsigned>
+  Reading<double> milli(const char* function) const {
+    return scaled<T>(1e-3, function);
+  }
+  Reading<double> clock(const char* function, NvmlClock which) const {
+    return scaled<unsigned>(1e6, function, static_cast<unsigned>(which));
+  }
+  Reading<std::string> text(const char* function) const {
+    return library_->text(function, device_);
+  }
   Reading<NvmlMode> mode(const char* function) const;
 
-  std::shared_ptr<const void> library_;  ///< keeps NVML open
+  std::shared_ptr<const NvmlFunctions> library_;  ///< keeps NVML open
   void* device_;
 };
 
@@ -149,25 +233,36 @@ class NvmlLibrary {
   /// Never throws: without NVML `available` is false and every reading is empty.
   NvmlLibrary();
 
-  bool available() const { return status_ == NvmlStatus::success; }
-  NvmlStatus status() const { return status_; }
+  bool available() const { return status() == NvmlStatus::success; }
+  NvmlStatus status() const { return library_->status; }
   /// Why NVML is not available, as one phrase; empty where it is.
   const std::string& problem() const { return problem_; }
 
-  Reading<std::string> driver_version() const;
-  Reading<unsigned> device_count() const;
+  Reading<std::string> driver_version() const {
+    return library_->text("nvmlSystemGetDriverVersion");
+  }
+  Reading<unsigned> device_count() const {
+    return library_->number<unsigned>("nvmlDeviceGetCount_v2");
+  }
   Reading<bool> confidential_computing() const;
-  Reading<NvmlDevice> device_by_index(unsigned index) const;
+  Reading<NvmlDevice> device_by_index(unsigned index) const {
+    return device_by("nvmlDeviceGetHandleByIndex_v2", index);
+  }
   /// `bus_id` as of cudaDeviceGetPCIBusId. Never by CUDA's ordinal: CUDA_VISIBLE_DEVICES and
   /// CUDA_DEVICE_ORDER renumber CUDA's devices but not NVML's.
-  Reading<NvmlDevice> device_by_pci_bus_id(const std::string& bus_id) const;
+  Reading<NvmlDevice> device_by_pci_bus_id(const std::string& bus_id) const {
+    return device_by("nvmlDeviceGetHandleByPciBusId_v2", bus_id.c_str());
+  }
 
  private:
   template <class Key>
-  Reading<NvmlDevice> device_by(const char* function, Key key) const;
+  Reading<NvmlDevice> device_by(const char* function, Key key) const {
+    return library_->number<void*>(function, key).as([this](void* device) {
+      return NvmlDevice(library_, device);
+    });
+  }
 
-  std::shared_ptr<const void> library_;
-  NvmlStatus status_ = NvmlStatus::library_not_found;
+  std::shared_ptr<const NvmlFunctions> library_;
   std::string problem_;
 };
 

@@ -23,6 +23,7 @@
 #include "harness/runner.h"
 #include "results/device_lock.h"
 #include "results/document_io.h"
+#include "results/fail.h"
 #include "results/output_file.h"
 #include "results/probe_environment.h"
 #include "results/utc_time.h"
@@ -136,10 +137,10 @@ class ProbeRun {
     const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
     if (options_.list_only) return ExitCode::ok;
     if (!fatal_ && interrupt_requested == 0 && (ran == 0 || measured_.empty())) {
-      throw Error(ExitCode::bad_input,
-                  fmt::format("No case of {} matches the filter; --benchmark_list_tests "
-                              "lists their names.",
-                              probe_.program));
+      fail(ExitCode::bad_input,
+           "No case of {} matches the filter; --benchmark_list_tests "
+           "lists their names.",
+           probe_.program);
     }
     ExitCode code = fatal_ ? fatal_->code() : runner_.case_failure();
     if (!fatal_ && interrupt_requested == 0 && options_.counters) {
@@ -237,11 +238,7 @@ class ProbeRun {
       Measured m{&c, {}};
       try {
         const auto keep_going = [] { return interrupt_requested == 0; };
-        m.entry = std::holds_alternative<Campaign>(c.mode)
-                      ? runner_.run_campaign(name, probe_.name, c, options_.counters, keep_going)
-                  : std::holds_alternative<EnergyLoop>(c.mode)
-                      ? runner_.measure_energy(name, probe_.name, c)
-                      : runner_.measure(name, probe_.name, c);
+        m.entry = runner_.measure(name, probe_.name, c, options_.counters, keep_going);
       } catch (const Error& error) {
         fatal_ = error;
         state.SkipWithError(error.what());
@@ -355,8 +352,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
     Document document = read_document(options->conclude);
     if (std::ranges::find(document.probes, probe.name, &ProbeSummary::name) ==
         document.probes.end())
-      throw Error(ExitCode::bad_input,
-                  fmt::format("{} has nothing of the probe `{}`.", options->conclude, probe.name));
+      fail(ExitCode::bad_input, "{} has nothing of the probe `{}`.", options->conclude, probe.name);
     conclude_again(probe.name, probe.conclude, document);
     OutputFile(options->out).write(to_text(document));
     return ExitCode::ok;
@@ -372,9 +368,8 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
   if (count > 1) {
-    throw Error(ExitCode::bad_input,
-                fmt::format("Google Benchmark does not know the flag {}: see {} --help.",
-                            arguments[1], probe.program));
+    fail(ExitCode::bad_input, "Google Benchmark does not know the flag {}: see {} --help.",
+         arguments[1], probe.program);
   }
 
   // Source lines are known only of modules that were seen as they were loaded, so this comes before

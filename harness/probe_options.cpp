@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/suggestion.h"
 #include "results/version.h"
@@ -85,42 +85,30 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
       ->check(one_of({"quick", "default"}))
       ->type_name("NAME")
       ->default_str("default");
-  app.add_option("--out", options.out, "Write the result document (JSON) to this file")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--conclude", options.conclude,
-                 "Measure nothing: apply today's rules to this earlier result and write it to "
-                 "--out; takes no other flag")
-      ->check(not_empty())
-      ->type_name("RESULT")
+  path_flag(app, "--out", options.out, "Write the result document (JSON) to this file");
+  path_flag(app, "--conclude", options.conclude,
+            "Measure nothing: apply today's rules to this earlier result and write it to --out; "
+            "takes no other flag",
+            "RESULT")
       ->needs("--out");
-  app.add_option("--device", options.device, "CUDA device ordinal")
-      ->check(ordinal())
-      ->type_name("N")
+  checked_flag(app, "--device", options.device, "CUDA device ordinal", ordinal(), "N")
       ->capture_default_str();
   app.add_flag_callback(
       "--no-counters", [&] { options.counters = false; }, "Do not collect hardware counters");
   app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
   app.add_flag("--describe", options.describe, "Print the probe's question and claims as JSON");
-  app.add_option("--seed", options.seed, "Seed of the random data")
-      ->check(whole_number())
-      ->type_name("N")
+  checked_flag(app, "--seed", options.seed, "Seed of the random data", whole_number(), "N")
       ->capture_default_str();
-  app.add_option("--time-limit", options.time_limit_s,
-                 "Seconds of sampling per case at most (default: 0.5 quick, 1 default)")
-      ->check(seconds())
-      ->type_name("SECONDS");
-  app.add_option("--progress-fd", options.progress_fd,
-                 "Report progress to this file descriptor, one line per case")
-      ->check(ordinal())
-      ->type_name("N");
-  app.add_option(
-         "--start-fd", options.start_fd,
-         "Write a byte to this socket once ready, begin when one comes back, which is the number "
-         "of processes still held like this on the same GPU, and write another once all is "
-         "measured")
-      ->check(ordinal())
-      ->type_name("N");
+  checked_flag(app, "--time-limit", options.time_limit_s,
+               "Seconds of sampling per case at most (default: 0.5 quick, 1 default)", seconds(),
+               "SECONDS");
+  checked_flag(app, "--progress-fd", options.progress_fd,
+               "Report progress to this file descriptor, one line per case", ordinal(), "N");
+  checked_flag(app, "--start-fd", options.start_fd,
+               "Write a byte to this socket once ready, begin when one comes back, which is the "
+               "number of processes still held like this on the same GPU, and write another once "
+               "all is measured",
+               ordinal(), "N");
   const std::vector<ProbeOption>& own_options = probe.options;
   std::map<std::string, std::optional<std::string>> given;
   for (const ProbeOption& option : own_options) add_own_option(app, option, given[option.name]);
@@ -136,11 +124,10 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
     std::vector<std::string> known;
     for (const CLI::Option* option : app.get_options())
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    throw Error(ExitCode::bad_input, fmt::format("{0} does not know {1}.{2} See {0} --help.",
-                                                 probe.program, flag, did_you_mean(flag, known)));
+    fail(ExitCode::bad_input, "{0} does not know {1}.{2} See {0} --help.", probe.program, flag,
+         did_you_mean(flag, known));
   } catch (const CLI::ParseError& error) {
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}. See {} --help.", complaint(error), probe.program));
+    fail(ExitCode::bad_input, "{}. See {} --help.", complaint(error), probe.program);
   }
   if (!options.conclude.empty()) {
     std::vector<std::string> useless;
@@ -149,9 +136,8 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
         useless.push_back(option->get_name());
     if (options.benchmark_arguments.size() > 1) useless.push_back(options.benchmark_arguments[1]);
     if (!useless.empty())
-      throw Error(ExitCode::bad_input,
-                  fmt::format("{} is of no use beside --conclude, which measures nothing.",
-                              useless.front()));
+      fail(ExitCode::bad_input, "{} is of no use beside --conclude, which measures nothing.",
+           useless.front());
   }
   for (const ProbeOption& option : own_options) {
     const std::optional<std::string>& text = given[option.name];

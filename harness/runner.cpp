@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <stdexcept>
 
 #include "harness/cuda_check.h"
+#include "harness/host_timer.h"
 #include "harness/places.h"
 #include "harness/sustained.h"
 #include "results/statistics.h"
@@ -104,9 +106,7 @@ Runner::Runner(const DeviceFacts& device, std::uint64_t seed, const TimingPolicy
       sampler_(device, stream_.get()),
       telemetry_(device.ordinal) {}
 
-Runner::~Runner() = default;
-
-std::optional<std::string> Runner::check_output(const Workload& workload) {
+Runner::Wrong Runner::check_output(const Workload& workload) {
   if (workload.poison) workload.poison();
   workload.launch();
   FATHOM_CUDA(cudaStreamSynchronize(stream_.get()));
@@ -116,7 +116,7 @@ std::optional<std::string> Runner::check_output(const Workload& workload) {
   return context_.buffers().guards_intact();
 }
 
-std::vector<Workload> Runner::prepare_and_verify(const Case& c, std::optional<std::string>& wrong) {
+std::vector<Workload> Runner::prepare_and_verify(const Case& c, Wrong& wrong) {
   std::vector<Workload> workloads{c.prepare(context_)};
   for (const OpponentCase& opponent : c.opponents) workloads.push_back(opponent.prepare(context_));
   for (std::size_t w = 0; w < workloads.size() && !wrong; ++w) {
@@ -127,7 +127,7 @@ std::vector<Workload> Runner::prepare_and_verify(const Case& c, std::optional<st
 }
 
 Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
-                                        std::optional<std::string>& wrong) {
+                                        Wrong& wrong) {
   const TimingPolicy policy = policy_for(c, policy_);
   const TimingPolicy round = one_round_of(policy);
   const std::size_t moving = context_.buffers().bytes_that_move();
@@ -205,8 +205,9 @@ Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Worklo
   return rounds;
 }
 
-Entry Runner::entry_by(const std::function<std::optional<std::string>(Entry&)>& fill,
-                       const std::string& entry_name, const std::string& probe, const Case& c) {
+Entry Runner::measure(const std::string& entry_name, const std::string& probe, const Case& c,
+                      bool counters, const KeepGoing& keep_going) {
+  const auto start = std::chrono::steady_clock::now();
   Entry entry;
   entry.name = entry_name;
   entry.probe = probe;
@@ -216,13 +217,17 @@ Entry Runner::entry_by(const std::function<std::optional<std::string>(Entry&)>& 
   entry.expected = c.expected;
   entry.extras = c.extras;
   entry.notes = c.notes;
+  const bool campaign = std::holds_alternative<Campaign>(c.mode);
   const auto fail = [&](VerdictStatus status, std::string reason) {
     entry.metric.value.reset();  // a figure that something is wrong with is none
     entry.verdict.status = status;
     entry.verdict.reasons = {std::move(reason)};
   };
   try {
-    if (const std::optional<std::string> wrong = fill(entry)) {
+    const Wrong wrong = campaign ? run_campaign(c, counters, keep_going, entry)
+                        : std::holds_alternative<EnergyLoop>(c.mode) ? measure_energy(c, entry)
+                                                                     : time(c, entry);
+    if (wrong) {
       fail(VerdictStatus::wrong_output, *wrong);
       case_failure_ = ExitCode::check_failed;
     }
@@ -236,50 +241,51 @@ Entry Runner::entry_by(const std::function<std::optional<std::string>(Entry&)>& 
     fail(VerdictStatus::failed, fmt::format("a sample is no number: {}", error.what()));
     if (case_failure_ == ExitCode::ok) case_failure_ = ExitCode::check_failed;
   }
+  if (campaign) {
+    entry.timing.mode = "not timed";
+    entry.timing.elapsed_s = seconds_since(start);
+  }
   return entry;
 }
 
-Entry Runner::measure(const std::string& entry_name, const std::string& probe, const Case& c) {
-  const auto fill = [&](Entry& entry) -> std::optional<std::string> {
-    std::optional<std::string> wrong;
-    context_.buffers().set_placement(0);
-    std::vector<Workload> workloads = prepare_and_verify(c, wrong);
-    Rounds rounds;
-    if (!wrong && std::holds_alternative<SustainedLoad>(c.mode))
-      rounds = sample_under_load(c, workloads, entry);
-    else if (!wrong)
-      rounds = sample_in_rounds(c, workloads, wrong);
-    entry.telemetry = rounds.telemetry;
-    if (wrong) return wrong;
+Runner::Wrong Runner::time(const Case& c, Entry& entry) {
+  Wrong wrong;
+  context_.buffers().set_placement(0);
+  std::vector<Workload> workloads = prepare_and_verify(c, wrong);
+  Rounds rounds;
+  if (!wrong && std::holds_alternative<SustainedLoad>(c.mode))
+    rounds = sample_under_load(c, workloads, entry);
+  else if (!wrong)
+    rounds = sample_in_rounds(c, workloads, wrong);
+  entry.telemetry = rounds.telemetry;
+  if (wrong) return wrong;
 
-    const Samples& samples = rounds.samples;
-    const bool in_kernel = static_cast<bool>(workloads[0].read_sample);
-    entry.samples = in_metric(c, samples, 0, in_kernel);
-    entry.metric.value = median(entry.samples);
-    entry.interval = median_interval(entry.samples, 0.95);
-    entry.repeatability = relative_spread(rounds.medians);
-    entry.real_time_s = median(samples.seconds);
-    entry.iterations =
-        static_cast<std::int64_t>(samples.seconds.size()) * samples.timing.launches_per_sample;
-    entry.timing = samples.timing;
-    if (!samples.sm_clocks_hz.empty()) entry.timing.sm_clock_hz = median(samples.sm_clocks_hz);
-    for (std::size_t i = 0; i < c.opponents.size(); ++i) {
-      Opponent opponent;
-      opponent.name = c.opponents[i].name;
-      opponent.samples = in_metric(c, samples, i + 1, in_kernel);
-      opponent.value = median(opponent.samples);
-      const PairedRatio ratio = paired_ratio(entry.samples, opponent.samples, c.metric.better);
-      opponent.ratio = ratio.median;
-      opponent.ratio_interval = ratio.interval;
-      if (workloads[i + 1].notes) opponent.notes = workloads[i + 1].notes();
-      entry.opponents.push_back(std::move(opponent));
-    }
-    if (workloads[0].extras) entry.extras.merge(workloads[0].extras());
-    if (workloads[0].notes) entry.notes.merge(workloads[0].notes());
-    entry.profile = read_profile(c, workloads[0]);
-    return std::nullopt;
-  };
-  return entry_by(fill, entry_name, probe, c);
+  const Samples& samples = rounds.samples;
+  const bool in_kernel = static_cast<bool>(workloads[0].read_sample);
+  entry.samples = in_metric(c, samples, 0, in_kernel);
+  entry.metric.value = median(entry.samples);
+  entry.interval = median_interval(entry.samples, 0.95);
+  entry.repeatability = relative_spread(rounds.medians);
+  entry.real_time_s = median(samples.seconds);
+  entry.iterations =
+      static_cast<std::int64_t>(samples.seconds.size()) * samples.timing.launches_per_sample;
+  entry.timing = samples.timing;
+  if (!samples.sm_clocks_hz.empty()) entry.timing.sm_clock_hz = median(samples.sm_clocks_hz);
+  for (std::size_t i = 0; i < c.opponents.size(); ++i) {
+    Opponent opponent;
+    opponent.name = c.opponents[i].name;
+    opponent.samples = in_metric(c, samples, i + 1, in_kernel);
+    opponent.value = median(opponent.samples);
+    const PairedRatio ratio = paired_ratio(entry.samples, opponent.samples, c.metric.better);
+    opponent.ratio = ratio.median;
+    opponent.ratio_interval = ratio.interval;
+    if (workloads[i + 1].notes) opponent.notes = workloads[i + 1].notes();
+    entry.opponents.push_back(std::move(opponent));
+  }
+  if (workloads[0].extras) entry.extras.merge(workloads[0].extras());
+  if (workloads[0].notes) entry.notes.merge(workloads[0].notes());
+  entry.profile = read_profile(c, workloads[0]);
+  return std::nullopt;
 }
 
 }  // namespace fathom

@@ -24,23 +24,17 @@ class Runner {
  public:
   Runner(const DeviceFacts& device, std::uint64_t seed, const TimingPolicy& policy,
          OptionValues options = {});
-  ~Runner();
 
   /// Processes on the GPU that are held back while this one measures, and are not counted as
   /// others.
   void set_held_beside(int processes) { telemetry_.set_held_beside(processes); }
 
-  /// A failure of the case alone (wrong output, out of memory) is in the entry's verdict; an error
-  /// that leaves the GPU unusable is thrown.
-  Entry measure(const std::string& entry_name, const std::string& probe, const Case& c);
-
-  /// The same for a case that is measured by its energy.
-  Entry measure_energy(const std::string& entry_name, const std::string& probe, const Case& c);
-
-  /// Runs a case's campaign, its hardware counters included unless `counters` is false. Failures as
-  /// in `measure`.
-  Entry run_campaign(const std::string& entry_name, const std::string& probe, const Case& c,
-                     bool counters, const KeepGoing& keep_going);
+  /// Measures a case as its mode says. `counters` and `keep_going` are of campaigns, which collect
+  /// hardware counters as they run. A failure of the case alone (wrong output, out of memory) is in
+  /// the entry's verdict; an error that leaves the GPU unusable is thrown.
+  Entry measure(
+      const std::string& entry_name, const std::string& probe, const Case& c, bool counters = true,
+      const KeepGoing& keep_going = [] { return true; });
 
   /// Why a campaign had no hardware counters, with its exit code; nothing if each had them.
   const std::optional<Error>& counter_problem() const { return counter_problem_; }
@@ -62,13 +56,15 @@ class Runner {
   ExitCode case_failure() const { return case_failure_; }
 
  private:
-  /// The case's entry after `fill`, which returns what is wrong with an output. That and a failure
-  /// of the case become the verdict, and the figure goes.
-  Entry entry_by(const std::function<std::optional<std::string>(Entry&)>& fill,
-                 const std::string& entry_name, const std::string& probe, const Case& c);
+  /// What fills a case's entry, and returns what is wrong with an output. That and a failure of the
+  /// case become the verdict, and the figure goes.
+  using Wrong = std::optional<std::string>;
+  Wrong time(const Case& c, Entry& entry);
+  Wrong measure_energy(const Case& c, Entry& entry);
+  Wrong run_campaign(const Case& c, bool counters, const KeepGoing& keep_going, Entry& entry);
   /// Ready to be timed, the case's own first; nothing, and what is wrong, if an output is wrong.
-  std::vector<Workload> prepare_and_verify(const Case& c, std::optional<std::string>& wrong);
-  std::optional<std::string> check_output(const Workload& workload);
+  std::vector<Workload> prepare_and_verify(const Case& c, Wrong& wrong);
+  Wrong check_output(const Workload& workload);
   /// What all rounds of a case gave.
   struct Rounds {
     Samples samples;              ///< pooled
@@ -77,8 +73,7 @@ class Runner {
   };
   /// Small buffers lie elsewhere in each round, and in several places at once where the caches hold
   /// them (harness/places.h).
-  Rounds sample_in_rounds(const Case& c, std::vector<Workload>& workloads,
-                          std::optional<std::string>& wrong);
+  Rounds sample_in_rounds(const Case& c, std::vector<Workload>& workloads, Wrong& wrong);
 
   /// The same of a case under lasting load, with the joules in the entry's extras.
   Rounds sample_under_load(const Case& c, const std::vector<Workload>& workloads, Entry& entry);

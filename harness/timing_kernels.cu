@@ -1,20 +1,15 @@
 #include "harness/cuda_check.h"
+#include "harness/device_clocks.cuh"
 #include "harness/timing_kernels.h"
 
 namespace fathom {
 namespace {
 
-__device__ std::uint64_t global_timer_ns() {
-  std::uint64_t now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
-
 __global__ void wait_for_host(const volatile int* release, volatile int* timed_out,
                               std::uint64_t limit_ns) {
-  const std::uint64_t start = global_timer_ns();
+  const std::uint64_t start = nanoseconds_now();
   while (*release == 0) {
-    if (global_timer_ns() - start > limit_ns) {
+    if (nanoseconds_now() - start > limit_ns) {
       *timed_out = 1;
       return;
     }
@@ -35,11 +30,10 @@ __global__ void read_all(const uint4* data, std::size_t count, int* sink) {
 }
 
 __global__ void stamp_sms(SmStamp* stamps) {
-  unsigned sm = 0;
+  const unsigned sm = sm_id();
   ulonglong2 now{};
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
-  asm volatile("mov.u64 %0, %%clock64;" : "=l"(now.x));
-  now.y = global_timer_ns();
+  now.x = clock_now();
+  now.y = nanoseconds_now();
   // One store of both: several blocks meet the same SM, and their stamps must not mix.
   if (sm < most_sms) *reinterpret_cast<ulonglong2*>(stamps + sm) = now;
 }

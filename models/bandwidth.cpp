@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <iterator>
 
 #include "models/formatted.h"
@@ -11,15 +10,14 @@
 namespace fathom::models {
 namespace {
 
-void require_positive(std::initializer_list<double> figures, const char* of) {
-  for (const double figure : figures) {
+template <typename... Figures>
+void require_positive(const char* of, Figures... figures) {
+  for (const double figure : {static_cast<double>(figures)...})
     if (!(figure > 0)) refuse("%s needs positive figures, one of them is %g", of, figure);
-  }
 }
 
 PhysicalBound data_stage_bound(const PhysicalDevice& d, const char* name) {
-  require_positive(
-      {static_cast<double>(d.sms), d.sm_clock_hz, static_cast<double>(d.l1_bytes_per_clock)}, name);
+  require_positive(name, d.sms, d.sm_clock_hz, d.l1_bytes_per_clock);
   return {.name = name,
           .unit = "B/s",
           .value = d.sms * d.sm_clock_hz * d.l1_bytes_per_clock,
@@ -28,20 +26,17 @@ PhysicalBound data_stage_bound(const PhysicalDevice& d, const char* name) {
 }
 
 void validate(const StreamDevice& device, const StreamKernel& kernel, const StreamParameters& p) {
-  require_positive({device.dram_bandwidth, static_cast<double>(device.sms), device.sm_clock_hz},
-                   "a streaming expectation's device");
-  require_positive(
-      {static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes),
-       static_cast<double>(kernel.bytes_per_access), kernel.independent_loads,
-       kernel.accesses_per_thread, static_cast<double>(kernel.resident_threads_per_sm),
-       kernel.traffic_ratio},
-      "a streaming kernel");
-  require_positive(
-      {p.dram_efficiency_mixed, p.dram_efficiency_read, p.loaded_latency_seconds,
-       p.loaded_latency_read_seconds, p.loaded_l2_latency_seconds, p.memory_instructions_per_clock,
-       p.issue_per_clock, p.instructions_per_thread, p.instructions_per_access,
-       p.l2_bytes_per_clock, p.l2_efficiency, p.l2_usable_share, p.blocks_per_clock},
-      "a streaming expectation's parameters");
+  require_positive("a streaming expectation's device", device.dram_bandwidth, device.sms,
+                   device.sm_clock_hz);
+  require_positive("a streaming kernel",
+                   static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes),
+                   kernel.bytes_per_access, kernel.independent_loads, kernel.accesses_per_thread,
+                   kernel.resident_threads_per_sm, kernel.traffic_ratio);
+  require_positive("a streaming expectation's parameters", p.dram_efficiency_mixed,
+                   p.dram_efficiency_read, p.loaded_latency_seconds, p.loaded_latency_read_seconds,
+                   p.loaded_l2_latency_seconds, p.memory_instructions_per_clock, p.issue_per_clock,
+                   p.instructions_per_thread, p.instructions_per_access, p.l2_bytes_per_clock,
+                   p.l2_efficiency, p.l2_usable_share, p.blocks_per_clock);
   if (kernel.threads_per_block < 0) refuse("a block cannot have a negative number of threads");
   if (!(p.overhead_seconds >= 0 && p.l2_overhead_seconds >= 0))
     refuse("a launch's overhead cannot be negative");
@@ -138,9 +133,7 @@ double knee(const std::vector<Ceiling>& ceilings) {
 }  // namespace
 
 PhysicalBound dram_bandwidth_bound(const PhysicalDevice& d) {
-  require_positive({static_cast<double>(d.memory_bus_bits), d.memory_clock_hz,
-                    static_cast<double>(d.transfers_per_clock)},
-                   "dram_bandwidth");
+  require_positive("dram_bandwidth", d.memory_bus_bits, d.memory_clock_hz, d.transfers_per_clock);
   return {.name = "dram_bandwidth",
           .unit = "B/s",
           .value = d.memory_bus_bits / 8.0 * d.memory_clock_hz * d.transfers_per_clock,
@@ -175,9 +168,7 @@ PhysicalBound l1_bandwidth_bound(const PhysicalDevice& d) {
 }
 
 PhysicalBound fp32_fma_bound(const PhysicalDevice& d) {
-  require_positive(
-      {static_cast<double>(d.sms), d.sm_clock_hz, static_cast<double>(d.fp32_per_clock)},
-      "fp32_fma");
+  require_positive("fp32_fma", d.sms, d.sm_clock_hz, d.fp32_per_clock);
   return {.name = "fp32_fma",
           .unit = "FLOP/s",
           .value = d.sms * d.sm_clock_hz * d.fp32_per_clock * 2,

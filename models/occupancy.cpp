@@ -110,17 +110,8 @@ void add_step(std::vector<OccupancyStep>& steps, const SmLimits& sm, const Kerne
 }  // namespace
 
 const char* name(OccupancyLimiter limiter) {
-  switch (limiter) {
-    case OccupancyLimiter::warps:
-      return "warps";
-    case OccupancyLimiter::registers:
-      return "registers";
-    case OccupancyLimiter::shared_memory:
-      return "shared memory";
-    case OccupancyLimiter::blocks:
-      return "blocks";
-  }
-  return "unknown";
+  constexpr const char* names[] = {"warps", "registers", "shared memory", "blocks"};
+  return names[static_cast<int>(limiter)];
 }
 
 Occupancy occupancy(const SmLimits& sm, const KernelResources& kernel) {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <random>
+#include <regex>
 #include <system_error>
 
 #include "results/fail.h"
@@ -122,17 +123,8 @@ FileDescriptor create_file(const fs::path& path) {
 }
 
 bool is_unfinished(const std::string& name, const std::string& target) {
-  if (!name.starts_with(target)) return false;
-  // ".PROCESS-01234567.tmp"
-  constexpr std::string_view begin = ".", end = ".tmp";
-  constexpr std::string_view digits = "0123456789", hexadecimal = "0123456789abcdef";
-  constexpr std::size_t random_digits = 8;
-  const std::string_view ending = std::string_view(name).substr(target.size());
-  const std::size_t dash = ending.find_first_not_of(digits, begin.size());
-  return ending.starts_with(begin) && dash != ending.npos && dash > begin.size() &&
-         ending[dash] == '-' && ending.size() == dash + 1 + random_digits + end.size() &&
-         ending.find_first_not_of(hexadecimal, dash + 1) == dash + 1 + random_digits &&
-         ending.ends_with(end);
+  static const std::regex ending("\\.[0-9]+-[0-9a-f]{8}\\.tmp");
+  return name.starts_with(target) && std::regex_match(name.substr(target.size()), ending);
 }
 
 void remove_abandoned(const fs::path& unfinished) {

@@ -137,51 +137,37 @@ void read_fields(const Json& json, const JsonPlace& place, Value& to, const Fiel
   }
 }
 
-template <class Object>
-struct FieldReader {
-  const Json& json;
-  const JsonPlace& place;
-  Object& to;
-
-  const Json* find(const char* name, Presence presence = Presence::required) const {
-    const auto found = json.find(name);
-    if (found != json.end()) return &*found;
-    if (presence == Presence::required) refuse_missing(place, name);
-    return nullptr;
-  }
-  template <class Value>
-  void read(const Field<Object, Value>& field) const {
-    if (const auto* member = find(field.name, field.rule.presence))
-      read_fields(*member, place.at(field.name), to.*field.member, field.rule);
-  }
-  template <class List>
-  void read(const Part<List>& part) const {
-    read_list(part.list, *find(part.name), place.at(part.name), to);
-  }
-  template <class Value>
-  void read(const Derived<Object, Value>& field) const {
-    Value checked{};
-    read_fields(*find(field.name), place.at(field.name), checked, field.rule);
-  }
-  template <class Value>
-  void read(const Constant<Value>& field) const {
-    const Json& member = *find(field.name);
-    if (member != field.value) refuse_value(place.at(field.name), member, {{"const", field.value}});
-  }
-  void read(const Further<Object>&) const {}
-};
-
 template <class List, class Object>
 void read_list(const List& list, const Json& json, const JsonPlace& place, Object& to) {
   if (!json.is_object()) refuse_value(place, json, {{"type", "object"}});
-  const FieldReader<Object> reader{json, place, to};
-  for_each_field(list, [&](const auto& field) { reader.read(field); });
+  for_each_field(list, [&]<class Item>(const Item& item) {
+    if constexpr (requires { item.name; }) {
+      const auto found = json.find(item.name);
+      if constexpr (requires { item.rule; })
+        if (found == json.end() && item.rule.presence != Presence::required) return;
+      if (found == json.end()) refuse_missing(place, item.name);
+      const JsonPlace at = place.at(item.name);
+      if constexpr (requires { item.list; }) {
+        read_list(item.list, *found, at, to);
+      } else if constexpr (requires { item.member; }) {
+        read_fields(*found, at, to.*item.member, item.rule);
+      } else if constexpr (requires { typename Item::ValueType; }) {
+        typename Item::ValueType checked{};
+        read_fields(*found, at, checked, item.rule);
+      } else if (*found != item.value) {
+        refuse_value(at, *found, {{"const", item.value}});
+      }
+    }
+  });
 }
 
 // --- beyond them ---------------------------------------------------------------------------------
 
-[[noreturn]] void refuse_document(const std::string& origin, const std::string& what) {
-  fail(ExitCode::document_malformed, "{}: {}", origin, what);
+template <class... Args>
+[[noreturn]] void refuse_document(const std::string& origin, fmt::format_string<Args...> what,
+                                  Args&&... args) {
+  fail(ExitCode::document_malformed, "{}: {}", origin,
+       fmt::format(what, std::forward<Args>(args)...));
 }
 
 /// A replay's entries carry its mark and a measurement's do not, so that changing the one word that
@@ -193,36 +179,32 @@ void take_replay_marks(Document& document, const std::string& origin) {
     if (name.starts_with(keys::replay_prefix) != replay) {
       refuse_document(
           origin,
-          fmt::format("/benchmarks/{}/name is {}, but /context/fathom/source is {}: names begin "
-                      "with {} in a replay and only there; take the file as it was written.",
-                      i, name, to_string(document.source), keys::replay_prefix));
+          "/benchmarks/{}/name is {}, but /context/fathom/source is {}: names begin with {} in "
+          "a replay and only there; take the file as it was written.",
+          i, name, to_string(document.source), keys::replay_prefix);
     }
     if (replay) name.erase(0, keys::replay_prefix.size());
   }
 }
 
-[[noreturn]] void refuse_fact(const std::string& origin, std::size_t index, const char* member,
-                              const std::string& what) {
-  refuse_document(origin, fmt::format("/fathom/facts/{}/{} {}. Take the file as it was written.",
-                                      index, member, what));
-}
-
 /// What the schema cannot say of facts: each has its own id, and a value or a reason for none.
 void check_facts(const std::vector<Fact>& facts, const std::string& origin) {
   std::set<std::string> ids;
+  const auto refuse_fact = [&](std::size_t i, const char* fault) {
+    refuse_document(origin, "/fathom/facts/{}/{}. Take the file as it was written.", i, fault);
+  };
   for (std::size_t i = 0; i < facts.size(); ++i) {
     if (!ids.insert(facts[i].id).second)
-      refuse_fact(origin, i, "id", "is that of an earlier fact; expected: one of its own");
-    if (facts[i].value.has_value() != facts[i].reason.empty()) {
-      refuse_fact(origin, i, "reason",
-                  facts[i].value ? "is there beside a value; expected: an empty string"
-                                 : "is empty and there is no value; expected: why there is none");
-    }
+      refuse_fact(i, "id is that of an earlier fact; expected: one of its own");
+    if (facts[i].value && !facts[i].reason.empty())
+      refuse_fact(i, "reason is there beside a value; expected: an empty string");
+    if (!facts[i].value && facts[i].reason.empty())
+      refuse_fact(i, "reason is empty and there is no value; expected: why there is none");
   }
 }
 
-/// What a view of its kind cannot do without, and lacks; empty: nothing.
-std::string lacking(const View& view) {
+/// What a view of its kind cannot do without, and lacks; null: nothing.
+const char* lacking(const View& view) {
   using Kind = View::Kind;
   if (view.kind == Kind::heat_map && (view.y_axis.empty() || view.x.empty()))
     return "a heat map that lacks x or y_axis; expected: the axes of its columns and its rows";
@@ -232,34 +214,33 @@ std::string lacking(const View& view) {
   }
   if (view.kind == Kind::steps && view.x.empty())
     return "of steps and lacks x; expected: the axis that names them";
-  return "";
+  return nullptr;
 }
 
 /// What the schema cannot say of views.
 void check_views(const std::vector<ProbeSummary>& probes, const std::string& origin) {
-  for (std::size_t p = 0; p < probes.size(); ++p) {
-    for (std::size_t v = 0; v < probes[p].views.size(); ++v) {
-      const std::string what = lacking(probes[p].views[v]);
-      if (what.empty()) continue;
-      refuse_document(
-          origin, fmt::format("/fathom/probes/{}/views/{} is {}. Take the file as it was written.",
-                              p, v, what));
-    }
-  }
+  for (std::size_t p = 0; p < probes.size(); ++p)
+    for (std::size_t v = 0; v < probes[p].views.size(); ++v)
+      if (const char* what = lacking(probes[p].views[v]))
+        refuse_document(origin,
+                        "/fathom/probes/{}/views/{} is {}. Take the file as it was written.", p, v,
+                        what);
 }
 
 void check_version(const Json& json, const std::string& origin) {
   const bool benchmarks = json.is_object() && json.contains("benchmarks");
   const bool context = json.is_object() && json.contains("context") && json["context"].is_object();
   if (!benchmarks && !context) {
-    refuse_document(origin,
-                    "is JSON but no result document: it has neither \"context\" nor "
-                    "\"benchmarks\"; give the result.json of a run.");
+    refuse_document(
+        origin,
+        "is JSON but no result document: it has neither \"context\" nor \"benchmarks\"; give "
+        "the result.json of a run.");
   }
   if (!context || !json["context"].contains(keys::own)) {
-    refuse_document(origin,
-                    "is a Google Benchmark file without Fathom's part (/context/fathom): only what "
-                    "Fathom wrote can be read here; give the result.json of a run.");
+    refuse_document(
+        origin,
+        "is a Google Benchmark file without Fathom's part (/context/fathom): only what Fathom "
+        "wrote can be read here; give the result.json of a run.");
   }
   const Json& own = json["context"][keys::own];
   const bool versioned = own.is_object() && own.contains("schema_version") &&
@@ -291,10 +272,8 @@ Document from_json(const Json& json, const std::string& origin) {
   Document document = document_of_fields(json, origin);
   if (!document.date.empty() && !is_utc_time(document.date))
     refuse_document(
-        origin,
-        fmt::format(
-            "/context/date is \"{}\"; expected: a time in UTC, as \"2026-01-31T12:00:00Z\".",
-            quotable(document.date)));
+        origin, "/context/date is \"{}\"; expected: a time in UTC, as \"2026-01-31T12:00:00Z\".",
+        quotable(document.date));
   check_facts(document.facts, origin);
   check_views(document.probes, origin);
   take_replay_marks(document, origin);

@@ -43,23 +43,6 @@ const std::set<std::string> google_benchmark_fields{"name",
                                                     "cpu_coefficient",
                                                     "real_coefficient"};
 
-/// As Google Benchmark numbers its entries: one family per probe, one instance per case.
-class Numbering {
- public:
-  void number(const Entry& entry, OrderedJson& row) {
-    const std::size_t family = index_in(families_, entry.probe);
-    row["family_index"] = family;
-    row["per_family_instance_index"] = index_in(instances_[family], entry.name);
-  }
-
- private:
-  static std::size_t index_in(std::map<std::string, std::size_t>& known, const std::string& name) {
-    return known.emplace(name, known.size()).first->second;
-  }
-  std::map<std::string, std::size_t> families_;
-  std::map<std::size_t, std::map<std::string, std::size_t>> instances_;
-};
-
 /// Other programs see in every name that nothing was measured.
 void mark_replay(OrderedJson& row) {
   for (const char* key : {"name", "run_name"})
@@ -114,10 +97,17 @@ void add_caches(const Document&, OrderedJson& context) {
 
 OrderedJson to_json(const Document& document) {
   OrderedJson json = write_fields(document);
-  Numbering numbering;
+  // As Google Benchmark numbers its entries: one family per probe, one instance per case.
+  std::map<std::string, std::size_t> families;
+  std::map<std::string, std::map<std::string, std::size_t>> instances;
+  const auto index_in = [](auto& known, const std::string& name) {
+    return known.emplace(name, known.size()).first->second;
+  };
   for (std::size_t i = 0; i < document.entries.size(); ++i) {
     OrderedJson& row = json["benchmarks"][i];
-    numbering.number(document.entries[i], row);
+    const Entry& entry = document.entries[i];
+    row["family_index"] = index_in(families, entry.probe);
+    row["per_family_instance_index"] = index_in(instances[entry.probe], entry.name);
     if (document.source == Source::replay) mark_replay(row);
   }
   if (const auto path = find_not_finite(json)) {

@@ -30,6 +30,7 @@ struct FieldRule {
 
 template <class Object, class Value>
 struct Field {
+  using ValueType = Value;
   const char* name;
   Value Object::*member;
   FieldRule rule;
@@ -53,6 +54,7 @@ constexpr Part<List> part(const char* name, List list) {
 /// Written for other programs, and checked but not read: it follows from the rest.
 template <class Object, class Value>
 struct Derived {
+  using ValueType = Value;
   const char* name;
   Value (*value)(const Object&);
   FieldRule rule;

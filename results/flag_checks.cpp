@@ -36,10 +36,6 @@ CLI::Validator is(std::string what, Good good) {
 
 }  // namespace
 
-CLI::Validator whole_number(std::uint64_t lowest) {
-  return whole_number(lowest, std::numeric_limits<std::uint64_t>::max());
-}
-
 CLI::Validator whole_number(std::uint64_t lowest, std::uint64_t highest) {
   const bool open = highest == std::numeric_limits<std::uint64_t>::max();
   return is(open ? fmt::format("a whole number from {} on", lowest)
@@ -69,10 +65,7 @@ CLI::Validator ordinal() { return whole_number(0, std::numeric_limits<int>::max(
 
 CLI::Validator not_empty() {
   return CLI::Validator(
-      [](std::string& text) {
-        return text.empty() ? std::string("it is empty, a path was expected") : "";
-      },
-      "");
+      [](std::string& text) { return text.empty() ? "it is empty, a path was expected" : ""; }, "");
 }
 
 CLI::Validator one_of(std::vector<std::string> words) {

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,11 +12,9 @@ namespace fathom {
 // Checks of a flag's value that answer in a user's words, for `fathom` and the probes; CLI11's own
 // answer with the limits of a type.
 
-/// A whole number of 64 bits that is at least `lowest`.
-CLI::Validator whole_number(std::uint64_t lowest = 0);
-
-/// The same with a highest value: "8 to 64".
-CLI::Validator whole_number(std::uint64_t lowest, std::uint64_t highest);
+/// A whole number of 64 bits within these limits.
+CLI::Validator whole_number(std::uint64_t lowest = 0,
+                            std::uint64_t highest = std::numeric_limits<std::uint64_t>::max());
 
 /// A finite number.
 CLI::Validator number();

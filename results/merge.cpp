@@ -104,20 +104,6 @@ void add_claims(std::vector<Claim>& claims, const std::vector<Claim>& more) {
   }
 }
 
-/// Remembers which part brought a name, and refuses it from a second one.
-class Owners {
- public:
-  explicit Owners(const char* what) : what_(what) {}
-  void add(const std::string& name, std::size_t part) {
-    const auto [owner, added] = owner_.emplace(name, part);
-    if (!added && owner->second != part) refuse(fmt::format("two of them hold {} {}", what_, name));
-  }
-
- private:
-  const char* what_;
-  std::map<std::string, std::size_t> owner_;
-};
-
 }  // namespace
 
 std::vector<std::string> fingerprint_differences(const Fingerprint& a, const Fingerprint& b) {
@@ -127,11 +113,15 @@ std::vector<std::string> fingerprint_differences(const Fingerprint& a, const Fin
 Document merge_documents(const std::vector<Document>& parts) {
   if (parts.empty()) throw std::invalid_argument("nothing to merge");
   Document merged = parts.front();
-  Owners probes("the probe"), entries("the entry"), facts("the fact");
+  std::map<std::string, std::size_t> owners;  // which part brought a name
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    for (const ProbeSummary& probe : parts[i].probes) probes.add(probe.name, i);
-    for (const Entry& entry : parts[i].entries) entries.add(entry.name, i);
-    for (const Fact& fact : parts[i].facts) facts.add(fact.id, i);
+    const auto own = [&](const char* what, const std::string& name) {
+      const auto [owner, added] = owners.emplace(fmt::format("{} {}", what, name), i);
+      if (!added && owner->second != i) refuse("two of them hold the " + owner->first);
+    };
+    for (const ProbeSummary& probe : parts[i].probes) own("probe", probe.name);
+    for (const Entry& entry : parts[i].entries) own("entry", entry.name);
+    for (const Fact& fact : parts[i].facts) own("fact", fact.id);
   }
   for (const Document& part : std::span(parts).subspan(1)) {
     require_same_run(parts.front(), part);

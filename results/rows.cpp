@@ -77,18 +77,17 @@ std::vector<const Entry*> chosen(std::span<const Entry> entries, const AxisFilte
 }
 
 const Entry* picked(const std::vector<const Entry*>& entries, Pick pick, const Figure& figure) {
+  if (pick == Pick::best) return best(entries);
   const Entry* found = nullptr;
+  double known = nothing;
   for (const Entry* entry : entries) {
-    const double value = pick == Pick::best ? metric_of(*entry) : figure(*entry);
+    const double value = figure(*entry);
     if (std::isnan(value)) continue;
-    const double known = found == nullptr     ? nothing
-                         : pick == Pick::best ? metric_of(*found)
-                                              : figure(*found);
-    const bool lower =
-        pick == Pick::least || (pick == Pick::best && entry->metric.better == Better::lower);
-    if (found == nullptr || pick == Pick::last ||
-        (pick != Pick::first && (lower ? value < known : value > known)))
+    if (found == nullptr || pick == Pick::last || (pick == Pick::least && value < known) ||
+        (pick == Pick::most && value > known)) {
       found = entry;
+      known = value;
+    }
   }
   return found;
 }

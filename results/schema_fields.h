@@ -87,7 +87,18 @@ class SchemaOfFields {
   Json of_list(const List& list) {
     Json schema{{"type", "object"}, {"description", list.about}};
     Json required = Json::array(), properties = Json::object();
-    for_each_field(list, [&](const auto& field) { add(field, required, properties); });
+    for_each_field(list, [&]<class Item>(const Item& item) {
+      if constexpr (requires { item.list; }) {
+        required.push_back(item.name);
+        properties[item.name] = of_list(item.list);
+      } else if constexpr (requires { item.rule; }) {
+        if (item.rule.presence == Presence::required) required.push_back(item.name);
+        if constexpr (requires { typename Item::ValueType; })
+          properties[item.name] = of<typename Item::ValueType>(item.rule);
+        else
+          properties[item.name] = of_constant(item);
+      }
+    });
     schema["required"] = std::move(required);
     schema["properties"] = std::move(properties);
     const std::string name = list.name;
@@ -101,29 +112,11 @@ class SchemaOfFields {
     if (std::isfinite(limit)) schema[keyword] = static_cast<std::int64_t>(limit);
   }
 
-  template <class Object, class Value>
-  void add(const Field<Object, Value>& field, Json& required, Json& properties) {
-    if (field.rule.presence == Presence::required) required.push_back(field.name);
-    properties[field.name] = of<Value>(field.rule);
+  static Json of_constant(const auto& constant) {
+    Json schema{{"const", constant.value}};
+    if (*constant.rule.about != 0) schema["description"] = constant.rule.about;
+    return schema;
   }
-  template <class List>
-  void add(const Part<List>& part, Json& required, Json& properties) {
-    required.push_back(part.name);
-    properties[part.name] = of_list(part.list);
-  }
-  template <class Object, class Value>
-  void add(const Derived<Object, Value>& field, Json& required, Json& properties) {
-    required.push_back(field.name);
-    properties[field.name] = of<Value>(field.rule);
-  }
-  template <class Value>
-  void add(const Constant<Value>& field, Json& required, Json& properties) {
-    required.push_back(field.name);
-    properties[field.name] = {{"const", field.value}};
-    if (*field.rule.about != 0) properties[field.name]["description"] = field.rule.about;
-  }
-  template <class Object>
-  void add(const Further<Object>&, Json&, Json&) {}
 };
 
 }  // namespace fathom

@@ -2,7 +2,7 @@
 
 #include <fmt/chrono.h>
 
-#include "results/parse_number.h"
+#include <ctime>
 
 namespace fathom {
 namespace {
@@ -11,31 +11,23 @@ std::tm parts_of(std::chrono::system_clock::time_point time) {
   return fmt::gmtime(std::chrono::system_clock::to_time_t(time));
 }
 
+std::string text_of(const std::tm& parts) { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts); }
+
 }  // namespace
 
-std::string utc_time(std::chrono::system_clock::time_point time) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts_of(time));
-}
+std::string utc_time(std::chrono::system_clock::time_point time) { return text_of(parts_of(time)); }
 
 std::string utc_time_for_names(std::chrono::system_clock::time_point time) {
   return fmt::format("{:%Y%m%dT%H%M%SZ}", parts_of(time));
 }
 
 std::optional<std::chrono::sys_seconds> parse_utc_time(std::string_view text) {
-  using namespace std::chrono;
-  constexpr std::string_view form = "0000-00-00T00:00:00Z";
-  if (text.size() != form.size()) return std::nullopt;
-  for (std::size_t i = 0; i < form.size(); ++i)
-    if (form[i] != '0' && text[i] != form[i]) return std::nullopt;
-  const auto part = [&](std::size_t at, std::size_t size) {
-    return parse_number<unsigned>(text.substr(at, size));
-  };
-  const auto y = part(0, 4), mon = part(5, 2), d = part(8, 2);
-  const auto h = part(11, 2), min = part(14, 2), s = part(17, 2);
-  if (!y || !mon || !d || !h || !min || !s || *h > 23 || *min > 59 || *s > 59) return std::nullopt;
-  const year_month_day date{year(static_cast<int>(*y)), month(*mon), day(*d)};
-  if (!date.ok()) return std::nullopt;
-  return sys_days(date) + hours(*h) + minutes(*min) + seconds(*s);
+  std::tm parts{};
+  const std::string copy(text);
+  if (!strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts)) return std::nullopt;
+  const std::chrono::sys_seconds time{std::chrono::seconds(timegm(&parts))};
+  // A day that does not exist is another one now, and what is written otherwise differs too.
+  return text_of(parts) == text ? std::optional(time) : std::nullopt;
 }
 
 bool is_utc_time(std::string_view text) {

@@ -1,8 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
+#include <type_traits>
 #include <variant>
 
 #include "results/schema_fields.h"
@@ -37,37 +36,26 @@ nlohmann::ordered_json write_fields(const Value& value) {
   }
 }
 
-template <class Object>
-struct FieldWriter {
-  const Object& object;
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-
-  template <class Value>
-  void write(const Field<Object, Value>& field) {
-    const Value& value = object.*field.member;
-    if (field.rule.presence == Presence::if_set && value == Value{}) return;
-    json[field.name] = write_fields(value);
-  }
-  template <class List>
-  void write(const Part<List>& part) {
-    json[part.name] = write_list(part.list, object);
-  }
-  template <class Value>
-  void write(const Derived<Object, Value>& field) {
-    json[field.name] = field.value(object);
-  }
-  template <class Value>
-  void write(const Constant<Value>& field) {
-    json[field.name] = field.value;
-  }
-  void write(const Further<Object>& more) { more.add(object, json); }
-};
-
 template <class List, class Object>
 nlohmann::ordered_json write_list(const List& list, const Object& object) {
-  FieldWriter<Object> writer{object};
-  for_each_field(list, [&](const auto& field) { writer.write(field); });
-  return std::move(writer.json);
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for_each_field(list, [&](const auto& field) {
+    if constexpr (requires { field.member; }) {
+      const auto& value = object.*field.member;
+      if (field.rule.presence != Presence::if_set ||
+          value != std::remove_cvref_t<decltype(value)>{})
+        json[field.name] = write_fields(value);
+    } else if constexpr (requires { field.list; }) {
+      json[field.name] = write_list(field.list, object);
+    } else if constexpr (requires { field.add; }) {
+      field.add(object, json);
+    } else if constexpr (requires { field.value(object); }) {
+      json[field.name] = field.value(object);
+    } else {
+      json[field.name] = field.value;
+    }
+  });
+  return json;
 }
 
 }  // namespace fathom

@@ -17,7 +17,8 @@ ExitCode collect(const CollectArguments& arguments) {
   FleetReportArguments report = arguments.report;
   if (report.out.empty()) report.out = arguments.folder;
   fleet::Fleet fleet = fleet::read_fleet(arguments.folder, expected_of(report));
-  add_rank_problems(fleet, problems_of_notes({arguments.folder}));
+  const FleetFolder folder{arguments.folder};
+  add_rank_problems(fleet, problems_of_notes(folder, read_note(folder, 0)));
   return publish_fleet(fleet, report);
 }
 

@@ -8,6 +8,7 @@
 #include "fleet/run/launcher.h"
 #include "fleet/run/measure.h"
 #include "results/fail.h"
+#include "results/format.h"
 #include "results/standard_streams.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
@@ -21,16 +22,17 @@ std::vector<GpuJob> jobs_of_host(const FleetRunArguments& arguments) {
   std::vector<GpuJob> jobs;
   const std::string& host = arguments.host_name;
   if (arguments.replay) {
+    const auto gpus = static_cast<std::size_t>(arguments.gpus);
     // Parts that a launcher starts are all of one host, as far as anybody knows.
     const auto launcher = find_launcher();
-    const int first = launcher && arguments.part ? launcher->rank * arguments.gpus : 0;
-    for (int i = 0; i < arguments.gpus; ++i)
-      jobs.push_back(replay_job(host, first + i, i, std::nullopt));
+    const std::size_t first =
+        launcher && arguments.part ? gpus * static_cast<std::size_t>(launcher->rank) : 0;
+    while (jobs.size() < gpus) jobs.push_back(job_of(std::nullopt, host, first + jobs.size()));
     return jobs;
   }
   const auto gpus = query_gpus(program_folder());
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    jobs.push_back(job_of(gpus[i], host, static_cast<int>(i), static_cast<int>(i), std::nullopt));
+  for (const VisibleGpu& gpu : gpus) {
+    jobs.push_back(job_of(gpu, host, jobs.size()));
     jobs.back().only_visible = gpus.size() == 1;
   }
   return jobs;
@@ -53,11 +55,7 @@ std::vector<FileDescriptor> claim_folders(const FleetFolder& folder, std::vector
     return !place;
   });
   // Those that are left take turns among themselves, and share the counters.
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    jobs[i].slot = static_cast<int>(i);
-    jobs[i].place = i;
-    jobs[i].measured = jobs.size();
-  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].place = i;
   return places;
 }
 
@@ -76,14 +74,13 @@ ExitCode run_host(const FleetRunArguments& arguments) {
          "Another run measures these GPUs into {} now: wait for its end, or choose another folder "
          "with --out.",
          folder.root.string());
-  print_line(fmt::format("{} {} GPU{} of {}, suite {}, into {}.",
-                         arguments.replay ? "Replaying on" : "Measuring", jobs.size(),
-                         jobs.size() == 1 ? "" : "s", host, arguments.suite, folder.root.string()));
-  Host own{.gpus = static_cast<int>(jobs.size())};
+  print_line(fmt::format("{} {} of {}, suite {}, into {}.",
+                         arguments.replay ? "Replaying on" : "Measuring",
+                         counted(jobs.size(), "GPU"), host, arguments.suite, folder.root.string()));
+  Host own{.gpus = jobs.size()};
   SignalInbox inbox(SignalInbox::Interrupts::collect);
-  HostMeasurement measurement(arguments, folder, jobs, own, inbox);
-  measurement.run();
-  problems.insert(problems.end(), measurement.problems().begin(), measurement.problems().end());
+  for (fleet::Problem& unwritten : HostMeasurement(arguments, folder, jobs, own, inbox).run())
+    problems.push_back(std::move(unwritten));
   const bool interrupted = inbox.interrupts() > 0;
   ExitCode code = ExitCode::ok;
   if (arguments.part) {
@@ -103,7 +100,7 @@ ExitCode run_host(const FleetRunArguments& arguments) {
     fleet::Expected expected = expected_of(arguments.report);
     expected.run = this_run;
     fleet::Fleet fleet = fleet::read_fleet(folder.root, expected);
-    for (const fleet::Problem& problem : problems) fleet.problems.push_back(problem);
+    fleet.problems.insert(fleet.problems.end(), problems.begin(), problems.end());
     code = publish_fleet(fleet, arguments.report);
   }
   return interrupted ? ExitCode::interrupted : code;

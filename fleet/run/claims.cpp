@@ -38,7 +38,7 @@ bool is_of(const fs::path& file, const fleet::GpuSummary& gpu) {
 std::optional<int> number_before(const FleetFolder& folder, const fleet::GpuSummary& gpu) {
   std::optional<int> lowest;
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder.gpu(gpu.host, 0).parent_path(), none)) {
+  for (const auto& entry : fs::directory_iterator(folder.gpu(gpu).parent_path(), none)) {
     const std::string name = entry.path().filename();
     if (!name.starts_with(gpu.host + "-")) continue;
     const auto number = parse_number<int>(std::string_view(name).substr(gpu.host.size() + 1));
@@ -90,12 +90,12 @@ std::optional<FileDescriptor> claim_folder(const FleetFolder& folder, GpuJob& jo
     gpu.gpu = *before;
   } else {
     for (;; ++gpu.gpu) {
-      const fs::path file = folder.gpu(gpu.host, gpu.gpu) / fleet::summary_file;
+      const fs::path file = folder.gpu(gpu) / fleet::summary_file;
       make_folder(file.parent_path());
       if (make_file(file, to_text(gpu)) || is_of(file, gpu)) break;
     }
   }
-  return lock_file(folder.gpu(gpu.host, gpu.gpu) / ".lock");
+  return lock_file(folder.gpu(gpu) / ".lock");
 }
 
 std::string machine_id() {

@@ -17,16 +17,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds look_again{5};
 
-enum class Other { here, coming, gone };
-
-Other state_of(int file, int parts) {
-  struct stat now {};
-  if (fstat(file, &now) == 0 && now.st_size >= parts) return Other::here;
-  if (flock(file, LOCK_SH | LOCK_NB) != 0) return Other::coming;
-  flock(file, LOCK_UN);
-  return fstat(file, &now) == 0 && now.st_size >= parts ? Other::here : Other::gone;
-}
-
 }  // namespace
 
 HostBarrier::~HostBarrier() {
@@ -57,15 +47,19 @@ bool HostBarrier::all_here(SignalInbox& inbox) {
   ++parts_;
   broken_ = broken_ || ftruncate(own_.get(), parts_) != 0;
   const auto deadline = Clock::now() + limit_;
-  for (auto other = others_.begin(); !broken_ && other != others_.end();) {
-    const Other state = state_of(other->get(), parts_);
-    if (state == Other::here) {
-      ++other;
-      continue;
+  for (const FileDescriptor& other : others_) {
+    const auto is_here = [&] {
+      struct stat now {};
+      return fstat(other.get(), &now) == 0 && now.st_size >= parts_;
+    };
+    while (!broken_ && !is_here()) {
+      inbox.drain();
+      // Its lock is free once it has ended; it may have come here before that.
+      const bool ended = flock(other.get(), LOCK_SH | LOCK_NB) == 0;
+      if (ended) flock(other.get(), LOCK_UN);
+      broken_ = (ended && !is_here()) || inbox.interrupts() > 0 || Clock::now() > deadline;
+      if (!broken_) std::this_thread::sleep_for(look_again);
     }
-    inbox.drain();
-    broken_ = state == Other::gone || inbox.interrupts() > 0 || Clock::now() > deadline;
-    if (!broken_) std::this_thread::sleep_for(look_again);
   }
   std::error_code ignored;
   if (broken_)

@@ -35,10 +35,10 @@ std::optional<Launcher> find_launcher() {
 
 std::string slurm_node() {
   const char* name = std::getenv("SLURMD_NODENAME");
-  const auto rank = number("SLURM_PROCID"), size = number("SLURM_STEP_NUM_TASKS");
   const auto launcher = find_launcher();
-  const bool by_srun = name && rank && size && launcher && launcher->rank == *rank &&
-                       launcher->size == *size && launcher->name != launchers[0].name;
+  const bool by_srun = name && launcher && launcher->name != launchers[0].name &&
+                       number("SLURM_PROCID") == launcher->rank &&
+                       number("SLURM_STEP_NUM_TASKS") == launcher->size;
   return by_srun ? name : "";
 }
 

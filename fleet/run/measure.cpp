@@ -1,12 +1,16 @@
 #include "fleet/run/measure.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <numeric>
 #include <random>
+#include <sstream>
 
-#include "fleet/run/cpus.h"
-#include "fleet/run/part.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
 #include "results/probe_environment.h"
@@ -21,13 +25,33 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+/// CPUs of the NUMA node that a PCI device is at, as the kernel lists them ("0-3,8"); empty where
+/// it does not tell. FATHOM_PCI_DEVICES names another folder than /sys/bus/pci/devices.
+std::vector<int> cpus_near(std::string pci_bus_id) {
+  std::ranges::transform(pci_bus_id, pci_bus_id.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const char* folder = std::getenv("FATHOM_PCI_DEVICES");
+  std::ifstream list(fs::path(folder ? folder : "/sys/bus/pci/devices") / pci_bus_id /
+                     "local_cpulist");
+  std::vector<int> cpus;
+  for (std::string range; std::getline(list, range, ',');) {
+    std::istringstream words(range);
+    int first = 0, last = 0;
+    char dash = 0;
+    if (!(words >> first)) continue;
+    if (!(words >> dash >> last)) last = first;
+    for (int cpu = first; cpu <= std::min(last, CPU_SETSIZE - 1); ++cpu) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
 }  // namespace
 
-fs::path FleetFolder::gpu(const std::string& host, int number) const {
-  return root / "gpus" / fmt::format("{}-{}", host, number);
+fs::path FleetFolder::gpu(const fleet::GpuSummary& gpu) const {
+  return root / "gpus" / fmt::format("{}-{}", gpu.host, gpu.gpu);
 }
-fs::path FleetFolder::links(const std::string& host, int number) const {
-  return root / "links" / fmt::format("{}-{}", host, number);
+fs::path FleetFolder::links(const fleet::GpuSummary& first) const {
+  return root / "links" / fmt::format("{}-{}", first.host, first.gpu);
 }
 fs::path FleetFolder::host_name(const std::string& host) const { return root / "hosts" / host; }
 fs::path FleetFolder::rank_note(int rank) const {
@@ -39,37 +63,31 @@ std::string new_run() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-GpuJob job_of(const VisibleGpu& gpu, const std::string& host, int number, int slot,
+GpuJob job_of(const std::optional<VisibleGpu>& gpu, const std::string& host, std::size_t number,
               std::optional<int> rank) {
-  GpuJob job = replay_job(host, number, slot, rank);
-  job.gpu = gpu;
-  fleet::GpuSummary& s = job.summary;
-  s.source = Source::measured;
-  s.gpu_name = gpu.name;
-  s.uuid_hash = gpu.uuid_hash;
-  s.health.pcie_generation = gpu.pcie_generation;
-  s.health.pcie_width = gpu.pcie_width;
-  s.health.uncorrected_ecc_errors = gpu.uncorrected_ecc_errors;
-  s.health.remapped_rows = gpu.remapped_rows;
-  s.health.remapping_failed = gpu.remapping_failed;
-  s.health.remapping_pending = gpu.remapping_pending;
-  s.health.other_processes = gpu.processes;
-  return job;
-}
-
-GpuJob replay_job(const std::string& host, int number, int slot, std::optional<int> rank) {
-  GpuJob job;
-  job.slot = slot;
+  GpuJob job{.gpu = gpu, .place = number, .summary = {}};
   fleet::GpuSummary& s = job.summary;
   s.host = host;
-  s.gpu = number;
+  s.gpu = static_cast<int>(number);
   s.rank = rank;
-  s.uuid_hash = fmt::format("replay of {}", name_of(s));
-  s.source = Source::replay;
   s.date = utc_time(std::chrono::system_clock::now());
   s.status = fleet::GpuStatus::failed;
   s.reason = "it was not measured";
   s.exit_code = to_int(ExitCode::incomplete);
+  if (!gpu) {
+    s.uuid_hash = fmt::format("replay of {}", name_of(s));
+    s.source = Source::replay;
+    return job;
+  }
+  s.gpu_name = gpu->name;
+  s.uuid_hash = gpu->uuid_hash;
+  s.health.pcie_generation = gpu->pcie_generation;
+  s.health.pcie_width = gpu->pcie_width;
+  s.health.uncorrected_ecc_errors = gpu->uncorrected_ecc_errors;
+  s.health.remapped_rows = gpu->remapped_rows;
+  s.health.remapping_failed = gpu->remapping_failed;
+  s.health.remapping_pending = gpu->remapping_pending;
+  s.health.other_processes = gpu->processes;
   return job;
 }
 
@@ -82,8 +100,8 @@ HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, const Fleet
       inbox_(inbox),
       program_(executable_folder() / "fathom") {}
 
-void HostMeasurement::run() {
-  decide_counters(arguments_, jobs_);
+std::vector<fleet::Problem> HostMeasurement::run() {
+  decide_counters(arguments_, host_.gpus, jobs_);
   for (const GpuJob& job : jobs_) write(job);
   using enum fleet::Phase;
   const bool shared = host_.gpus > 1;
@@ -95,19 +113,19 @@ void HostMeasurement::run() {
   for (GpuJob& job : jobs_) all.push_back(&job);
   if (!stopped()) run_suite(all, shared ? together : alone, "suite");
   if (!arguments_.no_links && !arguments_.replay) measure_links();
+  return problems_;
 }
 
 void HostMeasurement::measure_suite_alone() {
-  for (int slot = 0; slot < host_.gpus; ++slot) {
+  for (std::size_t place = 0; place < host_.gpus; ++place) {
     const bool exclusive = all_here();
-    std::vector<GpuJob*> mine;
-    for (GpuJob& job : jobs_)
-      if (job.slot == slot) mine.push_back(&job);
-    if (mine.empty() || stopped()) continue;
-    if (exclusive)
-      run_suite(mine, fleet::Phase::alone, "alone");
-    else
-      for (GpuJob* job : mine) note_not_alone(*job);
+    for (GpuJob& job : jobs_) {
+      if (job.place != place || stopped()) continue;
+      if (exclusive)
+        run_suite({&job}, fleet::Phase::alone, "alone");
+      else
+        note_not_alone(job);
+    }
   }
 }
 
@@ -122,8 +140,12 @@ ChildStart HostMeasurement::start_of(const GpuJob& job, const fs::path& program,
   // Not where there is no other: a MIG device's UUID is written another way.
   if (!job.only_visible) start.environment = {{"CUDA_VISIBLE_DEVICES", job.gpu->uuid}};
   start.cpus = cpus_near(job.gpu->pci_bus_id);
-  // A launcher may have bound the rank to a single core, which is no place for a probe's threads.
-  if (start.cpus.empty() && job.summary.rank) start.cpus = all_cpus();
+  if (start.cpus.empty() && job.summary.rank) {
+    // A launcher may have bound the rank to a single core, which is no place for a probe's threads.
+    // The kernel leaves out those that a container or job may not use.
+    start.cpus.resize(CPU_SETSIZE);
+    std::iota(start.cpus.begin(), start.cpus.end(), 0);
+  }
   return start;
 }
 
@@ -134,7 +156,7 @@ void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase p
   std::vector<GpuJob*> started;
   for (GpuJob* job : jobs) {
     if (!job->gpu && !arguments_.replay) continue;  // its summary says why it has none
-    const fs::path folder = folder_.gpu(job->summary.host, job->summary.gpu);
+    const fs::path folder = folder_.gpu(job->summary);
     try {
       const FileDescriptor log = create_file(folder / (part + ".log"));
       // What an earlier run left in the folder is not this one's.
@@ -162,17 +184,17 @@ void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase p
   const double elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
   for (std::size_t i = 0; i < started.size(); ++i) {
     GpuJob& job = *started[i];
-    const fs::path folder = folder_.gpu(job.summary.host, job.summary.gpu);
-    PartResult result = result_of(ends[i], folder / part / "result.json", folder / (part + ".log"),
-                                  arguments_.time_limit_s);
-    const bool decides = part == "suite";
-    (decides ? job.summary.elapsed_s.suite : job.summary.elapsed_s.alone) = elapsed_s;
-    take(job, result, phase, part, decides);
+    const fs::path folder = folder_.gpu(job.summary);
+    const PartResult result = result_of(ends[i], folder / part / "result.json",
+                                        folder / (part + ".log"), arguments_.time_limit_s);
+    (part == "suite" ? job.summary.elapsed_s.suite : job.summary.elapsed_s.alone) = elapsed_s;
+    take(job, result, phase, part);
   }
 }
 
 void HostMeasurement::take(GpuJob& job, const PartResult& result, fleet::Phase phase,
-                           const std::string& part, bool decides) {
+                           const std::string& part) {
+  const bool decides = part == "suite";
   fleet::GpuSummary& summary = job.summary;
   if (result.document) {
     const fleet::Health before = summary.health;
@@ -207,7 +229,7 @@ void HostMeasurement::note(GpuJob& job, fleet::GpuStatus status, const std::stri
 }
 
 void HostMeasurement::write(const GpuJob& job) {
-  const fs::path folder = folder_.gpu(job.summary.host, job.summary.gpu);
+  const fs::path folder = folder_.gpu(job.summary);
   try {
     make_folder(folder);
     write_file_atomically(folder / fleet::summary_file, to_text(job.summary));
@@ -217,20 +239,11 @@ void HostMeasurement::write(const GpuJob& job) {
   }
 }
 
-/// The fleet's report needs a small part of a document that may have megabytes.
-void HostMeasurement::sum_up_links(const fs::path& folder, const Document& document) {
-  const fleet::GpuSummary& gpu = jobs_.front().summary;
-  fleet::HostLinks links = fleet::links_of(gpu.host, document);
-  links.run = gpu.run;
-  links.machine = gpu.machine;
-  write_file_atomically(folder / fleet::links_file, to_text(links));
-}
-
 void HostMeasurement::measure_links() {
   const bool exclusive = all_here();
   if (!host_.leader || stopped() || jobs_.empty() || !jobs_.front().gpu) return;
   GpuJob& job = jobs_.front();
-  const fs::path folder = folder_.links(job.summary.host, job.summary.gpu);
+  const fs::path folder = folder_.links(job.summary);
   std::string reason;
   int code = to_int(ExitCode::incomplete);
   try {
@@ -250,7 +263,13 @@ void HostMeasurement::measure_links() {
     const PartResult result =
         result_of(end, folder / "result.json", log_path, arguments_.time_limit_s);
     reason = result.reason;
-    if (result.document) sum_up_links(folder, *result.document);
+    if (result.document) {
+      // The fleet's report needs a small part of a document that may have megabytes.
+      fleet::HostLinks links = fleet::links_of(job.summary.host, *result.document);
+      links.run = job.summary.run;
+      links.machine = job.summary.machine;
+      write_file_atomically(folder / fleet::links_file, to_text(links));
+    }
     if (end.end.signal == 0 && end.end.status != 0) code = end.end.status;
   } catch (const Error& error) {
     reason = error.what();

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,37 +17,48 @@ namespace fathom {
 /// Where a fleet's run puts what it makes.
 struct FleetFolder {
   std::filesystem::path root;
-  std::filesystem::path gpu(const std::string& host, int number) const;
-  /// `number`: the first of the GPUs that are measured together; another run beside it has others.
-  std::filesystem::path links(const std::string& host, int number) const;
+  std::filesystem::path gpu(const fleet::GpuSummary& gpu) const;
+  /// `first` of the GPUs that are measured together; another run beside it has others.
+  std::filesystem::path links(const fleet::GpuSummary& first) const;
   /// Which machine has this name here.
   std::filesystem::path host_name(const std::string& host) const;
   /// How far a rank has come (rank_note.h).
   std::filesystem::path rank_note(int rank) const;
 };
 
-struct PartResult;
-
 /// One GPU that this process measures, and what is known of it so far.
 struct GpuJob {
   std::optional<VisibleGpu> gpu;  ///< nothing in a replay
   bool only_visible = false;      ///< this process sees no other: what it runs needs no mask
-  int slot = 0;                   ///< its turn among the GPUs of its host
-  /// Among the GPUs of its host that are measured, in the order of their slots, and how many these
-  /// are.
-  std::size_t place = 0, measured = 1;
+  std::size_t place = 0;          ///< its turn among the GPUs of its host that are measured
   fleet::GpuSummary summary;
 };
 
+/// The job of a GPU, before anything was measured; without one, of a replay.
+GpuJob job_of(const std::optional<VisibleGpu>& gpu, const std::string& host, std::size_t number,
+              std::optional<int> rank = std::nullopt);
+
 /// What a process knows of its host.
 struct Host {
-  int gpus = 1;  ///< in all its processes
+  std::size_t gpus = 1;  ///< that are measured, in all its processes
   /// All of them, as CUDA_VISIBLE_DEVICES has them, this process' first; empty: those that this
   /// process sees.
   std::string visible_devices{};
   bool leader = true;  ///< measures the links
   HostBarrier barrier{};
 };
+
+/// What one of a GPU's runs left, and what its end says of it.
+struct PartResult {
+  std::optional<Document> document;
+  fleet::GpuStatus status = fleet::GpuStatus::complete;
+  std::string reason;  ///< empty: all figures are there
+  int exit_code = 0;
+};
+
+/// Never throws for what is missing or cannot be read. `limit_s`: what it was given.
+PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& document,
+                     const std::filesystem::path& log, double limit_s);
 
 /// Measures the jobs' GPUs, each alone and all together, then what links them; writes each summary
 /// (gpu.json) after each part, so that whatever ends this process costs no more than a part.
@@ -58,9 +68,8 @@ class HostMeasurement {
                   std::vector<GpuJob>& jobs, Host& host, SignalInbox& inbox);
 
   /// Throws nothing for what fails: the others of its host wait for this process at each part.
-  void run();
-  /// What could not be written; empty: all.
-  const std::vector<fleet::Problem>& problems() const { return problems_; }
+  /// Returns what could not be written; empty: all was.
+  std::vector<fleet::Problem> run();
 
  private:
   struct BriefRun;
@@ -74,14 +83,12 @@ class HostMeasurement {
   /// Short probes on every GPU, all made ready at the same time: in turn, then at once.
   void measure_briefs();
   void measure_links();
-  void sum_up_links(const std::filesystem::path& folder, const Document& document);
   void run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase, const std::string& part);
   /// On the job's GPU and the CPUs near it; without arguments yet.
   ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log) const;
-  /// Adds what a part has left to the summary, and writes it. `decides`: its status is the GPU's;
-  /// else it costs its own figures only.
-  void take(GpuJob& job, const PartResult& result, fleet::Phase phase, const std::string& part,
-            bool decides = false);
+  /// Adds what a part has left to the summary, and writes it. The status of the part "suite" is the
+  /// GPU's; any other costs its own figures only.
+  void take(GpuJob& job, const PartResult& result, fleet::Phase phase, const std::string& part);
   void note_not_alone(GpuJob& job);
   void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code);
   void write(const GpuJob& job);
@@ -101,24 +108,14 @@ class HostMeasurement {
   std::vector<fleet::Problem> problems_;
 };
 
-/// The probes of a suite whose hardware counters the GPU at `place` of `gpus` collects, where a
-/// host's GPUs share the counters. `probes` are in the order in which they run and are dealt out in
-/// turn: each probe has one GPU, and two neighbours have different ones.
-std::vector<std::string> share_of(const std::vector<std::string>& probes, std::size_t place,
-                                  std::size_t gpus);
-
 /// Says in each job's summary what its suite is to collect: all, `counters_of`, or nothing and why.
-/// Follows from the flags, the suite and the GPU's place on its host, so that ranks need not ask
-/// each other.
-void decide_counters(const FleetRunArguments& arguments, std::vector<GpuJob>& jobs);
+/// A host's GPUs are dealt the probes in turn, in the order in which they run: each probe has one
+/// GPU, and two neighbours have different ones. Follows from the flags, the suite and the GPU's
+/// place among the host's `gpus`, so that ranks need not ask each other.
+void decide_counters(const FleetRunArguments& arguments, std::size_t gpus,
+                     std::vector<GpuJob>& jobs);
 
 /// What tells one run from those before it and beside it: random digits.
 std::string new_run();
-
-/// The job of a GPU, before anything was measured.
-GpuJob job_of(const VisibleGpu& gpu, const std::string& host, int number, int slot,
-              std::optional<int> rank);
-/// The same of a replay.
-GpuJob replay_job(const std::string& host, int number, int slot, std::optional<int> rank);
 
 }  // namespace fathom

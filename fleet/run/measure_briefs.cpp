@@ -5,7 +5,6 @@
 #include <deque>
 
 #include "fleet/run/measure.h"
-#include "fleet/run/part.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
 #include "tools/held_run.h"
@@ -38,114 +37,93 @@ constexpr milliseconds brief_limit{120'000}, start_limit{60'000};
 /// which all others wait for.
 constexpr milliseconds ending_limit{5'000}, giving_up_limit{1'000};
 
-struct Step {
-  const Brief* brief;
-  fleet::Phase phase;
-};
-
-/// Each alone; then those that the suite has not itself, all at once.
-std::vector<Step> steps_beside(const RunSuite& suite) {
-  std::vector<Step> steps;
-  for (const Brief& brief : briefs) steps.push_back({&brief, fleet::Phase::alone});
-  for (const Brief& brief : briefs)
-    if (!suite.has(brief.group)) steps.push_back({&brief, fleet::Phase::together});
-  return steps;
-}
-
 const char* folder_name(fleet::Phase phase) {
   return phase == fleet::Phase::alone ? "alone" : "together";
 }
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 }  // namespace
 
-/// One step of one GPU.
+/// One short probe of one GPU.
 struct HostMeasurement::BriefRun {
   GpuJob* job;
-  std::size_t step;
+  std::size_t brief;  ///< place in `briefs`
+  fleet::Phase phase;
   fs::path document;
   HeldRun held;
   bool released = false, ended = false;
   double elapsed_s = 0;
+
+  fs::path log() const { return fs::path(document).replace_extension(".log"); }
+  std::string part() const {
+    return fmt::format("{}, {}", folder_name(phase), briefs[brief].probe);
+  }
 };
 
 void HostMeasurement::measure_briefs() {
-  const std::vector<Step> steps = steps_beside(*find_run_suite(arguments_.suite));
+  // Each alone; then those that the suite has not itself, all at once.
+  std::vector<std::pair<std::size_t, fleet::Phase>> steps;
+  for (std::size_t i = 0; i < std::size(briefs); ++i) steps.emplace_back(i, fleet::Phase::alone);
+  for (std::size_t i = 0; i < std::size(briefs); ++i)
+    if (!find_run_suite(arguments_.suite)->has(briefs[i].group))
+      steps.emplace_back(i, fleet::Phase::together);
   const milliseconds measuring_limit = std::min(brief_limit, limit());
   const milliseconds ready_limit = std::min(start_limit, limit());
-  const auto is_alone = [&](std::size_t step) { return steps[step].phase == fleet::Phase::alone; };
+  const auto in_seconds = [](std::chrono::duration<double> time) { return time.count(); };
 
-  const auto start = [&](GpuJob& job, std::size_t step) -> BriefRun {
-    const std::string probe = steps[step].brief->probe;
-    const fs::path out =
-        folder_.gpu(job.summary.host, job.summary.gpu) / folder_name(steps[step].phase);
+  const auto start = [&](GpuJob& job, std::size_t place, fleet::Phase phase) {
+    const Brief& brief = briefs[place];
+    const fs::path out = folder_.gpu(job.summary) / folder_name(phase);
     make_folder(out);
-    const fs::path document = out / (probe + ".json");
+    const fs::path document = out / fmt::format("{}.json", brief.probe);
     std::error_code ignored;
     fs::remove(document, ignored);  // of an earlier run
     const FileDescriptor log = create_file(fs::path(document).replace_extension(".log"));
-    ChildStart child = start_of(job, program_folder() / ("probe_" + probe), log.get());
-    child.arguments = {
-        "--suite",         "quick",
-        "--no-counters",   "--out",
-        document.string(), std::string("--benchmark_filter=") + steps[step].brief->filter};
-    if (!is_alone(step))
+    ChildStart child =
+        start_of(job, program_folder() / fmt::format("probe_{}", brief.probe), log.get());
+    child.arguments = {"--suite",         "quick",
+                       "--no-counters",   "--out",
+                       document.string(), fmt::format("--benchmark_filter={}", brief.filter)};
+    if (phase == fleet::Phase::together)
       child.arguments.push_back(fmt::format("--benchmark_repetitions={}", repetitions_together));
-    return {&job, step, document, HeldRun(std::move(child))};
+    return BriefRun{&job, place, phase, document, HeldRun(std::move(child))};
+  };
+
+  const auto end = [&](const std::vector<BriefRun*>& runs, const Supervision& supervision) {
+    std::vector<std::unique_ptr<ChildProcess>> children;
+    for (BriefRun* run : runs) {
+      run->ended = true;
+      children.push_back(std::move(run->held.child()));
+    }
+    return supervise_all(children, inbox_, supervision);
   };
 
   // Those told to begin, once they have measured or their time is up.
   const auto finish = [&](const std::vector<BriefRun*>& runs) {
-    std::vector<std::unique_ptr<ChildProcess>> children;
     milliseconds left = ending_limit;
-    for (BriefRun* run : runs) {
+    for (const BriefRun* run : runs) {
       // Who waited for its word has had the interrupt instead of it.
       if (stopped()) run->held.child()->signal(SIGINT);
-      children.push_back(std::move(run->held.child()));
       left =
           std::max(left, measuring_limit - milliseconds(static_cast<long>(1000 * run->elapsed_s)));
     }
-    const auto ends = supervise_all(children, inbox_, within(stopped() ? stop_grace : left));
+    const auto ends = end(runs, within(stopped() ? stop_grace : left));
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      BriefRun& run = *runs[i];
-      run.ended = true;
-      const fleet::Phase phase = steps[run.step].phase;
-      const double limit_s = std::chrono::duration<double>(measuring_limit).count();
-      const PartResult result = result_of(
-          ends[i], run.document, fs::path(run.document).replace_extension(".log"), limit_s);
+      const BriefRun& run = *runs[i];
       fleet::PhaseTimes& times = run.job->summary.elapsed_s;
-      auto& elapsed = phase == fleet::Phase::alone ? times.alone : times.together;
+      auto& elapsed = run.phase == fleet::Phase::alone ? times.alone : times.together;
       elapsed = elapsed.value_or(0) + run.elapsed_s;
-      take(*run.job, result, phase,
-           fmt::format("{}, {}", folder_name(phase), steps[run.step].brief->probe));
-    }
-  };
-
-  const auto give_up = [&](const std::vector<BriefRun*>& late) {
-    std::vector<std::unique_ptr<ChildProcess>> children;
-    for (BriefRun* run : late) children.push_back(std::move(run->held.child()));
-    supervise_all(children, inbox_,
-                  {.limit = milliseconds(0), .grace = giving_up_limit, .line = {}});
-    for (BriefRun* run : late) {
-      run->ended = true;
-      note(*run->job, fleet::GpuStatus::partial,
-           fmt::format("{}, {}: it was not ready within {} s", folder_name(steps[run->step].phase),
-                       steps[run->step].brief->probe,
-                       std::chrono::duration<double>(ready_limit).count()),
-           to_int(ExitCode::probe_timed_out));
+      take(*run.job, result_of(ends[i], run.document, run.log(), in_seconds(measuring_limit)),
+           run.phase, run.part());
     }
   };
 
   // All of them at once: starting CUDA takes longer than what is to be measured.
   std::deque<BriefRun> runs;
-  for (std::size_t step = 0; step < steps.size(); ++step)
+  for (const auto& [brief, phase] : steps)
     for (GpuJob& job : jobs_) {
       if (!job.gpu || stopped()) continue;
       try {
-        runs.push_back(start(job, step));
+        runs.push_back(start(job, brief, phase));
       } catch (const Error& error) {
         note(job, fleet::GpuStatus::partial, error.what(), to_int(error.code()));
       }
@@ -157,7 +135,13 @@ void HostMeasurement::measure_briefs() {
   for (BriefRun& run : runs)
     if (std::ranges::count(late, &run.held) > 0) too_late.push_back(&run);
   // What becomes ready later would do it beside a measurement.
-  if (!stopped()) give_up(too_late);
+  if (!stopped()) {
+    end(too_late, {.limit = milliseconds(0), .grace = giving_up_limit, .line = {}});
+    for (const BriefRun* run : too_late)
+      note(*run->job, fleet::GpuStatus::partial,
+           fmt::format("{}: it was not ready within {} s", run->part(), in_seconds(ready_limit)),
+           to_int(ExitCode::probe_timed_out));
+  }
 
   // Those that hold a GPU's memory and do nothing.
   const auto beside = [&](const BriefRun& run) {
@@ -168,14 +152,17 @@ void HostMeasurement::measure_briefs() {
   };
 
   bool exclusive = all_here();
-  for (std::size_t step = 0; step < steps.size(); ++step)
-    for (int slot = 0; slot < (is_alone(step) ? host_.gpus : 1); ++slot) {
+  for (const auto& [brief, phase] : steps) {
+    const bool in_turn = phase == fleet::Phase::alone;
+    for (std::size_t place = 0; place < (in_turn ? host_.gpus : 1); ++place) {
       std::vector<BriefRun*> now, before;
       for (BriefRun& run : runs) {
-        if (stopped() || (is_alone(step) && run.job->slot != slot)) continue;
-        if (run.released && !run.ended) before.push_back(&run);
-        if (run.step != step || run.ended) continue;
-        if (is_alone(step) && !exclusive)
+        if (stopped() || run.ended || (in_turn && run.job->place != place)) continue;
+        if (run.released)
+          before.push_back(&run);
+        else if (run.brief != brief || run.phase != phase)
+          continue;
+        else if (in_turn && !exclusive)
           note_not_alone(*run.job);
         else
           now.push_back(&run);
@@ -189,12 +176,12 @@ void HostMeasurement::measure_briefs() {
         released.push_back(&run->held);
       }
       wait_for_words(released, inbox_, measuring_limit);
-      for (BriefRun* run : now) run->elapsed_s = seconds_since(begin);
+      for (BriefRun* run : now) run->elapsed_s = in_seconds(Clock::now() - begin);
       // What hangs is not to be beside the next one.
-      if (seconds_since(begin) >= std::chrono::duration<double>(measuring_limit).count())
-        finish(now);
+      if (Clock::now() - begin >= measuring_limit) finish(now);
       exclusive = all_here();
     }
+  }
   std::vector<BriefRun*> rest;
   for (BriefRun& run : runs)
     if (run.released && !run.ended) rest.push_back(&run);

@@ -1,95 +1,66 @@
-#include "fleet/run/part.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "fleet/run/measure.h"
 #include "results/document_io.h"
 #include "results/error.h"
-#include "results/exit_codes.h"
 
 namespace fathom {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// What a run left; nothing where it left nothing, or what cannot be read.
-struct ReadBack {
-  std::optional<Document> document;
-  std::string problem;
-};
-
-ReadBack read_back(const fs::path& file) {
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) return {};
-  try {
-    return {read_document(file), ""};
-  } catch (const Error& error) {
-    return {std::nullopt, error.what()};
-  }
-}
-
 /// At which probe a run was when it was ended; empty where its document does not say.
-std::string probe_at_the_end(const std::optional<Document>& document) {
-  if (!document) return "";
-  const auto at = std::ranges::find_if(document->probes, [](const ProbeSummary& probe) {
+std::string probe_at_the_end(const Document& document) {
+  const auto at = std::ranges::find_if(document.probes, [](const ProbeSummary& probe) {
     return probe.status == ProbeStatus::interrupted &&
            !probe.status_reason.starts_with("not started");
   });
-  return at == document->probes.end() ? "" : at->name;
-}
-
-/// What a run's exit says of its figures; an empty reason: all there.
-struct Judged {
-  fleet::GpuStatus status = fleet::GpuStatus::complete;
-  std::string reason;
-  int exit_code = 0;  ///< beside complete figures
-};
-
-Judged judge(const SupervisedEnd& ended, const std::optional<Document>& document,
-             const std::string& last_words, double limit_s) {
-  using fleet::GpuStatus;
-  const GpuStatus kept =
-      document && !document->entries.empty() ? GpuStatus::partial : GpuStatus::failed;
-  const auto with_words = [&](const std::string& what) {
-    return last_words.empty() ? what : fmt::format("{}: {}", what, last_words);
-  };
-  if (ended.stopped == Stopped::time_limit) {
-    const std::string probe = probe_at_the_end(document);
-    return {kept, fmt::format("it hit its time limit of {} s (--time-limit){}", limit_s,
-                              probe.empty() ? "" : " at the probe " + probe)};
-  }
-  if (ended.stopped == Stopped::interrupt) return {kept, "interrupted"};
-  if (ended.end.signal != 0)
-    return {kept, with_words("its run was ended by " + ended.end.describe())};
-  if (document)
-    for (const ProbeSummary& probe : document->probes)
-      if (probe.status != ProbeStatus::complete)
-        return {kept, fmt::format("{}: {}", probe.name, probe.status_reason)};
-  switch (static_cast<ExitCode>(ended.end.status)) {
-    case ExitCode::ok:
-      return {};
-    case ExitCode::check_failed:
-      return {GpuStatus::complete, "a check failed: see its document", ended.end.status};
-    case ExitCode::counters_unavailable:
-      return {GpuStatus::complete,
-              "hardware counters are not permitted or not there; times are complete",
-              ended.end.status};
-    default:
-      return {kept, with_words("its run ended with " + ended.end.describe())};
-  }
+  return at == document.probes.end() ? "" : " at the probe " + at->name;
 }
 
 }  // namespace
 
-PartResult result_of(const SupervisedEnd& end, const fs::path& document, const fs::path& log,
-                     double limit_s) {
-  ReadBack read = read_back(document);
-  const Judged judged =
-      judge(end, read.document, read.problem.empty() ? last_line_of(log) : read.problem, limit_s);
-  const int status = end.end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.end.status;
-  return {std::move(read.document), judged.status, judged.reason,
-          judged.status == fleet::GpuStatus::complete ? judged.exit_code : std::max(1, status)};
+PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& document,
+                     const std::filesystem::path& log, double limit_s) {
+  PartResult result;
+  std::string last_words;
+  std::error_code ignored;
+  try {
+    if (std::filesystem::exists(document, ignored)) result.document = read_document(document);
+    last_words = last_line_of(log);
+  } catch (const Error& error) {
+    last_words = error.what();
+  }
+  const auto lacking = [&](const std::string& what, bool with_words = false) {
+    result.status = result.document && !result.document->entries.empty() ? fleet::GpuStatus::partial
+                                                                         : fleet::GpuStatus::failed;
+    result.reason = with_words && !last_words.empty() ? what + ": " + last_words : what;
+    result.exit_code =
+        std::max(1, end.end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.end.status);
+    return result;
+  };
+  if (end.stopped == Stopped::time_limit)
+    return lacking(fmt::format("it hit its time limit of {} s (--time-limit){}", limit_s,
+                               result.document ? probe_at_the_end(*result.document) : ""));
+  if (end.stopped == Stopped::interrupt) return lacking("interrupted");
+  if (end.end.signal != 0) return lacking("its run was ended by " + end.end.describe(), true);
+  if (result.document)
+    for (const ProbeSummary& probe : result.document->probes)
+      if (probe.status != ProbeStatus::complete)
+        return lacking(fmt::format("{}: {}", probe.name, probe.status_reason));
+  result.exit_code = end.end.status;
+  switch (static_cast<ExitCode>(end.end.status)) {
+    case ExitCode::ok:
+      return result;
+    case ExitCode::check_failed:
+      result.reason = "a check failed: see its document";
+      return result;
+    case ExitCode::counters_unavailable:
+      result.reason = "hardware counters are not permitted or not there; times are complete";
+      return result;
+    default:
+      return lacking("its run ended with " + end.end.describe(), true);
+  }
 }
 
 }  // namespace fathom

@@ -2,7 +2,6 @@
 #include <sys/mman.h>
 
 #include <filesystem>
-#include <set>
 #include <thread>
 
 #include "fleet/run/claims.h"
@@ -27,27 +26,6 @@ constexpr auto time_to_stop = 20s, time_to_answer = 5s;
 constexpr auto no_limit = std::chrono::hours(24 * 365);
 constexpr auto gather_again = 200ms;
 
-/// Holds the folder, which another job of ranks must not write into at the same time. Throws
-/// Error(gpu_busy) where one does, Error(output_unwritable) or Error(output_full).
-FileDescriptor claim_for_job(const fs::path& root) {
-  make_folder(root);
-  auto claim = lock_file(root / ".lock");
-  if (!claim)
-    fail(ExitCode::gpu_busy,
-         "Another job of ranks measures into {} now: wait for its end, or choose another folder "
-         "with --out.",
-         root.string());
-  return std::move(*claim);
-}
-
-SeenGpus seen_gpus() {
-  try {
-    return {.gpus = query_gpus(program_folder())};
-  } catch (const Error& error) {
-    return {.problem = error.what(), .code = to_int(error.code())};
-  }
-}
-
 class Rank {
  public:
   Rank(const FleetRunArguments& arguments, const Launcher& launcher)
@@ -65,17 +43,18 @@ class Rank {
   std::vector<RankWord> meet();
   void require_shared_storage(bool leader) const;
   void measure();
-  ExitCode gather();
-  std::vector<fleet::Problem> problems_of_others();
+  /// Until their notes say that they have ended, or for as long as one waits for them.
+  void wait_for_others();
+  ExitCode report();
 
   FleetRunArguments arguments_;
   const Launcher& launcher_;
   FleetFolder folder_{arguments_.report.out};
   SignalInbox inbox_{SignalInbox::Interrupts::collect};
   RankNote note_;
-  FileDescriptor claim_;
+  std::optional<FileDescriptor> claim_;  ///< of the folder, which no other job of ranks may have
   Host host_;
-  std::optional<SeenGpus> seen_;
+  SeenGpus seen_;
   std::vector<GpuJob> jobs_;
 };
 
@@ -88,7 +67,13 @@ std::vector<RankWord> Rank::meet() {
     own.run = note_.run = new_run();
     own.out = folder_.root.string();
     try {
-      claim_ = claim_for_job(folder_.root);
+      make_folder(folder_.root);
+      claim_ = lock_file(folder_.root / ".lock");
+      if (!claim_)
+        fail(ExitCode::gpu_busy,
+             "Another job of ranks measures into {} now: wait for its end, or choose another "
+             "folder with --out.",
+             folder_.root.string());
       note("it ended before it had measured", to_int(ExitCode::incomplete), false);
     } catch (const Error& error) {
       fmt::print(stderr, "fathom: {}\n", error.what());
@@ -96,8 +81,12 @@ std::vector<RankWord> Rank::meet() {
     }
   }
   if (!arguments_.replay) {
-    seen_ = seen_gpus();
-    for (const VisibleGpu& gpu : seen_->gpus)
+    try {
+      seen_.gpus = query_gpus(program_folder());
+    } catch (const Error& error) {
+      seen_ = {.problem = error.what(), .code = to_int(error.code())};
+    }
+    for (const VisibleGpu& gpu : seen_.gpus)
       own.gpus.push_back({gpu.uuid, gpu.name.find(" MIG ") != std::string::npos});
   }
   return exchange(launcher_, folder_, own, inbox_);
@@ -125,13 +114,11 @@ void Rank::measure() {
   ChildStart start{"fathom", {}, words.get(), STDERR_FILENO};
   start.work = [this] {
     SignalInbox inbox(SignalInbox::Interrupts::collect);
-    HostMeasurement measurement(arguments_, folder_, jobs_, host_, inbox);
-    measurement.run();
-    if (measurement.problems().empty()) return to_int(ExitCode::ok);
-    const fleet::Problem& problem = measurement.problems().front();
-    fmt::print("{}\n", problem.reason);
+    const auto problems = HostMeasurement(arguments_, folder_, jobs_, host_, inbox).run();
+    if (problems.empty()) return to_int(ExitCode::ok);
+    fmt::print("{}\n", problems.front().reason);
     std::fflush(stdout);
-    return problem.exit_code;
+    return problems.front().exit_code;
   };
   ChildProcess child(start);
   host_.barrier.leave_to_child();
@@ -156,42 +143,35 @@ void Rank::measure() {
     note_.reason = "it was ended by " + end.end.describe();
 }
 
-std::vector<fleet::Problem> Rank::problems_of_others() {
-  std::vector<fleet::Problem> problems;
-  std::set<int> waiting;
-  for (int rank = 1; rank < launcher_.size; ++rank) waiting.insert(rank);
+void Rank::wait_for_others() {
   const auto begin = Clock::now();
-  while (true) {
-    std::erase_if(waiting, [&](int rank) {
-      const auto other = read_note(folder_, rank);
-      if (!other || other->run != note_.run || !other->ended) return false;
-      if (!other->reason.empty()) problems.push_back(problem_of(*other));
-      return true;
-    });
+  for (int rank = 1; rank < launcher_.size;) {
+    const auto other = read_note(folder_, rank);
+    if (other && other->run == note_.run && other->ended) {
+      ++rank;
+      continue;
+    }
     inbox_.drain();
     std::chrono::duration<double> limit(arguments_.wait_s);
     if (inbox_.interrupts() > 0)
       limit = std::min<std::chrono::duration<double>>(limit, time_to_answer);
-    if (waiting.empty() || Clock::now() > begin + limit) break;
+    if (Clock::now() > begin + limit) return;
     std::this_thread::sleep_for(gather_again);
   }
-  const std::string why =
+}
+
+/// What all ranks have left.
+ExitCode Rank::report() {
+  wait_for_others();
+  fleet::Expected expected = expected_of(arguments_.report);
+  expected.run = note_.run;
+  fleet::Fleet fleet = fleet::read_fleet(folder_.root, expected);
+  const std::string no_answer =
       inbox_.interrupts() > 0
           ? "the job was ended before it answered"
           : fmt::format("it did not answer within {} s after rank 0 was done (--wait)",
                         arguments_.wait_s);
-  for (const int rank : waiting)
-    problems.push_back({fmt::format("rank {}", rank), why, to_int(ExitCode::incomplete)});
-  return problems;
-}
-
-ExitCode Rank::gather() {
-  std::vector<fleet::Problem> problems = problems_of_others();
-  if (!note_.reason.empty()) problems.push_back(problem_of(note_));
-  fleet::Expected expected = expected_of(arguments_.report);
-  expected.run = note_.run;
-  fleet::Fleet fleet = fleet::read_fleet(folder_.root, expected);
-  add_rank_problems(fleet, problems);
+  add_rank_problems(fleet, problems_of_notes(folder_, note_, no_answer));
   return publish_fleet(fleet, arguments_.report);
 }
 
@@ -217,7 +197,7 @@ ExitCode Rank::run() {
   ExitCode code = ExitCode::ok;  // the job's is rank 0's
   if (first()) {
     try {
-      code = gather();
+      code = report();
     } catch (const Error& error) {  // the others must hear of the end all the same
       fmt::print(stderr, "fathom: {}\n", error.what());
       code = error.code();

@@ -37,30 +37,27 @@ void leave_note(const FleetFolder& folder, const RankNote& note) {
 std::optional<RankNote> read_note(const FleetFolder& folder, int rank) {
   try {
     return json::parse(read_file_up_to(folder.rank_note(rank), longest_note)).get<RankNote>();
-  } catch (const Error&) {
-    return std::nullopt;
-  } catch (const json::exception&) {
+  } catch (const std::exception&) {
     return std::nullopt;
   }
 }
 
-fleet::Problem problem_of(const RankNote& note) {
-  const bool known = note.exit_code >= to_int(ExitCode::incomplete) &&
-                     note.exit_code <= to_int(ExitCode::interrupted);
-  return {name_of_rank(note.rank), fmt::format("on {}: {}", note.host, note.reason),
-          known ? note.exit_code : to_int(ExitCode::incomplete)};
-}
-
-std::vector<fleet::Problem> problems_of_notes(const FleetFolder& folder) {
+std::vector<fleet::Problem> problems_of_notes(const FleetFolder& folder,
+                                              const std::optional<RankNote>& first,
+                                              const std::string& no_answer) {
+  constexpr int incomplete = to_int(ExitCode::incomplete);
   std::vector<fleet::Problem> problems;
-  const auto first = read_note(folder, 0);
   if (!first) return problems;  // no job of ranks
   for (int rank = 0; rank < std::min(first->size, most_ranks); ++rank) {
-    const auto note = read_note(folder, rank);
-    if (!note || note->run != first->run)
-      problems.push_back({name_of_rank(rank), "it left no word", to_int(ExitCode::incomplete)});
+    const auto note = rank == 0 ? first : read_note(folder, rank);
+    const bool there = note && note->run == first->run;
+    if (!no_answer.empty() && rank > 0 && !(there && note->ended))
+      problems.push_back({name_of_rank(rank), no_answer, incomplete});
+    else if (!there)
+      problems.push_back({name_of_rank(rank), "it left no word", incomplete});
     else if (!note->reason.empty())
-      problems.push_back(problem_of(*note));
+      problems.push_back({name_of_rank(rank), fmt::format("on {}: {}", note->host, note->reason),
+                          fleet::known_code(note->exit_code)});
   }
   return problems;
 }

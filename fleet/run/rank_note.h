@@ -25,11 +25,12 @@ void leave_note(const FleetFolder& folder, const RankNote& note);
 /// Nothing where there is none, or none that can be read.
 std::optional<RankNote> read_note(const FleetFolder& folder, int rank);
 
-fleet::Problem problem_of(const RankNote& note);
-
-/// What went wrong with ranks of the folder's last job of ranks; a rank without a note is told,
-/// too.
-std::vector<fleet::Problem> problems_of_notes(const FleetFolder& folder);
+/// What went wrong with the ranks of one job, of which `first` is rank 0's note; a rank without a
+/// note is told, too. `no_answer`: what is said of the others that have not ended, whatever their
+/// notes say; empty: what their notes say.
+std::vector<fleet::Problem> problems_of_notes(const FleetFolder& folder,
+                                              const std::optional<RankNote>& first,
+                                              const std::string& no_answer = "");
 
 /// Adds what went wrong with ranks to a fleet: to the row of the rank's GPU where it has one that
 /// is not complete, since one death is one problem.

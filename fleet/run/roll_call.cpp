@@ -49,31 +49,6 @@ constexpr std::size_t longest_answer = std::size_t{1} << 30;
   throw Error(ExitCode::setup_incomplete, said ? "" : why);
 }
 
-std::size_t taken_by_ranks_before(const std::vector<std::optional<std::size_t>>& taken,
-                                  std::size_t rank) {
-  return static_cast<std::size_t>(
-      std::count_if(taken.begin(), taken.begin() + static_cast<long>(rank),
-                    [](const auto& place) { return place.has_value(); }));
-}
-
-/// What all ranks of a host took, as CUDA_VISIBLE_DEVICES has it, with this one's first. A MIG
-/// device is not seen beside others, and its UUID is written another way.
-std::string visible_devices(const std::vector<RankWord>& all, const std::vector<std::size_t>& ranks,
-                            const std::vector<std::optional<std::size_t>>& taken,
-                            std::size_t local) {
-  std::vector<std::string> list;
-  const auto add = [&](std::size_t of) {
-    if (!taken[of]) return;
-    const RankWord::Gpu& gpu = all[ranks[of]].gpus[*taken[of]];
-    if (!gpu.mig) list.push_back(gpu.uuid);
-  };
-  add(local);
-  if (list.empty()) return "";
-  for (std::size_t other = 0; other < ranks.size(); ++other)
-    if (other != local) add(other);
-  return fmt::format("{}", fmt::join(list, ","));
-}
-
 std::string why_none(const SeenGpus& seen, std::size_t ranks) {
   if (!seen.problem.empty()) return seen.problem;
   if (seen.gpus.size() == 1)
@@ -166,60 +141,64 @@ std::string unique_host_name(const std::vector<RankWord>& all, std::size_t rank)
   return before.empty() ? own.host : fmt::format("{}-{}", own.host, before.size() + 1);
 }
 
-std::vector<std::optional<std::size_t>> assign_gpus(
-    const std::vector<std::vector<std::string>>& visible) {
+std::vector<std::vector<std::size_t>> assign_gpus(const std::vector<RankWord>& host) {
   std::set<std::string> taken;
-  std::vector<std::optional<std::size_t>> all;
-  for (const std::vector<std::string>& gpus : visible) {
-    std::optional<std::size_t>& own = all.emplace_back();
-    for (std::size_t i = 0; i < gpus.size() && !own; ++i)
-      if (taken.insert(gpus[i]).second) own = i;
+  std::vector<std::vector<std::size_t>> all;
+  for (const RankWord& rank : host) {
+    std::vector<std::size_t>& own = all.emplace_back();
+    for (std::size_t i = 0; i < rank.gpus.size() && (own.empty() || host.size() == 1); ++i)
+      if (taken.insert(rank.gpus[i].uuid).second) own.push_back(i);
   }
   return all;
 }
 
 std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
                                  const std::vector<RankWord>& all, std::size_t rank,
-                                 const std::optional<SeenGpus>& seen, Host& host) {
-  const std::vector<std::size_t> ranks = ranks_of_host(all, rank);
-  const auto local = static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
+                                 const SeenGpus& seen, Host& host) {
+  std::vector<RankWord> ranks;
+  for (const std::size_t each : ranks_of_host(all, rank)) ranks.push_back(all[each]);
+  const auto local = static_cast<std::size_t>(std::ranges::count(
+      all.begin(), all.begin() + static_cast<long>(rank), all[rank].leader, &RankWord::leader));
   const bool only = ranks.size() == 1;
-  const std::string name = unique_host_name(all, rank);
-  const int world = static_cast<int>(rank);
-  host.leader = local == 0;
-  host.gpus = static_cast<int>(ranks.size());
   std::vector<GpuJob> jobs;
-  if (!seen) {
-    if (only) host.gpus = arguments.gpus;
-    for (int i = 0; i < (only ? arguments.gpus : 1); ++i) {
-      const int number = static_cast<int>(local) + i;
-      jobs.push_back(replay_job(name, number, number, world));
-    }
+  const auto add = [&](const std::optional<VisibleGpu>& gpu) {
+    jobs.push_back(
+        job_of(gpu, unique_host_name(all, rank), local + jobs.size(), static_cast<int>(rank)));
+  };
+  host.leader = local == 0;
+  if (arguments.replay) {
+    const auto each = static_cast<std::size_t>(only ? arguments.gpus : 1);
+    while (jobs.size() < each) add(std::nullopt);
+    host.gpus = ranks.size() * each;
     return jobs;
   }
-  std::vector<std::vector<std::string>> visible;
-  for (const std::size_t each : ranks) {
-    std::vector<std::string>& uuids = visible.emplace_back();
-    for (const RankWord::Gpu& gpu : all[each].gpus) uuids.push_back(gpu.uuid);
-  }
-  const auto taken = assign_gpus(visible);
-  for (std::size_t i = 0; i < seen->gpus.size(); ++i) {
-    if (!only && i != taken[local]) continue;
-    const int number = static_cast<int>(only ? i : local);
-    jobs.push_back(job_of(seen->gpus[i], name, number, number, world));
-    jobs.back().only_visible = seen->gpus.size() == 1;
-    jobs.back().place = only ? i : taken_by_ranks_before(taken, local);
-    jobs.back().measured = only ? seen->gpus.size() : taken_by_ranks_before(taken, ranks.size());
-  }
-  if (only) host.gpus = std::max(1, static_cast<int>(jobs.size()));
+  const auto taken = assign_gpus(ranks);
+  // All that the host's ranks took, as CUDA_VISIBLE_DEVICES has them. A MIG device is not seen
+  // beside others, and its UUID is written another way.
+  std::vector<std::string> own, others;
+  host.gpus = 0;
+  for (std::size_t each = 0; each < ranks.size(); ++each)
+    for (const std::size_t i : taken[each]) {
+      const RankWord::Gpu& gpu = ranks[each].gpus[i];
+      if (!gpu.mig) (each == local ? own : others).push_back(gpu.uuid);
+      if (each == local) {
+        add(seen.gpus[i]);
+        jobs.back().only_visible = seen.gpus.size() == 1;
+        jobs.back().place = host.gpus;
+      }
+      ++host.gpus;
+    }
+  const bool masked = !only && !own.empty();
+  own.insert(own.end(), others.begin(), others.end());
+  host.visible_devices = masked ? fmt::format("{}", fmt::join(own, ",")) : "";
   if (jobs.empty()) {
-    jobs.push_back(replay_job(name, static_cast<int>(local), static_cast<int>(local), world));
-    jobs.front().summary.source = Source::measured;
-    jobs.front().summary.uuid_hash.clear();
-    jobs.front().summary.reason = why_none(*seen, ranks.size());
-    jobs.front().summary.exit_code = seen->code;
+    add(std::nullopt);
+    fleet::GpuSummary& s = jobs.front().summary;
+    s.source = Source::measured;
+    s.uuid_hash.clear();
+    s.reason = why_none(seen, ranks.size());
+    s.exit_code = seen.code;
   }
-  if (!only) host.visible_devices = visible_devices(all, ranks, taken, local);
   return jobs;
 }
 

@@ -42,12 +42,10 @@ std::vector<std::size_t> ranks_of_host(const std::vector<RankWord>& all, std::si
 /// The host's name; where another host's ranks have the same one, that with a number.
 std::string unique_host_name(const std::vector<RankWord>& all, std::size_t rank);
 
-/// Which of the GPUs that it sees each rank of a host takes: the first one that no rank before it
-/// has. So ranks that see the same GPUs take them in order, and ranks that a launcher has given
-/// their own each take theirs. `visible`: the GPUs of each local rank, by their UUIDs; the
-/// result: places in those lists, nothing for a rank to which none is left.
-std::vector<std::optional<std::size_t>> assign_gpus(
-    const std::vector<std::vector<std::string>>& visible);
+/// Which of the GPUs that it sees each rank of a host takes, as places among those: the only rank
+/// all of them; else each the first one that no rank before it has, or none. So ranks that see the
+/// same GPUs take them in order, and ranks that a launcher has given their own each take theirs.
+std::vector<std::vector<std::size_t>> assign_gpus(const std::vector<RankWord>& host);
 
 /// What a rank sees, or why it sees nothing.
 struct SeenGpus {
@@ -56,11 +54,10 @@ struct SeenGpus {
   int code = to_int(ExitCode::incomplete);
 };
 
-/// A rank's GPUs: all that it sees where it is its host's only one, else the one that it takes
-/// (assign_gpus). A rank without one has a job that says why. Says in `host` what GPUs the host has
-/// in all ranks. `seen`: nothing for a replay.
+/// The GPUs that a rank takes. A rank without one has a job that says why. Says in `host` what GPUs
+/// the host has in all ranks. `seen`: not looked at in a replay.
 std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
                                  const std::vector<RankWord>& all, std::size_t rank,
-                                 const std::optional<SeenGpus>& seen, Host& host);
+                                 const SeenGpus& seen, Host& host);
 
 }  // namespace fathom

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -43,13 +44,22 @@ void append_step_summary(const std::string& markdown) {
   if (const std::string path = step_summary_file(); !path.empty()) append_to_file(path, markdown);
 }
 
-/// Where the check writes what it found, beside the terminal; empty: nowhere.
+/// Where the check writes what it found, beside the terminal; an empty path: nowhere.
 struct CheckOutputs {
-  std::string markdown, junit, json;
+  struct Kind {
+    const char* flag;
+    const char* description;
+    std::string (*text)(const gate::CheckResult&);
+    std::string path{};
+  };
+  std::array<Kind, 3> kinds{{{"--markdown", "Write a summary in Markdown", gate::markdown_summary},
+                             {"--junit", "Write JUnit XML", gate::junit_xml},
+                             {"--json", "Write everything as JSON", gate::decision_json}}};
   bool github = false;  ///< annotations, and the step's summary
 
   std::vector<NamedFile> files() const {
-    std::vector<NamedFile> all{{"--markdown", markdown}, {"--junit", junit}, {"--json", json}};
+    std::vector<NamedFile> all;
+    for (const Kind& kind : kinds) all.push_back({kind.flag, kind.path});
     if (github) all.push_back({step_summary, step_summary_file()});
     std::erase_if(all, [](const NamedFile& file) { return file.path.empty(); });
     return all;
@@ -62,12 +72,8 @@ class CheckReport {
  public:
   /// Opens what is no regular file.
   explicit CheckReport(const CheckOutputs& outputs) : github_(outputs.github) {
-    const auto open = [&](const std::string& path, std::string (*text)(const gate::CheckResult&)) {
-      if (!path.empty()) files_.push_back({OutputFile(path), text});
-    };
-    open(outputs.markdown, gate::markdown_summary);
-    open(outputs.junit, gate::junit_xml);
-    open(outputs.json, gate::decision_json);
+    for (const CheckOutputs::Kind& kind : outputs.kinds)
+      if (!kind.path.empty()) files_.push_back({OutputFile(kind.path), kind.text});
     file_on_standard_output_ = std::ranges::any_of(
         files_, [](const File& file) { return file.file.is_standard_output(); });
   }
@@ -146,7 +152,6 @@ gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rul
         static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   gate::CheckResult result = gate::check_paired(rounds, options, rules);
   result.base = arguments.base;
-  result.head = arguments.head;
   result.notes.push_back(fmt::format("the rounds' order has seed {}", options.seed));
   return result;
 }
@@ -182,7 +187,6 @@ gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rul
     result.refusals = others.empty() ? std::vector{folder.why_empty()}
                                      : gate::why_none_like(head.front(), others);
   }
-  result.head = fmt::format("{}", fmt::join(arguments.results, ", "));
   result.base =
       fmt::format("{} in {}", counted(baseline.size(), "earlier run"), arguments.baseline);
   if (themselves > 0)
@@ -259,6 +263,7 @@ gate::CheckResult decide(const CheckArguments& arguments, const gate::CheckResul
   if (arguments.is_paired()) report.emplace(arguments.outputs).begin(beginning);
   gate::CheckResult result =
       arguments.is_paired() ? paired(arguments, rules) : stored(arguments, rules);
+  result.head = beginning.head;
   result.date = utc_time(std::chrono::system_clock::now());
   name_useless_rules(rules, result);
   return result;
@@ -353,9 +358,8 @@ void add_check_flags(CLI::App& app, CheckArguments& arguments) {
   add_paired_flags(app, arguments);
   CheckOutputs& outputs = arguments.outputs;
   path_flag(app, "--config", arguments.config, "Rules for single metrics, TOML (docs/gate.md)");
-  path_flag(app, "--markdown", outputs.markdown, "Write a summary in Markdown");
-  path_flag(app, "--junit", outputs.junit, "Write JUnit XML");
-  path_flag(app, "--json", outputs.json, "Write everything as JSON");
+  for (CheckOutputs::Kind& kind : outputs.kinds)
+    path_flag(app, kind.flag, kind.path, kind.description);
   app.add_flag("--github", outputs.github,
                "Print GitHub's annotations, and add the summary to GITHUB_STEP_SUMMARY");
   app.add_flag("--inconclusive-passes", arguments.inconclusive_passes,

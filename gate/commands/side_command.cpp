@@ -64,8 +64,6 @@ bool is_quoted(std::string_view command, std::string_view word) {
 
 }  // namespace
 
-std::string_view to_string(Side side) { return side == Side::base ? "base" : "head"; }
-
 std::string shell_quoted(const std::string& text) {
   return "'" + filled(text, {{"'", "'\\''"}}) + "'";
 }

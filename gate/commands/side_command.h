@@ -65,8 +65,6 @@ std::string filter_for(const std::vector<std::string>& names);
 /// A text as one word of a POSIX shell.
 std::string shell_quoted(const std::string& text);
 
-std::string_view to_string(Side side);
-
 /// Rounds of two commands, one process after the other, each in its own folder with its log. If
 /// both are builds that can do it, a round's probes are started together.
 class ProcessRounds : public RoundSource {

@@ -4,39 +4,24 @@
 
 #include <algorithm>
 
-#include "results/error.h"
+#include "results/fail.h"
 
 namespace fathom {
 namespace {
 
-/// A metric name or an absence that holds on some chips instead of the usual one.
-struct Exception {
-  std::vector<std::string> chips;  ///< names or prefixes of names
-  std::string metric;              ///< empty: the role is unavailable there
-  std::string reason;              ///< follows "unavailable on <chip>: "
-};
-
-struct Row {
-  std::string name, unit;
-  bool exact;
-  std::string metric, meaning;
-  std::vector<Exception> exceptions{};
-
-  Role role() const { return {name, unit, meaning, exact}; }
-};
 constexpr bool exact = true, varies = false;
 
 // Integrated GPUs share the processor's memory controller, whose counters CUPTI does not offer.
 const std::vector<std::string> integrated = {"GA10B", "GB10B", "GB20B"};
 const std::vector<std::string> turing = {"TU"};
 
-Exception no_dram_unit() {
+Role::Exception no_dram_unit() {
   return {integrated, "",
           "an integrated GPU shares the processor's memory, and CUPTI offers no counters of it"};
 }
 
-Row stall(const std::string& reason, const std::string& meaning,
-          std::vector<Exception> exceptions = {}) {
+Role stall(const std::string& reason, const std::string& meaning,
+           std::vector<Role::Exception> exceptions = {}) {
   return {"stall_" + reason,
           "warps per issue",
           varies,
@@ -45,8 +30,7 @@ Row stall(const std::string& reason, const std::string& meaning,
           std::move(exceptions)};
 }
 
-/// Names follow one grammar: unit__quantity_qualifiers.rollup.
-std::vector<Row> global_memory_rows() {
+std::vector<Role> global_memory_rows() {
   return {
       {"global_load_sectors", "sectors", exact, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
        "32-byte sectors that global loads asked the L1 for."},
@@ -117,7 +101,7 @@ std::vector<Row> global_memory_rows() {
 
 // Not the smsp__sass_... names of the wavefronts: on an H200 the one of stores gave the loads'
 // count, while these gave the expected count exactly.
-std::vector<Row> shared_memory_rows() {
+std::vector<Role> shared_memory_rows() {
   return {
       {"shared_load_wavefronts", "wavefronts", exact,
        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
@@ -145,7 +129,7 @@ std::vector<Row> shared_memory_rows() {
   };
 }
 
-std::vector<Row> sm_rows() {
+std::vector<Role> sm_rows() {
   return {
       {"instructions_executed", "instructions", exact, "smsp__inst_executed.sum",
        "Warp-level instructions executed."},
@@ -170,7 +154,7 @@ std::vector<Row> sm_rows() {
 /// Warp-cycles in each state per instruction issued (warps per cycle over issues per cycle); the
 /// states' sum is the mean latency between two issues of one warp. See the warp-state metrics in
 /// Nsight Compute's documentation.
-std::vector<Row> stall_rows() {
+std::vector<Role> stall_rows() {
   return {
       stall("long_scoreboard", "Waits for the result of a global, local or texture access."),
       stall("short_scoreboard",
@@ -197,52 +181,38 @@ std::vector<Row> stall_rows() {
   };
 }
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> all = [] {
-    std::vector<Row> result;
-    for (auto part : {global_memory_rows(), shared_memory_rows(), sm_rows(), stall_rows()}) {
-      result.insert(result.end(), part.begin(), part.end());
-    }
-    return result;
-  }();
-  return all;
-}
-
-const Row& row(std::string_view name) {
-  const auto found = std::ranges::find(rows(), name, &Row::name);
-  if (found == rows().end()) {
-    throw Error(ExitCode::bad_input,
-                fmt::format("There is no hardware counter role named '{}': take one of those in "
-                            "harness/counters/catalogue.cpp.",
-                            name));
-  }
-  return *found;
-}
-
 }  // namespace
 
 std::span<const Role> roles() {
   static const std::vector<Role> all = [] {
     std::vector<Role> result;
-    for (const Row& r : rows()) result.push_back(r.role());
+    for (auto part : {global_memory_rows(), shared_memory_rows(), sm_rows(), stall_rows()})
+      result.insert(result.end(), part.begin(), part.end());
     return result;
   }();
   return all;
 }
 
 const Role& role(std::string_view name) {
-  return roles()[static_cast<std::size_t>(&row(name) - rows().data())];
+  const auto found = std::ranges::find(roles(), name, &Role::name);
+  if (found == roles().end()) {
+    fail(ExitCode::bad_input,
+         "There is no hardware counter role named '{}': take one of those in "
+         "harness/counters/catalogue.cpp.",
+         name);
+  }
+  return *found;
 }
 
 std::vector<std::string> stall_roles() {
   std::vector<std::string> names;
-  for (const Row& r : stall_rows()) names.push_back(r.name);
+  for (const Role& r : stall_rows()) names.push_back(r.name);
   return names;
 }
 
 CatalogueEntry find_metric(std::string_view role_name, std::string_view chip) {
-  const Row& found = row(role_name);
-  for (const Exception& exception : found.exceptions) {
+  const Role& found = role(role_name);
+  for (const Role::Exception& exception : found.exceptions) {
     for (const std::string& prefix : exception.chips) {
       if (!chip.starts_with(prefix)) continue;
       if (!exception.metric.empty()) return {exception.metric, ""};

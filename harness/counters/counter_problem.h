@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "results/error.h"
 
@@ -25,27 +24,14 @@ enum class CounterProblem {
   failed,  ///< anything else
 };
 
-/// Short name for result documents and the doctor: "not_permitted".
-std::string_view name(CounterProblem problem);
-
-/// One sentence that says what is wrong and what to do; empty for `none`.
-std::string sentence(CounterProblem problem);
-
-/// The exit code of a program that was told to require counters; `ok` for `none`.
-ExitCode exit_code(CounterProblem problem);
-
 /// What a CUPTI result code means. Takes an int so that no header of Fathom's needs CUPTI's.
 CounterProblem problem_of(int cupti_result);
 
-/// A CUPTI call that failed. `what()` is the problem's sentence, with the call and its code added
-/// where the problem is `failed`.
+/// Counters that cannot be had, for any reason but `none`. `what()` says in one sentence what is
+/// wrong and what to do, with `detail` behind it.
 class CounterError : public Error {
  public:
-  CounterError(CounterProblem problem, const std::string& detail = "");
-  CounterProblem problem() const { return problem_; }
-
- private:
-  CounterProblem problem_;
+  explicit CounterError(CounterProblem problem, const std::string& detail = "");
 };
 
 }  // namespace fathom

@@ -10,12 +10,6 @@ std::vector<const char*> c_strings(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-std::vector<std::string> cupti_chips() {
-  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_GetSupportedChips_Params, params);
-  FATHOM_CUPTI(cuptiProfilerHostGetSupportedChips, params);
-  return {params.ppChipNames, params.ppChipNames + params.numChips};
-}
-
 void MetricHost::Deleter::operator()(CUpti_Profiler_Host_Object* object) const {
   FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params, params);
   params.pHostObject = object;

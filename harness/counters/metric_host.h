@@ -11,9 +11,6 @@ struct CUpti_Profiler_Host_Object;
 
 namespace fathom {
 
-/// Chips that the CUPTI at hand knows, by name. Needs no GPU.
-std::vector<std::string> cupti_chips();
-
 /// The half of CUPTI that needs no GPU: it knows each chip's metrics, schedules them into passes
 /// and evaluates what the passes brought. All calls throw CounterError.
 class MetricHost {

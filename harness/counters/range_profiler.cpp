@@ -208,16 +208,14 @@ CounterAvailability CounterSession::probe(int device) {
   CounterAvailability result;
   try {
     initialise_profilers(device);
-    result.problem = device_problem(device);
-    result.sentence = fathom::sentence(result.problem);
-    if (!result.ok()) return result;
+    const CounterProblem problem = device_problem(device);
+    if (problem != CounterProblem::none) throw CounterError(problem);
     result.chip = chip_name(device);
     const std::vector<std::string> roles = {"instructions_executed"};
     CounterSession session(device, roles);
     // Starting a pass is what finds out about permissions and about other profilers.
     session.collect({}, [] {});
   } catch (const CounterError& error) {
-    result.problem = error.problem();
     result.sentence = error.what();
   }
   return result;

@@ -17,10 +17,9 @@ namespace fathom {
 
 /// Whether hardware counters can be read on a device, and if not, why.
 struct CounterAvailability {
-  CounterProblem problem = CounterProblem::none;
   std::string sentence;  ///< what is wrong and what to do; empty if nothing is
   std::string chip;      ///< "GH100"; empty if that is not known
-  bool ok() const { return problem == CounterProblem::none; }
+  bool ok() const { return sentence.empty(); }
 };
 
 /// One counter of one launch.

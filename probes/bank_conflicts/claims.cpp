@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
-#include "probes/bank_conflicts/patterns.h"
 #include "probes/claims.h"
 #include "results/rows.h"
 
@@ -29,20 +27,8 @@ double wavefronts(const Entry& e) {
   return metric_of(e);
 }
 
-/// What the claims say of the entry's pattern; of one that is no longer in the sweep, what was said
-/// when it was measured.
-double claimed(const Entry& e) {
-  static const auto known = [] {
-    std::map<std::pair<I, std::string>, int> all;
-    for (const int bytes : {4, 8, 16})
-      for (const Pattern& pattern : patterns(models::Access::load, bytes))
-        all[{8 * bytes, pattern.name}] = claimed_wavefronts(pattern.access);
-    return all;
-  }();
-  const auto found = known.find(
-      {std::get<I>(*find_axis(e, "bits")), std::get<std::string>(*find_axis(e, "pattern"))});
-  return found == known.end() ? e.extras.at("claimed_wavefronts") : found->second;
-}
+/// What the claims say of the entry's pattern.
+double claimed(const Entry& e) { return e.extras.at("claimed_wavefronts"); }
 
 bool as_claimed(const Entry& e) {
   return is_counted(e) ? wavefronts(e) == claimed(e)
@@ -150,12 +136,8 @@ ClaimRow patterns_row(const Row& row, const std::string& operation) {
 
 ClaimRow s1() {
   const auto conflict_free = [](const Entry& e) {
-    return std::ranges::any_of(
-        std::vector<std::pair<I, const char*>>{
-            {32, "stride:1"}, {64, "stride:2"}, {128, "stride:4"}},
-        [&](const auto& at) {
-          return matches(e, {{"bits", at.first}, {"pattern", at.second}});
-        });
+    const I words = static_cast<I>(axis_of("bits")(e)) / 32;
+    return matches(e, {{"pattern", "stride:" + std::to_string(words)}});
   };
   const Figure bytes = [](const Entry& e) {
     return extra_of("useful_bytes_per_access")(e) / metric_of(e);

@@ -11,34 +11,28 @@ namespace {
 
 using models::WarpAccess;
 
+/// Calls `f` with each word of the region that lane `lane` accesses in one round of the windows.
+template <class F>
+void for_each_word(const WarpAccess& access, int lane, F&& f) {
+  for (int i = 0; i < windows; ++i)
+    for (int k = 0; k < accesses_per_iteration; ++k)
+      for (int b = 0; b < access.bytes_per_lane; b += 4)
+        f(static_cast<std::uint32_t>(
+            (access.address[lane] + i * window_bytes + k * access_step_bytes + b) / 4));
+}
+
 /// Sum of the words that lane `lane` reads in one launch.
 std::uint32_t expected_sum(const WarpAccess& access, int lane, int iterations) {
   std::uint32_t sum = 0;
-  for (int i = 0; i < windows; ++i) {
-    for (int k = 0; k < accesses_per_iteration; ++k) {
-      for (int b = 0; b < access.bytes_per_lane; b += 4) {
-        const auto byte = access.address[lane] + i * window_bytes + k * access_step_bytes + b;
-        sum += word_value(static_cast<std::uint32_t>(byte / 4));
-      }
-    }
-  }
+  for_each_word(access, lane, [&](std::uint32_t word) { sum += word_value(word); });
   return sum * static_cast<std::uint32_t>(iterations / windows);
 }
 
 std::vector<std::uint32_t> expected_region(const WarpAccess& access) {
   std::vector<std::uint32_t> region(region_words, ~0u);
-  for (int lane = 0; lane < models::warp_size; ++lane) {
-    if (!access.active(lane)) continue;
-    for (int i = 0; i < windows; ++i) {
-      for (int k = 0; k < accesses_per_iteration; ++k) {
-        for (int b = 0; b < access.bytes_per_lane; b += 4) {
-          const auto word =
-              (access.address[lane] + i * window_bytes + k * access_step_bytes + b) / 4;
-          region.at(word) = word_value(static_cast<std::uint32_t>(word));
-        }
-      }
-    }
-  }
+  for (int lane = 0; lane < models::warp_size; ++lane)
+    if (access.active(lane))
+      for_each_word(access, lane, [&](std::uint32_t word) { region.at(word) = word_value(word); });
   return region;
 }
 

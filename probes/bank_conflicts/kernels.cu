@@ -112,18 +112,10 @@ __global__ void __launch_bounds__(threads_per_block) shared_stores(Run run) {
 
 }  // namespace
 
-void launch_loads(int bytes, const Run& run, int blocks, cudaStream_t stream) {
-  with_constant<4, 8, 16>(bytes, [&](auto width) {
-    shared_loads<width><<<blocks, threads_per_block, 0, stream>>>(run);
+Kernel kernel_of(models::Access op, int bytes) {
+  return with_constant<4, 8, 16>(bytes, [&](auto width) -> Kernel {
+    return op == models::Access::load ? shared_loads<width> : shared_stores<width>;
   });
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-void launch_stores(int bytes, const Run& run, int blocks, cudaStream_t stream) {
-  with_constant<4, 8, 16>(bytes, [&](auto width) {
-    shared_stores<width><<<blocks, threads_per_block, 0, stream>>>(run);
-  });
-  FATHOM_CUDA(cudaGetLastError());
 }
 
 }  // namespace fathom::bank_conflicts

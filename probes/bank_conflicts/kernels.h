@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "models/warp_access.h"
+
 namespace fathom::bank_conflicts {
 
 // Geometry of the kernels, known to the model too. Access k of an iteration is 128 k bytes above
@@ -37,9 +39,9 @@ struct Run {
   int warps = warps_per_block;
 };
 
-/// `bytes` per lane: 4, 8 or 16. One block per SM.
-void launch_loads(int bytes, const Run& run, int blocks, cudaStream_t stream);
-/// Fills the region with 0xFFFFFFFF first.
-void launch_stores(int bytes, const Run& run, int blocks, cudaStream_t stream);
+/// `bytes` per lane: 4, 8 or 16. To be launched with blocks of `threads_per_block`. That of stores
+/// fills the region with 0xFFFFFFFF first.
+using Kernel = void (*)(Run);
+Kernel kernel_of(models::Access op, int bytes);
 
 }  // namespace fathom::bank_conflicts

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "harness/cases.h"
 #include "models/shared_memory.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"
 #include "probes/claims.h"
+#include "probes/device/launch.h"
 #include "results/statistics.h"
 
 namespace fathom::bank_conflicts {
@@ -32,15 +34,10 @@ int iterations_for(int clocks) {
 
 /// Bytes of distinct words that one access moves: what the banks' 128 bytes a clock must carry.
 int distinct_bytes(const WarpAccess& access) {
-  std::vector<std::uint64_t> words;
-  for (int lane = 0; lane < models::warp_size; ++lane) {
-    if (!access.active(lane)) continue;
-    for (int b = 0; b < access.bytes_per_lane; b += 4)
-      words.push_back((access.address[lane] + b) / 4);
-  }
-  std::sort(words.begin(), words.end());
-  words.erase(std::unique(words.begin(), words.end()), words.end());
-  return static_cast<int>(words.size()) * 4;
+  std::set<std::uint64_t> addresses;  // multiples of the width
+  for (int lane = 0; lane < models::warp_size; ++lane)
+    if (access.active(lane)) addresses.insert(access.address[lane]);
+  return static_cast<int>(addresses.size()) * access.bytes_per_lane;
 }
 
 /// Clocks per access: the block's time over its accesses; the median over the SMs.
@@ -62,10 +59,13 @@ Workload prepare(Context& context, const WarpAccess& access, int iterations) {
   const Buffer offsets = upload(context, "lane offsets", std::as_bytes(std::span(host_offsets)));
   const Run run{offsets.as<std::uint32_t>(), access.active_mask, iterations, clocks.as<long long>(),
                 out.as<std::uint32_t>()};
-  const auto launch = load ? launch_loads : launch_stores;
+  const Kernel kernel = kernel_of(access.op, access.bytes_per_lane);
 
   Workload workload = workload_of(
-      context, {out, clocks}, [=] { launch(access.bytes_per_lane, run, blocks, stream); },
+      context, {out, clocks},
+      [=] {
+        launch(kernel, {blocks, threads_per_block}, stream, run);
+      },
       [=] {
         return check_output(access, iterations, copy_to_host<std::uint32_t>(out, stream), blocks,
                             warps_per_block);

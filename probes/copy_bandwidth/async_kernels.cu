@@ -40,7 +40,7 @@ __global__ void bulk_copy(const std::byte* src, std::byte* dst, unsigned tile_by
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
                  "[%0], [%1], %2, [%3], %4;"
                  :: "r"(shared_address(tile)), "l"(src + first), "r"(tile_bytes), "r"(barrier),
-                    "l"(evict_last_policy()) : "memory");
+                    "l"(eviction_policy<false>()) : "memory");
   } else {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
                  "[%0], [%1], %2, [%3];"

@@ -20,8 +20,6 @@ __device__ std::uint64_t eviction_policy() {
 #endif
   return policy;
 }
-__device__ inline std::uint64_t evict_first_policy() { return eviction_policy<true>(); }
-__device__ inline std::uint64_t evict_last_policy() { return eviction_policy<false>(); }
 
 __device__ inline uint4 load_with_policy(const uint4* p, [[maybe_unused]] std::uint64_t policy) {
 #if __CUDA_ARCH__ >= 800
@@ -44,44 +42,38 @@ __device__ inline void store_with_policy(uint4* p, uint4 v, [[maybe_unused]] std
 }
 
 template <LoadHint hint>
-struct Load {
-  __device__ uint4 operator()(const uint4* p) const {
-    uint4 v;
-    if constexpr (hint == LoadHint::non_coherent) {
-      asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];"
-                   : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
-    } else if constexpr (hint == LoadHint::no_allocate) {
-      asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
-                   : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
-    } else if constexpr (hint == LoadHint::streaming) {
-      v = __ldcs(p);
-    } else if constexpr (hint == LoadHint::not_cached) {
-      v = __ldcv(p);
-    } else if constexpr (hint == LoadHint::evict_first) {
-      v = load_with_policy(p, evict_first_policy());
-    } else {
-      static_assert(hint == LoadHint::evict_last);
-      v = load_with_policy(p, evict_last_policy());
-    }
-    return v;
+__device__ uint4 hinted_load(const uint4* p) {
+  uint4 v;
+  if constexpr (hint == LoadHint::non_coherent) {
+    asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+  } else if constexpr (hint == LoadHint::no_allocate) {
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+  } else if constexpr (hint == LoadHint::streaming) {
+    v = __ldcs(p);
+  } else if constexpr (hint == LoadHint::not_cached) {
+    v = __ldcv(p);
+  } else {
+    static_assert(hint == LoadHint::evict_first || hint == LoadHint::evict_last);
+    v = load_with_policy(p, eviction_policy<hint == LoadHint::evict_first>());
   }
-};
+  return v;
+}
 
 template <StoreHint hint>
-struct Store {
-  __device__ void operator()(uint4* p, uint4 v) const {
-    if constexpr (hint == StoreHint::streaming) {
-      __stcs(p, v);
-    } else if constexpr (hint == StoreHint::write_through) {
-      __stwt(p, v);
-    } else if constexpr (hint == StoreHint::no_allocate) {
-      asm volatile("st.global.L1::no_allocate.v4.u32 [%0], {%1,%2,%3,%4};"
-                   :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
-    } else {
-      static_assert(hint == StoreHint::evict_first);
-      store_with_policy(p, v, evict_first_policy());
-    }
+__device__ void hinted_store(uint4* p, uint4 v) {
+  if constexpr (hint == StoreHint::streaming) {
+    __stcs(p, v);
+  } else if constexpr (hint == StoreHint::write_through) {
+    __stwt(p, v);
+  } else if constexpr (hint == StoreHint::no_allocate) {
+    asm volatile("st.global.L1::no_allocate.v4.u32 [%0], {%1,%2,%3,%4};"
+                 :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+  } else {
+    static_assert(hint == StoreHint::evict_first);
+    store_with_policy(p, v, eviction_policy<true>());
   }
-};
+}
 
 }  // namespace fathom::copy_bandwidth

@@ -36,7 +36,7 @@ bool has_room_for_4_gib(const DeviceFacts& device);
 /// What a case moves, for its bound, its expectation and its counters.
 struct Work {
   std::size_t read_bytes = 0, write_bytes = 0;  ///< useful
-  models::StreamCost loads, stores;             ///< by the counters
+  models::StreamCost loads{}, stores{};         ///< by the counters
   std::size_t dram_bytes = 0;  ///< least that both directions move in whole sectors; 0: the useful
   /// What the DRAM is expected to move; 0: dram_bytes. An H200 reads 64 bytes at a time, and reads
   /// a sector before it writes a part of it (counters of the strided copies in recordings/h200).
@@ -46,6 +46,7 @@ struct Work {
   int unroll = 1;
   bool one_by_one = false;  ///< a thread stores each access before it loads the next
   int threads = 256;
+  int most_blocks_per_sm = 1024;  ///< fewer than the GPU allows where shared memory does
   std::size_t grid_threads = 0;
   /// Whether every byte must come from and go to DRAM once, so that its counters have an
   /// expectation.

@@ -349,30 +349,19 @@ std::string answer(std::span<const Entry> entries) {
   const AxisFilter best{{"sweep", "best"}};
   const double largest = Figures({{{"size", best, Pick::most, axis_of("size")}}}, entries)["size"];
   const auto only = [=](const Entry& e) { return axis_of("size")(e) == largest; };
-  const auto faster = [](const Entry& e) {
-    return std::ranges::max_element(
-        e.opponents, {}, [](const Opponent& o) { return o.value.value_or(0); });
-  };
-  const auto of_faster = [=](auto member) -> Figure {
-    return [=](const Entry& e) {
-      return e.opponents.empty() ? 0 : ((*faster(e)).*member).value_or(0);
-    };
-  };
   const Figures figures({{{"top", best, Pick::best, metric_of, "B/s", only},
                           {"bound", best, Pick::best, bound_of, "", only},
-                          {"ratio", best, Pick::best, of_faster(&Opponent::ratio), "", only},
-                          {"library", best, Pick::best, of_faster(&Opponent::value), "B/s", only}},
+                          {"ratio", best, Pick::best, ratio_to_opponents, "", only},
+                          {"library", best, Pick::best, fastest_opponent_of, "B/s", only}},
                          {ratio("share", "top", "bound")}},
                         entries);
   const Entry* top = figures.entry("top");
   if (top == nullptr) return "";
-  const bool beside = figures["library"] > 0;
   return figures.tell(
-      "The best copy moves {top} (read + write) at {top size}[, {share:%} of what the memory bus "
-      "could]" +
-      (beside ? " and {ratio:.3f} x the faster library (" + faster(*top)->name + ", {library})"
-              : "") +
-      ": {top bytes per thread} bytes a thread, {top block} threads a block" +
+      std::string("The best copy moves {top} (read + write) at {top size}[, {share:%} of what the "
+                  "memory bus could][ and {ratio:.3f} x the faster library ({library opponent}, "
+                  "{library})]: {top bytes per thread} bytes a thread, {top block} threads a "
+                  "block") +
       (matches(*top, {{"load hint", "none"}}) ? "." : ", loads with {top load hint}."));
 }
 

@@ -28,7 +28,7 @@ __device__ P load(const P* p) {
     return *p;
   } else {
     static_assert(sizeof(P) == sizeof(uint4));
-    return __builtin_bit_cast(P, Load<hint>()(reinterpret_cast<const uint4*>(p)));
+    return __builtin_bit_cast(P, hinted_load<hint>(reinterpret_cast<const uint4*>(p)));
   }
 }
 
@@ -39,7 +39,7 @@ __device__ void store(P* p, P value) {
     *p = value;
   } else {
     static_assert(sizeof(P) == sizeof(uint4));
-    Store<hint>()(reinterpret_cast<uint4*>(p), __builtin_bit_cast(uint4, value));
+    hinted_store<hint>(reinterpret_cast<uint4*>(p), __builtin_bit_cast(uint4, value));
   }
 }
 
@@ -101,21 +101,12 @@ using Launcher = void (*)(const CopyRun&, cudaStream_t);
 
 template <class T>
 Launcher by_vector(int vector) {
-  switch (vector) {
-    case 1: return launch<Pack<T, 1>>;
-    case 2: return launch<Pack<T, 2>>;
-    case 4: return launch<Pack<T, 4>>;
-    case 8:
-      if constexpr (sizeof(T) <= 4) return launch<Pack<T, 8>>;
-      break;
-    case 16:
-      if constexpr (sizeof(T) <= 2) return launch<Pack<T, 16>>;
-      break;
-    case 32:
-      if constexpr (sizeof(T) == 1) return launch<Pack<T, 32>>;
-      break;
-  }
-  return nullptr;
+  return with_constant<1, 2, 4, 8, 16, 32>(vector, [](auto count) -> Launcher {
+    if constexpr (sizeof(T) * count <= 32)
+      return launch<Pack<T, count>>;
+    else
+      throw std::invalid_argument("packs have 32 bytes at most");
+  });
 }
 
 template <class P>
@@ -135,63 +126,41 @@ Launcher by_hint(LoadHint load, StoreHint store) {
                          L::evict_first, L::evict_last>(
         load, [](auto hint) -> Launcher { return launch<FloatPack, 1, hint>; });
   }
-  if (load != L::none) return nullptr;
   return with_constant<S::streaming, S::write_through, S::no_allocate, S::evict_first>(
       store, [](auto hint) -> Launcher { return launch<FloatPack, 1, L::none, hint>; });
 }
 
 Launcher launcher_of(const CopyShape& shape) {
-  if (shape.load != LoadHint::none || shape.store != StoreHint::none) {
-    if (shape.type != ElementType::float32 || shape.vector != 4 || shape.unroll != 1)
-      return nullptr;
-    return by_hint(shape.load, shape.store);
-  }
-  if (shape.unroll != 1) {
-    if (shape.type == ElementType::float32 && shape.vector == 4) {
-      if (shape.unroll == 2) return launch<FloatPack, 2>;
-      if (shape.unroll == 4) return launch<FloatPack, 4>;
-    }
-    if (shape.vector != 1) return nullptr;
-    if (shape.type == ElementType::int8) return by_unroll<Pack<std::int8_t, 1>>(shape.unroll);
-    if (shape.type == ElementType::half) return by_unroll<Pack<__half, 1>>(shape.unroll);
-    return nullptr;
+  const bool four_floats = shape.type == ElementType::float32 && shape.vector == 4;
+  const bool hinted = shape.load != LoadHint::none || shape.store != StoreHint::none;
+  if (four_floats && shape.unroll == 1) return by_hint(shape.load, shape.store);
+  if (hinted) throw std::invalid_argument("hints are of 16 bytes, one pack a thread");
+  if (four_floats) {
+    return with_constant<2, 4>(
+        shape.unroll, [](auto of) -> Launcher { return launch<FloatPack, of>; });
   }
   switch (shape.type) {
-    case ElementType::int8: return by_vector<std::int8_t>(shape.vector);
-    case ElementType::half: return by_vector<__half>(shape.vector);
+    case ElementType::int8:
+      return shape.unroll == 1 ? by_vector<std::int8_t>(shape.vector)
+                               : by_unroll<Pack<std::int8_t, 1>>(shape.unroll);
+    case ElementType::half:
+      return shape.unroll == 1 ? by_vector<__half>(shape.vector)
+                               : by_unroll<Pack<__half, 1>>(shape.unroll);
     case ElementType::bfloat16: return by_vector<__nv_bfloat16>(shape.vector);
     case ElementType::float32: return by_vector<float>(shape.vector);
     case ElementType::float64: return by_vector<double>(shape.vector);
   }
-  return nullptr;
+  throw std::invalid_argument("no such shape of the copy kernel");
 }
 
 }  // namespace
-
-bool has_hint(LoadHint hint, int compute_capability_major) {
-  const bool policy = hint == LoadHint::evict_first || hint == LoadHint::evict_last;
-  return !policy || compute_capability_major >= 8;
-}
-
-bool has_hint(StoreHint hint, int compute_capability_major) {
-  return hint != StoreHint::evict_first || compute_capability_major >= 8;
-}
-
-int element_bytes(ElementType type) {
-  constexpr int bytes[] = {1, 2, 2, 4, 8};
-  return bytes[static_cast<int>(type)];
-}
-
-int pack_bytes(const CopyShape& shape) { return element_bytes(shape.type) * shape.vector; }
 
 SourceLines plain_copy_lines() {
   return {load_call_line, plain_load_line, store_call_line, plain_store_line};
 }
 
 void launch_copy(const CopyShape& shape, const CopyRun& run, cudaStream_t stream) {
-  const Launcher launcher = launcher_of(shape);
-  if (launcher == nullptr) throw std::invalid_argument("no such shape of the copy kernel");
-  launcher(run, stream);
+  launcher_of(shape)(run, stream);
 }
 
 }  // namespace fathom::copy_bandwidth

@@ -28,9 +28,13 @@ enum class StoreHint {
   evict_first,    ///< * createpolicy L2::evict_first
 };
 
-/// Whether this GPU can give the hint.
-bool has_hint(LoadHint hint, int compute_capability_major);
-bool has_hint(StoreHint hint, int compute_capability_major);
+/// Whether a GPU of this compute capability can give the hint.
+constexpr bool has_hint(LoadHint hint, int major) {
+  return major >= 8 || (hint != LoadHint::evict_first && hint != LoadHint::evict_last);
+}
+constexpr bool has_hint(StoreHint hint, int major) {
+  return major >= 8 || hint != StoreHint::evict_first;
+}
 
 /// A contiguous copy: each thread moves `vector` elements as one pack (wider than 16 bytes: as two
 /// instructions), `unroll` packs a block size apart, all loaded before the first is stored. Which
@@ -44,8 +48,13 @@ struct CopyShape {
   StoreHint store = StoreHint::none;
 };
 
-int element_bytes(ElementType type);
-int pack_bytes(const CopyShape& shape);
+constexpr int element_bytes(ElementType type) {
+  constexpr int bytes[] = {1, 2, 2, 4, 8};
+  return bytes[static_cast<int>(type)];
+}
+constexpr int pack_bytes(const CopyShape& shape) {
+  return element_bytes(shape.type) * shape.vector;
+}
 
 struct CopyRun {
   const std::byte* src = nullptr;  ///< both aligned to the pack, at most 16 bytes
@@ -107,9 +116,9 @@ struct MixRun {
   std::size_t bytes = 0;  ///< of one array; for `read` a multiple of read_bytes_per_fold x 8
   int threads = 256;
 };
-void launch_mix(Mix mix, ElementType type, const MixRun& run, cudaStream_t stream);
-void launch_check_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
-                      cudaStream_t stream);
+/// Runs the mix, or, where `wrong` is not null, adds what it got wrong to *wrong.
+void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
+                cudaStream_t stream);
 
 /// cp.async (compute capability 8.0): 16 bytes a thread through shared memory; `bytes` a multiple
 /// of 16.

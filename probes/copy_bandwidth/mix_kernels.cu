@@ -102,74 +102,47 @@ __global__ void check_fold(const std::uint32_t* a, const std::uint32_t* out, std
   if (out[i] != folded) atomicAdd(wrong, 1ull);
 }
 
-template <Mix mix, class T>
-void launch_combine(const MixRun& run, unsigned long long* wrong, cudaStream_t stream) {
-  const std::size_t packs = run.bytes / 16, count = run.bytes / sizeof(T);
-  const auto *a = reinterpret_cast<const T*>(run.a), *b = reinterpret_cast<const T*>(run.b);
-  auto* out = reinterpret_cast<T*>(run.out);
-  using Pack = Pack16<T>;
-  if (wrong == nullptr) {
-    combine<mix, T><<<blocks_for(packs, run.threads), run.threads, 0, stream>>>(
-        reinterpret_cast<const Pack*>(a), reinterpret_cast<const Pack*>(b),
-        reinterpret_cast<Pack*>(out), packs);
-  } else {
-    check_combine<mix, T>
-        <<<blocks_for(count, check_threads), check_threads, 0, stream>>>(a, b, out, count, wrong);
-  }
-}
-
-/// Runs the mix, or checks it where `wrong` is not null.
-void launch(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
-            cudaStream_t stream) {
-  const auto* a = reinterpret_cast<const std::uint32_t*>(run.a);
-  auto* out = reinterpret_cast<std::uint32_t*>(run.out);
-  switch (mix) {
-    case Mix::read: {
-      const std::size_t folds = run.bytes / read_bytes_per_fold;
-      if (wrong == nullptr) {
-        fold<<<blocks_for(folds * 32, run.threads), run.threads, 0, stream>>>(
-            reinterpret_cast<const uint4*>(run.a), out);
-      } else {
-        check_fold<<<blocks_for(folds, check_threads), check_threads, 0, stream>>>(a, out, folds,
-                                                                                   wrong);
-      }
-      break;
-    }
-    case Mix::write:
-      if (wrong == nullptr) {
-        write_index<<<blocks_for(run.bytes / 16, run.threads), run.threads, 0, stream>>>(
-            reinterpret_cast<uint4*>(run.out), run.bytes / 16);
-      } else {
-        check_write<<<blocks_for(run.bytes / 4, check_threads), check_threads, 0, stream>>>(
-            out, run.bytes / 4, wrong);
-      }
-      break;
-    case Mix::scale:
-    case Mix::add:
-    case Mix::triad:
-      with_constant<Mix::scale, Mix::add, Mix::triad>(
-          mix,
-          [&](auto of) {
-            with_constant<ElementType::float32, ElementType::float64>(
-                type,
-                [&](auto element) {
-                  using T = std::conditional_t<element == ElementType::float32, float, double>;
-                  launch_combine<of, T>(run, wrong, stream);
-                });
-          });
-  }
-  FATHOM_CUDA(cudaGetLastError());
-}
-
 }  // namespace
 
-void launch_mix(Mix mix, ElementType type, const MixRun& run, cudaStream_t stream) {
-  launch(mix, type, run, nullptr, stream);
-}
-
-void launch_check_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
-                      cudaStream_t stream) {
-  launch(mix, type, run, wrong, stream);
+void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
+                cudaStream_t stream) {
+  const auto* words = reinterpret_cast<const std::uint32_t*>(run.a);
+  auto* out = reinterpret_cast<std::uint32_t*>(run.out);
+  const std::size_t packs = run.bytes / 16, folds = run.bytes / read_bytes_per_fold;
+  const auto check_blocks = [](std::size_t work) { return blocks_for(work, check_threads); };
+  switch (mix) {
+    case Mix::read:
+      if (wrong == nullptr)
+        fold<<<blocks_for(folds * 32, run.threads), run.threads, 0, stream>>>(
+            reinterpret_cast<const uint4*>(run.a), out);
+      else
+        check_fold<<<check_blocks(folds), check_threads, 0, stream>>>(words, out, folds, wrong);
+      break;
+    case Mix::write:
+      if (wrong == nullptr)
+        write_index<<<blocks_for(packs, run.threads), run.threads, 0, stream>>>(
+            reinterpret_cast<uint4*>(run.out), packs);
+      else
+        check_write<<<check_blocks(4 * packs), check_threads, 0, stream>>>(out, 4 * packs, wrong);
+      break;
+    default:
+      with_constant<Mix::scale, Mix::add, Mix::triad>(mix, [&](auto of) {
+        with_constant<ElementType::float32, ElementType::float64>(type, [&](auto element) {
+          using T = std::conditional_t<element == ElementType::float32, float, double>;
+          using Pack = Pack16<T>;
+          const std::size_t count = run.bytes / sizeof(T);
+          if (wrong == nullptr)
+            combine<of, T><<<blocks_for(packs, run.threads), run.threads, 0, stream>>>(
+                reinterpret_cast<const Pack*>(run.a), reinterpret_cast<const Pack*>(run.b),
+                reinterpret_cast<Pack*>(run.out), packs);
+          else
+            check_combine<of, T><<<check_blocks(count), check_threads, 0, stream>>>(
+                reinterpret_cast<const T*>(run.a), reinterpret_cast<const T*>(run.b),
+                reinterpret_cast<const T*>(run.out), count, wrong);
+        });
+      });
+  }
+  FATHOM_CUDA(cudaGetLastError());
 }
 
 }  // namespace fathom::copy_bandwidth

@@ -1,5 +1,5 @@
-// Base offsets, strides, rows along and across the lanes; and other
-// mixes of reading and writing, and copies by the asynchronous copy instructions.
+// Base offsets, strides, rows along and across the lanes; other mixes of reading and writing;
+// copies by the asynchronous copy instructions.
 
 #include <fmt/format.h>
 
@@ -31,6 +31,14 @@ Case offset_case(const DeviceFacts& device, int vector, std::size_t offset, Suit
   return c;
 }
 
+/// A launch whose result in `out` a kernel checks.
+Workload counted(Context& context, const Buffer& out, std::function<void()> launch,
+                 std::function<void(unsigned long long* wrong)> check, const char* what) {
+  return workload_of(
+      context, {out}, std::move(launch),
+      [=, &context] { return none_wrong(context, check, what); });
+}
+
 Workload strided_workload(Context& context, StridedRun run) {
   cudaStream_t stream = context.stream();
   const bool loads = run.side == Strided::loads;
@@ -39,14 +47,10 @@ Workload strided_workload(Context& context, StridedRun run) {
   const Buffer dst = destination_buffer(context, loads ? near : near * run.stride);
   run.src = src.data;
   run.dst = dst.data;
-  return workload_of(
-      context, {dst}, [=] { launch_strided_copy(run, stream); },
-      [=, &context] {
-        return none_wrong(
-            context,
-            [&](unsigned long long* wrong) { launch_check_strided_copy(run, wrong, stream); },
-            "words of the destination are wrong");
-      });
+  return counted(
+      context, dst, [=] { launch_strided_copy(run, stream); },
+      [=](unsigned long long* wrong) { launch_check_strided_copy(run, wrong, stream); },
+      "words of the destination are wrong");
 }
 
 /// The strided side spans 1 GiB, so that a larger stride means fewer packs.
@@ -99,13 +103,9 @@ Workload row_workload(Context& context, RowRun run) {
   const Buffer dst = destination_buffer(context, std::size_t{rows} * 4);
   run.src = src.as<std::uint32_t>();
   run.dst = dst.as<std::uint32_t>();
-  return workload_of(
-      context, {dst}, [=] { launch_fold_rows(run, stream); },
-      [=, &context] {
-        return none_wrong(
-            context, [&](unsigned long long* wrong) { launch_check_rows(run, wrong, stream); },
-            "rows are wrong");
-      });
+  return counted(
+      context, dst, [=] { launch_fold_rows(run, stream); },
+      [=](unsigned long long* wrong) { launch_check_rows(run, wrong, stream); }, "rows are wrong");
 }
 
 Case row_case(const DeviceFacts& device, bool along) {
@@ -118,7 +118,7 @@ Case row_case(const DeviceFacts& device, bool along) {
   // Each turn of the loop is one access of every thread.
   const models::StreamCost turn = models::stream_cost(
       {.accesses = rows, .stride_bytes = run.row_step * 4, .threads_per_block = threads});
-  work.loads = {turn.sectors * columns, turn.requests * columns, turn.bytes * columns};
+  work.loads = columns * turn;
   work.stores = models::stream_cost({.accesses = rows, .threads_per_block = threads});
   work.bytes_per_access = 4;
   work.unroll = 4;
@@ -197,14 +197,10 @@ Workload mix_workload(Context& context, Mix mix, ElementType type) {
       mix == Mix::read ? base_bytes / read_bytes_per_fold * 4 : base_bytes;
   const Buffer out = destination_buffer(context, out_bytes);
   run.out = out.data;
-  return workload_of(
-      context, {out}, [=] { launch_mix(mix, type, run, stream); },
-      [=, &context] {
-        return none_wrong(
-            context,
-            [&](unsigned long long* wrong) { launch_check_mix(mix, type, run, wrong, stream); },
-            "elements of the output are wrong");
-      });
+  return counted(
+      context, out, [=] { launch_mix(mix, type, run, nullptr, stream); },
+      [=](unsigned long long* wrong) { launch_mix(mix, type, run, wrong, stream); },
+      "elements of the output are wrong");
 }
 
 Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite) {
@@ -215,7 +211,7 @@ Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite)
   Work work;
   work.read_bytes = inputs * base_bytes;
   work.write_bytes = base_bytes;
-  work.loads = {one.sectors * inputs, one.requests * inputs, one.bytes * inputs};
+  work.loads = inputs * one;
   work.stores = one;
   work.unroll = inputs > 1 ? 2 : 1;
   work.threads = threads;
@@ -260,27 +256,20 @@ Case async_case(const DeviceFacts& device, int block, Suite suite) {
 }
 
 Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, Suite suite) {
-  Work work = copy_work({ElementType::float32, 4}, base_bytes, 32);
-  work.loads_counted = work.stores_counted = false;
+  // A block keeps its whole tile in flight, by one thread, and as many blocks are resident as their
+  // tiles leave room for.
+  const std::size_t room = tile_bytes + device.reserved_shared_bytes_per_block + 128;
+  const Work work{.read_bytes = base_bytes,
+                  .write_bytes = base_bytes,
+                  .unroll = tile_bytes / 16,
+                  .threads = 1,
+                  .most_blocks_per_sm = static_cast<int>(device.shared_bytes_per_sm / room),
+                  .streams_through_dram = true,
+                  .loads_counted = false,
+                  .stores_counted = false};
   const char* hint = evict_last ? "L2::evict_last" : "none";
   Case c = bandwidth_case(
       device, fmt::format("async/cp.async.bulk/tile:{}/load:{}", tile_bytes, hint), work);
-  // A block keeps its whole tile in flight, and as many are resident as their tiles leave room for.
-  const std::size_t room = tile_bytes + device.reserved_shared_bytes_per_block + 128;
-  const std::size_t blocks =
-      std::min<std::size_t>(device.blocks_per_sm, device.shared_bytes_per_sm / room);
-  const models::StreamExpectation stream = models::expected_stream(
-      {bound(device, "dram_bandwidth").value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
-      {.read_bytes = base_bytes,
-       .write_bytes = base_bytes,
-       .bytes_per_access = 16,
-       .independent_loads = tile_bytes / 16.0,
-       .accesses_per_thread = tile_bytes / 16.0,
-       .resident_threads_per_sm = static_cast<int>(blocks),
-       .threads_per_block = 1,
-       .hot = true});
-  c.expected->value = stream.bytes_per_second;
-  c.expected->model = "streaming model: " + stream.sentence;
   c.axes = {{"sweep", "async"},
             {"instruction", "cp.async.bulk"},
             {"load hint", hint},

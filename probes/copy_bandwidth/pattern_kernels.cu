@@ -1,9 +1,7 @@
 // Copies with a stride, and rows read along and across the lanes.
 
-#include <stdexcept>
-
-#include "harness/cuda_check.h"
 #include "probes/copy_bandwidth/kernels.h"
+#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 
 namespace fathom::copy_bandwidth {
@@ -59,25 +57,17 @@ __global__ void check_rows(RowRun run, unsigned long long* wrong) {
   if (threadIdx.x % 32 == 0 && run.dst[row] != folded) atomicAdd(wrong, 1ull);
 }
 
-template <class P, Strided side>
-void launch_strided(const StridedRun& run, cudaStream_t stream) {
-  strided_copy<P, side><<<blocks_for(run.packs, run.threads), run.threads, 0, stream>>>(
-      reinterpret_cast<const P*>(run.src), reinterpret_cast<P*>(run.dst), run.packs, run.stride);
-}
-
 }  // namespace
 
 void launch_strided_copy(const StridedRun& run, cudaStream_t stream) {
-  const bool loads = run.side == Strided::loads;
-  if (run.pack_bytes == 4) {
-    loads ? launch_strided<float, Strided::loads>(run, stream)
-          : launch_strided<float, Strided::stores>(run, stream);
-  } else if (run.pack_bytes == 16) {
-    loads ? launch_strided<float4, Strided::loads>(run, stream)
-          : launch_strided<float4, Strided::stores>(run, stream);
-  } else {
-    throw std::invalid_argument("a strided copy moves packs of 4 or 16 bytes");
-  }
+  with_constant<4, 16>(run.pack_bytes, [&](auto bytes) {
+    with_constant<Strided::loads, Strided::stores>(run.side, [&](auto side) {
+      using P = std::conditional_t<bytes == 4, float, float4>;
+      strided_copy<P, side><<<blocks_for(run.packs, run.threads), run.threads, 0, stream>>>(
+          reinterpret_cast<const P*>(run.src), reinterpret_cast<P*>(run.dst), run.packs,
+          run.stride);
+    });
+  });
   FATHOM_CUDA(cudaGetLastError());
 }
 

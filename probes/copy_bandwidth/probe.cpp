@@ -38,35 +38,30 @@ Bound bound_of(const DeviceFacts& device, double useful, double dram_bytes, doub
 }
 
 /// Theoretical occupancy of kernels with few registers and little shared memory.
-int resident_threads(const DeviceFacts& device, int threads) {
-  return std::max(1, std::min(device.blocks_per_sm, device.threads_per_sm / threads)) * threads;
+int resident_threads(const DeviceFacts& device, const Work& work) {
+  const int blocks = std::min(
+      {device.blocks_per_sm, device.threads_per_sm / work.threads, work.most_blocks_per_sm});
+  return std::max(1, blocks) * work.threads;
 }
 
 std::vector<CounterRequest> counters_of(const Work& work) {
-  const auto request = [](const char* role, bool counted, std::uint64_t expected) {
-    CounterRequest r{role};
-    if (counted) {
-      r.expected = static_cast<double>(expected);
+  std::vector<CounterRequest> counters;
+  for (const std::string figure : {"sectors", "requests", "instructions"}) {
+    for (const bool load : {true, false}) {
+      CounterRequest& r =
+          counters.emplace_back("global_" + std::string(load ? "load_" : "store_") + figure);
+      if (!(load ? work.loads_counted : work.stores_counted)) continue;
+      const models::StreamCost& cost = load ? work.loads : work.stores;
+      r.expected = static_cast<double>(figure == "sectors" ? cost.sectors : cost.requests);
       r.model = "global-memory model, every warp instruction";
     }
-    return r;
-  };
-  std::vector<CounterRequest> counters{
-      request("global_load_sectors", work.loads_counted, work.loads.sectors),
-      request("global_store_sectors", work.stores_counted, work.stores.sectors),
-      request("global_load_requests", work.loads_counted, work.loads.requests),
-      request("global_store_requests", work.stores_counted, work.stores.requests),
-      request("global_load_instructions", work.loads_counted, work.loads.requests),
-      request("global_store_instructions", work.stores_counted, work.stores.requests)};
-  const auto dram = [&](const char* role, std::size_t bytes) {
-    CounterRequest r{role};
-    if (work.streams_through_dram && bytes >= gib - 4096) {
+  }
+  for (const auto& [role, bytes] :
+       {std::pair{"dram_read_bytes", work.read_bytes}, {"dram_write_bytes", work.write_bytes}}) {
+    CounterRequest& r = counters.emplace_back(role);
+    if (work.streams_through_dram && bytes >= gib - 4096)
       r = {role, static_cast<double>(bytes), dram_tolerance, "every useful byte once"};
-    }
-    return r;
-  };
-  counters.push_back(dram("dram_read_bytes", work.read_bytes));
-  counters.push_back(dram("dram_write_bytes", work.write_bytes));
+  }
   counters.push_back({"achieved_occupancy"});
   return counters;
 }
@@ -110,7 +105,7 @@ Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& wor
        .bytes_per_access = work.bytes_per_access,
        .independent_loads = work.one_by_one ? 1 : static_cast<double>(work.unroll),
        .accesses_per_thread = static_cast<double>(work.unroll),
-       .resident_threads_per_sm = resident_threads(device, work.threads),
+       .resident_threads_per_sm = resident_threads(device, work),
        .threads = work.grid_threads,
        .threads_per_block = work.threads,
        .traffic_ratio = expected_dram_bytes / useful,

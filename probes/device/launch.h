@@ -2,6 +2,8 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <type_traits>
 
@@ -44,6 +46,12 @@ struct Blocks {
   int blocks, threads;
   int dynamic_shared = 0;
 };
+
+/// A thread for each piece of work, in at most `most` blocks.
+inline Blocks threads_for(std::size_t work, int threads,
+                          int most = std::numeric_limits<int>::max()) {
+  return {static_cast<int>(std::min<std::size_t>((work + threads - 1) / threads, most)), threads};
+}
 
 /// Launches a kernel that a header declares, from a file that the host's compiler compiles too.
 template <class... Parameters, class... Arguments>

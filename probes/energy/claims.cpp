@@ -27,9 +27,9 @@ std::string clocks_of(const Entry& entry) {
   return text;
 }
 
-FactRow power_row(std::string_view id, const char* subject, const char* what) {
+FactRow power_row(const char* id, const char* subject, const char* what) {
   return {{fmt::format("{}.power", id), subject, "power", "W", Better::lower},
-          {{"id", std::string(id)}},
+          {{"id", id}},
           fmt::format("{}: {}", meter, what),
           left_out,
           Pick::first,
@@ -62,15 +62,13 @@ void take_off_base(Fact& fact, const Entry& entry) {
 }
 
 /// The loop's own energy, and the gross one.
-void add_loop(std::vector<FactRow>& rows, std::string_view id, std::string_view subject, Per per,
-              std::string_view what, const char* absent) {
-  const PerNames names = names_of(per);
+void add_loop(std::vector<FactRow>& rows, const char* id, const char* subject, const Per& per,
+              const char* what, const char* absent) {
   for (const bool net : {true, false}) {
     rows.push_back(
-        {{fmt::format("{}.{}{}", id, net ? "" : "gross_", names.quantity), std::string(subject),
-          fmt::format("{}energy per {}", net ? "" : "gross ", names.axis), std::string(names.unit),
-          Better::lower},
-         {{"id", std::string(id)}},
+        {{fmt::format("{}.{}{}", id, net ? "" : "gross_", per.quantity), subject,
+          fmt::format("{}energy per {}", net ? "" : "gross ", per.axis), per.unit, Better::lower},
+         {{"id", id}},
          fmt::format("{}: {}", meter, what),
          absent,
          Pick::first,
@@ -89,7 +87,7 @@ std::vector<FactRow> fact_rows() {
        "no instruction moves bytes between registers and does nothing else: the energy of an FFMA "
        "has three reads and a write of 4 bytes in it"}};
   for (const MemoryLoop& loop : memory_loops)
-    add_loop(rows, loop.id, loop.subject, Per::byte, loop.what, left_out);
+    add_loop(rows, loop.id, loop.subject, per_byte, loop.what, left_out);
   for (const InstructionLoop& loop : instruction_loops) {
     add_loop(rows, loop.id, loop.subject, loop.per, "independent chains in many warps of every SM",
              "this GPU has no such instruction, or its case was left out");

@@ -69,12 +69,6 @@ __global__ void __launch_bounds__(walk_threads) walk_chunks(Walk walk) {
   if (threadIdx.x == 0) walk.sums[blockIdx.x] = total;
 }
 
-__global__ void __launch_bounds__(rest_threads) rest(int turns, std::uint32_t* out) {
-#pragma unroll 1
-  for (int turn = 0; turn < turns; ++turn) __nanosleep(sleep_ns);
-  out[blockIdx.x * rest_threads + threadIdx.x] = static_cast<std::uint32_t>(turns);
-}
-
 auto kernel_of(Level level) {
   return level == Level::shared ? walk_chunks<Level::shared>
          : level == Level::l1   ? walk_chunks<Level::l1>
@@ -82,6 +76,12 @@ auto kernel_of(Level level) {
 }
 
 }  // namespace
+
+__global__ void __launch_bounds__(rest_threads) rest(int turns, std::uint32_t* out) {
+#pragma unroll 1
+  for (int turn = 0; turn < turns; ++turn) __nanosleep(sleep_ns);
+  out[blockIdx.x * rest_threads + threadIdx.x] = static_cast<std::uint32_t>(turns);
+}
 
 void launch_walk(Level level, const Walk& walk, int blocks, cudaStream_t stream) {
   const auto kernel = kernel_of(level);
@@ -94,22 +94,5 @@ void launch_walk(Level level, const Walk& walk, int blocks, cudaStream_t stream)
 }
 
 int walk_blocks_per_sm(Level level) { return resident_blocks_of(kernel_of(level), walk_threads); }
-
-std::uint32_t expected_sum(std::span<const std::uint32_t> chunk_sums, std::uint32_t block,
-                           int turns) {
-  const auto chunks = static_cast<std::uint32_t>(chunk_sums.size());
-  std::uint32_t round = 0;
-  for (const std::uint32_t sum : chunk_sums) round += sum;
-  const auto all = static_cast<std::uint32_t>(turns);
-  std::uint32_t sum = all / chunks * round;
-  for (std::uint32_t turn = 0; turn < all % chunks; ++turn)
-    sum += chunk_sums[(block * chunk_spread + turn) & (chunks - 1)];
-  return sum;
-}
-
-void launch_rest(int turns, std::uint32_t* out, int blocks, cudaStream_t stream) {
-  rest<<<blocks, rest_threads, 0, stream>>>(turns, out);
-  FATHOM_CUDA(cudaGetLastError());
-}
 
 }  // namespace fathom::energy

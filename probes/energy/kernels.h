@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace fathom::energy {
 
@@ -33,14 +32,10 @@ int walk_blocks_per_sm(Level level);
 /// A block starts at chunk block x `chunk_spread` modulo chunks: not all ask for the same line.
 inline constexpr std::uint32_t chunk_spread = 37;
 
-/// What a block must write: by the sums of each chunk's words.
-std::uint32_t expected_sum(std::span<const std::uint32_t> chunk_sums, std::uint32_t block,
-                           int turns);
-
 /// Resident threads that do nothing but sleep: `turns` times about `sleep_ns`, which hardware may
 /// halve or double. Each writes `turns` to its place in `out`.
 inline constexpr int rest_threads = 128;
 inline constexpr unsigned sleep_ns = 20'000;
-void launch_rest(int turns, std::uint32_t* out, int blocks, cudaStream_t stream);
+__global__ void rest(int turns, std::uint32_t* out);
 
 }  // namespace fathom::energy

@@ -4,12 +4,12 @@
 #include <bit>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <vector>
 
 #include "harness/cases.h"
 #include "probes/claims.h"
 #include "probes/copy_bandwidth/kernels.h"
+#include "probes/device/launch.h"
 #include "probes/energy/kernels.h"
 #include "probes/energy/loops.h"
 #include "probes/instructions/claims.h"
@@ -22,16 +22,12 @@ namespace {
 using Baseline = std::shared_ptr<std::optional<double>>;
 
 /// The case of a loop whose launch does `work`, without `prepare` and counters.
-Case loop_case(std::string_view kind, std::string_view id, std::string_view subject, Per per,
+Case loop_case(const char* kind, const char* id, const std::string& subject, const Per& per,
                double work, const Baseline& baseline) {
-  const PerNames names = names_of(per);
   Case c;
   c.name = fmt::format("{}/{}", kind, id);
-  c.axes = {{"kind", std::string(kind)},
-            {"id", std::string(id)},
-            {"loop", std::string(subject)},
-            {"per", std::string(names.axis)}};
-  c.metric = {"energy", std::string(names.unit), Better::lower, std::nullopt};
+  c.axes = {{"kind", kind}, {"id", id}, {"loop", subject}, {"per", per.axis}};
+  c.metric = {"energy", per.unit, Better::lower, std::nullopt};
   EnergyLoop loop;
   loop.work = work;
   loop.figures = [baseline](const EnergyReading& whole) -> std::map<std::string, double> {
@@ -50,33 +46,18 @@ using instructions::Instruction;
 /// One launch: long against the gap to the next, short enough for the host to follow its chains.
 constexpr double launch_clocks = 300'000;
 
-const Instruction& instruction_named(std::string_view id) {
-  for (const Instruction& instruction : instructions::all_instructions())
-    if (instruction.id == id) return instruction;
-  throw std::out_of_range("no instruction " + std::string(id));
-}
-
 /// The first one that this GPU has, or null.
 const Instruction* best_of(const InstructionLoop& loop, const DeviceFacts& device) {
-  for (const std::string_view id : loop.instructions) {
-    if (id.empty()) continue;
-    const Instruction& instruction = instruction_named(id);
-    if (instruction.runs_on(device.major, device.minor)) return &instruction;
-  }
+  for (const std::string_view id : loop.instructions)
+    for (const Instruction& instruction : instructions::all_instructions())
+      if (instruction.id == id && instruction.runs_on(device.major, device.minor))
+        return &instruction;
   return nullptr;
 }
 
 Case instruction_case(const DeviceFacts& device, const InstructionLoop& loop,
                       const Instruction& instruction, const Baseline& baseline) {
-  const instructions::Kernels& kernels = instructions::find_kernels(instruction.op);
-  const auto bound = instructions::throughput_bound(instruction, device.major, device.minor);
-  const double rate = bound ? bound->value : instruction.usual_rate;
-  const instructions::Shape& shape = kernels.throughput;
-  const int warps = kernels.throughput_warps;
-  const double clocks = shape.steps * shape.chains * warps * instruction.results / rate;
-  const int iterations = std::max(4, static_cast<int>(launch_clocks / clocks));
-  const instructions::Plan plan{instruction, kernels, instructions::Variant::throughput,
-                                device.sms,  warps,   iterations};
+  const instructions::Plan plan = throughput_plan(device, instruction, launch_clocks);
   // A multiply-add is two operations.
   const double work = plan.steps() * plan.blocks * instruction.results * 2;
   Case c = loop_case("instruction", loop.id, instruction.subject, loop.per, work, baseline);
@@ -120,8 +101,12 @@ Workload walk_workload(Context& context, Level level, std::uint32_t chunks, int 
       context, {sums}, [=] { launch_walk(level, walk, blocks, stream); },
       [=]() -> std::optional<std::string> {
         return check_elements<std::uint32_t>(
-            sums, stream, "the sum of block",
-            [&](std::size_t i) { return expected_sum(expected, i, turns); });
+            sums, stream, "the sum of block", [&](std::size_t block) {
+              std::uint32_t sum = 0;
+              for (int turn = 0; turn < turns; ++turn)
+                sum += expected[(block * chunk_spread + turn) % chunks];
+              return sum;
+            });
       });
 }
 
@@ -129,7 +114,7 @@ Case walk_case(const DeviceFacts& device, const MemoryLoop& loop, Level level, s
                int turns, const Baseline& baseline) {
   const int blocks = device.sms * walk_blocks_per_sm(level);
   const double bytes = static_cast<double>(chunk_bytes) * turns * blocks;
-  Case c = loop_case("memory", loop.id, loop.subject, Per::byte, bytes, baseline);
+  Case c = loop_case("memory", loop.id, loop.subject, per_byte, bytes, baseline);
   c.prepare = [=](Context& context) {
     return walk_workload(context, level, chunks, turns, blocks);
   };
@@ -152,7 +137,7 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
   const std::size_t bytes = std::min(dram_bytes, device.memory_bytes / 8 / unit * unit);
   const bool reads = mix == copy_bandwidth::Mix::read;
   Case c =
-      loop_case("memory", loop.id, loop.subject, Per::byte, static_cast<double>(bytes), baseline);
+      loop_case("memory", loop.id, loop.subject, per_byte, static_cast<double>(bytes), baseline);
   c.suite = quick_if(loop.quick);
   c.counters = {{reads ? "dram_read_bytes" : "dram_write_bytes"}, {"l2_hit_rate"}};
   c.prepare = [=](Context& context) {
@@ -164,12 +149,12 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
     run.out = out.data;
     constexpr auto type = copy_bandwidth::ElementType::float32;  // which means nothing to these two
     return workload_of(
-        context, {out}, [=] { copy_bandwidth::launch_mix(mix, type, run, stream); },
+        context, {out}, [=] { copy_bandwidth::launch_mix(mix, type, run, nullptr, stream); },
         [=, &context] {
           return none_wrong(
               context,
               [&](unsigned long long* wrong) {
-                copy_bandwidth::launch_check_mix(mix, type, run, wrong, stream);
+                copy_bandwidth::launch_mix(mix, type, run, wrong, stream);
               },
               "elements of the output are wrong");
         });
@@ -190,10 +175,10 @@ constexpr int rest_turns = 200;
 /// What ran before, if only the driver's own start, still shows in the power for a while.
 constexpr double idle_settle_s = 1;
 
-Case rest_case(std::string_view id, const char* what) {
+Case rest_case(const char* id, const char* what) {
   Case c;
   c.name = fmt::format("rest/{}", id);
-  c.axes = {{"kind", "rest"}, {"id", std::string(id)}, {"loop", what}, {"per", "second"}};
+  c.axes = {{"kind", "rest"}, {"id", id}, {"loop", what}, {"per", "second"}};
   c.suite = Suite::quick;
   c.metric = {"power", "W", Better::lower, std::nullopt};
   c.mode = EnergyLoop{};
@@ -205,7 +190,10 @@ Workload rest_workload(Context& context, int blocks) {
   const Buffer out = context.buffers().output(
       "rested", std::size_t{rest_threads} * blocks * sizeof(std::uint32_t));
   return workload_of(
-      context, {out}, [=] { launch_rest(rest_turns, out.as<std::uint32_t>(), blocks, stream); },
+      context, {out},
+      [=] {
+        launch(rest, {blocks, rest_threads}, stream, rest_turns, out.as<std::uint32_t>());
+      },
       [=]() -> std::optional<std::string> {
         return check_elements<std::uint32_t>(out, stream, "the count of thread",
                                              [](std::size_t) { return rest_turns; });

@@ -7,8 +7,7 @@
 //   start(lane, chain), operands(lane)           on the host: never zeros
 //   reference(warp, operands, parity)            on the host: one step of a whole warp
 //   whole_chain            whether a chain's end is checked too, as `right` has it: not where
-//   errors
-//                          add up or the result is the GPU's own
+//                          errors add up or the result is the GPU's own
 //   right(want, got)       whether a step's result is right
 //   randomise(operands, lane)                    on the host: see Kernels; may lack
 // and sizes that it may set apart from LaneOp's.
@@ -256,21 +255,17 @@ std::string check_chains(const Shape& shape, int iterations, std::span<const std
 template <class Op>
 Kernels kernels_of(const char* op) {
   using State = typename Op::State;
-  Kernels kernels{};
-  kernels.op = op;
-  if constexpr (Op::latency_steps > 0)
+  Kernels kernels{.op = op,
+                  .throughput_warps = Op::throughput_warps,
+                  .state_bytes = sizeof(State),
+                  .operands_bytes = warp_lanes * sizeof(typename Op::Operands),
+                  .start_threads = warp_lanes,
+                  .writing_warps = 32,
+                  .check = check_chains<Op>};
+  if (Op::latency_steps > 0)
     kernels.latency = {1, Op::latency_short_steps, Op::latency_short_steps + Op::latency_steps};
-  else
-    kernels.latency.chains = 0;
-  if constexpr (Op::throughput_steps > 0)
+  if (Op::throughput_steps > 0)
     kernels.throughput = {Op::throughput_chains, 0, Op::throughput_steps};
-  else
-    kernels.throughput.chains = 0;
-  kernels.throughput_warps = Op::throughput_warps;
-  kernels.state_bytes = sizeof(State);
-  kernels.operands_bytes = warp_lanes * sizeof(typename Op::Operands);
-  kernels.start_threads = warp_lanes;
-  kernels.writing_warps = 32;
   kernels.launch = [](Variant variant, const Run& run, int blocks, int warps, cudaStream_t stream) {
     if (variant == Variant::latency) {
       if constexpr (Op::latency_steps > 0)
@@ -282,9 +277,8 @@ Kernels kernels_of(const char* op) {
   };
   kernels.fill = [](int chains, std::byte* starts, std::byte* operands) {
     auto* states = reinterpret_cast<State*>(starts);
-    for (int lane = 0; lane < warp_lanes; ++lane) {
+    for (int lane = 0; lane < warp_lanes; ++lane)
       for (int c = 0; c < chains; ++c) states[lane * chains + c] = Op::start(lane, c);
-    }
     const auto all = warp_operands<Op>();
     std::memcpy(operands, all.data(), sizeof all);
   };
@@ -294,7 +288,6 @@ Kernels kernels_of(const char* op) {
       for (int lane = 0; lane < warp_lanes; ++lane) Op::randomise(of_lane[lane], lane);
     };
   }
-  kernels.check = check_chains<Op>;
   return kernels;
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "probes/instructions/tensor_instructions.h"
 #include "results/rows.h"
 
 namespace fathom::instructions {
@@ -43,11 +42,9 @@ void take_guide(Fact& fact, const Entry& entry) {
 
 FactRow row(const Instruction& i, bool latency) {
   const char* quantity = latency ? "latency" : "throughput";
-  const std::string subject(i.subject);
-  return {{fmt::format("{}.{}", i.id, quantity), subject, quantity,
-           latency ? "cycles" : std::string(throughput_unit(i)),
+  return {{i.id + "." + quantity, i.subject, quantity, latency ? "cycles" : throughput_unit(i),
            latency ? Better::lower : Better::higher},
-          {{"instruction", subject}, {"quantity", quantity}},
+          {{"instruction", i.subject}, {"quantity", quantity}},
           latency ? "dependent chain, long loop less short loop, in-kernel clock"
                   : "independent chains in many warps, in-kernel clock",
           why_absent(i, latency ? has_latency(i) : has_throughput(i), quantity),
@@ -107,18 +104,15 @@ std::vector<View> views() {
 std::span<const Instruction> all_instructions() {
   static const std::vector<Instruction> all = [] {
     std::vector<Instruction> rows;
-    for (const std::span<const Instruction> part :
-         {std::span<const Instruction>(arithmetic_instructions),
-          {warp_instructions},
-          {mma_instructions},
-          {wgmma_instructions}})
+    for (const auto part : std::initializer_list<std::span<const Instruction>>{
+             arithmetic_instructions, warp_instructions, mma_instructions, wgmma_instructions})
       rows.insert(rows.end(), part.begin(), part.end());
     return rows;
   }();
   return all;
 }
 
-std::string_view throughput_unit(const Instruction& instruction) {
+const char* throughput_unit(const Instruction& instruction) {
   return instruction.tensor ? "FMA/clk/SM" : "results/clk/SM";
 }
 

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string_view>
-
 #include "probes/claims.h"
 #include "probes/instructions/instructions.h"
 
@@ -13,7 +9,7 @@ namespace fathom::instructions {
 std::span<const Instruction> all_instructions();
 
 /// What a throughput counts: "results/clk/SM", or "FMA/clk/SM" of tensor instructions.
-std::string_view throughput_unit(const Instruction& instruction);
+const char* throughput_unit(const Instruction& instruction);
 
 /// The most results an SM can have of it in a clock: the published rate, or what the schedulers can
 /// issue, whichever is less.

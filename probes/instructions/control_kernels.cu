@@ -80,12 +80,10 @@ std::span<const Kernels> control_kernels() {
 }
 
 const Kernels& find_kernels(std::string_view op) {
-  for (const auto list :
-       {float_kernels(), integer_kernels(), special_kernels(), warp_kernels(), control_kernels(),
-        mma_kernels(), wgmma_float_kernels(), wgmma_byte_kernels()}) {
+  for (const auto list : {float_kernels(), integer_kernels(), special_kernels(), warp_kernels(),
+                          control_kernels(), mma_kernels(), wgmma_kernels()})
     for (const Kernels& kernels : list)
       if (kernels.op == op) return kernels;
-  }
   throw std::out_of_range("no kernels for the instruction " + std::string(op));
 }
 

@@ -18,24 +18,17 @@ FATHOM_OP(Fmul, float, "+f", (x * a), "mul.rn.f32 %0, %0, %1;", "f"(o.a[i]))
 FATHOM_OP(Ffma, float, "+f", std::fma(x, a, b), "fma.rn.f32 %0, %0, %1, %2;", "f"(o.a[i]),
           "f"(o.b[i]))
 
-/// Even steps take the smaller one, odd steps the larger, of numbers such that every step changes
-/// x.
+/// Even steps, whose b is 0, take the smaller one, odd steps the larger, of numbers such that every
+/// step changes x.
 struct Fmnmx : LaneOp<Fmnmx, float> {
-  static Operands operands(int) { return {{0.75f, 1.5f}, {0, 0}}; }
+  static Operands operands(int) { return {{0.75f, 1.5f}, {0, 1}}; }
   static __device__ void step(float& x, const Operands& o, int i) {
     if (i == 0)
       asm volatile("min.f32 %0, %0, %1;" : "+f"(x) : "f"(o.a[0]));
     else
       asm volatile("max.f32 %0, %0, %1;" : "+f"(x) : "f"(o.a[1]));
   }
-  static Warp reference(const Warp& x, const std::array<Operands, warp_lanes>& o, int parity) {
-    Warp result;
-    for (int lane = 0; lane < warp_lanes; ++lane) {
-      result[lane] =
-          parity == 0 ? std::min(x[lane], o[lane].a[0]) : std::max(x[lane], o[lane].a[1]);
-    }
-    return result;
-  }
+  static float next(float x, float a, float b) { return b == 0 ? std::min(x, a) : std::max(x, a); }
 };
 
 FATHOM_OP(Dadd, double, "+d", x + b, "add.rn.f64 %0, %0, %1;", "d"(o.b[i]))

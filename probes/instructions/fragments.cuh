@@ -31,33 +31,28 @@ inline int product_of(int row, int column, int k_extent, int parity) {
 }
 
 // Element types: how a small whole number is written, and how many a register holds.
-struct F16 {
+template <int Bytes>
+struct WordElement {
   using Register = std::uint32_t;
-  static constexpr int bytes = 2;
+  static constexpr int bytes = Bytes;
+};
+struct F16 : WordElement<2> {
   static std::uint32_t bits(int v) { return __half_as_ushort(__int2half_rn(v)); }
   static constexpr std::uint32_t random_bits = 0x83FF83FF, one = 0x3C003C00, signs = 0x80008000;
 };
-struct Bf16 {
-  using Register = std::uint32_t;
-  static constexpr int bytes = 2;
+struct Bf16 : WordElement<2> {
   static std::uint32_t bits(int v) { return __bfloat16_as_ushort(__float2bfloat16(float(v))); }
   static constexpr std::uint32_t random_bits = 0x807F807F, one = 0x3F803F80, signs = 0x80008000;
 };
-struct Tf32 {
-  using Register = std::uint32_t;
-  static constexpr int bytes = 4;
+struct Tf32 : WordElement<4> {
   static std::uint32_t bits(int v) { return __builtin_bit_cast(std::uint32_t, float(v)); }
   static constexpr std::uint32_t random_bits = 0x807FE000, one = 0x3F800000, signs = 0x80000000;
 };
-struct S8 {
-  using Register = std::uint32_t;
-  static constexpr int bytes = 1;
+struct S8 : WordElement<1> {
   static std::uint32_t bits(int v) { return static_cast<std::uint8_t>(v); }
 };
 /// 1 sign bit, 4 exponent bits with bias 7, 3 mantissa bits: 1 is 0x38, 2 is 0x40.
-struct E4m3 {
-  using Register = std::uint32_t;
-  static constexpr int bytes = 1;
+struct E4m3 : WordElement<1> {
   static std::uint32_t bits(int v) {
     const int size = v < 0 ? -v : v;
     return (v < 0 ? 0x80u : 0u) | (size == 0 ? 0u : size == 1 ? 0x38u : 0x40u);

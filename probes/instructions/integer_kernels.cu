@@ -55,11 +55,11 @@ struct Sel : LaneOp<Sel, Word> {
               "r"(o.a[i]), "r"(o.b[i]))
 };
 
-/// Even steps take the smaller one, odd steps the larger, of numbers such that every step changes
-/// x.
+/// Even steps, whose b is 0, take the smaller one, odd steps the larger, of numbers such that every
+/// step changes x.
 struct Imnmx : LaneOp<Imnmx, Word> {
   static Operands operands(int lane) {
-    return {{hashed(lane) >> 2, hashed(lane) >> 2 | 0x4000'0000u}, {0, 0}};
+    return {{hashed(lane) >> 2, hashed(lane) >> 2 | 0x4000'0000u}, {0, 1}};
   }
   static __device__ void step(Word& x, const Operands& o, int i) {
     if (i == 0)
@@ -67,14 +67,9 @@ struct Imnmx : LaneOp<Imnmx, Word> {
     else
       asm volatile("max.s32 %0, %0, %1;" : "+r"(x) : "r"(o.a[1]));
   }
-  static Warp reference(const Warp& x, const std::array<Operands, warp_lanes>& o, int parity) {
-    const auto s = [](Word word) { return static_cast<std::int32_t>(word); };
-    Warp result;
-    for (int lane = 0; lane < warp_lanes; ++lane) {
-      result[lane] = parity == 0 ? std::min(s(x[lane]), s(o[lane].a[0]))
-                                 : std::max(s(x[lane]), s(o[lane].a[1]));
-    }
-    return result;
+  static Word next(Word x, Word a, Word b) {
+    const std::int32_t s = x, t = a;
+    return b == 0 ? std::min(s, t) : std::max(s, t);
   }
 };
 

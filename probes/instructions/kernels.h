@@ -31,7 +31,7 @@ struct Run {
 
 /// Steps of one chain in the bodies of the loops.
 struct Shape {
-  int chains = 1;
+  int chains = 0;       ///< 0: there is no such variant
   int short_steps = 0;  ///< latency only: body of the short loop
   int steps = 0;        ///< body of the (long) loop
   int total(int iterations) const { return iterations * (short_steps + steps); }
@@ -39,8 +39,8 @@ struct Shape {
 
 /// The two kernels of one instruction and what belongs to them, by the name of its Op struct.
 struct Kernels {
-  const char* op;
-  Shape latency, throughput;  ///< chains of 0: there is no such variant
+  std::string op;
+  Shape latency, throughput;
   int throughput_warps;       ///< of the one block on each SM
   std::size_t state_bytes, operands_bytes;
   int start_threads;  ///< that have start values of their own: a warp or a warpgroup
@@ -72,7 +72,6 @@ std::span<const Kernels> special_kernels();
 std::span<const Kernels> warp_kernels();
 std::span<const Kernels> control_kernels();
 std::span<const Kernels> mma_kernels();
-std::span<const Kernels> wgmma_float_kernels();
-std::span<const Kernels> wgmma_byte_kernels();
+std::span<const Kernels> wgmma_kernels();
 
 }  // namespace fathom::instructions

@@ -79,27 +79,26 @@ constexpr int target = __CUDA_ARCH__;
 constexpr int target = 0;
 #endif
 
-// With four accumulators; from compute capability `since` on.
-#define FATHOM_SMALL_MMA(Name, since, ptx, ...)                                              \
-  struct Name : SmallMma<__VA_ARGS__> {                                                      \
-    static __device__ void step(State& x, const Operands& o, int i) {                        \
-      if constexpr (target >= since)                                                         \
-        asm volatile("mma.sync.aligned." ptx " {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};" \
-                     : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])                \
-                     : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]));                         \
-    }                                                                                        \
+/// From compute capability `since` on: inline PTX, and how it takes x and, for parity `i`, the
+/// operands `o`.
+#define FATHOM_MMA(Name, Base, since, ptx, ...)                                                  \
+  struct Name : Base {                                                                           \
+    static __device__ void step(State& x, const Operands& o, int i) {                            \
+      if constexpr (target >= since) asm volatile("mma.sync.aligned." ptx ";" : __VA_ARGS__);    \
+    }                                                                                            \
   };
-#define FATHOM_LARGE_MMA(Name, since, ptx, ...)                                        \
-  struct Name : LargeMma<__VA_ARGS__> {                                                \
-    static __device__ void step(State& x, const Operands& o, int i) {                  \
-      if constexpr (target >= since)                                                   \
-        asm volatile("mma.sync.aligned." ptx                                           \
-                     " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"          \
-                     : "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])          \
-                     : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), \
-                       "r"(o.b[0]), "r"(o.b[1]));                                      \
-    }                                                                                  \
-  };
+// With four accumulators.
+#define FATHOM_FOUR_SUMS "+r"(x.r[0]), "+r"(x.r[1]), "+r"(x.r[2]), "+r"(x.r[3])
+#define FATHOM_FOUR_OF_A "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3])
+#define FATHOM_SMALL_MMA(Name, since, ptx, ...)                                                  \
+  using Name##Base = SmallMma<__VA_ARGS__>;                                                      \
+  FATHOM_MMA(Name, Name##Base, since, ptx " {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3}",        \
+             FATHOM_FOUR_SUMS : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.b[0]))
+#define FATHOM_LARGE_MMA(Name, since, ptx, ...)                                                  \
+  using Name##Base = LargeMma<__VA_ARGS__>;                                                      \
+  FATHOM_MMA(Name, Name##Base, since,                                                            \
+             ptx " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3}",                        \
+             FATHOM_FOUR_SUMS : FATHOM_FOUR_OF_A, "r"(o.b[0]), "r"(o.b[1]))
 
 FATHOM_SMALL_MMA(MmaF16K8, 750, "m16n8k8.row.col.f32.f16.f16.f32", F16, F32Sum, 8)
 FATHOM_LARGE_MMA(MmaF16K16, 800, "m16n8k16.row.col.f32.f16.f16.f32", F16, F32Sum, 16)
@@ -111,41 +110,23 @@ FATHOM_SMALL_MMA(MmaS8K16, 800, "m16n8k16.row.col.s32.s8.s8.s32", S8, S32Sum, 16
 FATHOM_LARGE_MMA(MmaS8K32, 800, "m16n8k32.row.col.s32.s8.s8.s32", S8, S32Sum, 32)
 FATHOM_LARGE_MMA(MmaE4m3K32, 890, "m16n8k32.row.col.f32.e4m3.e4m3.f32", E4m3, F32Sum, 32)
 
-struct MmaF16K16F16 : LargeMma<F16, F16Sum, 16> {
-  static __device__ void step(State& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, "
-        "{%0,%1};"
-        : "+r"(x.r[0]), "+r"(x.r[1])
-        : "r"(o.a[i][0]), "r"(o.a[i][1]), "r"(o.a[i][2]), "r"(o.a[i][3]), "r"(o.b[0]), "r"(o.b[1]));
-#endif
-  }
-};
+using F16ToF16 = LargeMma<F16, F16Sum, 16>;
+FATHOM_MMA(MmaF16K16F16, F16ToF16, 800,
+           "m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1}",
+           "+r"(x.r[0]), "+r"(x.r[1]) : FATHOM_FOUR_OF_A, "r"(o.b[0]), "r"(o.b[1]))
 
-struct MmaF64K4 : MmaOp<F64, F64Sum, 4, 1, 1, 2> {
-  static __device__ void step(State& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-                 : "+d"(x.r[0]), "+d"(x.r[1])
-                 : "d"(o.a[i][0]), "d"(o.b[0]));
-#endif
-  }
-};
+using F64K4 = MmaOp<F64, F64Sum, 4, 1, 1, 2>;
+FATHOM_MMA(MmaF64K4, F64K4, 800, "m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1}",
+           "+d"(x.r[0]), "+d"(x.r[1]) : "d"(o.a[i][0]), "d"(o.b[0]))
 
-struct MmaF64K16 : MmaOp<F64, F64Sum, 16, 8, 4, 4> {
-  static __device__ void step(State& x, const Operands& o, int i) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, "
-        "{%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
-        : "+d"(x.r[0]), "+d"(x.r[1]), "+d"(x.r[2]), "+d"(x.r[3])
-        : "d"(o.a[i][0]), "d"(o.a[i][1]), "d"(o.a[i][2]), "d"(o.a[i][3]), "d"(o.a[i][4]),
-          "d"(o.a[i][5]), "d"(o.a[i][6]), "d"(o.a[i][7]), "d"(o.b[0]), "d"(o.b[1]), "d"(o.b[2]),
-          "d"(o.b[3]));
-#endif
-  }
-};
+using F64K16 = MmaOp<F64, F64Sum, 16, 8, 4, 4>;
+FATHOM_MMA(MmaF64K16, F64K16, 900,
+           "m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, "
+           "{%12,%13,%14,%15}, {%0,%1,%2,%3}",
+           "+d"(x.r[0]), "+d"(x.r[1]), "+d"(x.r[2]), "+d"(x.r[3])
+           : "d"(o.a[i][0]), "d"(o.a[i][1]), "d"(o.a[i][2]), "d"(o.a[i][3]), "d"(o.a[i][4]),
+             "d"(o.a[i][5]), "d"(o.a[i][6]), "d"(o.a[i][7]), "d"(o.b[0]), "d"(o.b[1]), "d"(o.b[2]),
+             "d"(o.b[3]))
 
 }  // namespace
 

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -46,11 +44,11 @@ double throughput_of(const Plan& plan, const std::vector<long long>& clocks) {
 Case base_case(const Plan& plan, const char* quantity) {
   const Instruction& instruction = plan.instruction;
   Case c;
-  c.name = fmt::format("{}/{}", instruction.id, quantity);
-  c.axes = {{"family", std::string(instruction.family)},
-            {"instruction", std::string(instruction.subject)},
+  c.name = instruction.id + "/" + quantity;
+  c.axes = {{"family", instruction.family},
+            {"instruction", instruction.subject},
             {"quantity", quantity},
-            {"ptx", std::string(instruction.ptx)}};
+            {"ptx", instruction.ptx}};
   c.suite = quick_if(instruction.quick);
   c.extras = {
       {"steps", plan.steps()}, {"warps_per_sm", plan.warps}, {"chains", plan.shape().chains}};
@@ -72,33 +70,25 @@ Case latency_case(const Instruction& instruction, const Kernels& kernels,
   c.metric = {"latency", "cycles", Better::lower, std::nullopt};
   const bool published = device.major < 9 || (device.major == 9 && device.minor == 0);
   if (instruction.published_latency && published) {
-    c.expected =
-        Expectation{*instruction.published_latency, latency_tolerance, std::string(latency_source)};
+    c.expected = Expectation{*instruction.published_latency, latency_tolerance, latency_source};
   }
   return c;
 }
 
-Case throughput_case(const Instruction& instruction, const Kernels& kernels,
-                     const DeviceFacts& device) {
+Case throughput_case(const Instruction& instruction, const DeviceFacts& device) {
   const std::optional<Bound> bound = throughput_bound(instruction, device.major, device.minor);
   const bool published = bound_is_published(instruction, device.major, device.minor);
-  const double rate = published ? bound->value : instruction.usual_rate;
-  const Shape& shape = kernels.throughput;
-  const double clocks_per_iteration =
-      shape.steps * shape.chains * kernels.throughput_warps * instruction.results / rate;
-  const double clocks = instruction.hopper_only ? warpgroup_throughput_clocks : throughput_clocks;
-  const int iterations = std::max(4, static_cast<int>(clocks / clocks_per_iteration));
-  const Plan plan{instruction, kernels, Variant::throughput, device.sms, kernels.throughput_warps,
-                  iterations};
+  const Plan plan =
+      throughput_plan(device, instruction,
+                      instruction.hopper_only ? warpgroup_throughput_clocks : throughput_clocks);
   Case c = base_case(plan, "throughput");
-  c.metric = {"throughput", std::string(throughput_unit(instruction)), Better::higher,
-              std::nullopt};
+  c.metric = {"throughput", throughput_unit(instruction), Better::higher, std::nullopt};
   c.bound = bound;
   if (published && instruction.reaches_bound)
     c.expected = Expectation{bound->value, throughput_tolerance, bound->source};
   // Before the loop, around it and the last step: a few dozen instructions.
   CounterRequest executed{"instructions_executed"};
-  if (instruction.counted && iterations * shape.steps * shape.chains > 2000) {
+  if (instruction.counted && plan.iterations * plan.shape().steps * plan.shape().chains > 2000) {
     executed.expected = plan.steps() * instruction.per_step * plan.blocks;
     executed.tolerance = 0.05;
     executed.model = "steps of all chains and warps; the loop and what is around it are left out";
@@ -113,8 +103,7 @@ std::vector<Case> cases(const DeviceFacts& device) {
     if (!instruction.runs_on(device.major, device.minor)) continue;
     const Kernels& kernels = find_kernels(instruction.op);
     if (kernels.latency.chains > 0) result.push_back(latency_case(instruction, kernels, device));
-    if (kernels.throughput.chains > 0)
-      result.push_back(throughput_case(instruction, kernels, device));
+    if (kernels.throughput.chains > 0) result.push_back(throughput_case(instruction, device));
   }
   return result;
 }

@@ -9,17 +9,7 @@ namespace {
 
 using Word = std::uint32_t;
 
-struct WarpOp : DefaultSizes {
-  using State = Word;
-  using Operands = OperandPairs<Word>;
-  using Warp = std::array<Word, warp_lanes>;
-  static Word start(int lane, int chain) { return hashed(32 * chain + lane); }
-  static Operands operands(int lane) {
-    const auto word = [&](int i) { return hashed(1000 + 4 * lane + i); };
-    return {{word(0), word(1)}, {word(2), word(3)}};
-  }
-  static bool right(Word want, Word got) { return want == got; }
-};
+struct WarpOp : LaneOp<WarpOp, Word> {};
 
 using WarpOperands = std::array<WarpOp::Operands, warp_lanes>;
 

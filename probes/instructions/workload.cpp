@@ -2,7 +2,23 @@
 
 #include <algorithm>
 
+#include "probes/instructions/claims.h"
+
 namespace fathom::instructions {
+
+Plan throughput_plan(const DeviceFacts& device, const Instruction& instruction, double clocks) {
+  const Kernels& kernels = find_kernels(instruction.op);
+  const double rate = bound_is_published(instruction, device.major, device.minor)
+                          ? throughput_bound(instruction, device.major, device.minor)->value
+                          : instruction.usual_rate;
+  const Shape& shape = kernels.throughput;
+  const double clocks_per_iteration =
+      shape.steps * shape.chains * kernels.throughput_warps * instruction.results / rate;
+  const int iterations = std::max(4, static_cast<int>(clocks / clocks_per_iteration));
+  return {instruction, kernels, Variant::throughput, device.sms, kernels.throughput_warps,
+          iterations};
+}
+
 Workload prepare(Context& context, const Plan& plan,
                  std::function<double(const Plan&, const std::vector<long long>&)> read_clocks) {
   const Kernels& kernels = plan.kernels;

@@ -22,6 +22,9 @@ struct Plan {
   }
 };
 
+/// The throughput kernel on every SM, for about so many clocks.
+Plan throughput_plan(const DeviceFacts& device, const Instruction& instruction, double clocks);
+
 /// A launch, checked against the instruction's reference. `read_clocks`, where it is given, makes
 /// the metric of the clocks that all warps wrote (`clocks_per_warp` each); else the launch is timed
 /// from outside. Where the operands can be randomised, the workload's `load` runs on such.

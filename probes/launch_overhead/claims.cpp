@@ -76,88 +76,67 @@ std::vector<FactRow> rows() {
   };
 }
 
-/// Two entries of a sweep along an axis, for the slope between them.
-struct Two {
-  const Entry* small = nullptr;
-  const Entry* large = nullptr;
-  double difference = 0;  ///< of the axis
-};
-
-/// The two entries that are largest by `axis`, of those with a value; `small` null if there are
-/// fewer.
-Two two_largest(std::span<const Entry> entries, const AxisFilter& where, const char* axis) {
-  const auto at = [&](const Entry* entry) {
-    const auto* value = find_axis(*entry, axis);
-    return value == nullptr ? std::int64_t{0} : std::get<std::int64_t>(*value);
-  };
-  std::vector<const Entry*> found;
-  for (const Entry* entry : select(entries, where))
-    if (entry->metric.value) found.push_back(entry);
-  if (found.size() < 2) return {};
-  std::ranges::sort(found, {}, at);
-  Two two{found[found.size() - 2], found.back(), 0};
-  two.difference = static_cast<double>(at(two.large) - at(two.small));
-  return two;
-}
-
-/// The least and the most by which the times can differ within their intervals.
-Interval difference_of(const Two& two) {
+/// The slope between the two entries that are largest by `axis`, of those with a value. `slope`
+/// makes it of the differences on the axis and of the times; the fact's interval is then the least
+/// and the most that the latter can be within both entries' intervals.
+template <class Slope>
+Fact slope_fact(std::span<const Entry> entries, const AxisFilter& where, const char* axis,
+                FactName name, const char* method, Slope&& slope) {
+  std::vector<const Entry*> found = select(entries, where);
+  std::erase_if(found, [](const Entry* entry) { return !entry->metric.value; });
+  if (found.size() < 2) return missing_fact(std::move(name), left_out);
+  std::ranges::sort(found, {}, [&](const Entry* entry) { return axis_of(axis)(*entry); });
+  const Entry &small = *found[found.size() - 2], &large = *found.back();
   const auto interval = [](const Entry& entry) {
-    return entry.interval.value_or(
-        Interval{*entry.metric.value, *entry.metric.value, 0, "no interval"});
+    return entry.interval.value_or(Interval{*entry.metric.value, *entry.metric.value, 0, ""});
   };
-  const Interval a = interval(*two.small), b = interval(*two.large);
-  return {b.low - a.high, b.high - a.low, std::min(a.confidence, b.confidence),
-          "both times at the ends of their intervals"};
+  const Interval a = interval(small), b = interval(large);
+  Fact fact = fact_of(large, std::move(name), method);
+  fact.interval = Interval{b.low - a.high, b.high - a.low, std::min(a.confidence, b.confidence),
+                           "both times at the ends of their intervals"};
+  fact.evidence = {small.name, large.name};
+  slope(fact, axis_of(axis)(large) - axis_of(axis)(small),
+        *large.metric.value - *small.metric.value);
+  return fact;
 }
 
 /// How many more blocks start in a second more of an empty kernel.
 Fact block_start_rate(std::span<const Entry> entries, std::int64_t threads) {
-  FactName name{fmt::format("launch.block_start_rate_{}_threads", threads),
-                fmt::format("blocks of {} threads that start and end", threads), "throughput",
-                "blocks/s"};
-  const Two two = two_largest(entries, {{"sweep", "grid"}, {"threads", threads}}, "blocks");
-  const double seconds =
-      two.small == nullptr ? 0 : *two.large->metric.value - *two.small->metric.value;
-  if (seconds <= 0) {
-    return missing_fact(std::move(name), two.small == nullptr
-                                             ? left_out
-                                             : "the larger grid took no longer than the smaller");
-  }
-  Fact fact = fact_of(*two.large, std::move(name),
-                      "difference of the two largest empty grids over that of their times");
-  fact.value = two.difference / seconds;
-  const Interval times = difference_of(two);
-  fact.interval.reset();
-  if (times.low > 0) {
-    fact.interval = Interval{two.difference / times.high, two.difference / times.low,
-                             times.confidence, times.method};
-  }
-  fact.evidence = {two.small->name, two.large->name};
-  return fact;
+  return slope_fact(
+      entries, {{"sweep", "grid"}, {"threads", threads}}, "blocks",
+      {fmt::format("launch.block_start_rate_{}_threads", threads),
+       fmt::format("blocks of {} threads that start and end", threads), "throughput", "blocks/s"},
+      "difference of the two largest empty grids over that of their times",
+      [](Fact& fact, double blocks, double seconds) {
+        if (seconds <= 0) {
+          fact = unmeasured(fact, "the larger grid took no longer than the smaller");
+          return;
+        }
+        fact.value = blocks / seconds;
+        const Interval times = *std::exchange(fact.interval, std::nullopt);
+        if (times.low > 0)
+          fact.interval = {blocks / times.high, blocks / times.low, times.confidence, times.method};
+      });
 }
 
 /// What one more node costs the host when it launches a straight graph.
 Fact graph_cost_per_node(std::span<const Entry> entries) {
-  FactName name{"launch.graph_host_cost_per_node", "launch of a straight graph, each further node",
-                "time on the host", "s", Better::lower};
-  const Two two = two_largest(entries, {{"sweep", "host"}, {"what", graph_launch}}, "kernels");
-  if (two.small == nullptr) return missing_fact(std::move(name), left_out);
-  const Interval times = difference_of(two);
-  if (times.low <= 0) {
-    return missing_fact(
-        std::move(name),
-        fmt::format("too little to be told from noise: at most {:.2g} ns a node, over {:.0f} nodes",
-                    1e9 * times.high / two.difference, two.difference));
-  }
-  Fact fact =
-      fact_of(*two.large, std::move(name),
-              "difference of the times for the two longest graphs over that of their nodes");
-  fact.value = (*two.large->metric.value - *two.small->metric.value) / two.difference;
-  fact.interval = Interval{times.low / two.difference, times.high / two.difference,
-                           times.confidence, times.method};
-  fact.evidence = {two.small->name, two.large->name};
-  return fact;
+  return slope_fact(
+      entries, {{"sweep", "host"}, {"what", graph_launch}}, "kernels",
+      {"launch.graph_host_cost_per_node", "launch of a straight graph, each further node",
+       "time on the host", "s", Better::lower},
+      "difference of the times for the two longest graphs over that of their nodes",
+      [](Fact& fact, double nodes, double seconds) {
+        if (fact.interval->low <= 0) {
+          fact = unmeasured(fact, fmt::format("too little to be told from noise: at most {:.2g} ns "
+                                              "a node, over {:.0f} nodes",
+                                              1e9 * fact.interval->high / nodes, nodes));
+          return;
+        }
+        fact.value = seconds / nodes;
+        fact.interval->low /= nodes;
+        fact.interval->high /= nodes;
+      });
 }
 
 std::vector<Fact> slopes(std::span<const Entry> entries) {

@@ -1,12 +1,10 @@
 #include "probes/launch_overhead/kernels.h"
 
-#include <stdexcept>
-#include <string>
 #include <vector>
 
-#include "harness/cuda_check.h"
 #include "harness/device_clocks.cuh"
 #include "harness/graphs.h"
+#include "probes/device/launch.h"
 
 namespace fathom::launch_overhead {
 namespace {
@@ -82,21 +80,8 @@ void launch_empty(int blocks, int threads, cudaStream_t stream) {
 }
 
 void launch_with_arguments(int bytes, cudaStream_t stream) {
-  switch (bytes) {
-    case 8:
-      return launch_arguments<8>(stream);
-    case 64:
-      return launch_arguments<64>(stream);
-    case 256:
-      return launch_arguments<256>(stream);
-    case 1024:
-      return launch_arguments<1024>(stream);
-    case 4096:
-      return launch_arguments<4096>(stream);
-    case 32764:
-      return launch_arguments<32764>(stream);
-  }
-  throw std::out_of_range("no kernel takes " + std::to_string(bytes) + " bytes of arguments");
+  with_constant<8, 64, 256, 1024, 4096, 32764>(
+      bytes, [&](auto size) { launch_arguments<size>(stream); });
 }
 
 void launch_stamp(long long* slot, cudaStream_t stream) {

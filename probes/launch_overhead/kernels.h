@@ -14,7 +14,7 @@ void launch_empty(int blocks, int threads, cudaStream_t stream);
 /// NVIDIA technical blog).
 inline constexpr int argument_bytes[] = {8, 64, 256, 1024, 4096, 32764};
 /// An empty kernel that takes so many bytes of arguments, by cudaLaunchKernelExC; throws
-/// std::out_of_range for another number than those above.
+/// std::invalid_argument for another number than those above.
 void launch_with_arguments(int bytes, cudaStream_t stream);
 
 /// Writes the global timer, in nanoseconds, to `*slot`.

@@ -204,30 +204,20 @@ Case host_case(const std::string& what, bool quick, MakeSampler make, Axes more 
   return c;
 }
 
-/// Times a call that does not wait for the GPU; the stream is emptied after the clock has stopped.
-template <class Call>
-std::function<double()> batched(cudaStream_t stream, Call call) {
-  return [=] {
-    const double seconds = host_seconds([&] {
-      for (int i = 0; i < batch; ++i) call();
-    });
-    FATHOM_CUDA(cudaStreamSynchronize(stream));
-    return seconds / batch;
-  };
-}
-
-/// Times a call at whose end the stream is empty.
-template <class Call>
-std::function<double()> round_trip(Call call) {
-  return [=] {
-    const double seconds = host_seconds([&] {
-      for (int i = 0; i < round_trips; ++i) call();
-    });
-    return seconds / round_trips;
-  };
-}
-
 void synchronize(cudaStream_t stream) { FATHOM_CUDA(cudaStreamSynchronize(stream)); }
+
+/// Times calls that do not wait for the GPU, or round trips; the stream is emptied after the clock
+/// has stopped.
+template <class Call>
+std::function<double()> batched(cudaStream_t stream, Call call, int calls = batch) {
+  return [=] {
+    const double seconds = host_seconds([&] {
+      for (int i = 0; i < calls; ++i) call();
+    });
+    synchronize(stream);
+    return seconds / calls;
+  };
+}
 
 /// A flag in pinned host memory that a kernel raises to ever new values.
 class Flag {
@@ -249,14 +239,15 @@ class Flag {
   int value_ = 0;
 };
 
-/// The case of a call that takes the stream and does not wait for the GPU.
+/// The case of a call that takes the stream, `calls` of which make a sample.
 template <class Call>
-Case call_case(const char* what, bool quick, Call call, Axes more = {}) {
+Case call_case(const char* what, bool quick, Call call, Axes more = {}, int calls = batch) {
   return host_case(
       what, quick,
       [=](Context& context) {
+        cudaStream_t stream = context.stream();
         return batched(
-            context.stream(), [=, stream = context.stream()] { call(stream); });
+            stream, [=] { call(stream); }, calls);
       },
       std::move(more));
 }
@@ -274,29 +265,23 @@ std::function<double()> mean_of(Round round) {
 void add_launches(std::vector<Case>& cases) {
   cases.push_back(call_case(
       kernel_launch, true, [](cudaStream_t stream) { launch_empty(1, 1, stream); }));
-  cases.push_back(host_case(
+  cases.push_back(call_case(
       launch_and_synchronize, true,
-      [](Context& context) {
-        return round_trip([stream = context.stream()] {
-          launch_empty(1, 1, stream);
-          synchronize(stream);
-        });
-      }));
-  cases.push_back(host_case(
-      launch_until_flag, true,
-      [](Context& context) {
-        return mean_of([stream = context.stream(), flag = std::make_shared<Flag>()] {
-          const double seconds = host_seconds([&] { flag->launch_and_wait(stream); });
-          synchronize(stream);
-          return seconds;
-        });
-      }));
-  cases.push_back(host_case(synchronize_after_flag, true, [](Context& context) {
-    return mean_of([stream = context.stream(), flag = std::make_shared<Flag>()] {
-      flag->launch_and_wait(stream);
-      return host_seconds([&] { synchronize(stream); });
-    });
-  }));
+      [](cudaStream_t stream) {
+        launch_empty(1, 1, stream);
+        synchronize(stream);
+      },
+      {}, round_trips));
+  for (const bool until_flag : {true, false}) {
+    const char* what = until_flag ? launch_until_flag : synchronize_after_flag;
+    cases.push_back(host_case(what, true, [=](Context& context) {
+      return mean_of([=, stream = context.stream(), flag = std::make_shared<Flag>()] {
+        const double before = host_seconds([&] { flag->launch_and_wait(stream); });
+        const double after = host_seconds([&] { synchronize(stream); });
+        return until_flag ? before : after;
+      });
+    }));
+  }
   for (const int bytes : argument_bytes) {
     cases.push_back(call_case(
         launch_with_argument_bytes, bytes == 4096,
@@ -353,10 +338,11 @@ void add_graphs(std::vector<Case>& cases) {
         graph_launch_and_synchronize, nodes == 1,
         [=](Context& context) {
           cudaStream_t stream = context.stream();
-          return round_trip([=, graph = graph_of(context)] {
+          const auto call = [=, graph = graph_of(context)] {
             FATHOM_CUDA(cudaGraphLaunch(graph->get(), stream));
             synchronize(stream);
-          });
+          };
+          return batched(stream, call, round_trips);
         },
         axes));
   }

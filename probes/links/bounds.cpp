@@ -19,7 +19,9 @@ bool lacks_nvlink(const GpuLinks& gpu) {
   return !gpu.named && spec != nullptr && !spec->nvlink_bandwidth.known();
 }
 
-std::optional<Bound> by_data_sheet(const GpuLinks& gpu) {
+/// By NVML, else, of one that is joined to another, by its data sheet.
+std::optional<Bound> nvlinks_of(const GpuLinks& gpu, bool joined) {
+  if (gpu.named || !joined) return gpu.named;
   const models::GpuSpec* spec = models::find_gpu(gpu.name);
   if (spec == nullptr || !spec->nvlink_bandwidth.known()) return std::nullopt;
   const auto& both_ways = spec->nvlink_bandwidth;
@@ -41,23 +43,17 @@ std::optional<Bound> peer_bound(const Topology& topology, int from, int to) {
   const GpuLinks& b = topology.gpus.at(to);
   if (!topology.access.contains({from, to}) || lacks_nvlink(a) || lacks_nvlink(b))
     return least(a.pcie, b.pcie);
-  const bool nvlink = joined_by_nvlink(topology, from, to);
-  const auto of = [&](const GpuLinks& gpu) {
-    return gpu.named || !nvlink ? gpu.named : by_data_sheet(gpu);
-  };
-  return least(of(a), of(b));
+  const bool joined = joined_by_nvlink(topology, from, to);
+  return least(nvlinks_of(a, joined), nvlinks_of(b, joined));
 }
 
 std::optional<Bound> bus_bound(const Topology& topology, std::span<const int> gpus) {
   std::optional<Bound> all;
   for (const int own : gpus) {
     const GpuLinks& gpu = topology.gpus.at(own);
-    const bool nvlink = std::ranges::any_of(
+    const bool joined = std::ranges::any_of(
         gpus, [&](int other) { return joined_by_nvlink(topology, own, other); });
-    const std::optional<Bound> bound = gpu.named           ? gpu.named
-                                       : lacks_nvlink(gpu) ? gpu.pcie
-                                       : nvlink            ? by_data_sheet(gpu)
-                                                           : std::nullopt;
+    const std::optional<Bound> bound = lacks_nvlink(gpu) ? gpu.pcie : nvlinks_of(gpu, joined);
     if (!bound) return std::nullopt;
     if (!all || bound->value < all->value) all = bound;
   }

@@ -40,10 +40,6 @@ Event make_order_event();
 class Node {
  public:
   Node(int ordinal, std::uint32_t source);
-  int ordinal() const { return ordinal_; }
-  std::uint32_t source() const {
-    return source_;
-  }  ///< of its words: its place among the usable GPUs
   cudaStream_t stream() const { return stream_.get(); }
   std::uint32_t* sent() const { return sent_.get(); }
   std::uint32_t* received() const { return received_.get(); }
@@ -61,49 +57,33 @@ class Node {
   std::uint64_t wrong_words(const std::uint32_t* data, std::size_t words,
                             const Arrival& arrival) const;
 
+  const int ordinal;
+  const std::uint32_t source;  ///< of its words: its place among the usable GPUs
+
  private:
-  int ordinal_;
-  std::uint32_t source_;
   Stream stream_;
   Event done_;
   DeviceMemory<std::uint32_t> sent_, received_;
   DeviceMemory<unsigned long long> wrong_;
 };
 
-/// The GPUs that this process may use: its own, and the others that it sees and nobody else holds,
-/// which are locked as long as this lives.
-class Gpus {
- public:
-  explicit Gpus(const DeviceFacts& own);
-
-  int visible() const { return visible_; }  ///< to this process, its own included
-  int busy() const { return busy_; }        ///< of them, held by another Fathom
-  /// Its own first.
-  const std::vector<int>& usable() const { return usable_; }
-  /// Whether `from` may read and write the memory of `to`.
-  bool access(int from, int to) const { return topology_.access.contains({from, to}); }
-  /// How the usable ones are connected.
-  const Topology& topology() const { return topology_; }
-
-  /// Made at the first call, with access to all peers that allow it.
-  const Node& node(int ordinal);
-  void release();  ///< frees all nodes
-
- private:
-  int visible_ = 0, busy_ = 0;
-  std::vector<int> usable_;
-  std::vector<DeviceLock> locks_;
-  Topology topology_;
-  std::map<int, std::unique_ptr<Node>> nodes_;
-};
-
-/// What the cases share; lives as long as any of them.
+/// What the cases share; lives as long as any of them. The GPUs that this process may use are its
+/// own and the others that it sees and nobody else holds, which are locked meanwhile.
 struct Machine {
   explicit Machine(const DeviceFacts& own);
+  /// Whether `from` may read and write the memory of `to`.
+  bool access(int from, int to) const { return topology.access.contains({from, to}); }
+  /// Made at the first call, with access to all peers that allow it.
+  const Node& node(int ordinal);
+
   DeviceFacts device;
-  Gpus gpus;
-  std::optional<NcclLibrary> nccl;  ///< loaded only where there are GPUs to connect
-  std::optional<Bound> pcie;        ///< of the own GPU's link to the host, one direction
+  int visible = 0;          ///< GPUs that this process sees, its own included
+  int busy = 0;             ///< of them, held by another Fathom
+  std::vector<int> usable;  ///< its own first
+  Topology topology;        ///< how the usable ones are connected
+  std::vector<DeviceLock> locks;
+  std::map<int, std::unique_ptr<Node>> nodes;
+  std::optional<Nccl> nccl;  ///< loaded only where there are GPUs to connect
 };
 using SharedMachine = std::shared_ptr<Machine>;
 
@@ -116,9 +96,10 @@ std::vector<Case> nccl_cases(const SharedMachine& machine);
 /// `pairs_with_access`, `nccl_version` (0: not there).
 Case transfer_case(std::string name, Axes axes, double bytes, const Machine& machine);
 
-/// Blocks of launch_copy that fill a GPU like the own one, shared by `copies` that run side by
-/// side.
-int copy_blocks(const DeviceFacts& device, int copies);
+/// Queues a copy by a kernel of the current device, of a multiple of 16 bytes. Its blocks fill a
+/// GPU like the own one, shared by `copies` that run side by side.
+void queue_copy(const Machine& machine, const void* from, void* to, std::size_t bytes, int copies,
+                cudaStream_t stream);
 
 /// `factor` times what is known of a link.
 std::optional<Bound> times(const std::optional<Bound>& bound, double factor);

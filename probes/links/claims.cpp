@@ -131,11 +131,10 @@ std::vector<FactRow> fact_rows(std::span<const Entry> entries) {
   }
   const Figures around(machine, entries);
   const int nccl = std::isnan(around["nccl"]) ? 0 : static_cast<int>(around["nccl"]);
-  for (const Collective collective : collectives) {
-    const CollectiveNames names = names_of(collective);
-    rows.push_back({{fmt::format("nccl.{}_bus_bandwidth", names.id), "all GPUs",
-                     fmt::format("bus bandwidth of {}", names.name), "B/s"},
-                    {{"link", "NCCL"}, {"collective", names.name}},
+  for (const auto& [collective, name, collective_id] : collectives) {
+    rows.push_back({{fmt::format("nccl.{}_bus_bandwidth", collective_id), "all GPUs",
+                     fmt::format("bus bandwidth of {}", name), "B/s"},
+                    {{"link", "NCCL"}, {"collective", name}},
                     fmt::format("NCCL {}.{}.{}, timed and counted as nccl-tests does; the best "
                                 "size, {{size}}",
                                 nccl / 10000, nccl / 100 % 100, nccl % 100),
@@ -155,17 +154,17 @@ View curve(const char* title, Where where, std::vector<std::string> series,
 }
 
 /// A heat map over the pairs of GPUs, where any was measured; the first is on the overview.
-void add_matrix(std::vector<View>& views, std::span<const Entry> entries, const char* title,
-                const char* link, const char* engine, const char* figure = "Bandwidth") {
+void add_matrix(std::vector<View>& views, std::span<const Entry> entries, const std::string& title,
+                const std::string& link, const char* engine) {
   if (select(entries, {{"link", link}, {"engine", engine}}).empty()) return;
   views.push_back({.kind = View::Kind::heat_map,
                    .title = title,
                    .note = "Rows send, columns receive.",
                    .where = {{"link", {link}}, {"engine", {engine}}, {"direction", {"one way"}}},
-                   .overview = figure == std::string_view("Bandwidth") && views.size() == 2,
+                   .overview = link == "peer" && views.size() == 2,
                    .x = "to GPU",
                    .x_label = "To GPU",
-                   .y_label = figure,
+                   .y_label = link == "peer" ? "Bandwidth" : "Time",
                    .y_axis = "from GPU"});
 }
 
@@ -180,15 +179,14 @@ std::vector<View> views(std::span<const Entry> entries) {
     return !select(entries, {{"link", link}}).empty();
   };
   if (measured("peer")) {
-    add_matrix(result, entries, "GPU to GPU, copy engine", "peer", "copy engine");
-    add_matrix(result, entries, "GPU to GPU, copy engine of the receiver", "peer",
-               "copy engine reads");
-    add_matrix(result, entries, "GPU to GPU, loads of the receiving SMs", "peer", "SM loads");
-    add_matrix(result, entries, "GPU to GPU, stores of the sending SMs", "peer", "SM stores");
-    add_matrix(result, entries, "GPU to GPU, time of a small copy", "peer, latency", "copy engine",
-               "Time");
-    add_matrix(result, entries, "GPU to GPU, time of a load by the receiving SMs", "peer, latency",
-               "SM loads", "Time");
+    for (const auto& [what, link, engine] :
+         {std::tuple{"copy engine", "peer", "copy engine"},
+          {"copy engine of the receiver", "peer", "copy engine reads"},
+          {"loads of the receiving SMs", "peer", "SM loads"},
+          {"stores of the sending SMs", "peer", "SM stores"},
+          {"time of a small copy", "peer, latency", "copy engine"},
+          {"time of a load by the receiving SMs", "peer, latency", "SM loads"}})
+      add_matrix(result, entries, std::string("GPU to GPU, ") + what, link, engine);
     result.push_back(table("Pairs of GPUs", {{"link", {"peer"}}},
                            {"engine", "direction", "from GPU", "to GPU", "path", "metric",
                             "interval", "bound", "of_bound", "verdict"}));

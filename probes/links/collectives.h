@@ -11,21 +11,18 @@ enum class Collective {
   all_to_all,
   send_receive  ///< each rank sends to the next one and receives from the one before it
 };
-inline constexpr Collective collectives[] = {Collective::all_reduce,     Collective::all_gather,
-                                             Collective::reduce_scatter, Collective::broadcast,
-                                             Collective::all_to_all,     Collective::send_receive};
-
-struct CollectiveNames {
+struct NamedCollective {
+  Collective collective;
   const char* name;  ///< "all-reduce"
   const char* id;    ///< in a fact's id: "all_reduce"
 };
-constexpr CollectiveNames names_of(Collective collective) {
-  constexpr CollectiveNames names[] = {
-      {"all-reduce", "all_reduce"},         {"all-gather", "all_gather"},
-      {"reduce-scatter", "reduce_scatter"}, {"broadcast", "broadcast"},
-      {"all-to-all", "all_to_all"},         {"send and receive", "send_receive"}};
-  return names[static_cast<int>(collective)];
-}
+inline constexpr NamedCollective collectives[] = {
+    {Collective::all_reduce, "all-reduce", "all_reduce"},
+    {Collective::all_gather, "all-gather", "all_gather"},
+    {Collective::reduce_scatter, "reduce-scatter", "reduce_scatter"},
+    {Collective::broadcast, "broadcast", "broadcast"},
+    {Collective::all_to_all, "all-to-all", "all_to_all"},
+    {Collective::send_receive, "send and receive", "send_receive"}};
 
 constexpr int rank_before(int rank, int ranks) { return (rank + ranks - 1) % ranks; }
 

@@ -8,6 +8,7 @@
 #include "harness/cuda_device.h"
 #include "harness/nvml_library.h"
 #include "models/bandwidth.h"
+#include "probes/device/launch.h"
 
 namespace fathom::links {
 namespace {
@@ -55,13 +56,6 @@ GpuLinks links_of(const NvmlLibrary& nvml, const CudaDevice& device) {
   return {device.name, nvlinks_of(*gpu), pcie_of(*gpu, device.ordinal)};
 }
 
-/// One link attribute of an ordered pair.
-bool attribute(cudaDeviceP2PAttr which, int from, int to) {
-  int value = 0;
-  FATHOM_CUDA(cudaDeviceGetP2PAttribute(&value, which, from, to));
-  return value != 0;
-}
-
 }  // namespace
 
 OnDevice::OnDevice(int ordinal) {
@@ -76,25 +70,26 @@ Event make_order_event() {
   return Event(event);
 }
 
-Node::Node(int ordinal, std::uint32_t source) : ordinal_(ordinal), source_(source) {
+Node::Node(int ordinal, std::uint32_t source) : ordinal(ordinal), source(source) {
   const OnDevice here(ordinal);
   stream_ = make_stream();
   done_ = make_order_event();
   sent_ = make_device_memory<std::uint32_t>(largest_bytes / 4);
   received_ = make_device_memory<std::uint32_t>(largest_bytes / 4);
   wrong_ = make_device_memory<unsigned long long>(1);
-  launch_fill(sent(), largest_bytes / 4, source, stream());
+  launch(fill, threads_for(largest_bytes / 4, word_threads, word_blocks), stream(), sent(),
+         largest_bytes / 4, source);
   FATHOM_CUDA(cudaStreamSynchronize(stream()));
 }
 
 void Node::wait_for(cudaEvent_t first) const {
-  const OnDevice here(ordinal_);
+  const OnDevice here(ordinal);
   FATHOM_CUDA(cudaStreamWaitEvent(stream(), first, 0));
 }
 
 void Node::make_wait(cudaStream_t last) const {
   {
-    const OnDevice here(ordinal_);
+    const OnDevice here(ordinal);
     FATHOM_CUDA(cudaEventRecord(done_.get(), stream()));
   }
   FATHOM_CUDA(cudaStreamWaitEvent(last, done_.get(), 0));
@@ -111,16 +106,17 @@ bool Node::at_rest() const {
 }
 
 void Node::poison(std::size_t bytes) const {
-  const OnDevice here(ordinal_);
+  const OnDevice here(ordinal);
   FATHOM_CUDA(cudaMemsetAsync(received(), 0xFF, bytes, stream()));
   FATHOM_CUDA(cudaStreamSynchronize(stream()));
 }
 
 std::uint64_t Node::wrong_words(const std::uint32_t* data, std::size_t words,
                                 const Arrival& arrival) const {
-  const OnDevice here(ordinal_);
+  const OnDevice here(ordinal);
   FATHOM_CUDA(cudaMemsetAsync(wrong_.get(), 0, sizeof(unsigned long long), stream()));
-  launch_check(data, words, arrival, wrong_.get(), stream());
+  launch(check, threads_for(words, word_threads, word_blocks), stream(), data, words, arrival,
+         wrong_.get());
   unsigned long long wrong = ~0ull;
   FATHOM_CUDA(
       cudaMemcpyAsync(&wrong, wrong_.get(), sizeof wrong, cudaMemcpyDeviceToHost, stream()));
@@ -128,37 +124,40 @@ std::uint64_t Node::wrong_words(const std::uint32_t* data, std::size_t words,
   return wrong;
 }
 
-Gpus::Gpus(const DeviceFacts& own) : usable_{own.ordinal} {
+Machine::Machine(const DeviceFacts& own) : device(own), usable{own.ordinal} {
   const NvmlLibrary nvml;
-  FATHOM_CUDA(cudaGetDeviceCount(&visible_));
-  for (int ordinal = 0; ordinal < visible_; ++ordinal) {
-    const CudaDevice device = read_cuda_device(ordinal, nvml);
+  FATHOM_CUDA(cudaGetDeviceCount(&visible));
+  for (int ordinal = 0; ordinal < visible; ++ordinal) {
+    const CudaDevice gpu = read_cuda_device(ordinal, nvml);
     if (ordinal != own.ordinal) {
-      if (!take(device, locks_)) {
-        ++busy_;
+      if (!take(gpu, locks)) {
+        ++busy;
         continue;
       }
-      usable_.push_back(ordinal);
+      usable.push_back(ordinal);
     }
-    topology_.gpus[ordinal] = links_of(nvml, device);
+    topology.gpus[ordinal] = links_of(nvml, gpu);
   }
-  for (const int from : usable_) {
-    for (const int to : usable_) {
+  for (const int from : usable) {
+    for (const int to : usable) {
       if (from == to) continue;
       int can = 0;
       FATHOM_CUDA(cudaDeviceCanAccessPeer(&can, from, to));
-      if (can != 0) topology_.access.insert({from, to});
-      if (attribute(cudaDevP2PAttrNativeAtomicSupported, from, to))
-        topology_.native_atomics.insert({from, to});
+      if (can != 0) topology.access.insert({from, to});
+      int atomics = 0;
+      FATHOM_CUDA(
+          cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to));
+      if (atomics != 0) topology.native_atomics.insert({from, to});
     }
   }
+  if (usable.size() > 1) nccl.emplace();
 }
 
-const Node& Gpus::node(int ordinal) {
-  std::unique_ptr<Node>& node = nodes_[ordinal];
+const Node& Machine::node(int ordinal) {
+  std::unique_ptr<Node>& node = nodes[ordinal];
   if (node) return *node;
   const OnDevice here(ordinal);
-  for (const int peer : usable_) {
+  for (const int peer : usable) {
     if (peer == ordinal || !access(ordinal, peer)) continue;
     const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
     if (status == cudaErrorPeerAccessAlreadyEnabled)
@@ -166,11 +165,9 @@ const Node& Gpus::node(int ordinal) {
     else
       FATHOM_CUDA(status);
   }
-  const auto place = std::ranges::find(usable_, ordinal) - usable_.begin();
+  const auto place = std::ranges::find(usable, ordinal) - usable.begin();
   node = std::make_unique<Node>(ordinal, static_cast<std::uint32_t>(place));
   return *node;
 }
-
-void Gpus::release() { nodes_.clear(); }
 
 }  // namespace fathom::links

@@ -12,24 +12,18 @@
 namespace fathom::links {
 namespace {
 
-enum class Direction { to_gpu, to_host, both };
-constexpr Direction directions[] = {Direction::to_gpu, Direction::to_host, Direction::both};
-
-const char* name_of(Direction direction) {
-  return direction == Direction::to_gpu    ? "to GPU"
-         : direction == Direction::to_host ? "to host"
-                                           : "both";
-}
-bool to_gpu(Direction direction) { return direction != Direction::to_host; }
-bool to_host(Direction direction) { return direction != Direction::to_gpu; }
-
-enum class Memory { pinned, pageable };
-enum class Engine { copy, sm };
+struct Direction {
+  const char* name;
+  bool to_gpu, to_host;
+  bool both() const { return to_gpu && to_host; }
+};
+constexpr Direction directions[] = {
+    {"to GPU", true, false}, {"to host", false, true}, {"both", true, true}};
 
 using HostMemory = std::shared_ptr<std::byte>;
 
-HostMemory make_host_memory(Memory memory) {
-  if (memory == Memory::pinned) return make_pinned_memory<std::byte>(largest_bytes);
+HostMemory make_host_memory(bool pinned) {
+  if (pinned) return make_pinned_memory<std::byte>(largest_bytes);
   return {new std::byte[largest_bytes], std::default_delete<std::byte[]>()};
 }
 
@@ -37,8 +31,8 @@ HostMemory make_host_memory(Memory memory) {
 class HostBuffers {
  public:
   /// Sends the same words as the GPU's node.
-  HostBuffers(Memory memory, const Node& node)
-      : sent_(make_host_memory(memory)), received_(make_host_memory(memory)) {
+  HostBuffers(bool pinned, const Node& node)
+      : sent_(make_host_memory(pinned)), received_(make_host_memory(pinned)) {
     FATHOM_CUDA(cudaMemcpy(sent(), node.sent(), largest_bytes, cudaMemcpyDeviceToHost));
     poison(largest_bytes);  // and the operating system's pages are there
   }
@@ -53,8 +47,6 @@ class HostBuffers {
 /// Made by the first case that needs them.
 using LazyBuffers = std::shared_ptr<std::unique_ptr<HostBuffers>>;
 
-std::byte* bytes_of(std::uint32_t* words) { return reinterpret_cast<std::byte*>(words); }
-
 /// Pinned host memory as kernels address it.
 std::byte* mapped(std::byte* host) {
   void* device = nullptr;
@@ -62,44 +54,34 @@ std::byte* mapped(std::byte* host) {
   return static_cast<std::byte*>(device);
 }
 
-/// One direction's transfer on a stream.
-using Transfer = std::function<void(cudaStream_t)>;
-
-/// `blocks`: of a kernel; 0 is the copy engine.
-Transfer transfer(const std::byte* from, std::byte* to, std::size_t bytes, int blocks) {
-  if (blocks == 0) {
-    return [=](cudaStream_t stream) {
-      FATHOM_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
-    };
-  }
-  return [=](cudaStream_t stream) { launch_copy(from, to, bytes, blocks, stream); };
-}
-
 struct HostRun {
-  Engine engine = Engine::copy;
-  Memory memory = Memory::pinned;
-  Direction direction = Direction::to_gpu;
-  std::size_t bytes = 0;
+  bool sm;      ///< by a kernel; else by the copy engine
+  bool pinned;  ///< memory; else pageable
+  Direction direction;
+  std::size_t bytes;
 };
 
 Workload host_workload(Context& context, const SharedMachine& machine, const LazyBuffers& lazy,
                        const HostRun& run) {
-  const Node& node = machine->gpus.node(machine->device.ordinal);
-  if (*lazy == nullptr) *lazy = std::make_unique<HostBuffers>(run.memory, node);
+  const Node& node = machine->node(machine->device.ordinal);
+  if (*lazy == nullptr) *lazy = std::make_unique<HostBuffers>(run.pinned, node);
   const HostBuffers& host = **lazy;
   cudaStream_t stream = context.stream();
-  const bool sm = run.engine == Engine::sm;
-  std::byte* sent = sm ? mapped(host.sent()) : host.sent();
-  std::byte* received = sm ? mapped(host.received()) : host.received();
-  const int blocks =
-      sm ? copy_blocks(machine->device, run.direction == Direction::both ? 2 : 1) : 0;
-  const Transfer in = transfer(sent, bytes_of(node.received()), run.bytes, blocks);
-  const Transfer out = transfer(bytes_of(node.sent()), received, run.bytes, blocks);
+  std::byte* sent = run.sm ? mapped(host.sent()) : host.sent();
+  std::byte* received = run.sm ? mapped(host.received()) : host.received();
+  const auto transfer = [=](const void* from, void* to, cudaStream_t on) {
+    if (run.sm)
+      queue_copy(*machine, from, to, run.bytes, run.direction.both() ? 2 : 1, on);
+    else
+      FATHOM_CUDA(cudaMemcpyAsync(to, from, run.bytes, cudaMemcpyDefault, on));
+  };
+  const auto in = [=, &node](cudaStream_t on) { transfer(sent, node.received(), on); };
+  const auto out = [=, &node](cudaStream_t on) { transfer(node.sent(), received, on); };
 
   Workload workload;
   // The driver itself moves pageable memory through memory of its own, and waits for it.
-  workload.host_paced = run.memory == Memory::pageable;
-  if (run.direction == Direction::both) {
+  workload.host_paced = !run.pinned;
+  if (run.direction.both()) {
     // The events must be there as long as the launches are.
     const auto fork = std::make_shared<Event>(make_order_event());
     workload.launch = [=, &node] {
@@ -110,7 +92,7 @@ Workload host_workload(Context& context, const SharedMachine& machine, const Laz
       node.make_wait(stream);
     };
   } else {
-    workload.launch = [=] { to_gpu(run.direction) ? in(stream) : out(stream); };
+    workload.launch = [=] { run.direction.to_gpu ? in(stream) : out(stream); };
   }
   workload.poison = [=, &node, &host] {
     FATHOM_CUDA(cudaStreamSynchronize(stream));
@@ -119,17 +101,17 @@ Workload host_workload(Context& context, const SharedMachine& machine, const Laz
   };
   workload.verify = [=, &node, &host]() -> std::optional<std::string> {
     const std::size_t words = run.bytes / 4;
-    if (to_gpu(run.direction)) {
-      const std::uint64_t wrong = node.wrong_words(node.received(), words, {node.source()});
+    if (run.direction.to_gpu) {
+      const std::uint64_t wrong = node.wrong_words(node.received(), words, {node.source});
       if (wrong > 0) return fmt::format("{} of {} words did not reach the GPU", wrong, words);
     }
-    if (to_host(run.direction)) {
+    if (run.direction.to_host) {
       // Back to the GPU, which checks it: what arrived there was looked at before.
       FATHOM_CUDA(cudaMemcpy(node.received(), host.received(), run.bytes, cudaMemcpyHostToDevice));
       // From pageable memory it returns once the driver has the bytes, before the GPU does, and the
       // node's stream does not wait for the default one.
       FATHOM_CUDA(cudaStreamSynchronize(nullptr));
-      const std::uint64_t wrong = node.wrong_words(node.received(), words, {node.source()});
+      const std::uint64_t wrong = node.wrong_words(node.received(), words, {node.source});
       if (wrong > 0) return fmt::format("{} of {} words did not reach the host", wrong, words);
     }
     return std::nullopt;
@@ -138,30 +120,30 @@ Workload host_workload(Context& context, const SharedMachine& machine, const Laz
 }
 
 Case host_case(const SharedMachine& machine, const LazyBuffers& buffers, const HostRun& run) {
-  const char* memory = run.memory == Memory::pinned ? "pinned" : "pageable";
-  const char* engine = run.engine == Engine::copy ? "copy engine" : "SM";
-  const bool both = run.direction == Direction::both;
-  Case c = transfer_case(
-      fmt::format("host/{}/{}/{}/{}", memory, engine, name_of(run.direction), run.bytes),
-      {{"link", "host"},
-       {"memory", memory},
-       {"engine", engine},
-       {"direction", name_of(run.direction)},
-       {"size", static_cast<std::int64_t>(run.bytes)}},
-      static_cast<double>(run.bytes) * (both ? 2 : 1), *machine);
-  c.bound = times(machine->pcie, both ? 2 : 1);
+  const char* memory = run.pinned ? "pinned" : "pageable";
+  const char* engine = run.sm ? "SM" : "copy engine";
+  const int both = run.direction.both() ? 2 : 1;
+  Case c =
+      transfer_case(fmt::format("host/{}/{}/{}/{}", memory, engine, run.direction.name, run.bytes),
+                    {{"link", "host"},
+                     {"memory", memory},
+                     {"engine", engine},
+                     {"direction", run.direction.name},
+                     {"size", static_cast<std::int64_t>(run.bytes)}},
+                    static_cast<double>(run.bytes) * both, *machine);
+  c.bound = times(machine->topology.gpus.at(machine->device.ordinal).pcie, both);
   const bool headline = run.bytes == largest_bytes;
   c.precision = headline ? headline_precision : curve_precision;
-  c.suite = quick_if(headline && run.memory == Memory::pinned && run.engine == Engine::copy);
+  c.suite = quick_if(headline && run.pinned && !run.sm);
   c.prepare = [=](Context& context) { return host_workload(context, machine, buffers, run); };
   return c;
 }
 
 /// A copy so small that nothing but its beginning and its end counts.
 Case latency_case(const SharedMachine& machine, const LazyBuffers& buffers, Direction direction) {
-  const HostRun run{Engine::copy, Memory::pinned, direction, 4};
-  Case c = host_case(machine, buffers, run);
-  c.name = fmt::format("host/latency/{}", name_of(direction));
+  Case c = host_case(machine, buffers,
+                     {.sm = false, .pinned = true, .direction = direction, .bytes = 4});
+  c.name = fmt::format("host/latency/{}", direction.name);
   c.axes[0] = {"link", "host, latency"};
   c.suite = Suite::quick;
   c.metric = {"latency", "s", Better::lower, std::nullopt};
@@ -177,16 +159,18 @@ std::vector<Case> host_cases(const SharedMachine& machine) {
   const auto pinned = std::make_shared<std::unique_ptr<HostBuffers>>();
   const auto pageable = std::make_shared<std::unique_ptr<HostBuffers>>();
   std::vector<Case> cases;
-  for (const Direction direction : {Direction::to_gpu, Direction::to_host})
-    cases.push_back(latency_case(machine, pinned, direction));
+  for (const Direction& direction : directions)
+    if (!direction.both()) cases.push_back(latency_case(machine, pinned, direction));
   for (const std::size_t bytes : sizes()) {
-    for (const Direction direction : directions) {
-      cases.push_back(host_case(machine, pinned, {Engine::copy, Memory::pinned, direction, bytes}));
-      cases.push_back(host_case(machine, pinned, {Engine::sm, Memory::pinned, direction, bytes}));
+    for (const Direction& direction : directions) {
+      for (const bool sm : {false, true})
+        cases.push_back(host_case(
+            machine, pinned, {.sm = sm, .pinned = true, .direction = direction, .bytes = bytes}));
       // Two threads of the host would be needed for both directions at once.
-      if (direction == Direction::both) continue;
-      cases.push_back(
-          host_case(machine, pageable, {Engine::copy, Memory::pageable, direction, bytes}));
+      if (!direction.both())
+        cases.push_back(
+            host_case(machine, pageable,
+                      {.sm = false, .pinned = false, .direction = direction, .bytes = bytes}));
     }
   }
   return cases;

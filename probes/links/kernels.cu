@@ -1,14 +1,9 @@
 #include "probes/links/kernels.h"
 
-#include <algorithm>
-
-#include "harness/cuda_check.h"
 #include "probes/device/threads.cuh"
 
 namespace fathom::links {
 namespace {
-
-constexpr int threads = 256, most_blocks = 4096;
 
 /// In flight of one thread.
 constexpr int copy_packs_per_turn = 4;
@@ -23,6 +18,10 @@ __device__ std::uint32_t word_of(std::uint32_t source, std::size_t i) {
 }
 
 __device__ std::size_t all_threads() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
+
+constexpr int line_words = chase_line_bytes / 4;
+
+}  // namespace
 
 __global__ void fill(std::uint32_t* out, std::size_t words, std::uint32_t source) {
   for (std::size_t i = thread_number(); i < words; i += all_threads()) out[i] = word_of(source, i);
@@ -55,8 +54,6 @@ __global__ void __launch_bounds__(copy_threads)
   for (; i < packs; i += step) to[i] = __ldcv(from + i);
 }
 
-constexpr int line_words = chase_line_bytes / 4;
-
 __global__ void chain(std::uint32_t* lines) {
   const unsigned i = thread_number();
   if (i < chase_lines) lines[i * line_words] = (i + 1) % chase_lines;
@@ -68,40 +65,6 @@ __global__ void chase(const std::uint32_t* lines, std::uint32_t at, int loads, u
 #pragma unroll 1
   for (int i = 0; i < loads; ++i) at = __ldcv(lines + at * line_words);
   *end = at;
-}
-
-}  // namespace
-
-void launch_fill(std::uint32_t* out, std::size_t words, std::uint32_t source, cudaStream_t stream) {
-  fill<<<std::min<unsigned>(blocks_for(words, threads), most_blocks), threads, 0, stream>>>(
-      out, words, source);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-void launch_copy(const std::byte* from, std::byte* to, std::size_t bytes, int blocks,
-                 cudaStream_t stream) {
-  const std::size_t packs = bytes / 16;
-  copy_packs<<<std::min<unsigned>(blocks_for(packs, copy_threads), blocks), copy_threads, 0,
-               stream>>>(reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(to), packs);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-void launch_chain(std::uint32_t* lines, cudaStream_t stream) {
-  chain<<<chase_lines / threads, threads, 0, stream>>>(lines);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-void launch_chase(const std::uint32_t* lines, int first, int loads, int blocks, int working,
-                  std::uint32_t* end, cudaStream_t stream) {
-  chase<<<blocks, 1, 0, stream>>>(lines, first % chase_lines, loads, working, end);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-void launch_check(const std::uint32_t* data, std::size_t words, const Arrival& arrival,
-                  unsigned long long* wrong, cudaStream_t stream) {
-  check<<<std::min<unsigned>(blocks_for(words, threads), most_blocks), threads, 0, stream>>>(
-      data, words, arrival, wrong);
-  FATHOM_CUDA(cudaGetLastError());
 }
 
 }  // namespace fathom::links

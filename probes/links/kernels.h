@@ -11,28 +11,28 @@ namespace fathom::links {
 // piece that came from elsewhere shows, and so does a sum over sources (modulo 2^32, whatever its
 // order).
 
-/// Writes `words` words of source `source` to memory of the current device.
-void launch_fill(std::uint32_t* out, std::size_t words, std::uint32_t source, cudaStream_t stream);
+/// Threads of a block of `fill` and of `check`, and the most blocks.
+inline constexpr int word_threads = 256, word_blocks = 4096;
 
-/// Copies `bytes`, a multiple of 16, between memory that the current device reaches, by at most
-/// `blocks` blocks of `copy_threads`: so few that two such copies run side by side where each gets
-/// half. Loads are ld.global.cv, which no cache may answer with the host's words of the launch
-/// before.
+/// Writes `words` words of source `source` to `out`, by any number of threads.
+__global__ void fill(std::uint32_t* out, std::size_t words, std::uint32_t source);
+
+/// Copies so many packs between memory that the current device reaches, by any number of blocks of
+/// `copy_threads`. Loads are ld.global.cv, which no cache may answer with the host's words of the
+/// launch before.
 inline constexpr int copy_threads = 256;
-void launch_copy(const std::byte* from, std::byte* to, std::size_t bytes, int blocks,
-                 cudaStream_t stream);
+__global__ void copy_packs(const uint4* from, uint4* to, std::size_t packs);
 
-/// A ring of `chase_lines` lines in memory of the current device: the first word of each is the
-/// number of the next, in the order of their addresses. 2 MiB, one page of the GPU's memory.
+/// Makes a ring of `chase_lines` lines, a thread each: the first word of each is the number of the
+/// next, in the order of their addresses. 2 MiB, one page of the GPU's memory.
 inline constexpr int chase_line_bytes = 128, chase_lines = (2 << 20) / chase_line_bytes;
-void launch_chain(std::uint32_t* lines, cudaStream_t stream);
+__global__ void chain(std::uint32_t* lines);
 
-/// `loads` loads one after the other along such a ring, from line `first` on, by one thread of
-/// block `working` of `blocks`, the others of which end at once: with a block for each SM it is on
-/// another SM for each `working`. Writes the number of the line that it came to, in memory of the
-/// current device.
-void launch_chase(const std::uint32_t* lines, int first, int loads, int blocks, int working,
-                  std::uint32_t* end, cudaStream_t stream);
+/// `loads` loads one after the other along such a ring, from line `at` on, by block `working`. All
+/// blocks have one thread, and the others end at once: with a block for each SM it is on another SM
+/// for each `working`. Writes the number of the line that it came to.
+__global__ void chase(const std::uint32_t* lines, std::uint32_t at, int loads, unsigned working,
+                      std::uint32_t* end);
 
 /// What must have arrived: word i is the sum of word `first_word` + i of sources `first_source` to
 /// `first_source` + `sources` - 1.
@@ -42,8 +42,8 @@ struct Arrival {
   std::size_t first_word = 0;
 };
 
-/// Adds the number of words of `data` that are not so to *wrong; all memory of the current device.
-void launch_check(const std::uint32_t* data, std::size_t words, const Arrival& arrival,
-                  unsigned long long* wrong, cudaStream_t stream);
+/// Adds the number of words of `data` that are not so to *wrong, by any number of threads.
+__global__ void check(const std::uint32_t* data, std::size_t words, Arrival arrival,
+                      unsigned long long* wrong);
 
 }  // namespace fathom::links

@@ -12,9 +12,6 @@
 namespace fathom::links {
 namespace {
 
-/// Connected by the first case that needs it.
-using LazyRanks = std::shared_ptr<std::shared_ptr<Communicators>>;
-
 /// Two ways to time operations that follow each other. `by_host` is nccl-tests': the host's clock
 /// from the first call until it sees all streams at rest, so that of small ones it is the calls
 /// that take the time. `queued`: by events on the GPU, of operations that were all queued before
@@ -69,23 +66,23 @@ std::uint64_t wrong_words(Collective collective, int ranks, int rank, const Node
 /// too).
 class Operations {
  public:
-  Operations(std::shared_ptr<Communicators> ranks, std::vector<const Node*> nodes,
-             Collective collective, std::size_t whole)
-      : ranks_(std::move(ranks)),
-        nodes_(std::move(nodes)),
+  Operations(SharedMachine machine, Collective collective, std::size_t whole)
+      : machine_(std::move(machine)),
         collective_(collective),
         whole_(whole),
-        stride_(std::bit_ceil(whole)) {}
+        stride_(std::bit_ceil(whole)) {
+    for (const int gpu : machine_->usable) nodes_.push_back(&machine_->node(gpu));
+    machine_->nccl->connect(machine_->usable);
+  }
 
-  /// The next goes to the buffers' beginning.
-  void rewind() { next_ = 0; }
   void queue(int operations) {
     for (int i = 0; i < operations; ++i) {
-      ranks_->group([&] {
-        for (int rank = 0; rank < ranks_->ranks(); ++rank) {
+      const Nccl& nccl = *machine_->nccl;
+      nccl.group([&] {
+        for (int rank = 0; rank < nccl.ranks(); ++rank) {
           const Node& node = *nodes_[rank];
-          ranks_->call(collective_, rank, node.sent() + next_, node.received() + next_, whole_,
-                       node.stream());
+          nccl.call(collective_, rank, node.sent() + next_, node.received() + next_, whole_,
+                    node.stream());
         }
       });
       next_ += stride_;
@@ -103,22 +100,23 @@ class Operations {
     queue(operations);
     for (const Node* node : nodes_) node->make_wait(stream);
   }
-  /// What the first one after `rewind` received.
+  /// What the first one after `poison` received.
   std::optional<std::string> verify() const {
-    for (int rank = 0; rank < ranks_->ranks(); ++rank) {
-      const std::uint64_t wrong =
-          wrong_words(collective_, ranks_->ranks(), rank, *nodes_[rank], whole_);
+    const int ranks = machine_->nccl->ranks();
+    for (int rank = 0; rank < ranks; ++rank) {
+      const std::uint64_t wrong = wrong_words(collective_, ranks, rank, *nodes_[rank], whole_);
       if (wrong > 0) return fmt::format("{} words of rank {} are wrong", wrong, rank);
     }
     return std::nullopt;
   }
+  /// The next goes to the buffers' beginning.
   void poison() {
-    rewind();
+    next_ = 0;
     for (const Node* node : nodes_) node->poison(whole_ * 4);
   }
 
  private:
-  std::shared_ptr<Communicators> ranks_;
+  SharedMachine machine_;
   std::vector<const Node*> nodes_;
   Collective collective_;
   std::size_t whole_, stride_;  ///< in words; a stride keeps NCCL's 16 bytes aligned
@@ -126,13 +124,9 @@ class Operations {
 };
 
 /// `counted`: bytes of one operation, as bus bandwidth counts them.
-Workload nccl_workload(Context& context, const SharedMachine& machine, const LazyRanks& lazy,
-                       Collective collective, std::size_t whole, Timed timed, double counted) {
-  const std::vector<int>& gpus = machine->gpus.usable();
-  std::vector<const Node*> nodes;
-  for (const int gpu : gpus) nodes.push_back(&machine->gpus.node(gpu));
-  if (*lazy == nullptr) *lazy = machine->nccl->connect(gpus);
-  const auto operations = std::make_shared<Operations>(*lazy, std::move(nodes), collective, whole);
+Workload nccl_workload(Context& context, const SharedMachine& machine, Collective collective,
+                       std::size_t whole, Timed timed, double counted) {
+  const auto operations = std::make_shared<Operations>(machine, collective, whole);
   cudaStream_t stream = context.stream();
   const auto fork = std::make_shared<Event>(make_order_event());
   const int count = operations_of(timed, whole * 4);
@@ -162,28 +156,26 @@ Workload nccl_workload(Context& context, const SharedMachine& machine, const Laz
   return workload;
 }
 
-Case nccl_case(const SharedMachine& machine, const LazyRanks& lazy, Collective collective,
+Case nccl_case(const SharedMachine& machine, Collective collective, const char* name,
                std::size_t bytes, Timed timed) {
-  const int ranks = static_cast<int>(machine->gpus.usable().size());
+  const int ranks = static_cast<int>(machine->usable.size());
   const std::size_t whole = bytes / 4 / ranks * ranks;
   const double counted = bus_factor(collective, ranks) * static_cast<double>(whole) * 4;
-  const CollectiveNames names = names_of(collective);
   const bool queued = timed == Timed::queued;
-  Case c = transfer_case(fmt::format("nccl/{}{}/{}", queued ? "queued/" : "", names.name, bytes),
+  Case c = transfer_case(fmt::format("nccl/{}{}/{}", queued ? "queued/" : "", name, bytes),
                          {{"link", queued ? "NCCL, queued" : "NCCL"},
-                          {"collective", names.name},
+                          {"collective", name},
                           {"GPUs", std::int64_t{ranks}},
                           {"size", static_cast<std::int64_t>(whole * 4)}},
                          counted * operations_of(timed, whole * 4), *machine);
   c.metric.name = "bus_bandwidth";
-  if (!machine->nccl->may_reduce_in_switches())
-    c.bound = bus_bound(machine->gpus.topology(), machine->gpus.usable());
+  if (!Nccl::may_reduce_in_switches()) c.bound = bus_bound(machine->topology, machine->usable);
   c.precision = bytes == largest_bytes ? headline_precision
                 : queued               ? queued_precision
                                        : curve_precision;
   c.suite = quick_if(bytes == largest_bytes && collective == Collective::all_reduce);
   c.prepare = [=](Context& context) {
-    return nccl_workload(context, machine, lazy, collective, whole, timed, counted);
+    return nccl_workload(context, machine, collective, whole, timed, counted);
   };
   return c;
 }
@@ -192,13 +184,12 @@ Case nccl_case(const SharedMachine& machine, const LazyRanks& lazy, Collective c
 
 std::vector<Case> nccl_cases(const SharedMachine& machine) {
   std::vector<Case> cases;
-  if (!machine->nccl || !machine->nccl->available()) return cases;
-  const auto lazy = std::make_shared<std::shared_ptr<Communicators>>();
-  for (const Collective collective : collectives) {
+  if (!machine->nccl || machine->nccl->version() == 0) return cases;
+  for (const auto& [collective, name, id] : collectives) {
     for (const std::size_t bytes : sizes()) {
-      cases.push_back(nccl_case(machine, lazy, collective, bytes, Timed::by_host));
+      cases.push_back(nccl_case(machine, collective, name, bytes, Timed::by_host));
       if (bytes <= largest_queued_bytes)
-        cases.push_back(nccl_case(machine, lazy, collective, bytes, Timed::queued));
+        cases.push_back(nccl_case(machine, collective, name, bytes, Timed::queued));
     }
   }
   return cases;

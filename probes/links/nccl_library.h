@@ -5,49 +5,33 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "probes/links/collectives.h"
 
 namespace fathom::links {
 
-// NCCL is loaded at run time, so that Fathom builds and runs where it is not installed. The values
-// and signatures are those of NCCL's API reference (nccl.h, unchanged since 2.7), reduced to what
-// is called.
-
-/// The ranks of one communicator, all of this process.
-class Communicators;
-
-/// NCCL, open as long as this or a communicator of it lives. Copies share one library.
-class NcclLibrary {
+/// NCCL, and one communicator of this process's ranks. It is loaded at run time, so that Fathom
+/// builds and runs where it is not installed. The values and signatures are those of NCCL's API
+/// reference (nccl.h, unchanged since 2.7), reduced to what is called.
+class Nccl {
  public:
   /// Opens libnccl.so.2, or the file that environment variable FATHOM_NCCL_LIBRARY names. Never
-  /// throws: without NCCL `available` is false. Switches reduction in the NVLink switches (NVLS)
-  /// off unless NCCL_NVLS_ENABLE says otherwise: it counts fewer bytes on the links than bus
-  /// bandwidth does.
-  NcclLibrary();
+  /// throws: without NCCL the version is 0. Switches reduction in the NVLink switches (NVLS) off
+  /// unless NCCL_NVLS_ENABLE says otherwise: it counts fewer bytes on the links than bus bandwidth
+  /// does.
+  Nccl();
+  ~Nccl();
+  Nccl(const Nccl&) = delete;
+  Nccl& operator=(const Nccl&) = delete;
 
-  bool available() const { return functions_ != nullptr; }
   int version() const { return version_; }  ///< 22809 is 2.28.9; 0 where it is not available
   /// Whether switches may reduce: then the links bound no bus bandwidth.
-  bool may_reduce_in_switches() const;
+  static bool may_reduce_in_switches();
 
-  /// One rank on each of `devices`, in that order. Throws Error.
-  std::shared_ptr<Communicators> connect(const std::vector<int>& devices) const;
-
- private:
-  friend class Communicators;
-  struct Functions;
-  std::shared_ptr<const Functions> functions_;
-  int version_ = 0;
-};
-
-class Communicators {
- public:
-  ~Communicators();
-  Communicators(const Communicators&) = delete;
-  Communicators& operator=(const Communicators&) = delete;
+  /// One rank on each of `devices`, in that order, unless they are connected. The calls below need
+  /// it. All throw Error.
+  void connect(const std::vector<int>& devices);
   int ranks() const { return static_cast<int>(ranks_.size()); }
 
   /// All that `calls` asks for starts as one. It must make the calls of every rank.
@@ -61,10 +45,23 @@ class Communicators {
             cudaStream_t stream) const;
 
  private:
-  friend class NcclLibrary;
-  explicit Communicators(std::shared_ptr<const NcclLibrary::Functions> functions)
-      : functions_(std::move(functions)) {}
-  std::shared_ptr<const NcclLibrary::Functions> functions_;
+  using Result = int;  // ncclResult_t; 0 is success
+  void check(Result result, const char* call) const;
+
+  Result (*init_all_)(void** communicators, int count, const int* devices);
+  Result (*destroy_)(void*);
+  const char* (*error_text_)(Result);
+  Result (*group_start_)();
+  Result (*group_end_)();
+  Result (*all_reduce_)(const void*, void*, std::size_t, int type, int op, void*, cudaStream_t);
+  Result (*all_gather_)(const void*, void*, std::size_t, int type, void*, cudaStream_t);
+  Result (*reduce_scatter_)(const void*, void*, std::size_t, int type, int op, void*, cudaStream_t);
+  Result (*broadcast_)(const void*, void*, std::size_t, int type, int root, void*, cudaStream_t);
+  Result (*send_)(const void*, std::size_t, int type, int peer, void*, cudaStream_t);
+  Result (*receive_)(void*, std::size_t, int type, int peer, void*, cudaStream_t);
+  /// Null where NCCL is older than it.
+  Result (*all_to_all_)(const void*, void*, std::size_t, int type, void*, cudaStream_t);
+  int version_ = 0;
   std::vector<void*> ranks_;
 };
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "probes/claims.h"
+#include "probes/device/launch.h"
 #include "probes/links/cases.h"
 
 namespace fathom::links {
@@ -40,26 +41,25 @@ const Probe probe{
 
 }  // namespace
 
-Machine::Machine(const DeviceFacts& own)
-    : device(own), gpus(own), pcie(gpus.topology().gpus.at(own.ordinal).pcie) {
-  if (gpus.usable().size() > 1) nccl.emplace();
-}
-
 Case transfer_case(std::string name, Axes axes, double bytes, const Machine& machine) {
   Case c;
   c.name = std::move(name);
   c.axes = std::move(axes);
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
   c.value = rate(bytes);
-  c.extras = {{"visible_gpus", machine.gpus.visible()},
-              {"busy_gpus", machine.gpus.busy()},
-              {"pairs_with_access", static_cast<double>(machine.gpus.topology().access.size())},
+  c.extras = {{"visible_gpus", machine.visible},
+              {"busy_gpus", machine.busy},
+              {"pairs_with_access", static_cast<double>(machine.topology.access.size())},
               {"nccl_version", machine.nccl ? machine.nccl->version() : 0}};
   return c;
 }
 
-int copy_blocks(const DeviceFacts& device, int copies) {
-  return device.sms * (device.threads_per_sm / copy_threads) / copies;
+void queue_copy(const Machine& machine, const void* from, void* to, std::size_t bytes, int copies,
+                cudaStream_t stream) {
+  const int blocks = machine.device.sms * (machine.device.threads_per_sm / copy_threads) / copies;
+  const std::size_t packs = bytes / sizeof(uint4);
+  launch(copy_packs, threads_for(packs, copy_threads, blocks), stream,
+         static_cast<const uint4*>(from), static_cast<uint4*>(to), packs);
 }
 
 std::optional<Bound> times(const std::optional<Bound>& bound, double factor) {

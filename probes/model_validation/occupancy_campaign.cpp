@@ -9,6 +9,7 @@
 
 #include "harness/cuda_check.h"
 #include "models/occupancy.h"
+#include "probes/device/launch.h"
 #include "probes/model_validation/kernels.h"
 #include "results/error.h"
 
@@ -16,7 +17,7 @@ namespace fathom::model_validation {
 namespace {
 
 struct Configuration {
-  int occupant;
+  std::size_t occupant;
   int threads;
   int dynamic_shared;
   int carveout_percent;
@@ -26,15 +27,36 @@ Configuration random_configuration(std::mt19937_64& random,
                                    const std::vector<cudaFuncAttributes>& attributes) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   Configuration c;
-  c.occupant = below(occupants);
+  c.occupant = random() % occupants.size();
   // Whole warps as most kernels have them, and any other number.
   c.threads = random() % 2 == 0 ? 32 * (1 + below(32)) : 1 + below(1024);
-  const int most = attributes[static_cast<std::size_t>(c.occupant)].maxDynamicSharedSizeBytes;
+  const int most = attributes[c.occupant].maxDynamicSharedSizeBytes;
   // None, as much as there may be, or, twice as often, less.
   const int kind = below(4);
   c.dynamic_shared = kind == 0 ? 0 : below((kind == 1 ? most : std::min(most, 20 * 1024)) + 1);
   c.carveout_percent = random() % 3 == 0 ? below(101) : -1;
   return c;
+}
+
+/// What the driver says of a kernel, once its dynamic shared memory may be as large as the device
+/// allows beside the static.
+cudaFuncAttributes attributes_of(Occupant kernel, const DeviceFacts& device) {
+  const auto* function = reinterpret_cast<const void*>(kernel);
+  cudaFuncAttributes attributes{};
+  FATHOM_CUDA(cudaFuncGetAttributes(&attributes, function));
+  FATHOM_CUDA(cudaFuncSetAttribute(
+      function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+      static_cast<int>(device.shared_bytes_per_block_max - attributes.sharedSizeBytes)));
+  FATHOM_CUDA(cudaFuncGetAttributes(&attributes, function));
+  return attributes;
+}
+
+int driver_blocks(const Configuration& c) {
+  const Occupant kernel = occupants[c.occupant];
+  FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                   cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   c.carveout_percent));
+  return resident_blocks_of(kernel, c.threads, static_cast<std::size_t>(c.dynamic_shared));
 }
 
 int toolkit_blocks(const cudaOccDeviceProp& device, const cudaFuncAttributes& attributes,
@@ -80,8 +102,8 @@ CampaignResult run(Context& context, const DeviceFacts& device, const KeepGoing&
   const cudaOccDeviceProp occupancy_properties(properties);
   std::vector<cudaFuncAttributes> attributes;
   std::set<int> registers;
-  for (int i = 0; i < occupants; ++i) {
-    attributes.push_back(occupant_attributes(i));
+  for (const Occupant occupant : occupants) {
+    attributes.push_back(attributes_of(occupant, device));
     registers.insert(attributes.back().numRegs);
   }
 
@@ -93,7 +115,7 @@ CampaignResult run(Context& context, const DeviceFacts& device, const KeepGoing&
   std::int64_t launchable = 0;
   for (; result.trials < wanted && keep_going(); ++result.trials) {
     const Configuration c = random_configuration(random, attributes);
-    const cudaFuncAttributes& function = attributes[static_cast<std::size_t>(c.occupant)];
+    const cudaFuncAttributes& function = attributes[c.occupant];
     const auto describe = [&] {
       return fmt::format(
           "a block of {} threads, {} registers, {} + {} bytes of shared memory, carve-out {}",
@@ -103,9 +125,7 @@ CampaignResult run(Context& context, const DeviceFacts& device, const KeepGoing&
     const int model = model_blocks(sm, function, c);
     const bool as_toolkit =
         toolkit.add(toolkit_blocks(occupancy_properties, function, c), model, describe);
-    const bool as_driver =
-        driver.add(driver_blocks(c.occupant, c.threads, c.dynamic_shared, c.carveout_percent),
-                   model, describe);
+    const bool as_driver = driver.add(driver_blocks(c), model, describe);
     result.differing += as_toolkit && as_driver ? 0 : 1;
     launchable += model > 0 ? 1 : 0;
   }

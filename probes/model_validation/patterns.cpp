@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -16,11 +17,6 @@ using models::WarpAccess;
 
 namespace {
 
-constexpr std::array<const char*, pattern_kinds> kind_names{
-    "contiguous",    "strided",   "broadcast",   "paired",     "nearly-paired",
-    "grouped",       "permuted",  "tile-column", "structures", "few-banks",
-    "few-addresses", "clustered", "scattered",   "reversed"};
-
 /// One series for each space, operation and width from one seed.
 std::mt19937_64 series(Space space, Access op, int bytes, std::uint64_t seed) {
   std::seed_seq sequence{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
@@ -28,6 +24,230 @@ std::mt19937_64 series(Space space, Access op, int bytes, std::uint64_t seed) {
                          static_cast<std::uint32_t>(bytes)};
   return std::mt19937_64(sequence);
 }
+
+class Generator {
+ public:
+  Generator(Space space, Access op, int bytes, std::uint64_t seed)
+      : op_(op),
+        bytes_(bytes),
+        width_(static_cast<std::uint64_t>(bytes)),
+        region_(region_bytes(space)),
+        random_(series(space, op, bytes, seed)) {}
+
+  RandomPattern next() {
+    static constexpr struct {
+      const char* name;
+      WarpAccess (Generator::*draw)();
+    } kinds[] = {
+        {"contiguous", &Generator::contiguous},       {"strided", &Generator::strided},
+        {"broadcast", &Generator::broadcast},         {"paired", &Generator::paired},
+        {"nearly-paired", &Generator::nearly_paired}, {"grouped", &Generator::grouped},
+        {"permuted", &Generator::permuted},           {"tile-column", &Generator::tile_column},
+        {"structures", &Generator::structures},       {"few-banks", &Generator::few_banks},
+        {"few-addresses", &Generator::few_addresses}, {"clustered", &Generator::clustered},
+        {"scattered", &Generator::scattered},         {"reversed", &Generator::reversed}};
+    static_assert(std::size(kinds) == pattern_kinds);
+    const auto& kind = kinds[below(pattern_kinds)];
+    RandomPattern pattern{kind.name, (this->*kind.draw)()};
+    pattern.access.active_mask = active_lanes();
+    return pattern;
+  }
+
+ private:
+  // Its bias is below 2^-40 for the small numbers here.
+  std::uint64_t below(std::uint64_t n) { return random_() % n; }
+  bool chance(unsigned percent) { return below(100) < percent; }
+  /// A multiple of the width such that `span` bytes from there on lie within the region.
+  std::uint64_t base_for(std::uint64_t span) {
+    return below((region_ - span) / width_ + 1) * width_;
+  }
+
+  WarpAccess contiguous() {
+    return models::strided(op_, bytes_, width_, base_for(warp_size * width_));
+  }
+
+  /// By any multiple of the width.
+  WarpAccess strided() {
+    // Small strides decide most; large ones walk over lines and pages.
+    const std::uint64_t most = (region_ - width_) / ((warp_size - 1) * width_);
+    const std::uint64_t stride =
+        width_ * (chance(70) ? below(std::min<std::uint64_t>(most, 40) + 1) : below(most + 1));
+    return models::strided(op_, bytes_, stride, base_for((warp_size - 1) * stride + width_));
+  }
+
+  /// One address, or one for each group of lanes.
+  WarpAccess broadcast() {
+    WarpAccess access = models::broadcast(op_, bytes_, base_for(width_));
+    // One address for each group of lanes, down to pairs.
+    const int group = warp_size >> below(5);
+    for (int lane = 0; lane < warp_size; ++lane) {
+      if (lane % group == 0 && lane > 0) access.address[lane] = base_for(width_);
+      if (lane % group != 0) access.address[lane] = access.address[lane - 1];
+    }
+    return access;
+  }
+
+  /// Lanes that differ in some bits of their number share an address.
+  WarpAccess paired() {
+    const auto ignored = static_cast<unsigned>(chance(60) ? 1 + below(3) : 1 + below(31));
+    WarpAccess access = models::paired(op_, bytes_, ignored);
+    if (chance(50)) {
+      const std::uint64_t base = base_for(warp_size * width_);
+      for (std::uint64_t& address : access.address) address += base;
+      return access;
+    }
+    // The pairs anywhere, still in agreement.
+    std::array<std::uint64_t, warp_size> place;
+    for (std::uint64_t& p : place) p = base_for(width_);
+    for (std::uint64_t& address : access.address) address = place[address / width_];
+    return access;
+  }
+
+  /// The same but for a lane or two.
+  WarpAccess nearly_paired() {
+    WarpAccess access = paired();
+    access.address[below(warp_size)] = base_for(width_);
+    if (chance(50)) access.address[below(warp_size)] = base_for(width_);
+    return access;
+  }
+
+  /// Groups read contiguously, any distance apart.
+  WarpAccess grouped() {
+    const int lanes = 1 << (1 + below(4));
+    const std::uint64_t groups = warp_size / lanes;
+    const std::uint64_t most = (region_ - lanes * width_) / ((groups - 1) * width_);
+    const std::uint64_t distance = width_ * (chance(50) ? below(65) : below(most + 1));
+    return models::grouped(op_, bytes_, lanes, distance,
+                           base_for((groups - 1) * distance + lanes * width_));
+  }
+
+  /// Contiguous or strided, lanes shuffled within groups of 4 to 32.
+  WarpAccess permuted() {
+    const WarpAccess access = chance(50) ? strided() : contiguous();
+    const std::uint64_t group = std::uint64_t{4} << below(4);
+    std::array<int, warp_size> source;
+    for (int lane = 0; lane < warp_size; ++lane) source[lane] = lane;
+    for (std::uint64_t lane = 0; lane < warp_size; ++lane) {
+      const std::uint64_t first = lane / group * group;
+      std::swap(source[lane], source[first + below(group)]);
+    }
+    return models::permuted(access, source);
+  }
+
+  /// Of a tile that is plain, padded or swizzled.
+  WarpAccess tile_column() {
+    models::Tile tile;
+    tile.element_bytes = bytes_;
+    // 32 rows must fit the region, the padding included.
+    const std::uint64_t most = region_ / (warp_size * width_);
+    tile.row_elements = 4 << below(5);
+    while (static_cast<std::uint64_t>(tile.row_elements) + 4 > most) tile.row_elements /= 2;
+    const std::uint64_t kind = below(3);  // plain, padded, swizzled
+    if (kind == 1) tile.padding_elements = static_cast<int>(1 + below(4));
+    tile.xor_swizzle = kind == 2;
+    const auto column = static_cast<int>(below(static_cast<std::uint64_t>(tile.row_elements)));
+    const auto row_bytes =
+        static_cast<std::uint64_t>(tile.row_elements + tile.padding_elements) * width_;
+    tile.base = base_for(warp_size * row_bytes);
+    return models::tile_column(op_, tile, column);
+  }
+
+  /// One member of an array of structures.
+  WarpAccess structures() {
+    const std::uint64_t members = 2 + below(15);
+    const std::uint64_t stride = members * width_;
+    const std::uint64_t base = base_for(warp_size * stride);
+    WarpAccess access = models::strided(op_, bytes_, stride, base + below(members) * width_);
+    // Or a transposing read: neighbouring lanes take the members of one structure, a few of each.
+    if (chance(30)) {
+      const std::uint64_t taken = 1 + below(members);
+      for (std::uint64_t lane = 0; lane < warp_size; ++lane)
+        access.address[lane] = base + lane / taken * stride + lane % taken * width_;
+    }
+    return access;
+  }
+
+  /// Random words within one to four banks (sectors of one line, in global memory).
+  WarpAccess few_banks() {
+    const std::uint64_t unit = std::max<std::uint64_t>(width_, 4);  // a bank's word at least
+    const std::uint64_t slots = 128 / unit;
+    const std::uint64_t lines = 1 + below(std::min<std::uint64_t>(64, region_ / 128));
+    const std::uint64_t first = below(slots), count = 1 + below(4);
+    WarpAccess access = models::broadcast(op_, bytes_);
+    for (std::uint64_t& address : access.address) {
+      address = below(lines) * 128 + (first + below(count)) % slots * unit +
+                below(unit / width_) * width_;
+    }
+    return access;
+  }
+
+  /// Random lanes share a few addresses.
+  WarpAccess few_addresses() {
+    std::vector<std::uint64_t> choice(1 + below(12));
+    const std::uint64_t span = chance(50) ? 512 : region_;
+    for (std::uint64_t& address : choice) address = below(span / width_) * width_;
+    WarpAccess access = models::broadcast(op_, bytes_);
+    for (std::uint64_t& address : access.address) address = choice[below(choice.size())];
+    return access;
+  }
+
+  /// Each lane anywhere in a window of `span` bytes.
+  WarpAccess within(std::uint64_t span) {
+    const std::uint64_t base = base_for(span);
+    WarpAccess access = models::broadcast(op_, bytes_);
+    for (std::uint64_t& address : access.address) address = base + below(span / width_) * width_;
+    return access;
+  }
+
+  /// Within a small window.
+  WarpAccess clustered() { return within(width_ << below(10)); }
+  WarpAccess scattered() { return within(region_); }
+
+  WarpAccess reversed() {
+    WarpAccess access = strided();
+    std::reverse(access.address.begin(), access.address.end());
+    return access;
+  }
+
+  std::uint32_t active_lanes() {
+    const auto bits = [&] { return static_cast<std::uint32_t>(random_()); };
+    switch (below(10)) {
+      case 0:
+      case 1:
+      case 2:
+        return all_lanes;
+      case 3:
+        return bits();  // half of the lanes
+      case 4:
+        return bits() & bits() & bits();
+      case 5:
+        return bits() | bits() | bits();
+      case 6: {  // whole quarter-warps
+        std::uint32_t mask = 0;
+        for (int quarter = 0; quarter < 4; ++quarter)
+          if (chance(50)) mask |= 0xFFu << (8 * quarter);
+        return mask;
+      }
+      case 7:  // the ragged end of an array
+        return all_lanes >> below(warp_size);
+      case 8: {  // every 2nd, 4th, 8th or 16th lane
+        const int step = 2 << below(4);
+        std::uint32_t mask = 0;
+        for (int lane = static_cast<int>(below(static_cast<std::uint64_t>(step))); lane < warp_size;
+             lane += step)
+          mask |= 1u << lane;
+        return mask;
+      }
+      default:
+        return 1u << below(warp_size);
+    }
+  }
+
+  Access op_;
+  int bytes_;
+  std::uint64_t width_, region_;  ///< bytes
+  std::mt19937_64 random_;
+};
 
 }  // namespace
 
@@ -37,218 +257,10 @@ std::uint64_t region_bytes(Space space) {
 
 const char* name(Space space) { return space == Space::shared ? "shared" : "global"; }
 const char* name(Access op) { return op == Access::load ? "load" : "store"; }
-const char* name(PatternKind kind) { return kind_names.at(static_cast<std::size_t>(kind)); }
 
-PatternGenerator::PatternGenerator(Space space, Access op, int bytes_per_lane, std::uint64_t seed)
-    : space_(space),
-      op_(op),
-      bytes_(bytes_per_lane),
-      width_(static_cast<std::uint64_t>(bytes_per_lane)),
-      random_(series(space, op, bytes_, seed)) {}
-
-// Its bias is below 2^-40 for the small numbers here.
-std::uint64_t PatternGenerator::below(std::uint64_t n) { return random_() % n; }
-
-std::uint64_t PatternGenerator::base_for(std::uint64_t span) {
-  return below((region_bytes(space_) - span) / width_ + 1) * width_;
-}
-
-RandomPattern PatternGenerator::next() {
-  RandomPattern pattern;
-  pattern.kind = static_cast<PatternKind>(below(pattern_kinds));
-  pattern.access = addresses(pattern.kind);
-  pattern.access.active_mask = active_lanes();
-  return pattern;
-}
-
-WarpAccess PatternGenerator::addresses(PatternKind kind) {
-  switch (kind) {
-    case PatternKind::contiguous:
-      return models::strided(op_, bytes_, width_, base_for(warp_size * width_));
-    case PatternKind::strided:
-      return strided();
-    case PatternKind::broadcast:
-      return broadcast();
-    case PatternKind::paired:
-      return paired();
-    case PatternKind::nearly_paired: {
-      WarpAccess access = paired();
-      access.address[below(warp_size)] = base_for(width_);
-      if (chance(50)) access.address[below(warp_size)] = base_for(width_);
-      return access;
-    }
-    case PatternKind::grouped:
-      return grouped();
-    case PatternKind::permuted:
-      return permuted();
-    case PatternKind::tile_column:
-      return tile_column();
-    case PatternKind::structures:
-      return structures();
-    case PatternKind::few_banks:
-      return few_banks();
-    case PatternKind::few_addresses:
-      return few_addresses();
-    case PatternKind::clustered:
-      return within(width_ << below(10));
-    case PatternKind::scattered:
-      return within(region_bytes(space_));
-    case PatternKind::reversed: {
-      WarpAccess access = strided();
-      std::reverse(access.address.begin(), access.address.end());
-      return access;
-    }
-  }
-  return {};
-}
-
-WarpAccess PatternGenerator::strided() {
-  // Small strides decide most; large ones walk over lines and pages.
-  const std::uint64_t most = (region_bytes(space_) - width_) / ((warp_size - 1) * width_);
-  const std::uint64_t stride =
-      width_ * (chance(70) ? below(std::min<std::uint64_t>(most, 40) + 1) : below(most + 1));
-  return models::strided(op_, bytes_, stride, base_for((warp_size - 1) * stride + width_));
-}
-
-WarpAccess PatternGenerator::broadcast() {
-  WarpAccess access = models::broadcast(op_, bytes_, base_for(width_));
-  // One address for each group of lanes, down to pairs.
-  const int group = warp_size >> below(5);
-  for (int lane = 0; lane < warp_size; ++lane) {
-    if (lane % group == 0 && lane > 0) access.address[lane] = base_for(width_);
-    if (lane % group != 0) access.address[lane] = access.address[lane - 1];
-  }
-  return access;
-}
-
-WarpAccess PatternGenerator::paired() {
-  const auto ignored = static_cast<unsigned>(chance(60) ? 1 + below(3) : 1 + below(31));
-  WarpAccess access = models::paired(op_, bytes_, ignored);
-  if (chance(50)) {
-    const std::uint64_t base = base_for(warp_size * width_);
-    for (std::uint64_t& address : access.address) address += base;
-    return access;
-  }
-  // The pairs anywhere, still in agreement.
-  std::array<std::uint64_t, warp_size> place;
-  for (std::uint64_t& p : place) p = base_for(width_);
-  for (std::uint64_t& address : access.address) address = place[address / width_];
-  return access;
-}
-
-WarpAccess PatternGenerator::grouped() {
-  const int lanes = 1 << (1 + below(4));
-  const std::uint64_t groups = warp_size / lanes;
-  const std::uint64_t most = (region_bytes(space_) - lanes * width_) / ((groups - 1) * width_);
-  const std::uint64_t distance = width_ * (chance(50) ? below(65) : below(most + 1));
-  return models::grouped(op_, bytes_, lanes, distance,
-                         base_for((groups - 1) * distance + lanes * width_));
-}
-
-WarpAccess PatternGenerator::permuted() {
-  const WarpAccess access = chance(50) ? strided() : addresses(PatternKind::contiguous);
-  const std::uint64_t group = std::uint64_t{4} << below(4);
-  std::array<int, warp_size> source;
-  for (int lane = 0; lane < warp_size; ++lane) source[lane] = lane;
-  for (std::uint64_t lane = 0; lane < warp_size; ++lane) {
-    const std::uint64_t first = lane / group * group;
-    std::swap(source[lane], source[first + below(group)]);
-  }
-  return models::permuted(access, source);
-}
-
-WarpAccess PatternGenerator::tile_column() {
-  models::Tile tile;
-  tile.element_bytes = bytes_;
-  // 32 rows must fit the region, the padding included.
-  const std::uint64_t most = region_bytes(space_) / (warp_size * width_);
-  tile.row_elements = 4 << below(5);
-  while (static_cast<std::uint64_t>(tile.row_elements) + 4 > most) tile.row_elements /= 2;
-  const std::uint64_t kind = below(3);  // plain, padded, swizzled
-  if (kind == 1) tile.padding_elements = static_cast<int>(1 + below(4));
-  tile.xor_swizzle = kind == 2;
-  const auto column = static_cast<int>(below(static_cast<std::uint64_t>(tile.row_elements)));
-  const auto row_bytes =
-      static_cast<std::uint64_t>(tile.row_elements + tile.padding_elements) * width_;
-  tile.base = base_for(warp_size * row_bytes);
-  return models::tile_column(op_, tile, column);
-}
-
-WarpAccess PatternGenerator::structures() {
-  const std::uint64_t members = 2 + below(15);
-  const std::uint64_t stride = members * width_;
-  const std::uint64_t base = base_for(warp_size * stride);
-  WarpAccess access = models::strided(op_, bytes_, stride, base + below(members) * width_);
-  // Or a transposing read: neighbouring lanes take the members of one structure, a few of each.
-  if (chance(30)) {
-    const std::uint64_t taken = 1 + below(members);
-    for (std::uint64_t lane = 0; lane < warp_size; ++lane)
-      access.address[lane] = base + lane / taken * stride + lane % taken * width_;
-  }
-  return access;
-}
-
-WarpAccess PatternGenerator::few_banks() {
-  const std::uint64_t unit = std::max<std::uint64_t>(width_, 4);  // a bank's word at least
-  const std::uint64_t slots = 128 / unit;
-  const std::uint64_t lines = 1 + below(std::min<std::uint64_t>(64, region_bytes(space_) / 128));
-  const std::uint64_t first = below(slots), count = 1 + below(4);
-  WarpAccess access = models::broadcast(op_, bytes_);
-  for (std::uint64_t& address : access.address) {
-    address =
-        below(lines) * 128 + (first + below(count)) % slots * unit + below(unit / width_) * width_;
-  }
-  return access;
-}
-
-WarpAccess PatternGenerator::few_addresses() {
-  std::vector<std::uint64_t> choice(1 + below(12));
-  const std::uint64_t span = chance(50) ? 512 : region_bytes(space_);
-  for (std::uint64_t& address : choice) address = below(span / width_) * width_;
-  WarpAccess access = models::broadcast(op_, bytes_);
-  for (std::uint64_t& address : access.address) address = choice[below(choice.size())];
-  return access;
-}
-
-WarpAccess PatternGenerator::within(std::uint64_t span) {
-  const std::uint64_t base = base_for(span);
-  WarpAccess access = models::broadcast(op_, bytes_);
-  for (std::uint64_t& address : access.address) address = base + below(span / width_) * width_;
-  return access;
-}
-
-std::uint32_t PatternGenerator::active_lanes() {
-  const auto bits = [&] { return static_cast<std::uint32_t>(random_()); };
-  switch (below(10)) {
-    case 0:
-    case 1:
-    case 2:
-      return all_lanes;
-    case 3:
-      return bits();  // half of the lanes
-    case 4:
-      return bits() & bits() & bits();
-    case 5:
-      return bits() | bits() | bits();
-    case 6: {  // whole quarter-warps
-      std::uint32_t mask = 0;
-      for (int quarter = 0; quarter < 4; ++quarter)
-        if (chance(50)) mask |= 0xFFu << (8 * quarter);
-      return mask;
-    }
-    case 7:  // the ragged end of an array
-      return all_lanes >> below(warp_size);
-    case 8: {  // every 2nd, 4th, 8th or 16th lane
-      const int step = 2 << below(4);
-      std::uint32_t mask = 0;
-      for (int lane = static_cast<int>(below(static_cast<std::uint64_t>(step))); lane < warp_size;
-           lane += step)
-        mask |= 1u << lane;
-      return mask;
-    }
-    default:
-      return 1u << below(warp_size);
-  }
+std::function<RandomPattern()> random_patterns(Space space, Access op, int bytes,
+                                               std::uint64_t seed) {
+  return [generator = Generator(space, op, bytes, seed)]() mutable { return generator.next(); };
 }
 
 std::string csv_row(const WarpAccess& access) {

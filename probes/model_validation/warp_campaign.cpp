@@ -92,7 +92,7 @@ std::optional<std::string> check_outputs(Context& context, const Instruction& in
     for (std::size_t i = 0; i < count; ++i) {
       const auto wrong = check_found(patterns[first + i].access,
                                      std::span(found).subspan(i * found_words, found_words));
-      if (wrong) return fmt::format("{} pattern: {}", name(patterns[first + i].kind), *wrong);
+      if (wrong) return fmt::format("{} pattern: {}", patterns[first + i].kind, *wrong);
     }
   }
   return std::nullopt;
@@ -132,19 +132,20 @@ void compare_counters(Context& context, CounterSession& counters, const Instruct
         continue;
       }
       agrees &= comparison.add(*reading.value, expected[r], [&] {
-        return fmt::format("{} ({})", csv_row(access), name(patterns[i].kind));
+        return fmt::format("{} ({})", csv_row(access), patterns[i].kind);
       });
     }
     if (agrees) continue;
     ++result.differing;
-    ++result.extras[fmt::format("mismatches_in_{}", name(patterns[i].kind))];
+    ++result.extras[fmt::format("mismatches_in_{}", patterns[i].kind)];
   }
 }
 
 CampaignResult run(Context& context, CounterSession* counters, const KeepGoing& keep_going,
                    const Instruction& instruction) {
   const std::int64_t wanted = (context.option("patterns") + warp_campaigns - 1) / warp_campaigns;
-  PatternGenerator generator(instruction.space, instruction.op, instruction.bytes, context.seed());
+  const auto next_pattern =
+      random_patterns(instruction.space, instruction.op, instruction.bytes, context.seed());
   const Buffer region = prepared_region(context, instruction.op);
   CampaignResult result;
   if (counters != nullptr) {
@@ -157,7 +158,7 @@ CampaignResult run(Context& context, CounterSession* counters, const KeepGoing& 
     patterns.clear();
     while (patterns.size() < held_together &&
            result.trials + static_cast<std::int64_t>(patterns.size()) < wanted) {
-      patterns.push_back(generator.next());
+      patterns.push_back(next_pattern());
       with_inactive_lanes += patterns.back().access.active_mask != models::all_lanes ? 1 : 0;
     }
     result.wrong = check_outputs(context, instruction, patterns, region);

@@ -1,13 +1,9 @@
-#include <cstdint>
-#include <stdexcept>
+#include "probes/occupancy/kernels.h"
 
 #include "probes/device/launch.h"
-#include "probes/occupancy/kernels.h"
 
 namespace fathom::occupancy_probe {
 namespace {
-
-using Kernel = void (*)(const uint4*, uint4*, std::size_t, unsigned);
 
 /// Registers that hold something from before the copy until after it: readings of the clock, which
 /// the compiler can neither repeat nor foresee.
@@ -78,8 +74,10 @@ __global__ void persistent_copy(const uint4* src, uint4* dst, std::size_t count,
   }
 }
 
+}  // namespace
+
 Kernel kernel_of(const Variant& variant) {
-  if (variant.grid == GridKind::one_shot) {
+  if (!variant.persistent) {
     if (variant.ballast == 0 && variant.vectors == 1) return one_shot_copy<1>;
     if (variant.ballast == 0 && variant.vectors == 4) return one_shot_copy<4>;
   } else if (variant.vectors == 4) {
@@ -89,33 +87,6 @@ Kernel kernel_of(const Variant& variant) {
         variant.ballast, [](auto ballast) -> Kernel { return persistent_copy<1, ballast>; });
   }
   throw std::invalid_argument("no such variant of the occupancy probe's copy");
-}
-
-}  // namespace
-
-void launch_copy(const Variant& variant, const Launch& launch, cudaStream_t stream) {
-  kernel_of(variant)<<<launch.blocks, launch.threads, launch.dynamic_shared, stream>>>(
-      reinterpret_cast<const uint4*>(launch.src), reinterpret_cast<uint4*>(launch.dst),
-      launch.bytes / sizeof(uint4), 0x2545F491u);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-KernelFacts facts_of(const Variant& variant, int threads, int dynamic_shared) {
-  const Kernel kernel = kernel_of(variant);
-  // The device's maximum, not this configuration's: the attribute stays with the kernel, and other
-  // configurations share it.
-  int device = 0, maximum = 0;
-  FATHOM_CUDA(cudaGetDevice(&device));
-  FATHOM_CUDA(cudaDeviceGetAttribute(&maximum, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, maximum));
-  cudaFuncAttributes attributes{};
-  FATHOM_CUDA(cudaFuncGetAttributes(&attributes, kernel));
-  KernelFacts facts;
-  facts.registers = attributes.numRegs;
-  facts.static_shared = static_cast<int>(attributes.sharedSizeBytes);
-  facts.local_bytes = static_cast<int>(attributes.localSizeBytes);
-  facts.resident_blocks = resident_blocks_of(kernel, threads, dynamic_shared);
-  return facts;
 }
 
 }  // namespace fathom::occupancy_probe

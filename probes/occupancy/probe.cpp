@@ -8,6 +8,7 @@
 #include "models/occupancy.h"
 #include "models/warp_access.h"
 #include "probes/claims.h"
+#include "probes/device/launch.h"
 #include "probes/occupancy/kernels.h"
 
 namespace fathom::occupancy_probe {
@@ -19,91 +20,84 @@ constexpr std::size_t copy_bytes = std::size_t{1} << 30;
 constexpr double tolerance = 0.25;
 
 struct Configuration {
-  const char*
-      limiter;  ///< the resource that the sweep turns: "block size", "shared memory", "registers"
+  const char* limiter;  ///< the resource that the sweep turns: "block size", "shared memory", ...
   Variant variant;
   int threads;
   int dynamic_shared;
   Suite suite = Suite::standard;
 };
 
-std::string name_of(GridKind grid) {
-  return grid == GridKind::one_shot ? "one-shot" : "persistent";
-}
-
 std::vector<Configuration> configurations(const DeviceFacts& device) {
   std::vector<Configuration> result;
   // O1, O2: block sizes, as a kernel usually is.
   for (const int threads : {32, 64, 128, 192, 256, 384, 512, 768, 1024}) {
     const bool quick = threads == 32 || threads == 256 || threads == 1024;
-    result.push_back({"block size", {GridKind::one_shot, 1, 0}, threads, 0, quick_if(quick)});
+    result.push_back({"block size", {}, threads, 0, quick_if(quick)});
   }
   // O3, O4: shared memory sets the resident blocks; more loads in flight per thread make up for
   // fewer threads.
-  for (const GridKind grid : {GridKind::one_shot, GridKind::persistent}) {
+  for (const bool persistent : {false, true}) {
     for (const int vectors : {1, 4}) {
       for (const int blocks : {1, 2, 3, 4, 6, 8}) {
-        const bool quick =
-            grid == GridKind::one_shot && (blocks == 1 || blocks == 2 || blocks == 4);
-        result.push_back({"shared memory",
-                          {grid, vectors, 0},
-                          256,
-                          shared_for_blocks(device, blocks),
-                          quick_if(quick)});
+        const bool quick = !persistent && (blocks == 1 || blocks == 2 || blocks == 4);
+        const int shared = shared_for_blocks(device, blocks);
+        result.push_back({"shared memory", {persistent, vectors}, 256, shared, quick_if(quick)});
       }
     }
   }
   // O4: registers.
-  for (const int ballast : ballasts) {
-    for (const int threads : {128, 256}) {
-      result.push_back(
-          {"registers", {GridKind::persistent, 1, ballast}, threads, 0, quick_if(threads == 128)});
-    }
-  }
+  for (const int ballast : ballasts)
+    for (const int threads : {128, 256})
+      result.push_back({"registers", {true, 1, ballast}, threads, 0, quick_if(threads == 128)});
   // O4's second figure: registers and 32 KiB of shared memory together.
-  result.push_back({"registers and shared memory",
-                    {GridKind::persistent, 1, 164},
-                    256,
-                    32 * 1024,
-                    Suite::quick});
+  result.push_back({"registers and shared memory", {true, 1, 164}, 256, 32 * 1024, Suite::quick});
   return result;
 }
 
-Workload prepare(Context& context, const Variant& variant, Launch launch) {
+Workload prepare(Context& context, Kernel kernel, const Blocks& grid, std::size_t bytes) {
   cudaStream_t stream = context.stream();
-  const Buffer src = context.buffers().input("src", launch.bytes);
-  const Buffer dst = context.buffers().output("dst", launch.bytes);
-  launch.src = src.data;
-  launch.dst = dst.data;
-  return copying(context, src, dst, [=] { launch_copy(variant, launch, stream); });
+  const Buffer src = context.buffers().input("src", bytes);
+  const Buffer dst = context.buffers().output("dst", bytes);
+  return copying(context, src, dst, [=] {
+    launch(kernel, grid, stream, src.as<uint4>(), dst.as<uint4>(), bytes / sizeof(uint4),
+           0x2545F491u);
+  });
 }
 
 Case make_case(const DeviceFacts& device, const Configuration& configuration) {
   const Variant& variant = configuration.variant;
-  const KernelFacts facts = facts_of(variant, configuration.threads, configuration.dynamic_shared);
+  const Kernel kernel = kernel_of(variant);
+  // The device's maximum, not this configuration's: the attribute stays with the kernel, and other
+  // configurations share it.
+  const auto* function = reinterpret_cast<const void*>(kernel);
+  FATHOM_CUDA(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(device.shared_bytes_per_block_max)));
+  const int resident = resident_blocks_of(kernel, configuration.threads,
+                                          static_cast<std::size_t>(configuration.dynamic_shared));
+  cudaFuncAttributes facts{};
+  FATHOM_CUDA(cudaFuncGetAttributes(&facts, function));
   const models::Occupancy model =
       models::occupancy(models::sm_limits(device.major, device.minor),
                         {.threads_per_block = configuration.threads,
-                         .registers_per_thread = facts.registers,
-                         .static_shared_bytes = facts.static_shared,
+                         .registers_per_thread = facts.numRegs,
+                         .static_shared_bytes = static_cast<int>(facts.sharedSizeBytes),
                          .dynamic_shared_bytes = configuration.dynamic_shared});
   const std::size_t per_block = sizeof(uint4) * variant.vectors * configuration.threads;
   const std::size_t bytes = copy_bytes / per_block * per_block;  // whole blocks only
-  const std::size_t one_shot_blocks = bytes / per_block;
-  const int blocks = variant.grid == GridKind::one_shot
-                         ? static_cast<int>(one_shot_blocks)
-                         : std::max(1, facts.resident_blocks) * device.sms;
+  const int blocks =
+      variant.persistent ? std::max(1, resident) * device.sms : static_cast<int>(bytes / per_block);
+  const char* grid = variant.persistent ? "persistent" : "one-shot";
 
   Case c;
   c.name = fmt::format("{}/{}/vectors:{}/block:{}/ballast:{}/shared:{}", configuration.limiter,
-                       name_of(variant.grid), variant.vectors, configuration.threads,
-                       variant.ballast, configuration.dynamic_shared);
+                       grid, variant.vectors, configuration.threads, variant.ballast,
+                       configuration.dynamic_shared);
   std::replace(c.name.begin(), c.name.end(), ' ', '-');
   c.axes = {{"turned", configuration.limiter},
-            {"grid", name_of(variant.grid)},
+            {"grid", grid},
             {"16-byte loads in flight", std::int64_t{variant.vectors}},
             {"block", std::int64_t{configuration.threads}},
-            {"registers", std::int64_t{facts.registers}},
+            {"registers", std::int64_t{facts.numRegs}},
             {"dynamic shared (B)", std::int64_t{configuration.dynamic_shared}},
             {"theoretical occupancy (%)", 100 * model.fraction},
             {"limited by", models::name(model.limiter)}};
@@ -124,17 +118,16 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
        .threads_per_block = configuration.threads});
   c.expected = Expectation{stream.bytes_per_second, tolerance, stream.sentence};
   c.extras = {{"model_blocks_per_sm", model.blocks},
-              {"driver_blocks_per_sm", facts.resident_blocks},
+              {"driver_blocks_per_sm", resident},
               {"theoretical_warps", model.warps},
-              {"spilled_bytes_per_thread", facts.local_bytes}};
+              {"spilled_bytes_per_thread", static_cast<double>(facts.localSizeBytes)}};
   c.counters = {{"achieved_occupancy"},
                 {"dram_read_bytes", static_cast<double>(bytes), 0.01, "every source byte once"},
                 {"global_load_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
                 {"global_store_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
                 {"stall_long_scoreboard"}};
-  const Launch launch{
-      nullptr, nullptr, bytes, blocks, configuration.threads, configuration.dynamic_shared};
-  c.prepare = [variant, launch](Context& context) { return prepare(context, variant, launch); };
+  const Blocks launched{blocks, configuration.threads, configuration.dynamic_shared};
+  c.prepare = [=](Context& context) { return prepare(context, kernel, launched, bytes); };
   return c;
 }
 

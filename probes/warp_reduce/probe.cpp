@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
-#include "harness/cuda_check.h"
+#include "harness/cases.h"
 #include "models/bandwidth.h"
 #include "models/global_memory.h"
 #include "probes/claims.h"
-#include "probes/warp_reduce/sum_cases.h"
+#include "probes/warp_reduce/sum_kernels.h"
 
 namespace fathom::warp_reduce {
 namespace {
@@ -66,6 +68,79 @@ const std::byte* source_of(Context& context, const Sum& sum) {
   return buffer.data + sum.offset_bytes();
 }
 
+constexpr double float_unit_roundoff = 0x1p-24, double_unit_roundoff = 0x1p-53;
+constexpr double standard_deviations = 10;
+constexpr std::size_t partial_sums = std::size_t{reference_blocks} * reference_threads;
+
+double root_of_variance(double unit_roundoff, double elements, double terms) {
+  return unit_roundoff * std::sqrt(elements / 3 * terms);
+}
+
+/// How far a sum of `elements` random values in [-1, 1) may be from the exact one, as an absolute
+/// error. Such values have a variance of 1/3, so that a partial sum of m of them is of the size
+/// sqrt(m / 3); an addition errs by at most u times its result, u = 2^-24 for float and 2^-53 for
+/// double; and roundings behave as if independent, so that their squares add up (Higham and Mary,
+/// "A new approach to probabilistic rounding error analysis", 2019). Added over a thread's
+/// elements, a block's threads and the grid's blocks one after the other:
+///   variance <= u^2 * elements / 3 * (elements per thread + threads per block + blocks)
+/// The tolerance is ten times its root. It is far below what one missing tile would change; a
+/// single missing element of a large sum is for the integers to show, whose sums are exact.
+double sum_tolerance(Element element, double elements, double threads_per_block, double blocks) {
+  const double u = element == Element::f64 ? double_unit_roundoff : float_unit_roundoff;
+  const double per_thread = elements / (threads_per_block * blocks);
+  const double own = root_of_variance(u, elements, per_thread + threads_per_block + blocks);
+  // The reference rounds too; its partial sums are added up with more than double's precision.
+  const double reference =
+      root_of_variance(double_unit_roundoff, elements, elements / partial_sums + 1);
+  return standard_deviations * (own + reference);
+}
+
+/// Adds up what an independent kernel leaves of the same data and compares: integers must be equal
+/// modulo 2^32, `*error` says how far floating point is off.
+std::optional<std::string> check_sum(const Sum& sum, const std::byte* source, const Buffer& partial,
+                                     const std::byte* result, double tolerance, double& error,
+                                     cudaStream_t stream) {
+  const Element element = sum.kernel.element;
+  launch_reference(element, source, sum.elements(), partial.data, stream);
+  if (element == Element::i32) {
+    const auto parts = copy_to_host<std::uint64_t>(partial, stream);
+    const auto expected =
+        static_cast<std::uint32_t>(std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}));
+    const std::uint32_t got = copy_to_host<std::uint32_t>(result, 1, stream)[0];
+    if (got == expected) return std::nullopt;
+    return fmt::format("the sum is {} instead of {} (modulo 2^32)", got, expected);
+  }
+  const auto parts = copy_to_host<double>(partial, stream);
+  const long double expected = std::accumulate(parts.begin(), parts.end(), 0.0L);
+  const double got = element == Element::f64 ? copy_to_host<double>(result, 1, stream)[0]
+                                             : copy_to_host<float>(result, 1, stream)[0];
+  error = static_cast<double>(std::abs(got - expected));
+  if (error <= tolerance) return std::nullopt;  // false for a NaN too
+  return fmt::format("the sum is {} instead of {}, off by more than the {} that rounding explains",
+                     got, static_cast<double>(expected), tolerance);
+}
+
+/// A sum by a grid of so many threads and blocks, checked against that of another kernel.
+Workload sum_workload(Context& context, const Sum& sum, const std::byte* source,
+                      const Buffer& result, double threads, double blocks,
+                      std::function<void()> launch) {
+  const double tolerance =
+      sum_tolerance(sum.kernel.element, static_cast<double>(sum.elements()), threads, blocks);
+  const Buffer partial = context.buffers().output("reference", partial_sums * sizeof(double));
+  const auto error = std::make_shared<double>(0);
+  Workload workload =
+      workload_of(context, {result}, std::move(launch), [=, stream = context.stream()] {
+        return check_sum(sum, source, partial, result.data, tolerance, *error, stream);
+      });
+  if (sum.kernel.element != Element::i32) {
+    workload.extras = [=] {
+      return std::map<std::string, double>{{"absolute_error", *error},
+                                           {"allowed_error", tolerance}};
+    };
+  }
+  return workload;
+}
+
 Workload prepare(Context& context, const Sum& sum) {
   const int accumulator = accumulator_bytes(sum.kernel.element);
   const std::byte* source = source_of(context, sum);
@@ -80,23 +155,9 @@ Workload prepare(Context& context, const Sum& sum) {
   const SumLayout layout = sum_layout(sum.offset_bytes(), sum.elements(),
                                       element_bytes(sum.kernel.element), sum.kernel.threads);
   const int sms = context.device().sms;
-  const double tolerance =
-      sum_tolerance(sum.kernel.element, static_cast<double>(sum.elements()), sum.kernel.threads,
-                    static_cast<double>(grid_blocks(sum.kernel, layout, sms)));
-  auto error = std::make_shared<SumError>();
-
-  Workload workload;
-  workload.launch = [=, kernel = sum.kernel] { launch_sum(kernel, arguments, sms, stream); };
-  workload.poison = poisoning(context, {result});
-  workload.verify =
-      check_sum(context, sum.kernel.element, source, sum.elements(), result.data, tolerance, error);
-  if (sum.kernel.element != Element::i32) {
-    workload.extras = [error] {
-      return std::map<std::string, double>{{"absolute_error", error->absolute},
-                                           {"allowed_error", error->tolerance}};
-    };
-  }
-  return workload;
+  const auto blocks = static_cast<double>(grid_blocks(sum.kernel, layout, sms));
+  return sum_workload(context, sum, source, result, sum.kernel.threads, blocks,
+                      [=] { launch_sum(sum.kernel, arguments, sms, stream); });
 }
 
 Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
@@ -109,18 +170,13 @@ Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
   cub_sum(element, nullptr, elements, offset, nullptr, nullptr, bytes, nullptr);
   const Buffer temporary =
       context.buffers().output("cub temporary" + suffix, std::max<std::size_t>(bytes, 1));
-  cudaStream_t stream = context.stream();
-  Workload workload;
-  workload.launch = [=, bytes = temporary.bytes]() mutable {
-    cub_sum(element, source, elements, offset, result.data, temporary.data, bytes, stream);
-  };
-  workload.poison = poisoning(context, {result});
   // CUB's own shape is not ours to know: the tolerance of a grid as large as our largest holds for
   // it.
-  const double tolerance = sum_tolerance(element, static_cast<double>(elements), 512, 65536);
-  workload.verify = check_sum(context, element, source, elements, result.data, tolerance,
-                              std::make_shared<SumError>());
-  return workload;
+  return sum_workload(context, sum, source, result, 512, 65536,
+                      [=, bytes = temporary.bytes, stream = context.stream()]() mutable {
+                        cub_sum(element, source, elements, offset, result.data, temporary.data,
+                                bytes, stream);
+                      });
 }
 
 models::StreamCost stream(std::size_t accesses, int bytes, std::uint64_t offset, int threads) {
@@ -305,14 +361,17 @@ std::vector<Sum> sums(const DeviceFacts& device) {
   return result;
 }
 
-}  // namespace
-
 std::vector<Case> sum_cases(const DeviceFacts& device) {
   std::vector<Case> result;
   for (const Sum& sum : sums(device)) result.push_back(make_case(device, sum));
   result.push_back(copy_case(device));
   return result;
 }
+
+}  // namespace
+
+/// Clocks of one warp's reduction: claim R2; in warp_stage_cases.cpp.
+std::vector<Case> warp_stage_cases(const DeviceFacts& device);
 
 namespace {
 

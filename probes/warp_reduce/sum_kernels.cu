@@ -116,31 +116,29 @@ Kernel<T> kernel_of(const SumKernel& kernel) {
 template <class F>
 auto with_type(Element element, F&& f) {
   switch (element) {
-    case Element::f32:
-      return f(float{});
-    case Element::f64:
-      return f(double{});
-    case Element::i32:
-      return f(unsigned{});
-    case Element::f16:
-      return f(__half{});
-    case Element::bf16:
-      return f(__nv_bfloat16{});
+    case Element::f32: return f(float{});
+    case Element::f64: return f(double{});
+    case Element::i32: return f(unsigned{});
+    case Element::f16: return f(__half{});
+    case Element::bf16: return f(__nv_bfloat16{});
   }
   throw std::invalid_argument("unknown element type");
 }
 
+template <class T, class Wide>
+__global__ void partial_sums_of(const T* source, std::size_t elements, Wide* partial_sums) {
+  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  Wide sum = 0;
+  for (std::size_t i = first; i < elements; i += step)
+    if constexpr (std::is_same_v<Wide, double> && !std::is_same_v<T, double>)
+      sum += static_cast<double>(static_cast<float>(source[i]));
+    else
+      sum += source[i];
+  partial_sums[first] = sum;
+}
+
 }  // namespace
-
-int element_bytes(Element element) {
-  return with_type(
-      element, [](auto x) { return static_cast<int>(sizeof x); });
-}
-
-int accumulator_bytes(Element element) {
-  return with_type(
-      element, [](auto x) { return static_cast<int>(sizeof(Accumulator<decltype(x)>)); });
-}
 
 int resident_blocks(const SumKernel& kernel) {
   return with_type(
@@ -181,6 +179,19 @@ void launch_sum(const SumKernel& kernel, const SumArguments& arguments, int sms,
           FATHOM_CUDA(cudaMemsetAsync(arguments.result, 0, sizeof(Accumulator<T>), stream));
         const auto blocks = static_cast<unsigned>(grid_blocks(kernel, layout, sms));
         kernel_of<T>(kernel)<<<blocks, kernel.threads, 0, stream>>>(sum);
+        FATHOM_CUDA(cudaGetLastError());
+      });
+}
+
+void launch_reference(Element element, const std::byte* source, std::size_t elements,
+                      std::byte* sums, cudaStream_t stream) {
+  with_type(
+      element,
+      [&](auto x) {
+        using T = decltype(x);
+        using Wide = std::conditional_t<std::is_same_v<T, unsigned>, unsigned long long, double>;
+        partial_sums_of<<<reference_blocks, reference_threads, 0, stream>>>(
+            reinterpret_cast<const T*>(source), elements, reinterpret_cast<Wide*>(sums));
         FATHOM_CUDA(cudaGetLastError());
       });
 }

@@ -3,7 +3,6 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <vector>
 
 #include "probes/warp_reduce/sum_layout.h"
 
@@ -44,8 +43,12 @@ struct SumArguments {
   std::byte* block_sums; ///< dynamic only: max_dynamic_blocks accumulators
 };
 
-int element_bytes(Element element);
-int accumulator_bytes(Element element);  ///< half and bfloat16 are summed in float
+constexpr int element_bytes(Element element) {
+  constexpr int bytes[] = {4, 8, 4, 2, 2};
+  return bytes[static_cast<int>(element)];
+}
+/// half and bfloat16 are summed in float.
+constexpr int accumulator_bytes(Element element) { return std::max(4, element_bytes(element)); }
 
 /// Blocks of one launch. Throws std::invalid_argument for a block size that was not compiled.
 std::size_t grid_blocks(const SumKernel& kernel, const SumLayout& layout, int sms);

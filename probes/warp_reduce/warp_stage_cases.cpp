@@ -3,9 +3,10 @@
 #include <array>
 #include <cstdint>
 
+#include "harness/cases.h"
 #include "models/instruction_throughput.h"
 #include "models/shared_memory.h"
-#include "probes/warp_reduce/sum_cases.h"
+#include "probes/warp_reduce/warp_stage_kernels.h"
 #include "results/statistics.h"
 
 namespace fathom::warp_reduce {
@@ -27,21 +28,6 @@ constexpr double shuffle_latency = 25, reduce_add_latency = 46;
 /// Covers what differs between chips.
 constexpr double tolerance = 0.25;
 constexpr int steps = 5;
-
-struct Stage {
-  WarpMethod method;
-  StageType type;
-  bool latency;  ///< one warp and chain, else as many as keep the SM busy
-  int warps() const { return latency ? 1 : throughput_warps; }
-  int chains() const { return latency ? 1 : max_chains; }
-  int rounds() const { return reductions / reductions_per_round(type); }
-  bool in_shared() const {
-    return method == WarpMethod::shared_tree || method == WarpMethod::shared_butterfly;
-  }
-  bool shuffles() const {
-    return method == WarpMethod::shuffle_xor || method == WarpMethod::shuffle_down;
-  }
-};
 
 const char* name_of(WarpMethod method) {
   constexpr const char* names[] = {"shuffle-xor", "shuffle-down", "reduce-add", "shared-tree",
@@ -84,10 +70,10 @@ Warp<T> reduced(WarpMethod method, Warp<T> x) {
 /// What every lane must hold at the end: additions are in the GPU's order, and the renormalisation
 /// is exact, so the values must be equal. The integer instruction adds as any order does.
 template <class T>
-Warp<T> expected_values(const Stage& stage, int chain) {
+Warp<T> expected_values(const WarpStage& stage, int chain) {
   Warp<T> x;
   for (int lane = 0; lane < lanes; ++lane) x[lane] = static_cast<T>(start_value(lane, chain));
-  for (int round = 0; round < stage.rounds(); ++round) {
+  for (int round = 0; round < stage.rounds; ++round) {
     for (int i = 0; i < reductions_per_round(stage.type); ++i) x = reduced(stage.method, x);
     for (T& value : x)
       for (int i = 0; i < reductions_per_round(stage.type); ++i) value /= 32;
@@ -96,39 +82,37 @@ Warp<T> expected_values(const Stage& stage, int chain) {
 }
 
 template <class T>
-std::optional<std::string> verify(const Stage& stage, const Buffer& out, int blocks,
+std::optional<std::string> verify(const WarpStage& stage, const Buffer& out, int blocks,
                                   cudaStream_t stream) {
   const std::vector<T> values = copy_to_host<T>(out, stream);
   std::vector<Warp<T>> expected;
-  for (int chain = 0; chain < stage.chains(); ++chain)
+  for (int chain = 0; chain < stage.chains; ++chain)
     expected.push_back(expected_values<T>(stage, chain));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::size_t chain = i / lanes % stage.chains(), lane = i % lanes;
+    const std::size_t chain = i / lanes % stage.chains, lane = i % lanes;
     if (values[i] == expected[chain][lane]) continue;  // false for a NaN too
-    return fmt::format("warp {} of {}, lane {}: {} instead of {}", i / lanes / stage.chains(),
-                       blocks * stage.warps(), lane, values[i], expected[chain][lane]);
+    return fmt::format("warp {} of {}, lane {}: {} instead of {}", i / lanes / stage.chains,
+                       blocks * stage.warps, lane, values[i], expected[chain][lane]);
   }
   return std::nullopt;
 }
 
 /// Cycles per reduction: each block's time over all its reductions; the median over the SMs.
-double cycles(const Stage& stage, const std::vector<long long>& clocks) {
-  return median(clocks_of_blocks(clocks, stage.warps())) /
-         (double{reductions} * stage.warps() * stage.chains());
+double cycles(const WarpStage& stage, const std::vector<long long>& clocks) {
+  return median(clocks_of_blocks(clocks, stage.warps)) /
+         (double{reductions} * stage.warps * stage.chains);
 }
 
-Workload prepare(Context& context, const Stage& stage) {
+Workload prepare(Context& context, const WarpStage& stage) {
   const int blocks = context.device().sms;
   cudaStream_t stream = context.stream();
-  const std::size_t warps = static_cast<std::size_t>(blocks) * stage.warps();
+  const std::size_t warps = static_cast<std::size_t>(blocks) * stage.warps;
   const Buffer clocks = context.buffers().output("clocks", warps * 2 * sizeof(long long));
   const Buffer out =
-      context.buffers().output("lanes", warps * stage.chains() * lanes * bytes_of(stage.type));
-  const WarpStageRun run{stage.method,   stage.type,     stage.warps(),
-                         stage.chains(), stage.rounds(), clocks.as<long long>(),
-                         out.data};
+      context.buffers().output("lanes", warps * stage.chains * lanes * bytes_of(stage.type));
   Workload workload = workload_of(
-      context, {out, clocks}, [=] { launch_warp_stage(run, blocks, stream); },
+      context, {out, clocks},
+      [=] { launch_warp_stage(stage, blocks, clocks.as<long long>(), out.data, stream); },
       [=] {
         const auto check = stage.type == StageType::f32   ? verify<float>
                            : stage.type == StageType::i32 ? verify<std::uint32_t>
@@ -155,7 +139,7 @@ struct SharedWork {
   int loads = 0, stores = 0, load_wavefronts = 0, store_wavefronts = 0;
 };
 
-SharedWork shared_work(const Stage& stage) {
+SharedWork shared_work(const WarpStage& stage) {
   SharedWork work;
   const auto load = [&](int active) {
     ++work.loads;
@@ -182,10 +166,9 @@ SharedWork shared_work(const Stage& stage) {
   return work;
 }
 
-void add_counters(Case& c, const Stage& stage, const DeviceFacts& device) {
+void add_counters(Case& c, const WarpStage& stage, const DeviceFacts& device) {
   if (!stage.in_shared()) return;
-  const double count =
-      static_cast<double>(device.sms) * stage.warps() * stage.chains() * reductions;
+  const double count = static_cast<double>(device.sms) * stage.warps * stage.chains * reductions;
   const SharedWork work = shared_work(stage);
   const std::string model = "shared-memory model of the reduction's accesses";
   c.counters = {{"shared_load_instructions", count * work.loads, 0, model},
@@ -197,7 +180,7 @@ void add_counters(Case& c, const Stage& stage, const DeviceFacts& device) {
 }
 
 /// Cycles of an SM for each of many reductions at once; nothing where no guide has the rate.
-std::optional<Expectation> expected_throughput(const Stage& stage, const DeviceFacts& device) {
+std::optional<Expectation> expected_throughput(const WarpStage& stage, const DeviceFacts& device) {
   using models::NativeOperation;
   if (stage.shuffles()) {
     const int shuffles = steps * bytes_of(stage.type) / 4;
@@ -224,7 +207,7 @@ std::optional<Expectation> expected_throughput(const Stage& stage, const DeviceF
 
 /// Cycles of one reduction alone; nothing for double precision where the chip has few such units,
 /// whose latency is not known to us.
-std::optional<Expectation> expected_latency(const Stage& stage, const DeviceFacts& device) {
+std::optional<Expectation> expected_latency(const WarpStage& stage, const DeviceFacts& device) {
   if (stage.method == WarpMethod::reduce_add)
     return Expectation{reduce_add_latency, tolerance, "what Fathom measured on an H200"};
   const bool in_double = stage.type == StageType::f64;
@@ -242,8 +225,9 @@ std::optional<Expectation> expected_latency(const Stage& stage, const DeviceFact
                                     : "a shuffle as Fathom measured it on an H200")};
 }
 
-Case make_case(const Stage& stage, const DeviceFacts& device) {
-  const char* mode = stage.latency ? "latency" : "throughput";
+Case make_case(const WarpStage& stage, const DeviceFacts& device) {
+  const bool latency = stage.warps == 1;
+  const char* mode = latency ? "latency" : "throughput";
   Case c;
   c.name = fmt::format("warp/{}/type:{}/{}", name_of(stage.method), name_of(stage.type), mode);
   c.axes = {{"part", "warp stage"},
@@ -255,8 +239,8 @@ Case make_case(const Stage& stage, const DeviceFacts& device) {
                                                        stage.method == WarpMethod::reduce_add));
   c.suite = quick_if(quick);
   c.metric = {"cycles_per_reduction", "cycles", Better::lower, std::nullopt};
-  c.expected = stage.latency ? expected_latency(stage, device) : expected_throughput(stage, device);
-  if (!stage.latency && stage.shuffles() && c.expected)
+  c.expected = latency ? expected_latency(stage, device) : expected_throughput(stage, device);
+  if (!latency && stage.shuffles() && c.expected)
     c.bound = Bound{c.expected->value, c.expected->model};
   add_counters(c, stage, device);
   c.prepare = [stage](Context& context) { return prepare(context, stage); };
@@ -273,8 +257,10 @@ std::vector<Case> warp_stage_cases(const DeviceFacts& device) {
           WarpMethod::shared_tree, WarpMethod::shared_butterfly}) {
       const bool instruction = method == WarpMethod::reduce_add;
       if (instruction && (type != StageType::i32 || device.major < 8)) continue;
-      for (const bool latency : {true, false})
-        result.push_back(make_case({method, type, latency}, device));
+      // One warp and chain, or as many as keep the SM busy.
+      const int rounds = reductions / reductions_per_round(type);
+      result.push_back(make_case({method, type, 1, 1, rounds}, device));
+      result.push_back(make_case({method, type, throughput_warps, max_chains, rounds}, device));
     }
   }
   return result;

@@ -131,32 +131,26 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-template <WarpMethod Method, StageType Type, int Chains>
-void launch(const WarpStageRun& run, int blocks, cudaStream_t stream) {
-  using T = Value<Type>;
-  constexpr bool in_shared =
-      Method == WarpMethod::shared_tree || Method == WarpMethod::shared_butterfly;
-  const std::size_t shared_bytes = in_shared ? run.warps * sizeof(Shared<T, Chains>) : 0;
-  warp_stage<Method, Type, Chains><<<blocks, run.warps * 32, shared_bytes, stream>>>(
-      run.rounds, run.clocks, reinterpret_cast<T*>(run.out));
-  FATHOM_CUDA(cudaGetLastError());
-}
-
 }  // namespace
 
-void launch_warp_stage(const WarpStageRun& run, int blocks, cudaStream_t stream) {
+void launch_warp_stage(const WarpStage& stage, int blocks, long long* clocks, std::byte* out,
+                       cudaStream_t stream) {
   using enum WarpMethod;
   using enum StageType;
-  with_constant<f32, i32, f64>(run.type, [&](auto type) {
-    with_constant<1, max_chains>(run.chains, [&](auto chains) {
+  with_constant<f32, i32, f64>(stage.type, [&](auto type) {
+    using T = Value<type>;
+    with_constant<1, max_chains>(stage.chains, [&](auto chains) {
+      const auto launch = [&](auto method) {
+        const std::size_t shared_bytes =
+            stage.in_shared() ? stage.warps * sizeof(Shared<T, chains>) : 0;
+        warp_stage<method, type, chains><<<blocks, stage.warps * 32, shared_bytes, stream>>>(
+            stage.rounds, clocks, reinterpret_cast<T*>(out));
+        FATHOM_CUDA(cudaGetLastError());
+      };
       if constexpr (type == i32) {
-        if (run.method == reduce_add)
-          return launch<reduce_add, type, chains>(run, blocks, stream);
+        if (stage.method == reduce_add) return with_constant<reduce_add>(stage.method, launch);
       }
-      with_constant<shuffle_xor, shuffle_down, shared_tree, shared_butterfly>(
-          run.method, [&](auto method) {
-            launch<method, type, chains>(run, blocks, stream);
-          });
+      with_constant<shuffle_xor, shuffle_down, shared_tree, shared_butterfly>(stage.method, launch);
     });
   });
 }

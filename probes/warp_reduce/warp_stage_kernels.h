@@ -31,16 +31,24 @@ __host__ __device__ constexpr int start_value(int lane, int chain) {
   return (lane * 7 + chain * 11) % 29;
 }
 
-struct WarpStageRun {
+struct WarpStage {
   WarpMethod method;
   StageType type;
   int warps;   ///< of the one block per SM, at most 32
   int chains;  ///< 1 or max_chains
   int rounds;
-  long long* clocks;  ///< [blocks][warps][2]: clock64 before and after
-  std::byte* out;     ///< [blocks][warps][chains][32 lanes] of the type
+
+  bool shuffles() const {
+    return method == WarpMethod::shuffle_xor || method == WarpMethod::shuffle_down;
+  }
+  bool in_shared() const {
+    return method == WarpMethod::shared_tree || method == WarpMethod::shared_butterfly;
+  }
 };
 
-void launch_warp_stage(const WarpStageRun& run, int blocks, cudaStream_t stream);
+/// Writes to `clocks` [blocks][warps][2] clock64 before and after, and to `out`
+/// [blocks][warps][chains][32 lanes] of the type.
+void launch_warp_stage(const WarpStage& stage, int blocks, long long* clocks, std::byte* out,
+                       cudaStream_t stream);
 
 }  // namespace fathom::warp_reduce

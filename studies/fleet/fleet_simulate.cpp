@@ -53,34 +53,19 @@ int main(int argc, char** argv) {
   double noise_percent = 100 * options.noise, gap_percent = 100 * options.gap;
   app.add_option("RECORDING", recording, "Result document to make the cards from")->required();
   app.add_option("--out", out, "Write each card's gpu.json below this folder")->type_name("DIR");
-  app.add_option("--check", repeats, "Make this many fleets, and say what of them is found")
-      ->check(whole_number(1))
-      ->type_name("N");
-  app.add_option("--gpus", options.gpus, "Cards of the fleet")
-      ->check(whole_number(1))
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("--gpus-per-host", options.gpus_per_host, "Of them on each host")
-      ->check(whole_number(1, 64))
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("--planted", options.planted, "Cards with a fault")
-      ->check(whole_number())
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("--noise", noise_percent,
-                 "Standard deviation of each figure of each card, in percent")
-      ->check(positive_number())
-      ->type_name("PERCENT")
-      ->capture_default_str();
-  app.add_option("--gap", gap_percent, "What a fault costs, in percent")
-      ->check(positive_number())
-      ->type_name("PERCENT")
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "Of the noise, and of which cards have a fault")
-      ->check(whole_number())
-      ->type_name("N")
-      ->capture_default_str();
+  const auto add = [&](const char* flag, auto& value, const char* description,
+                       const CLI::Validator& check, const char* kind = "N") {
+    return checked_flag(app, flag, value, description, check, kind)->capture_default_str();
+  };
+  checked_flag(app, "--check", repeats, "Make this many fleets, and say what of them is found",
+               whole_number(1), "N");
+  add("--gpus", options.gpus, "Cards of the fleet", whole_number(1));
+  add("--gpus-per-host", options.gpus_per_host, "Of them on each host", whole_number(1, 64));
+  add("--planted", options.planted, "Cards with a fault", whole_number());
+  add("--noise", noise_percent, "Standard deviation of each figure of each card, in percent",
+      positive_number(), "PERCENT");
+  add("--gap", gap_percent, "What a fault costs, in percent", positive_number(), "PERCENT");
+  add("--seed", options.seed, "Of the noise, and of which cards have a fault", whole_number());
   app.add_flag("--together-only", options.together_only,
                "One figure a metric, as a run with --alone none leaves it");
   app.footer(
@@ -95,8 +80,8 @@ int main(int argc, char** argv) {
     const fleet::GpuSummary recorded = recorded_gpu(recording);
     if (repeats > 0) return check(recorded, options, repeats);
     fleet::write_simulated_fleet(recorded, options, out);
-    for (const auto& planted : fleet::planted_faults(options))
-      fmt::print("{} GPU {}: {}\n", planted.host, planted.gpu, fleet::to_string(planted.fault));
+    for (const auto& [card, fault] : fleet::planted_faults(options))
+      fmt::print("{}: {}\n", card, fleet::to_string(fault));
     return 0;
   });
 }

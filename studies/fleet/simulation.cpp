@@ -126,45 +126,28 @@ void write_plainly(const std::filesystem::path& path, const std::string& text) {
     fail(ExitCode::output_full, "{} cannot be written: make room there.", path.string());
 }
 
-/// The words that one of the causes must hold.
-std::string expected_cause(Fault fault) {
-  switch (fault) {
-    case Fault::sm_clock:
-      return "SM clock";
-    case Fault::memory:
-      return "ECC errors";
-    case Fault::hot:
-      return "temperature";
-    case Fault::pcie:
-      return "PCIe lanes";
-    case Fault::unexplained:
-      return "";
-  }
-  return "";
-}
+/// A fault's name, and the words that one of the causes must hold; empty where its telemetry shows
+/// nothing.
+struct FaultWords {
+  const char *name, *cause;
+};
+constexpr FaultWords fault_words[] = {{"SM clock", "SM clock"},
+                                      {"memory", "ECC errors"},
+                                      {"hot", "temperature"},
+                                      {"PCIe", "PCIe lanes"},
+                                      {"unexplained", ""}};
+
+const FaultWords& words_of(Fault fault) { return fault_words[static_cast<std::size_t>(fault)]; }
 
 }  // namespace
 
-const char* to_string(Fault fault) {
-  switch (fault) {
-    case Fault::sm_clock:
-      return "SM clock";
-    case Fault::memory:
-      return "memory";
-    case Fault::hot:
-      return "hot";
-    case Fault::pcie:
-      return "PCIe";
-    case Fault::unexplained:
-      return "unexplained";
-  }
-  return "";
-}
+const char* to_string(Fault fault) { return words_of(fault).name; }
 
-std::vector<Planted> planted_faults(const SimulatedFleet& options) {
-  std::vector<Planted> planted;
+std::vector<std::pair<std::string, Fault>> planted_faults(const SimulatedFleet& options) {
+  std::vector<std::pair<std::string, Fault>> planted;
   for (const auto& [number, fault] : faults_by_number(options))
-    planted.push_back({host_of(options, number), gpu_of(options, number), fault});
+    planted.emplace_back(
+        fmt::format("{} GPU {}", host_of(options, number), gpu_of(options, number)), fault);
   return planted;
 }
 
@@ -227,9 +210,8 @@ void write_simulated_fleet(const GpuSummary& recorded, const SimulatedFleet& opt
 }
 
 Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFleet& options) {
-  std::map<std::string, Fault> planted;
-  for (const Planted& p : planted_faults(options))
-    planted[fmt::format("{} GPU {}", p.host, p.gpu)] = p.fault;
+  const auto faults_planted = planted_faults(options);
+  const std::map<std::string, Fault> planted(faults_planted.begin(), faults_planted.end());
   Recall recall;
   recall.planted = planted.size();
   Causes causes(fleet, outliers);
@@ -247,7 +229,7 @@ Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFl
       continue;
     }
     ++recall.found;
-    const std::string expected = expected_cause(fault->second);
+    const std::string expected = words_of(fault->second).cause;
     if (expected.empty()) continue;
     const auto told = causes.of(card, card.findings.front());
     ++recall.causes;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fleet/gpu_summary.h"
@@ -33,14 +34,8 @@ inline constexpr Fault faults[] = {Fault::sm_clock, Fault::memory, Fault::hot, F
                                    Fault::unexplained};
 const char* to_string(Fault fault);
 
-struct Planted {
-  std::string host;
-  int gpu;
-  Fault fault;
-};
-
-/// Which cards of the simulated fleet have a fault.
-std::vector<Planted> planted_faults(const SimulatedFleet& options);
+/// Which cards of the simulated fleet have a fault: "node0001 GPU 3".
+std::vector<std::pair<std::string, Fault>> planted_faults(const SimulatedFleet& options);
 
 /// One card of it; the same for the same options.
 GpuSummary simulated_gpu(const GpuSummary& recorded, const SimulatedFleet& options,

@@ -22,22 +22,6 @@ namespace {
 using namespace fathom;
 constexpr std::size_t earlier_runs[] = {5, 10, 30};
 
-std::string percent(const gate::Share& share) { return fmt::format("{:.3g}", 100 * share.value()); }
-
-/// One figure for each number of earlier runs: "0 / 0.5 / 1".
-struct Cells {
-  std::string false_alarms, inconclusive, found, undecided;
-  void add(const gate::NoiseShares& shares) {
-    const auto append = [](std::string& to, const gate::Share& share) {
-      to += (to.empty() ? "" : " / ") + percent(share);
-    };
-    append(false_alarms, shares.false_alarms);
-    append(inconclusive, shares.inconclusive);
-    append(found, shares.found);
-    append(undecided, shares.undecided);
-  }
-};
-
 /// Twelve metrics that differ from round to round by `spread`; a round of all takes 2 s.
 gate::RecordedNoise permanent_noise(double spread, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
@@ -95,17 +79,23 @@ void study(gate::NoiseStudy options, const std::string& out) {
                           {"Undecided, slowed", Align::right}});
     options.head_results = results;
     for (const gate::NoiseRow& row : gate::noise_rows()) {
-      Cells cells;
+      // Each with one figure for each number of earlier runs: "0 / 0.5 / 1".
+      std::vector<std::string> cells(5);
+      cells[0] = row.name;
       for (const std::size_t runs : earlier_runs) {
         options.earlier_runs = runs;
-        cells.add(gate::study_noise(row, options));
+        const auto [false_alarms, inconclusive, found, undecided] = gate::study_noise(row, options);
+        std::size_t column = 0;
+        for (const gate::Share& share : {false_alarms, inconclusive, found, undecided}) {
+          std::string& cell = cells[++column];
+          cell += (cell.empty() ? "" : " / ") + fmt::format("{:.3g}", 100 * share.value());
+        }
       }
       fmt::print("{} of the head, {}: false alarms {}, inconclusive {}, found {}, undecided {}\n",
-                 counted(results, "result", "results"), row.name, cells.false_alarms,
-                 cells.inconclusive, cells.found, cells.undecided);
+                 counted(results, "result", "results"), cells[0], cells[1], cells[2], cells[3],
+                 cells[4]);
       std::fflush(stdout);
-      table.add_row(
-          {row.name, cells.false_alarms, cells.inconclusive, cells.found, cells.undecided});
+      table.add_row(std::move(cells));
     }
     page.table(fmt::format("{} of the head", counted(results, "result", "results")), table);
   }

@@ -32,22 +32,20 @@ struct RunArguments {
   bool resume = false, another_tool = false;
 };
 
-/// Why these options do not go together; empty if they do.
-std::string objection(const RunArguments& arguments, TrialKind kind) {
+void refuse_mixtures(const RunArguments& arguments, TrialKind kind) {
+  const auto refuse_if = [](bool wrong, const char* why) {
+    if (wrong) throw Error(ExitCode::bad_input, why);
+  };
   const bool sides = !arguments.base.empty() || !arguments.head.empty();
-  if (sides && (arguments.base.empty() || arguments.head.empty()))
-    return "--base and --head belong together.";
-  if (sides && (kind == TrialKind::slowed || kind == TrialKind::faults))
-    return "Faults are planted in the victim: --base and --head are for unchanged and disturbed.";
-  if (!arguments.suite.empty() && !sides) return "--suite is of builds: give --base and --head.";
-  return {};
+  refuse_if(sides && (arguments.base.empty() || arguments.head.empty()),
+            "--base and --head belong together.");
+  refuse_if(sides && (kind == TrialKind::slowed || kind == TrialKind::faults),
+            "Faults are planted in the victim: --base and --head are for unchanged and disturbed.");
+  refuse_if(!arguments.suite.empty() && !sides, "--suite is of builds: give --base and --head.");
 }
 
 TrialOptions options_of(const RunArguments& arguments, TrialKind kind) {
-  TrialOptions options;
-  options.kind = kind;
-  options.seed = arguments.seed;
-  options.slowed = arguments.slowed;
+  TrialOptions options{.kind = kind, .seed = arguments.seed, .slowed = arguments.slowed};
   for (const double percent : arguments.sizes_percent) options.sizes.push_back(percent / 100);
   for (const std::string& pattern : arguments.patterns)
     options.patterns.push_back(load_pattern(pattern));
@@ -84,7 +82,6 @@ TrialSetup setup_of(const RunArguments& arguments) {
           arguments.base,
           arguments.head,
           arguments.suite,
-          arguments.device,
           arguments.keep.empty() ? fs::path() : fs::absolute(arguments.keep),
           start_of(arguments) != Journal::Start::anew};
 }
@@ -96,8 +93,8 @@ constexpr int most_empty_decisions = 3;
 int run(const RunArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const TrialKind kind = trial_kind(arguments.kind);
-  if (const std::string why = objection(arguments, kind); !why.empty())
-    throw Error(ExitCode::bad_input, why);
+  refuse_mixtures(arguments, kind);
+  if (!arguments.device.empty()) setenv("CUDA_VISIBLE_DEVICES", arguments.device.c_str(), 1);
   const TrialOptions options = options_of(arguments, kind);
   const TrialSetup setup = setup_of(arguments);
   Journal journal(arguments.journal, header_of(arguments, kind, tool_of(setup)),
@@ -139,9 +136,8 @@ int report(const std::vector<std::string>& files, const std::string& out) {
 }
 
 void add_run_flags(CLI::App& app, RunArguments& arguments) {
-  app.add_option("--kind", arguments.kind, "unchanged, slowed, faults or disturbed")
-      ->check(one_of({"unchanged", "slowed", "faults", "disturbed"}))
-      ->type_name("KIND")
+  word_flag(app, "--kind", arguments.kind, "unchanged, slowed, faults or disturbed",
+            {"unchanged", "slowed", "faults", "disturbed"}, "KIND")
       ->required();
   app.add_option("--journal", arguments.journal, "File for the decisions, a line each")
       ->type_name("FILE")
@@ -149,50 +145,41 @@ void add_run_flags(CLI::App& app, RunArguments& arguments) {
   app.add_flag("--resume", arguments.resume, "Go on with a journal that is there");
   app.add_flag("--another-tool", arguments.another_tool,
                "The same with another `fathom` than the journal's; its first line then names both");
-  app.add_option("--decisions", arguments.decisions, "How many in all")
-      ->check(whole_number(1, 1'000'000))
-      ->type_name("N")
+  number_flag(app, "--decisions", arguments.decisions, "How many in all", 1, 1'000'000)
       ->capture_default_str();
-  app.add_option("--time-limit", arguments.time_limit_s, "Seconds after which none begins")
-      ->check(seconds())
-      ->type_name("SECONDS");
-  app.add_option("--seed", arguments.seed, "Of what is planted where; another for each journal")
-      ->check(whole_number(1, 1'000'000'000))
-      ->type_name("N")
+  checked_flag(app, "--time-limit", arguments.time_limit_s, "Seconds after which none begins",
+               seconds(), "SECONDS");
+  number_flag(app, "--seed", arguments.seed, "Of what is planted where; another for each journal",
+              1, 1'000'000'000)
       ->capture_default_str();
-  app.add_option("--device", arguments.device, "The GPU, as in CUDA_VISIBLE_DEVICES")
-      ->type_name("GPU");
-  app.add_option("--base", arguments.base, "Instead of the victim: as of `fathom check`")
-      ->type_name("BUILD_OR_COMMAND");
-  app.add_option("--head", arguments.head, "The same; may be the same build")
-      ->type_name("BUILD_OR_COMMAND");
-  app.add_option("--suite", arguments.suite, "What builds run (default: quick)")->type_name("NAME");
-  app.add_option("--slowed", arguments.slowed, "Metrics slowed in a decision (default: a third)")
-      ->check(whole_number(1, 10'000))
-      ->type_name("N");
-  app.add_option("--sizes", arguments.sizes_percent, "By how many percent, each equally often")
-      ->check(positive_number())
+  number_flag(app, "--slowed", arguments.slowed, "Metrics slowed in a decision (default: a third)",
+              1, 10'000);
+  checked_flag(app, "--sizes", arguments.sizes_percent, "By how many percent, each equally often",
+               positive_number(), "LIST")
       ->check(CLI::Range(0.0, 100.0))
       ->delimiter(',')
-      ->type_name("LIST")
       ->capture_default_str();
-  app.add_option("--patterns", arguments.patterns,
-                 "When the other load runs: once, bursts, sides, head")
-      ->check(one_of({"once", "bursts", "sides", "head"}))
+  word_flag(app, "--patterns", arguments.patterns,
+            "When the other load runs: once, bursts, sides, head",
+            {"once", "bursts", "sides", "head"}, "LIST")
       ->delimiter(',')
-      ->type_name("LIST")
       ->capture_default_str();
-  app.add_option("--expected", arguments.expected_s,
-                 "About how many seconds the first decision takes, for the other load")
-      ->check(seconds())
-      ->type_name("SECONDS")
+  checked_flag(app, "--expected", arguments.expected_s,
+               "About how many seconds the first decision takes, for the other load", seconds(),
+               "SECONDS")
       ->capture_default_str();
-  app.add_option("--keep", arguments.keep, "Folder in which all rounds' results stay")
-      ->type_name("DIR");
-  app.add_option("--fathom", arguments.fathom, "Instead of the one beside this program")
-      ->type_name("PROGRAM");
-  app.add_option("--victim", arguments.victim, "The same, of gate_victim")->type_name("PROGRAM");
-  app.add_option("--load", arguments.load, "The same, of gate_load")->type_name("PROGRAM");
+  const auto text = [&](const char* flag, std::string& value, const char* description,
+                        const char* kind) {
+    app.add_option(flag, value, description)->type_name(kind);
+  };
+  text("--device", arguments.device, "The GPU, as in CUDA_VISIBLE_DEVICES", "GPU");
+  text("--base", arguments.base, "Instead of the victim: as of `fathom check`", "BUILD_OR_COMMAND");
+  text("--head", arguments.head, "The same; may be the same build", "BUILD_OR_COMMAND");
+  text("--suite", arguments.suite, "What builds run (default: quick)", "NAME");
+  text("--keep", arguments.keep, "Folder in which all rounds' results stay", "DIR");
+  text("--fathom", arguments.fathom, "Instead of the one beside this program", "PROGRAM");
+  text("--victim", arguments.victim, "The same, of gate_victim", "PROGRAM");
+  text("--load", arguments.load, "The same, of gate_load", "PROGRAM");
 }
 
 }  // namespace

@@ -18,7 +18,9 @@ using Deviations = std::vector<std::vector<double>>;
 /// A kind of noise that a suite may have.
 struct NoiseRow {
   std::string name;
-  void (*add)(Deviations& runs, std::size_t first_of_head, std::mt19937_64& generator);
+  double gaussian;  ///< standard deviation of each metric in each run
+  /// What comes on top.
+  void (*more)(Deviations& runs, std::size_t first_of_head, std::mt19937_64& generator) = nullptr;
 };
 
 /// Those that docs/gate/noise.md has.

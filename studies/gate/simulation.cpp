@@ -60,14 +60,23 @@ std::vector<RunMetrics> draws(const RecordedNoise& noise, std::size_t runs,
   return drawn;
 }
 
+CheckResult paired(const RecordedNoise& noise, PairedOptions options, std::uint64_t seed,
+                   std::size_t slowed, double slower) {
+  SimulatedRounds rounds(noise, seed, slowed, slower);
+  options.seed = seed;
+  return check_paired(rounds, options, {});
+}
+
+CheckResult stored(const RecordedNoise& noise, StoredRuns runs, std::mt19937_64& generator,
+                   std::size_t slowed, double slower) {
+  const std::vector<RunMetrics> baseline = draws(noise, runs.earlier, generator),
+                                head = draws(noise, runs.results, generator, slowed, slower);
+  return check_stored(baseline, head, {});
+}
+
 bool confirms(const CheckResult& result, const std::string& metric) {
   const auto found = std::ranges::find(result.metrics, metric, &MetricDecision::name);
   return found != result.metrics.end() && found->outcome == Outcome::regression;
-}
-
-PairedOptions seeded(PairedOptions options, std::uint64_t seed) {
-  options.seed = seed;
-  return options;
 }
 
 }  // namespace
@@ -171,11 +180,8 @@ std::string share_text(const Share& share) {
 FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOptions& options,
                                   std::size_t decisions) {
   FalseAlarms found;
-  for (std::size_t i = 0; i < decisions; ++i) {
-    const std::uint64_t seed = options.seed + i;
-    SimulatedRounds rounds(noise, seed, 0, 0);
-    found.add(check_paired(rounds, seeded(options, seed), {}));
-  }
+  for (std::size_t i = 0; i < decisions; ++i)
+    found.add(paired(noise, options, options.seed + i, 0, 0));
   return found;
 }
 
@@ -183,11 +189,7 @@ FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, StoredRuns 
                                          std::size_t decisions, std::uint64_t seed) {
   FalseAlarms found;
   std::mt19937_64 generator(seed);
-  for (std::size_t i = 0; i < decisions; ++i) {
-    const std::vector<RunMetrics> baseline = draws(noise, runs.earlier, generator),
-                                  head = draws(noise, runs.results, generator);
-    found.add(check_stored(baseline, head, {}));
-  }
+  for (std::size_t i = 0; i < decisions; ++i) found.add(stored(noise, runs, generator, 0, 0));
   return found;
 }
 
@@ -198,9 +200,8 @@ Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, d
   for (std::size_t i = 0; i < trials; ++i) {
     const std::size_t slowed = below(generator, noise.metrics());
     const std::uint64_t seed = options.seed + 1'000'003 * (i + 1);
-    SimulatedRounds rounds(noise, seed, slowed, slower);
-    const CheckResult result = check_paired(rounds, seeded(options, seed), {});
-    caught.hits += confirms(result, noise.metric(slowed).name);
+    caught.hits +=
+        confirms(paired(noise, options, seed, slowed, slower), noise.metric(slowed).name);
   }
   return caught;
 }
@@ -211,9 +212,8 @@ Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs, double 
   std::mt19937_64 generator(seed);
   for (std::size_t i = 0; i < trials; ++i) {
     const std::size_t slowed = below(generator, noise.metrics());
-    const std::vector<RunMetrics> baseline = draws(noise, runs.earlier, generator),
-                                  head = draws(noise, runs.results, generator, slowed, slower);
-    caught.hits += confirms(check_stored(baseline, head, {}), noise.metric(slowed).name);
+    caught.hits +=
+        confirms(stored(noise, runs, generator, slowed, slower), noise.metric(slowed).name);
   }
   return caught;
 }

@@ -81,11 +81,8 @@ class Recording:
 
                 same = [(a + b) / 2 for a, b in zip(medians("0a"), medians("0b"))]
                 for slowdown in SLOWDOWNS:
-                    found[slowdown].append(
-                        statistics.median(
-                            math.expm1(a - b) for a, b in zip(medians(slowdown), same)
-                        )
-                    )
+                    slower = [math.expm1(a - b) for a, b in zip(medians(slowdown), same)]
+                    found[slowdown].append(statistics.median(slower))
                 both = medians("0a") + medians("0b")
                 middle = statistics.median(both)
                 spread.append(1.4826 * statistics.median(abs(value - middle) for value in both))
@@ -93,9 +90,8 @@ class Recording:
         print(
             f"{self.rounds} rounds, {len(spread)} programs. A run's median differs from run to run "
             f"by (robust standard deviation) {statistics.median(spread):.2%} in the median "
-            "program, "
-            f"{tenths[0]:.2%} to "
-            f"{tenths[-1]:.2%} from the tenth to the ninetieth percentile."
+            f"program, {tenths[0]:.2%} to {tenths[-1]:.2%} from the tenth to the ninetieth "
+            "percentile."
         )
         for slowdown, values in found.items():
             print(
@@ -150,9 +146,8 @@ class Comparison:
         self.pairs = []
         for number in range(start, recording.rounds):
             a, b = chance.sample(("0a", "0b"), 2)
-            self.pairs.append(
-                (runs[number][a], slowed(runs[number][b], runs[number].get(slowdown), self.name))
-            )
+            head = slowed(runs[number][b], runs[number].get(slowdown), self.name)
+            self.pairs.append((runs[number][a], head))
 
 
 def regressions(result):
@@ -161,9 +156,8 @@ def regressions(result):
 
 def fathom(program, arguments, folder):
     out = folder / "check.json"
-    ended = subprocess.run(
-        [program, "check", *arguments, "--json", out], capture_output=True, text=True
-    )
+    command = [program, "check", *arguments, "--json", out]
+    ended = subprocess.run(command, capture_output=True, text=True)
     if ended.returncode not in (0, 1, 3, 4):
         raise SystemExit(f"fathom check ended with {ended.returncode}: {ended.stderr}")
     return ended.returncode, json.loads(out.read_text())
@@ -175,12 +169,8 @@ def by_stored(program, earlier, heads, kept):
     def keep(tool, run, folder):
         if id(run[1]) not in kept:
             write(folder / "add.json", tool, run)
-            subprocess.run(
-                [program, "baseline", "add", "add.json", "--baseline", "add"],
-                check=True,
-                cwd=folder,
-                capture_output=True,
-            )
+            command = [program, "baseline", "add", "add.json", "--baseline", "add"]
+            subprocess.run(command, check=True, cwd=folder, capture_output=True)
             (file,) = (folder / "add").glob("*/*.json")
             kept[id(run[1])] = file.relative_to(folder / "add"), file.read_bytes()
             shutil.rmtree(folder / "add")
@@ -214,9 +204,8 @@ def by_paired(program):
             f"cp $FATHOM_CHECK_SIDE.$((n % {recorded})) {{out}} && "
             "echo $((n+1)) >$FATHOM_CHECK_SIDE.next"
         )
-        code, result = fathom(
-            program, ["--base", next_file, "--head", next_file, "--seed", "1"], folder
-        )
+        arguments = ["--base", next_file, "--head", next_file, "--seed", "1"]
+        code, result = fathom(program, arguments, folder)
         used = [int((folder / f"{side}.next").read_text()) for side in ("base", "head")]
         judge.rounds.append(sum(used))
         judge.went_around += max(used) > recorded
@@ -273,39 +262,25 @@ def scores(rule, earlier, heads, comparison):
     def samples(runs, name):
         return [sample for run in runs for sample in run[1][name]]
 
-    return {
-        name: rule(
-            samples(comparison.earlier[-earlier:], name), samples(comparison.head[:heads], name)
-        )
-        for name in comparison.head[0][1]
-    }
+    base, head = comparison.earlier[-earlier:], comparison.head[:heads]
+    return {name: rule(samples(base, name), samples(head, name)) for name in head[0][1]}
 
 
 def by_rule(rule, limit, earlier, heads):
     def judge(comparison, _):
-        return {
-            name
-            for name, score in scores(rule, earlier, heads, comparison).items()
-            if score > limit
-        }
+        found = scores(rule, earlier, heads, comparison)
+        return {name for name, score in found.items() if score > limit}
 
     return judge
 
 
 def limit_with_hindsight(rule, earlier, heads, comparisons):
     """The lowest limit that gives at most one false alarm in a hundred of these comparisons."""
-    worst = sorted(
-        (
-            max(
-                score
-                for name, score in scores(rule, earlier, heads, comparison).items()
-                if name != comparison.name
-            )
-            for comparison in comparisons
-        ),
-        reverse=True,
-    )
-    return worst[len(comparisons) // 100]
+    worst = []
+    for comparison in comparisons:
+        found = scores(rule, earlier, heads, comparison)
+        worst.append(max(score for name, score in found.items() if name != comparison.name))
+    return sorted(worst, reverse=True)[len(comparisons) // 100]
 
 
 def tally(judge, comparisons):
@@ -341,41 +316,27 @@ def main():
     recording.describe()
     earlier = 30 if recording.rounds > 20 else 10
     chance = random.Random(options.seed)
+    numbers = range(options.comparisons)
     cases = {
-        slowdown: [
-            Comparison(recording, chance, number, slowdown, earlier)
-            for number in range(options.comparisons)
-        ]
+        slowdown: [Comparison(recording, chance, n, slowdown, earlier) for n in numbers]
         for slowdown in ("0", *SLOWDOWNS)
     }
-    kept = {}
-    judges = [
-        (
-            f"`fathom check`, stored: {heads} against {runs} earlier",
-            by_stored(program, runs, heads, kept),
-        )
-        for runs in (10, 30)
-        if runs <= earlier
-        for heads in (1, HEADS)
-    ]
+    kept, judges = {}, []
+    for runs in (10, 30):
+        for heads in (1, HEADS) if runs <= earlier else ():
+            label = f"`fathom check`, stored: {heads} against {runs} earlier"
+            judges.append((label, by_stored(program, runs, heads, kept)))
     judges.append(("`fathom check`, paired", by_paired(program)))
     for label, rule, limit in RULES:
         for runs, heads, how in ((1, 1, "1 against 1"), (10, HEADS, f"{HEADS} against 10, pooled")):
             judges.append((f"{label}: {how}", by_rule(rule, limit, runs, heads)))
             least = limit_with_hindsight(rule, runs, heads, sum(cases.values(), []))
-            judges.append((
-                f"... with the limit ({abs(least):.2g}) that gives 1 false alarm in 100",
-                by_rule(rule, least, runs, heads),
-            ))
+            label_least = f"... with the limit ({abs(least):.2g}) that gives 1 false alarm in 100"
+            judges.append((label_least, by_rule(rule, least, runs, heads)))
+    columns = [f"{s} % slower: found, missed, undecided (false alarms)" for s in SLOWDOWNS]
     print(
-        "\n| judge | same: false alarms, undecided of "
-        f"{options.comparisons} | "
-        + " | ".join(
-            f"{slowdown} % slower: found, missed, undecided (false alarms)"
-            for slowdown in SLOWDOWNS
-        )
-        + " | s a decision |\n| --- |"
-        + " ---: |" * 5
+        f"\n| judge | same: false alarms, undecided of {options.comparisons} | "
+        f"{' | '.join(columns)} | s a decision |\n| --- |" + " ---: |" * 5
     )
     for label, judge in judges:
         cells, seconds = [], 0.0

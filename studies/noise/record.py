@@ -45,20 +45,8 @@ COMMANDS = {
 
 def prepare(folder):
     """The programs and each share's input files."""
-    subprocess.run(
-        [
-            "g++",
-            "-O2",
-            "-std=c++20",
-            HERE / "programs.cpp",
-            "-lbenchmark",
-            "-lz",
-            "-lbz2",
-            "-o",
-            folder / "programs",
-        ],
-        check=True,
-    )
+    compiler = ["g++", "-O2", "-std=c++20", HERE / "programs.cpp", "-lbenchmark", "-lz", "-lbz2"]
+    subprocess.run([*compiler, "-o", folder / "programs"], check=True)
     sizes = {"lines": 280, "numbers": 220, "table": 260, "text": 90, "short": 320, "long": 500}
     for share in sorted(set(VARIANTS.values())):
         chance = random.Random(1)
@@ -81,35 +69,22 @@ def prepare(folder):
 
 def hyperfine(folder, share, run, out):
     arguments = ["hyperfine", "-N", "--runs", "9", "--style", "none", "--export-json", out]
+    places = {"dir": folder / str(share), "programs": folder / "programs"}
     for name, command in COMMANDS.items():
-        arguments += [
-            "-n",
-            name,
-            command.format(dir=folder / str(share), programs=folder / "programs"),
-        ]
+        arguments += ["-n", name, command.format(**places)]
     run(arguments)
-    return {
-        row["command"]: [s * 1e7 for s in row["times"]]
-        for row in json.loads(out.read_text())["results"]
-    }
+    rows = json.loads(out.read_text())["results"]
+    return {row["command"]: [s * 1e7 for s in row["times"]] for row in rows}
 
 
-def pytest_benchmark(folder, share, run, out, pytest):
-    run(
-        [
-            pytest,
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            f"--benchmark-json={out}",
-            HERE / "test_programs.py",
-        ]
-    )
+def pytest_benchmark(pytest, run, out):
+    run([pytest, "-q", "-p", "no:cacheprovider", f"--benchmark-json={out}",
+         HERE / "test_programs.py"])
     rows = json.loads(out.read_text())["benchmarks"]
     return {row["params"]["name"]: [s * 1e7 for s in row["stats"]["data"]] for row in rows}
 
 
-def google_benchmark(folder, share, run, out):
+def google_benchmark(folder, run, out):
     run([folder / "programs", f"--benchmark_out={out}", "--benchmark_out_format=json"])
     samples = {}
     for row in json.loads(out.read_text())["benchmarks"]:
@@ -140,51 +115,35 @@ def main():
         rows.writerow(["tool", "round", "variant", "program", "began_s", "samples_100ns"])
         used = 0.0
         for number in range(options.rounds):
-            cells = [
-                (tool, variant)
-                for tool in ("hyperfine", "pytest-benchmark", "google-benchmark")
-                for variant in VARIANTS
-            ]
+            tools = ("hyperfine", "pytest-benchmark", "google-benchmark")
+            cells = [(tool, variant) for tool in tools for variant in VARIANTS]
             chance.shuffle(cells)
             for tool, variant in cells:
                 share = VARIANTS[variant]
 
                 def run(command):
-                    subprocess.run(
-                        first + [str(part) for part in command],
-                        check=True,
-                        cwd=folder,
-                        stdout=subprocess.DEVNULL,
-                        stderr=subprocess.DEVNULL,
-                        env=os.environ | {"SHARE": str(share), "LC_ALL": "C"},
-                    )
+                    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+                    env = os.environ | {"SHARE": str(share), "LC_ALL": "C"}
+                    command = first + [str(part) for part in command]
+                    subprocess.run(command, check=True, cwd=folder, env=env, **quiet)
 
                 began = time.time() - start
                 out = folder / "out.json"
                 if tool == "hyperfine":
                     found = hyperfine(folder, share, run, out)
                 elif tool == "pytest-benchmark":
-                    found = pytest_benchmark(folder, share, run, out, options.pytest)
+                    found = pytest_benchmark(options.pytest, run, out)
                 else:
-                    found = google_benchmark(folder, share, run, out)
+                    found = google_benchmark(folder, run, out)
                 assert len(found) == 12, (tool, sorted(found))
                 for program, samples in found.items():
-                    rows.writerow(
-                        [
-                            tool,
-                            number,
-                            variant,
-                            program,
-                            f"{began:.0f}",
-                            " ".join(f"{sample:.0f}" for sample in samples),
-                        ]
-                    )
+                    text = " ".join(f"{sample:.0f}" for sample in samples)
+                    rows.writerow([tool, number, variant, program, f"{began:.0f}", text])
             file.flush()
             usage = resource.getrusage(resource.RUSAGE_CHILDREN)
             used = usage.ru_utime + usage.ru_stime
-            print(
-                f"round {number + 1}: {used:.0f} s of CPU, {time.time() - start:.0f} s", flush=True
-            )
+            elapsed = time.time() - start
+            print(f"round {number + 1}: {used:.0f} s of CPU, {elapsed:.0f} s", flush=True)
             if used > options.cpu_limit:
                 break
 

@@ -11,16 +11,6 @@ const fs::path data = FATHOM_GATE_DATA;
 
 std::string copying(const fs::path& file) { return "cp -r " + file.string() + " {out}"; }
 
-std::string csv(const std::string& lines) { return "name,unit,better,sample\n" + lines; }
-
-/// The check of one CSV against another.
-CapturedRun check(Sandbox& sandbox, const std::string& base, const std::string& head) {
-  const fs::path before = sandbox.folder() / "before.csv", now = sandbox.folder() / "now.csv";
-  write_text(before, csv(base));
-  write_text(now, csv(head));
-  return sandbox.fathom({"check", "--base", copying(before), "--head", copying(now)});
-}
-
 }  // namespace
 
 TEST_CASE("A script that writes a CSV is judged in paired rounds") {
@@ -64,35 +54,4 @@ TEST_CASE("The file of every tool that docs/gate.md lists is judged in paired ro
                               (data / "nvbench.json-bin").string() + " {out}-bin";
   expect(0, sandbox.fathom({"check", "--base", samples, "--head", samples}))
       .says("3 metrics: 2 unchanged, 1 ignored\n");
-}
-
-TEST_CASE("What two sides cannot have in common is said, with the code for it") {
-  Sandbox sandbox({});
-  expect(3, sandbox.fathom({"check", "--base", copying(data / "plain.csv"), "--head",
-                            copying(data / "hyperfine.json")}))
-      .first_line("INCONCLUSIVE: different program: csv and hyperfine");
-  const std::string base = "a,ms,lower,1\nb,ms,lower,2\n";
-  expect(3, check(sandbox, base, "a,ms,lower,1\nb,MB,lower,2\n"))
-      .says("it is not the same metric throughout: its unit went from s to MB.");
-  // But a time is a time, whatever it is written in.
-  expect(0, check(sandbox, base, "a,us,lower,1000\nb,s,lower,2e-3\n"));
-  expect(4, check(sandbox, base, "a,ms,lower,1\n")).says("it is in the baseline and not here.");
-  expect(0, check(sandbox, "a,ms,lower,1\n", base)).says("the base has no such metric.");
-}
-
-TEST_CASE("A time of zero is no value, a count of zero is one, and NaN is bad input") {
-  Sandbox sandbox({});
-  const std::string base = "a,ms,lower,1\nb,,lower,0\n";
-  expect(0, check(sandbox, base, base));
-  expect(1, check(sandbox, base, "a,ms,lower,1\nb,,lower,1\n"));
-  expect(4, check(sandbox, base, "a,ms,lower,0\nb,,lower,0\n"))
-      .says("its value is 0 s, and no time or rate that was measured is.");
-  for (const char* text : {"nan", "inf", "1e999", "one"}) {
-    const CapturedRun refused =
-        expect(2, check(sandbox, base, "a,ms,lower," + std::string(text) + "\n"));
-    // Beside a line a round, one sentence.
-    has(refused.errors, "left no usable result",
-        "line 2 has the sample \"" + std::string(text) + "\"");
-    CHECK(refused.output.empty());
-  }
 }

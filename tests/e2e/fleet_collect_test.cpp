@@ -109,12 +109,7 @@ TEST_CASE("What cannot be collected is told in one sentence", "[e2e][fleet]") {
   refused({"x", "--least-gap", "0"}, "not a number above 0");
   refused({"x", "--expect-hosts", "/nowhere"}, "/nowhere");
   refused({"x", "--bogus"}, "--bogus");
-}
-
-TEST_CASE("The word after fleet has to be a command of it", "[e2e][fleet]") {
-  Sandbox box({"first"});
   expect(ExitCode::bad_input, box.fathom({"fleet", "colect"})).complains("collect");
-  expect(0, box.fathom({"fleet", "run", "--help"})).says("mpirun");
 }
 
 }  // namespace

@@ -14,20 +14,27 @@
 namespace fathom {
 namespace {
 
-TEST_CASE("GPUs beside one that another run measures have all of their parts", "[e2e][fleet]") {
+TEST_CASE("A run keeps off the GPUs that another measures into the same folder", "[e2e][fleet]") {
   Sandbox box({"first"}, 3);
   run_fleet(box);
-  const int held = open((gpu_folder(box.out(), 0) / ".lock").c_str(), O_RDWR | O_CLOEXEC);
-  REQUIRE(held >= 0);
-  REQUIRE(flock(held, LOCK_EX | LOCK_NB) == 0);
+  std::vector<FileDescriptor> held;
+  const auto hold = [&](int gpu) {
+    held.emplace_back(open((gpu_folder(box.out(), gpu) / ".lock").c_str(), O_RDWR | O_CLOEXEC));
+    REQUIRE(flock(held.back().get(), LOCK_EX | LOCK_NB) == 0);
+  };
+  hold(0);
   const auto run = box.fathom(fleet_run(box));
   INFO(run.output << run.errors);
   CHECK(code(run) != 0);
-  for (const int gpu : {1, 2}) {
+  for (const int gpu : {1, 2}) {  // with all of their parts
     CAPTURE(gpu);
     CHECK(summary_in(box.out(), gpu).at("metrics").at("alone").at(0) == 1e-6);
+    hold(gpu);
   }
-  close(held);
+  fs::remove(box.out() / "fleet.json");
+  expect(ExitCode::gpu_busy, box.fathom(fleet_run(box)))
+      .complains("choose another folder with --out");
+  CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
 }
 
 TEST_CASE("Jobs of one GPU each on one host keep out of each other's folders", "[e2e][fleet]") {
@@ -95,21 +102,6 @@ TEST_CASE("Machines of one name keep apart, in one folder and in several", "[e2e
   fs::rename(box.out(), box.folder() / "jobs" / "b");
   CHECK(collected(box.folder() / "jobs") == std::multiset<std::string>{"box", "box-2"});
   has(page_of(box.out()), "2 machines have this name: they are told apart as box, box-2");
-}
-
-TEST_CASE("A second run keeps off the GPUs that one measures into the same folder",
-          "[e2e][fleet]") {
-  Sandbox box({"lasting"}, 2);
-  box.set("FAKE_RELEASE", box.folder() / "release");
-  const auto words = fleet_run(box, {"--alone", "none"});
-  Background first(words);
-  for (int gpu = 0; gpu < 2; ++gpu)
-    REQUIRE(wait_for_text(gpu_folder(box.out(), gpu) / "suite" / "logs" / "lasting.log", "log of"));
-  expect(ExitCode::gpu_busy, box.fathom(words)).complains("choose another folder with --out");
-  CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
-  write_text(box.folder() / "release", "");
-  CHECK(first.wait() == 0);
-  CHECK(fleet_of(box.out()).at("problems").empty());
 }
 
 TEST_CASE("A part whose check fails ends as that", "[e2e][fleet]") {

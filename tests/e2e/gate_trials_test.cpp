@@ -17,23 +17,15 @@ class Trials {
       fs::create_symlink(FATHOM_FAKE_PROGRAM, sandbox_.folder() / name);
   }
 
-  CapturedRun run(std::vector<std::string> arguments) {
-    std::vector<std::string> all{
-        "run",    "--fathom",           FATHOM_PROGRAM, "--victim",        program("gate_victim"),
-        "--load", program("gate_load"), "--journal",    journal().string()};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return run_and_capture(FATHOM_GATE_TRIALS, all, std::chrono::seconds(100));
+  CapturedRun run(const std::vector<std::string>& arguments) {
+    return started({"run", "--fathom", FATHOM_PROGRAM, "--victim", program("gate_victim"), "--load",
+                    program("gate_load"), "--journal", journal().string()},
+                   arguments);
   }
   CapturedRun report(const std::vector<std::string>& journals) {
-    std::vector<std::string> all{"report", "--out", sandbox_.out().string()};
-    all.insert(all.end(), journals.begin(), journals.end());
-    return run_and_capture(FATHOM_GATE_TRIALS, all, std::chrono::seconds(60));
+    return started({"report", "--out", sandbox_.out().string()}, journals);
   }
-
-  CapturedRun must_run(std::vector<std::string> arguments) {
-    const CapturedRun ended = expect(0, run(std::move(arguments)));
-    return ended;
-  }
+  void must_run(const std::vector<std::string>& arguments) { expect(0, run(arguments)); }
   /// The page about the own journal, and others.
   std::string page(std::vector<std::string> journals = {}) {
     journals.insert(journals.begin(), journal().string());
@@ -56,6 +48,10 @@ class Trials {
   }
 
  private:
+  static CapturedRun started(std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return run_and_capture(FATHOM_GATE_TRIALS, words, std::chrono::seconds(100));
+  }
   Sandbox sandbox_{};
 };
 
@@ -100,9 +96,7 @@ TEST_CASE("gate_trials plants real faults in metrics that can have them") {
   for (const json& metric : decision.at("planted")) {
     ++faults[metric.at("fault")];
     const std::string name = metric.at("metric"), fault = metric.at("fault");
-    CHECK(name.find(fault == "conflict"      ? "/shared/"
-                    : fault == "uncoalesced" ? "/read/"
-                                             : "/") != std::string::npos);
+    has(name, fault == "conflict" ? "/shared/" : fault == "uncoalesced" ? "/read/" : "/");
   }
   CHECK(faults ==
         std::map<std::string, int>{{"conflict", 2}, {"uncoalesced", 2}, {"occupancy", 2}});

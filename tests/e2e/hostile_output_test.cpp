@@ -195,31 +195,6 @@ TEST_CASE("A check on a full disk still writes its files, and a run its report",
   CHECK(fs::exists(box.out() / "report" / "README.md"));
 }
 
-TEST_CASE("Dates that no clock shows and times that no clock counts are bad input", "[e2e]") {
-  Sandbox box({});
-  const auto refused = [&](const std::string& text, const std::string& said) {
-    write_text(box.folder() / "in.json", text);
-    for (const char* command : {"check in.json", "baseline add in.json"})
-      expect(ExitCode::bad_input, box.fathom(words(command + std::string(" --baseline kept"))))
-          .complains(said)
-          .one_line();
-    CHECK_FALSE(fs::exists(box.folder() / "kept"));
-  };
-  for (const char* date : {"2026-13-45T99:99:99Z", "", "9999-01-01T00:00:00Z",
-                           "2026-02-30T00:00:00Z", "2026-11-21T12:00:00+99:99", "yesterday"}) {
-    CAPTURE(date);
-    refused(benchmark_file("1000", date), "/context/date is");
-  }
-  for (const char* time : {"1e-300", "-1e-300", "1e-30"}) {
-    CAPTURE(time);
-    refused(benchmark_file(time), "/benchmarks/0/real_time has a sample of");
-  }
-  std::string document = read_text(FATHOM_RECORDING_FILE);
-  const auto at = document.find("\"date\": \"") + 9;
-  refused(document.replace(at, 20, "2026-13-45T99:99:99Z"), "/context/date is");
-  expect(ExitCode::document_malformed, box.fathom({"report", "in.json", "--out", "rep"}));
-}
-
 TEST_CASE("What errors repeat of arguments, names and rows is shown and not obeyed", "[e2e]") {
   Sandbox box({"first"});
   using Words = std::vector<std::string>;

@@ -1,15 +1,11 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <string_view>
 
 namespace fathom::gate {
 
-/// Reads bytes as a result, decides on it, and writes every output; aborts where anything but an
-/// Error with a printable sentence comes of it.
-void fuzz_document(const std::uint8_t* data, std::size_t size);
-
-/// The same for a file of rules.
-void fuzz_rules(const std::uint8_t* data, std::size_t size);
+/// Reads a text as a result, decides on it, and writes every output; or reads it as rules. Aborts
+/// where anything but an Error with a printable sentence comes of it.
+void fuzz(std::string_view text, bool rules);
 
 }  // namespace fathom::gate

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -22,33 +21,13 @@
 #include "fleet/outliers.h"
 #include "fleet/report.h"
 #include "reports/report.h"
-#include "results/clean_text.h"
 #include "results/document_io.h"
-#include "results/error.h"
 #include "tests/fuzz/printable.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using namespace fathom;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "fuzzing: %s\n", what);
-  std::abort();
-}
-
-void require_sentence(const Error& error) {
-  const std::string sentence = error.what();
-  require(!sentence.empty() && sentence.size() < 2000, "a sentence of a sensible length");
-  require(clean(sentence) == sentence, "one line of printable text");
-  require(
-      error.code() == ExitCode::document_malformed || error.code() == ExitCode::document_version,
-      "an exit code for bad input");
-}
-
-/// Whatever the document held.
-void require_plain(std::string_view text) { require(is_printable(text), "printable text only"); }
 
 std::size_t cells_of(const std::string& row) {
   std::size_t bars = 0;
@@ -245,7 +224,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     else
       read_document(text);
   } catch (const Error& error) {
-    require_sentence(error);
+    require_sentence(error, {ExitCode::document_malformed, ExitCode::document_version});
   }
   return 0;
 }

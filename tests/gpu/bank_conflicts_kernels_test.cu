@@ -3,6 +3,7 @@
 #include "models/warp_access.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"
+#include "probes/device/launch.h"
 #include "tests/gpu/gpu_fixture.h"
 
 using namespace fathom;
@@ -27,7 +28,8 @@ std::optional<std::string> wrong_after(test::Pool& pool, const WarpAccess& acces
   pool.buffers.poison(out);
   const Run run{offsets.as<std::uint32_t>(), access.active_mask,      windows,
                 clocks.as<long long>(),      out.as<std::uint32_t>(), warps};
-  (load ? launch_loads : launch_stores)(access.bytes_per_lane, run, blocks, pool.stream.get());
+  launch(kernel_of(access.op, access.bytes_per_lane), {blocks, threads_per_block},
+         pool.stream.get(), run);
   const std::vector<long long> times = pool.read<long long>(clocks);
   for (std::size_t i = 0; i < times.size(); i += 2) {
     if (times[i] < 0 || times[i + 1] < times[i]) return "a warp has no clocks";  // poison is -1

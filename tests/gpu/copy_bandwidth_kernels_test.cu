@@ -153,9 +153,9 @@ TEST_CASE("the mixes compute what they are named for", "[gpu][copy_bandwidth][sa
           pool.buffers.output("out", mix == Mix::read ? bytes / read_bytes_per_fold * 4 : bytes);
       pool.buffers.poison(out);
       const MixRun run{a.data, b.data, out.data, bytes, 256};
-      launch_mix(mix, type, run, pool.stream.get());
+      launch_mix(mix, type, run, nullptr, pool.stream.get());
       check_by_kernel(pool, out, [&](unsigned long long* wrong) {
-        launch_check_mix(mix, type, run, wrong, pool.stream.get());
+        launch_mix(mix, type, run, wrong, pool.stream.get());
       });
     }
   }

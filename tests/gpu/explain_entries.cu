@@ -13,6 +13,7 @@
 #include "harness/probe.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"
+#include "probes/device/launch.h"
 
 namespace fathom::test {
 namespace {
@@ -59,8 +60,9 @@ void for_each_pattern(Context& context, const Entry& entry) {
         const Run run{offsets.as<const std::uint32_t>(), pattern.access.active_mask, 4,
                       clocks.as<long long>(), words.as<std::uint32_t>()};
         const bool loads = operation == models::Access::load;
-        entry(pattern.name + (loads ? ", loads of " : ", stores of ") + std::to_string(bytes),
-              [&] { (loads ? launch_loads : launch_stores)(bytes, run, 1, context.stream()); });
+        entry(pattern.name + (loads ? ", loads of " : ", stores of ") + std::to_string(bytes), [&] {
+          launch(kernel_of(operation, bytes), {1, threads_per_block}, context.stream(), run);
+        });
       }
     }
   }

@@ -3,7 +3,6 @@
 #include "harness/cuda_check.h"
 #include "probes/instructions/instructions.h"
 #include "probes/instructions/kernels.h"
-#include "probes/instructions/tensor_instructions.h"
 #include "tests/gpu/gpu_fixture.h"
 
 using namespace fathom;

@@ -85,7 +85,7 @@ TEST_CASE("kernels take each size of arguments, and the host sees the flag",
     launch_with_arguments(bytes, gpu.stream.get());
     CHECK(cudaStreamSynchronize(gpu.stream.get()) == cudaSuccess);
   }
-  CHECK_THROWS_AS(launch_with_arguments(12, gpu.stream.get()), std::out_of_range);
+  CHECK_THROWS_AS(launch_with_arguments(12, gpu.stream.get()), std::invalid_argument);
 
   const PinnedMemory<int> flag = make_pinned_memory<int>(1);
   *flag = 0;

@@ -1,3 +1,4 @@
+#include "probes/device/launch.h"
 #include "probes/links/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -10,12 +11,19 @@ struct Words : test::Pool {
   /// `words` words of one source.
   Buffer filled(const char* role, std::size_t words, std::uint32_t source) {
     const Buffer buffer = poisoned(role, words * 4);
-    launch_fill(buffer.as<std::uint32_t>(), words, source, stream.get());
+    launch(fill, threads_for(words, word_threads, word_blocks), stream.get(),
+           buffer.as<std::uint32_t>(), words, source);
     return buffer;
+  }
+  void copy(const void* from, void* to, std::size_t bytes, int blocks) {
+    const std::size_t packs = bytes / sizeof(uint4);
+    launch(copy_packs, threads_for(packs, copy_threads, blocks), stream.get(),
+           static_cast<const uint4*>(from), static_cast<uint4*>(to), packs);
   }
   unsigned long long wrong(const std::uint32_t* data, std::size_t words, const Arrival& arrival) {
     return wrong_by([&](unsigned long long* count) {
-      launch_check(data, words, arrival, count, stream.get());
+      launch(check, threads_for(words, word_threads, word_blocks), stream.get(), data, words,
+             arrival, count);
     });
   }
 };
@@ -62,7 +70,7 @@ TEST_CASE("a copy by few blocks moves every byte, also from and to the host",
       CAPTURE(bytes, blocks);
       const Buffer from = gpu.filled("from", bytes / 4, 5);
       const Buffer to = gpu.poisoned("to", bytes);
-      launch_copy(from.data, to.data, bytes, blocks, gpu.stream.get());
+      gpu.copy(from.data, to.data, bytes, blocks);
       CHECK(gpu.wrong(to.as<std::uint32_t>(), bytes / 4, {5}) == 0);
       gpu.check_guards();
     }
@@ -73,8 +81,8 @@ TEST_CASE("a copy by few blocks moves every byte, also from and to the host",
   FATHOM_CUDA(cudaHostGetDevicePointer(&mapped, host.get(), 0));
   const Buffer from = gpu.filled("from", bytes / 4, 6);
   const Buffer to = gpu.poisoned("to", bytes);
-  launch_copy(from.data, static_cast<std::byte*>(mapped), bytes, 4, gpu.stream.get());
-  launch_copy(static_cast<const std::byte*>(mapped), to.data, bytes, 4, gpu.stream.get());
+  gpu.copy(from.data, mapped, bytes, 4);
+  gpu.copy(mapped, to.data, bytes, 4);
   CHECK(gpu.wrong(to.as<std::uint32_t>(), bytes / 4, {6}) == 0);
 }
 
@@ -82,13 +90,14 @@ TEST_CASE("a chase goes round the ring, on whichever block works", "[gpu][links]
   Words gpu;
   const Buffer lines = gpu.poisoned("lines", std::size_t{chase_lines} * chase_line_bytes);
   const Buffer end = gpu.buffers.output("end", 4);
-  launch_chain(lines.as<std::uint32_t>(), gpu.stream.get());
+  launch(chain, threads_for(chase_lines, word_threads), gpu.stream.get(),
+         lines.as<std::uint32_t>());
   for (const int working : {0, 3}) {
     for (const auto& [first, loads] : {std::pair{0, 1}, {100, 500}, {chase_lines - 2, 5}}) {
       CAPTURE(working, first, loads);
       gpu.buffers.poison(end);
-      launch_chase(lines.as<std::uint32_t>(), first, loads, 4, working, end.as<std::uint32_t>(),
-                   gpu.stream.get());
+      launch(chase, {4, 1}, gpu.stream.get(), lines.as<std::uint32_t>(), first, loads, working,
+             end.as<std::uint32_t>());
       CHECK(gpu.read<std::uint32_t>(end)[0] ==
             static_cast<std::uint32_t>((first + loads) % chase_lines));
       gpu.check_guards();

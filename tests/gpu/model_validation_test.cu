@@ -1,8 +1,9 @@
 // The model validation's campaigns on a GPU, in small.
 
 #include "harness/runner.h"
-#include "probes/model_validation/kernels.h"
+#include "probes/device/launch.h"
 #include "probes/model_validation/campaigns.h"
+#include "probes/model_validation/kernels.h"
 #include "results/verdict.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -23,8 +24,8 @@ struct Campaigns : test::Gpu {
     return cases;
   }
   Entry run(const Case& c, bool counters, const KeepGoing& keep_going = [] { return true; }) {
-    Entry entry = runner.run_campaign("model_validation/" + c.name, "model_validation", c, counters,
-                                      keep_going);
+    Entry entry =
+        runner.measure("model_validation/" + c.name, "model_validation", c, counters, keep_going);
     judge_entry(entry);
     return entry;
   }
@@ -80,9 +81,9 @@ TEST_CASE("random configurations have the occupancy that toolkit and driver say"
 TEST_CASE("the kernels asked for their occupancy run", "[gpu][sanitized][model_validation]") {
   test::Gpu gpu;
   const auto memory = make_device_memory<unsigned>(1);
-  for (int occupant = 0; occupant < occupants; ++occupant) {
+  for (const Occupant occupant : occupants) {
     gpu.set(memory.get(), 0, sizeof(unsigned));
-    launch_occupant(occupant, memory.get(), gpu.stream.get());
+    launch(occupant, {1, 1}, gpu.stream.get(), memory.get());
     // What it held are readings of the clock: no sum of them is known, but that there is one.
     CHECK(test::to_host<unsigned>(memory.get(), 1)[0] != 0);
   }

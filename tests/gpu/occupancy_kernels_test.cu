@@ -1,5 +1,6 @@
 // Every copy of the occupancy probe, on a few blocks.
 
+#include "probes/device/launch.h"
 #include "probes/occupancy/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -9,9 +10,8 @@ using namespace fathom::occupancy_probe;
 namespace {
 
 std::vector<Variant> every_variant() {
-  std::vector<Variant> variants{
-      {GridKind::one_shot, 1, 0}, {GridKind::one_shot, 4, 0}, {GridKind::persistent, 4, 0}};
-  for (const int ballast : ballasts) variants.push_back({GridKind::persistent, 1, ballast});
+  std::vector<Variant> variants{{}, {false, 4}, {true, 4}};
+  for (const int ballast : ballasts) variants.push_back({true, 1, ballast});
   return variants;
 }
 
@@ -25,18 +25,16 @@ TEST_CASE("every variant copies everything and nothing else", "[gpu][occupancy][
     const Buffer src = pool.buffers.input("src", bytes);
     const Buffer dst = pool.buffers.output("dst", bytes);
     // Persistent grids: several turns a block, unequal ones, and a block without any.
-    const std::vector<int> grids = variant.grid == GridKind::one_shot
-                                       ? std::vector<int>{shares}
-                                       : std::vector<int>{1, 3, shares + 1};
-    // Above 48 KiB only where the probe's own query raised the kernel's limit.
+    const std::vector<int> grids =
+        variant.persistent ? std::vector<int>{1, 3, shares + 1} : std::vector<int>{shares};
+    const Kernel kernel = kernel_of(variant);
     for (const int dynamic_shared : {0, 50 * 1024}) {
-      CHECK(facts_of(variant, threads, dynamic_shared).resident_blocks > 0);
+      CHECK(resident_blocks_with(kernel, threads, dynamic_shared) > 0);
       for (const int blocks : grids) {
-        CAPTURE(static_cast<int>(variant.grid), variant.vectors, variant.ballast, blocks,
-                dynamic_shared);
+        CAPTURE(variant.persistent, variant.vectors, variant.ballast, blocks, dynamic_shared);
         pool.buffers.poison(dst);
-        launch_copy(variant, {src.data, dst.data, bytes, blocks, threads, dynamic_shared},
-                    pool.stream.get());
+        launch(kernel, {blocks, threads, dynamic_shared}, pool.stream.get(), src.as<uint4>(),
+               dst.as<uint4>(), bytes / sizeof(uint4), 1u);
         CHECK(pool.is_copied(src, dst));
         pool.check_guards();
       }

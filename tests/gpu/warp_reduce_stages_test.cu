@@ -48,7 +48,7 @@ void check_stage(test::Pool& pool, WarpMethod method, StageType type, int warps,
       pool.buffers.output("out", std::size_t{blocks} * warps * chains * 32 * sizeof(T));
   pool.buffers.poison(clocks);
   pool.buffers.poison(out);
-  launch_warp_stage({method, type, warps, chains, 1, clocks.as<long long>(), out.data}, blocks,
+  launch_warp_stage({method, type, warps, chains, 1}, blocks, clocks.as<long long>(), out.data,
                     pool.stream.get());
   const std::vector<T> lanes = pool.read<T>(out);
   for (int chain = 0; chain < chains; ++chain) {

@@ -60,11 +60,8 @@ def release(folder):
     """fathom-1.2.3-Linux.tar.gz, without what a check has no use for."""
     tree = folder / "fathom-1.2.3-Linux"
     for component in ("fathom", "libraries"):
-        subprocess.run(
-            ["cmake", "--install", BUILD, "--prefix", tree, "--component", component],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+        install = ["cmake", "--install", BUILD, "--prefix", tree, "--component", component]
+        subprocess.run(install, check=True, stdout=subprocess.DEVNULL)
     for unused in ("libexec", "share/fathom/recordings"):
         shutil.rmtree(tree / unused, ignore_errors=True)
     tarball = folder / "OWNER/NAME/releases/download/v1.2.3/fathom-1.2.3-Linux.tar.gz"
@@ -76,41 +73,25 @@ def release(folder):
 
 
 def bash(script, env, folder):
-    return subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
-        cwd=folder,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder)} | env,
-        capture_output=True,
-        text=True,
-    )
+    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder)} | env
+    return subprocess.run(shell, cwd=folder, env=env, capture_output=True, text=True)
 
 
 def check_shell(script):
     """What a step runs is shell, and shellcheck has no objection where it is installed."""
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
     if shutil.which("shellcheck"):
-        found = subprocess.run(
-            ["shellcheck", "--shell=bash", "--severity=warning", "-"],
-            input=script,
-            text=True,
-            capture_output=True,
-        )
+        shellcheck = ["shellcheck", "--shell=bash", "--severity=warning", "-"]
+        found = subprocess.run(shellcheck, input=script, text=True, capture_output=True)
         assert found.returncode == 0, found.stdout
 
 
 def check_comment(text, slower):
     """What got slower, by how much, how sure, and the picture."""
-    expected = (
-        [
-            "FAIL: 1 regression confirmed",
-            "| regression | `sort` | 10 ms | 10.6 ms | +6 % |",
-            "├",
-            "fresh rounds",
-        ]
-        if slower
-        else ["PASS: 2 metrics, no regression"]
-    )
-    for part in expected:
+    row = "| regression | `sort` | 10 ms | 10.6 ms | +6 % |"
+    expected = ["FAIL: 1 regression confirmed", row, "├", "fresh rounds"]
+    for part in expected if slower else ["PASS: 2 metrics, no regression"]:
         assert part in text.replace("●", "├"), (part, text)
     assert "<a id=" not in text and text.startswith("<!-- fathom check "), text
 
@@ -133,9 +114,8 @@ def github(folder, api):
     event.write_text(json.dumps({"pull_request": {"number": 7}}))
 
     def run(inputs):
-        given = {
-            name: entry.get("default", "") for name, entry in action["inputs"].items()
-        } | inputs
+        given = {name: entry.get("default", "") for name, entry in action["inputs"].items()}
+        given |= inputs
         env = {
             "GITHUB_ACTION_PATH": str(SOURCE),
             "GITHUB_SERVER_URL": folder.as_uri(),
@@ -167,18 +147,11 @@ def github(folder, api):
     assert "::error title=Regression::sort: 10 ms to 10.6 ms" in ended.stdout, ended
     assert "code=1\n" in (folder / "output").read_text()
     check_comment(Server.comments[0]["body"], slower=True)
-    check_comment(
-        "<!-- fathom check " + (folder / "summary").read_text().split("\n", 1)[1], slower=True
-    )
+    summary = (folder / "summary").read_text().split("\n", 1)[1]
+    check_comment("<!-- fathom check " + summary, slower=True)
     # The next commit is as fast: the comment says so instead, and Fathom comes from a file.
-    ended = run(
-        {
-            "tarball": str(tarball),
-            "token": "secret",
-            "base": commands["base"],
-            "head": commands["base"],
-        }
-    )
+    same = {"base": commands["base"], "head": commands["base"]}
+    ended = run({"tarball": str(tarball), "token": "secret"} | same)
     assert ended.returncode == 0, ended
     assert len(Server.comments) == 1
     check_comment(Server.comments[0]["body"], slower=False)

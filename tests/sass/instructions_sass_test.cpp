@@ -1,6 +1,5 @@
 #include "probes/instructions/instructions.h"
 #include "probes/instructions/kernels.h"
-#include "probes/instructions/tensor_instructions.h"
 #include "tests/sass/sass_file.h"
 
 using namespace fathom::instructions;
@@ -26,10 +25,7 @@ const SassFunction* find_kernel(const std::vector<SassFunction>& functions,
 /// Steps that the machine code has, by the opcodes that one step becomes.
 double steps_in(const SassFunction& function, const Instruction& instruction) {
   double steps = 0;
-  for (const Opcode& opcode : instruction.sass) {
-    if (opcode.name.empty()) continue;
-    steps += static_cast<double>(function.count(std::string(opcode.name))) / opcode.per_step;
-  }
+  for (const std::string& opcode : instruction.sass) steps += function.count(opcode);
   return steps;
 }
 
@@ -40,7 +36,7 @@ void check(const std::vector<SassFunction>& functions, const Instruction& instru
   const auto check_kernel = [&](const std::string& kernel, const Shape& shape) {
     if (shape.chains == 0) return;
     CAPTURE(kernel);
-    const SassFunction* function = find_kernel(functions, kernel, std::string(instruction.op));
+    const SassFunction* function = find_kernel(functions, kernel, instruction.op);
     REQUIRE(function != nullptr);
     const double found = steps_in(*function, instruction);
     // What the chip that this build is for lacks is compiled to nothing.
@@ -49,7 +45,7 @@ void check(const std::vector<SassFunction>& functions, const Instruction& instru
     CHECK(found >= steps);
     // Padding, operands' own arithmetic and the kernel's barriers: nothing that would count as a
     // step.
-    CHECK(found <= (instruction.sass[0].name == "NOP" ? 1.5 : 1.03) * steps + 5);
+    CHECK(found <= (instruction.sass[0] == "NOP" ? 1.5 : 1.03) * steps + 5);
   };
   check_kernel(wgmma ? "wgmma_latency" : "latency_chain", kernels.latency);
   check_kernel(wgmma ? "wgmma_throughput" : "throughput_chains", kernels.throughput);

@@ -1,6 +1,7 @@
 // The whole metric catalogue against CUPTI's host API, which needs no GPU.
 
 #include "harness/counters/catalogue.h"
+#include "harness/counters/cupti_library.h"
 #include "harness/counters/metric_host.h"
 #include "tests/testing.h"
 
@@ -10,7 +11,9 @@ namespace {
 
 /// Those that CUPTI knows, but for Volta: CUDA 13 has no compiler for it.
 std::vector<std::string> chips() {
-  std::vector<std::string> all = cupti_chips();
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_GetSupportedChips_Params, params);
+  FATHOM_CUPTI(cuptiProfilerHostGetSupportedChips, params);
+  std::vector<std::string> all(params.ppChipNames, params.ppChipNames + params.numChips);
   std::erase_if(all, [](const std::string& chip) { return chip.starts_with("GV"); });
   return all;
 }

@@ -70,25 +70,23 @@ TEST_CASE("CUPTI's codes become problems", "[counters]") {
   }
 }
 
-TEST_CASE("every problem has a name, a sentence and an exit code of its kind", "[counters]") {
-  std::set<std::string_view> names;
+TEST_CASE("every problem has a sentence and an exit code of its kind", "[counters]") {
+  std::set<std::string> sentences;
   for (int i = static_cast<int>(CounterProblem::no_library);
        i <= static_cast<int>(CounterProblem::failed); ++i) {
-    const auto problem = static_cast<CounterProblem>(i);
-    CAPTURE(name(problem));
-    CHECK(names.insert(name(problem)).second);
-    CHECK(sentence(problem).ends_with("."));
-    CHECK_THAT(sentence(problem), contains(":"));
-    CHECK(exit_code(problem) != ExitCode::ok);
+    const CounterError error(static_cast<CounterProblem>(i));
+    CAPTURE(i);
+    CHECK(sentences.insert(error.what()).second);
+    CHECK_THAT(error.what(), EndsWith(".") && contains(":"));
+    CHECK(error.code() != ExitCode::ok);
   }
-  CHECK(sentence(CounterProblem::none).empty());
-  CHECK(exit_code(CounterProblem::none) == ExitCode::ok);
-  CHECK(exit_code(CounterProblem::not_permitted) == ExitCode::counters_unavailable);
-  CHECK(exit_code(CounterProblem::mig) == ExitCode::partitioned_gpu);
-  CHECK(exit_code(CounterProblem::vgpu) == ExitCode::partitioned_gpu);
-  CHECK(exit_code(CounterProblem::driver_too_old) == ExitCode::driver_too_old);
-  CHECK_THAT(sentence(CounterProblem::not_permitted),
-             contains("NVreg_RestrictProfilingToAdminUsers=0"));
+  const CounterError not_permitted(CounterProblem::not_permitted, "a call");
+  CHECK(not_permitted.code() == ExitCode::counters_unavailable);
+  CHECK_THAT(not_permitted.what(),
+             contains("NVreg_RestrictProfilingToAdminUsers=0") && EndsWith(" (a call)"));
+  CHECK(CounterError(CounterProblem::mig).code() == ExitCode::partitioned_gpu);
+  CHECK(CounterError(CounterProblem::vgpu).code() == ExitCode::partitioned_gpu);
+  CHECK(CounterError(CounterProblem::driver_too_old).code() == ExitCode::driver_too_old);
 }
 
 TEST_CASE("a failed call names itself and CUPTI's word for it", "[counters]") {

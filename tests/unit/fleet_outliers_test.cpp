@@ -15,7 +15,9 @@ namespace {
 /// Cards with one bandwidth and one time, `noise` apart.
 class Cards {
  public:
-  explicit Cards(double noise, unsigned seed = 1) : noise_(noise), random_(seed) {}
+  explicit Cards(double noise, int count = 0, int slow = 0, double slower = 0) : noise_(noise) {
+    for (int i = 0; i < count; ++i) add(i == slow ? slower : 0);
+  }
 
   GpuSummary& add(double slower = 0) {
     GpuSummary card = planted_card(cards_.size());
@@ -39,7 +41,7 @@ class Cards {
  private:
   double noisy() { return 1 + std::normal_distribution<double>(0, noise_)(random_); }
   double noise_;
-  std::mt19937 random_;
+  std::mt19937 random_{1};
   std::vector<GpuSummary> cards_;
 };
 
@@ -62,8 +64,7 @@ std::string cause_of(const Cards& planted) {
 }  // namespace
 
 TEST_CASE("The one slow card of many is named, with the metric and the gap", "[fleet]") {
-  Cards planted(0.002);
-  for (int i = 0; i < 40; ++i) planted.add(i == 17 ? 0.03 : 0);
+  const Cards planted(0.002, 40, 17, 0.03);
   const Fleet fleet = planted.fleet();
   const Outliers outliers = find_outliers(fleet, {});
   CHECK(named(fleet, outliers) == std::vector<std::string>{"host2 GPU 1"});
@@ -74,17 +75,11 @@ TEST_CASE("The one slow card of many is named, with the metric and the gap", "[f
 }
 
 TEST_CASE("Of four cards the slow one is named, of two none, and a better one never", "[fleet]") {
-  Cards four(0.001);
-  for (int i = 0; i < 4; ++i) four.add(i == 2 ? 0.05 : 0);
+  const Cards four(0.001, 4, 2, 0.05);
   CHECK(named(four.fleet(), find_outliers(four.fleet(), {})) ==
         std::vector<std::string>{"host0 GPU 2"});
-  Cards two(0.001);
-  two.add();
-  two.add(0.2);
-  CHECK(find_outliers(two.fleet(), {}).named() == 0);
-  Cards better(0.001);
-  for (int i = 0; i < 20; ++i) better.add(i == 3 ? -0.1 : 0);
-  CHECK(find_outliers(better.fleet(), {}).named() == 0);
+  CHECK(find_outliers(Cards(0.001, 2, 1, 0.2).fleet(), {}).named() == 0);
+  CHECK(find_outliers(Cards(0.001, 20, 3, -0.1).fleet(), {}).named() == 0);
 }
 
 TEST_CASE("Of a metric that one card a host has, these are held against each other", "[fleet]") {
@@ -105,8 +100,7 @@ TEST_CASE("Of a metric that one card a host has, these are held against each oth
 }
 
 TEST_CASE("Gaps that are nobody's trouble are not named, however exact the metric", "[fleet]") {
-  Cards planted(0.00001);
-  for (int i = 0; i < 200; ++i) planted.add(i == 5 ? 0.005 : 0);
+  const Cards planted(0.00001, 200, 5, 0.005);
   CHECK(find_outliers(planted.fleet(), {}).named() == 0);
   CHECK(find_outliers(planted.fleet(), {.least_gap = 0.002, .card_noise = 0.0005}).named() == 1);
 }
@@ -127,8 +121,7 @@ TEST_CASE("A card that loses more than others together is named for that", "[fle
 }
 
 TEST_CASE("What too few cards have does not raise the bar for what all have", "[fleet]") {
-  Cards cards(0.002);
-  for (int i = 0; i < 16; ++i) cards.add(i == 5 ? 0.03 : 0);
+  Cards cards(0.002, 16, 5, 0.03);
   const Outliers plain = find_outliers(cards.fleet(), {});
   for (int i = 0; i < 2; ++i) {  // counted on the first card of each host only
     GpuSummary& first = cards.at(8 * i);

@@ -20,17 +20,11 @@ namespace fs = std::filesystem;
 namespace {
 
 RunMetrics planted_run(int number, double value = 1) {
-  RunMetrics run;
-  run.origin = "run";
+  RunMetrics run{.origin = "run"};
   run.date = "2026-01-01T00:00:" + std::to_string(10 + number) + "Z";
   run.identity = {{"host_name", "a host"}};
-  for (const char* name : {"first", "second"}) {
-    MetricValue metric;
-    metric.name = name;
-    metric.unit = "s";
-    metric.value = value;
-    run.metrics.push_back(metric);
-  }
+  for (const char* name : {"first", "second"})
+    run.metrics.push_back({.name = name, .unit = "s", .value = value});
   run.metrics[0].state = {1.98e9, std::nullopt, 700.5, {"sw_power_cap"}};
   run.metrics[1].elapsed_s = 0.1;
   run.elapsed_s = 13.5 + 0.1;
@@ -184,17 +178,10 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
   for (int i = 0; i < 3; ++i) baseline.add(planted_run(i, i + 1));
   const fs::path torn = baseline.groups().at(0).folder / "9999-0123456789abcdef.json";
   std::ofstream(torn) << "{\"fathom_baseline\": 1, \"met";
-  const auto message = [&] {
-    try {
-      baseline.runs_like(planted_run(1));
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  CHECK_THAT(message(), contains("9999-0123456789abcdef.json") &&
-                            contains("`fathom baseline prune --baseline " + folder.path().string() +
-                                     "` removes such"));
+  CHECK_THROWS_WITH(baseline.runs_like(planted_run(1)),
+                    contains("9999-0123456789abcdef.json") &&
+                        contains("`fathom baseline prune --baseline " + folder.path().string() +
+                                 "` removes such"));
   CHECK(baseline.files_like(planted_run(1)).size() == 4);
   REQUIRE(baseline.newest_of_each().size() == 1);
   CHECK(baseline.newest_of_each()[0].metrics[0].value == 3);
@@ -208,9 +195,7 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
   // Nor one that `add` did not make.
   const fs::path foreign = torn.parent_path() / "package.json";
   std::ofstream(foreign) << "{}";
-  BaselineFolder::Pruning pruning;
-  pruning.keep = 5;
-  const auto pruned = baseline.prune(pruning);
+  const auto pruned = baseline.prune({.keep = 5});
   CHECK(pruned.gone == std::vector<fs::path>{torn});
   CHECK(pruned.unreadable.size() == 3);
   CHECK(!fs::exists(torn));
@@ -222,39 +207,31 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
 }
 
 TEST_CASE("The file that the documentation shows is one of a baseline", "[gate]") {
-  const std::string text = file_text(FATHOM_SOURCE_DIR "/docs/gate.md");
-  const std::string fence = "```json\n";
-  const auto start = text.find(fence + "{\n\"fathom_baseline\"");
+  const std::string page = file_text(FATHOM_SOURCE_DIR "/docs/gate.md");
+  const auto start = page.find("{\n\"fathom_baseline\"");
   REQUIRE(start != std::string::npos);
-  const auto json = start + fence.size();
-  const RunMetrics run =
-      parse_run_metrics(text.substr(json, text.find("```", json) - json), "page");
+  const std::string text = page.substr(start, page.find("```", start) - start);
+  const RunMetrics run = parse_run_metrics(text, "page");
   REQUIRE(run.metrics.size() == 2);
   CHECK(run.elapsed_s > 0);
   CHECK(run.metrics[0].state.throttle_reasons == std::vector<std::string>{"sw_power_cap"});
   CHECK(run.metrics[0].elapsed_s > 0);
   CHECK(run.metrics[1].elapsed_s == 0);
   // As it would be written: of the present version, column by column.
-  CHECK(baseline_text(run) == text.substr(json, text.find("```", json) - json));
+  CHECK(baseline_text(run) == text);
 }
 
 TEST_CASE("Pruning keeps the newest, or what is young enough", "[gate]") {
   const TestFolder folder;
   const BaselineFolder baseline(folder.path());
   for (int i = 0; i < 9; ++i) baseline.add(planted_run(i, i + 1));
-  BaselineFolder::Pruning pruning;
-  pruning.keep = 6;
-  pruning.dry_run = true;
-  CHECK(baseline.prune(pruning).gone.size() == 3);
+  CHECK(baseline.prune({.keep = 6, .dry_run = true}).gone.size() == 3);
   CHECK(baseline.runs_like(planted_run(0)).size() == 9);
-  pruning.dry_run = false;
-  baseline.prune(pruning);
+  baseline.prune({.keep = 6});
   const auto runs = baseline.runs_like(planted_run(0));
   REQUIRE(runs.size() == 6);
   CHECK(runs.front().metrics[0].value == 4);
-  pruning = {};
-  pruning.older_than = runs[2].date;
-  CHECK(baseline.prune(pruning).gone.size() == 2);
+  CHECK(baseline.prune({.older_than = runs[2].date}).gone.size() == 2);
 }
 
 TEST_CASE("Pruning a folder that is no baseline removes no result", "[gate]") {
@@ -266,10 +243,7 @@ TEST_CASE("Pruning a folder that is no baseline removes no result", "[gate]") {
     fs::copy(kept.add(planted_run(i)), results / ("result-" + std::to_string(i) + ".json"));
   const BaselineFolder mistaken(folder.path() / "results");
   REQUIRE(mistaken.groups().front().files.size() == 3);
-  BaselineFolder::Pruning pruning;
-  pruning.keep = 1;
-  pruning.older_than = "2027";
-  CHECK(mistaken.prune(pruning).gone.empty());
+  CHECK(mistaken.prune({.keep = 1, .older_than = "2027"}).gone.empty());
   CHECK(mistaken.groups().front().files.size() == 3);
 }
 
@@ -303,9 +277,7 @@ TEST_CASE("The history of ten thousand runs takes time in proportion", "[gate]")
     runs[i].date = utc_time(std::chrono::system_clock::time_point(std::chrono::hours(400'000 + i)));
     runs[i].identity = {{"host_name", "a host"}};
     for (int m = 0; m < metrics; ++m) {
-      MetricValue metric;
-      metric.name = "metric " + std::to_string(m);
-      metric.unit = "s";
+      MetricValue metric{.name = "metric " + std::to_string(m), .unit = "s"};
       metric.value = 1 + noise(random);
       if (m == 3 && i >= step_at) metric.value *= 1.03;
       if (m == 5 && i >= spike_at && i < spike_at + 5) metric.value *= 1.2;

@@ -24,11 +24,6 @@ void lose(RunMetrics& run, const std::string& name) {
   std::erase_if(run.metrics, [&](const MetricValue& metric) { return metric.name == name; });
 }
 
-MetricValue* metric_of(RunMetrics& run, const std::string& name) {
-  const auto found = std::ranges::find(run.metrics, name, &MetricValue::name);
-  return found == run.metrics.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 TEST_CASE("Fewer fresh rounds than can be sure are not taken at their word", "[gate]") {
@@ -134,7 +129,7 @@ TEST_CASE("Wrong output in a fresh round is told, of suspects and of controls", 
     const CheckResult result = check([&](Side side, int round, RunMetrics& run) {
       if (side == Side::head) slow_down(run.metrics[3], 0.1);
       if (side == Side::head && round > first_rounds && round <= first_rounds + 4)
-        metric_of(run, name)->problem = "its output was wrong";
+        std::ranges::find(run.metrics, name, &MetricValue::name)->problem = "its output was wrong";
     });
     const auto decided = std::ranges::find(result.metrics, name, &MetricDecision::name);
     CHECK(decided->outcome == Outcome::missing);

@@ -9,11 +9,7 @@ namespace {
 NoiseShares study(const std::string& row, std::size_t earlier, std::size_t results) {
   const auto found = std::ranges::find(noise_rows(), row, &NoiseRow::name);
   REQUIRE(found != noise_rows().end());
-  NoiseStudy small;
-  small.suites = 40;
-  small.earlier_runs = earlier;
-  small.head_results = results;
-  return study_noise(*found, small);
+  return study_noise(*found, {.suites = 40, .earlier_runs = earlier, .head_results = results});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "gate/history.h"
 #include "gate/outputs.h"
+#include "tests/fuzz/printable.h"
 #include "tests/testing.h"
 
 using namespace fathom;
@@ -11,19 +12,16 @@ using namespace fathom::gate;
 namespace {
 
 MetricDecision planted(const std::string& name, Outcome outcome, double worse) {
-  MetricDecision metric;
-  metric.name = name;
-  metric.unit = "B/s";
-  metric.better = Better::higher;
-  metric.outcome = outcome;
-  metric.base = 4e12;
-  metric.head = 4e12 * std::exp(-worse);
-  Evidence evidence;
-  evidence.worse = worse;
-  evidence.interval = {worse - 0.001, worse + 0.001, 0.95, "planted"};
-  evidence.threshold = 0.01;
-  metric.evidence = evidence;
-  metric.reason = outcome == Outcome::unchanged ? "" : "because.";
+  MetricDecision metric{.name = name,
+                        .unit = "B/s",
+                        .better = Better::higher,
+                        .outcome = outcome,
+                        .base = 4e12,
+                        .head = 4e12 * std::exp(-worse),
+                        .reason = outcome == Outcome::unchanged ? "" : "because."};
+  metric.evidence = Evidence{.worse = worse,
+                             .interval = {worse - 0.001, worse + 0.001, 0.95, "planted"},
+                             .threshold = 0.01};
   return metric;
 }
 
@@ -67,23 +65,7 @@ CheckResult hostile_result() {
 
 /// Whether all is on the lines that it was put on, and none of them is obeyed.
 bool harmless(const std::string& text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte < ' ' && byte != '\n') || byte == 0x7F) return false;
-    if (byte == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0) return false;
-  }
-  return text.find("\n::error title=pwn") == std::string::npos &&
-         text.find("::error title=pwn") != 0;
-}
-
-/// Whether a CI server that reads it as a log finds nothing to do.
-bool no_command(const std::string& log) {
-  std::istringstream lines(log);
-  for (std::string line; std::getline(lines, line);) {
-    const auto start = line.find_first_not_of(' ');
-    if (start != std::string::npos && line.compare(start, 2, "::") == 0) return false;
-  }
-  return log.find("##") == std::string::npos;
+  return is_printable(text) && ("\n" + text).find("\n::error title=pwn") == std::string::npos;
 }
 
 }  // namespace
@@ -91,7 +73,7 @@ bool no_command(const std::string& log) {
 TEST_CASE("Nothing that a document holds is obeyed by a terminal or a CI server", "[gate]") {
   CheckResult result = hostile_result();
   CHECK(harmless(terminal_table(result, false)));
-  CHECK(no_command(terminal_table(result, false)));
+  CHECK(has_no_command(terminal_table(result, false)));
   CHECK(harmless(markdown_summary(result)));
   CHECK(harmless(decision_json(result)));
   CHECK(harmless(github_annotations(result)));
@@ -120,16 +102,10 @@ TEST_CASE("A history's text obeys the same", "[gate]") {
   history.suite = hostile;
   for (int run = 0; run < 6; ++run) history.dates.push_back(hostile);
   history.identity_changes.assign(6, {hostile});
-  HistoryChange change;
-  change.metric = "m" + hostile;
-  change.unit = hostile;
-  change.run = 3;
-  change.before = 1;
-  change.after = 2;
-  history.changes = {change};
+  history.changes = {{.metric = "m" + hostile, .unit = hostile, .run = 3, .before = 1, .after = 2}};
   const std::string text = history_text({history});
   CHECK(harmless(text));
-  CHECK(no_command(text));
+  CHECK(has_no_command(text));
   CHECK(std::count(text.begin(), text.end(), '\n') == 2);
 }
 

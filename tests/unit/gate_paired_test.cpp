@@ -7,19 +7,28 @@
 using namespace fathom;
 using namespace fathom::gate;
 
+namespace {
+
+MetricSeries series_of_times(const std::vector<double>& base, const std::vector<double>& head) {
+  MetricSeries series{.name = "time", .unit = "s"};
+  for (const double value : base)
+    series.base.push_back({.name = "time", .unit = "s", .value = value});
+  for (const double value : head)
+    series.head.push_back({.name = "time", .unit = "s", .value = value});
+  return series;
+}
+
+}  // namespace
+
 TEST_CASE("The noise floor is how far sides of so many rounds differ by chance", "[gate]") {
   // Half of each side's rounds 1 % above, half 1 % below.
   const auto evidence_of = [](int rounds, double slower) {
-    MetricSeries series;
-    series.name = "time";
-    series.unit = "s";
-    series.better = Better::lower;
+    std::vector<double> base, head;
     for (int round = 0; round < rounds; ++round) {
-      const double deviation = round % 2 == 0 ? 0.01 : -0.01;
-      series.base.push_back({"time", "s", Better::lower, std::exp(deviation), 0, {}, {}});
-      series.head.push_back({"time", "s", Better::lower, std::exp(deviation + slower), 0, {}, {}});
+      base.push_back(std::exp(round % 2 == 0 ? 0.01 : -0.01));
+      head.push_back(base.back() * std::exp(slower));
     }
-    return evidence_of_rounds(series);
+    return evidence_of_rounds(series_of_times(base, head));
   };
   // 1.4826 x 1 %, of which two medians were fitted: of 4 values, of 16.
   const double of_two = 0.014826 * std::sqrt(4.0 / 2), of_eight = 0.014826 * std::sqrt(16.0 / 14);
@@ -123,20 +132,12 @@ TEST_CASE("A suspect that ranks rule out is settled, however much worse it looks
 }
 
 TEST_CASE("The least p-value to come is that of rounds that are all worse", "[gate]") {
-  const auto series = [](const std::vector<double>& base, const std::vector<double>& head) {
-    MetricSeries all{"probe/1", "s", Better::lower, {}, {}, {}, {}};
-    for (const double value : base)
-      all.base.push_back({"probe/1", "s", Better::lower, value, 0, {}, {}});
-    for (const double value : head)
-      all.head.push_back({"probe/1", "s", Better::lower, value, 0, {}, {}});
-    return all;
-  };
-  CHECK(least_p_with_more(series({1.0, 1.1}, {2.0, 2.1}), 4) == smallest_rank_p(6, 6));
+  CHECK(least_p_with_more(series_of_times({1.0, 1.1}, {2.0, 2.1}), 4) == smallest_rank_p(6, 6));
   // Two of four pairs the wrong way round.
-  CHECK(least_p_with_more(series({1.0, 2.05}, {2.0, 2.1}), 4) > smallest_rank_p(6, 6));
-  CHECK(least_p_with_more(series({2.0, 2.1}, {1.0, 1.1}), 4) > 0.005);
+  CHECK(least_p_with_more(series_of_times({1.0, 2.05}, {2.0, 2.1}), 4) > smallest_rank_p(6, 6));
+  CHECK(least_p_with_more(series_of_times({2.0, 2.1}, {1.0, 1.1}), 4) > 0.005);
   // With nothing to come it is the test's own.
-  const MetricSeries slower = series({1.0, 1.1, 1.2}, {1.15, 1.3, 1.4});
+  const MetricSeries slower = series_of_times({1.0, 1.1, 1.2}, {1.15, 1.3, 1.4});
   CHECK(least_p_with_more(slower, 0) == evidence_of_rounds(slower).p);
 }
 
@@ -256,9 +257,7 @@ TEST_CASE("A head that fails again after a base that does not lacks all metrics"
     PlantedRounds rounds([](Side side, int, RunMetrics&) {
       if (side == Side::head) throw RoundFailed("Round of --head ended with exit status 1.");
     });
-    PairedOptions options;
-    options.seed = seed;
-    const CheckResult result = check_paired(rounds, options, {});
+    const CheckResult result = check_paired(rounds, {.seed = seed}, {});
     CHECK(exit_code(result) == ExitCode::metric_missing);
     CHECK(count(result, Outcome::missing) == 12);
     REQUIRE(result.notes.size() == 1);
@@ -300,10 +299,7 @@ TEST_CASE("A head is not tried again where that would pass the time limit", "[ga
   };
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
     SlowFailure rounds;
-    PairedOptions options;
-    options.seed = seed;
-    options.time_limit_s = 150;
-    CHECK_THROWS_AS(check_paired(rounds, options, {}), RoundFailed);
+    CHECK_THROWS_AS(check_paired(rounds, {.time_limit_s = 150, .seed = seed}, {}), RoundFailed);
     CHECK(rounds.failing_s == 100);
   }
 }

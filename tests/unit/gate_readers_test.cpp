@@ -56,14 +56,6 @@ TEST_CASE("pytest-benchmark's file gives medians, machine and date", "[gate]") {
   CHECK(fact_of(run, "num_cpus") == "2");
 }
 
-TEST_CASE("Google Benchmark's repetitions are one metric each", "[gate]") {
-  const auto metrics =
-      metrics_of(read_run_metrics(tool_files / "google-benchmark-repetitions.json"));
-  CHECK(metrics.size() == 2);
-  CHECK(metrics.at("Sort/64").value == Approx(1.927973261694767e-07));
-  CHECK(metrics.at("Sort/1024").unit == "s");
-}
-
 TEST_CASE("nvbench's sample files give medians, and without them its means are taken", "[gate]") {
   const RunMetrics run = read_run_metrics(tool_files / "nvbench.json");
   auto metrics = metrics_of(run);

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <regex>
 
 #include "gate/commands/side_command.h"
@@ -118,11 +120,7 @@ TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate
   SideCommand build(Side::head, folder.path().string(), {"quick", 0.25});
   CHECK(build.is_build());
   const auto start = build.start("/out/result.json", {"copy/x", "copy/y", "sum/z vs cub"});
-  const std::string flags = [&] {
-    std::string all;
-    for (const auto& word : start.arguments) all += word + " ";
-    return all;
-  }();
+  const std::string flags = fmt::format("{}", fmt::join(start.arguments, " "));
   CHECK(flags.find("run --suite quick --out /out --require-gpu") == 0);
   CHECK_THAT(flags, contains("--probe copy --probe sum --benchmark_filter=^(copy/x|copy/y|sum/z|"));
   // The gate reads neither counters nor what only they can decide.

@@ -33,8 +33,7 @@ TEST_CASE("In a simulation the time limit acts as in a check", "[gate]") {
     });
     std::vector<RunMetrics> rounds;
     for (int round = 0; round < 8; ++round) rounds.push_back(source.round(Side::base, {}));
-    PairedOptions options;
-    return simulate_false_alarms(RecordedNoise::of_rounds(rounds), options, 40).inconclusive.hits;
+    return simulate_false_alarms(RecordedNoise::of_rounds(rounds), {}, 40).inconclusive.hits;
   };
   // What does not fit in is inconclusive.
   CHECK(inconclusive(60) > inconclusive(1));

@@ -14,12 +14,10 @@ std::vector<std::string> victim() {
 }
 
 TrialOptions options(TrialKind kind) {
-  TrialOptions all;
-  all.kind = kind;
-  all.seed = 3;
-  all.sizes = {0.0025, 0.01, 0.03, 0.05};
-  all.patterns = {LoadPattern::once, LoadPattern::head};
-  return all;
+  return {.kind = kind,
+          .seed = 3,
+          .sizes = {0.0025, 0.01, 0.03, 0.05},
+          .patterns = {LoadPattern::once, LoadPattern::head}};
 }
 
 }  // namespace
@@ -61,8 +59,7 @@ TEST_CASE("Real faults are planted where they can be", "[gate]") {
   std::set<std::string> metrics;
   for (const Planted& planted : plan.planted) {
     CHECK(metrics.insert(planted.metric).second);
-    const bool fits = planted.metric.find("/fma/") == std::string::npos;
-    CHECK(fits);
+    CHECK_THAT(planted.metric, !contains("/fma/"));
     if (planted.fault == "conflict") CHECK_THAT(planted.metric, contains("/shared/"));
   }
   CHECK_THROWS_AS(plan_trial(options(TrialKind::faults), {"v/fma/1"}, 0), Error);

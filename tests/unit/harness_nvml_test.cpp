@@ -59,7 +59,6 @@ TEST_CASE("Every reading comes with its unit", "[harness][nvml]") {
   CHECK(*gpu.clock_hz(NvmlClock::sm) == 345e6);
   CHECK(*gpu.clock_hz(NvmlClock::memory) == 3201e6);
   CHECK(*gpu.power_w() == Approx(75.5));
-  CHECK(*gpu.power_average_w() == Approx(74));
   CHECK(*gpu.power_limit_w() == Approx(700));
   CHECK(*gpu.energy_j() == Approx(123456.789));
   CHECK(*gpu.temperature_c() == 31);

@@ -95,13 +95,3 @@ TEST_CASE("a graph's cost by node is a slope, or too small to tell", "[probes]")
   const Fact& flat_cost = fact(flat, "launch.graph_host_cost_per_node");
   CHECK_THAT(flat_cost.reason, contains("noise"));
 }
-
-TEST_CASE("a launch fact without a value says why", "[probes]") {
-  std::vector<Entry> entries{planted_entry("host", kernel_launch, 2 * us)};
-  entries[0].metric.value.reset();
-  entries[0].verdict.reasons = {"the GPU did not answer"};
-  const Findings findings = concluded(entries);
-  CHECK(fact(findings, "launch.kernel_host_cost").reason == "the GPU did not answer");
-  CHECK_THAT(fact(findings, "launch.event_query").reason, contains("left out"));
-  CHECK(findings.answer.empty());
-}

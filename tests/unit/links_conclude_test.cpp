@@ -32,16 +32,26 @@ Entry host(const char* memory, const char* engine, const char* direction, std::i
   return e;
 }
 
-Entry peer(std::int64_t from, std::int64_t to, double value, const char* path = "peer access") {
-  Entry e = planted::entry("peer/" + std::to_string(from) + "to" + std::to_string(to),
-                           {{"link", "peer"},
-                            {"engine", "copy engine"},
-                            {"direction", "one way"},
-                            {"from GPU", from},
-                            {"to GPU", to},
-                            {"path", path}},
-                           value);
+Entry peer(std::int64_t from, std::int64_t to, double value, const char* engine = "copy engine",
+           const char* path = "peer access") {
+  Entry e = planted::entry(
+      std::string("peer/") + engine + std::to_string(from) + "to" + std::to_string(to),
+      {{"link", "peer"},
+       {"engine", engine},
+       {"direction", "one way"},
+       {"from GPU", from},
+       {"to GPU", to},
+       {"path", path}},
+      value);
   add_surroundings(e, 3, 0, 6, 22809);
+  return e;
+}
+
+Entry peer_latency(std::int64_t from, std::int64_t to, double seconds, const char* engine) {
+  Entry e = peer(from, to, seconds, engine);
+  e.name += "/latency";
+  e.axes[0] = {"link", "peer, latency"};
+  e.metric = {"latency", "s", Better::lower, seconds};
   return e;
 }
 
@@ -91,19 +101,9 @@ TEST_CASE("pairs are summed up by their median, and why some lack is said", "[pr
 }
 
 TEST_CASE("the time of a small copy between GPUs is a fact and a matrix", "[probes]") {
-  std::vector<Entry> entries{peer(0, 1, 300e9), peer(1, 0, 310e9)};
-  for (const double seconds : {1.5e-6, 2.5e-6}) {
-    const std::string pair = seconds < 2e-6 ? "0to1" : "1to0";
-    Entry e = planted::entry("peer/latency/" + pair,
-                             {{"link", "peer, latency"},
-                              {"engine", "copy engine"},
-                              {"direction", "one way"},
-                              {"from GPU", std::int64_t{pair == "1to0"}},
-                              {"to GPU", std::int64_t{pair == "0to1"}}},
-                             seconds);
-    e.metric = {"latency", "s", Better::lower, seconds};
-    entries.push_back(e);
-  }
+  const std::vector<Entry> entries{peer(0, 1, 300e9), peer(1, 0, 310e9),
+                                   peer_latency(0, 1, 1.5e-6, "copy engine"),
+                                   peer_latency(1, 0, 2.5e-6, "copy engine")};
   const Findings findings = links::conclude(entries);
   const Fact& latency = fact(findings.facts, "peer.copy_latency");
   REQUIRE(latency.value);
@@ -115,20 +115,12 @@ TEST_CASE("the time of a small copy between GPUs is a fact and a matrix", "[prob
 }
 
 TEST_CASE("what the receiver does is apart from what the sender does", "[probes]") {
-  std::vector<Entry> entries{peer(0, 1, 300e9), peer(1, 0, 310e9)};
-  for (const double value : {280e9, 290e9}) {
-    entries.push_back(peer(value<285e9, value> 285e9, value));
-    entries.back().name += "/reads";
-    entries.back().axes[1] = {"engine", "copy engine reads"};
-  }
-  for (const double seconds : {7e-7, 9e-7}) {
-    Entry e = peer(seconds<8e-7, seconds> 8e-7, seconds);
-    e.name += "/load";
-    e.axes[0] = {"link", "peer, latency"};
-    e.axes[1] = {"engine", "SM loads"};
-    e.metric = {"latency", "s", Better::lower, seconds};
-    entries.push_back(e);
-  }
+  const std::vector<Entry> entries{peer(0, 1, 300e9),
+                                   peer(1, 0, 310e9),
+                                   peer(0, 1, 280e9, "copy engine reads"),
+                                   peer(1, 0, 290e9, "copy engine reads"),
+                                   peer_latency(0, 1, 7e-7, "SM loads"),
+                                   peer_latency(1, 0, 9e-7, "SM loads")};
   const Findings findings = links::conclude(entries);
   check_facts(findings.facts);
   CHECK(*fact(findings.facts, "peer.bandwidth").value == Approx(305e9));
@@ -139,7 +131,7 @@ TEST_CASE("what the receiver does is apart from what the sender does", "[probes]
 }
 
 TEST_CASE("no peer access, no NCCL and GPUs in use are reasons of their own", "[probes]") {
-  std::vector<Entry> entries{peer(0, 1, 20e9, "through the host")};
+  std::vector<Entry> entries{peer(0, 1, 20e9, "copy engine", "through the host")};
   add_surroundings(entries[0], 2, 0, 0, 0);
   const auto facts = links::conclude(entries).facts;
   CHECK_THAT(fact(facts, "peer.bandwidth").method, contains("through the host"));

@@ -1,11 +1,12 @@
 #include "models/global_memory.h"
+
+#include "random_access.h"
 #include "tests/testing.h"
 
 namespace fathom::models {
 namespace {
 
 constexpr std::uint64_t GiB = 1024ull * 1024 * 1024;
-constexpr std::array widths{1, 2, 4, 8, 16};
 
 /// The definition, warp by warp: what `stream_cost` must equal.
 StreamCost counted(const StreamPattern& p) {
@@ -113,14 +114,7 @@ TEST_CASE("Whole kernels equal the sum over their warps", "[models]") {
 TEST_CASE("Properties of global memory cost over random accesses", "[models]") {
   std::mt19937_64 random(12);
   for (int trial = 0; trial < 20000; ++trial) {
-    WarpAccess access;
-    access.op = random() % 2 == 0 ? Access::load : Access::store;
-    access.bytes_per_lane = widths[random() % widths.size()];
-    access.active_mask = static_cast<std::uint32_t>(random());
-    const std::uint64_t slots = 1ull << (random() % 12);
-    for (auto& address : access.address) {
-      address = random() % slots * static_cast<unsigned>(access.bytes_per_lane);
-    }
+    const WarpAccess access = random_access(random);
     const GlobalCost cost = global_cost(access);
     CAPTURE(trial, access.bytes_per_lane, access.active_mask);
     std::set<std::uint64_t> sectors;

@@ -50,6 +50,8 @@ TEST_CASE("The CUDA cores' peaks are SMs x lanes x 2 x clock", "[models]") {
   for (const GpuSpec& gpu : gpu_table()) {
     CAPTURE(gpu.name);
     const SmLimits& sm = sm_limits(gpu.major, gpu.minor);
+    CHECK(native_throughput(NativeOperation::f32_arithmetic, gpu.major, gpu.minor) ==
+          sm.fp32_per_clock);
     const double fp32 = 2.0 * sm.fp32_per_clock * gpu.sms.value * gpu.boost_clock_hz.value;
     CHECK(gpu.fp32_flops.value == Approx(fp32).epsilon(0.01));
     const auto fp64_per_clock =

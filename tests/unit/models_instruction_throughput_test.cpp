@@ -1,35 +1,9 @@
 #include "models/instruction_throughput.h"
 
-#include "models/gpu_table.h"
-#include "models/occupancy.h"
 #include "tests/testing.h"
 
 namespace fathom::models {
 namespace {
-
-TEST_CASE("published instruction rates agree with the SMs' limits and the data sheets",
-          "[models]") {
-  for (const GpuSpec& gpu : gpu_table()) {
-    CAPTURE(gpu.name);
-    const SmLimits& sm = sm_limits(gpu.major, gpu.minor);
-    const auto f32 = native_throughput(NativeOperation::f32_arithmetic, gpu.major, gpu.minor);
-    REQUIRE(f32.has_value());
-    CHECK(*f32 == sm.fp32_per_clock);
-    const auto f64 = native_throughput(NativeOperation::f64_arithmetic, gpu.major, gpu.minor);
-    REQUIRE(f64.has_value());
-    REQUIRE((gpu.sms.known() && gpu.boost_clock_hz.known() && gpu.fp16_flops.known()));
-    const double clocks = gpu.sms.value * gpu.boost_clock_hz.value;
-    if (gpu.fp64_flops.known()) {
-      CHECK(2 * *f64 * clocks == Approx(gpu.fp64_flops.value).epsilon(0.04));
-    }
-    const auto f16 = tensor_fma_per_clock(TensorType::f16, gpu.major, gpu.minor);
-    REQUIRE(f16.has_value());
-    // A data sheet's tensor peak may be at a lower clock, or halved; never above the SM's best.
-    const double share = gpu.fp16_flops.value / (2 * *f16 * clocks);
-    CHECK(share > 0.45);
-    CHECK(share < 1.01);
-  }
-}
 
 TEST_CASE("every published rate is below what the schedulers issue", "[models]") {
   for (int operation = 0; operation <= static_cast<int>(NativeOperation::convert_float_to_int);

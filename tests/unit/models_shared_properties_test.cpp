@@ -133,17 +133,5 @@ TEST_CASE("Property: permuting lanes within an unmerged group changes nothing", 
   CHECK(moved > 10000);
 }
 
-TEST_CASE("Property: a broadcast is one wavefront a group, and one in all up to 64 bits",
-          "[models]") {
-  for (const int bytes : widths) {
-    const SharedCost load = shared_cost(broadcast(Access::load, bytes, 96));
-    CHECK(load.wavefronts == (bytes == 16 ? 2 : 1));  // S5: the halves never merge
-    CHECK(load.conflicts == 0);
-    const SharedCost store = shared_cost(broadcast(Access::store, bytes, 96));
-    CHECK(store.wavefronts == (bytes == 16 ? 4 : bytes == 8 ? 2 : 1));  // stores never merge
-    CHECK(store.conflicts == 0);
-  }
-}
-
 }  // namespace
 }  // namespace fathom::models

@@ -1,5 +1,7 @@
 #include "models/swizzle.h"
 
+#include <charconv>
+
 #include "models/shared_memory.h"
 #include "tests/testing.h"
 
@@ -96,67 +98,55 @@ TEST_CASE("The fragments of an mma are blocks of 8 x 4 words", "[models]") {
 class Formula {
  public:
   Formula(const std::string& text, std::uint64_t row, std::uint64_t column)
-      : at_(text.c_str()), row_(row), column_(column) {}
+      : rest_(text), row_(row), column_(column) {}
   std::uint64_t value() {
-    const std::uint64_t result = exclusive_or();
-    REQUIRE(*at_ == '\0');
+    const std::uint64_t result = operations(0);
+    REQUIRE(rest_.empty());
     return result;
   }
 
  private:
-  bool take(const char* word) {
-    while (*at_ == ' ') ++at_;
-    const std::string_view rest(at_), wanted(word);
-    if (!rest.starts_with(wanted)) return false;
-    at_ += wanted.size();
+  bool take(std::string_view word) {
+    while (rest_.starts_with(' ')) rest_.remove_prefix(1);
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
     return true;
   }
-  std::uint64_t exclusive_or() {
-    std::uint64_t left = both_bits();
-    while (take("^")) left ^= both_bits();
-    return left;
-  }
-  std::uint64_t both_bits() {
-    std::uint64_t left = shifted();
-    while (take("&")) left &= shifted();
-    return left;
-  }
-  std::uint64_t shifted() {
-    std::uint64_t left = sum();
+  std::uint64_t operations(std::size_t level) {
+    struct Operator {
+      const char* word;
+      std::uint64_t (*apply)(std::uint64_t, std::uint64_t);
+    };
+    static const std::vector<Operator> levels[] = {{{"^", [](auto a, auto b) { return a ^ b; }}},
+                                                   {{"&", [](auto a, auto b) { return a & b; }}},
+                                                   {{"<<", [](auto a, auto b) { return a << b; }},
+                                                    {">>", [](auto a, auto b) { return a >> b; }}},
+                                                   {{"+", [](auto a, auto b) { return a + b; }}},
+                                                   {{"*", [](auto a, auto b) { return a * b; }}}};
+    if (level == std::size(levels)) return atom();
+    std::uint64_t left = operations(level + 1);
+    const auto taken = [&](const Operator& o) { return take(o.word); };
     for (;;) {
-      if (take("<<"))
-        left <<= sum();
-      else if (take(">>"))
-        left >>= sum();
-      else
-        return left;
+      const auto next = std::ranges::find_if(levels[level], taken);
+      if (next == levels[level].end()) return left;
+      left = next->apply(left, operations(level + 1));
     }
-  }
-  std::uint64_t sum() {
-    std::uint64_t left = product();
-    while (take("+")) left += product();
-    return left;
-  }
-  std::uint64_t product() {
-    std::uint64_t left = atom();
-    while (take("*")) left *= atom();
-    return left;
   }
   std::uint64_t atom() {
     if (take("(")) {
-      const std::uint64_t inner = exclusive_or();
+      const std::uint64_t inner = operations(0);
       REQUIRE(take(")"));
       return inner;
     }
     if (take("row")) return row_;
     if (take("column")) return column_;
-    char* end = nullptr;
-    const std::uint64_t number = std::strtoull(at_, &end, 10);
-    REQUIRE(end != at_);
-    at_ = end;
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
+    REQUIRE(error == std::errc());
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
     return number;
   }
-  const char* at_;
+  std::string_view rest_;
   std::uint64_t row_, column_;
 };
 

@@ -21,20 +21,16 @@ class PlantedRounds : public RoundSource {
   RunMetrics round(Side side, const std::vector<std::string>& only) override {
     ++count_;
     asked.push_back(only);
-    RunMetrics run;
-    run.origin = "round";
-    run.fathom = true;
+    RunMetrics run{.origin = "round", .fathom = true};
     run.identity = {{"gpu_name", "NVIDIA H200"}, {"driver", "580"}, {"toolkit", "13.0"}};
-    for (int i = 0; i < 12; ++i) {
-      MetricValue metric;
-      metric.name = "probe/" + std::to_string(i);
-      metric.unit = i % 2 == 0 ? "s" : "B/s";
-      metric.better = i % 2 == 0 ? Better::lower : Better::higher;
-      metric.value = (1 + 0.001 * noise_(generator_)) * (1 + 0.0003 * count_);
-      metric.elapsed_s = 0.1;
-      metric.state = {1.98e9, 3.2e9, 400, {}};
-      run.metrics.push_back(metric);
-    }
+    for (int i = 0; i < 12; ++i)
+      run.metrics.push_back({"probe/" + std::to_string(i),
+                             i % 2 == 0 ? "s" : "B/s",
+                             i % 2 == 0 ? Better::lower : Better::higher,
+                             (1 + 0.001 * noise_(generator_)) * (1 + 0.0003 * count_),
+                             0.1,
+                             {1.98e9, 3.2e9, 400, {}},
+                             ""});
     change_(side, count_, run);
     if (!only.empty()) {
       const std::set<std::string> wanted(only.begin(), only.end());

@@ -29,14 +29,8 @@ Document small_document() {
   e.metric.value = 2.25;
   e.interval = median_interval(e.samples);
   d.entries = {std::move(e)};
-  d.probes = {{"bank_conflicts",
-               "What does a bank conflict cost?",
-               "A cycle.",
-               "By clock64.",
-               ProbeStatus::complete,
-               "",
-               1.5,
-               {sample::conflict_plot()}}};
+  d.probes = {sample::summary("bank_conflicts", "What does a bank conflict cost?", "A cycle.",
+                              "By clock64.", 1.5, {sample::conflict_plot()})};
   return d;
 }
 

@@ -250,6 +250,11 @@ inline Document empty_run() {
   return d;
 }
 
+inline ProbeSummary summary(const char* name, const char* question, const char* answer,
+                            const char* method, double elapsed_s, std::vector<View> views) {
+  return {name, question, answer, method, ProbeStatus::complete, "", elapsed_s, std::move(views)};
+}
+
 inline Document document() {
   Document d = empty_run();
   d.warnings = {"Counters of DRAM are missing: the driver does not permit counters."};
@@ -273,58 +278,36 @@ inline Document document() {
   d.entries.push_back(conflict_entry(2, 2, 2000));
   d.entries.push_back(conflict_entry(32, 32, 32016));  // 16 more than the model says
 
-  d.probes = {{"copy_bandwidth",
-               "How wide must an access be to copy at full speed?",
-               "16 bytes a thread copy 1 GiB at 4.28 TB/s, 89 % of the bus.",
-               "Each copy is timed cold with events, alternately with cudaMemcpyAsync.",
-               ProbeStatus::complete,
-               "",
-               61.5,
-               {copy_plot(), copy_table()}},
-              {"bank_conflicts",
-               "What does a bank conflict cost?",
-               "A load takes one cycle more for each further wavefront.",
-               "A dependent chain of accesses is timed with the SM's clock.",
-               ProbeStatus::complete,
-               "",
-               12.25,
-               {conflict_plot()}},
-              {"warp_reduce",
-               "Do warp shuffles reduce at copy speed?",
-               "",
-               "Sums of random floats, alternately with cub::DeviceReduce.",
-               ProbeStatus::timed_out,
-               "it hit its time limit of 300 s (--time-limit)",
-               300,
-               {}}};
-  d.claims = {{"V1",
-               "A copy reaches the same bandwidth with 4 to 32 bytes per thread",
-               "921 of 1008 GB/s",
-               ClaimVerdict::refuted,
-               "4.28 TB/s with 16, wrong output with 32",
-               {"copy_bandwidth/type:float4/size:1GiB"},
-               "copy_bandwidth"},
-              {"V5",
-               "1 GiB is 33,554,432 sectors whatever the width",
-               "33,554,432",
-               ClaimVerdict::confirmed,
-               "33,554,432 with 2 and 16 bytes",
-               {"copy_bandwidth/type:half/size:1GiB", "copy_bandwidth/type:float4/size:1GiB"},
-               "copy_bandwidth"},
-              {"S3",
-               "64-bit accesses go half-warp by half-warp",
-               "two wavefronts",
-               ClaimVerdict::does_not_apply,
-               "not a claim about 32-bit accesses",
-               {},
-               "bank_conflicts"},
-              {"R1",
-               "A reduction reaches copy bandwidth",
-               "930 against 921 GB/s",
-               ClaimVerdict::not_measured,
-               "",
-               {},
-               "warp_reduce"}};
+  d.probes = {summary("copy_bandwidth", "How wide must an access be to copy at full speed?",
+                      "16 bytes a thread copy 1 GiB at 4.28 TB/s, 89 % of the bus.",
+                      "Each copy is timed cold with events, alternately with cudaMemcpyAsync.",
+                      61.5, {copy_plot(), copy_table()}),
+              summary("bank_conflicts", "What does a bank conflict cost?",
+                      "A load takes one cycle more for each further wavefront.",
+                      "A dependent chain of accesses is timed with the SM's clock.", 12.25,
+                      {conflict_plot()}),
+              summary("warp_reduce", "Do warp shuffles reduce at copy speed?", "",
+                      "Sums of random floats, alternately with cub::DeviceReduce.", 300, {})};
+  d.probes[2].status = ProbeStatus::timed_out;
+  d.probes[2].status_reason = "it hit its time limit of 300 s (--time-limit)";
+  const std::string half = "copy_bandwidth/type:half/size:1GiB",
+                    float4 = "copy_bandwidth/type:float4/size:1GiB";
+  const auto add_claim = [&d](const char* id, const char* statement, const char* claimed,
+                              ClaimVerdict verdict, const char* figure,
+                              std::vector<std::string> evidence, const char* probe) {
+    d.claims.push_back({id, statement, claimed, verdict, figure, std::move(evidence), probe});
+  };
+  add_claim("V1", "A copy reaches the same bandwidth with 4 to 32 bytes per thread",
+            "921 of 1008 GB/s", ClaimVerdict::refuted, "4.28 TB/s with 16, wrong output with 32",
+            {float4}, "copy_bandwidth");
+  add_claim("V5", "1 GiB is 33,554,432 sectors whatever the width", "33,554,432",
+            ClaimVerdict::confirmed, "33,554,432 with 2 and 16 bytes", {half, float4},
+            "copy_bandwidth");
+  add_claim("S3", "64-bit accesses go half-warp by half-warp", "two wavefronts",
+            ClaimVerdict::does_not_apply, "not a claim about 32-bit accesses", {},
+            "bank_conflicts");
+  add_claim("R1", "A reduction reaches copy bandwidth", "930 against 921 GB/s",
+            ClaimVerdict::not_measured, "", {}, "warp_reduce");
   d.facts = facts();
   return d;
 }
@@ -355,14 +338,8 @@ inline Document heat_map_document(int sms = 8, int lines = 16) {
   v.y_axis = "sm";
   for (int sm = 0; sm < sms; sm += 2) v.row_order.push_back(std::int64_t{sm});
   for (int sm = 1; sm < sms; sm += 2) v.row_order.push_back(std::int64_t{sm});
-  d.probes = {{"topology",
-               "Which SMs are near which lines?",
-               "Two groups.",
-               "Each SM chases each line alone.",
-               ProbeStatus::complete,
-               "",
-               3,
-               {std::move(v)}}};
+  d.probes = {summary("topology", "Which SMs are near which lines?", "Two groups.",
+                      "Each SM chases each line alone.", 3, {std::move(v)})};
   return d;
 }
 

@@ -27,11 +27,6 @@ using nlohmann::json;
 constexpr std::chrono::hours longest_decision{2};
 constexpr std::size_t largest_decision = std::size_t{1} << 28;
 
-LoadControl::Environment environment_of(const TrialSetup& setup) {
-  if (setup.device.empty()) return {};
-  return {{"CUDA_VISIBLE_DEVICES", setup.device}};
-}
-
 std::string victim_command(const TrialSetup& setup, const std::vector<Planted>& planted) {
   return fmt::format(
       "{} --suite quick --no-counters --wait --out {{out}} "
@@ -92,29 +87,18 @@ std::string gpu_of(const fs::path& rounds) {
 }  // namespace
 
 std::vector<std::string> victim_metrics(const TrialSetup& setup) {
-  const TemporaryFolder folder("set TMPDIR to a folder that can be written");
-  const fs::path path = folder.path() / "metrics.txt";
-  SupervisedEnd end;
-  {
-    SignalInbox inbox(SignalInbox::Interrupts::act);
-    const FileDescriptor file = create_file(path);
-    ChildProcess child({setup.victim,
-                        {"--suite", "quick", "--wait", "--benchmark_list_tests=true"},
-                        file.get(),
-                        -1,
-                        {},
-                        environment_of(setup)});
-    end = supervise(child, inbox, {.limit = std::chrono::minutes(2), .line = {}});
-  }
+  const CapturedRun run =
+      run_and_capture(setup.victim, {"--suite", "quick", "--wait", "--benchmark_list_tests=true"},
+                      std::chrono::minutes(2));
   std::vector<std::string> metrics;
-  std::istringstream lines(read_file_up_to(path, largest_decision));
+  std::istringstream lines(run.output);
   for (std::string line; std::getline(lines, line);)
     if (line.find('/') != std::string::npos)
       metrics.push_back(line.substr(0, line.find("/iterations:")));
-  if (end.end.signal != 0 || end.end.status != 0 || metrics.empty())
+  if (run.end.end.signal != 0 || run.end.end.status != 0 || metrics.empty())
     fail(ExitCode::setup_incomplete,
          "{} does not tell its metrics ({}): it needs the GPU for that.", setup.victim.string(),
-         end.end.describe());
+         run.end.end.describe());
   return metrics;
 }
 
@@ -157,9 +141,8 @@ std::optional<TrialRecord> decide(const TrialSetup& setup, const TrialPlan& plan
     SignalInbox inbox(SignalInbox::Interrupts::collect);
     const FileDescriptor output = create_file(log);
     std::optional<LoadControl> load;
-    if (plan.load) load.emplace(plan, setup.load, environment_of(setup), rounds, expected_s);
-    ChildProcess child(
-        {setup.fathom, arguments, output.get(), output.get(), {}, environment_of(setup)});
+    if (plan.load) load.emplace(plan, setup.load, rounds, expected_s);
+    ChildProcess child({setup.fathom, arguments, output.get(), output.get()});
     Supervision supervision;
     supervision.limit = longest_decision;
     if (load) supervision.tick = [&] { load->tick(); };

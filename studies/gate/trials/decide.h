@@ -14,7 +14,6 @@ namespace fathom::gate {
 struct TrialSetup {
   std::filesystem::path fathom, victim, load;  ///< programs
   std::string base, head, suite;               ///< builds or commands; empty: the victim
-  std::string device;                          ///< for CUDA_VISIBLE_DEVICES; empty: as it is
   std::filesystem::path keep;                  ///< the rounds' results stay there; empty: they go
   bool resumes = false;  ///< a decision that was cut may have left rounds in `keep`: they go
 };

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "results/atomic_file.h"
 #include "results/fail.h"
+#include "results/json_values.h"
 
 namespace fathom::gate {
 namespace {
@@ -21,32 +21,24 @@ using OrderedJson = nlohmann::ordered_json;
 /// A hundred thousand decisions fit.
 constexpr std::size_t largest_journal = std::size_t{1} << 30;
 
-OrderedJson to_json(const JudgedMetric& metric) {
-  return {{"metric", metric.planted.metric},
+}  // namespace
+
+// By which the JSON library finds them.
+
+static void to_json(OrderedJson& json, const JudgedMetric& metric) {
+  json = {{"metric", metric.planted.metric},
           {"fault", metric.planted.fault},
           {"size", metric.planted.size},
           {"outcome", metric.outcome},
-          {"worse", metric.worse ? OrderedJson(*metric.worse) : OrderedJson(nullptr)}};
+          {"worse", or_null(metric.worse)}};
 }
 
-JudgedMetric judged_metric(const OrderedJson& json) {
-  JudgedMetric metric{
-      {json.at("metric"), json.at("fault"), json.at("size")}, json.at("outcome"), std::nullopt};
+static void from_json(const OrderedJson& json, JudgedMetric& metric) {
+  metric = {{json.at("metric"), json.at("fault"), json.at("size")}, json.at("outcome"), {}};
   if (!json.at("worse").is_null()) metric.worse = json.at("worse").get<double>();
-  return metric;
 }
 
-OrderedJson to_json(const std::vector<JudgedMetric>& metrics) {
-  OrderedJson list = OrderedJson::array();
-  for (const JudgedMetric& metric : metrics) list.push_back(to_json(metric));
-  return list;
-}
-
-std::vector<JudgedMetric> judged_metrics(const OrderedJson& json) {
-  std::vector<JudgedMetric> metrics;
-  for (const OrderedJson& metric : json) metrics.push_back(judged_metric(metric));
-  return metrics;
-}
+namespace {
 
 std::string line_of(const OrderedJson& json) {
   return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
@@ -85,27 +77,20 @@ std::string record_line(const TrialRecord& record) {
                   {"metrics", record.metrics},
                   {"rounds", record.rounds},
                   {"confirmation_rounds", record.confirmation_rounds},
-                  {"planted", to_json(record.planted)},
-                  {"flagged", to_json(record.flagged)},
+                  {"planted", record.planted},
+                  {"flagged", record.flagged},
                   {"load", std::move(load)},
                   {"undecided", record.undecided}});
 }
 
 TrialRecord record_of(const OrderedJson& json) {
-  TrialRecord record{json.at("index"),
-                     json.at("seed"),
-                     json.at("date"),
-                     json.at("gpu"),
-                     json.at("exit_code"),
-                     json.at("headline"),
-                     json.at("seconds"),
-                     json.at("metrics"),
-                     json.at("rounds"),
-                     json.at("confirmation_rounds"),
-                     judged_metrics(json.at("planted")),
-                     judged_metrics(json.at("flagged")),
-                     std::nullopt,
-                     json.value("undecided", std::vector<std::string>{})};
+  TrialRecord record{json.at("index"),     json.at("seed"),
+                     json.at("date"),      json.at("gpu"),
+                     json.at("exit_code"), json.at("headline"),
+                     json.at("seconds"),   json.at("metrics"),
+                     json.at("rounds"),    json.at("confirmation_rounds"),
+                     json.at("planted"),   json.at("flagged"),
+                     std::nullopt,         json.value("undecided", std::vector<std::string>{})};
   if (const OrderedJson& load = json.at("load"); !load.is_null())
     record.load = LoadRecord{{load_pattern(load.at("pattern")), load.at("work")},
                              load.at("seconds"),
@@ -171,9 +156,7 @@ Journal::Journal(std::filesystem::path path, JournalHeader header, Start how)
   }
   write_file_atomically(path_, header_line(header) + records);
   file_ = FileDescriptor(open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (file_.get() < 0)
-    fail(ExitCode::output_unwritable, "{} cannot be written ({}).", path_.string(),
-         std::strerror(errno));
+  if (file_.get() < 0) fail_write(path_, errno);
 }
 
 bool Journal::has(std::size_t index) const {
@@ -182,23 +165,10 @@ bool Journal::has(std::size_t index) const {
 }
 
 void Journal::add(const TrialRecord& record) {
-  write(record_line(record));
+  write_all(file_.get(), record_line(record), path_);
+  // A pipe has nothing to be synchronised.
+  if (fsync(file_.get()) != 0 && errno != EINVAL) fail_write(path_, errno);
   records_.push_back(record);
-}
-
-void Journal::write(const std::string& line) {
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(file_.get(), rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0)
-      fail(ExitCode::output_unwritable, "{} cannot be written ({}).", path_.string(),
-           std::strerror(errno));
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (fsync(file_.get()) != 0 && errno != EINVAL)  // a pipe has nothing to be synchronised
-    fail(ExitCode::output_unwritable, "{} cannot be written ({}).", path_.string(),
-         std::strerror(errno));
 }
 
 }  // namespace fathom::gate

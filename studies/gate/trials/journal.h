@@ -55,7 +55,7 @@ struct JournalHeader {
   /// The `fathom` that decided, "fathom 0.1.0 (1a2b3c4d)"; empty in journals of before it was
   /// noted.
   std::string tool;
-  friend bool operator==(const JournalHeader&, const JournalHeader&) = default;
+  friend auto operator<=>(const JournalHeader&, const JournalHeader&) = default;
 };
 
 struct JournalText {
@@ -81,8 +81,6 @@ class Journal {
   void add(const TrialRecord& record);
 
  private:
-  void write(const std::string& line);
-
   std::filesystem::path path_;
   std::vector<TrialRecord> records_;
   FileDescriptor file_;

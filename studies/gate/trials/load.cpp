@@ -48,12 +48,9 @@ std::string newest_round(const fs::path& folder) {
 
 }  // namespace
 
-LoadControl::LoadControl(const TrialPlan& plan, fs::path program, Environment environment,
-                         fs::path rounds, double expected_s)
-    : program_(std::move(program)),
-      rounds_folder_(std::move(rounds)),
-      environment_(std::move(environment)),
-      generator_(plan.seed + 1) {
+LoadControl::LoadControl(const TrialPlan& plan, fs::path program, fs::path rounds,
+                         double expected_s)
+    : program_(std::move(program)), rounds_folder_(std::move(rounds)), generator_(plan.seed + 1) {
   record_.plan = plan.load.value();
   stretches_ = stretches_of(record_.plan.pattern, expected_s, generator_);
 }
@@ -90,8 +87,7 @@ void LoadControl::tick() {
 }
 
 void LoadControl::turn_on(double now) {
-  load_ = std::make_unique<ChildProcess>(
-      ChildStart{program_, {"--kind", record_.plan.work}, -1, -1, {}, environment_});
+  load_ = std::make_unique<ChildProcess>(ChildStart{program_, {"--kind", record_.plan.work}});
   on_since_s_ = now;
 }
 

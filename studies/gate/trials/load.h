@@ -17,12 +17,10 @@ namespace fathom::gate {
 /// Starts and ends another load beside a decision, as its plan has it.
 class LoadControl {
  public:
-  using Environment = std::vector<std::pair<std::string, std::string>>;
-
   /// `rounds` is the folder in which the decision's rounds appear as they begin; `expected_s` about
   /// how long it takes.
-  LoadControl(const TrialPlan& plan, std::filesystem::path program, Environment environment,
-              std::filesystem::path rounds, double expected_s);
+  LoadControl(const TrialPlan& plan, std::filesystem::path program, std::filesystem::path rounds,
+              double expected_s);
   /// To be called often. Throws Error(setup_incomplete) for a load that ended by itself.
   void tick();
   /// Ends the load.
@@ -36,7 +34,6 @@ class LoadControl {
 
   LoadRecord record_;
   std::filesystem::path program_, rounds_folder_;
-  Environment environment_;
   std::mt19937_64 generator_;
   std::vector<std::pair<double, double>> stretches_;  ///< of the patterns that go by time
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

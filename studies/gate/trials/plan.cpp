@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <random>
 #include <set>
@@ -15,15 +14,9 @@
 namespace fathom::gate {
 namespace {
 
-constexpr std::array kinds{TrialKind::unchanged, TrialKind::slowed, TrialKind::faults,
-                           TrialKind::disturbed};
-constexpr std::array patterns{LoadPattern::once, LoadPattern::bursts, LoadPattern::sides,
-                              LoadPattern::head};
-
-template <class Value, std::size_t Count>
-Value named(const std::array<Value, Count>& all, const std::string& name, const char* what) {
-  for (const Value value : all)
-    if (to_string(value) == name) return value;
+template <class Value>
+Value named(const std::string& name, const char* what) {
+  if (const auto value = from_string<Value>(name)) return *value;
   fail(ExitCode::bad_input, "There is no {} `{}`.", what, name);
 }
 
@@ -34,12 +27,9 @@ struct FaultKind {
   std::vector<double> shares;
 };
 
-const std::vector<FaultKind>& fault_kinds() {
-  static const std::vector<FaultKind> all{{"conflict", {"shared"}, {0.005, 0.01, 0.03}},
-                                          {"uncoalesced", {"read"}, {0.02, 0.05, 0.2}},
-                                          {"occupancy", {"read", "copy"}, {0.25, 0.5, 0.75}}};
-  return all;
-}
+const FaultKind fault_kinds[] = {{"conflict", {"shared"}, {0.005, 0.01, 0.03}},
+                                 {"uncoalesced", {"read"}, {0.02, 0.05, 0.2}},
+                                 {"occupancy", {"read", "copy"}, {0.25, 0.5, 0.75}}};
 
 constexpr std::size_t of_each_fault = 2;
 
@@ -73,7 +63,7 @@ std::vector<Planted> real_faults(std::vector<std::string> metrics, std::size_t i
   shuffle(metrics, generator);
   std::vector<Planted> planted;
   std::set<std::string> used;
-  for (const FaultKind& kind : fault_kinds()) {
+  for (const FaultKind& kind : fault_kinds) {
     std::size_t found = 0;
     for (const std::string& metric : metrics) {
       if (found == of_each_fault) break;
@@ -88,42 +78,14 @@ std::vector<Planted> real_faults(std::vector<std::string> metrics, std::size_t i
 
 }  // namespace
 
-std::string_view to_string(TrialKind kind) {
-  switch (kind) {
-    case TrialKind::unchanged:
-      return "unchanged";
-    case TrialKind::slowed:
-      return "slowed";
-    case TrialKind::faults:
-      return "faults";
-    case TrialKind::disturbed:
-      return "disturbed";
-  }
-  return "unknown";
+TrialKind trial_kind(const std::string& name) { return named<TrialKind>(name, "kind of trials"); }
+LoadPattern load_pattern(const std::string& name) {
+  return named<LoadPattern>(name, "load pattern");
 }
-
-std::string_view to_string(LoadPattern pattern) {
-  switch (pattern) {
-    case LoadPattern::once:
-      return "once";
-    case LoadPattern::bursts:
-      return "bursts";
-    case LoadPattern::sides:
-      return "sides";
-    case LoadPattern::head:
-      return "head";
-  }
-  return "unknown";
-}
-
-TrialKind trial_kind(const std::string& name) { return named(kinds, name, "kind of trials"); }
-LoadPattern load_pattern(const std::string& name) { return named(patterns, name, "load pattern"); }
 
 TrialPlan plan_trial(const TrialOptions& options, const std::vector<std::string>& metrics,
                      std::size_t index) {
-  TrialPlan plan;
-  plan.index = index;
-  plan.seed = options.seed * 1'000'003 + index + 1;
+  TrialPlan plan{index, options.seed * 1'000'003 + index + 1, {}, {}};
   std::mt19937_64 generator(plan.seed);
   if (options.kind == TrialKind::slowed)
     plan.planted = slowdowns(options, metrics, index, generator);

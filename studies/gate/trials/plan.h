@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "results/names.h"
+
 namespace fathom::gate {
 
 // What is done to one decision of `fathom check`, drawn from a seed, so that the same command does
@@ -20,8 +22,6 @@ enum class TrialKind { unchanged, slowed, faults, disturbed };
 /// `head`: beside all the head's and none of the base's, which is as bad as it can be.
 enum class LoadPattern { once, bursts, sides, head };
 
-std::string_view to_string(TrialKind kind);
-std::string_view to_string(LoadPattern pattern);
 /// Throws Error(bad_input) for a name that is none.
 TrialKind trial_kind(const std::string& name);
 LoadPattern load_pattern(const std::string& name);
@@ -49,8 +49,8 @@ struct TrialOptions {
   TrialKind kind = TrialKind::unchanged;
   std::uint64_t seed = 1;
   std::size_t slowed = 0;     ///< metrics slowed in one decision; 0: a third of them
-  std::vector<double> sizes;  ///< relative; each is used equally often
-  std::vector<LoadPattern> patterns;
+  std::vector<double> sizes{};  ///< relative; each is used equally often
+  std::vector<LoadPattern> patterns{};
 };
 
 /// The decision with this number. `metrics` are the victim's names; which fault one can have
@@ -63,3 +63,10 @@ TrialPlan plan_trial(const TrialOptions& options, const std::vector<std::string>
 std::string victim_flags(const std::vector<Planted>& planted);
 
 }  // namespace fathom::gate
+
+template <>
+inline constexpr auto fathom::enum_words<fathom::gate::TrialKind> =
+    std::to_array<std::string_view>({"unchanged", "slowed", "faults", "disturbed"});
+template <>
+inline constexpr auto fathom::enum_words<fathom::gate::LoadPattern> =
+    std::to_array<std::string_view>({"once", "bursts", "sides", "head"});

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <optional>
 #include <regex>
 #include <set>
-#include <tuple>
 
 #include "reports/markdown.h"
 #include "results/atomic_file.h"
@@ -30,9 +28,6 @@ constexpr double never_flagged = 0.005;
 /// The other load has to be there for at least so long to have disturbed anything.
 constexpr double least_load_s = 1;
 
-constexpr int regression_code = to_int(ExitCode::check_failed);
-constexpr int inconclusive_code = to_int(ExitCode::inconclusive);
-
 std::string count_text(const Share& share) {
   if (share.trials == 0) return "";
   return fmt::format("{} of {}, {}", share.hits, share.trials, share_text(share));
@@ -40,17 +35,13 @@ std::string count_text(const Share& share) {
 
 /// Each decision once.
 void refuse_doubles(const std::vector<JournalText>& journals) {
-  std::set<std::tuple<TrialKind, std::uint64_t, std::string, std::string, std::string, std::size_t>>
-      seen;
+  std::set<std::pair<JournalHeader, std::size_t>> seen;
   for (const JournalText& journal : journals)
     for (const TrialRecord& record : journal.records)
-      if (const JournalHeader& header = journal.header;
-          !seen.insert(
-                   {header.kind, header.seed, header.suite, header.how, header.tool, record.index})
-               .second)
+      if (!seen.emplace(journal.header, record.index).second)
         fail(ExitCode::bad_input,
              "Decision {} of {} with seed {} is there twice: give each journal once.",
-             record.index + 1, to_string(header.kind), header.seed);
+             record.index + 1, to_string(journal.header.kind), journal.header.seed);
 }
 
 /// The journals of one tool, which has error rates of its own.
@@ -78,6 +69,44 @@ std::vector<OfOneTool> by_tool(const std::vector<JournalText>& journals) {
 std::string title_of(const std::string& tool) {
   return tool.empty() ? "Decided before commits were noted"
                       : "Decided by " + reports::escape_text(tool);
+}
+
+using Records = std::vector<const TrialRecord*>;
+
+Share ended_with(const Records& records, ExitCode code) {
+  const auto hits = std::ranges::count(records, to_int(code), &TrialRecord::exit_code);
+  return {static_cast<std::size_t>(hits), records.size()};
+}
+
+/// The median and the longest.
+std::string seconds_text(const Records& records) {
+  std::vector<double> seconds;
+  for (const TrialRecord* record : records) seconds.push_back(record->seconds);
+  if (seconds.empty()) return "";
+  return fmt::format("{:.1f}, {:.1f}", median(seconds), std::ranges::max(seconds));
+}
+
+/// What became of metrics with one fault.
+using Fates = std::vector<const JudgedMetric*>;
+
+std::vector<std::string> fate_row(std::string what, const Fates& fates) {
+  Share confirmed{0, fates.size()};
+  std::size_t inconclusive = 0;
+  std::vector<double> worse;
+  for (const JudgedMetric* metric : fates) {
+    confirmed.hits += metric->outcome == "regression";
+    inconclusive += metric->outcome == "inconclusive" || metric->outcome.empty();
+    if (metric->worse) worse.push_back(*metric->worse);
+  }
+  return {std::move(what), count_text(confirmed), fmt::format("{}", inconclusive),
+          worse.empty() ? "" : format_percent(median(worse))};
+}
+
+Table fate_table(const char* first) {
+  return Table({{first},
+                {"Confirmed", Align::right},
+                {"Inconclusive", Align::right},
+                {"Measured change (median)", Align::right}});
 }
 
 /// A part of the page: the rates of some journals.
@@ -120,78 +149,41 @@ class Summary {
                        days.empty() ? "" : fmt::format(", measured on {}", fmt::join(days, ", ")));
   }
 
-  static std::string seconds_text(const std::vector<double>& seconds) {
-    if (seconds.empty()) return "";
-    return fmt::format("{:.1f}, {:.1f}", median(seconds),
-                       *std::max_element(seconds.begin(), seconds.end()));
-  }
-
   /// Decisions about two sides that do not differ, by what was run.
   void unchanged() {
-    struct Row {
-      Share alarms, inconclusive;
-      std::vector<double> seconds;
-      std::size_t metrics = 0;
-    };
-    std::map<std::string, Row> rows;
+    std::map<std::string, Records> rows;
     each(TrialKind::unchanged, [&](const JournalHeader& header, const TrialRecord& record) {
-      Row& row = rows[header.suite.empty() ? "commands" : "suite " + header.suite];
-      row.alarms.hits += record.exit_code == regression_code;
-      row.inconclusive.hits += record.exit_code == inconclusive_code;
-      ++row.alarms.trials;
-      ++row.inconclusive.trials;
-      row.seconds.push_back(record.seconds);
-      row.metrics = std::max(row.metrics, record.metrics);
+      rows[header.suite.empty() ? "commands" : "suite " + header.suite].push_back(&record);
     });
     Table table({{"What"},
                  {"Metrics", Align::right},
                  {"False alarms", Align::right},
                  {"Inconclusive", Align::right},
                  {"Seconds (median, longest)", Align::right}});
-    for (const auto& [what, row] : rows)
-      table.add_row({reports::escape_text(what), fmt::format("{}", row.metrics),
-                     count_text(row.alarms), count_text(row.inconclusive),
-                     seconds_text(row.seconds)});
+    for (const auto& [what, records] : rows)
+      table.add_row(
+          {reports::escape_text(what),
+           fmt::format("{}", (*std::ranges::max_element(
+                                  records, {}, [](auto* record) { return record->metrics; }))
+                                 ->metrics),
+           count_text(ended_with(records, ExitCode::check_failed)),
+           count_text(ended_with(records, ExitCode::inconclusive)), seconds_text(records)});
     page_.table("Decisions of which nothing changed", table);
   }
 
   /// Adds the metrics in which nothing was planted, and writes the table.
   void finish(const std::string& caption, Table table, TrialKind kind) {
     Share flagged;
-    std::vector<double> seconds;
+    Records records;
     each(kind, [&](const JournalHeader&, const TrialRecord& record) {
       flagged.hits += record.flagged.size();
       flagged.trials += record.metrics - std::min(record.metrics, record.planted.size());
-      seconds.push_back(record.seconds);
+      records.push_back(&record);
     });
     table.add_row({"nothing", count_text(flagged), "", ""});
     page_.table(
         caption, table,
-        fmt::format("seconds of a decision, median and longest: {}", seconds_text(seconds)));
-  }
-
-  struct Fates {
-    Share confirmed, inconclusive;
-    std::vector<double> worse;
-
-    void add(const JudgedMetric& metric) {
-      confirmed.hits += metric.outcome == "regression";
-      inconclusive.hits += metric.outcome == "inconclusive" || metric.outcome.empty();
-      ++confirmed.trials;
-      ++inconclusive.trials;
-      if (metric.worse) worse.push_back(*metric.worse);
-    }
-    std::vector<std::string> row(std::string what) const {
-      return {std::move(what), count_text(confirmed), fmt::format("{}", inconclusive.hits),
-              worse.empty() ? "" : format_percent(median(worse))};
-    }
-  };
-
-  static Table fate_table(const char* first) {
-    return Table({{first},
-                  {"Confirmed", Align::right},
-                  {"Inconclusive", Align::right},
-                  {"Measured change (median)", Align::right}});
+        fmt::format("seconds of a decision, median and longest: {}", seconds_text(records)));
   }
 
   void slowed() {
@@ -199,59 +191,51 @@ class Summary {
     Fates small;
     each(TrialKind::slowed, [&](const JournalHeader&, const TrialRecord& record) {
       for (const JudgedMetric& metric : record.planted) {
-        sizes[metric.planted.size].add(metric);
-        if (metric.planted.size < never_flagged) small.add(metric);
+        sizes[metric.planted.size].push_back(&metric);
+        if (metric.planted.size < never_flagged) small.push_back(&metric);
       }
     });
     if (sizes.empty()) return;
     Table table = fate_table("More work");
-    for (const auto& [size, fates] : sizes) table.add_row(fates.row(format_percent(size)));
-    if (small.confirmed.trials > 0)
-      table.add_row(small.row("all below " + format_percent(never_flagged)));
+    for (const auto& [size, fates] : sizes) table.add_row(fate_row(format_percent(size), fates));
+    if (!small.empty())
+      table.add_row(fate_row("all below " + format_percent(never_flagged), small));
     finish("Metrics slowed by a hidden factor in their work", std::move(table), TrialKind::slowed);
   }
 
   void faults() {
     std::map<std::pair<std::string, double>, Fates> by_share;
-    std::map<std::string, Fates> large;
+    std::map<double, Fates> large;
     each(TrialKind::faults, [&](const JournalHeader&, const TrialRecord& record) {
       for (const JudgedMetric& metric : record.planted) {
-        by_share[{metric.planted.fault, metric.planted.size}].add(metric);
+        by_share[{metric.planted.fault, metric.planted.size}].push_back(&metric);
         for (const double least : {0.03, 0.05})
-          if (metric.worse.value_or(0) >= least)
-            large[fmt::format("any measured to cost {} or more", format_percent(least))].add(
-                metric);
+          if (metric.worse.value_or(0) >= least) large[least].push_back(&metric);
       }
     });
     if (by_share.empty()) return;
     Table table = fate_table("Fault and its share");
     for (const auto& [key, fates] : by_share)
-      table.add_row(fates.row(fmt::format("{}, {}", key.first, format_percent(key.second))));
-    for (const auto& [what, fates] : large) table.add_row(fates.row(what));
+      table.add_row(fate_row(fmt::format("{}, {}", key.first, format_percent(key.second)), fates));
+    for (const auto& [least, fates] : large)
+      table.add_row(
+          fate_row(fmt::format("any measured to cost {} or more", format_percent(least)), fates));
     finish("Real faults in single metrics", std::move(table), TrialKind::faults);
   }
 
   void disturbed() {
-    struct Row {
-      Share inconclusive, regressions, passes;
-      std::vector<double> seconds;
-    };
-    std::map<std::string, Row> rows;
+    std::map<std::string, Records> rows;
+    std::map<std::string, std::size_t> headlines;
     std::size_t undisturbed = 0;
+    static const std::regex number("[0-9]+");
     each(TrialKind::disturbed, [&](const JournalHeader&, const TrialRecord& record) {
       if (!record.load || record.load->seconds < least_load_s) {
         ++undisturbed;
         return;
       }
-      for (const std::string& name :
-           {std::string(to_string(record.load->plan.pattern)), std::string("together")}) {
-        Row& row = rows[name];
-        row.inconclusive.hits += record.exit_code == inconclusive_code;
-        row.regressions.hits += record.exit_code == regression_code;
-        row.passes.hits += record.exit_code == to_int(ExitCode::ok);
-        for (Share* share : {&row.inconclusive, &row.regressions, &row.passes}) ++share->trials;
-        row.seconds.push_back(record.seconds);
-      }
+      rows[std::string(to_string(record.load->plan.pattern))].push_back(&record);
+      rows["together"].push_back(&record);
+      ++headlines[std::regex_replace(record.headline, number, "N")];
     });
     if (rows.empty()) return;
     Table table({{"The other load"},
@@ -259,28 +243,20 @@ class Summary {
                  {"Regression", Align::right},
                  {"Passed", Align::right},
                  {"Seconds (median, longest)", Align::right}});
-    for (const auto& [name, row] : rows)
-      table.add_row({name, count_text(row.inconclusive), count_text(row.regressions),
-                     fmt::format("{}", row.passes.hits), seconds_text(row.seconds)});
+    for (const auto& [name, records] : rows)
+      table.add_row({name, count_text(ended_with(records, ExitCode::inconclusive)),
+                     count_text(ended_with(records, ExitCode::check_failed)),
+                     fmt::format("{}", ended_with(records, ExitCode::ok).hits),
+                     seconds_text(records)});
     page_.table("Two equal sides with another load beside them", table,
                 undisturbed == 0 ? ""
                                  : fmt::format("{} more decisions ended before the load had begun",
                                                undisturbed));
-    disturbed_by_sign();
-  }
-
-  /// A sign that hardly ever decided has no measured rate, however good the rate of all of them.
-  void disturbed_by_sign() {
-    static const std::regex number("[0-9]+");
-    std::map<std::string, std::size_t> headlines;
-    each(TrialKind::disturbed, [&](const JournalHeader&, const TrialRecord& record) {
-      if (record.load && record.load->seconds >= least_load_s)
-        ++headlines[std::regex_replace(record.headline, number, "N")];
-    });
-    Table table({{"How these decisions ended"}, {"Decisions", Align::right}});
+    // A sign that hardly ever decided has no measured rate, however good the rate of all of them.
+    Table signs({{"How these decisions ended"}, {"Decisions", Align::right}});
     for (const auto& [headline, decisions] : headlines)
-      table.add_row({reports::escape_text(headline), fmt::format("{}", decisions)});
-    page_.table("By what they were decided", table);
+      signs.add_row({reports::escape_text(headline), fmt::format("{}", decisions)});
+    page_.table("By what they were decided", signs);
   }
 
   std::vector<const JournalText*> journals_;

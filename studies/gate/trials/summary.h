@@ -9,9 +9,8 @@
 namespace fathom::gate {
 
 /// The counts of several journals in Markdown, with Clopper-Pearson intervals and the seconds that
-/// decisions took, by the tool that decided, the newest first, to `folder`/trials.md, and the power
-/// curve beside it. Returns it as plain text. Throws Error(bad_input) for a decision that is there
-/// twice.
+/// decisions took, by the tool that decided, the newest first, to `folder`/trials.md. Returns the
+/// page. Throws Error(bad_input) for a decision that is there twice.
 std::string write_trial_summary(const std::vector<JournalText>& journals,
                                 const std::filesystem::path& folder);
 

@@ -120,9 +120,6 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, void** device) {
 int nvmlDeviceGetName(void* device, char* out, unsigned size) {
   return text_answer("name", device == &gpus[0] ? "Fake H200" : "Second fake H200", out, size);
 }
-int nvmlDeviceGetUUID(void*, char* out, unsigned size) {
-  return text_answer("uuid", "GPU-00112233-4455-6677-8899-aabbccddeeff", out, size);
-}
 int nvmlDeviceGetVbiosVersion(void*, char* out, unsigned size) {
   return text_answer("vbios", "96.00.BC.00.01", out, size);
 }

@@ -1,6 +1,4 @@
-#pragma once
-
-#include <deque>
+#include <vector>
 
 #include "probes/instructions/wgmma_products.cuh"
 
@@ -241,44 +239,62 @@ std::string check_wgmma(const Shape&, int, std::span<const std::byte> out) {
 }
 
 template <class Op>
-Kernels wgmma_kernels_of(const char* op) {
-  Kernels kernels{};
-  kernels.op = op;
-  kernels.latency = {1, Op::latency_short_steps, Op::latency_short_steps + Op::latency_steps};
-  kernels.throughput = {1, 0, Op::throughput_steps};
-  kernels.throughput_warps = Op::throughput_warps;
-  kernels.state_bytes = sizeof(typename Op::State);
-  kernels.operands_bytes = sizeof(typename Op::Operands);
-  kernels.start_threads = warpgroup_threads;
-  kernels.writing_warps = warpgroup_threads / warp_lanes;
-  kernels.launch = [](Variant variant, const Run& run, int blocks, int warps, cudaStream_t stream) {
-    const auto kernel = variant == Variant::latency ? wgmma_latency<Op> : wgmma_throughput<Op>;
-    kernel<<<blocks, warps * warp_lanes, 0, stream>>>(run);
-    FATHOM_CUDA(cudaGetLastError());
-  };
-  kernels.fill = fill_wgmma<Op>;
-  kernels.randomise = randomise_wgmma<Op>;
-  kernels.check = check_wgmma<Op>;
-  return kernels;
+Kernels wgmma_kernels_of(const std::string& op) {
+  return {.op = op,
+          .latency = {1, Op::latency_short_steps, Op::latency_short_steps + Op::latency_steps},
+          .throughput = {1, 0, Op::throughput_steps},
+          .throughput_warps = Op::throughput_warps,
+          .state_bytes = sizeof(typename Op::State),
+          .operands_bytes = sizeof(typename Op::Operands),
+          .start_threads = warpgroup_threads,
+          .writing_warps = warpgroup_threads / warp_lanes,
+          .launch =
+              [](Variant variant, const Run& run, int blocks, int warps, cudaStream_t stream) {
+                const auto kernel =
+                    variant == Variant::latency ? wgmma_latency<Op> : wgmma_throughput<Op>;
+                kernel<<<blocks, warps * warp_lanes, 0, stream>>>(run);
+                FATHOM_CUDA(cudaGetLastError());
+              },
+          .fill = fill_wgmma<Op>,
+          .randomise = randomise_wgmma<Op>,
+          .check = check_wgmma<Op>};
 }
 
-/// `op`: the type's name; each shape's own, as in "WgmmaF16<64, false>", must outlive the list.
-template <template <int, bool> class Op>
+// The types' own names: the kernels' names in the machine code have them.
+template <int N, bool R>
+struct WgmmaF16 : WgmmaOp<F16, F32Sum, N, R> {};
+template <int N, bool R>
+struct WgmmaBf16 : WgmmaOp<Bf16, F32Sum, N, R> {};
+template <int N, bool R>
+struct WgmmaTf32 : WgmmaOp<Tf32, F32Sum, N, R> {};
+template <int N, bool R>
+struct WgmmaE4m3 : WgmmaOp<E4m3, F32Sum, N, R> {};
+template <int N, bool R>
+struct WgmmaS8 : WgmmaOp<S8, S32Sum, N, R> {};
+
+/// `op`: the type's name; each shape's own is as in "WgmmaF16<64, false>".
+template <template <int, bool> class Op, bool R = false>
 void add_shapes(std::vector<Kernels>& list, const std::string& op) {
-  static std::deque<std::string> names;
-  const auto add = [&]<int N, bool R>(std::integer_sequence<int, N>, std::bool_constant<R>) {
-    const char* registers = R ? ", true>" : ", false>";
-    list.push_back(wgmma_kernels_of<Op<N, R>>(
-        names.emplace_back(op + "<" + std::to_string(N) + registers).c_str()));
-  };
-  const auto add_all = [&](auto registers) {
-    add(std::integer_sequence<int, 64>{}, registers);
-    add(std::integer_sequence<int, 128>{}, registers);
-    add(std::integer_sequence<int, 256>{}, registers);
-  };
-  add_all(std::false_type{});
-  add_all(std::true_type{});
+  const char* registers = R ? ", true>" : ", false>";
+  list.push_back(wgmma_kernels_of<Op<64, R>>(op + "<64" + registers));
+  list.push_back(wgmma_kernels_of<Op<128, R>>(op + "<128" + registers));
+  list.push_back(wgmma_kernels_of<Op<256, R>>(op + "<256" + registers));
+  if constexpr (!R) add_shapes<Op, true>(list, op);
 }
 
 }  // namespace
+
+std::span<const Kernels> wgmma_kernels() {
+  static const std::vector<Kernels> list = [] {
+    std::vector<Kernels> all;
+    add_shapes<WgmmaF16>(all, "WgmmaF16");
+    add_shapes<WgmmaBf16>(all, "WgmmaBf16");
+    add_shapes<WgmmaTf32>(all, "WgmmaTf32");
+    add_shapes<WgmmaE4m3>(all, "WgmmaE4m3");
+    add_shapes<WgmmaS8>(all, "WgmmaS8");
+    return all;
+  }();
+  return list;
+}
+
 }  // namespace fathom::instructions
