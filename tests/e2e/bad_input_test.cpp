@@ -1,20 +1,12 @@
 // What a user can get wrong: each is one sentence with what to do, and its own exit code.
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <filesystem>
-
 #include "results/document_io.h"
-#include "results/error.h"
 #include "sandbox.h"
 
 namespace fathom {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::StartsWith;
 
 void check_refused(const CapturedRun& run, ExitCode expected, const std::string& said) {
   expect(expected, run).is_one_sentence().by_fathom().complains(said);

@@ -1,10 +1,5 @@
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <filesystem>
-#include <random>
-
 #include "gate/baseline_folder.h"
 #include "results/document_io.h"
 #include "tests/e2e/sandbox.h"

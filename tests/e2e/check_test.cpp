@@ -1,6 +1,3 @@
-#include <catch2/catch_test_macros.hpp>
-#include <filesystem>
-
 #include "results/document_io.h"
 #include "tests/e2e/sandbox.h"
 

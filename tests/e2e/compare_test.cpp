@@ -1,15 +1,8 @@
 // `fathom compare` on the documents that are recorded.
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "results/document_io.h"
-#include "results/error.h"
 #include "results/format.h"
 #include "sandbox.h"
 
@@ -17,7 +10,6 @@ namespace fathom {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::StartsWith;
 
 const std::string recorded = FATHOM_RECORDING_FILE;
 

@@ -2,13 +2,7 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
-#include <filesystem>
-
 #include "fleet_run.h"
-#include "results/error.h"
 
 namespace fathom {
 namespace {

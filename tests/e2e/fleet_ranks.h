@@ -4,11 +4,7 @@
 
 #include <sys/types.h>
 
-#include <chrono>
-#include <cstdlib>
-#include <map>
 #include <thread>
-#include <utility>
 
 #include "fleet_run.h"
 

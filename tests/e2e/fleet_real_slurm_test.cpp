@@ -5,12 +5,7 @@
 
 #include <signal.h>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <optional>
-
 #include "fleet_ranks.h"
-#include "results/error.h"
 #include "slurm_cluster.h"
 
 namespace fathom {

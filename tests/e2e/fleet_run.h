@@ -3,14 +3,7 @@
 // What the tests of `fathom fleet run` share: its words, what it leaves behind, and whose turn it
 // was.
 
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "results/exit_codes.h"
 #include "sandbox.h"

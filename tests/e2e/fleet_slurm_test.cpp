@@ -3,11 +3,7 @@
 
 #include <unistd.h>
 
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-
 #include "fleet_run.h"
-#include "results/error.h"
 
 namespace fathom {
 namespace {

@@ -1,9 +1,4 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <thread>
 
 #include "tests/e2e/sandbox.h"

@@ -1,11 +1,6 @@
 // What a user of gemm_ladder can get wrong: each is one sentence and exit code 2, before a GPU is
 // asked for.
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <filesystem>
-
-#include "results/error.h"
 #include "sandbox.h"
 
 namespace fathom {

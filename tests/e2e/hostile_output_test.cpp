@@ -4,13 +4,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "results/error.h"
 #include "sandbox.h"
 
 namespace fathom {

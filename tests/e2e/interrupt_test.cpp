@@ -3,14 +3,9 @@
 #include <pty.h>
 #include <unistd.h>
 
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <chrono>
 #include <csignal>
 #include <thread>
 
-#include "results/error.h"
 #include "sandbox.h"
 
 namespace fathom {

@@ -2,11 +2,7 @@
 
 #include <unistd.h>
 
-#include <catch2/catch_test_macros.hpp>
-#include <filesystem>
-
 #include "results/document_io.h"
-#include "results/error.h"
 #include "sandbox.h"
 
 namespace fathom {

@@ -1,18 +1,12 @@
 // `fathom predict waves`, `roofline` and `transformer`: what they print.
 
-#include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 #include "predict_runs.h"
 #include "results/document_io.h"
 
 namespace fathom {
 namespace {
 
-using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::StartsWith;
 using Json = nlohmann::json;
 
 TEST_CASE("predict waves: a grid and a matrix product", "[e2e]") {

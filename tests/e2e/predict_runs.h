@@ -1,9 +1,6 @@
 #pragma once
 
-#include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "sandbox.h"
 

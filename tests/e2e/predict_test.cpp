@@ -1,10 +1,5 @@
 // `fathom predict` from outside: its answers, its pictures, and what a user can get wrong.
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 #include "predict_runs.h"
 #include "results/exit_codes.h"
 
@@ -12,8 +7,6 @@ namespace fathom {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::EndsWith;
-using Catch::Matchers::StartsWith;
 using Json = nlohmann::json;
 
 std::string csv_header() {

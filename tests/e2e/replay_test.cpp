@@ -1,21 +1,13 @@
 // A machine without a GPU replays the recording, and nothing of it can pass for a measurement. A
 // machine whose GPU cannot be used is told so instead.
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <filesystem>
-
 #include "results/document_io.h"
-#include "results/error.h"
 #include "sandbox.h"
 
 namespace fathom {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::StartsWith;
 
 /// A sandbox without a GPU, whose recording is a run of its fakes.
 class Replaying : public Sandbox {

@@ -3,21 +3,15 @@
 
 #include <unistd.h>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <csignal>
-#include <filesystem>
 
 #include "results/document_io.h"
-#include "results/error.h"
 #include "sandbox.h"
 
 namespace fathom {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::EndsWith;
 
 TEST_CASE("A run leaves document, report and logs, and ends with the report's path", "[e2e]") {
   Sandbox box({"first", "second"});

@@ -5,44 +5,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <csignal>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "results/document_io.h"
 
 namespace fathom {
-namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::StartsWith;
 
-fs::path make_temporary_folder() {
-  std::string pattern = (fs::temp_directory_path() / "fathom-test-XXXXXX").string();
-  REQUIRE(mkdtemp(pattern.data()) != nullptr);
-  return pattern;
-}
-
-}  // namespace
-
-Sandbox::Sandbox(std::initializer_list<std::string> probes, int gpus)
-    : folder_(make_temporary_folder()) {
-  const fs::path programs = folder_ / "bin";
+Sandbox::Sandbox(std::initializer_list<std::string> probes, int gpus) {
+  const fs::path programs = folder() / "bin";
   fs::create_directories(programs);
-  fs::create_directories(folder_ / "pci");
+  fs::create_directories(folder() / "pci");
   fs::create_symlink(FATHOM_FAKE_PROGRAM, programs / "fathom-device");
   for (const auto& probe : probes)
     fs::create_symlink(FATHOM_FAKE_PROGRAM, programs / ("probe_" + probe));
   set("FATHOM_BIN_DIR", programs);
-  set("FATHOM_LOCK_DIR", folder_);
-  set("FATHOM_PCI_DEVICES", folder_ / "pci");
+  set("FATHOM_LOCK_DIR", folder());
+  set("FATHOM_PCI_DEVICES", folder() / "pci");
   if (gpus > 0) set("FAKE_GPUS", std::to_string(gpus));
 }
 
@@ -54,8 +36,6 @@ Sandbox::~Sandbox() {
     else
       unsetenv(name.c_str());
   }
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
 }
 
 void Sandbox::set(const std::string& name, const std::string& value) {
@@ -65,14 +45,14 @@ void Sandbox::set(const std::string& name, const std::string& value) {
 }
 
 CapturedRun Sandbox::fathom(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words{"-c", "cd \"$1\" && shift && exec \"$@\"", "sh", folder_.string(),
+  std::vector<std::string> words{"-c", "cd \"$1\" && shift && exec \"$@\"", "sh", folder().string(),
                                  FATHOM_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return run_and_capture("/bin/sh", words, 60s);
 }
 
 void Sandbox::add_pci_device(const std::string& slot, const std::string& of_class) const {
-  const fs::path device = folder_ / "pci" / slot;
+  const fs::path device = folder() / "pci" / slot;
   fs::create_directories(device);
   write_text(device / "vendor", "0x10de\n");
   write_text(device / "class", of_class + "\n");
@@ -80,7 +60,7 @@ void Sandbox::add_pci_device(const std::string& slot, const std::string& of_clas
 
 CapturedRun Sandbox::shell(const std::string& command) const {
   return run_and_capture(
-      "/bin/sh", {"-c", "cd \"$1\"; F=$2; " + command, "sh", folder_.string(), FATHOM_PROGRAM},
+      "/bin/sh", {"-c", "cd \"$1\"; F=$2; " + command, "sh", folder().string(), FATHOM_PROGRAM},
       60s);
 }
 
@@ -188,9 +168,9 @@ Ended expect(ExitCode expected, CapturedRun run) {
 
 void check_part(const std::string& text, const std::string& part, bool wanted) {
   if (wanted)
-    CHECK_THAT(text, ContainsSubstring(part));
+    CHECK_THAT(text, contains(part));
   else
-    CHECK_THAT(text, !ContainsSubstring(part));
+    CHECK_THAT(text, !contains(part));
 }
 
 double children_cpu_s() {

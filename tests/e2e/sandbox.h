@@ -1,16 +1,10 @@
 #pragma once
 
-#include <filesystem>
-#include <initializer_list>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "results/document.h"
 #include "results/exit_codes.h"
+#include "tests/testing.h"
 #include "tools/child_process.h"
+#include "tools/temporary_folder.h"
 
 namespace fathom {
 
@@ -39,14 +33,14 @@ class Sandbox {
   /// `fathom run --out OUT` with further arguments.
   CapturedRun run(std::vector<std::string> arguments = {});
 
-  std::filesystem::path folder() const { return folder_; }
-  std::filesystem::path out() const { return folder_ / "out"; }
+  std::filesystem::path folder() const { return folder_.path(); }
+  std::filesystem::path out() const { return folder() / "out"; }
   Document result() const;
   std::string log_of(const std::string& probe) const;
   std::string report() const;
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_{"set TMPDIR"};
   std::vector<std::pair<std::string, std::optional<std::string>>> previous_;
 };
 

@@ -81,8 +81,9 @@ case_asking_for_cuda_builds_nothing_anew() {
 case_a_broken_build_is_mended_by_the_next() {
   add_project Ninja
   cp "$scratch/step" "$scratch/good"
-  echo 'exit 1' >"$scratch/step"
-  expect_saying 23 "the build failed: see above" fathom list
+  echo 'echo "tool.cpp:3: error: no"; exit 1' >"$scratch/step"
+  expect_saying 23 "tool.cpp:3: error: no" fathom list
+  expect_said "the build failed: see above"
   cp "$scratch/good" "$scratch/step"
   expect_saying 0 "the tool" fathom list
 }

@@ -290,13 +290,6 @@ case_unwritable_build_folder() {
     env -i "${machine[@]}" "$source_dir/fathom" --build-dir /proc/fathom list
 }
 
-case_a_failed_build_shows_its_end() {
-  add_build_tools
-  make_script "$scratch/output" 'echo "tool.cpp:3: error: no"; exit 1'
-  expect_saying 23 "tool.cpp:3: error: no" fathom run
-  expect_said "the build failed: see above"
-}
-
 # --- Progress ------------------------------------------------------------------------------------
 
 case_progress_moves_from_the_first_second() {

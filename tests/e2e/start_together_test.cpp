@@ -1,9 +1,6 @@
 // `fathom run --start-together`: all probes are up before the first one measures, and what comes of
 // a run is what it would be without. Their bad days and interrupts are beside those of other runs.
 
-#include <catch2/catch_test_macros.hpp>
-
-#include "results/error.h"
 #include "sandbox.h"
 
 namespace fathom {

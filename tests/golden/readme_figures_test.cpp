@@ -49,84 +49,7 @@ std::string pages_of(const std::filesystem::path& folder) {
   return text;
 }
 
-/// The width in pixels below which GitHub cannot lay a table out: of each column the longest word,
-/// and its cells' padding. `rows` are lines of Markdown.
-double least_width(const std::vector<std::string>& rows) {
-  constexpr double letter = 8.4, padding = 26;
-  std::vector<double> columns;
-  for (const std::string& row : rows) {
-    const std::string seen =
-        std::regex_replace(std::regex_replace(row, std::regex("\\]\\([^)]*\\)"), ""),
-                           std::regex("<w?br>|\\[|[*`]"), " ");
-    std::istringstream cells(seen.substr(1));
-    std::size_t at = 0;
-    for (std::string cell; std::getline(cells, cell, '|'); ++at) {
-      columns.resize(std::max(columns.size(), at + 1), padding);
-      std::istringstream words(cell);
-      for (std::string word; words >> word;)
-        if (word.find_first_not_of("-:") != std::string::npos)
-          columns[at] = std::max(columns[at], padding + letter * double(word.size()));
-    }
-  }
-  return std::accumulate(columns.begin(), columns.end(), 0.0);
-}
-
-/// About how many screens of 1,000 pixels GitHub makes of a page, 1,012 pixels wide: a quick look,
-/// and up to a quarter too few. tests/e2e/page/markdown_test.py measures it in a browser.
-double screens_of(const std::string& page) {
-  double pixels = 0;
-  std::istringstream lines(page);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty() || line.starts_with("<a id") || line.starts_with("| ---")) continue;
-    const std::string seen =
-        std::regex_replace(std::regex_replace(line, std::regex("\\]\\([^)]*\\)"), ""),
-                           std::regex("<[^>]*>|[*`\\[\\]]"), "");
-    const auto lines_of = [&](double letters) {
-      return 24 * std::ceil(static_cast<double>(seen.size()) / letters);
-    };
-    if (line.starts_with('#'))
-      pixels += 75;
-    else if (line.starts_with('|'))
-      pixels += 13 + lines_of(100);
-    else
-      pixels += (line.find("- ") < 3 ? 4 : 16) + lines_of(115);
-  }
-  return pixels / 1000;
-}
-
 }  // namespace
-
-TEST_CASE("Pages of recordings have at most ten screens, and no table that is cut", "[golden]") {
-  constexpr std::size_t most_bytes = 60'000;
-  constexpr double most_pixels = 1012, most_screens = 9;  // the estimate is low for wide tables
-  int pages = 0;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(root / "recordings")) {
-    if (file.path().extension() != ".md") continue;
-    CAPTURE(file.path());
-    ++pages;
-    const std::string text = text_of(file.path());
-    CHECK(text.size() <= most_bytes);
-    CHECK(screens_of(text) < most_screens);
-    std::vector<std::string> table;
-    std::istringstream lines(text + "\n");
-    for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with('|')) {
-        table.push_back(line);
-      } else if (!table.empty()) {
-        CAPTURE(table.front());
-        CHECK(least_width(table) <= most_pixels);
-        table.clear();
-      }
-    }
-  }
-  CHECK(pages > 10);
-  CHECK(least_width({"| a | b |", "| --- | --- |", "| " + std::string(120, 'x') + " | y |"}) >
-        most_pixels);
-  CHECK(screens_of("| a | b |\n") < 0.1);
-  std::string rows;
-  for (int i = 0; i < 250; ++i) rows += "| a | b |\n";
-  CHECK(screens_of(rows) > most_screens);
-}
 
 TEST_CASE("The gate's page and the README lead to the ready workflows", "[golden]") {
   for (const char* file : {"gate/github.yaml", "gate/gitlab.yaml"}) {
@@ -171,18 +94,6 @@ TEST_CASE("figures of the atlas in docs/figures.md stand in its recording's page
     SKIP("the atlas is not recorded");
   }
   CHECK(check_figures(part, pages_of(folder)) > 5);
-}
-
-TEST_CASE("figures of the ladder in docs/figures.md stand in its recording's pages", "[golden]") {
-  const std::filesystem::path folder = root / "recordings/h200/gemm/report";
-  CHECK(check_figures(quoting_part(text_of(root / "docs/figures.md"), "ladder figures"),
-                      pages_of(folder)) > 20);
-}
-
-TEST_CASE("what the ladder is said to have reached stands in its recording's pages", "[golden]") {
-  const std::filesystem::path folder = root / "recordings/h200/gemm/report";
-  CHECK(check_figures(quoting_part(text_of(root / "docs/gemm/reached.md"), "reached figures"),
-                      pages_of(folder)) > 40);
 }
 
 TEST_CASE("docs/ladder.md: each lesson's figures and code are its own", "[golden]") {

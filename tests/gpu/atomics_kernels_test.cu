@@ -1,12 +1,6 @@
 // Every kernel of the atomics probe on little memory: what it must leave behind, and that something
 // else would be seen.
 
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <numeric>
-#include <vector>
-
 #include "probes/atomics/kernels.h"
 #include "probes/atomics/patterns.h"
 #include "probes/device/launch.h"
@@ -73,7 +67,7 @@ struct Bench : test::Pool {
         memory.data + pattern.window_bytes() * windows - pattern.slot_bytes + last_lane;
     auto spoiled = copy_to_host<std::uint32_t>(word, 1, stream.get());
     spoiled[0] ^= 0x100;
-    FATHOM_CUDA(cudaMemcpy(word, spoiled.data(), 4, cudaMemcpyHostToDevice));
+    put(word, spoiled);
     CHECK(count_wrong() == 1);
   }
 

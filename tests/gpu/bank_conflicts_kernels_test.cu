@@ -1,13 +1,5 @@
 // Every kernel of the shared-memory probe, one round of its windows.
 
-#include <algorithm>
-#include <array>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "models/warp_access.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"
@@ -26,17 +18,14 @@ constexpr int blocks = 2;
 /// Launches one pattern; nothing, or what it left wrong.
 std::optional<std::string> wrong_after(test::Pool& pool, const WarpAccess& access, int warps) {
   const bool load = access.op == Access::load;
-  const Buffer offsets = pool.buffers.output("lane offsets", models::warp_size * 4);
+  const Buffer offsets = pool.filled(
+      "lane offsets", std::vector<std::uint32_t>(access.address.begin(), access.address.end()));
   const Buffer clocks =
       pool.buffers.output("clocks", blocks * warps_per_block * 2 * sizeof(long long));
   const Buffer out = pool.buffers.output(
       "out", std::size_t{blocks} * (load ? threads_per_block : region_words) * 4);
   pool.buffers.poison(clocks);
   pool.buffers.poison(out);
-  std::array<std::uint32_t, models::warp_size> host_offsets;
-  std::copy(access.address.begin(), access.address.end(), host_offsets.begin());
-  FATHOM_CUDA(cudaMemcpyAsync(offsets.data, host_offsets.data(), sizeof host_offsets,
-                              cudaMemcpyHostToDevice, pool.stream.get()));
   const Run run{offsets.as<std::uint32_t>(), access.active_mask,      windows,
                 clocks.as<long long>(),      out.as<std::uint32_t>(), warps};
   launch(kernel_of(access.op, access.bytes_per_lane), {blocks, threads_per_block},

@@ -1,10 +1,6 @@
 // Every kernel of the copy probe on little data: where a copy is most likely to be wrong, and
 // little enough for each of the sanitizer's tools, which the sweep's gigabytes are not.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
 #include "probes/copy_bandwidth/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -52,7 +48,7 @@ void check_copy(test::Pool& pool, const Buffer& src, std::size_t bytes, Launch&&
 template <class Check>
 void check_by_kernel(test::Pool& pool, const Buffer& out, Check&& check) {
   CHECK(pool.wrong_by(check) == 0);
-  FATHOM_CUDA(cudaMemsetAsync(out.data, 0xFF, 4, pool.stream.get()));
+  pool.set(out.data, 0xFF, 4);
   CHECK(pool.wrong_by(check) == 1);
   pool.check_guards();
 }

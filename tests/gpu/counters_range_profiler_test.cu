@@ -2,7 +2,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -71,14 +70,6 @@ double value(const std::map<std::string, CounterReading>& readings, const std::s
 
 }  // namespace
 
-TEST_CASE("counters can be read here", "[counters][gpu]") {
-  const CounterAvailability availability = CounterSession::probe(0);
-  INFO(availability.sentence);
-  REQUIRE(availability.ok());
-  WARN("chip " << availability.chip);
-  CHECK_FALSE(counters_active());
-}
-
 TEST_CASE("a copy of 1 GiB moves exactly its sectors, whatever the width", "[counters][gpu]") {
   const Gigabytes memory;
   const std::vector<std::string> names = {
@@ -131,31 +122,6 @@ TEST_CASE("exact counters repeat exactly", "[counters][gpu]") {
   }
 }
 
-TEST_CASE("shared-memory wavefronts are one per distinct word in the busiest bank",
-          "[counters][gpu]") {
-  constexpr int blocks = 264, threads = 128, repeats = 64;
-  const auto out = make_device_memory<int>(blocks * threads);
-  const std::vector<std::string> names = {"shared_load_wavefronts",    "shared_load_conflicts",
-                                          "shared_load_instructions",  "shared_store_wavefronts",
-                                          "shared_store_instructions", "shared_store_conflicts"};
-  CounterSession session(0, names);
-  CHECK(session.passes() == 1);
-  for (const int stride : {0, 1, 2, 4, 8, 16, 32}) {
-    CAPTURE(stride);
-    const auto readings =
-        session.collect({}, [&] { read_shared<<<blocks, threads>>>(out.get(), stride, repeats); });
-    const double loads = double{blocks} * (threads / 32) * repeats;
-    const double stores = double{blocks} * (threads / 32) * (1024 / threads);
-    const double wavefronts = std::max(stride, 1);
-    CHECK(value(readings, "shared_load_instructions") == loads);
-    CHECK(value(readings, "shared_load_wavefronts") == loads * wavefronts);
-    CHECK(value(readings, "shared_load_conflicts") == loads * (wavefronts - 1));
-    CHECK(value(readings, "shared_store_instructions") == stores);
-    CHECK(value(readings, "shared_store_wavefronts") == stores);
-    CHECK(value(readings, "shared_store_conflicts") == 0);
-  }
-}
-
 TEST_CASE("an unavailable role comes back with its reason, and the others with values",
           "[counters][gpu]") {
   const auto out = make_device_memory<int>(32);
@@ -171,15 +137,6 @@ TEST_CASE("an unavailable role comes back with its reason, and the others with v
     CHECK_FALSE(readings.at(names[i]).value.has_value());
     CHECK(readings.at(names[i]).reason.starts_with("unavailable on " + chip));
   }
-}
-
-TEST_CASE("a launch that throws leaves the session usable", "[counters][gpu]") {
-  const auto out = make_device_memory<int>(32);
-  const std::vector<std::string> names = {"instructions_executed"};
-  CounterSession session(0, names);
-  CHECK_THROWS_AS(session.collect({}, [] { throw std::runtime_error("no"); }), std::runtime_error);
-  const auto launch = [&] { read_shared<<<1, 32>>>(out.get(), 1, 1); };
-  CHECK(value(session.collect({}, launch), "instructions_executed") > 0);
 }
 
 TEST_CASE("a range of a short kernel costs milliseconds, and timing is as before afterwards",

@@ -1,6 +1,3 @@
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
 #include "harness/runner.h"
 #include "probes/device/launch.h"
 #include "probes/energy/kernels.h"

@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
 
 #include "tests/gpu/explain_planted.h"
 
@@ -13,16 +12,8 @@ using namespace fathom::test;
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 1;
   const int status = argc > 2 ? std::atoi(argv[2]) : 0;
-  PlantedBuffers buffers{};
-  const std::vector<int> order = planted_order();
-  int* copied = nullptr;
-  if (cudaMalloc(&buffers.in, planted_bytes) != cudaSuccess ||
-      cudaMalloc(&buffers.out, planted_bytes) != cudaSuccess ||
-      cudaMalloc(&copied, sizeof(int) * order.size()) != cudaSuccess)
-    return 99;
-  cudaMemset(buffers.in, 0, planted_bytes);
-  cudaMemcpy(copied, order.data(), sizeof(int) * order.size(), cudaMemcpyHostToDevice);
-  buffers.order = copied;
+  PlantedBuffers buffers;
+  if (!buffers.allocate()) return 99;
   std::puts("begin");
   for (int round = 0; round < rounds; ++round)
     for (const Planted& kernel : planted_kernels()) kernel.launch(buffers, nullptr);

@@ -52,10 +52,11 @@ void for_each_pattern(Context& context, const Entry& entry) {
   for (const auto operation : {models::Access::load, models::Access::store}) {
     for (const int bytes : {4, 8, 16}) {
       for (const auto& pattern : patterns(operation, bytes)) {
-        std::uint32_t lanes[32];
-        for (int lane = 0; lane < 32; ++lane)
-          lanes[lane] = static_cast<std::uint32_t>(pattern.access.address[lane]);
-        FATHOM_CUDA(cudaMemcpy(offsets.data, lanes, sizeof lanes, cudaMemcpyHostToDevice));
+        const auto& address = pattern.access.address;
+        const std::vector<std::uint32_t> lanes(address.begin(), address.end());
+        // In the stream of the launches, which waits for no cudaMemcpy beside it.
+        FATHOM_CUDA(cudaMemcpyAsync(offsets.data, lanes.data(), offsets.bytes,
+                                    cudaMemcpyHostToDevice, context.stream()));
         const Run run{offsets.as<const std::uint32_t>(), pattern.access.active_mask, 4,
                       clocks.as<long long>(), words.as<std::uint32_t>()};
         const bool loads = operation == models::Access::load;

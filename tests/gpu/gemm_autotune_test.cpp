@@ -1,9 +1,5 @@
 // Autotuning where it is done: on the GPU.
 
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 #include "gemm/bench/autotune.h"
 #include "gemm/bench/launched_kernels.h"
 #include "gemm/bench/rung_workload.h"

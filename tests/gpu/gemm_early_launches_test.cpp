@@ -1,15 +1,6 @@
 // Launches that may begin before the one before them has ended (programmatic dependent launch), one
 // behind the other on what that one writes: C of one is an operand of the next, and C of several.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"
 #include "tests/gpu/gemm_rung_bench.h"

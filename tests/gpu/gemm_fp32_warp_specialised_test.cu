@@ -1,10 +1,6 @@
 // The warp-specialised fp32 kernel: tiles at the edges, k in shares of every length, and in rings
 // that wrap.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
 #include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "tests/gpu/gemm_rung_bench.h"
 

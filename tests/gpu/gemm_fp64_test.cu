@@ -2,10 +2,6 @@
 // TMA's boxes, every way for operands to lie, columns on 16 bytes and not, shares that
 // begin and end within a tile.
 
-#include <catch2/catch_test_macros.hpp>
-#include <span>
-#include <vector>
-
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;

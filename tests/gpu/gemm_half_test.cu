@@ -2,9 +2,7 @@
 // their tiles, of the ring and of TMA's boxes, all transpositions, columns that start
 // on no 16 bytes.
 
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
+#include "gemm/best/plan.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
@@ -125,6 +123,33 @@ TEST_CASE("large clusters and the kernel beside them are right", "[gpu][gemm][ha
       return !rung->contender && !rung->id().ends_with("15_deferred_stores");
     });
     bench.check_all(rungs, tasks);
+  }
+}
+
+// Products that fill the GPU with no tile: the top rungs cut them as skinny ones are, in several
+// tiles each way.
+TEST_CASE("small tiles whose k two blocks share are right next to each other",
+          "[gpu][gemm][half][sanitized]") {
+  test::RungBench bench;
+  for (const char* id : {"fp16/15_deferred_stores", "bf16/15_deferred_stores", "fp8/01_promoted",
+                         "fp8/02_fast_accumulation", "int8/01_wgmma"}) {
+    const Rung& rung = *find_rung(id);
+    if (!bench.runs(rung)) SKIP("wgmma needs sm_90a");
+    const auto check = [&](const Problem& problem) {
+      CAPTURE(problem.describe());
+      // What the plan is asked on an H200, so that the test means the same everywhere.
+      constexpr int sms = 132;
+      REQUIRE(halves_of_small_tiles_are_sooner(problem, sms));
+      bench.check(rung, problem, sms);
+    };
+    const bool few = test::under_sanitizer();
+    for (const Transpose a : both) {
+      for (const Transpose b : both) {
+        if (!few) check(make_problem(rung.of, 1024, 1024, 1024, a, b));
+        check(make_problem(rung.of, 520, 392, 1032, a, b, 2, -1));  // each layout is a kernel
+      }
+    }
+    if (!few) check(make_problem(rung.of, 391, 519, 1031));
   }
 }
 

@@ -1,11 +1,5 @@
 // That the resources which are told of a rung are those of the kernel that its launch runs.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <string>
-#include <vector>
-
 #include "gemm/bench/cases.h"
 #include "gemm/bench/launched_kernels.h"
 #include "gemm/bench/rung_workload.h"
@@ -173,7 +167,7 @@ TEST_CASE("a workload tells what the kernel takes that ran", "[gpu][gemm]") {
                       bench.references, std::make_shared<TunedChoices>());
     workload.poison();
     workload.launch();
-    FATHOM_CUDA(cudaStreamSynchronize(bench.stream.get()));
+    bench.wait();
     CHECK_FALSE(workload.verify().has_value());
     auto extras = workload.extras();
     CAPTURE(workload.notes().at("kernel"));

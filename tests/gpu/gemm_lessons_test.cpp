@@ -1,9 +1,6 @@
 // Every lesson of gemm/ladder against the reference on the GPU. tests/host runs the same kernels on
 // the CPU; what remains for this test is that the GPU's compiler made the same of them.
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-
 #include "gemm/ladder/lessons.h"
 #include "tests/gpu/gemm_rung_bench.h"
 

@@ -5,12 +5,7 @@
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <vector>
 
 #include "gemm/bench/reference_kernels.h"
 #include "tests/gpu/gemm_rung_bench.h"
@@ -100,8 +95,7 @@ bool passes(test::RungBench& bench, const Problem& problem, Spoil spoil) {
       c[i + j * problem.ldc] = static_cast<float>(right.values[i + j * problem.m]);
   }
   spoil(c);
-  FATHOM_CUDA(cudaMemcpy(operands.arguments().c, c.data(), c.size() * sizeof(float),
-                         cudaMemcpyHostToDevice));
+  bench.put(operands.arguments().c, c);
   Accuracy accuracy;
   return !operands.verify(accuracy).has_value();
 }
@@ -181,13 +175,13 @@ TEST_CASE("the reference of fp64 is exact where a plain sum loses everything",
           "[gpu][gemm][sanitized]") {
   test::RungBench bench;
   BufferPool& buffers = bench.context.buffers();
+  const std::vector row{0x1p60, 1.0, -0x1p60}, column{1.0, 1.0, 1.0};
   const Buffer a = buffers.output("a", 3 * sizeof(double)),
                b = buffers.output("b", 3 * sizeof(double));
+  bench.put(a.data, row);
+  bench.put(b.data, column);
   const Buffer value = buffers.output("value", sizeof(double));
   const Buffer magnitude = buffers.output("magnitude", sizeof(double));
-  const double row[] = {0x1p60, 1, -0x1p60}, column[] = {1, 1, 1};
-  FATHOM_CUDA(cudaMemcpy(a.data, row, sizeof row, cudaMemcpyHostToDevice));
-  FATHOM_CUDA(cudaMemcpy(b.data, column, sizeof column, cudaMemcpyHostToDevice));
   launch_reference_product({make_problem(Class::fp64, 1, 1, 3), a.data, b.data, nullptr},
                            {value.as<double>(), magnitude.as<double>(), 1}, bench.stream.get());
   CHECK(test::to_host<double>(value.data, 1)[0] == 1);

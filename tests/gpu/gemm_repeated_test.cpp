@@ -2,13 +2,6 @@
 // fill a ring of stages and those who read it, or between blocks that add up each other's sums, is
 // lost once in many launches, and by so little that a tolerance may let it pass.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <functional>
-#include <utility>
-#include <vector>
-
 #include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"

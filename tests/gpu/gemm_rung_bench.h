@@ -1,11 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <vector>
-
 #include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"
 #include "gemm/bench/verification.h"
@@ -69,7 +63,7 @@ struct RungBench : Gpu {
     for (int i = 0; i < launches; ++i) {
       operands.reset_c();
       launch(operands.arguments(), workspace, stream.get());
-      FATHOM_CUDA(cudaStreamSynchronize(stream.get()));
+      wait();
       const auto wrong = operands.verify(accuracy);
       CAPTURE(wrong.value_or("right"));
       CHECK_FALSE(wrong.has_value());

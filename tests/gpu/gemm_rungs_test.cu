@@ -1,9 +1,6 @@
 // Every rung of every ladder where it is most likely to be wrong: odd, prime, tiny, skinny and
 // empty products, gaps between columns, transposes, alpha and beta.
 
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;

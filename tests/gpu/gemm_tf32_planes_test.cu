@@ -1,10 +1,6 @@
 // An fp32 operand in two planes of tf32: what they hold, where, and what fills them up.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <cstring>
-#include <vector>
 
 #include "gemm/best/tf32_planes.h"
 #include "gemm/blocks/tf32_split.cuh"
@@ -56,7 +52,6 @@ TEST_CASE("the planes of an operand add up to it, line for line", "[gpu][gemm][s
           const Buffer target = context.buffers().output("planes", made.bytes());
           context.buffers().poison(target);
           const TmaOperand planes = launch_split(operand, columns, target.data, gpu.stream.get());
-          FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
           CHECK((planes.outer == made.outer && planes.k == k && planes.major == Major::k));
           const auto x =
               test::to_host<float>(source.data, static_cast<std::size_t>(stride * lines));

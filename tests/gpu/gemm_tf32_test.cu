@@ -1,9 +1,6 @@
 // The rungs of tf32 and of fp32 by three products of it: every tile, at edges, with and without the
 // kernel for the SMs that large clusters leave.
 
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;

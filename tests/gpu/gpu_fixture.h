@@ -1,9 +1,24 @@
 #pragma once
 
+// What the GPU tests share: Catch2, the standard library, the GPU, a stream and buffers.
+
+#include <algorithm>
+#include <array>
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/buffers.h"
@@ -12,10 +27,23 @@
 
 namespace fathom::test {
 
-/// The GPU that the tests run on, and a stream.
+/// The GPU that the tests run on, and a stream. What tests copy and set is in the stream: what
+/// cudaMemcpy has staged may still be on its way when it returns, and this stream does not wait for
+/// it.
 struct Gpu {
   DeviceFacts facts = query_device_facts(0);
   Stream stream = make_stream();
+
+  template <class T>
+  void put(void* to, const std::vector<T>& data) const {
+    FATHOM_CUDA(cudaMemcpyAsync(to, data.data(), data.size() * sizeof(T), cudaMemcpyHostToDevice,
+                                stream.get()));
+  }
+  void set(void* to, int byte, std::size_t bytes) const {
+    FATHOM_CUDA(cudaMemsetAsync(to, byte, bytes, stream.get()));
+  }
+  void set(const Buffer& buffer, int byte) const { set(buffer.data, byte, buffer.bytes); }
+  void wait() const { FATHOM_CUDA(cudaStreamSynchronize(stream.get())); }
 };
 
 struct Pool : Gpu {
@@ -30,17 +58,12 @@ struct Pool : Gpu {
   std::vector<T> read(const Buffer& buffer) const {
     return copy_to_host<T>(buffer, stream.get());
   }
-  /// An output that holds this. The copy is in the stream: what cudaMemcpy has staged may still be on
-  /// its way when it returns, and this stream does not wait for it.
+  /// An output that holds this.
   template <class T>
   Buffer filled(const std::string& role, const std::vector<T>& data) {
     const Buffer made = buffers.output(role, data.size() * sizeof(T));
-    FATHOM_CUDA(cudaMemcpyAsync(made.data, data.data(), made.bytes, cudaMemcpyHostToDevice,
-                                stream.get()));
+    put(made.data, data);
     return made;
-  }
-  void set(const Buffer& buffer, int byte) const {
-    FATHOM_CUDA(cudaMemsetAsync(buffer.data, byte, buffer.bytes, stream.get()));
   }
   /// What a checking kernel counts.
   template <class Check>

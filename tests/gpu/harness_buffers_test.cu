@@ -1,9 +1,5 @@
 // Buffers on a GPU: what kernels do wrong must be seen.
 
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <string>
-
 #include "harness/buffers.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -87,7 +83,7 @@ TEST_CASE("differing bytes are counted wherever they lie", "[gpu][harness][sanit
       // Any other value differs.
       const std::byte original = test::to_host<std::byte>(a.data + at, 1)[0];
       const int other = static_cast<int>(original) ^ 0x10;
-      FATHOM_CUDA(cudaMemsetAsync(b.data + at, other, 1, pool.stream.get()));
+      pool.set(b.data + at, other, 1);
       CHECK(count() == 1);
     }
   }

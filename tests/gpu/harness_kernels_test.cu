@@ -1,11 +1,5 @@
 // The harness's own kernels: fills, the wait for the host, the flush.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
-#include <set>
-#include <vector>
-
 #include "harness/buffers.h"
 #include "harness/timing_kernels.h"
 #include "tests/gpu/gpu_fixture.h"
@@ -42,7 +36,7 @@ TEST_CASE("the wait for the host ends when it is released, or by itself",
     *release = released;
     *timed_out = 0;
     launch_wait_for_host(release.get(), timed_out.get(), limit_ns, gpu.stream.get());
-    FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
+    gpu.wait();
     return *timed_out;
   };
   constexpr std::uint64_t minute = 60'000'000'000;

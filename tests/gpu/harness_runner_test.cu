@@ -1,14 +1,5 @@
 // The runner on a GPU: what a wrong kernel wrote must not become a figure.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "harness/counters/pc_sampling.h"
 #include "harness/counters/range_profiler.h"
 #include "harness/places.h"

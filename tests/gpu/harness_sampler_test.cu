@@ -1,12 +1,5 @@
 // Timing on a GPU, with kernels whose time or order is known.
 
-#include <algorithm>
-#include <array>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <stdexcept>
-#include <string>
-
 #include "harness/counters/counters_active.h"
 #include "harness/counters/range_profiler.h"
 #include "harness/host_timer.h"
@@ -168,7 +161,7 @@ TEST_CASE("the GPU rests before samples as long as it was told", "[gpu][harness]
 TEST_CASE("opponents are timed in the order A B B A", "[gpu][harness]") {
   Timed gpu;
   const auto log = make_device_memory<int>(4096);
-  FATHOM_CUDA(cudaMemset(log.get(), 0, 4096 * sizeof(int)));
+  gpu.set(log.get(), 0, 4096 * sizeof(int));
   const Workload a = gpu.spinning(single_ns, log.get(), 0),
                  b = gpu.spinning(single_ns / 3 * 4, log.get(), 1);
   const std::array<const Workload*, 2> both{&a, &b};
@@ -255,7 +248,7 @@ TEST_CASE("launches that wait for the GPU are timed all the same, and said to be
   Workload waiting;
   waiting.launch = [&] {  // as under a tool that serialises launches
     spinning.launch();
-    FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
+    gpu.wait();
   };
   const Samples samples = gpu.sample(waiting);
   CAPTURE(samples.timing.mode, median(samples.of_workload[0]));

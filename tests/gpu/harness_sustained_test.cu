@@ -1,11 +1,6 @@
 // Turns under lasting load, with workloads whose energies are known against each other. They need
 // the energy counter, which every GPU since Volta has outside of a virtual machine.
 
-#include <array>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-
 #include "harness/sustained.h"
 #include "results/statistics.h"
 #include "tests/gpu/gpu_fixture.h"

@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
 #include <iterator>
-#include <vector>
 
 #include "harness/cuda_check.h"
 #include "probes/instructions/instructions.h"

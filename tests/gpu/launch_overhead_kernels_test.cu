@@ -1,10 +1,5 @@
 // Every kernel of the launch probe, and that dependent ones run in their order.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <stdexcept>
-#include <vector>
-
 #include "harness/graphs.h"
 #include "probes/launch_overhead/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
@@ -95,7 +90,7 @@ TEST_CASE("kernels take each size of arguments, and the host sees the flag",
   const PinnedMemory<int> flag = make_pinned_memory<int>(1);
   *flag = 0;
   launch_signal(flag.get(), 41, gpu.stream.get());
-  FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
+  gpu.wait();
   CHECK(*flag == 41);
 }
 

@@ -1,7 +1,3 @@
-#include <catch2/catch_test_macros.hpp>
-#include <set>
-#include <vector>
-
 #include "probes/device/launch.h"
 #include "probes/links/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
@@ -49,7 +45,7 @@ TEST_CASE("what is sent names its source and place", "[gpu][links][sanitized]") 
   const auto host = test::to_host<std::uint32_t>(first.data, words);
   CHECK(std::set<std::uint32_t>(host.begin(), host.end()).size() > words - 5);
   // A single wrong word is found.
-  FATHOM_CUDA(cudaMemset(first.data + 4 * 4321, 0xFF, 4));
+  gpu.set(first.data + 4 * 4321, 0xFF, 4);
   CHECK(gpu.wrong(first.as<std::uint32_t>(), words, {0}) == 1);
 }
 

@@ -1,11 +1,5 @@
 // Every kernel of the memory-bandwidth probe: short walks through little memory.
 
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <set>
-#include <vector>
-
 #include "probes/memory_bandwidth/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -105,7 +99,7 @@ TEST_CASE("walks through global memory move every byte", "[gpu][memory_bandwidth
       } else if (access.operation == Operation::store) {
         CHECK(memory.wrong_in(dst, access, blocks, warps) == 0);
         // One word off must be seen.
-        FATHOM_CUDA(cudaMemsetAsync(dst.data + bytes / 2, 0x11, 4, stream));
+        memory.set(dst.data + bytes / 2, 0x11, 4);
         CHECK(memory.wrong_in(dst, access, blocks, warps) == 1);
       } else {
         CHECK(memory.is_copied(src, dst));

@@ -1,10 +1,6 @@
 // Every kernel of the memory-latency probe: short chases through little memory.
 
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <vector>
+#include <cstring>
 
 #include "probes/memory_latency/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
@@ -21,12 +17,10 @@ struct Memory : test::Pool {
   Buffer data = buffers.output("data", constant_bytes);
   Buffer report = buffers.output("report", sizeof(Report));
 
-  Memory() { FATHOM_CUDA(cudaMemsetAsync(data.data, 0x5A, data.bytes, stream.get())); }
+  Memory() { set(data, 0x5A); }
 
   void put_into_constants(const Chain& chain) {
-    const std::vector<std::uint32_t> words = index_image(chain, constant_bytes);
-    FATHOM_CUDA(cudaMemcpyAsync(data.data, words.data(), constant_bytes, cudaMemcpyHostToDevice,
-                                stream.get()));
+    put(data.data, index_image(chain, constant_bytes));
     copy_to_constant_memory(data.as<std::uint32_t>(), stream.get());
   }
 

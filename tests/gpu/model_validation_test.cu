@@ -1,8 +1,5 @@
 // The model validation's campaigns on a GPU, in small.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 #include "harness/runner.h"
 #include "probes/device/launch.h"
 #include "probes/model_validation/campaigns.h"
@@ -85,9 +82,8 @@ TEST_CASE("the kernels asked for their occupancy run", "[gpu][sanitized][model_v
   test::Gpu gpu;
   const auto memory = make_device_memory<unsigned>(1);
   for (const Occupant occupant : occupants) {
-    FATHOM_CUDA(cudaMemsetAsync(memory.get(), 0, sizeof(unsigned), gpu.stream.get()));
+    gpu.set(memory.get(), 0, sizeof(unsigned));
     launch(occupant, {1, 1}, gpu.stream.get(), memory.get());
-    FATHOM_CUDA(cudaStreamSynchronize(gpu.stream.get()));
     // What it held are readings of the clock: no sum of them is known, but that there is one.
     CHECK(test::to_host<unsigned>(memory.get(), 1)[0] != 0);
   }

@@ -1,9 +1,5 @@
 // Every copy of the occupancy probe, on a few blocks.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
 #include "probes/device/launch.h"
 #include "probes/occupancy/kernels.h"
 #include "tests/gpu/gpu_fixture.h"

@@ -1,10 +1,5 @@
 // The tail-effect probe's kernels, on a few blocks.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <vector>
-
 #include "probes/device/launch.h"
 #include "probes/tail_effect/kernels.h"
 #include "tests/gpu/gpu_fixture.h"

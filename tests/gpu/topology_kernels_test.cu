@@ -1,10 +1,5 @@
 // Every kernel of the topology probe, on little data.
 
-#include <algorithm>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <vector>
-
 #include "probes/device/launch.h"
 #include "probes/topology/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
@@ -34,7 +29,7 @@ struct LineMemory : OnePerSm {
     buffers.poison(report);
     buffers.poison(region);
     task = {{region.data, 37, stride, 5}, 3, smid, report.as<LineReport>()};
-    FATHOM_CUDA(cudaMemsetAsync(&task.report->taken, 0, sizeof(std::uint32_t), queue()));
+    set(&task.report->taken, 0, sizeof(std::uint32_t));
     launch(write_lines, {1, 64}, queue(), task.lines);
     OnePerSm::run(line_kernel(access), latency_threads, task);
     return read<LineReport>(report).front();
@@ -103,7 +98,7 @@ TEST_CASE("each partner has its turn beside the victim", "[gpu][topology][saniti
       gpu.buffers.poison(region);
       if (traffic == Traffic::load)
         launch(write_slices, {gpu.facts.sms, contention_threads}, stream, task);
-      FATHOM_CUDA(cudaMemsetAsync(&task.report->turn, 0, sizeof(Turn), stream));
+      gpu.set(&task.report->turn, 0, sizeof(Turn));
       gpu.run(contention_kernel(traffic), contention_threads, task);
       const auto report = gpu.read<ContentionReport>(buffer).front();
       CHECK(report.turn.failed == 0);
@@ -142,7 +137,7 @@ TEST_CASE("a partner that is not there ends the turns", "[gpu][topology]") {
   const Buffer region = gpu.buffers.output("region", std::size_t{slice} * sms);
   const Buffer buffer = gpu.poisoned("report", sizeof(ContentionReport));
   const ContentionTask task{region.data, slice, 1, sms + 1, 0, buffer.as<ContentionReport>()};
-  FATHOM_CUDA(cudaMemsetAsync(&task.report->turn, 0, sizeof(Turn), gpu.stream.get()));
+  gpu.set(&task.report->turn, 0, sizeof(Turn));
   gpu.run(contention_kernel(Traffic::store), contention_threads, task);
   const auto report = gpu.read<ContentionReport>(buffer).front();
   CHECK(report.turn.failed == sms + 1);

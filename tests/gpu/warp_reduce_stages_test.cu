@@ -1,11 +1,5 @@
 // The warp stages of a sum: every method, type and number of chains, for one round.
 
-#include <array>
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
-#include <vector>
-
 #include "probes/warp_reduce/warp_stage_kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 

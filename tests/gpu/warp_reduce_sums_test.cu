@@ -3,11 +3,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdint>
 #include <cstring>
-#include <vector>
 
 #include "probes/warp_reduce/sum_kernels.h"
 #include "tests/gpu/gpu_fixture.h"

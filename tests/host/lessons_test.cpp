@@ -2,22 +2,10 @@
 // plain sum in higher precision, races,
 // accesses outside of the matrices, and what models/ says that its memory traffic costs.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <limits>
-#include <memory>
-#include <random>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "gemm/bench/tolerance.h"
 #include "gemm/ladder/lessons.h"
 #include "tests/host/host_run.h"
+#include "tests/testing.h"
 
 namespace fathom::gemm {
 namespace fp32::row_major {

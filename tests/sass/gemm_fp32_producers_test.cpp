@@ -1,10 +1,4 @@
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
 #include <regex>
-#include <string>
-#include <vector>
 
 #include "tests/sass/sass_file.h"
 
@@ -23,9 +17,7 @@ bool has(const std::string& line, const char* opcode) {
 /// back to before it. `start`: where to.
 std::size_t loop_around(const Lines& lines, std::size_t inside, std::size_t& start) {
   for (std::size_t end = inside; end < lines.size(); ++end) {
-    const std::size_t hex = lines[end].rfind("0x");
-    if (!has(lines[end], "BRA") || hex == std::string::npos) continue;
-    start = std::stoul(lines[end].substr(hex), nullptr, 16) / 16;
+    start = branch_target(lines[end]).value_or(inside);
     if (start < inside) return end;
   }
   return lines.size();
@@ -88,9 +80,7 @@ TEST_CASE("producer warps transpose by two instructions for 128 floats", "[sass]
     int instructions = 0;
     for (std::size_t i = start; i <= end; ++i) {
       ++instructions;
-      const std::size_t hex = lines[i].rfind("0x");
-      if (!has(lines[i], "BRA") || hex == std::string::npos) continue;
-      const std::size_t target = std::stoul(lines[i].substr(hex), nullptr, 16) / 16;
+      const std::size_t target = branch_target(lines[i]).value_or(i);
       if (target <= i || target > end) continue;
       const bool divides = std::any_of(lines.begin() + static_cast<long>(i),
                                        lines.begin() + static_cast<long>(target),

@@ -1,10 +1,5 @@
 // Every lesson against what makes it what it is, in the machine code.
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-
 #include "gemm/ladder/lessons.h"
 #include "tests/sass/rung_code.h"
 
@@ -23,6 +18,9 @@ const std::string no_wgmma = " LDGSTS UTMALDG USETMAXREG HGMMA";
 const std::string loads_by_cluster =
     " UTMALDG.2D=4 UTMALDG.2D.MULTICAST=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2";
 const std::string overlapped = loads_by_cluster + " WARPGROUP.ARRIVE=1 WARPGROUP.DEPBAR=2";
+const std::string alone =
+    " UTMALDG.2D.MULTICAST=0 UTMASTG.2D=0 WARPGROUP.ARRIVE=1 WARPGROUP.DEPBAR=2 "
+    "SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2";
 
 const RungCode codes[] = {
     {"fp32/row_major/01_naive", "row_major::*::naive_product(", 1, "FFMA LDG.E STG.E",
@@ -95,25 +93,15 @@ const RungCode codes[] = {
      "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=1 USETMAXREG=0 MEMBAR.ALL.GPU<=2",
      "LDGSTS HMMA STSM"},
     {"half/06_warp_specialised", "::warp_specialised_product<*, 128>", 2,
-     "HGMMA.64x128x16.F32=4 UTMALDG.2D=4 UTMALDG.2D.MULTICAST=0 UTMASTG.2D=0 WARPGROUP.ARRIVE=1 "
-     "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2",
-     "LDGSTS HMMA STSM"},
+     "HGMMA.64x128x16.F32=4 UTMALDG.2D=4" + alone, "LDGSTS HMMA STSM"},
     {"half/07_wide_tile", "::warp_specialised_product<*, 256>", 2,
-     "HGMMA.64x256x16.F32=4 UTMALDG.2D=6 UTMALDG.2D.MULTICAST=0 UTMASTG.2D=0 WARPGROUP.ARRIVE=1 "
-     "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2",
-     "LDGSTS HMMA STSM"},
+     "HGMMA.64x256x16.F32=4 UTMALDG.2D=6" + alone, "LDGSTS HMMA STSM"},
     {"half/08_persistent", "::persistent_product<", 2,
-     "HGMMA.64x256x16.F32=4 UTMALDG.2D=6 UTMALDG.2D.MULTICAST=0 UTMASTG.2D=0 WARPGROUP.ARRIVE=1 "
-     "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2",
-     "LDGSTS HMMA STSM"},
+     "HGMMA.64x256x16.F32=4 UTMALDG.2D=6" + alone, "LDGSTS HMMA STSM"},
     {"half/09_cluster_multicast", "::multicast_product<", 2,
-     "HGMMA.64x256x16.F32=4 UTMALDG.2D=4 UTMALDG.2D.MULTICAST=2 UTMASTG.2D=0 WARPGROUP.ARRIVE=1 "
-     "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2",
-     "LDGSTS HMMA STSM"},
+     "HGMMA.64x256x16.F32=4 UTMASTG.2D=0" + overlapped, "LDGSTS HMMA STSM"},
     {"half/10_overlapped_epilogue", "::overlapped_product<", 2,
-     "HGMMA.64x256x16.F32=4 UTMALDG.2D=4 UTMALDG.2D.MULTICAST=2 UTMASTG.2D=4 WARPGROUP.ARRIVE=1 "
-     "WARPGROUP.DEPBAR=2 SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2 STSM",
-     "LDGSTS HMMA"},
+     "HGMMA.64x256x16.F32=4 UTMASTG.2D=4 STSM" + overlapped, "LDGSTS HMMA"},
     // Of A, of which a half-warp reads one word for all, two k at once.
     {"fp64/01_shared_memory", "::square_tile_product(", 1, "DFMA>=16 LDS.128>=8 LDS.64>=16 BAR>=2",
      "DMMA" + no_wgmma},

@@ -1,12 +1,5 @@
 // Every rung of the ladder against the table of what makes it what it is (rung_code.h).
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <set>
-#include <string>
-
 #include "gemm/bench/rung.h"
 #include "gemm/ladder/lessons.h"
 #include "tests/sass/rung_code.h"

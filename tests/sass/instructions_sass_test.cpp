@@ -1,6 +1,3 @@
-#include <catch2/catch_test_macros.hpp>
-#include <string>
-
 #include "probes/instructions/instructions.h"
 #include "probes/instructions/kernels.h"
 #include "tests/sass/sass_file.h"

@@ -1,11 +1,6 @@
 #include "tests/sass/rung_code.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
-#include <sstream>
-#include <stdexcept>
+#include <cctype>
 
 namespace {
 
@@ -21,26 +16,59 @@ bool matches(const std::string& text, const std::string& pattern) {
   return true;
 }
 
-struct Condition {
-  std::string opcode, relation;
-  int number = 0;
-
-  /// "FFMA>=512", "BAR=2", "LDS.128".
-  explicit Condition(const std::string& text) {
-    const std::size_t end = text.find_first_of("<>=");
-    opcode = text.substr(0, end);
-    relation = ">";
-    if (end == std::string::npos) return;
-    const std::size_t digits = text.find_first_of("0123456789", end);
-    if (digits == std::string::npos) throw std::runtime_error("no number in " + text);
-    relation = text.substr(end, digits - end);
-    number = std::stoi(text.substr(digits));
+int count(const SassFunction& kernel, const std::string& opcodes) {
+  std::istringstream all(opcodes);
+  int found = 0;
+  for (std::string opcode; std::getline(all, opcode, '|');) {
+    if (opcode.find('*') == std::string::npos) {
+      found += kernel.count(opcode);
+    } else {
+      found += static_cast<int>(std::ranges::count_if(
+          kernel.instructions, [&](const std::string& i) { return matches(i, opcode); }));
+    }
   }
-  bool holds(int count) const {
-    if (relation == ">") return count > number;
-    if (relation == ">=") return count >= number;
-    if (relation == "<=") return count <= number;
-    if (relation == "=") return count == number;
+  return found;
+}
+
+/// The longest run of `opcode` with no addition and no branch between.
+int longest_run(const SassFunction& kernel, const std::string& opcode) {
+  int longest = 0, run = 0;
+  for (const std::string& instruction : kernel.instructions) {
+    if (instruction == opcode) {
+      longest = std::max(longest, ++run);
+    } else if (instruction.starts_with("IADD3") || instruction.starts_with("BRA")) {
+      run = 0;
+    }
+  }
+  return longest;
+}
+
+/// "FFMA>=512", "BAR=2", "LDS.128".
+struct Condition {
+  std::string opcode, relation = ">=", right = "1";
+  bool plain = false;
+
+  explicit Condition(const std::string& text) {
+    const std::size_t end = text.find_first_of("<>=!");
+    opcode = text.substr(0, end);
+    if (end == std::string::npos) return;
+    plain = text[end] == '!';
+    const std::size_t behind = text.find_first_not_of("<>=!", end);
+    if (behind == std::string::npos) throw std::runtime_error("no number in " + text);
+    relation = text.substr(end + plain, behind - end - plain);
+    right = text.substr(behind);
+  }
+  int count_in(const SassFunction& kernel) const {
+    return plain ? static_cast<int>(std::ranges::count(kernel.instructions, opcode))
+                 : count(kernel, opcode);
+  }
+  bool holds(int found, const SassFunction& kernel) const {
+    const int wanted = std::isdigit(static_cast<unsigned char>(right.front())) != 0
+                           ? std::stoi(right)
+                           : count(kernel, right);
+    if (relation == ">=") return found >= wanted;
+    if (relation == "<=") return found <= wanted;
+    if (relation == "=") return found == wanted;
     throw std::runtime_error("no relation: " + relation);
   }
 };
@@ -87,18 +115,28 @@ bool is_about(const RungCode& code, const SassFunction& kernel, const std::strin
 
 std::string wrong_with(const RungCode& code, const SassFunction& kernel) {
   std::string wrong;
+  const auto check = [&](const Condition& condition, int found, const std::string& wanted) {
+    if (!condition.holds(found, kernel))
+      wrong += fmt::format("{} {}, wanted {}; ", found, condition.opcode, wanted);
+  };
   for (const std::string& word : words(code.has)) {
     const Condition condition(word);
-    const int count = kernel.count(condition.opcode);
-    if (!condition.holds(count))
-      wrong += fmt::format("{} {}, wanted {}; ", count, condition.opcode, word);
+    check(condition, condition.count_in(kernel), word);
   }
-  for (const std::string& opcode : words(code.lacks)) {
-    if (kernel.count(opcode) > 0)
-      wrong += fmt::format("{} {}, wanted none; ", kernel.count(opcode), opcode);
+  for (const std::string& opcode : words(code.lacks))
+    check(Condition(opcode + "=0"), kernel.count(opcode), "none");
+  for (const std::string& word : words(code.in_a_row)) {
+    const Condition condition(word);
+    check(condition, longest_run(kernel, condition.opcode), word + " in a row");
   }
-  if (kernel.stack_bytes + kernel.local_bytes + kernel.count("LDL") + kernel.count("STL") > 0)
-    wrong += "spills; ";
+  std::ptrdiff_t before = -1;
+  for (const std::string& text : words(code.order)) {
+    const auto first = std::ranges::find_if(
+        kernel.lines, [&](const std::string& l) { return l.find(text) != std::string::npos; });
+    if (first == kernel.lines.end() || first - kernel.lines.begin() <= before)
+      wrong += fmt::format("{} comes too early or not at all; ", text);
+    before = first - kernel.lines.begin();
+  }
   if (code.registers > 0 && kernel.registers > code.registers)
     wrong += fmt::format("{} registers, at most {}; ", kernel.registers, code.registers);
   return wrong;

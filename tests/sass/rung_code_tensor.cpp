@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-
-#include <tuple>
-
 #include "tests/sass/rung_code.h"
 
 namespace {

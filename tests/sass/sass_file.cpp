@@ -3,19 +3,8 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string_view>
 #include <system_error>
 
 #include "kernel_libraries.h"
@@ -116,7 +105,7 @@ std::vector<SassFunction> kernels_in(const std::string& file) {
       architecture = *code_for;
     } else if (const auto name = after(line, "Function : ")) {
       by_mangled_name[std::string(*name)] = functions.size();
-      functions.push_back({demangle(std::string(*name)), {}, 0, 0, 0, architecture, {}, {}});
+      functions.push_back({demangle(std::string(*name)), {}, 0, architecture, {}, {}});
     } else if (const auto text = instruction(line); text && !functions.empty()) {
       functions.back().lines.emplace_back(*text);
       functions.back().instructions.emplace_back(text->substr(0, text->find_first_of(" ;")));
@@ -128,11 +117,7 @@ std::vector<SassFunction> kernels_in(const std::string& file) {
   });
   for (const KernelResources& used : resources_of(file)) {
     const auto at = by_mangled_name.find(used.name);
-    if (at == by_mangled_name.end()) continue;
-    SassFunction& function = functions[at->second];
-    function.registers = used.registers;
-    function.stack_bytes = used.stack_bytes;
-    function.local_bytes = used.local_bytes;
+    if (at != by_mangled_name.end()) functions[at->second].registers = used.registers;
   }
   return functions;
 }
@@ -192,21 +177,6 @@ std::vector<SassFunction> disassemble(const std::string& file) {
   return functions;
 }
 
-std::set<std::string> kernels_of(const std::string& file) {
-  std::set<std::string> names;
-  // "STT_FUNC         STB_GLOBAL STO_ENTRY      name"
-  for_each_line(output_of(std::string(FATHOM_CUOBJDUMP) + " -symbols " + file),
-                [&](std::string_view line) {
-                  const std::string_view mark = " STO_ENTRY ";
-                  const std::size_t at = line.find(mark);
-                  if (!after(line, "STT_FUNC") || at == std::string_view::npos) return;
-                  const auto name = *after(line.substr(at + mark.size()), "");
-                  names.emplace(name.substr(0, name.find(' ')));
-                });
-  if (names.empty()) throw std::runtime_error("cuobjdump found no kernel in " + file);
-  return names;
-}
-
 std::vector<SassFunction> disassemble_library(const std::string& target) {
   for (const std::string file : kernel_libraries) {
     if (file.ends_with("/lib" + target + ".a")) return disassemble(file);
@@ -236,15 +206,10 @@ const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
   return functions;
 }
 
-std::vector<std::vector<std::string>> parts_by_clock(const SassFunction& function) {
-  std::vector<std::vector<std::string>> parts(1);
-  for (const std::string& line : function.lines) {
-    if (line.starts_with("CS2R") && line.find("SR_CLOCKLO") != std::string::npos)
-      parts.emplace_back();
-    else
-      parts.back().push_back(line);
-  }
-  return parts;
+std::optional<std::size_t> branch_target(const std::string& line) {
+  const std::size_t hex = line.rfind("0x");
+  if (line.find("BRA") == std::string::npos || hex == std::string::npos) return std::nullopt;
+  return std::stoul(line.substr(hex), nullptr, 16) / 16;
 }
 
 const SassFunction& find(const std::vector<SassFunction>& functions, const std::string& part) {

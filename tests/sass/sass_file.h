@@ -1,11 +1,6 @@
 #pragma once
 
-#include <map>
-#include <set>
-#include <string>
-#include <type_traits>
-#include <typeinfo>
-#include <vector>
+#include "tests/testing.h"
 
 /// How an instruction waits for others, by the upper bits of its 128 (from Volta on; Z. Jia et al.,
 /// "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, section 2.1).
@@ -19,7 +14,7 @@ struct Scoreboards {
 struct SassFunction {
   std::string name;                       ///< demangled
   std::vector<std::string> instructions;  ///< opcodes with modifiers, in order: "LDG.E.128"
-  int registers = 0, stack_bytes = 0, local_bytes = 0;
+  int registers = 0;
   std::string architecture;        ///< that it was compiled for: "sm_90a"
   std::vector<std::string> lines;  ///< the instructions with operands: "LDG.E.128 R4, [R2.64]"
   std::vector<Scoreboards> scoreboards;  ///< of the same instructions
@@ -56,27 +51,11 @@ std::vector<SassFunction> disassemble_library(const std::string& target);
 const std::vector<SassFunction>& disassemble_ladder(const std::string& folder,
                                                     const std::string& file = "");
 
-/// Mangled names of the kernels in a program; throws std::runtime_error if there are none.
-std::set<std::string> kernels_of(const std::string& file);
 std::string demangle(const std::string& mangled);
 
-/// A template's instance as demangled: "chase<(fathom::memory_latency::Timed)1, 4>".
-template <class... Arguments>
-std::string instance(const std::string& kernel, Arguments... arguments) {
-  std::string list;
-  const auto add = [&](auto argument) {
-    if (!list.empty()) list += ", ";
-    if constexpr (std::is_enum_v<decltype(argument)>)
-      list += "(" + demangle(typeid(argument).name()) + ")";
-    list += std::to_string(static_cast<int>(argument));
-  };
-  (add(arguments), ...);
-  return kernel + "<" + list + ">";
-}
+/// Index of the instruction that a branch goes to; instructions have 16 bytes each.
+std::optional<std::size_t> branch_target(const std::string& line);
 
 /// The one function whose demangled name contains `part`; throws std::runtime_error for none or
 /// several.
 const SassFunction& find(const std::vector<SassFunction>& functions, const std::string& part);
-
-/// What stands before, between and behind the function's reads of the clock.
-std::vector<std::vector<std::string>> parts_by_clock(const SassFunction& function);

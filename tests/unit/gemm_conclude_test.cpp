@@ -240,6 +240,34 @@ TEST_CASE("wmma's share of the peak is of what the GPU's maker publishes", "[gem
              contains("35.0 %") && contains("13_all_layouts"));
 }
 
+TEST_CASE("doubles in 16 x 16 tiles do not conflict if no counter says so", "[gemm]") {
+  const auto tiles = [](double load_conflicts, double store_conflicts) {
+    Entry e = entry("01_shared_memory", 3e12, ladder_size, "fp64");
+    planted::add_counter(e, "shared_load_wavefronts", 1000, 1000);
+    planted::add_counter(e, "shared_load_conflicts", load_conflicts);
+    planted::add_counter(e, "shared_store_conflicts", store_conflicts);
+    return e;
+  };
+  Entry uncounted = tiles(0, 0), silent = uncounted;
+  std::erase_if(uncounted.counters,
+                [](const Counter& c) { return c.role == "shared_load_conflicts"; });
+  silent.counters.front().value = 0;  // no wavefront at all: nothing was counted
+  check_verdicts("S7", {{confirmed, {tiles(0, 0)}},
+                        {refuted, {tiles(3, 0)}},
+                        // A thousandth is no layout's; and the claim is on what both operands are
+                        // read from.
+                        {confirmed, {tiles(1, 0)}},
+                        {confirmed, {tiles(0, 300)}},
+                        {not_measured, {uncounted}},
+                        {not_measured, {}},
+                        {not_measured, {silent}}});
+  // The first fp64 rung's share is of the library on fp64.
+  Entry rung = tiles(0, 0);
+  check_verdicts("G4", {{not_measured, {}}, {confirmed, {rung}}});
+  rung.opponents = {opponent("cuBLAS", 60e12, 0.05)};
+  CHECK_THAT(claim({rung}, "G4").figure, contains("5.0 % of cuBLAS"));
+}
+
 TEST_CASE("every claim that is announced is concluded, once", "[gemm]") {
   const auto ids = claim_ids();
   CHECK(ids.size() == gemm::conclude({}).claims.size());

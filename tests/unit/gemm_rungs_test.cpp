@@ -33,41 +33,24 @@ TEST_CASE("rungs are numbered in order, say what they add, and are found by thei
 }
 
 TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
-  for (const char* id : {"fp32/20_async_multistage",
-                         "fp32/21_wide_thread_tile",
-                         "fp32/24_thread_producer",
-                         "fp32/25_stream_k",
-                         "fp32/23_engine_fed",
-                         "fp32/24_thread_fed",
-                         "fp32/25_equal_shares",
-                         "fp64/05_copy_engine",
-                         "fp32/27_small_products",
-                         "fp64/07_stream_k",
-                         "fp64/09_small_products",
-                         "tf32/01_wgmma",
-                         "fp16/16_small_products",
-                         "bf16/16_small_products",
-                         "fp32/01_naive",
-                         "fp32/03_shuffle_broadcast",
-                         "fp32/06_two_outputs",
-                         "fp32/13_swizzled",
-                         "fp32/18_registers_buffered",
-                         "fp32/19_warp_tile",
-                         "fp16/01_simt",
-                         "fp16/03_wmma",
-                         "bf16/05_multistage",
-                         "fp16/06_wgmma",
-                         "bf16/11_overlapped_epilogue",
-                         "fp16/13_all_layouts",
-                         "bf16/14_large_clusters"}) {
+  std::istringstream ids(
+      "fp32/20_async_multistage fp32/21_wide_thread_tile fp32/24_thread_producer "
+      "fp32/25_stream_k fp32/23_engine_fed fp32/24_thread_fed fp32/25_equal_shares "
+      "fp64/05_copy_engine fp32/27_small_products fp64/07_stream_k "
+      "fp64/09_small_products tf32/01_wgmma fp16/16_small_products "
+      "bf16/16_small_products fp32/01_naive fp32/03_shuffle_broadcast "
+      "fp32/06_two_outputs fp32/13_swizzled fp32/18_registers_buffered "
+      "fp32/19_warp_tile fp16/01_simt fp16/03_wmma bf16/05_multistage fp16/06_wgmma "
+      "bf16/11_overlapped_epilogue fp16/13_all_layouts bf16/14_large_clusters");
+  for (std::string id; ids >> id;) {
     CAPTURE(id);
     CHECK(find_rung(id) == nullptr);
     const Rung* now = find_rung(current_id(id));
     REQUIRE(now != nullptr);
-    const Request request = read_request({{"rung", std::string(id)}});
+    const Request request = read_request({{"rung", id}});
     CHECK(request.rungs == std::vector{now->id()});
     REQUIRE(request.notes.size() == 1);
-    CHECK_THAT(request.notes[0], contains(std::string(id) + " is " + now->id() + " now"));
+    CHECK_THAT(request.notes[0], contains(id + " is " + now->id() + " now"));
   }
   CHECK(current_id("fp32/row_major/01_naive").empty());
   CHECK(read_request({{"rung", std::string("fp32/row_major/01_naive")}}).notes.empty());
@@ -120,52 +103,37 @@ TEST_CASE("half precision runs wherever the chip multiplies matrices of it", "[g
   }
 }
 
-TEST_CASE("half-precision lessons take whole tiles of plain products", "[gemm]") {
-  for (const Class of : {Class::fp16, Class::bf16}) {
+TEST_CASE("lessons of tensor cores take whole tiles of one layout, with columns on 16 bytes",
+          "[gemm]") {
+  constexpr Transpose no = Transpose::no, yes = Transpose::yes;
+  for (const Class of : {Class::fp16, Class::bf16, Class::tf32, Class::fp8, Class::int8}) {
+    const bool half = of == Class::fp16 || of == Class::bf16;
+    const Transpose own = half ? no : yes;  // the others' A lies along k
     for (const LessonRung& lesson : lessons_of(of)) {
       CAPTURE(lesson.id());
       const auto takes = [&](Problem p, std::int64_t gap = 0) {
         p.lda += gap, p.ldb += gap, p.ldc += gap;
         return lesson.takes_own_path(p);
       };
-      CHECK(takes(make_problem(of, 512, 256, 128)));
-      CHECK(takes(make_problem(of, 512, 256, 128, Transpose::no, Transpose::no, 2, 0.5), 8));
-      CHECK_FALSE(takes(make_problem(of, 512, 256, 128), 4));
-      CHECK_FALSE(takes(make_problem(of, 512, 256, 128, Transpose::no, Transpose::no, 0, 1)));
-      CHECK_FALSE(takes(make_problem(of, 512, 256, 128, Transpose::yes)));
-      CHECK_FALSE(takes(make_problem(of, 512, 256, 128, Transpose::no, Transpose::yes)));
-      CHECK_FALSE(takes(make_problem(of, 520, 256, 128)));
-      CHECK_FALSE(takes(make_problem(of, 512, 264, 128)));
-      CHECK_FALSE(takes(make_problem(of, 512, 256, 120)));
-      CHECK_FALSE(takes(make_problem(of, 512, 256, 0)));
-      CHECK(lesson.plan(make_problem(of, 512, 256, 128), 132).workspace_bytes == 0);
-    }
-  }
-}
-
-TEST_CASE("lessons along k take whole tiles of A transposed", "[gemm]") {
-  for (const Class of : {Class::tf32, Class::fp8, Class::int8}) {
-    for (const LessonRung& lesson : lessons_of(of)) {
-      CAPTURE(lesson.id());
-      const auto takes = [&](std::int64_t m, std::int64_t n, std::int64_t k, Transpose a,
-                             std::int64_t gap = 0) {
-        Problem p = make_problem(of, m, n, k, a);
-        p.lda += gap, p.ldb += gap, p.ldc += gap;
-        return lesson.takes_own_path(p);
+      const auto takes_sizes = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+        return takes(make_problem(of, m, n, k, own));
       };
-      constexpr Transpose no = Transpose::no, yes = Transpose::yes;
-      CHECK(takes(512, 256, 256, yes));
-      CHECK(takes(512, 256, 256, yes, 16));
-      CHECK_FALSE(takes(512, 256, 256, yes, 2));
-      CHECK_FALSE(takes(512, 256, 256, no));
-      CHECK_FALSE(takes(512, 128, 256, yes));
-      CHECK_FALSE(takes(384, 256, 256, yes));
-      CHECK_FALSE(takes(512, 256, 16, yes));
-      CHECK_FALSE(takes(512, 256, 0, yes));
-      CHECK_FALSE(takes(0, 256, 256, yes));
-      CHECK_FALSE(lesson.takes_own_path(make_problem(of, 512, 256, 256, yes, Transpose::no, 0, 1)));
-      CHECK(lesson.plan(make_problem(of, 512, 256, 256, yes), 132).workspace_bytes == 0);
-      CHECK_FALSE(lesson.contender);
+      const Problem whole = make_problem(of, 512, 256, half ? 128 : 256, own);
+      CHECK(takes(whole));
+      CHECK(takes(make_problem(of, 512, 256, 256, own, no, 2, 3), half ? 8 : 16));
+      CHECK_FALSE(takes(whole, half ? 4 : 2));
+      CHECK_FALSE(takes(make_problem(of, 512, 256, 256, own, no, 0, 1)));
+      CHECK_FALSE(takes(make_problem(of, 512, 256, 256, own == no ? yes : no)));
+      CHECK_FALSE(takes(make_problem(of, 512, 256, 256, own, yes)));
+      for (const auto& [m, n, k] : {std::array{520, 256, 256},
+                                    {0, 256, 256},
+                                    {512, 264, 256},
+                                    {512, 256, half ? 120 : 16},
+                                    {512, 256, 0}})
+        CHECK_FALSE(takes_sizes(m, n, k));
+      if (!half) CHECK_FALSE((takes_sizes(384, 256, 256) || takes_sizes(512, 128, 256)));
+      CHECK(lesson.plan(whole, 132).workspace_bytes == 0);
+      if (!half) CHECK_FALSE(lesson.contender);
     }
   }
 }

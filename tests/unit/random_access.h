@@ -1,10 +1,7 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <random>
-
 #include "models/warp_access.h"
+#include "tests/testing.h"
 
 namespace fathom::models {
 

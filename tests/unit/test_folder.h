@@ -1,10 +1,6 @@
 #pragma once
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
-
+#include "tests/testing.h"
 #include "tools/temporary_folder.h"
 
 namespace fathom {
