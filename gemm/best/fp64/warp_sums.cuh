@@ -66,12 +66,13 @@ __device__ inline void each(const Use& use) {
 }
 
 /// Adds `steps` stages from the cursor on, and leaves it behind them. B's fragments of a stage stay
-/// in registers, and A's come one block of 16 rows ahead of their products. The order is kept. Where
-/// the compiler chooses it, reads come right after the last product that takes their registers, and wait until that has read these; the next product
-/// waits behind them, and then as long again as the compiler counts from the reads on. Here it is
-/// another product or more that has taken the registers last, and from reads on nothing is counted.
-/// One half of a stage's last 16 rows is multiplied after the next stage has come, so that the
-/// loop has one branch; the first time that is nothing by nothing.
+/// in registers, and A's come one block of 16 rows ahead of their products. The order is kept.
+/// Where the compiler chooses it, reads come right after the last product that takes their
+/// registers, and wait until that has read these; the next product waits behind them, and then as
+/// long again as the compiler counts from the reads on. Here it is another product or more that has
+/// taken the registers last, and from reads on nothing is counted. One half of a stage's last 16
+/// rows is multiplied after the next stage has come, so that the loop has one branch; the first
+/// time that is nothing by nothing.
 template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void accumulate_late(RingCursor<d>& cursor, int steps,
                                        WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums) {
