@@ -248,10 +248,11 @@ WarpSpecialisedChoice choice_for(const Problem& p) {
 
 /// Whether sliced tiles are done sooner, by estimated clocks: whole waves of them, against
 /// stream-K, which leaves no SM idle and passes sums on. Fitted to an H100: of 55 products from 64³
-/// to 2048³, and with 16 to 192 rows of 8192, it takes the faster way but for 896³, where they are
-/// 3 % apart.
+/// to 2048³, and with 16 to 192 rows of 8192, it takes the faster way.
 bool slices_are_sooner(const Problem& p, const WarpSpecialisedChoice& tile, int sms) {
-  constexpr double clocks_of_a_stage = 1835, around_a_slice = 3000;
+  const TmaOperands operands = TmaOperands::of({p});
+  const bool along_k = (is_swapped(p) ? operands.b : operands.a).major == Major::k;
+  const double clocks_of_a_stage = along_k ? 1835 : 1600, around_a_slice = 3000;
   constexpr double products_per_clock = 105, clocks_of_sharing = 36000;
   const std::int64_t slices =
       ceil_div(std::max(p.m, p.n), Tile::m) * ceil_div(std::min(p.m, p.n), Tile::n);
