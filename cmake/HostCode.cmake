@@ -1,4 +1,4 @@
-# What compiling host code costs. Only the harness and the launchers run beside a measurement, and
+# What compiling host code costs. Only the harness and what launches run beside a measurement, and
 # their time is the GPU's; the rest only has to be quick to build. So -O1, not -O3, unless a file
 # asks for more with fathom_optimise(), and what many files include is compiled once.
 

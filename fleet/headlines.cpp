@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
+#include <span>
 
 #include "fleet/report.h"
 #include "fleet/sections.h"
@@ -79,7 +79,8 @@ std::string fleet_summary(const Fleet& fleet, const Outliers& outliers) {
                               line.also, line.cause)) +
             "\n";
   if (outliers.named() > most) text += fmt::format("  ... and {} more\n", outliers.named() - most);
-  for (const Problem& problem : fleet.problems | std::views::take(most))
+  const std::size_t shown = std::min(most, fleet.problems.size());
+  for (const Problem& problem : std::span(fleet.problems).first(shown))
     text += clean(fmt::format("  {}: {}", problem.what, problem.reason)) + "\n";
   if (fleet.problems.size() > most)
     text += fmt::format("  ... and {} more\n", fleet.problems.size() - most);

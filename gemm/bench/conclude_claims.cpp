@@ -68,10 +68,8 @@ ClaimRow share_row(const LadderClaim& row) {
           .reading = {{rung, library_at_size("fp32")}, {percent("share", "rung", "library")}},
           .checks = {about("share", 100 * row.share)},
           .sentence = "[{share:.1f} %: {rung} against {library} of {library opponent}]",
-          .missing = row.tuned ? fmt::format("its choice among tilings was not tuned or not held "
-                                             "against the library; gemm_ladder --rung "
-                                             "fp32/{} does both",
-                                             row.rung)
+          .missing = row.tuned ? "its choice among tilings was not tuned or not held against the "
+                                 "library; gemm_ladder --type fp32 does both"
                                : ""};
 }
 

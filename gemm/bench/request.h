@@ -16,7 +16,7 @@ struct Request {
   std::optional<Class> of;         ///< only this class
   /// One product in place of the sweep's; its class is set for each ladder that is asked for.
   std::optional<Problem> problem;
-  std::vector<std::string> notes;  ///< what an earlier version called otherwise
+  std::vector<std::string> notes;  ///< on names and flags of earlier versions
 
   bool wants(const Rung& rung) const;
 };

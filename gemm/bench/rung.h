@@ -28,7 +28,7 @@ struct Arguments {
 /// would write each other's sums and flags. Launches of one stream may share it.
 struct Workspace {
   std::byte* data = nullptr;
-  std::size_t bytes = 0;  ///< at least the rung's `workspace_bytes`
+  std::size_t bytes = 0;  ///< at least the plan's `workspace_bytes`
   int sms = 1;            ///< of the GPU, for grids that fill it once
 };
 
@@ -72,8 +72,8 @@ struct RungPlan {
   std::function<void(const Arguments&, const Workspace&, cudaStream_t)> launch;
   std::size_t workspace_bytes = 0;  ///< scratch memory, whose content does not matter
   RungKernel kernel{};              ///< without a function: what multiplies has no such tile
-  /// Whether the rung's own kernel does it, operands as they lie; else a slower path does. The same
-  /// on every GPU.
+  /// False where another kernel does it, or operands are copied first; fp32/26 counts its copies as
+  /// its own way. The same on every GPU.
   bool own_path = true;
   std::string name;  ///< of a variant: "128x64x16 by 128 threads"; unique
 };

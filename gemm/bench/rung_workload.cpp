@@ -93,9 +93,9 @@ RungPlan choose_plan(Context& context, const Rung& rung, const RungPlan& plan,
   const Problem& problem = operands.arguments().problem;
   const std::vector<RungPlan> variants = rung.variants(problem);
   if (variants.empty()) return plan;
-  const auto [choice, is_new] = choices.try_emplace({rung.id(), problem.describe()});
-  if (is_new) choice->second = autotune(context, rung, variants, operands, workspace);
-  return variants[choice->second];
+  const std::pair key{rung.id(), problem.describe()};
+  if (!choices.contains(key)) choices[key] = autotune(context, rung, variants, operands, workspace);
+  return variants[choices[key]];
 }
 
 }  // namespace

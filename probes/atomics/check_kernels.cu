@@ -49,7 +49,9 @@ Kernel find_kernel(const std::string& ptx) {
     kernels.merge(shared_kernels());
     return kernels;
   }();
-  return all.at(ptx);
+  const auto found = all.find(ptx);
+  if (found == all.end()) throw std::out_of_range("no kernel for " + ptx);
+  return found->second;
 }
 
 void launch(Kernel kernel, Level level, const Run& run, int blocks, int threads,

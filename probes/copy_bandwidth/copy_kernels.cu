@@ -132,9 +132,16 @@ Launcher by_hint(LoadHint load, StoreHint store) {
 
 Launcher launcher_of(const CopyShape& shape) {
   const bool four_floats = shape.type == ElementType::float32 && shape.vector == 4;
+  const bool single = shape.vector == 1 &&
+                      (shape.type == ElementType::int8 || shape.type == ElementType::half);
+  const bool both_hints = shape.load != LoadHint::none && shape.store != StoreHint::none &&
+                          !(shape.load == LoadHint::evict_last &&
+                            shape.store == StoreHint::evict_first);
   const bool hinted = shape.load != LoadHint::none || shape.store != StoreHint::none;
+  if (both_hints || (hinted && !(four_floats && shape.unroll == 1)) ||
+      (shape.unroll != 1 && !four_floats && !single))
+    throw std::invalid_argument("no such shape of the copy kernel");
   if (four_floats && shape.unroll == 1) return by_hint(shape.load, shape.store);
-  if (hinted) throw std::invalid_argument("hints are of 16 bytes, one pack a thread");
   if (four_floats) {
     return with_constant<2, 4>(
         shape.unroll, [](auto of) -> Launcher { return launch<FloatPack, of>; });

@@ -9,7 +9,7 @@
 
 #include "harness/cuda_check.h"
 
-// How launchers of several probes choose and launch a kernel.
+// How probes choose and launch kernels.
 
 namespace fathom {
 

@@ -18,8 +18,8 @@ FATHOM_OP(Fmul, float, "+f", (x * a), "mul.rn.f32 %0, %0, %1;", "f"(o.a[i]))
 FATHOM_OP(Ffma, float, "+f", std::fma(x, a, b), "fma.rn.f32 %0, %0, %1, %2;", "f"(o.a[i]),
           "f"(o.b[i]))
 
-/// Even steps, whose b is 0, take the smaller one, odd steps the larger, of numbers such that every
-/// step changes x.
+/// Even steps take the smaller one, odd steps the larger, of numbers such that every step changes
+/// x. The GPU does not read b: it tells `next` which step it is.
 struct Fmnmx : LaneOp<Fmnmx, float> {
   static Operands operands(int) { return {{0.75f, 1.5f}, {0, 1}}; }
   static __device__ void step(float& x, const Operands& o, int i) {
@@ -42,9 +42,10 @@ struct ManyChains : Base {
   static constexpr int throughput_chains = 32, throughput_steps = 16;
 };
 
-/// One register pair as factor and term: of three different ones that are not all kept from the
-/// instruction before, a DFMA reads longer than its pipe multiplies, and the compiler keeps them
-/// for six in a row at most (58 of 64 a clock on an H100 and an H200).
+/// One register pair is both factor and term. A DFMA of three different pairs takes longer to read
+/// them than its pipe to multiply, unless the cache of the last operands has one; the compiler
+/// keeps it there for six instructions in a row at most (58 of 64 a clock on an H100 and an H200).
+/// x grows by 5/3 in two steps.
 FATHOM_OP(Dfma, double, "+d", std::fma(x, a, a), "fma.rn.f64 %0, %0, %1, %1;", "d"(o.a[i]))
 
 __half rounded_to(__half, double value) { return __double2half(value); }

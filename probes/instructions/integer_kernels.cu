@@ -55,8 +55,8 @@ struct Sel : LaneOp<Sel, Word> {
               "r"(o.a[i]), "r"(o.b[i]))
 };
 
-/// Even steps, whose b is 0, take the smaller one, odd steps the larger, of numbers such that every
-/// step changes x.
+/// Even steps take the smaller one, odd steps the larger, of numbers such that every step changes
+/// x. The GPU does not read b: it tells `next` which step it is.
 struct Imnmx : LaneOp<Imnmx, Word> {
   static Operands operands(int lane) {
     return {{hashed(lane) >> 2, hashed(lane) >> 2 | 0x4000'0000u}, {0, 1}};

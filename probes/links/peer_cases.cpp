@@ -14,6 +14,7 @@ namespace {
 struct Engine {
   const char* name;
   bool by_sm, by_receiver;
+  bool is_plain_copy() const { return !by_sm && !by_receiver; }
 };
 constexpr Engine copy_engine{"copy engine", false, false}, sm_loads{"SM loads", true, true};
 constexpr Engine engines[] = {
@@ -102,12 +103,12 @@ Case peer_case(const SharedMachine& machine, const PeerRun& run) {
       static_cast<double>(largest_bytes) * copies_per_launch * (run.both ? 2 : 1), *machine);
   c.bound = times(peer_bound(machine->topology, run.from, run.to), run.both ? 2 : 1);
   c.precision = pair_precision;
-  c.suite = quick_if(run.engine.name == copy_engine.name);
+  c.suite = quick_if(run.engine.is_plain_copy());
   c.prepare = [=](Context& context) { return peer_workload(context, machine, run); };
   return c;
 }
 
-/// Of one of `operations` in a launch, on `bytes` in all.
+/// A case of latency: the time of a launch over its `operations`, which are on `bytes` together.
 Case latency_case(const SharedMachine& machine, const PeerRun& run, const char* what,
                   std::int64_t bytes, int operations) {
   Case c = peer_case(machine, run);
@@ -201,7 +202,7 @@ std::vector<Case> peer_cases(const SharedMachine& machine) {
       for (const auto& [from, to] : pairs) {
         // Without access the driver goes through the host, whoever asks.
         const bool possible =
-            engine.name == copy_engine.name || reach_each_other(*machine, from, to);
+            engine.is_plain_copy() || reach_each_other(*machine, from, to);
         if (possible && !(both && from > to))
           cases.push_back(peer_case(machine, {engine, from, to, both}));
       }

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <vector>
 
 #include "probes/memory_bandwidth/cases.h"

@@ -67,7 +67,7 @@ inline std::pair<std::string, AxisValue> working_set_axis(std::size_t bytes) {
 struct GlobalChase {
   GlobalLoad load = GlobalLoad::cached;
   Chase chase;  ///< bases relative to the region
-  int carveout_percent = 0;  ///< of shared memory: leaves the most L1
+  int carveout_percent = 0;  ///< share of shared memory; 0 leaves the most L1
 };
 
 /// Bytes of the one region, in device memory, that every chase but the TLB's runs in.

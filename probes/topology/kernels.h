@@ -73,7 +73,7 @@ struct LineTask {
 __global__ void write_lines(Lines lines);
 
 /// Single accesses from one SM to each line in turn, all over `repeats` times, after warm_passes of
-/// all of them; the other SMs are idle. `report->taken` must be 0. In latency_threads.
+/// all of them; the other SMs are idle. `report->taken` must be 0. Takes latency_threads.
 void (*line_kernel(LineAccess access))(LineTask, std::uint32_t zero);
 
 /// What SMs contend with.
@@ -114,7 +114,8 @@ __host__ __device__ constexpr std::uint32_t stored_value(std::uint32_t smid, std
 
 /// Writes stored_value into an SM's slice by each block.
 __global__ void write_slices(ContentionTask task);
-/// `report->turn` must be all 0. In contention_threads; the other argument is not used.
+/// `report->turn` must be all 0. Takes contention_threads; the kernel does not use the
+/// second argument.
 void (*contention_kernel(Traffic traffic))(ContentionTask, std::uint32_t);
 
 /// Where a block of a cluster launch ran.

@@ -63,3 +63,21 @@ TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and who
     }
   }
 }
+
+// Its ring has five stages of 128 of k.
+TEST_CASE("fp32's sliced tiles are right beyond a turn of their ring", "[gpu][gemm][sanitized]") {
+  test::RungBench bench;
+  const Rung& rung = *find_rung("fp32/26_sliced_depth");
+  if (!bench.runs(rung)) SKIP("the kernel is for sm_90a");
+  const std::vector<int> depths = test::under_sanitizer() ? std::vector{648}
+                                                          : std::vector{640, 641, 1500};
+  for (const int k : depths) {
+    for (const auto& [m, n] : {std::pair{48, 300}, {300, 48}}) {
+      for (const Problem& problem : test::layouts(Class::fp32, m, n, k)) {
+        // No other kernel of the rung's goes without a name.
+        REQUIRE(rung.plan(problem, bench.facts.sms).kernel.function == nullptr);
+        bench.check(rung, problem);
+      }
+    }
+  }
+}

@@ -26,14 +26,13 @@ inline std::vector<gemm::Problem> layouts(gemm::Class of, std::int64_t m, std::i
 }
 
 /// A problem that only some rungs are for: one that a rung's own kernel takes as it is, and one for
-/// the narrow tiles, which contenders and, before the small tiles of the last, 15 of 16-bit types
-/// use for all.
+/// contenders' narrow tiles.
 struct Task {
   gemm::Problem problem;
   bool own_path = false, contenders = false;
   bool is_for(const gemm::Rung& rung) const {
     return (!own_path || rung.takes_own_path(problem)) &&
-           (!contenders || rung.contender || rung.id().ends_with("15_deferred_stores"));
+           (!contenders || rung.contender);
   }
 };
 

@@ -15,7 +15,7 @@ std::vector<RungCode> fp64_codes() {
     const char *has, *lacks;
   };
   const char* multicast = "UTMALDG.2D.MULTICAST";
-  // Of late reads, half of the last rows' alone are left where no stage follows.
+  // Only half of the last rows' products are left where no stage follows, but for Rows16.
   for (const Tile& t : {Tile{"Rows64", 10, 8, 8, "", multicast},
                         {"Rows16", 2, 4, 4, "", multicast},
                         {"LateReads", 18, 16, 8, "UTMALDG.2D.MULTICAST UCGABAR_ARV", ""}}) {

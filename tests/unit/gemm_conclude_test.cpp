@@ -126,7 +126,7 @@ TEST_CASE("the share of tuned tiles is of a choice that was tuned", "[gemm]") {
                           {not_measured, {chosen, library}},
                           {confirmed, {tuned, library}},
                           {not_measured, {tuned}}});
-  CHECK_THAT(claim({chosen, library}, "GR10").figure, contains("gemm_ladder --rung fp32/row_maj"));
+  CHECK_THAT(claim({chosen, library}, "GR10").figure, contains("gemm_ladder --type fp32"));
 }
 
 TEST_CASE("the traffic of tiles needs every counted rung to agree", "[gemm]") {

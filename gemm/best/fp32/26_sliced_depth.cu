@@ -285,8 +285,8 @@ Rung sliced_depth() {
   rung.gain =
       "No copies, addresses or barriers of the whole block among the multiplications. At 4096³ and "
       "8192³ the last wave is nine tenths and half full, which costs 3 %; products of few "
-      "tiles keep every SM busy. A skinny product reads its large operand once, and no sums leave "
-      "an SM.";
+      "tiles keep every SM busy. A skinny product reads its large operand from DRAM once, and no "
+      "sums leave an SM.";
   return rung;
 }
 

@@ -23,8 +23,7 @@ struct WarpSpecialisedChoice {
   int m, n;
   bool (*takes)(const Problem&);               ///< how its operands lie
   TilePlacement (*placement)(const Problem&);  ///< of a product that it takes
-  /// For a product that it takes, on so many SMs. The workspace may say another number of them: as
-  /// many blocks do the product.
+  /// For a product that it takes, on so many SMs: as many blocks do the product.
   RungPlan (*plan)(const Problem&, int sms);
 };
 
