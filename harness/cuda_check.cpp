@@ -1,7 +1,6 @@
 #include "harness/cuda_check.h"
 #include "harness/cuda_device.h"
 
-
 #include <algorithm>
 #include <vector>
 

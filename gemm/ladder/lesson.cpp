@@ -100,7 +100,9 @@ LessonRung rung_of(Class of, const Lesson& lesson) {
   rung.kernel = {lesson.kernel,  tile.threads,  tile.shared_bytes, tile.m, tile.n, tile.k, 1,
                  tile.cluster_m, tile.cluster_n};
   rung.plan = [launch = lesson.launch, is_own = lesson.takes_own_path, kernel = rung.kernel](
-                  const Problem& p, int) -> RungPlan { return {launch, 0, kernel, is_own(p)}; };
+                  const Problem& p, int) -> RungPlan {
+    return {launch, 0, kernel, is_own(p)};
+  };
   if (lesson.variants != nullptr) {
     rung.variants = [add = lesson.variants](const Problem& p) {
       std::vector<RungPlan> found;
@@ -163,8 +165,7 @@ void add_variant(std::vector<RungPlan>& variants, const Problem& problem, View v
   RungPlan& variant = variants.emplace_back();
   variant.name = std::to_string(tile.m) + "x" + std::to_string(tile.n) + "x" +
                  std::to_string(tile.k) + " by " + std::to_string(tile.threads) + " threads";
-  variant.kernel = {
-      reinterpret_cast<const void*>(kernel), tile.threads, 0, tile.m, tile.n, tile.k};
+  variant.kernel = {reinterpret_cast<const void*>(kernel), tile.threads, 0, tile.m, tile.n, tile.k};
   variant.launch = [=](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
     launch_lesson(arguments, stream, view, kernel, tile);
   };

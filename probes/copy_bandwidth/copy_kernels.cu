@@ -101,12 +101,14 @@ using Launcher = void (*)(const CopyRun&, cudaStream_t);
 
 template <class T>
 Launcher by_vector(int vector) {
-  return with_constant<1, 2, 4, 8, 16, 32>(vector, [](auto count) -> Launcher {
-    if constexpr (sizeof(T) * count <= 32)
-      return launch<Pack<T, count>>;
-    else
-      throw std::invalid_argument("packs have 32 bytes at most");
-  });
+  return with_constant<1, 2, 4, 8, 16, 32>(
+      vector,
+      [](auto count) -> Launcher {
+        if constexpr (sizeof(T) * count <= 32)
+          return launch<Pack<T, count>>;
+        else
+          throw std::invalid_argument("packs have 32 bytes at most");
+      });
 }
 
 template <class P>
@@ -132,11 +134,11 @@ Launcher by_hint(LoadHint load, StoreHint store) {
 
 Launcher launcher_of(const CopyShape& shape) {
   const bool four_floats = shape.type == ElementType::float32 && shape.vector == 4;
-  const bool single = shape.vector == 1 &&
-                      (shape.type == ElementType::int8 || shape.type == ElementType::half);
-  const bool both_hints = shape.load != LoadHint::none && shape.store != StoreHint::none &&
-                          !(shape.load == LoadHint::evict_last &&
-                            shape.store == StoreHint::evict_first);
+  const bool single =
+      shape.vector == 1 && (shape.type == ElementType::int8 || shape.type == ElementType::half);
+  const bool both_hints =
+      shape.load != LoadHint::none && shape.store != StoreHint::none &&
+      !(shape.load == LoadHint::evict_last && shape.store == StoreHint::evict_first);
   const bool hinted = shape.load != LoadHint::none || shape.store != StoreHint::none;
   if (both_hints || (hinted && !(four_floats && shape.unroll == 1)) ||
       (shape.unroll != 1 && !four_floats && !single))

@@ -201,8 +201,7 @@ std::vector<Case> peer_cases(const SharedMachine& machine) {
     for (const bool both : {false, true}) {
       for (const auto& [from, to] : pairs) {
         // Without access the driver goes through the host, whoever asks.
-        const bool possible =
-            engine.is_plain_copy() || reach_each_other(*machine, from, to);
+        const bool possible = engine.is_plain_copy() || reach_each_other(*machine, from, to);
         if (possible && !(both && from > to))
           cases.push_back(peer_case(machine, {engine, from, to, both}));
       }

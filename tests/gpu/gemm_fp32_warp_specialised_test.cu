@@ -69,8 +69,8 @@ TEST_CASE("fp32's sliced tiles are right beyond a turn of their ring", "[gpu][ge
   test::RungBench bench;
   const Rung& rung = *find_rung("fp32/26_sliced_depth");
   if (!bench.runs(rung)) SKIP("the kernel is for sm_90a");
-  const std::vector<int> depths = test::under_sanitizer() ? std::vector{648}
-                                                          : std::vector{640, 641, 1500};
+  const std::vector<int> depths =
+      test::under_sanitizer() ? std::vector{648} : std::vector{640, 641, 1500};
   for (const int k : depths) {
     for (const auto& [m, n] : {std::pair{48, 300}, {300, 48}}) {
       for (const Problem& problem : test::layouts(Class::fp32, m, n, k)) {

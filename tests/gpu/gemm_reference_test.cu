@@ -5,7 +5,6 @@
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
-
 #include "gemm/bench/reference_kernels.h"
 #include "tests/gpu/gemm_rung_bench.h"
 

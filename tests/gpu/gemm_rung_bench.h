@@ -31,8 +31,7 @@ struct Task {
   gemm::Problem problem;
   bool own_path = false, contenders = false;
   bool is_for(const gemm::Rung& rung) const {
-    return (!own_path || rung.takes_own_path(problem)) &&
-           (!contenders || rung.contender);
+    return (!own_path || rung.takes_own_path(problem)) && (!contenders || rung.contender);
   }
 };
 

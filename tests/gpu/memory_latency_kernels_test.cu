@@ -1,6 +1,5 @@
 // Every kernel of the memory-latency probe: short chases through little memory.
 
-
 #include "probes/memory_latency/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 

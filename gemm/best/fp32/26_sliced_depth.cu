@@ -66,7 +66,7 @@ __device__ inline TileIndex sliced_corner(const SlicedProduct& p) {
 
 template <Major major>
 __device__ void produce_slices(const SlicedProduct& p, std::uint32_t tiles,
-                                      std::uint32_t barriers) {
+                               std::uint32_t barriers) {
   prefetch_map(p.map_a);
   prefetch_map(p.map_b);
   RingPosition<Tile::stages> position;
@@ -91,8 +91,8 @@ __device__ void produce_slices(const SlicedProduct& p, std::uint32_t tiles,
 
 /// One warp's words of one stage.
 template <Major major>
-__device__ void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& lane,
-                                  int warp, float (&sums)[Tile::rows][Tile::columns]) {
+__device__ void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& lane, int warp,
+                           float (&sums)[Tile::rows][Tile::columns]) {
 #pragma unroll
   for (int w = 0; w < Tile::k / 4; w += Tile::warps) {
     const int word = w + warp;
@@ -139,15 +139,15 @@ __device__ void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& 
 /// Adds the warps' sums up in order, and stores C.
 template <Major major>
 __device__ void store_slices(const SlicedProduct& p, float* tiles,
-                                    const LanePlace<Tile::lanes_m>& lane, int warp,
-                                    const float (&sums)[Tile::rows][Tile::columns]) {
+                             const LanePlace<Tile::lanes_m>& lane, int warp,
+                             const float (&sums)[Tile::rows][Tile::columns]) {
   constexpr int tile = Tile::m * Tile::n;
 #pragma unroll
   for (int i = 0; i < Tile::rows; ++i) {
 #pragma unroll
     for (int j = 0; j < Tile::columns; j += 4) {
-      float* const to = tiles + warp * tile + row_of<major>(lane, i) * Tile::n + lane.n * 4 +
-                        j * Tile::lanes_n;
+      float* const to =
+          tiles + warp * tile + row_of<major>(lane, i) * Tile::n + lane.n * 4 + j * Tile::lanes_n;
       *reinterpret_cast<float4*>(to) =
           make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
     }
@@ -215,8 +215,8 @@ MajorsTaken sliced_majors(const Problem& p) {
 void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
   const bool swapped = is_swapped(arguments.problem);
-  const TmaOperands operands = TmaOperands::prepared(arguments, sliced_majors(arguments.problem),
-                                                     workspace.data, stream);
+  const TmaOperands operands =
+      TmaOperands::prepared(arguments, sliced_majors(arguments.problem), workspace.data, stream);
   SlicedProduct p{};
   p.product = swapped ? column_major<float>(arguments) : row_major<float>(arguments);
   p.depth = static_cast<int>(ceil_div(p.product.k, Tile::k));
@@ -257,8 +257,8 @@ bool slices_are_sooner(const Problem& p, const WarpSpecialisedChoice& tile, int 
   const std::int64_t slices =
       ceil_div(std::max(p.m, p.n), Tile::m) * ceil_div(std::min(p.m, p.n), Tile::n);
   const auto stages = static_cast<double>(ceil_div(p.k, Tile::k));
-  const double sliced = static_cast<double>(ceil_div(slices, sms)) *
-                        (stages * clocks_of_a_stage + around_a_slice);
+  const double sliced =
+      static_cast<double>(ceil_div(slices, sms)) * (stages * clocks_of_a_stage + around_a_slice);
   const double tiled = static_cast<double>(tile.placement(p).covered) * static_cast<double>(p.k) /
                            (sms * products_per_clock) +
                        clocks_of_sharing;

@@ -110,11 +110,11 @@ RungPlan plan_of(const Problem& p, int sms, bool swapped) {
       .tile_n = Tile::n,
       .tile_k = Tile::k,
       .parts = 0};
-  RungPlan plan{[swapped](const Arguments& arguments, const Workspace& workspace,
-                          cudaStream_t stream) {
-                  launch<Tile, Producer>(arguments, workspace, swapped, stream);
-                },
-                0, swapped ? kernel.transposed() : kernel};
+  RungPlan plan{
+      [swapped](const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+        launch<Tile, Producer>(arguments, workspace, swapped, stream);
+      },
+      0, swapped ? kernel.transposed() : kernel};
   // The shared sums, then copies of operands.
   if (p.alpha != 0 && p.k != 0)
     plan.workspace_bytes =

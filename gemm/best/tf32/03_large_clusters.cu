@@ -74,8 +74,7 @@ RungPlan register_plan(const Problem& p, bool a_first) {
   const auto launch = [=](const Arguments& arguments, const Workspace& workspace,
                           cudaStream_t stream) {
     if (launch_without_product(arguments, stream)) return;
-    const TmaOperands operands =
-        TmaOperands::prepared(arguments, layout, workspace.data, stream);
+    const TmaOperands operands = TmaOperands::prepared(arguments, layout, workspace.data, stream);
     const TmaOperand& first = a_first ? operands.b : operands.a;
     const TmaOperand& second = a_first ? operands.a : operands.b;
     launch_register_shape<Shape>(arguments, {first, second, a_first}, second.outer, stream);
