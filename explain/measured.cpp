@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <tuple>
 
 #include "explain/analysis.h"
@@ -62,7 +61,7 @@ std::string rates_line(const Measured& measured, const Bounds& bounds) {
                      fmt::join(parts, ", "));
 }
 
-/// Of all the kernel's recorded accesses: what the counters must say if all blocks were recorded.
+/// Sums over all recorded accesses: what the counters must say if all blocks were recorded.
 std::map<std::string, double> recorded_counts(const KernelCost& kernel) {
   std::map<std::string, double> counts;
   for (const LineCost& line : kernel.lines)

@@ -5,7 +5,6 @@
 
 #include "fleet/sections.h"
 #include "reports/scale.h"
-#include "results/format.h"
 
 namespace fathom::fleet {
 namespace {

@@ -38,8 +38,8 @@ struct Problem {
   int exit_code = 0;
 };
 
-/// Files may hold any number as an exit code: what a measurement does not end with by the table of
-/// codes is `incomplete`.
+/// Files may hold any number as an exit code: one that no measurement ends with becomes
+/// `incomplete`.
 int known_code(int exit_code);
 
 struct Fleet {

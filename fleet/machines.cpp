@@ -13,9 +13,9 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-/// A machine was seen: without a date, the date, GPU's number, machine, hash of the GPU's UUID. In
-/// this order machines are numbered: as they were first measured, so that one that joins later
-/// changes no name; then of the lowest of their GPUs' numbers, then of their ids.
+/// A machine was seen: whether without a date, the date, the GPU's number, the machine, the hash of
+/// the GPU's UUID. Machines are numbered in this order: first measured, so that one that joins
+/// later changes no name, then lowest GPU number, then id.
 using Sight = std::tuple<bool, std::string, int, std::string, std::string>;
 
 /// The name of each machine of a host's name. `taken`: names of hosts.

@@ -47,6 +47,7 @@ void look_into(const fs::path& folder, bool summed_up, Found& found) {
     const fs::path& path = at->path();
     std::error_code unknown;
     if (at->symlink_status(unknown).type() == fs::file_type::directory) {
+      if (is_summary(path)) found.unread.emplace_back(path, "it is a folder");
       if (!is_inner(path)) inner.push_back(path);
     } else if (is_torn(path)) {
       found.torn.push_back(path);

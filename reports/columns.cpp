@@ -215,7 +215,7 @@ Column metric_column(const std::string& name, const EntryList& entries, const Fi
   return column;
 }
 
-/// Of a bound or an expectation.
+/// The value of a bound or an expectation.
 template <typename Part>
 std::optional<double> value_of(const std::optional<Part>& part) {
   return part ? std::optional(part->value) : std::nullopt;

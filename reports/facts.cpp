@@ -6,7 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include "reports/columns.h"
 #include "results/format.h"
 #include "results/query.h"
 

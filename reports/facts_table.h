@@ -13,7 +13,8 @@ namespace fathom::reports {
 
 using FactList = std::vector<const Fact*>;
 
-/// Of at least 80 %: one of less cannot be told from the range of its few samples.
+/// Whether its confidence is 80 % or more: one of less cannot be told from the range of its few
+/// samples.
 bool is_confident(const std::optional<Interval>& interval);
 
 /// The interval of a ratio of two figures above zero that were measured one after the other: from

@@ -28,12 +28,14 @@ class PendingFile {
  public:
   explicit PendingFile(const fs::path& target) : target_(target) {
     // Anew where somebody took the file for abandoned before it was locked.
-    do {
+    for (int attempts = 5; attempts > 0; --attempts) {
       name_ = fmt::format("{}.{}-{:08x}.tmp", target.string(), getpid(), std::random_device()());
       file_ = FileDescriptor(open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
       if (file_.get() < 0) fail_write(target_, errno);
       flock(file_.get(), LOCK_EX);  // until it is closed; without locks its age says that it is new
-    } while (is_unlinked());
+      if (access(name_.c_str(), F_OK) == 0) return;
+    }
+    fail_write(target_, ENOENT);
   }
   ~PendingFile() {
     if (!committed_) unlink(name_.c_str());
@@ -51,11 +53,6 @@ class PendingFile {
   }
 
  private:
-  bool is_unlinked() const {
-    struct stat now {};
-    return fstat(file_.get(), &now) == 0 && now.st_nlink == 0;
-  }
-
   fs::path target_;
   std::string name_;
   FileDescriptor file_;

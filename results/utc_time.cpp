@@ -26,7 +26,7 @@ std::optional<std::chrono::sys_seconds> parse_utc_time(std::string_view text) {
   const std::string copy(text);
   if (!strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts)) return std::nullopt;
   const std::chrono::sys_seconds time{std::chrono::seconds(timegm(&parts))};
-  // A day that does not exist is another one now, and what is written otherwise differs too.
+  // timegm made 2 March of 30 February, so that the text is no longer the same.
   return text_of(parts) == text ? std::optional(time) : std::nullopt;
 }
 

@@ -22,7 +22,7 @@ struct Command {
   std::string program = {};  ///< the one beside this that has the command; empty: this one
   AddCommand add = {};       ///< empty where it only has commands of its own
   std::string noun = {};     ///< what those are called
-  std::string footer = {};   ///< of its help; `add` writes that of a command without any
+  std::string footer = {};   ///< of its help; a command that has flags sets its own in `add`
   std::vector<Command> commands = {};
   std::vector<std::string>* benchmark_flags = nullptr;  ///< gets Google Benchmark's, if it has any
 };

@@ -120,7 +120,7 @@ void HostMeasurement::measure_suite_alone() {
   for (std::size_t place = 0; place < host_.gpus; ++place) {
     const bool exclusive = all_here();
     for (GpuJob& job : jobs_) {
-      if (job.place != place || stopped()) continue;
+      if (job.place != place || stopped() || !(job.gpu || arguments_.replay)) continue;
       if (exclusive)
         run_suite({&job}, fleet::Phase::alone, "alone");
       else

@@ -52,8 +52,8 @@ struct Host {
 struct PartResult {
   std::optional<Document> document;
   fleet::GpuStatus status = fleet::GpuStatus::complete;
-  std::string reason;  ///< empty: all figures are there
-  int exit_code = 0;
+  std::string reason;  ///< why figures are missing, or what else went wrong
+  int exit_code = 0;   ///< of a failed check or refused counters beside complete figures too
 };
 
 /// Never throws for what is missing or cannot be read. `limit_s`: what it was given.

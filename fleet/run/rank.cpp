@@ -43,7 +43,7 @@ class Rank {
   std::vector<RankWord> meet();
   void require_shared_storage(bool leader) const;
   void measure();
-  /// Until their notes say that they have ended, or for as long as one waits for them.
+  /// Waits until all notes say that they have ended, --wait seconds at most.
   void wait_for_others();
   ExitCode report();
 

@@ -26,8 +26,8 @@ void leave_note(const FleetFolder& folder, const RankNote& note);
 std::optional<RankNote> read_note(const FleetFolder& folder, int rank);
 
 /// What went wrong with the ranks of one job, of which `first` is rank 0's note; a rank without a
-/// note is told, too. `no_answer`: what is said of the others that have not ended, whatever their
-/// notes say; empty: what their notes say.
+/// note is told, too. `no_answer`: the reason for each other rank that has not ended; empty: the
+/// reason in its note.
 std::vector<fleet::Problem> problems_of_notes(const FleetFolder& folder,
                                               const std::optional<RankNote>& first,
                                               const std::string& no_answer = "");

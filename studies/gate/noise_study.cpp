@@ -1,6 +1,5 @@
 #include "studies/gate/noise_study.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "gate/stored.h"

@@ -55,3 +55,14 @@ TEST_CASE("The file of every tool that docs/gate.md lists is judged in paired ro
   expect(0, sandbox.fathom({"check", "--base", samples, "--head", samples}))
       .says("3 metrics: 2 unchanged, 1 ignored\n");
 }
+
+TEST_CASE("A metric of one side alone is said, with the code for it") {
+  Sandbox sandbox({});
+  const fs::path one = sandbox.folder() / "one.csv", both = sandbox.folder() / "both.csv";
+  write_text(one, "name,unit,better,sample\na,ms,lower,1\n");
+  write_text(both, "name,unit,better,sample\na,ms,lower,1\nb,ms,lower,2\n");
+  expect(4, sandbox.fathom({"check", "--base", copying(both), "--head", copying(one)}))
+      .says("it is in the baseline and not here.");
+  expect(0, sandbox.fathom({"check", "--base", copying(one), "--head", copying(both)}))
+      .says("the base has no such metric.");
+}

@@ -111,6 +111,7 @@ int device_program(const Flags& flags) {
   if (const auto device = flags.find("--device"); device != flags.end() && device->second > "1")
     fail(ExitCode::bad_input, "There is no GPU " + device->second + ".");
   if (flags.contains("--gpus")) {
+    if (const char* asked = std::getenv("FAKE_ASKED")) std::ofstream(asked).flush();
     std::cout << ordered_json{{"gpus", visible_gpus()}};
     return 0;
   }

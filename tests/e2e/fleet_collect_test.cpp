@@ -27,14 +27,15 @@ TEST_CASE("A simulated fleet is collected, and its slow cards are named", "[e2e]
   write_text(box.folder() / "hosts", "# all\nnode0007\nnode0011\n\n");
   expect(ExitCode::incomplete,
          box.fathom({"fleet", "collect", "jobs", "--out", "out", "--expect-hosts", "hosts",
-                     "--expect-gpus", "400", "--host", "node0020"}))
+                     "--expect-gpus", "400", "--host", "node0020", "--host", "nobody"}))
       .no_errors();
   const json fleet = fleet_of(box.out());
   CHECK(fleet.at("gpus").size() == 391);
   CHECK(fleet.at("named").size() == 5);
   CHECK(fleet.at("problems").size() == 4);
   CHECK(fleet.at("named").at(0).at("findings").at(0).contains("likely_causes"));
-  has(page_of(box.out()), "REPLAY", "The ten worst", "node0011/3/gpu.json", "host node0007");
+  has(page_of(box.out()), "REPLAY", "The ten worst", "node0011/3/gpu.json", "host node0007",
+      "No host `nobody` has left a result");
   CHECK(fs::exists(box.out() / "report" / "host-node0020.md"));
   // The same again gives the same.
   box.fathom({"fleet", "collect", "jobs", "--out", "again", "--expect-hosts", "hosts",

@@ -113,6 +113,18 @@ TEST_CASE("Counters are shared among the ranks that have a GPU", "[e2e][fleet][m
   has(reason_of(fleet_of(box.out()), 1), "the only GPU that it sees is a rank's before it");
 }
 
+TEST_CASE("A rank asks for its GPUs while MPI starts", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"}, 2);
+  box.set("FAKE_ASKED", box.folder() / "asked");
+  box.set("SEEN", box.folder() / "seen");
+  // MPI_Init of the first one waits for the second, which comes once it has seen the question.
+  const std::string late =
+      "for i in $(seq 200); do [ -e \"$FAKE_ASKED\" ] && break; sleep 0.05; done; "
+      "[ -e \"$FAKE_ASKED\" ] && : > \"$SEEN\"; exec \"$@\"";
+  Job(box, scripted(fleet_run(box, {"--alone", "none"}), {"exec \"$@\"", late})).must_end();
+  CHECK(fs::exists(box.folder() / "seen"));
+}
+
 TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {
   Sandbox box({"links", "copy_bandwidth"}, 3);
   Job(box, 3, {"--alone", "brief"}).must_end();

@@ -1,4 +1,4 @@
-// libFuzzer's entry: the first byte says what the rest is read as.
+// libFuzzer's entry: behind an 'r' come the gate's rules; all else is a document.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (!text.empty()) fathom::gate::fuzz(text.substr(1), text[0] == 'r');
+  const bool rules = text.starts_with('r');
+  fathom::gate::fuzz(text.substr(rules ? 1 : 0), rules);
   return 0;
 }

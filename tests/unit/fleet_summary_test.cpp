@@ -262,3 +262,17 @@ TEST_CASE("Hosts are found by their short names, and not by another's", "[fleet]
   CHECK(missing("a.example.com") == 1);
   CHECK(missing("b") == 1);
 }
+
+TEST_CASE("A gpu.json that is a folder is named, and the documents beside it count", "[fleet]") {
+  TestFolder folder;
+  GpuSummary other = recorded();
+  other.uuid_hash = "other";
+  folder.write("gpus/a-0/gpu.json", to_text(other));
+  std::filesystem::create_directories(folder.path() / "gpus/b-1/gpu.json");
+  std::filesystem::create_directories(folder.path() / "gpus/c-2/gpu.json");
+  folder.write("gpus/c-2/suite/result.json", to_text(recording()));
+  const Fleet fleet = read_fleet(folder.path(), {});
+  REQUIRE(fleet.gpus.size() == 2);
+  CHECK(told(fleet, "b-1/gpu.json"));
+  CHECK(told(fleet, "it is a folder"));
+}

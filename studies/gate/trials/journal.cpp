@@ -23,7 +23,7 @@ constexpr std::size_t largest_journal = std::size_t{1} << 30;
 
 }  // namespace
 
-// By which the JSON library finds them.
+// nlohmann-json finds these by their names.
 
 static void to_json(OrderedJson& json, const JudgedMetric& metric) {
   json = {{"metric", metric.planted.metric},
