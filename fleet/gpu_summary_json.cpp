@@ -32,8 +32,8 @@ void read_columns(const Fields& columns, std::vector<Row>& rows) {
     const Place place = columns.place().at(field.name);
     const simdjson::dom::array values = columns.list(field.name);
     if (values.size() != rows.size())
-      place.refuse(
-          fmt::format("has {} values; expected: {}, one for each name", values.size(), rows.size()));
+      place.refuse(fmt::format("has {} values; expected: {}, one for each name", values.size(),
+                               rows.size()));
     std::size_t row = 0;
     for (const simdjson::dom::element value : values) {
       read_value(value, place.at(row), rows[row].*field.member);

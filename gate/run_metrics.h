@@ -57,8 +57,8 @@ struct RunMetrics {
 };
 
 /// Reads a result document, a baseline, a file of Google Benchmark, nvbench, pytest-benchmark or
-/// hyperfine, or a CSV "name,unit,better,sample,...", found out by its content. Where rows share
-/// a name it takes their median. An nvbench document's sample files are looked for beside `origin`.
+/// hyperfine, or a CSV "name,unit,better,sample,...", found out by its content. Where rows share a
+/// name it takes their median. An nvbench document's sample files are looked for beside `origin`.
 /// Hostile text costs bounded time, memory and stack. Throws Error(document_malformed),
 /// Error(document_version): `origin`, and what was expected where.
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
@@ -67,8 +67,9 @@ RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
 /// worst, a value in every second byte, reading one costs some 14 times as much memory.
 inline constexpr std::size_t largest_result = std::size_t{64} << 20;
 
-/// The same of a file, or of the folder that Criterion leaves. A run of another tool without a date has the file's. Throws Error(bad_input) if it
-/// cannot be read, and Error(document_malformed) if it is larger than `largest_result`.
+/// The same of a file, or of the folder that Criterion leaves. A run of another tool without a date
+/// has the file's. Throws Error(bad_input) if it cannot be read, and Error(document_malformed) if
+/// it is larger than `largest_result`.
 RunMetrics read_run_metrics(const std::filesystem::path& path, bool with_intervals = false);
 
 /// A run as the text of a baseline: one line a metric, a hundred bytes or so.

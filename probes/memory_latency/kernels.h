@@ -82,8 +82,8 @@ void (*global_chase(GlobalLoad load, Timed timed))(Chase, std::uint64_t zero);
 /// The chain's addresses are indices into a linear texture of 32-bit texels: make_texture's.
 void (*texture_chase(Timed timed))(cudaTextureObject_t, Chase);
 std::shared_ptr<cudaTextureObject_t> make_texture(const void* texels, std::size_t bytes);
-/// Takes a block of fill_threads, which write the chain at offset 0 of the block's dynamic shared memory; its
-/// base is reported.
+/// Takes a block of fill_threads, which write the chain at offset 0 of the block's dynamic shared
+/// memory; its base is reported.
 void (*shared_chase(SharedLoad load, Timed timed))(Chase, std::uint32_t zero);
 inline constexpr int fill_threads = 128;
 /// One cluster of `cluster_size` blocks, of which the first chases in the shared memory of block

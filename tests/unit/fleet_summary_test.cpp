@@ -115,7 +115,8 @@ TEST_CASE("A summary that is none is refused with its place", "[fleet]") {
   CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": 1e300"), contains("gpu is no count"));
   CHECK_THAT(changed("\"status\": \"complete\"", "\"status\": \"fine\""), contains("status"));
   CHECK_THAT(changed("\"alone\": [null,", "\"alone\": ["), contains("values; expected: 518"));
-  CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [null,null,"), contains("values; expected: 518"));
+  CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [null,null,"),
+             contains("values; expected: 518"));
   CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [\"x\","), contains("number"));
   GpuSummary twice = recorded();
   twice.names[7].name = twice.names[3].name;
