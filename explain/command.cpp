@@ -190,7 +190,7 @@ std::string page_in_format(const ExplainArguments& arguments, const Explanation&
 }  // namespace
 
 ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) {
-  if (arguments.program.empty())
+  if (arguments.program.empty() || arguments.program.front().empty())
     throw Error(ExitCode::bad_input,
                 "Name a program: `fathom explain [FLAGS] -- ./app ARGUMENTS`.");
   require_regex(arguments.kernel);
@@ -238,8 +238,9 @@ std::vector<Command> explain_commands(const Tools& tools, const std::vector<std:
     const auto arguments = std::make_shared<ExplainArguments>();
     app.add_option("PROGRAM", arguments->program,
                    "The program, if it needs no flags: else after --");
-    path_flag(app, "--kernel", arguments->kernel,
-              "Only kernels in whose name this regular expression is found", "REGEX");
+    checked_flag(app, "--kernel", arguments->kernel,
+                 "Only kernels in whose name this regular expression is found",
+                 not_empty("a regular expression"), "REGEX");
     checked_flag(app, "--launches", arguments->launches,
                  "Launches of each kernel to record, the first", whole_number(1), "N")
         ->capture_default_str();

@@ -5,6 +5,7 @@
 
 #include "fleet/sections.h"
 #include "reports/scale.h"
+#include "results/format.h"
 
 namespace fathom::fleet {
 namespace {

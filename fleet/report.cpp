@@ -102,8 +102,11 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
                                 paths.hosts.back().filename().string()));
   };
   if (all.size() <= few_hosts) std::ranges::for_each(all, add_page);
+  std::set<std::string> asked;
   for (const std::string& host : options.hosts)
-    if (!all.contains(host))  // a wrong name must not cost the report
+    if (!asked.insert(host).second)
+      continue;  // a host has one page
+    else if (!all.contains(host))  // a wrong name must not cost the report
       unknown.push_back(host);
     else if (all.size() > few_hosts)
       add_page(host);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "reports/columns.h"
 #include "results/format.h"
 #include "results/query.h"
 

@@ -63,9 +63,12 @@ CLI::Validator seconds() {
 
 CLI::Validator ordinal() { return whole_number(0, std::numeric_limits<int>::max()); }
 
-CLI::Validator not_empty() {
+CLI::Validator not_empty(const std::string& noun) {
   return CLI::Validator(
-      [](std::string& text) { return text.empty() ? "it is empty, a path was expected" : ""; }, "");
+      [noun](std::string& text) {
+        return text.empty() ? "it is empty, " + noun + " was expected" : "";
+      },
+      "");
 }
 
 CLI::Validator one_of(std::vector<std::string> words) {

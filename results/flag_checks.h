@@ -28,9 +28,9 @@ CLI::Validator seconds();
 /// What the CUDA runtime and file descriptors count with.
 CLI::Validator ordinal();
 
-/// For a path: an empty one, as an unset variable of a shell leaves, would name the folder one is
-/// in.
-CLI::Validator not_empty();
+/// For a path or another `noun`: an empty path, as an unset variable of a shell leaves, would name
+/// the folder one is in.
+CLI::Validator not_empty(const std::string& noun = "a path");
 
 /// One of a few words; a misspelt one is answered with the closest. The validator is named
 /// `one_of_words`, then the words with a space between, which completions read.

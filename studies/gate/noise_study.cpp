@@ -1,5 +1,6 @@
 #include "studies/gate/noise_study.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "gate/stored.h"
