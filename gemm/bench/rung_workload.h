@@ -12,9 +12,8 @@
 namespace fathom::gemm {
 
 /// A rung's product on the GPU, ready to be verified and timed: in the fastest variant, where the
-/// rung has some. Its extras say the registers, shared memory, warps and waves of
-/// the kernel that multiplies, whichever of the rung's that is for this product, and how accurate C
-/// was; its notes which variant and which kernel ran.
+/// rung has some. Its extras say the registers, shared memory, warps and waves of the kernel that
+/// multiplied, and how accurate C was; its notes say which variant and which kernel ran.
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
                        const std::shared_ptr<TunedChoices>& choices);

@@ -134,7 +134,7 @@ class Generator {
     return models::permuted(access, source);
   }
 
-  /// Of a tile that is plain, padded or swizzled.
+  /// A column of a tile that is plain, padded or swizzled.
   WarpAccess tile_column() {
     models::Tile tile;
     tile.element_bytes = bytes_;

@@ -193,7 +193,7 @@ LineGroups line_groups(std::span<const Entry> entries) {
   if (!result.reason.empty()) return result;
   const Rows& rows = result.matrix.rows;
   const std::size_t lines = rows.front().size();
-  // Of every `step`th SM from `first` on, a row for each line.
+  // A row for each line, with the latencies of every `step`th SM from `first` on.
   const auto by = [&](std::size_t first, std::size_t step) {
     Rows of_lines(lines);
     for (std::size_t sm = first; sm < rows.size(); sm += step)

@@ -32,7 +32,7 @@ void add_curve(std::vector<Entry>& entries, Axes axes, const std::vector<std::in
   }
 }
 
-/// Of a cache whose lines are `line` bytes long.
+/// Entries of a cache whose lines are `line` bytes long.
 std::vector<Entry> line_entries(int line, const char* name = "L1", double fits = l1_hit,
                                 double overflows = 150) {
   std::vector<Entry> entries;

@@ -59,6 +59,7 @@ struct SlicedProduct {
   int tiles_n;  ///< of C's columns; their blocks are neighbours, and read the same rows of A
 };
 
+/// First row and column of this block's tile.
 __device__ inline TileIndex sliced_corner(const SlicedProduct& p) {
   const int block = static_cast<int>(blockIdx.x);
   return {block / p.tiles_n * Tile::m, block % p.tiles_n * Tile::n};
