@@ -90,10 +90,10 @@ TEST_CASE("Each step is held against its parent or the one before, by what chang
   CHECK_THAT(ladder_of(d),
              contains("| row_major/02_coalesced | A warp's lanes go along a row of C: B and C are "
                       "read and written in whole sectors, A is broadcast.<br>*Five sectors") &&
-                 contains("**5.771 TFLOP/s** ~, **11.59 ×** row_major/01_naive ± 0.2 %<br>stall lg "
-                          "throttle ÷ 21.3 (362.2 → 17)") &&
+                 contains("**5.769 TFLOP/s**, **11.59 ×** row_major/01_naive ± 0.1 %<br>stall lg "
+                          "throttle ÷ 21.26 (362.2 → 17.03)") &&
                  contains("shared load wavefronts 0 → 3222 M") &&
-                 contains("**6.297 TFLOP/s** |"));  // the first of a tree, against nothing
+                 contains("**6.29 TFLOP/s** ~ |"));  // the first of a tree, against nothing
   // A rung whose counters are missing explains nothing, and neither does the one after it.
   for (Counter& counter : rung_of(d, "column_major/02_shared_memory").counters)
     counter.value.reset();
