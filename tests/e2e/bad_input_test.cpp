@@ -19,6 +19,7 @@ TEST_CASE("A wrong word on the command line gets the closest right one", "[e2e]"
        {"test", "./fathom test"},
        {"run --probe frist", "Did you mean `first`?"},
        {"run --probe nothing_like_it", "fathom list"},
+       {"run --start-together", "--no-counters"},
        {"run --requre-gpu", "Did you mean `--require-gpu`?"},
        {"run --suite fast", "quick"},
        {"run --device -1", "--device"},

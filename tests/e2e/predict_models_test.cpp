@@ -1,7 +1,6 @@
 // `fathom predict waves`, `roofline` and `transformer`: what they print.
 
 #include "predict_runs.h"
-#include "results/document_io.h"
 
 namespace fathom {
 namespace {
@@ -51,18 +50,6 @@ TEST_CASE("predict roofline: from the data sheet and from a recording", "[e2e]")
   CHECK(measured["prediction"]["seconds"] > 0.01);
   // Without a kernel there are ceilings and ridge points.
   CHECK(json_of(box, "roofline --gpu H200")["prediction"].is_null());
-}
-
-TEST_CASE("predict roofline: a replay is called one", "[e2e]") {
-  Sandbox box({});
-  Document document = read_document(FATHOM_RECORDING_FILE);
-  document.source = Source::replay;
-  write_document(document, box.folder() / "replay.json");
-  const std::string words = "roofline --result replay.json";
-  CHECK_THAT(text_of(box, words), StartsWith("REPLAY: H200") && ContainsSubstring("replay: ") &&
-                                      !ContainsSubstring("measured"));
-  CHECK(json_of(box, words)["source"] == "replay");
-  CHECK(json_of(box, words)["ceilings"][0]["origin"] == "replay");
 }
 
 TEST_CASE("predict transformer: a shape, a GPU and the table of GPUs", "[e2e]") {

@@ -131,14 +131,6 @@ TEST_CASE("A bad row in bulk leaves nothing but the error", "[e2e]") {
   }
 }
 
-TEST_CASE("An answer that cannot be written is an error", "[e2e]") {
-  Sandbox box({});
-  write_text(box.folder() / "rows.csv", csv_header() + csv_row("load,4", 4));
-  expect(ExitCode::output_full, box.shell("$F predict shared --patterns rows.csv > /dev/full"))
-      .by_fathom()
-      .complains("fathom: The answer could not be written to standard output");
-}
-
 #ifdef NDEBUG
 TEST_CASE("A million patterns take under two seconds of one core", "[e2e]") {
   // A quarter of a million, of every width, conflicts and inactive lanes; by processor time, which

@@ -50,8 +50,7 @@ RooflineAnswer answer_of(const RooflineArguments& arguments, const Machine& mach
   if (!peak)
     fail(ExitCode::bad_input, "The {} has no units for {}: choose another --precision.",
          machine.name(), precision);
-  RooflineAnswer answer{precision == "int8" ? "op/s" : "FLOP/s", machine.bandwidth(Direction::any),
-                        *peak};
+  RooflineAnswer answer{precision == "int8" ? "op/s" : "FLOP/s", machine.bandwidth(), *peak};
   const MemoryCeiling memory{"DRAM", answer.bandwidth.value, answer.bandwidth.source};
   const ComputeCeiling compute{precision, peak->value, peak->source};
   answer.ridge = ridge_point(memory, compute);

@@ -113,7 +113,7 @@ std::pair<std::string, MachineFigure> peak_of(const Machine& machine, const std:
 OnGpu on_gpu(const Machine& machine, const Transformer& model, const TransformerArguments& a,
              std::optional<std::int64_t> gpus) {
   OnGpu on;
-  on.bandwidth = machine.bandwidth(Direction::read);
+  on.bandwidth = machine.bandwidth();
   std::tie(on.precision, on.peak) = peak_of(machine, a.weights);
   on.memory = machine.memory();
   on.link = machine.link();
