@@ -114,6 +114,7 @@ TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]
                                              {"--alone", "sometimes"},
                                              {"--gpus", "4"},
                                              {"--gpus", "0", "--replay"},
+                                             {"--host-name", ""},
                                              {"--host-name", "../up"},
                                              {"--host-name", "two\nlines"},
                                              {"--expect-hosts", "/nowhere/hosts"},
