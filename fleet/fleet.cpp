@@ -102,7 +102,8 @@ void find_missing(Fleet& fleet, const Expected& expected) {
   for (const FleetGpu& gpu : fleet.gpus) there.insert(gpu.summary.host);
   const int code = to_int(ExitCode::incomplete);
   for (const std::string& host : expected.hosts)
-    if (!there.contains(host)) fleet.problems.push_back({"host " + host, "it left no result", code});
+    if (!there.contains(host))
+      fleet.problems.push_back({"host " + host, "it left no result", code});
   if (expected.gpus && fleet.gpus.size() < *expected.gpus)
     fleet.problems.push_back(
         {counted(*expected.gpus - fleet.gpus.size(), "GPU"),
