@@ -2,7 +2,6 @@
 // <prefix>/share. Part of the build; what it writes is what the commands' own help says.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -16,7 +15,6 @@
 #include "fleet/commands/fleet_commands.h"
 #include "gate/commands/gate_commands.h"
 #include "results/version.h"
-#include "tools/command_help.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
 
@@ -50,7 +48,7 @@ std::string prose(const std::string& text) {
     }
     line += (line.empty() ? "" : " ") + word;
   }
-  return lines + line + "\n";
+  return line.empty() ? lines : lines + line + "\n";
 }
 
 /// "fathom-predict-shared", of the page in section 1; with a space the command itself.
@@ -59,75 +57,50 @@ std::string name_of(const CLI::App& command, const char* between = "-") {
   return (above ? name_of(*above, between) + between : "") + command.get_name();
 }
 
-std::vector<CLI::App*> below(CLI::App& command) {
-  return command.get_subcommands([](CLI::App*) { return true; });
-}
-
-std::string synopsis(CLI::App& command) {
-  std::string text = fmt::format(".B {}\n", escaped(name_of(command, " ")));
-  if (!command.get_options().empty()) text += "[\\fIOPTION\\fR...]\n";
-  for (const CLI::Option* option : command.get_options()) {
-    if (!option->get_positional()) continue;
-    const std::string name = fmt::format("\\fI{}\\fR{}", option->get_name(true),
-                                         option->get_expected_max() > 1 ? "..." : "");
-    text += option->get_required() ? name + "\n" : fmt::format("[{}]\n", name);
-  }
-  if (!below(command).empty()) text += "\\fICOMMAND\\fR [\\fIARGUMENT\\fR...]\n";
+std::string in_capitals(std::string text) {
+  std::ranges::transform(text, text.begin(), ::toupper);
   return text;
 }
 
-std::string described(CLI::Option& option) {
-  const bool positional = option.get_positional();
-  const std::string value = fathom::value_of(option);
-  std::string text =
-      fmt::format(".TP\n\\f{}{}\\fR", positional ? 'I' : 'B',
-                  escaped(fmt::format("{}", fmt::join(fathom::names_of(option), ", "))));
-  text += positional || value.empty() ? "\n" : fmt::format(" \\fI{}\\fR\n", escaped(value));
-  text += prose(option.get_description() + ".");
-  if (const auto choices = fathom::choices_of(option); !choices.empty())
-    text += prose(fmt::format("One of {}.", fmt::join(choices, ", ")));
-  if (const std::string standard = option.get_default_str(); !value.empty() && !standard.empty())
-    text += prose(fmt::format("Default: {}.", standard));
-  if (option.get_required()) text += "Required.\n";
-  return text;
-}
-
-/// A help's footer: indented lines are shown as they are, and the others are prose.
-std::string footer(const std::string& text) {
-  std::string roff = text.empty() || text.starts_with("Example") ? "" : ".SH NOTES\n";
-  std::istringstream lines(text);
-  bool example = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find_first_not_of(' ') == std::string::npos) continue;
-    if (const bool indented = line.starts_with(' '); indented != example) {
-      roff += indented ? ".EX\n" : ".EE\n.PP\n";
-      example = indented;
+/// A help from its usage on: headings, what they list, examples as they are, and prose.
+std::string roff_of(const std::string& help) {
+  std::string roff;
+  bool example = false, paragraph = false;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line); paragraph = line.empty()) {
+    const std::size_t first = line.find_first_not_of(' ');
+    if (line.empty()) continue;
+    if (example && first == 0) {
+      roff += ".EE\n";
+      example = false, paragraph = true;
     }
-    if (example)
-      roff += escaped(line.substr(line.find_first_not_of(' '))) + "\n";
-    else if (line.starts_with("Example"))
-      roff += ".SH EXAMPLES\n";
-    else
-      roff += prose(line);
+    if (line.starts_with("Usage: ")) {
+      roff += ".SH SYNOPSIS\n.B " + escaped(line.substr(7)) + "\n";
+    } else if (first == 0 && line.ends_with(':')) {
+      example = line.starts_with("Example");
+      line.pop_back();
+      roff += ".SH " + in_capitals(line) + "\n" + (example ? ".EX\n" : "");
+    } else if (example) {
+      roff += escaped(line.substr(2)) + "\n";
+    } else if (first == 2) {
+      const std::size_t end = std::min(line.find("  ", first), line.size());
+      roff +=
+          ".TP\n.B " + escaped(line.substr(first, end - first)) + "\n" + prose(line.substr(end));
+    } else {
+      roff += (paragraph ? ".PP\n" : "") + prose(line);
+    }
   }
   return roff + (example ? ".EE\n" : "");
 }
 
 /// The page of a command in roff. `date` is ISO 8601's.
-std::string man_page(CLI::App& command, const std::string& date) {
-  const std::string name = escaped(name_of(command)), description = command.get_description();
-  std::string title = name;
-  std::ranges::transform(title, title.begin(), ::toupper);
-  std::string page = fmt::format(
-      ".TH {} 1 {} \"fathom {}\" \"User Commands\"\n.SH NAME\n{} \\-\n{}.SH SYNOPSIS\n{}", title,
-      date, fathom::version(), name, prose(description), synopsis(command));
-  if (!below(command).empty()) page += ".SH COMMANDS\nEach has a page of its own.\n";
-  for (const CLI::App* sub : below(command))
-    page += fmt::format(".TP\n.B {}\n{}", escaped(sub->get_name()),
-                        prose(sub->get_description() + "."));
-  if (!command.get_options().empty()) page += ".SH OPTIONS\n";
-  for (CLI::Option* option : command.get_options()) page += described(*option);
-  return page + footer(command.get_footer());
+std::string man_page(const CLI::App& command, const std::string& date) {
+  const std::string name = escaped(name_of(command));
+  const CLI::App* above = command.get_parent();
+  const std::string help = command.help(above ? name_of(*above, " ") : "");
+  return fmt::format(".TH {} 1 {} \"fathom {}\" \"User Commands\"\n.SH NAME\n{} \\-\n{}{}",
+                     in_capitals(name), date, fathom::version(), name,
+                     prose(command.get_description()), roff_of(help.substr(help.find("Usage: "))));
 }
 
 /// Writes the pages of the command and of all below it.
@@ -136,7 +109,8 @@ void write_pages(CLI::App& command, const std::filesystem::path& folder, const s
   std::ofstream stream(file);
   stream << man_page(command, date) << std::flush;
   if (!stream) throw std::runtime_error(fmt::format("{} could not be written", file.string()));
-  for (CLI::App* sub : below(command)) write_pages(*sub, folder, date);
+  for (CLI::App* sub : command.get_subcommands([](CLI::App*) { return true; }))
+    write_pages(*sub, folder, date);
 }
 
 /// Those of the other programs in place of their names.
