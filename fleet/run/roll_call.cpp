@@ -51,11 +51,6 @@ constexpr std::size_t longest_answer = std::size_t{1} << 30;
 
 std::string why_none(const SeenGpus& seen, std::size_t ranks) {
   if (!seen.problem.empty()) return seen.problem;
-  if (seen.gpus.size() == 1)
-    return fmt::format(
-        "the only GPU that it sees is a rank's before it: start one rank a GPU, and let each see "
-        "its own or all of its host's ({} ranks are there)",
-        ranks);
   return fmt::format("no GPU is left for it: its host has {}, and it sees {}",
                      counted(ranks, "rank"), counted(seen.gpus.size(), "GPU"));
 }
@@ -108,10 +103,8 @@ std::vector<RankWord> exchange(const Launcher& launcher, const FleetFolder& fold
             launcher.rank, launcher.size, end.end.describe(), folder.root.string()));
   std::istringstream lines(
       read_file_up_to(fmt::format("/proc/self/fd/{}", output.get()), longest_answer));
-  std::string library, each;
-  std::getline(lines, library);
   std::vector<RankWord> all;
-  while (std::getline(lines, each))
+  for (std::string each; std::getline(lines, each);)
     if (!each.empty() && std::isdigit(static_cast<unsigned char>(each.front())))
       all.push_back(parse_word(each));
   // A program of another MPI than the launcher's starts as so many jobs of one rank each.
@@ -119,9 +112,9 @@ std::vector<RankWord> exchange(const Launcher& launcher, const FleetFolder& fold
     fail_all(
         launcher, folder,
         fmt::format(
-            "{} started {} ranks, and MPI knows of {}: Fathom was built with {}, so start it with "
-            "that one's mpirun, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH).",
-            launcher.name, launcher.size, all.size(), library));
+            "{} started {} ranks, and MPI knows of {}: start it with the mpirun of the MPI that "
+            "Fathom was built with, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH).",
+            launcher.name, launcher.size, all.size()));
   return all;
 }
 
