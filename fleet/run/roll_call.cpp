@@ -51,6 +51,11 @@ constexpr std::size_t longest_answer = std::size_t{1} << 30;
 
 std::string why_none(const SeenGpus& seen, std::size_t ranks) {
   if (!seen.problem.empty()) return seen.problem;
+  if (seen.gpus.size() == 1)
+    return fmt::format(
+        "the only GPU that it sees is a rank's before it: start one rank a GPU, and let each see "
+        "its own or all of its host's ({} ranks are there)",
+        ranks);
   return fmt::format("no GPU is left for it: its host has {}, and it sees {}",
                      counted(ranks, "rank"), counted(seen.gpus.size(), "GPU"));
 }

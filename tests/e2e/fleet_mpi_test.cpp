@@ -110,7 +110,7 @@ TEST_CASE("Counters are shared among the ranks that have a GPU", "[e2e][fleet][m
   CHECK(counters_of(box.out(), 3) ==
         std::vector<std::vector<std::string>>{{"first", "third"}, {}, {"second"}});
   CHECK(gpu_of(fleet_of(box.out()), 1)->at("no_counters") == "");
-  has(reason_of(fleet_of(box.out()), 1), "no GPU is left for it");
+  has(reason_of(fleet_of(box.out()), 1), "the only GPU that it sees is a rank's before it");
 }
 
 TEST_CASE("A rank asks for its GPUs while MPI starts", "[e2e][fleet][mpi]") {

@@ -219,7 +219,7 @@ TEST_CASE("What is no file is told, and nobody waits for it", "[fleet]") {
   std::filesystem::create_symlink("nowhere", folder.path() / "dangling.json");
   std::filesystem::create_symlink("/dev/zero", folder.path() / "endless.json");
   std::filesystem::create_directory_symlink(folder.path(), folder.path() / "round");
-  const Fleet fleet = read_fleet(folder.path(), {.gpus = 1, .hosts = {"a.example.org"}, .run = ""});
+  const Fleet fleet = read_fleet(folder.path(), {.gpus = 1, .hosts = {"a"}, .run = ""});
   CHECK(fleet.gpus.size() == 1);
   CHECK(fleet.problems.size() == 3);
   for (const Problem& problem : fleet.problems)
@@ -236,6 +236,20 @@ TEST_CASE("A folder that may not be looked into takes nothing with it", "[fleet]
   CHECK(fleet.gpus.size() == 1);
   REQUIRE(fleet.problems.size() == 1);
   CHECK(fleet.problems.front().what == "locked");
+}
+
+TEST_CASE("Hosts are found by their short names, and not by another's", "[fleet]") {
+  TestFolder folder;
+  GpuSummary summary = recorded();
+  summary.host = "a.example.org";
+  folder.write("a/gpu.json", to_text(summary));
+  const auto missing = [&](const std::string& host) {
+    return read_fleet(folder.path(), {.gpus = {}, .hosts = {host}, .run = ""}).problems.size();
+  };
+  CHECK(missing("a") == 0);
+  CHECK(missing("a.example.org") == 0);
+  CHECK(missing("a.example.com") == 1);
+  CHECK(missing("b") == 1);
 }
 
 TEST_CASE("A gpu.json that is a folder is named, and the documents beside it count", "[fleet]") {
