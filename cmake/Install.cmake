@@ -63,8 +63,8 @@ install(DIRECTORY recordings DESTINATION share/fathom COMPONENT fathom PATTERN g
 if(TARGET fathom_manual)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man DESTINATION share COMPONENT fathom)
 endif()
-# What action.yml and templates/check.yml leave a comment with.
-install(PROGRAMS packaging/ci/comment.py DESTINATION share/fathom/ci COMPONENT fathom)
+# What action.yml and templates/check.yml run.
+install(PROGRAMS packaging/ci/check.py DESTINATION share/fathom/ci COMPONENT fathom)
 install(FILES README.md CHANGELOG.md DESTINATION share/doc/fathom COMPONENT fathom)
 install(FILES LICENSE RENAME copyright DESTINATION share/doc/fathom COMPONENT fathom)
 # The HTML page has the chart library in it, whose licence goes where its code goes.

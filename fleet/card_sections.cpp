@@ -154,34 +154,23 @@ void write_host(FleetWriting& to, const std::string& host) {
   for (std::size_t i = 0; i < fleet.gpus.size(); ++i)
     if (fleet.gpus[i].summary.host == host) cards.push_back(i);
   to.page.heading(1, escape_text("Host " + host), "host");
-  const bool counters_shared = std::ranges::any_of(
-      cards, [&](std::size_t i) { return !fleet.gpus[i].summary.counters_of.empty(); });
-  std::vector<Table::Column> state{left("Card"),         left("Status"),       right("SM clock"),
-                                   right("Power"),       right("Power limit"), right("Temperature"),
-                                   left("Held down by"), left("PCIe"),         right("ECC errors")};
-  if (counters_shared) state.push_back({"Counters of"});
-  Table health(state);
+  Table health({left("Card"), left("Status"), right("SM clock"), right("Power"),
+                right("Power limit"), right("Temperature"), left("Held down by"), left("PCIe"),
+                right("ECC errors")});
   for (const std::size_t i : cards) {
     const GpuSummary& s = fleet.gpus[i].summary;
     const Health& h = s.health;
-    std::vector<std::string> row{
-        escape_text(fmt::format("GPU {}, {}", s.gpu, s.gpu_name)),
-        escape_text(
-            fmt::format("{}{}{}", to_string(s.status), s.reason.empty() ? "" : ": ", s.reason)),
-        reports::quantity(h.sm_clock_hz, "Hz"),
-        reports::quantity(h.power_w, "W"),
-        reports::quantity(h.power_limit_w, "W"),
-        reports::quantity(h.temperature_c, "C"),
-        escape_text(fmt::format("{}", fmt::join(h.throttle_reasons, ", "))),
-        h.pcie_generation && h.pcie_width
-            ? fmt::format("generation {:g}, x{:g}", *h.pcie_generation, *h.pcie_width)
-            : "–",
-        reports::quantity(h.uncorrected_ecc_errors, "")};
-    if (counters_shared)
-      row.push_back(s.counters_of.empty()
-                        ? "none"
-                        : escape_text(fmt::format("{}", fmt::join(s.counters_of, ", "))));
-    health.add_row(std::move(row));
+    health.add_row({escape_text(fmt::format("GPU {}, {}", s.gpu, s.gpu_name)),
+                    escape_text(fmt::format("{}{}{}", to_string(s.status),
+                                            s.reason.empty() ? "" : ": ", s.reason)),
+                    reports::quantity(h.sm_clock_hz, "Hz"), reports::quantity(h.power_w, "W"),
+                    reports::quantity(h.power_limit_w, "W"),
+                    reports::quantity(h.temperature_c, "C"),
+                    escape_text(fmt::format("{}", fmt::join(h.throttle_reasons, ", "))),
+                    h.pcie_generation && h.pcie_width
+                        ? fmt::format("generation {:g}, x{:g}", *h.pcie_generation, *h.pcie_width)
+                        : "–",
+                    reports::quantity(h.uncorrected_ecc_errors, "")});
   }
   to.page.table("State", health);
   std::vector<Table::Column> header{left("Metric")};

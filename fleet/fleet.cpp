@@ -98,22 +98,19 @@ void keep_latest(Fleet& fleet) {
 }
 
 /// Schedulers have short names where the machine's own has its domain.
-std::string_view short_name(std::string_view host) { return host.substr(0, host.find('.')); }
+bool is_one_host(std::string_view a, std::string_view b) {
+  const auto a_dot = a.find('.'), b_dot = b.find('.');
+  if (a_dot != a.npos && b_dot != b.npos) return a == b;
+  return a.substr(0, a_dot) == b.substr(0, b_dot);
+}
 
 void find_missing(Fleet& fleet, const Expected& expected) {
-  std::set<std::string, std::less<>> there, there_in_short;
-  for (const FleetGpu& gpu : fleet.gpus) {
-    there.insert(gpu.summary.host);
-    there_in_short.emplace(short_name(gpu.summary.host));
-  }
-  const auto is_there = [&](const std::string& host) {
-    if (there.contains(host)) return true;
-    return host.find('.') == std::string::npos ? there_in_short.contains(host)
-                                               : there.contains(short_name(host));
-  };
+  std::set<std::string> there;
+  for (const FleetGpu& gpu : fleet.gpus) there.insert(gpu.summary.host);
   const int code = to_int(ExitCode::incomplete);
   for (const std::string& host : expected.hosts)
-    if (!is_there(host)) fleet.problems.push_back({"host " + host, "it left no result", code});
+    if (std::ranges::none_of(there, [&](const auto& name) { return is_one_host(name, host); }))
+      fleet.problems.push_back({"host " + host, "it left no result", code});
   if (expected.gpus && fleet.gpus.size() < *expected.gpus)
     fleet.problems.push_back(
         {counted(*expected.gpus - fleet.gpus.size(), "GPU"),
@@ -141,7 +138,6 @@ Fleet FleetBuilder::finish(const Expected& expected) {
   Fleet fleet = std::move(fleet_);
   fleet_ = {};
   name_future_dates(fleet);
-  tell_machines_apart(fleet);
   keep_latest(fleet);
   for (FleetGpu& gpu : fleet.gpus) gpu.summary.exit_code = code_of(gpu.summary);
   find_missing_figures(fleet);

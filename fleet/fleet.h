@@ -59,11 +59,6 @@ struct Expected {
   std::string run;
 };
 
-/// Several machines may have one name ("localhost", as containers have it): each but the first gets
-/// a number behind it, in its GPUs and its links, and a problem says so. Two machines that had the
-/// same GPU are one that was restarted meanwhile. What does not know its machine keeps its name.
-void tell_machines_apart(Fleet& fleet);
-
 /// Takes out of a fleet the figures that no measurement gives: negative ones, and 0 where it is no
 /// count or share. They are missing, and so is what a card's peers have and it has not: cards of
 /// its model, suite and build, that were measured in the same parts and collect the same counters.

@@ -78,17 +78,8 @@ Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
 
 Json links_json(const Fleet& fleet) {
   Json hosts = Json::array();
-  for (const HostLinks& links : fleet.links) {
-    Json facts = Json::array();
-    for (const LinkFact& fact : links.facts)
-      facts.push_back({{"id", fact.id},
-                       {"value", or_null(fact.value)},
-                       {"unit", fact.unit},
-                       {"bound", or_null(fact.bound)},
-                       {"bound_source", fact.bound_source},
-                       {"reason", fact.reason}});
-    hosts.push_back({{"host", links.host}, {"facts", std::move(facts)}});
-  }
+  for (const HostLinks& links : fleet.links)
+    hosts.push_back({{"host", links.host}, {"facts", write_fields(links.facts)}});
   return hosts;
 }
 

@@ -86,7 +86,6 @@ struct GpuSummary {
   std::string host;
   int gpu = 0;              ///< number on its host
   std::optional<int> rank;  ///< of the launcher, where there was one
-  std::string machine;      ///< what tells it from others of its host's name; empty: not known
   std::string gpu_name, uuid_hash;
   std::string run;  ///< which one measured it, of random digits; empty: of before there were any
   std::string date, suite;

@@ -27,7 +27,6 @@ std::string axis_text(const Entry& entry, const char* name) {
 HostLinks links_of(const std::string& host, const Document& document) {
   HostLinks links;
   links.host = host;
-  links.elapsed_s = document.elapsed_s;
   for (const Fact& fact : document.facts)
     links.facts.push_back({fact.id, fact.subject, fact.quantity, fact.unit, fact.better, fact.value,
                            fact.bound ? std::optional(fact.bound->value) : std::nullopt,

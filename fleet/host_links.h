@@ -38,8 +38,7 @@ struct LinkPair {
 /// the probe `links`, which is many times as large.
 struct HostLinks {
   std::string host;
-  std::string run, machine;  ///< as GpuSummary has them
-  double elapsed_s = 0;
+  std::string run;  ///< as GpuSummary has it
   std::vector<LinkFact> facts;
   std::vector<LinkKind> kinds;
   std::vector<LinkPair> pairs;

@@ -77,7 +77,7 @@ void write_links(FleetWriting& to) {
     std::vector<double> values{};
     std::set<std::string> hosts{};
     std::optional<double> worst{}, bound{};
-    std::string worst_host{}, bound_source{};
+    std::string worst_host{};
   };
   std::vector<Row> rows;  // in the order of the facts
   std::map<std::string, std::size_t> places;
@@ -89,7 +89,7 @@ void write_links(FleetWriting& to) {
       if (!fact.value) continue;
       row.values.push_back(*fact.value);
       row.hosts.insert(links.host);
-      if (fact.bound) row.bound = fact.bound, row.bound_source = fact.bound_source;
+      if (fact.bound) row.bound = fact.bound;
       const bool worse = !row.worst || (fact.better == Better::higher ? *fact.value < *row.worst
                                                                       : *fact.value > *row.worst);
       if (worse) row.worst = fact.value, row.worst_host = links.host;
@@ -98,8 +98,6 @@ void write_links(FleetWriting& to) {
   Table table({left("Between"), left("What"), right("Hosts"), right("Median"), right("Worst"),
                left("On"), right("Bound"), right("Of bound")});
   std::map<std::string, std::vector<std::string>> missing;
-  std::size_t without_bound = 0;
-  std::set<std::string> sources;  ///< of the bounds between GPUs
   for (const Row& row : rows) {
     const LinkFact& fact = *row.first;
     if (row.values.empty()) {
@@ -107,10 +105,6 @@ void write_links(FleetWriting& to) {
       continue;
     }
     const double typical = median(row.values);
-    if (fact.unit == "B/s" && fact.subject != "host memory") {
-      without_bound += !row.bound;
-      if (row.bound) sources.insert(row.bound_source);
-    }
     table.add_row({reports::escape_text(fact.subject), reports::escape_text(fact.quantity),
                    std::to_string(row.hosts.size()), reports::quantity(typical, fact.unit),
                    reports::quantity(row.worst, fact.unit), reports::escape_text(row.worst_host),
@@ -118,15 +112,6 @@ void write_links(FleetWriting& to) {
                    row.bound ? fmt::format("{:.1f} %", 100 * typical / *row.bound) : "–"});
   }
   to.page.table("What links carry: the best size or the median pair of each host", table);
-  if (without_bound > 0)
-    to.page.paragraph(
-        fmt::format("{} between GPUs {} no bound beside {}: neither the driver (NVML) nor a data "
-                    "sheet says what links carry, or the switches may do a part of the work.",
-                    counted(without_bound, "bandwidth"), without_bound == 1 ? "has" : "have",
-                    without_bound == 1 ? "it" : "them"));
-  if (!sources.empty())
-    to.page.paragraph(reports::escape_text(
-        fmt::format("Bounds of the links between GPUs: {}.", fmt::join(sources, "; "))));
   write_pairs(to);
   for (const auto& [reason, quantities] : missing)
     to.page.paragraph(reports::escape_text(

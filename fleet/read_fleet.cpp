@@ -8,7 +8,6 @@
 #include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/fail.h"
-#include "results/parse_number.h"
 
 namespace fathom::fleet {
 namespace {
@@ -114,46 +113,6 @@ void add_whole_document(const fs::path& file, const fs::path& root, const std::s
   builder.add(std::move(summary), file);
 }
 
-/// "node07-0" as `fathom fleet run` names a GPU's folder.
-void name_by_folder(GpuSummary& summary, const std::string& name) {
-  const auto dash = name.rfind('-');
-  summary.host = name;
-  if (dash == std::string::npos) return;
-  if (const auto number = parse_number<int>(std::string_view(name).substr(dash + 1))) {
-    summary.host = name.substr(0, dash);
-    summary.gpu = *number;
-  }
-}
-
-/// A GPU whose summary cannot be read, of the documents that it would sum up; false where there are
-/// none either.
-bool add_from_documents(const fs::path& file, const Error& why, FleetBuilder& builder) {
-  GpuSummary summary;
-  name_by_folder(summary, file.parent_path().filename());
-  for (const auto& [part, phase] : {std::pair("alone", Phase::alone),
-                                    {"together", Phase::together},
-                                    {"suite", Phase::together}}) {
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(file.parent_path() / part, none)) {
-      if (entry.path().extension() != ".json" || !entry.is_regular_file(none)) continue;
-      try {
-        GpuSummary one = summary;
-        add_document(one, read_document(entry.path()), phase);
-        require_date(one, entry.path().string());
-        summary = std::move(one);
-      } catch (const Error&) {
-        // The others may be whole.
-      }
-    }
-  }
-  if (summary.names.empty()) return false;
-  summary.status = GpuStatus::partial;
-  summary.reason = fmt::format("its figures are those of its documents: {}", why.what());
-  summary.exit_code = to_int(why.code());
-  builder.add(std::move(summary), file);
-  return true;
-}
-
 /// `run`: whose; empty: anybody's.
 void read_file(const fs::path& file, const fs::path& root, const std::string& run,
                FleetBuilder& builder) {
@@ -171,8 +130,6 @@ void read_file(const fs::path& file, const fs::path& root, const std::string& ru
     } else if (run.empty())  // a run's own are summed up
       add_whole_document(file, root, text, builder);
   } catch (const Error& error) {
-    if (file.filename() == summary_file && run.empty() && add_from_documents(file, error, builder))
-      return;
     builder.add(Problem{shown(), error.what(), to_int(error.code())});
   }
 }

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "fleet/sections.h"
 #include "results/atomic_file.h"
+#include "results/format.h"
 
 namespace fathom::fleet {
 namespace {
@@ -33,23 +35,28 @@ std::string origin_text(const Fleet& fleet) {
                      first == last ? "" : " to " + last);
 }
 
-/// The slowest card of each part: what the whole fleet waited for.
-void write_times(const Fleet& fleet, reports::Page& page) {
-  std::vector<std::string> parts;
-  const auto add = [&](const char* what, const auto& rows, auto time_of, const char* each = "") {
-    double longest = 0;
-    for (const auto& row : rows) longest = std::max(longest, time_of(row));
-    if (longest > 0) parts.push_back(fmt::format("{} {:.1f} s{}", what, longest, each));
-  };
-  const auto part = [](std::optional<double> PhaseTimes::*which) {
-    return [which](const FleetGpu& gpu) { return (gpu.summary.elapsed_s.*which).value_or(0); };
-  };
-  add("alone", fleet.gpus, part(&PhaseTimes::alone), " a card");
-  add("the same together", fleet.gpus, part(&PhaseTimes::together));
-  add("the suite on all at once", fleet.gpus, part(&PhaseTimes::suite));
-  add("links", fleet.links, [](const HostLinks& host) { return host.elapsed_s; });
-  if (!parts.empty())
-    page.paragraph(fmt::format("The slowest card's time: {}.", fmt::join(parts, "; ")));
+/// Whether GPUs shared the hardware counters, and whose runs were not to collect any and why: not
+/// by name where one reason holds for all.
+void write_counters(const Fleet& fleet, reports::Page& page) {
+  std::map<std::string, std::vector<std::size_t>> without;
+  bool shared = false;
+  for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
+    const GpuSummary& s = fleet.gpus[i].summary;
+    shared = shared || !s.counters_of.empty();
+    if (!s.no_counters.empty()) without[s.no_counters].push_back(i);
+  }
+  if (shared)
+    page.paragraph(
+        "Each probe's hardware counters were to be collected by one GPU of its host (`--counters "
+        "shared`), which `fleet.json` names; the others leave out its cases that only counters can "
+        "decide.");
+  constexpr std::size_t most_named = 8;
+  for (const auto& [why, gpus] : without)
+    page.paragraph(reports::escape_text(
+        fmt::format("No hardware counters on {} of {} ({}): {}. Their cases that only counters can "
+                    "decide were left out.",
+                    gpus.size(), counted(fleet.gpus.size(), "GPU"), why,
+                    gpus.size() == fleet.gpus.size() ? "all" : names_of(fleet, gpus, most_named))));
 }
 
 fs::path write_host_page(const Fleet& fleet, const Outliers& outliers, const fs::path& folder,
@@ -82,8 +89,7 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
     page.paragraph(
         "**REPLAY**: figures repeat a recording, or were made from one; nothing was measured.");
   page.paragraph(reports::escape_text(origin_text(fleet)));
-  write_times(fleet, page);
-  write_counters(to);
+  write_counters(fleet, page);
   page.contents_here();
   write_named(to);
   write_worst(to);
@@ -105,7 +111,7 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
   std::set<std::string> asked;
   for (const std::string& host : options.hosts)
     if (!asked.insert(host).second)
-      continue;  // a host has one page
+      continue;                    // a host has one page
     else if (!all.contains(host))  // a wrong name must not cost the report
       unknown.push_back(host);
     else if (all.size() > few_hosts)

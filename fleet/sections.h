@@ -24,9 +24,6 @@ struct FleetWriting {
 /// What an operator wants first: who is slow, in what, by how much and why; what is missing.
 /// Without a heading.
 void write_headlines(FleetWriting& to);
-/// Whether GPUs shared the hardware counters, and whose runs were not to collect any and why: not
-/// by name where one reason holds for all. Without a heading.
-void write_counters(FleetWriting& to);
 void write_named(FleetWriting& to);
 void write_worst(FleetWriting& to);
 void write_problems(FleetWriting& to);

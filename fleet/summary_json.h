@@ -50,12 +50,12 @@ inline constexpr auto figure_fields = field_list(
 /// Without the metrics: as fleet.json has it.
 inline constexpr auto summary_fields =
     field_list("", "", field("host", &GpuSummary::host), field("gpu", &GpuSummary::gpu),
-               field("rank", &GpuSummary::rank), field("machine", &GpuSummary::machine, or_absent),
-               field("gpu_name", &GpuSummary::gpu_name), field("uuid_hash", &GpuSummary::uuid_hash),
-               field("model", &GpuSummary::model), field("run", &GpuSummary::run, or_absent),
-               field("date", &GpuSummary::date), field("suite", &GpuSummary::suite),
-               field("source", &GpuSummary::source), field("status", &GpuSummary::status),
-               field("reason", &GpuSummary::reason), field("exit_code", &GpuSummary::exit_code),
+               field("rank", &GpuSummary::rank), field("gpu_name", &GpuSummary::gpu_name),
+               field("uuid_hash", &GpuSummary::uuid_hash), field("model", &GpuSummary::model),
+               field("run", &GpuSummary::run, or_absent), field("date", &GpuSummary::date),
+               field("suite", &GpuSummary::suite), field("source", &GpuSummary::source),
+               field("status", &GpuSummary::status), field("reason", &GpuSummary::reason),
+               field("exit_code", &GpuSummary::exit_code),
                field("no_counters", &GpuSummary::no_counters, or_absent),
                field("counters_of", &GpuSummary::counters_of, or_absent),
                field("settings", &GpuSummary::settings), field("health", &GpuSummary::health),
@@ -78,9 +78,8 @@ inline constexpr auto pair_fields = field_list(
 
 inline constexpr auto links_fields =
     field_list("", "", field("host", &HostLinks::host), field("run", &HostLinks::run),
-               field("machine", &HostLinks::machine, or_absent),
-               field("elapsed_s", &HostLinks::elapsed_s), field("facts", &HostLinks::facts),
-               field("kinds", &HostLinks::kinds), field("pairs", &HostLinks::pairs));
+               field("facts", &HostLinks::facts), field("kinds", &HostLinks::kinds),
+               field("pairs", &HostLinks::pairs));
 
 }  // namespace fleet
 

@@ -1,7 +1,5 @@
 #include "models/tile_quantisation.h"
 
-#include <algorithm>
-
 #include "models/formatted.h"
 
 namespace fathom::models {
@@ -60,31 +58,6 @@ TileQuantisation tile_quantisation(const TiledProduct& p) {
   q.efficiency = q.padding_efficiency * q.wave_efficiency;
   q.relative_time = paid_waves * static_cast<double>(q.steps);
   return q;
-}
-
-std::vector<TileQuantisationPoint> tile_quantisation_sweep(TiledProduct product,
-                                                           const std::vector<std::uint64_t>& m) {
-  std::vector<TileQuantisationPoint> points;
-  points.reserve(m.size());
-  for (const std::uint64_t value : m) {
-    product.m = value;
-    points.push_back({.m = value, .at = tile_quantisation(product)});
-  }
-  return points;
-}
-
-std::vector<std::uint64_t> around_tile_multiples(std::uint64_t m, std::uint64_t tile_m, int count) {
-  if (tile_m == 0 || m == 0 || count < 1 || m > limit || tile_m > limit)
-    refuse("a sweep needs a positive m, tile and number of multiples");
-  const std::uint64_t at = m / tile_m;
-  const std::uint64_t first = at - std::min<std::uint64_t>(at, static_cast<unsigned>(count) / 2);
-  std::vector<std::uint64_t> values;
-  for (std::uint64_t i = 0; i < static_cast<unsigned>(count); ++i) {
-    const std::uint64_t multiple = product_of({std::max<std::uint64_t>(first, 1) + i, tile_m});
-    for (const std::uint64_t value : {multiple - 1, multiple, multiple + 1})
-      if (value > 0 && (values.empty() || value > values.back())) values.push_back(value);
-  }
-  return values;
 }
 
 }  // namespace fathom::models

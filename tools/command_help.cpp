@@ -11,6 +11,32 @@
 namespace fathom {
 namespace {
 
+/// "-h", "--help"; of a positional argument its one name.
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  if (option.get_positional()) names.push_back(option.get_name(true));
+  for (const auto& name : option.get_snames()) names.push_back("-" + name);
+  for (const auto& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+/// What follows the flag: "NAME", "M N K"; empty for a switch.
+std::string value_of(const CLI::Option& option) {
+  return option.get_type_size() == 0 ? "" : option.get_type_name();
+}
+
+/// The only values that it takes; empty if there are others.
+std::vector<std::string> choices_of(CLI::Option& option) try {
+  for (int i = 0;; ++i) {
+    const std::string name = option.get_validator(i)->get_name(), start = one_of_words;
+    if (!name.starts_with(start)) continue;
+    std::istringstream words(name.substr(start.size()));
+    return {std::istream_iterator<std::string>(words), {}};
+  }
+} catch (const CLI::OptionNotFound&) {  // CLI11 tells in no other way how many there are
+  return {};
+}
+
 std::vector<CLI::App*> commands_of(CLI::App& app) {
   return app.get_subcommands([](CLI::App*) { return true; });
 }
@@ -32,29 +58,6 @@ std::string kind_of(const CLI::Option& option) {
 }
 
 }  // namespace
-
-std::vector<std::string> names_of(const CLI::Option& option) {
-  std::vector<std::string> names;
-  if (option.get_positional()) names.push_back(option.get_name(true));
-  for (const auto& name : option.get_snames()) names.push_back("-" + name);
-  for (const auto& name : option.get_lnames()) names.push_back("--" + name);
-  return names;
-}
-
-std::string value_of(const CLI::Option& option) {
-  return option.get_type_size() == 0 ? "" : option.get_type_name();
-}
-
-std::vector<std::string> choices_of(CLI::Option& option) try {
-  for (int i = 0;; ++i) {
-    const std::string name = option.get_validator(i)->get_name(), start = one_of_words;
-    if (!name.starts_with(start)) continue;
-    std::istringstream words(name.substr(start.size()));
-    return {std::istream_iterator<std::string>(words), {}};
-  }
-} catch (const CLI::OptionNotFound&) {  // CLI11 tells in no other way how many there are
-  return {};
-}
 
 std::string completions(CLI::App& root, std::span<const std::string> words) {
   CLI::App* command = &root;

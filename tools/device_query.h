@@ -30,7 +30,7 @@ struct VisibleGpu {
 std::vector<VisibleGpu> query_gpus(const std::filesystem::path& programs);
 
 /// The checks of `fathom-device`, of one GPU or of all, a line of `fathom doctor` each: "id"
-/// ("driver", "disk", ...), "status" ("ok", "warn", "fail" or "skip"), "gpu" (CUDA's number; null
+/// ("driver", "gpu", ...), "status" ("ok", "warn", "fail" or "skip"), "gpu" (CUDA's number; null
 /// for a check of the whole machine), "what", "detail" and "what_to_do" (empty: nothing).
 nlohmann::ordered_json query_checks(const std::filesystem::path& programs,
                                     std::optional<int> device);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "results/error.h"
 #include "tools/commands.h"
@@ -17,41 +16,19 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::uintmax_t comfortable_bytes = std::uintmax_t{1} << 30;
-
-/// A check of the whole machine, as `fathom-device` has those of GPUs.
-Json check_of(const char* id, const char* what, const char* status, const std::string& detail,
-              const char* what_to_do = "") {
-  return {{"id", id},     {"status", status}, {"gpu", nullptr},
-          {"what", what}, {"detail", detail}, {"what_to_do", what_to_do}};
-}
-
-Json check_disk() {
-  std::error_code error;
-  const auto space = fs::space(".", error);
-  if (error) return check_of("disk", "Disk space", "skip", "unknown: " + error.message());
-  const bool enough = space.available >= comfortable_bytes;
-  return check_of(
-      "disk", "Disk space", enough ? "ok" : "warn",
-      fmt::format("{:.1f} GB free in this folder", static_cast<double>(space.available) / 1e9),
-      enough ? "" : "Free some space, or give a folder on another disk with --out.");
-}
-
-Json check_folder() {
-  if (access(".", W_OK) == 0) return check_of("folder", "This folder", "ok", "can be written");
-  return check_of("folder", "This folder", "warn", "cannot be written",
-                  "Start Fathom in another folder, or give one with --out.");
-}
-
 /// What a build without CUDA can say of the GPU: it has no program that asks the driver.
 Json check_gpu_without_probes() {
   const std::string address = nvidia_gpu_on_pci();
-  if (address.empty())
-    return check_of("driver", "NVIDIA driver", "fail", "There is no NVIDIA GPU on this machine.",
-                    "`fathom run` replays a recording meanwhile.");
-  return check_of("driver", "NVIDIA driver", "fail",
-                  fmt::format("The NVIDIA GPU at PCI address {} has no driver.", address),
-                  "Install one, or, in a container, start it with --gpus all.");
+  const bool none = address.empty();
+  return {
+      {"id", "driver"},
+      {"status", "fail"},
+      {"gpu", nullptr},
+      {"what", "NVIDIA driver"},
+      {"detail", none ? "There is no NVIDIA GPU on this machine."
+                      : fmt::format("The NVIDIA GPU at PCI address {} has no driver.", address)},
+      {"what_to_do", none ? "`fathom run` replays a recording meanwhile."
+                          : "Install one, or, in a container, start it with --gpus all."}};
 }
 
 /// The code that `fathom run` would meet, or what the failing check itself amounts to.
@@ -91,9 +68,8 @@ void print_checks(const Json& checks) {
 ExitCode doctor_command(const DoctorArguments& arguments) {
   const fs::path programs = program_folder();
   const bool measures = has_probes(programs);
-  Json checks = measures ? query_checks(programs, arguments.device)
-                         : Json::array({check_gpu_without_probes()});
-  for (const Json& check : {check_folder(), check_disk()}) checks.push_back(check);
+  const Json checks = measures ? query_checks(programs, arguments.device)
+                               : Json::array({check_gpu_without_probes()});
   if (arguments.json)
     fmt::print("{}\n", Json{{"checks", checks}}.dump(2));
   else

@@ -33,25 +33,6 @@ void keep_probes(Document& document, const std::vector<std::string>& names) {
   std::erase_if(document.facts, [&](const auto& fact) { return unwanted(fact.probe); });
 }
 
-/// What was asked for that a recording cannot follow. A default that was asked for is no loss.
-std::vector<std::string> flags_without_effect(const RunArguments& options) {
-  const RunArguments defaults;
-  std::vector<std::string> flags;
-  const auto add = [&](bool given, const char* flag) {
-    if (given) flags.push_back(flag);
-  };
-  add(options.device != defaults.device, "--device");
-  add(options.no_counters, "--no-counters");
-  add(!options.counters_of.empty(), "--counters-of");
-  add(options.start_together, "--start-together");
-  add(options.wait, "--wait");
-  add(options.seed != defaults.seed, "--seed");
-  add(options.time_limit_s != defaults.time_limit_s, "--time-limit");
-  for (const std::string& flag : options.benchmark_flags)
-    flags.push_back(flag.substr(0, flag.find('=')));
-  return flags;
-}
-
 /// The recording in a folder that comes closest to the suite; empty where there is none.
 fs::path recording_of(const fs::path& folder, const std::string& suite) {
   for (const fs::path& candidate :
@@ -84,9 +65,6 @@ Document load_replay(const std::filesystem::path& recording, const RunArguments&
     document.warnings.push_back(
         fmt::format("The suite `{}` was asked for; the recording is of the suite `{}`.",
                     options.suite, document.suite));
-  if (const auto flags = flags_without_effect(options); !flags.empty())
-    document.warnings.push_back(fmt::format(
-        "A replay shows what was recorded: without effect were {}.", fmt::join(flags, ", ")));
   return document;
 }
 

@@ -30,9 +30,9 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
   app.add_flag(
       "--part", a.part,
       "One of several independent jobs: leave documents, and let `fathom fleet collect` report");
-  app.add_option("--host-name", a.host_name,
-                 "Name of this host in the report (default: the machine's)")
-      ->type_name("NAME");
+  checked_flag(app, "--host-name", a.host_name,
+               "Name of this host in the report (default: the machine's)", not_empty("a name"),
+               "NAME");
   app.add_flag("--no-links", a.no_links, "Do not measure what links the GPUs of a host");
   auto& counters =
       *word_flag(app, "--counters", a.counters,

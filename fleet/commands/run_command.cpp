@@ -66,7 +66,6 @@ ExitCode run_host(const FleetRunArguments& arguments) {
   for (GpuJob& job : jobs) job.summary.run = this_run;
   const FleetFolder folder{arguments.report.out};
   make_folder(folder.root);
-  const std::string host = claim_host_name(folder, arguments.host_name, machine_id(), jobs);
   std::vector<fleet::Problem> problems;
   const auto places = claim_folders(folder, jobs, problems);
   if (jobs.empty() && !arguments.part)  // whose report is not to be overwritten
@@ -74,9 +73,9 @@ ExitCode run_host(const FleetRunArguments& arguments) {
          "Another run measures these GPUs into {} now: wait for its end, or choose another folder "
          "with --out.",
          folder.root.string());
-  print_line(fmt::format("{} {} of {}, suite {}, into {}.",
-                         arguments.replay ? "Replaying on" : "Measuring",
-                         counted(jobs.size(), "GPU"), host, arguments.suite, folder.root.string()));
+  print_line(fmt::format(
+      "{} {} of {}, suite {}, into {}.", arguments.replay ? "Replaying on" : "Measuring",
+      counted(jobs.size(), "GPU"), arguments.host_name, arguments.suite, folder.root.string()));
   Host own{.gpus = jobs.size()};
   SignalInbox inbox(SignalInbox::Interrupts::collect);
   for (fleet::Problem& unwritten : HostMeasurement(arguments, folder, jobs, own, inbox).run())

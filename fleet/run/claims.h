@@ -9,7 +9,7 @@
 
 namespace fathom {
 
-// Which host's name and which folder a GPU has, where several jobs may write into one folder.
+// Which folder a GPU has, where several jobs may write into one.
 
 /// A lock on a file that is made for it, held until what comes back is closed; nothing: another
 /// process has it. Storage without locks gives one to everybody: that is no reason not to measure.
@@ -20,17 +20,5 @@ std::optional<FileDescriptor> lock_file(const std::filesystem::path& file);
 /// is free from its own on. What comes back holds the place until it is closed; nothing: another
 /// process measures this GPU into it now. Throws Error(output_unwritable) or Error(output_full).
 std::optional<FileDescriptor> claim_folder(const FleetFolder& folder, GpuJob& job);
-
-/// What tells this machine from others of its name, for as long as it is up: FATHOM_MACHINE where
-/// it is set, else the kernel's boot id, which all of a machine's containers share. Empty: not
-/// known.
-std::string machine_id();
-
-/// Gives the jobs a host's name that no other machine has in this folder, whoever else writes
-/// there: their own, or that with a number behind it; and the machine, which after a restart stays
-/// what it was: one under whose name one of these GPUs has been measured is the same. Returns the
-/// name. Throws Error(output_unwritable) or Error(output_full).
-std::string claim_host_name(const FleetFolder& folder, const std::string& name,
-                            const std::string& machine, std::vector<GpuJob>& jobs);
 
 }  // namespace fathom

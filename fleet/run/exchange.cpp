@@ -1,12 +1,10 @@
 // fathom-fleet-rank: tells every rank what each of them says. The only program with MPI in it, and
-// it ends before anything is measured, so that no death of a rank is MPI's business. Writes the
-// name of the MPI, then a line for each rank: the first rank of its host, and what the rank said.
+// it ends before anything is measured, so that no death of a rank is MPI's business. Writes a line
+// for each rank: the first rank of its host, and what the rank said.
 
 #include <mpi.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <string>
 
@@ -22,17 +20,6 @@ void require(int code) {
       "again.\n",
       stderr);
   _exit(fathom::to_int(fathom::ExitCode::setup_incomplete));
-}
-
-/// Open MPI goes on after a comma, MPICH in the next line, and it has tabs.
-std::string library_version() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  MPI_Get_library_version(text.data(), &length);
-  std::string first = text.data();
-  first.resize(std::min(first.size(), first.find_first_of(",\n")));
-  std::ranges::replace(first, '\t', ' ');
-  return first;
 }
 
 }  // namespace
@@ -58,7 +45,6 @@ int main(int argc, char** argv) {
   std::string all(room * static_cast<std::size_t>(size), '\0');
   require(
       MPI_Allgather(own.data(), longest, MPI_CHAR, all.data(), longest, MPI_CHAR, MPI_COMM_WORLD));
-  std::puts(library_version().c_str());
   for (std::size_t at = 0; at < all.size(); at += room) std::puts(all.c_str() + at);
   MPI_Finalize();
 }

@@ -53,7 +53,6 @@ fs::path FleetFolder::gpu(const fleet::GpuSummary& gpu) const {
 fs::path FleetFolder::links(const fleet::GpuSummary& first) const {
   return root / "links" / fmt::format("{}-{}", first.host, first.gpu);
 }
-fs::path FleetFolder::host_name(const std::string& host) const { return root / "hosts" / host; }
 fs::path FleetFolder::rank_note(int rank) const {
   return root / "ranks" / fmt::format("{}.note", rank);
 }
@@ -267,7 +266,6 @@ void HostMeasurement::measure_links() {
       // The fleet's report needs a small part of a document that may have megabytes.
       fleet::HostLinks links = fleet::links_of(job.summary.host, *result.document);
       links.run = job.summary.run;
-      links.machine = job.summary.machine;
       write_file_atomically(folder / fleet::links_file, to_text(links));
     }
     if (end.end.signal == 0 && end.end.status != 0) code = end.end.status;

@@ -20,8 +20,6 @@ struct FleetFolder {
   std::filesystem::path gpu(const fleet::GpuSummary& gpu) const;
   /// `first` of the GPUs that are measured together; another run beside it has others.
   std::filesystem::path links(const fleet::GpuSummary& first) const;
-  /// Which machine has this name here.
-  std::filesystem::path host_name(const std::string& host) const;
   /// How far a rank has come (rank_note.h).
   std::filesystem::path rank_note(int rank) const;
 };

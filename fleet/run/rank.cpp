@@ -185,7 +185,7 @@ ExitCode Rank::run() {
   require_shared_storage(all[own].leader == launcher_.rank);
   jobs_ = jobs_of_rank(arguments_, all, own, seen_, host_);
   note_.host = arguments_.host_name = jobs_.front().summary.host;
-  for (GpuJob& job : jobs_) job.summary.run = note_.run, job.summary.machine = machine_id();
+  for (GpuJob& job : jobs_) job.summary.run = note_.run;
   std::vector<std::string> others;
   for (const std::size_t other : ranks_of_host(all, own))
     if (other != own) others.push_back(all[other].barrier);

@@ -108,10 +108,8 @@ std::vector<RankWord> exchange(const Launcher& launcher, const FleetFolder& fold
             launcher.rank, launcher.size, end.end.describe(), folder.root.string()));
   std::istringstream lines(
       read_file_up_to(fmt::format("/proc/self/fd/{}", output.get()), longest_answer));
-  std::string library, each;
-  std::getline(lines, library);
   std::vector<RankWord> all;
-  while (std::getline(lines, each))
+  for (std::string each; std::getline(lines, each);)
     if (!each.empty() && std::isdigit(static_cast<unsigned char>(each.front())))
       all.push_back(parse_word(each));
   // A program of another MPI than the launcher's starts as so many jobs of one rank each.
@@ -119,9 +117,9 @@ std::vector<RankWord> exchange(const Launcher& launcher, const FleetFolder& fold
     fail_all(
         launcher, folder,
         fmt::format(
-            "{} started {} ranks, and MPI knows of {}: Fathom was built with {}, so start it with "
-            "that one's mpirun, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH).",
-            launcher.name, launcher.size, all.size(), library));
+            "{} started {} ranks, and MPI knows of {}: start it with the mpirun of the MPI that "
+            "Fathom was built with, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH).",
+            launcher.name, launcher.size, all.size()));
   return all;
 }
 

@@ -274,13 +274,13 @@ def by_rule(rule, limit, earlier, heads):
     return judge
 
 
-def limit_with_hindsight(rule, earlier, heads, comparisons):
-    """The lowest limit that gives at most one false alarm in a hundred of these comparisons."""
+def limit_with_hindsight(rule, earlier, heads, comparisons, most):
+    """The lowest limit that gives at most so many of these comparisons a false alarm."""
     worst = []
     for comparison in comparisons:
         found = scores(rule, earlier, heads, comparison)
         worst.append(max(score for name, score in found.items() if name != comparison.name))
-    return sorted(worst, reverse=True)[len(comparisons) // 100]
+    return sorted(worst, reverse=True)[most]
 
 
 def tally(judge, comparisons):
@@ -321,39 +321,45 @@ def main():
         slowdown: [Comparison(recording, chance, n, slowdown, earlier) for n in numbers]
         for slowdown in ("0", *SLOWDOWNS)
     }
-    kept, judges = {}, []
-    for runs in (10, 30):
-        for heads in (1, HEADS) if runs <= earlier else ():
-            label = f"`fathom check`, stored: {heads} against {runs} earlier"
-            judges.append((label, by_stored(program, runs, heads, kept)))
-    judges.append(("`fathom check`, paired", by_paired(program)))
-    for label, rule, limit in RULES:
-        for runs, heads, how in ((1, 1, "1 against 1"), (10, HEADS, f"{HEADS} against 10, pooled")):
-            judges.append((f"{label}: {how}", by_rule(rule, limit, runs, heads)))
-            least = limit_with_hindsight(rule, runs, heads, sum(cases.values(), []))
-            label_least = f"... with the limit ({abs(least):.2g}) that gives 1 false alarm in 100"
-            judges.append((label_least, by_rule(rule, least, runs, heads)))
     columns = [f"{s} % slower: found, missed, undecided (false alarms)" for s in SLOWDOWNS]
     print(
         f"\n| judge | same: false alarms, undecided of {options.comparisons} | "
         f"{' | '.join(columns)} | s a decision |\n| --- |" + " ---: |" * 5
     )
-    for label, judge in judges:
-        cells, seconds = [], 0.0
+
+    def row(label, judge, number=options.comparisons):
+        """Prints it; returns how many comparisons had a false alarm."""
+        cells, seconds, alarms = [], 0.0, 0
         for slowdown, comparisons in cases.items():
-            if "paired" in label:
-                comparisons = comparisons[: options.paired]
-            (found, missed, undecided, false), each = tally(judge, comparisons)
+            (found, missed, undecided, false), each = tally(judge, comparisons[:number])
             seconds += each / len(cases)
+            alarms += false
             cells.append(f"{false}, {undecided}" if slowdown == "0" else
                          f"{found}, {missed}, {undecided} ({false})")
-        if "paired" in label and judge.rounds:
+        if getattr(judge, "rounds", None):
             label += (
-                f" ({min(options.paired, options.comparisons)} each; "
-                f"{statistics.mean(judge.rounds):.0f} rounds; "
+                f" ({number} each; {statistics.mean(judge.rounds):.0f} rounds; "
                 f"{judge.went_around} wanted more than were recorded)"
             )
         print(f"| {label} | {' | '.join(cells)} | {seconds:.3f} |", flush=True)
+        return alarms
+
+    kept, alarms = {}, {}
+    for runs in (10, 30) if earlier == 30 else (10,):
+        for heads in (1, HEADS):
+            label = f"`fathom check`, stored: {heads} against {runs} earlier"
+            alarms[runs, heads] = row(label, by_stored(program, runs, heads, kept))
+    if options.paired > 0:
+        row("`fathom check`, paired", by_paired(program), min(options.paired, options.comparisons))
+    for label, rule, limit in RULES:
+        row(f"{label}: 1 against 1", by_rule(rule, limit, 1, 1))
+        for (runs, heads), most in alarms.items():
+            if heads == 1:
+                continue
+            row(f"{label}: {heads} against {runs}, pooled", by_rule(rule, limit, runs, heads))
+            least = limit_with_hindsight(rule, runs, heads, sum(cases.values(), []), most)
+            label_least = f"... with the limit ({abs(least):.2g}) of as few false alarms"
+            row(label_least, by_rule(rule, least, runs, heads))
 
 
 if __name__ == "__main__":

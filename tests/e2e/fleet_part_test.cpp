@@ -68,42 +68,6 @@ TEST_CASE("Jobs of one GPU each on one host keep out of each other's folders", "
   for (int gpu = 0; gpu < 4; ++gpu) CHECK(hashes.erase(hash_of(gpu)) == 1);
 }
 
-TEST_CASE("Machines of one name keep apart, in one folder and in several", "[e2e][fleet]") {
-  Sandbox box({"first", "links"});
-  const auto words = fleet_run_with_links(box, {"--part", "--alone", "none"});
-  const auto measure_on = [&](const char* machine, const char* gpu) {
-    box.set("FATHOM_MACHINE", machine);
-    box.set("CUDA_VISIBLE_DEVICES", gpu);
-    expect(0, box.fathom(words));
-  };
-  const auto collected = [&](const fs::path& folder) {
-    expect(0, box.fathom({"fleet", "collect", folder.string(), "--out", "out"}));
-    const json fleet = fleet_of(box.out());
-    std::multiset<std::string> hosts;
-    for (const json& gpu : fleet.at("gpus")) hosts.insert(gpu.at("host"));
-    // Those of each run, of which each had a GPU of its own.
-    CHECK(fleet.at("links").size() == hosts.size());
-    return hosts;
-  };
-  box.set("FAKE_GPUS", "3");
-  measure_on("one", "GPU-0");
-  measure_on("two", "GPU-1");
-  measure_on("one", "GPU-2");
-  CHECK(collected(box.out()) == std::multiset<std::string>{"box", "box", "box-2"});
-  // Restarted, which its GPUs tell.
-  measure_on("one again", "GPU-2");
-  CHECK(collected(box.out()) == std::multiset<std::string>{"box", "box", "box-2"});
-  // Each into a folder of its own: both are box.
-  fs::remove_all(box.out());
-  measure_on("one", "GPU-0");
-  fs::create_directories(box.folder() / "jobs");
-  fs::rename(box.out(), box.folder() / "jobs" / "a");
-  measure_on("two", "GPU-1");
-  fs::rename(box.out(), box.folder() / "jobs" / "b");
-  CHECK(collected(box.folder() / "jobs") == std::multiset<std::string>{"box", "box-2"});
-  has(page_of(box.out()), "2 machines have this name: they are told apart as box, box-2");
-}
-
 TEST_CASE("A part whose check fails ends as that", "[e2e][fleet]") {
   Sandbox box({"first", "mismatch"});
   expect(ExitCode::check_failed, box.fathom(fleet_run(box, {"--part"})));

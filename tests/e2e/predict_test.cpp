@@ -53,8 +53,8 @@ TEST_CASE("shared draws which lane gets its word from which bank when", "[e2e]")
   has(text, "bank  0  1  2  3", "\nwavefront  0  0  .  1  .  2", "\nwavefront  1 16  . 17",
       "wavefronts 2  conflicts 1  groups 1  clocks 2", "bank 0 has 2 different words");
   // A word that several lanes get is marked.
-  has(text_of("shared --broadcast"), "\nwavefront  0 +0  .", "+n: lane n and others");
-  has(text_of("shared --active-mask 0"), "wavefronts 0", "No lane is active");
+  has(text_of("shared --stride 0"), "\nwavefront  0 +0  .", "+n: lane n and others");
+  has(text_of("shared --lanes ,"), "wavefronts 0", "No lane is active");
 }
 
 TEST_CASE("shared understands every way to name a pattern", "[e2e]") {
@@ -63,8 +63,8 @@ TEST_CASE("shared understands every way to name a pattern", "[e2e]") {
   };
   CHECK(wavefronts("") == 1);
   CHECK(wavefronts("--bytes 16") == 4);
-  CHECK(wavefronts("--bytes 16 --broadcast") == 2);
-  CHECK(wavefronts("store --bytes 16 --broadcast") == 4);
+  CHECK(wavefronts("--bytes 16 --stride 0") == 2);
+  CHECK(wavefronts("store --bytes 16 --stride 0") == 4);
   CHECK(wavefronts("--stride 128") == 32);
   CHECK(wavefronts("--stride 0 --base 64") == 1);
   CHECK(wavefronts("--column 3") == 32);
@@ -73,9 +73,7 @@ TEST_CASE("shared understands every way to name a pattern", "[e2e]") {
   CHECK(wavefronts("--column 3 --row-elements 16 --first 8") == 16);
   CHECK(wavefronts("--row 3") == 1);
   CHECK(wavefronts("--lanes 0,128,,0x100") == 3);
-  CHECK(wavefronts("--lanes 0,128,,0x100 --active-mask 0xB") == 3);
   CHECK(wavefronts("--stride 128 --active 0-3,31") == 5);
-  CHECK(wavefronts("--stride 128 --active-mask f") == 4);
 }
 
 TEST_CASE("shared and global say the same in JSON as in the picture", "[e2e]") {
@@ -131,14 +129,6 @@ TEST_CASE("A bad row in bulk leaves nothing but the error", "[e2e]") {
           "fathom: rows.csv: row 2 (line 3), column lane1: address 4 is not a multiple of the "
           "access width of 8 bytes.\n");
   }
-}
-
-TEST_CASE("An answer that cannot be written is an error", "[e2e]") {
-  Sandbox box({});
-  write_text(box.folder() / "rows.csv", csv_header() + csv_row("load,4", 4));
-  expect(ExitCode::output_full, box.shell("$F predict shared --patterns rows.csv > /dev/full"))
-      .by_fathom()
-      .complains("fathom: The answer could not be written to standard output");
 }
 
 #ifdef NDEBUG
@@ -229,12 +219,9 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
        {"shared --active 0-32", "no lane 32"},
        {"shared --active 5-3", "backwards"},
        {"shared --active a", "no list of lanes"},
-       {"shared --active-mask 100000000", "beyond 31"},
-       {"shared --active-mask g", "hexadecimal"},
        {"shared --patterns absent.csv", "absent.csv cannot be read"},
        {"shared --patterns ''", "--patterns: it is empty"},
        {"shared --active ''", "no list of lanes"},
-       {"shared --active-mask ''", "hexadecimal"},
        {"shared --patterns - --json", "excludes"},
        {"global --pattern aso", "did you mean `aos`?"},
        {"global --pattern stream", "needs --elements"},
@@ -263,9 +250,6 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
        {"roofline --gpu T4 --precision fp8", "no units"},
        {"roofline --gpu H200 --flops nan", "nan"},
        {"roofline --gpu H200 --bytes -1", "-1"},
-       {"roofline --gpu H200 --level L2", "NAME=BYTES@BANDWIDTH"},
-       {"roofline --gpu H200 --level L2=1@0", "positive"},
-       {"roofline --gpu H200 --level DRAM=1@2", "--bytes"},
        {"roofline --gpu H200 --bytes 0", "no byte"},
        {"roofline --gpu H200 --precison bf16", "--precision"},
        {"waves", "--blocks"},
@@ -276,7 +260,6 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
        {"waves --blocks 5 --sms 3 --cluster 2 1", "--cluster"},
        {"waves --gemm 1 2 3 --sms 4 --cluster 0 1", "--cluster"},
        {"waves --blocks 5 --sms 3 --cost latency", "--wave-time"},
-       {"waves --blocks 5 --sms 3 --overhead 1e-6", "--wave-time"},
        {"waves --blocks 5 --sms 3 --gpu H200", "--sms"},
        {"roofline --gpu H200 --flops 137B --bytes 1G", "137B"},
        {"transformer --layers 2 --hidden 64 --heads 4294967296 --vocab 10 --gpu H200",
@@ -287,9 +270,7 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
        {"transformer --params 7B --layers 3", "not both"},
        {"transformer --params 7B --active 8B", "active"},
        {"transformer --layers 3", "hidden size"},
-       {"transformer --config none.json", "none.json"},
        {"transformer --params 7B --weights fp4", "--weights"},
-       {"transformer --params 7B --gpu T4 --compute bf16", "no units"},
        {"transformer --params 7B --prompt 9 --context 8", "prompt"}}));
   Sandbox box({});
   expect(ExitCode::bad_input, predict(box, mistake.line))

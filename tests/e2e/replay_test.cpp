@@ -31,15 +31,6 @@ TEST_CASE("Without a GPU a run is a replay, and says so everywhere and first", "
   has(run.output.substr(run.output.find('\n')), "REPLAY");
 }
 
-TEST_CASE("The default folder of a replay has it in its name", "[e2e]") {
-  Replaying box;
-  expect(0, box.fathom({"run"}));
-  int found = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(box.folder()))
-    found += entry.path().filename().string().starts_with("fathom-replay-fake-100-");
-  CHECK(found == 1);
-}
-
 TEST_CASE("A replay shows only the probes asked for", "[e2e]") {
   Replaying box;
   expect(0, box.run({"--probe", "second"}));
@@ -47,19 +38,6 @@ TEST_CASE("A replay shows only the probes asked for", "[e2e]") {
   CHECK(document.probes.size() == 1);
   has_entries(document, {{"first", 0}, {"second", 2}});
   CHECK(document.claims.size() == 1);
-}
-
-TEST_CASE("What a replay cannot do is in its report", "[e2e]") {
-  Replaying box;
-  expect(0, box.run({"--suite", "quick", "--benchmark_filter=x"}));
-  has(box.report(), "quick");
-  expect(0, box.run(words("--device 1 --no-counters --seed 7 --time-limit 9 --wait "
-                          "--start-together --benchmark_filter=x --benchmark_repetitions=2")))
-      .says(
-          "without effect were --device, --no-counters, --start-together, --wait, --seed, "
-          "--time-limit, --benchmark_filter, --benchmark_repetitions.");
-  has(box.run({"--counters-of", "first"}).output, "without effect were --counters-of.");
-  lacks(box.run().output, "without effect");
 }
 
 TEST_CASE("The report of a replayed document is a replay's too", "[e2e]") {

@@ -44,23 +44,11 @@ TEST_CASE("The next one begins once the one before has measured, whatever its en
   CHECK(entries_of(box.result(), "lingering") == 2);
 }
 
-TEST_CASE("After a held probe has lost the GPU the others do not begin", "[e2e]") {
-  Sandbox box({"first", "lost", "zero"});
-  run_together(box, {}, ExitCode::gpu_lost);
-  has_entries(box.result(), {{"lost", 2}, {"zero", 0}});
-  has(summary_of(box.result(), "zero").status_reason, "fell off the bus");
-}
-
 TEST_CASE("A filter's probes are started together, and the others are left out", "[e2e]") {
   Sandbox box({"first", "second", "third"});
   run_together(box, {"--benchmark_filter=second|third"});
   CHECK(box.result().probes.size() == 2);
   CHECK(of_log(box, "second", "beside") == 1);
-}
-
-TEST_CASE("Profilers need the GPU for themselves", "[e2e]") {
-  Sandbox box({"first"});
-  expect(ExitCode::bad_input, box.run({"--start-together"})).complains("--no-counters");
 }
 
 TEST_CASE("As many probes are up at once as the GPU's memory has room for", "[e2e]") {

@@ -58,9 +58,7 @@ TEST_CASE("The gate's page and the README lead to the ready workflows", "[golden
   }
   // The action's own words for a workflow.
   for (const char* page : {"docs/gate.md", "docs/gate/github.yaml"})
-    for (const char* line :
-         {"- uses: OWNER/NAME@v1.2.3", "repository: OWNER/NAME", "version: v1.2.3"})
-      CHECK_THAT(text_of(root / page), contains(line));
+    CHECK_THAT(text_of(root / page), contains("- uses: OWNER/NAME@v1.2.3\n"));
 }
 
 TEST_CASE("figures of the README stand in the reports of the GPU that heads their column",

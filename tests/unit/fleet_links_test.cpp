@@ -82,14 +82,3 @@ TEST_CASE("A whole document in place of a summary is none of a later run's", "[f
   CHECK(own.links.empty());
   CHECK(own.problems.empty());
 }
-
-TEST_CASE("Links without a bound say so", "[fleet]") {
-  Document document = recorded_links();
-  for (Fact& fact : document.facts)
-    if (fact.id.starts_with("peer.") || fact.id.starts_with("nccl.")) fact.bound.reset();
-  CHECK_THAT(report_of({document}), contains("have no bound beside them"));
-  for (Fact& fact : document.facts)
-    if (fact.value && fact.unit == "B/s") fact.bound = Bound{2 * *fact.value, "18 NVLinks"};
-  CHECK_THAT(report_of({document}), !contains("have no bound beside them") &&
-                                        contains("Bounds of the links between GPUs: 18 NVLinks."));
-}

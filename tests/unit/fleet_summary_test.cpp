@@ -192,18 +192,6 @@ TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
   CHECK_FALSE(told(fleet, "a-0"));
 }
 
-TEST_CASE("Of a torn summary's GPU the documents count", "[fleet]") {
-  TestFolder folder;
-  folder.write("gpus/node-7-3/gpu.json", to_text(recorded()).substr(0, 3000));
-  folder.write("gpus/node-7-3/suite/result.json", to_text(recording()));
-  const Fleet fleet = read_fleet(folder.path(), {});
-  REQUIRE(fleet.gpus.size() == 1);
-  CHECK(name_of(fleet.gpus.front().summary) == "node-7 GPU 3");
-  CHECK(fleet.metrics.size() == recording().entries.size());
-  REQUIRE(fleet.problems.size() == 1);
-  CHECK(fleet.problems.front().exit_code == 12);
-}
-
 TEST_CASE("Exit codes that files name are those of the table", "[fleet]") {
   const auto told = [](GpuStatus status, int exit_code) {
     GpuSummary summary = recorded();

@@ -207,7 +207,7 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
 }
 
 TEST_CASE("The file that the documentation shows is one of a baseline", "[gate]") {
-  const std::string page = file_text(FATHOM_SOURCE_DIR "/docs/gate.md");
+  const std::string page = file_text(FATHOM_SOURCE_DIR "/docs/gate/method.md");
   const auto start = page.find("{\n\"fathom_baseline\"");
   REQUIRE(start != std::string::npos);
   const std::string text = page.substr(start, page.find("```", start) - start);

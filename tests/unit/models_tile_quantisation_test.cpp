@@ -85,21 +85,6 @@ TEST_CASE("Blocks that share their SM's throughput step by SMs, not by waves", "
   CHECK(tile_quantisation(p).wave_efficiency == 1);
 }
 
-TEST_CASE("The sweep stands around the multiples of the tile", "[models]") {
-  CHECK(around_tile_multiples(300, 128, 3) ==
-        std::vector<std::uint64_t>{127, 128, 129, 255, 256, 257, 383, 384, 385});
-  CHECK(around_tile_multiples(5, 128, 1) == std::vector<std::uint64_t>{127, 128, 129});
-  CHECK(around_tile_multiples(3, 1, 2) == std::vector<std::uint64_t>{1, 2, 3, 4});
-  CHECK(around_tile_multiples(1, 1, 1) == std::vector<std::uint64_t>{1, 2});
-  const auto points =
-      tile_quantisation_sweep({.n = 128, .k = 32, .sms = 1}, around_tile_multiples(128, 128, 1));
-  REQUIRE(points.size() == 3);
-  CHECK(points[1].at.efficiency == 1);
-  CHECK(points[2].m == 129);
-  CHECK(points[2].at.relative_time == 2);
-  CHECK_THROWS_AS(around_tile_multiples(0, 128, 1), std::invalid_argument);
-}
-
 TEST_CASE("Properties of tile quantisation over random products", "[models]") {
   std::mt19937_64 random(11);
   for (int trial = 0; trial < 5000; ++trial) {

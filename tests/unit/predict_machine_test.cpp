@@ -44,13 +44,11 @@ Document document() {
   return d;
 }
 
-TEST_CASE("A document's best copy or read is its bandwidth, and a read where reads are asked for",
-          "[predict]") {
+TEST_CASE("A document's best copy or read is its bandwidth", "[predict]") {
   const Machine machine(document(), "result.json");
-  CHECK(machine.bandwidth(Direction::read).value == 4.5e12);
-  CHECK(machine.bandwidth(Direction::any).value == 4.5e12);
-  CHECK(machine.bandwidth(Direction::any).origin == "measured");
-  CHECK(machine.bandwidth(Direction::any).source == "read");
+  CHECK(machine.bandwidth().value == 4.5e12);
+  CHECK(machine.bandwidth().origin == "measured");
+  CHECK(machine.bandwidth().source == "read");
   CHECK(machine.name() == "H200");
   CHECK(machine.sms() == 132);
   CHECK(machine.memory().value == 150e9);
@@ -59,9 +57,9 @@ TEST_CASE("A document's best copy or read is its bandwidth, and a read where rea
   Document copies = document();
   std::erase_if(copies.entries, [](const Entry& entry) { return entry.name == "read"; });
   const Machine without_reads(copies, "result.json");
-  CHECK(without_reads.bandwidth(Direction::read).source == "copy");
+  CHECK(without_reads.bandwidth().source == "copy");
   std::erase_if(copies.entries, [](const Entry& entry) { return entry.name == "copy"; });
-  CHECK(Machine(copies, "result.json").bandwidth(Direction::any).source == "write");
+  CHECK(Machine(copies, "result.json").bandwidth().source == "write");
 }
 
 TEST_CASE("Entries that failed a check are no measurement", "[predict]") {
@@ -69,14 +67,14 @@ TEST_CASE("Entries that failed a check are no measurement", "[predict]") {
                                   VerdictStatus::wrong_output, VerdictStatus::failed}) {
     Document d = document();
     d.entries[2].verdict.status = bad;
-    CHECK(Machine(d, "result.json").bandwidth(Direction::read).source == "copy");
+    CHECK(Machine(d, "result.json").bandwidth().source == "copy");
   }
   Document noisy = document();
   noisy.entries[2].verdict.status = VerdictStatus::noisy;
-  CHECK(Machine(noisy, "result.json").bandwidth(Direction::read).source == "read");
+  CHECK(Machine(noisy, "result.json").bandwidth().source == "read");
   Document empty = document();
   empty.entries[2].metric.value.reset();
-  CHECK(Machine(empty, "result.json").bandwidth(Direction::read).source == "copy");
+  CHECK(Machine(empty, "result.json").bandwidth().source == "copy");
 }
 
 TEST_CASE("What a document has not measured is the data sheet's, and says so", "[predict]") {
@@ -88,17 +86,17 @@ TEST_CASE("What a document has not measured is the data sheet's, and says so", "
 
   Document unbounded = document();
   unbounded.bounds.clear();
-  CHECK(Machine(unbounded, "x").bandwidth(Direction::any).origin == "data sheet");
+  CHECK(Machine(unbounded, "x").bandwidth().origin == "data sheet");
   Document bare = document();
   bare.entries.clear();
-  CHECK(Machine(bare, "x").bandwidth(Direction::read).value == 4.8e12);
+  CHECK(Machine(bare, "x").bandwidth().value == 4.8e12);
 
   // A GPU that the table lacks has what was measured and nothing else.
   Document unknown = document();
   unknown.fingerprint.gpu_name = "NVIDIA H999";
   const Machine other(unknown, "other.json");
   CHECK(other.name() == "NVIDIA H999");
-  CHECK(other.bandwidth(Direction::read).value == 4.5e12);
+  CHECK(other.bandwidth().value == 4.5e12);
   CHECK(!other.link());
   CHECK_THROWS_MATCHES(other.peak("fp8"), Error,
                        MessageMatches(contains("other.json") && contains("NVIDIA H999")));
@@ -113,13 +111,13 @@ TEST_CASE("A replay is called one", "[predict]") {
   const Machine replay(d, "result.json");
   CHECK(replay.source() == "replay");
   CHECK_THAT(replay.origin(), StartsWith("REPLAY: "));
-  CHECK(replay.bandwidth(Direction::read).origin == "replay");
+  CHECK(replay.bandwidth().origin == "replay");
   CHECK(replay.peak("bf16")->origin == "replay");
 }
 
 TEST_CASE("The recording of an H200 gives its read bandwidth", "[predict]") {
   const Machine machine(read_document(FATHOM_SOURCE_DIR "/recordings/h200/result.json"), "h200");
-  const MachineFigure read = machine.bandwidth(Direction::read);
+  const MachineFigure read = machine.bandwidth();
   CHECK(read.origin == "measured");
   CHECK(read.value > 4.4e12);
   CHECK(read.value < 4.814304e12);
@@ -132,7 +130,7 @@ TEST_CASE("A machine by name, and the closest to a misspelt one", "[predict]") {
   const auto machine = machine_of({.gpu = "rtx 4090", .result = {}});
   REQUIRE(machine);
   CHECK(machine->source() == "data sheet");
-  CHECK(machine->bandwidth(Direction::read).value == 1008e9);
+  CHECK(machine->bandwidth().value == 1008e9);
   CHECK(machine->link()->value == 32e9);  // PCIe: it has no NVLink
   CHECK(!machine->peak("fp64-tensor"));
   CHECK(!Machine(*models::find_gpu("T4")).peak("bf16"));

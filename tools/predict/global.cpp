@@ -262,8 +262,8 @@ void add_flags(CLI::App& app, GlobalFlags& flags) {
   add_pattern_flags(app, flags.access);
   CLI::Option* kernel = add_kernel_flags(app, flags.kernel);
   for (const char* other :
-       {"--patterns", "--broadcast", "--column", "--row", "--lanes", "--active", "--active-mask",
-        "--row-elements", "--padding", "--xor-swizzle", "--first"})
+       {"--patterns", "--column", "--row", "--lanes", "--active", "--row-elements", "--padding",
+        "--xor-swizzle", "--first"})
     kernel->excludes(app.get_option(other));
   app.footer(std::string("The picture shows which lanes touch which sectors of which lines.\n\n") +
              patterns_help +

@@ -119,22 +119,20 @@ std::optional<MachineFigure> Machine::best_of(const std::vector<const Entry*>& e
   return MachineFigure{*best->metric.value, source(), best->name};
 }
 
-std::optional<MachineFigure> Machine::measured_bandwidth(Direction direction) const {
+std::optional<MachineFigure> Machine::measured_bandwidth() const {
   if (!document_) return std::nullopt;
   const auto limit = dram_bound(*document_);
   if (!limit) return std::nullopt;
-  std::vector<const Entry*> all, reading, only_reading;
+  constexpr double copy_reads = 0.4;  // writes alone can be faster than whatever reads
+  std::vector<const Entry*> all, reading;
   for (const Entry& entry : document_->entries) {
     // A higher bound than DRAM's is one of a cache.
     const bool dram = entry.metric.unit == "B/s" && entry.bound && entry.bound->value <= *limit;
     if (!dram || !is_sound(entry)) continue;
     const auto share = read_share(entry);
     all.push_back(&entry);
-    if (!share || *share > 0.02) reading.push_back(&entry);
-    if (share && *share > 0.98) only_reading.push_back(&entry);
+    if (!share || *share > copy_reads) reading.push_back(&entry);
   }
-  // Writes alone can be faster than whatever reads.
-  if (direction == Direction::read && !only_reading.empty()) return best_of(only_reading);
   return best_of(reading.empty() ? all : reading);
 }
 
@@ -158,8 +156,8 @@ int Machine::sms() const {
   return spec_for("number of SMs").sms.value;
 }
 
-MachineFigure Machine::bandwidth(Direction direction) const {
-  if (auto measured = measured_bandwidth(direction)) return *measured;
+MachineFigure Machine::bandwidth() const {
+  if (auto measured = measured_bandwidth()) return *measured;
   return data_sheet(spec_for("bandwidth").memory_bandwidth);
 }
 

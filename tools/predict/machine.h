@@ -19,8 +19,6 @@ struct MachineFigure {
   std::string source;  ///< the entry, or the document
 };
 
-enum class Direction { any, read };
-
 /// The arithmetic that a peak is for: "fp64", "fp64-tensor", "fp32", "tf32", "fp16", "bf16", "fp8",
 /// "int8". On tensor cores, accumulated in fp32, but for "fp64" and "fp32".
 const std::vector<std::string>& precisions();
@@ -41,10 +39,9 @@ class Machine {
 
   /// Throws Error(bad_input) where neither document nor table knows.
   int sms() const;
-  /// Of DRAM: the best copy or read that a document measured below DRAM's bound, reads alone for
-  /// `read` where the counters tell such apart; else the data sheet's. Throws Error(bad_input)
-  /// where neither is known.
-  MachineFigure bandwidth(Direction direction) const;
+  /// Of DRAM: the best copy or read that a document measured below DRAM's bound, else the data
+  /// sheet's. Throws Error(bad_input) where neither is known.
+  MachineFigure bandwidth() const;
   /// The best that a document measured with operands of that precision, else the data sheet's;
   /// empty where the GPU has no such units. Throws Error(bad_input) where nothing is known of it.
   std::optional<MachineFigure> peak(const std::string& precision) const;
@@ -55,7 +52,7 @@ class Machine {
   std::optional<MachineFigure> link() const;
 
  private:
-  std::optional<MachineFigure> measured_bandwidth(Direction direction) const;
+  std::optional<MachineFigure> measured_bandwidth() const;
   std::optional<MachineFigure> measured_peak(const std::string& precision) const;
   std::optional<MachineFigure> best_of(const std::vector<const Entry*>& entries) const;
   const models::GpuSpec& spec_for(const std::string& what) const;

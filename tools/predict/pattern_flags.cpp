@@ -51,20 +51,6 @@ void set_lanes(WarpAccess& access, const std::string& text) {
   }
 }
 
-std::uint32_t parse_mask(const std::string& text) {
-  std::string_view digits = text;
-  if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
-  const auto mask = parse_number<std::uint64_t>(digits, 16);
-  if (!mask)
-    fail(ExitCode::bad_input, "--active-mask: `{}` is no hexadecimal number such as ffff.", text);
-  if (*mask > all_lanes)
-    fail(ExitCode::bad_input,
-         "--active-mask: `{}` has a lane beyond 31; a warp has 32 lanes, so a mask has at most 8 "
-         "hexadecimal digits.",
-         text);
-  return static_cast<std::uint32_t>(*mask);
-}
-
 int parse_lane(std::string_view text, const std::string& all) {
   const auto lane = parse_number<std::uint64_t>(text);
   if (!lane) fail(ExitCode::bad_input, "--active: `{}` is no list of lanes such as 0-15,20.", all);
@@ -98,9 +84,8 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
   auto* base = number_flag(app, "--base", flags.base, "Address of lane 0, or of the tile", 0,
                            most_base, "BYTES");
   auto* stride = number_flag(app, "--stride", flags.stride,
-                             "Lane i at base + i x BYTES (default: contiguous, i.e. --bytes)", 0,
-                             most_stride, "BYTES");
-  auto* broadcast = app.add_flag("--broadcast", flags.broadcast, "Every lane at the base");
+                             "Lane i at base + i x BYTES; 0: all at the base (default: contiguous)",
+                             0, most_stride, "BYTES");
   const auto tile_flag = [&app](const char* flag, auto& value, const char* description,
                                 std::uint64_t lowest = 0) {
     return number_flag(app, flag, value, description, lowest, 1 << 20);
@@ -111,7 +96,7 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
   auto* lanes = app.add_option("--lanes", flags.lanes,
                                "Lane by lane: 0,4,,12 (decimal or 0x...; empty: inactive)")
                     ->type_name("ADDRESSES");
-  const std::vector<CLI::Option*> patterns{stride, broadcast, column, row, lanes};
+  const std::vector<CLI::Option*> patterns{stride, column, row, lanes};
   for (std::size_t i = 0; i < patterns.size(); ++i)
     for (std::size_t j = i + 1; j < patterns.size(); ++j) patterns[i]->excludes(patterns[j]);
   lanes->excludes(base);
@@ -123,15 +108,12 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
       tile_flag("--first", flags.first, "Row or column in the tile of lane 0"),
       app.add_flag("--xor-swizzle", flags.tile.xor_swizzle,
                    "Element (row, column) lies at column XOR row")};
-  auto* mask = app.add_option("--active-mask", flags.active_mask, "Active lanes, bit i for lane i")
-                   ->type_name("HEX");
   auto* active =
       app.add_option("--active", flags.active, "Active lanes: 0-15,20")->type_name("LANES");
-  mask->excludes(active);
   auto* json = app.add_flag("--json", flags.json, "Print the prediction as JSON");
   auto* file = path_flag(app, "--patterns", flags.file,
                          "Many accesses from a CSV file, or - for standard input, answered in CSV");
-  for (auto* option : {op, bytes, base, mask, active, json}) file->excludes(option);
+  for (auto* option : {op, bytes, base, active, json}) file->excludes(option);
   for (auto* option : patterns) file->excludes(option);
   for (auto* option : tile) file->excludes(option);
 }
@@ -152,8 +134,6 @@ WarpAccess access_of(const PatternFlags& flags) {
   WarpAccess access{.op = op, .bytes_per_lane = flags.bytes};
   if (flags.lanes)
     set_lanes(access, *flags.lanes);
-  else if (flags.broadcast)
-    access = broadcast(op, flags.bytes, flags.base);
   else if (flags.column)
     access = tile_column(op, tile, *flags.column, flags.first);
   else if (flags.row)
@@ -161,7 +141,6 @@ WarpAccess access_of(const PatternFlags& flags) {
   else
     access = strided(op, flags.bytes,
                      flags.stride.value_or(static_cast<std::uint64_t>(flags.bytes)), flags.base);
-  if (flags.active_mask) access = masked(access, parse_mask(*flags.active_mask));
   if (flags.active) access = masked(access, parse_lane_list(*flags.active));
   return access;
 }

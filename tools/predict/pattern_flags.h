@@ -17,14 +17,13 @@ struct PatternFlags {
   const CLI::Option* given_bytes = nullptr;  ///< to tell a default that was given
   std::uint64_t base = 0;
   std::optional<std::uint64_t> stride;  ///< none: contiguous
-  bool broadcast = false;
   std::optional<int> column, row;   ///< of the tile
   int first = 0;                    ///< row or column of lane 0
   std::optional<int> row_elements;  ///< none: 32
   models::Tile tile;
-  std::optional<std::string> lanes;                ///< "0,4,,12": an address a lane
-  std::optional<std::string> active_mask, active;  ///< "ff", "0-15,20"
-  std::optional<std::string> file;                 ///< patterns in bulk
+  std::optional<std::string> lanes;   ///< "0,4,,12": an address a lane
+  std::optional<std::string> active;  ///< "0-15,20"
+  std::optional<std::string> file;    ///< patterns in bulk
   bool json = false;
 };
 

@@ -18,7 +18,6 @@
 namespace fathom {
 namespace {
 
-using models::LaneError;
 using models::warp_size;
 using models::WarpAccess;
 
@@ -32,21 +31,72 @@ std::string column_name(int column) {
 /// A field as an error may show it.
 std::string shown(std::string_view field) { return "`" + quotable(field, 40) + "`"; }
 
-/// The lines of a file, without their ends.
-class Lines {
+/// Takes the field that starts at `at` off the line; past the line's end where it was the last.
+std::string_view take_field(const char*& at, const char* end) {
+  const char* begin = at;
+  at = std::find(at, end, ',');
+  const std::string_view field(begin, static_cast<std::size_t>(at - begin));
+  ++at;
+  return field;
+}
+
+/// The rows of a file, whose header is checked first.
+class Rows {
  public:
-  explicit Lines(const std::string& file) : name_(file == "-" ? "standard input" : file) {
+  explicit Rows(const std::string& file) : name_(file == "-" ? "standard input" : file) {
     if (file == "-") {
       std::ios::sync_with_stdio(false);  // else it is read byte by byte
       input_.rdbuf(std::cin.rdbuf());
     } else if (!own_.open(file, std::ios::in | std::ios::binary)) {
       refuse_unread();
     }
+    std::string header = column_name(0);
+    for (int column = 1; column < columns; ++column) header += "," + column_name(column);
+    std::string_view line;
+    const bool any = next_line(line);
+    if (any && line.starts_with("\xef\xbb\xbf"))
+      line.remove_prefix(3);  // as spreadsheets mark UTF-8
+    if (!any || line != header)
+      fail(ExitCode::bad_input, "{}: the first line must be op,bytes,lane0,...,lane31.", name_);
   }
-  const std::string& name() const { return name_; }
-  std::uint64_t number() const { return number_; }  ///< of the last line, from 1
 
-  bool next(std::string_view& line) {
+  bool next(WarpAccess& access) {
+    std::string_view line;
+    if (!next_line(line)) return false;
+    if (const auto count = std::ranges::count(line, ',') + 1; count != columns)
+      refuse(-1, fmt::format("{}, not {} (op, bytes and {} lanes)", counted(count, "column"),
+                             columns, warp_size));
+    const char* at = line.data();
+    const char* const end = at + line.size();
+    const std::string_view op = take_field(at, end);
+    if (op != "load" && op != "store")
+      refuse(0, fmt::format("{} is neither load nor store", shown(op)));
+    access.op = op == "load" ? models::Access::load : models::Access::store;
+    const std::string_view bytes = take_field(at, end);
+    constexpr std::array<std::string_view, 5> widths{"1", "2", "4", "8", "16"};
+    const auto width = std::ranges::find(widths, bytes) - widths.begin();
+    if (width == std::ssize(widths))
+      refuse(1, fmt::format("{} is no width, which is 1, 2, 4, 8 or 16 bytes", shown(bytes)));
+    access.bytes_per_lane = 1 << width;
+    access.active_mask = 0;
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const std::string_view field = take_field(at, end);
+      if (field.empty()) continue;
+      if (!parse_address(field, access.address[lane]))
+        refuse(lane + 2, fmt::format("{} is no byte address from 0 to 2^64 - 1", shown(field)));
+      access.active_mask |= 1u << lane;
+    }
+    return true;
+  }
+
+  /// What is wrong in the last row. Column -1: the row as a whole.
+  [[noreturn]] void refuse(int column, const std::string& what) const {
+    fail(ExitCode::bad_input, "{}: row {} (line {}){}: {}.", name_, number_ - 1, number_,
+         column < 0 ? "" : fmt::format(", column {}", column_name(column)), what);
+  }
+
+ private:
+  bool next_line(std::string_view& line) {
     input_.getline(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
     if (input_.bad()) refuse_unread();
     if (input_.eof() && input_.fail()) return false;
@@ -59,90 +109,16 @@ class Lines {
     ++number_;
     return true;
   }
-
- private:
   [[noreturn]] void refuse_unread() const {
     fail(ExitCode::bad_input, "{} cannot be read: {}.", name_, std::strerror(errno));
   }
+
   std::string name_;
   std::vector<char> buffer_ = std::vector<char>((std::size_t{1} << 20) + 2);
   std::filebuf own_;
   std::istream input_{&own_};
-  std::uint64_t number_ = 0;
+  std::uint64_t number_ = 0;  ///< of the last line, from 1
 };
-
-/// What is wrong in a row, without its place in the file.
-struct Mistake {
-  int column;  ///< -1: the row as a whole
-  std::string what;
-};
-
-/// Takes the field that starts at `at` off the line; past the line's end where it was the last.
-std::string_view take_field(const char*& at, const char* end) {
-  const char* begin = at;
-  at = std::find(at, end, ',');
-  const std::string_view field(begin, static_cast<std::size_t>(at - begin));
-  ++at;
-  return field;
-}
-
-int width_of(std::string_view field) {
-  constexpr std::array<std::string_view, 5> widths{"1", "2", "4", "8", "16"};
-  for (std::size_t i = 0; i < widths.size(); ++i)
-    if (field == widths[i]) return 1 << i;
-  throw Mistake{1, fmt::format("{} is no width, which is 1, 2, 4, 8 or 16 bytes", shown(field))};
-}
-
-void check_column_count(std::string_view line) {
-  const auto count = std::ranges::count(line, ',') + 1;
-  if (count == columns) return;
-  throw Mistake{-1, fmt::format("{}, not {} (op, bytes and {} lanes)", counted(count, "column"),
-                                columns, warp_size)};
-}
-
-void parse_row(std::string_view line, WarpAccess& access) {
-  check_column_count(line);
-  const char* at = line.data();
-  const char* const end = at + line.size();
-  const std::string_view op = take_field(at, end);
-  if (op != "load" && op != "store")
-    throw Mistake{0, fmt::format("{} is neither load nor store", shown(op))};
-  access.op = op == "load" ? models::Access::load : models::Access::store;
-  access.bytes_per_lane = width_of(take_field(at, end));
-  access.active_mask = 0;
-  for (int lane = 0; lane < warp_size; ++lane) {
-    const std::string_view field = take_field(at, end);
-    if (field.empty()) continue;
-    if (!parse_address(field, access.address[lane]))
-      throw Mistake{lane + 2,
-                    fmt::format("{} is no byte address from 0 to 2^64 - 1", shown(field))};
-    access.active_mask |= 1u << lane;
-  }
-}
-
-/// The header's own mistakes: the first column that is not what it should be.
-void check_header(Lines& lines) {
-  std::string_view line;
-  const auto refuse = [&](const std::string& what) {
-    fail(ExitCode::bad_input, "{}: {}: the first line must be op,bytes,lane0,...,lane31.",
-         lines.name(), what);
-  };
-  if (!lines.next(line)) refuse("there is nothing in it");
-  if (line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);  // spreadsheets mark UTF-8 so
-  const char* at = line.data();
-  const char* const end = at + line.size();
-  int column = 0;
-  for (; at <= end; ++column) {
-    const std::string_view field = take_field(at, end);
-    if (column >= columns)
-      refuse(fmt::format("the header has a column {} ({}), but a warp has lanes 0 to 31",
-                         shown(field), column + 1));
-    if (field != column_name(column))
-      refuse(fmt::format("the header's column {} is {}, not `{}`", column + 1, shown(field),
-                         column_name(column)));
-  }
-  if (column < columns) refuse(fmt::format("the header has {} columns, not {}", column, columns));
-}
 
 }  // namespace
 
@@ -156,25 +132,12 @@ bool parse_address(std::string_view text, std::uint64_t& address) {
 
 std::string answer_patterns(const std::string& file, std::string_view header,
                             AnswerOfAccess answer) {
-  Lines lines(file);
-  check_header(lines);
+  Rows rows(file);
   std::string text(header);
   text += '\n';
   WarpAccess access;
-  const auto refuse = [&](std::uint64_t line, const std::string& column, const std::string& what) {
-    fail(ExitCode::bad_input, "{}: row {} (line {}){}: {}.", lines.name(), line - 1, line, column,
-         what);
-  };
-  std::string_view line;
-  std::uint64_t first_empty = 0;
   try {
-    while (lines.next(line)) {
-      if (line.empty()) {
-        if (first_empty == 0) first_empty = lines.number();
-        continue;
-      }
-      if (first_empty != 0) refuse(first_empty, "", "it is empty");
-      parse_row(line, access);
+    while (rows.next(access)) {
       const auto numbers = answer(access);
       std::array<char, 32> row;
       char* end = std::to_chars(row.data(), row.data() + 12, numbers[0]).ptr;
@@ -183,13 +146,8 @@ std::string answer_patterns(const std::string& file, std::string_view header,
       *end++ = '\n';
       text.append(row.data(), end);
     }
-  } catch (const Mistake& mistake) {
-    refuse(lines.number(),
-           mistake.column < 0 ? "" : fmt::format(", column {}", column_name(mistake.column)),
-           mistake.what);
-  } catch (const LaneError& error) {
-    refuse(lines.number(), fmt::format(", column {}", column_name(error.lane() + 2)),
-           error.reason());
+  } catch (const models::LaneError& error) {
+    rows.refuse(error.lane() + 2, error.reason());
   }
   return text;
 }

@@ -15,7 +15,7 @@ using AnswerOfAccess = std::array<int, 2> (*)(const models::WarpAccess&);
 /// CSV: `header`, then one row for each of the file's. The file's header is
 /// `op,bytes,lane0,...,lane31`; `op` is load or store, `bytes` the width of a lane's access, a lane
 /// is its byte address (decimal, or hexadecimal from 0x on) or empty where it is inactive. Lines
-/// end in LF or CR LF, the last one's end may be missing, and empty lines at the end are no rows.
+/// end in LF or CR LF, and the last one's end may be missing.
 ///
 /// All or nothing: throws Error(bad_input) that names row and column of the first mistake. Rows
 /// count from 1 after the header; the message gives the line too. The answers are kept until the

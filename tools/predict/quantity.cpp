@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -13,10 +12,11 @@
 namespace fathom {
 namespace {
 
-using Suffixes = std::map<std::string_view, double>;
-
 /// The number in front times what its suffix stands for; nothing where either is none.
-std::optional<double> scaled(std::string_view text, const Suffixes& suffixes) {
+std::optional<double> scaled(std::string_view text) {
+  static const std::map<std::string_view, double> suffixes{
+      {"", 1},        {"k", 1e3},     {"M", 1e6},     {"G", 1e9},     {"T", 1e12},   {"P", 1e15},
+      {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}};
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc()) return std::nullopt;
@@ -24,41 +24,39 @@ std::optional<double> scaled(std::string_view text, const Suffixes& suffixes) {
   while (suffix.starts_with(' ')) suffix.remove_prefix(1);
   const auto factor = suffixes.find(suffix);
   if (factor == suffixes.end()) return std::nullopt;
-  const double result = value * factor->second;
-  return std::isfinite(result) ? std::optional(result) : std::nullopt;
+  return value * factor->second;
 }
 
-/// A number from `least` to `most` with a suffix, and `unit` after it or not; handed on without.
-CLI::Validator with_suffix(const Suffixes& suffixes, const std::string& unit, double least,
-                           double most, const std::string& what) {
-  return CLI::Validator(
-      [=](std::string& text) {
-        std::string_view number = text;
-        if (number.ends_with(unit)) number.remove_suffix(unit.size());
-        const auto value = scaled(number, suffixes);
-        if (!value || *value < least || *value > most)
-          return fmt::format("`{}` is not {}", text, what);
-        text = fmt::format("{}", *value);
-        return std::string();
-      },
-      "");
+/// Hands the plain number on where it is from `least` to `most`.
+std::string plain(std::string& text, std::string_view number, double least, double most,
+                  const std::string& what) {
+  const auto value = scaled(number);
+  if (!value || !(*value >= least && *value <= most))
+    return fmt::format("`{}` is not {}", text, what);
+  text = fmt::format("{}", *value);
+  return "";
 }
 
 }  // namespace
 
 CLI::Validator quantity(const std::string& unit) {
-  const Suffixes suffixes{{"", 1},        {"k", 1e3},     {"M", 1e6},     {"G", 1e9},
-                          {"T", 1e12},    {"P", 1e15},    {"Ki", 0x1p10}, {"Mi", 0x1p20},
-                          {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}};
-  return with_suffix(suffixes, unit, 0, std::numeric_limits<double>::max(),
-                     "a number from 0 on, such as 1.5e9, 1.5G or 4Gi" + unit);
+  return {[unit](std::string& text) {
+            std::string_view number = text;
+            if (number.ends_with(unit)) number.remove_suffix(unit.size());
+            return plain(text, number, 0, std::numeric_limits<double>::max(),
+                         "a number from 0 on, such as 1.5e9, 1.5G or 4Gi" + unit);
+          },
+          ""};
 }
 
 CLI::Validator model_size() {
-  const Suffixes suffixes{{"", 1},    {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"m", 1e6},
-                          {"B", 1e9}, {"b", 1e9}, {"G", 1e9}, {"T", 1e12}};
-  return with_suffix(suffixes, "", 1, 1e18,
-                     "a number of parameters, such as 7e9, 7B or 8030261248");
+  return {[](std::string& text) {
+            std::string number = text;
+            if (number.ends_with('B') || number.ends_with('b')) number.back() = 'G';
+            return plain(text, number, 1, 1e18,
+                         "a number of parameters, such as 7e9, 7B or 8030261248");
+          },
+          ""};
 }
 
 }  // namespace fathom

@@ -11,7 +11,7 @@ namespace fathom {
 /// `unit` ("B", "B/s", "FLOP") after it or not: "4GiB", "1.5 TB/s", "137e9".
 CLI::Validator quantity(const std::string& unit);
 
-/// A count above 0 with k, M, B (or G) and T as models' sizes are written: "7B", "405e9", "0.5B".
+/// A count from 1 on with such a suffix, or B for G, as models' sizes are written: "7B", "405e9".
 CLI::Validator model_size();
 
 }  // namespace fathom

@@ -8,6 +8,7 @@
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
+#include "results/json_values.h"
 #include "tools/predict/machine.h"
 #include "tools/predict/predict_command.h"
 #include "tools/predict/quantity.h"
@@ -23,22 +24,15 @@ struct RooflineArguments {
   std::string precision = "fp32";
   std::optional<double> flops, bytes;
   std::vector<std::uint64_t> gemm;  ///< m, n, k
-  std::vector<std::string> levels;  ///< "L2=4Gi@7.5T"
   bool json = false;
 };
 
-/// A ceiling with how it is known, for both kinds.
-struct KnownCeiling {
-  std::string name, unit;
-  MachineFigure figure;
-};
-
-struct Question {
-  std::vector<MemoryCeiling> memory;
-  ComputeCeiling compute;
-  RooflineKernel kernel;
-  std::vector<KnownCeiling> known;  ///< the memory levels', then the compute ceiling's
-  bool has_kernel = false;
+/// How both ceilings are known, and where the kernel lands if there is one.
+struct RooflineAnswer {
+  std::string compute_unit;
+  MachineFigure bandwidth, peak;
+  double ridge = 0, flops = 0;
+  std::optional<Roofline> kernel{};
 };
 
 /// Bytes of an operand's element, and of a result's where it is wider.
@@ -50,119 +44,90 @@ std::pair<double, double> element_bytes(const std::string& precision) {
   return {2, 2};
 }
 
-double checked_quantity(const std::string& text, const std::string& unit,
-                        const std::string& level) {
-  std::string number = text;
-  const std::string problem = quantity(unit)(number);
-  if (problem.empty()) return std::stod(number);
-  fail(ExitCode::bad_input, "--level {}: {}.", level, problem);
-}
-
-/// "NAME=BYTES@BANDWIDTH"
-void add_level(const std::string& text, Question& question) {
-  const auto equals = text.find('=');
-  const auto at = text.find('@', equals == std::string::npos ? 0 : equals);
-  if (equals == 0 || equals == std::string::npos || at == std::string::npos)
-    fail(ExitCode::bad_input, "--level {}: it must be NAME=BYTES@BANDWIDTH, such as L2=4Gi@7.5T.",
-         text);
-  const std::string name = text.substr(0, equals);
-  for (const auto& ceiling : question.memory) {
-    if (ceiling.name == name)
-      fail(ExitCode::bad_input, "--level {}: there is a level {} already{}.", text, name,
-           name == "DRAM" ? ", whose bytes --bytes gives" : "");
-  }
-  const double bytes = checked_quantity(text.substr(equals + 1, at - equals - 1), "B", text);
-  const double bandwidth = checked_quantity(text.substr(at + 1), "B/s", text);
-  question.memory.push_back({name, bandwidth, "given with --level"});
-  question.kernel.traffic.push_back({name, bytes});
-  question.known.push_back({name, "B/s", {bandwidth, "given", "--level"}});
-}
-
-Question question_of(const RooflineArguments& arguments, const Machine& machine) {
-  Question q;
-  const MachineFigure dram = machine.bandwidth(Direction::any);
-  q.memory.push_back({"DRAM", dram.value, dram.source});
-  q.known.push_back({"DRAM", "B/s", dram});
-  const auto peak = machine.peak(arguments.precision);
+RooflineAnswer answer_of(const RooflineArguments& arguments, const Machine& machine) {
+  const std::string& precision = arguments.precision;
+  const auto peak = machine.peak(precision);
   if (!peak)
     fail(ExitCode::bad_input, "The {} has no units for {}: choose another --precision.",
-         machine.name(), arguments.precision);
-  q.compute = {arguments.precision, peak->value, peak->source};
-
-  double flops = arguments.flops.value_or(0);
+         machine.name(), precision);
+  RooflineAnswer answer{precision == "int8" ? "op/s" : "FLOP/s", machine.bandwidth(), *peak};
+  const MemoryCeiling memory{"DRAM", answer.bandwidth.value, answer.bandwidth.source};
+  const ComputeCeiling compute{precision, peak->value, peak->source};
+  answer.ridge = ridge_point(memory, compute);
+  answer.flops = arguments.flops.value_or(0);
   double bytes = arguments.bytes.value_or(0);
   if (!arguments.gemm.empty()) {
-    const auto [input, output] = element_bytes(arguments.precision);
+    const auto [input, output] = element_bytes(precision);
     const MatrixProduct product{.m = static_cast<double>(arguments.gemm[0]),
                                 .n = static_cast<double>(arguments.gemm[1]),
                                 .k = static_cast<double>(arguments.gemm[2]),
                                 .input_bytes = input,
                                 .output_bytes = output};
-    flops = matrix_product_flops(product);
+    answer.flops = matrix_product_flops(product);
     bytes = matrix_product_bytes(product);
   }
-  q.kernel.flops = flops;
-  if (bytes > 0) q.kernel.traffic.push_back({"DRAM", bytes});
-  for (const auto& level : arguments.levels) add_level(level, q);
-  q.known.push_back({q.compute.name, arguments.precision == "int8" ? "op/s" : "FLOP/s", *peak});
-  q.has_kernel =
-      arguments.flops || arguments.bytes || !arguments.gemm.empty() || !arguments.levels.empty();
-  return q;
+  if (arguments.flops || arguments.bytes || !arguments.gemm.empty())
+    answer.kernel =
+        roofline({memory}, compute, {.flops = answer.flops, .traffic = {{"DRAM", bytes}}});
+  return answer;
 }
 
 Json to_json(const Roofline& r) {
-  Json levels = Json::array();
-  for (const auto& level : r.levels)
-    levels.push_back({{"name", level.name},
-                      {"bytes", level.bytes},
-                      {"intensity", level.intensity ? Json(*level.intensity) : Json(nullptr)},
-                      {"ridge_point", level.ridge},
-                      {"attainable_flops_per_second", level.attainable},
-                      {"seconds", level.seconds}});
-  return {{"levels", std::move(levels)}, {"compute_seconds", r.compute_seconds},
-          {"seconds", r.seconds},        {"attainable_flops_per_second", r.attainable},
-          {"bound_by", r.bound_by},      {"memory_bound", r.memory_bound}};
+  const RooflineLevel& dram = r.levels.front();
+  const Json level{{"name", dram.name},
+                   {"bytes", dram.bytes},
+                   {"intensity", or_null(dram.intensity)},
+                   {"ridge_point", dram.ridge},
+                   {"attainable_flops_per_second", dram.attainable},
+                   {"seconds", dram.seconds}};
+  return {{"levels", Json::array({level})}, {"compute_seconds", r.compute_seconds},
+          {"seconds", r.seconds},           {"attainable_flops_per_second", r.attainable},
+          {"bound_by", r.bound_by},         {"memory_bound", r.memory_bound}};
 }
 
-Json to_json(const Machine& machine, const Question& q, const std::optional<Roofline>& r) {
-  Json ceilings = Json::array();
-  for (const auto& [name, unit, figure] : q.known)
-    ceilings.push_back({{"name", name},
-                        {"value", figure.value},
-                        {"unit", unit},
-                        {"origin", figure.origin},
-                        {"source", figure.source}});
-  Json ridges = Json::object();
-  for (const auto& level : q.memory) ridges[level.name] = ridge_point(level, q.compute);
+Json ceiling(const std::string& name, const std::string& unit, const MachineFigure& figure) {
+  return {{"name", name},
+          {"value", figure.value},
+          {"unit", unit},
+          {"origin", figure.origin},
+          {"source", figure.source}};
+}
+
+Json to_json(const Machine& machine, const std::string& precision, const RooflineAnswer& answer) {
   return {{"gpu", machine.name()},
           {"source", machine.source()},
-          {"precision", q.compute.name},
-          {"ceilings", std::move(ceilings)},
-          {"ridge_points", std::move(ridges)},
-          {"flops", r ? Json(q.kernel.flops) : Json(nullptr)},
-          {"prediction", r ? to_json(*r) : Json(nullptr)}};
+          {"precision", precision},
+          {"ceilings", Json::array({ceiling("DRAM", "B/s", answer.bandwidth),
+                                    ceiling(precision, answer.compute_unit, answer.peak)})},
+          {"ridge_points", {{"DRAM", answer.ridge}}},
+          {"flops", answer.kernel ? Json(answer.flops) : Json(nullptr)},
+          {"prediction", answer.kernel ? to_json(*answer.kernel) : Json(nullptr)}};
 }
 
-void print_text(const Machine& machine, const Question& q, const std::optional<Roofline>& r) {
+void print_text(const Machine& machine, const std::string& precision,
+                const RooflineAnswer& answer) {
+  const auto line = [](const std::string& name, const std::string& figure, const std::string& say) {
+    fmt::print("  {:<12} {:>16}  {}\n", name, figure, say);
+  };
+  const auto known = [&](const std::string& name, const std::string& unit, const MachineFigure& f) {
+    line(name, format_quantity(f.value, unit), f.origin + ": " + f.source);
+  };
   fmt::print("{}\n", machine.origin());
-  for (const auto& [name, unit, figure] : q.known)
-    fmt::print("  {:<12} {:>16}  {}: {}\n", name, format_quantity(figure.value, unit),
-               figure.origin, figure.source);
-  for (const auto& level : q.memory)
-    fmt::print("  {:<12} {:>16}  below it {} bounds, above it {}\n", "ridge point",
-               format_number(ridge_point(level, q.compute)) + " FLOP/B", level.name,
-               q.compute.name);
-  if (!r) return;
-  fmt::print("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", q.kernel.flops,
-             format_time(r->seconds), r->bound_by);
-  fmt::print("  {:<12} {:>16}  at least {}\n", q.compute.name, "", format_time(r->compute_seconds));
-  for (const auto& level : r->levels)
-    fmt::print("  {:<12} {:>16}  at least {}; {} moved, attainable {}\n", level.name,
-               level.intensity ? format_number(*level.intensity) + " FLOP/B" : "no traffic",
-               format_time(level.seconds), format_bytes(level.bytes),
-               format_quantity(level.attainable, "FLOP/s"));
-  fmt::print("  attainable   {:>16}  {} of the peak\n", format_quantity(r->attainable, "FLOP/s"),
-             format_percent(r->attainable / q.compute.flops_per_second));
+  known("DRAM", "B/s", answer.bandwidth);
+  known(precision, answer.compute_unit, answer.peak);
+  line("ridge point", format_number(answer.ridge) + " FLOP/B",
+       fmt::format("below it DRAM bounds, above it {}", precision));
+  if (!answer.kernel) return;
+  const Roofline& r = *answer.kernel;
+  const RooflineLevel& dram = r.levels.front();
+  fmt::print("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", answer.flops,
+             format_time(r.seconds), r.bound_by);
+  line(precision, "", "at least " + format_time(r.compute_seconds));
+  line("DRAM", dram.intensity ? format_number(*dram.intensity) + " FLOP/B" : "no traffic",
+       fmt::format("at least {}; {} moved, attainable {}", format_time(dram.seconds),
+                   format_bytes(dram.bytes), format_quantity(dram.attainable, "FLOP/s")));
+  line("attainable", format_quantity(r.attainable, "FLOP/s"),
+       format_percent(r.attainable / answer.peak.value) + " of the peak");
 }
 
 ExitCode predict(const RooflineArguments& arguments) {
@@ -170,11 +135,9 @@ ExitCode predict(const RooflineArguments& arguments) {
   if (!machine)
     throw Error(ExitCode::bad_input,
                 "A roofline is of a GPU: give --gpu NAME, or --result FILE for a measured one.");
-  const Question q = question_of(arguments, *machine);
-  std::optional<Roofline> r;
-  if (q.has_kernel) r = roofline(q.memory, q.compute, q.kernel);
-  if (arguments.json) return print_json(to_json(*machine, q, r));
-  print_text(*machine, q, r);
+  const RooflineAnswer answer = answer_of(arguments, *machine);
+  if (arguments.json) return print_json(to_json(*machine, arguments.precision, answer));
+  print_text(*machine, arguments.precision, answer);
   return ExitCode::ok;
 }
 
@@ -198,18 +161,13 @@ void add_flags(CLI::App& app, RooflineArguments& arguments) {
       ->expected(3)
       ->excludes(flops)
       ->excludes(bytes);
-  app.add_option("--level", arguments.levels,
-                 "A further level of memory, the kernel's bytes through it and its bandwidth; may "
-                 "be given several times")
-      ->type_name("NAME=BYTES@BANDWIDTH");
   app.add_flag("--json", arguments.json, "Print the prediction as JSON");
   app.footer(
-      "Times are lower bounds: all levels and the arithmetic overlap in full.\n\n"
+      "Times are lower bounds: memory and arithmetic overlap in full.\n\n"
       "Examples:\n"
       "  fathom predict roofline --gpu H200 --precision bf16\n"
       "  fathom predict roofline --gpu \"RTX 4090\" --flops 1G --bytes 8GB\n"
-      "  fathom predict roofline --result recordings/h200/result.json --gemm 4096 4096 4096\n"
-      "  fathom predict roofline --gpu H200 --flops 2T --bytes 1G --level L2=40G@7.5T --json\n");
+      "  fathom predict roofline --result recordings/h200/result.json --gemm 4096 4096 4096\n");
 }
 
 }  // namespace

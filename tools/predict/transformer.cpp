@@ -3,33 +3,56 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "models/gpu_table.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
+#include "results/format.h"
+#include "results/json_values.h"
+#include "tools/predict/machine.h"
 #include "tools/predict/predict_command.h"
 #include "tools/predict/quantity.h"
-#include "tools/predict/transformer_answer.h"
 #include "tools/predict/transformer_config.h"
 
 namespace fathom {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using namespace models;
 
 struct TransformerArguments {
   MachineFlags machine;
-  double parameters = 0, active = 0;
   std::filesystem::path config;
-  TransformerShape shape;  ///< as far as flags give it
+  double parameters = 0, active = 0;
+  TransformerShape shape;
   bool plain_mlp = false;
-  TransformerFormats formats;
-  std::string compute;  ///< empty: as the weights, or what the GPU has
+  std::string weights = "bf16", kv = "bf16";  ///< formats, and what the load's bytes are
   TransformerLoad load;
   double usable = 90;  ///< percent
   bool json = false;
+};
+
+/// What a GPU's figures make of the load.
+struct OnGpu {
+  MachineFigure bandwidth, peak, memory;
+  std::string precision;  ///< of the arithmetic
+  std::optional<MachineFigure> link;
+  TransformerBounds bounds;  ///< on the load's number of GPUs
+  bool fits = false;
+  std::optional<std::int64_t> needed;  ///< GPUs; empty: no number of them is enough
+};
+
+struct Answer {
+  Transformer model;
+  TransformerMemory memory{};
+  std::optional<Machine> machine{};
+  std::optional<OnGpu> on{};  ///< that machine
+  /// GPUs of the table: the bounds are on as many as it needs; empty: no number of them is enough.
+  std::vector<std::pair<std::string, std::optional<OnGpu>>> table{};
 };
 
 const std::map<std::string, double> format_bytes_per_element{
@@ -55,27 +78,13 @@ constexpr NumberFlag number_flags[] = {
     {"--shared-expert", &TransformerShape::shared_intermediate,
      "Intermediate size of the expert that every token passes"}};
 
-struct SwitchFlag {
-  const char* flag;
-  bool TransformerShape::*field;
-  const char* description;
-};
-
-constexpr SwitchFlag switch_flags[] = {
-    {"--tied-embeddings", &TransformerShape::tied_embeddings,
-     "The output projection is the embedding table"},
-    {"--qkv-bias", &TransformerShape::qkv_bias, "Queries, keys and values have biases"}};
-
 bool gives_shape(const TransformerArguments& a) {
-  for (const auto& flag : number_flags)
-    if (a.shape.*flag.field != 0) return true;
-  for (const auto& flag : switch_flags)
-    if (a.shape.*flag.field) return true;
-  return a.plain_mlp;
+  return a.plain_mlp || a.shape.tied_embeddings || a.shape.qkv_bias ||
+         std::ranges::any_of(number_flags, [&](const auto& f) { return a.shape.*f.field != 0; });
 }
 
 /// The config's shape with what flags say instead.
-TransformerShape merged(const TransformerArguments& a) {
+TransformerShape shape_of(const TransformerArguments& a) {
   TransformerShape shape;
   if (!a.config.empty()) {
     const ConfiguredModel model = model_from_config(a.config);
@@ -88,8 +97,8 @@ TransformerShape merged(const TransformerArguments& a) {
   }
   for (const auto& flag : number_flags)
     if (a.shape.*flag.field != 0) shape.*flag.field = a.shape.*flag.field;
-  for (const auto& flag : switch_flags)
-    if (a.shape.*flag.field) shape.*flag.field = true;
+  shape.tied_embeddings = shape.tied_embeddings || a.shape.tied_embeddings;
+  shape.qkv_bias = shape.qkv_bias || a.shape.qkv_bias;
   if (a.plain_mlp) shape.gated_mlp = false;
   return shape;
 }
@@ -103,36 +112,29 @@ Transformer model_of(const TransformerArguments& a) {
     throw Error(ExitCode::bad_input,
                 "--active is of the model of --params; a shape's active parameters follow from "
                 "--active-experts.");
-  if (shaped) return transformer_of_shape(merged(a));
   if (a.parameters > 0) return transformer_of_size(a.parameters, a.active);
-  throw Error(ExitCode::bad_input,
-              "Nothing to predict: give a model's config.json (--config FILE), its shape "
-              "(--layers, --hidden, ...), or its size (--params 8B).");
+  if (!shaped)
+    throw Error(ExitCode::bad_input,
+                "Nothing to predict: give a model's config.json (--config FILE), its shape "
+                "(--layers, --hidden, ...), or its size (--params 8B).");
+  return transformer_of_shape(shape_of(a));
 }
 
-/// The peak of the precision asked for, or of the weights' own; where the GPU lacks that, or has
-/// none for 4 bits, of the 16-bit formats that weights are widened to.
-std::pair<std::string, MachineFigure> peak_of(const Machine& machine,
-                                              const TransformerArguments& a) {
-  if (!a.compute.empty()) {
-    if (const auto peak = machine.peak(a.compute)) return {a.compute, *peak};
-    fail(ExitCode::bad_input, "The {} has no units for {}: choose another --compute.",
-         machine.name(), a.compute);
-  }
-  std::vector<std::string> choices{"bf16", "fp16"};
-  if (a.formats.weights != "int4") choices.insert(choices.begin(), a.formats.weights);
-  for (const auto& precision : choices) {
+/// The peak of the weights' own precision; where the GPU lacks that, or has none for 4 bits, of the
+/// 16-bit formats that weights are widened to.
+std::pair<std::string, MachineFigure> peak_of(const Machine& machine, const std::string& weights) {
+  for (const std::string& precision : {weights, std::string("bf16"), std::string("fp16")}) {
+    if (precision == "int4") continue;
     if (const auto peak = machine.peak(precision)) return {precision, *peak};
   }
-  fail(ExitCode::bad_input, "The {} has no units for {}, bf16 or fp16: choose another --compute.",
-       machine.name(), a.formats.weights);
+  fail(ExitCode::bad_input, "The {} has no units for {}, bf16 or fp16.", machine.name(), weights);
 }
 
-TransformerOnGpu on_gpu(const Machine& machine, const Transformer& model,
-                        const TransformerArguments& a, std::optional<std::int64_t> gpus) {
-  TransformerOnGpu on;
-  on.bandwidth = machine.bandwidth(Direction::read);
-  std::tie(on.precision, on.peak) = peak_of(machine, a);
+OnGpu on_gpu(const Machine& machine, const Transformer& model, const TransformerArguments& a,
+             std::optional<std::int64_t> gpus) {
+  OnGpu on;
+  on.bandwidth = machine.bandwidth();
+  std::tie(on.precision, on.peak) = peak_of(machine, a.weights);
   on.memory = machine.memory();
   on.link = machine.link();
   const double usable = a.usable / 100;
@@ -147,28 +149,181 @@ TransformerOnGpu on_gpu(const Machine& machine, const Transformer& model,
   return on;
 }
 
-ExitCode predict(const TransformerArguments& given) {
-  TransformerArguments a = given;
-  a.load.weight_bytes = format_bytes_per_element.at(a.formats.weights);
-  a.load.kv_bytes = format_bytes_per_element.at(a.formats.kv);
-  TransformerAnswer answer{.model = model_of(a), .load = a.load, .formats = a.formats};
-  answer.usable = a.usable / 100;
-  answer.memory = transformer_memory(answer.model, answer.load);
+Answer answer_of(const TransformerArguments& a) {
+  Answer answer{.model = model_of(a)};
+  answer.memory = transformer_memory(answer.model, a.load);
   answer.machine = machine_of(a.machine);
   if (answer.machine) answer.on = on_gpu(*answer.machine, answer.model, a, a.load.gpus);
   for (const GpuSpec& gpu : gpu_table()) {
-    const Machine machine(gpu);
-    if (!a.compute.empty() && !machine.peak(a.compute)) {
-      answer.without_units.emplace_back(gpu.name);
+    OnGpu on = on_gpu(Machine(gpu), answer.model, a, std::nullopt);
+    answer.table.emplace_back(gpu.name, on.needed ? std::optional(std::move(on)) : std::nullopt);
+  }
+  return answer;
+}
+
+Json to_json(const MachineFigure& figure) {
+  return {{"value", figure.value}, {"origin", figure.origin}, {"source", figure.source}};
+}
+
+Json to_json(const PhaseBound& phase) {
+  return {{"flops", phase.flops},
+          {"bytes", phase.bytes},
+          {"compute_seconds", phase.compute_seconds},
+          {"memory_seconds", phase.memory_seconds},
+          {"seconds", phase.seconds},
+          {"bound_by", phase.memory_bound ? "memory" : "arithmetic"},
+          {"communication_seconds", or_null(phase.communication_seconds)}};
+}
+
+Json to_json(const TransformerBounds& bounds) {
+  return {{"prefill", to_json(bounds.prefill)},
+          {"decode", to_json(bounds.decode)},
+          {"tokens_per_second", bounds.tokens_per_second},
+          {"decode_seconds_even_routing", or_null(bounds.decode_seconds_even_routing)}};
+}
+
+Json to_json(const Transformer& model) {
+  const TransformerParameters& p = model.parameters;
+  return {{"parameters", p.total},
+          {"active_parameters", p.active},
+          {"multiplied_parameters", p.multiplied},
+          {"kv_elements_per_token", or_null(kv_elements_per_token(model))}};
+}
+
+Json to_json(const OnGpu& on) {
+  return {{"bandwidth", to_json(on.bandwidth)},
+          {"peak", to_json(on.peak)},
+          {"precision", on.precision},
+          {"memory", to_json(on.memory)},
+          {"link", on.link ? to_json(*on.link) : Json(nullptr)},
+          {"fits", on.fits},
+          {"gpus_needed", or_null(on.needed)},
+          {"bounds", to_json(on.bounds)}};
+}
+
+/// Decimal, as parameters and the memory of GPUs are spoken of.
+std::string gigabytes(double bytes) { return fmt::format("{:.4g} GB", bytes / 1e9); }
+
+void print_model(const TransformerArguments& a, const Answer& answer) {
+  const TransformerParameters& p = answer.model.parameters;
+  const TransformerMemory& memory = answer.memory;
+  fmt::print("Model of {} parameters", format_count(p.total));
+  if (p.active != p.total) fmt::print(", {} of them active for a token", format_count(p.active));
+  fmt::print("\n");
+  fmt::print("  {:<13} {:>10}  {}\n", "weights", gigabytes(memory.weights), a.weights);
+  if (memory.kv_cache)
+    fmt::print("  {:<13} {:>10}  {}, {} B a token, for {} of {} tokens\n", "KV cache",
+               gigabytes(*memory.kv_cache), a.kv,
+               format_count(*kv_elements_per_token(answer.model) * a.load.kv_bytes),
+               counted(a.load.batch, "sequence"), a.load.context);
+  else
+    fmt::print("  {:<13} {:>10}  give the model's shape (--config, or --layers, --hidden, ...)\n",
+               "KV cache", "unknown");
+  if (memory.activations_per_gpu)
+    fmt::print("  {:<13} {:>10}  on each GPU, an estimate: {} tokens of the prefill at once\n",
+               "activations", gigabytes(*memory.activations_per_gpu), a.load.prefill_chunk);
+  fmt::print("  {:<13} {:>10}  on {}\n", "in all", gigabytes(memory.per_gpu),
+             a.load.gpus == 1 ? "one GPU" : fmt::format("each of {} GPUs", a.load.gpus));
+}
+
+void print_phase(const char* name, const PhaseBound& phase) {
+  fmt::print("  {:<8} at least {}, bound by {}: bytes take {}, FLOPs {}\n", name,
+             format_time(phase.seconds), phase.memory_bound ? "memory" : "arithmetic",
+             format_time(phase.memory_seconds), format_time(phase.compute_seconds));
+  if (phase.communication_seconds)
+    fmt::print(
+        "  {:<8} not counted: all-reduces between the GPUs, at least {} if nothing hides them\n",
+        "", format_time(*phase.communication_seconds));
+}
+
+void print_machine(const TransformerArguments& a, const Answer& answer) {
+  const OnGpu& on = *answer.on;
+  fmt::print("\n{}\n", answer.machine->origin());
+  const auto line = [](const char* name, const std::string& value, const MachineFigure& figure) {
+    fmt::print("  {:<13} {:>15}  {}: {}\n", name, value, figure.origin, figure.source);
+  };
+  line("bandwidth", format_bandwidth(on.bandwidth.value), on.bandwidth);
+  line(on.precision.c_str(), format_quantity(on.peak.value, "FLOP/s"), on.peak);
+  line("memory", gigabytes(on.memory.value), on.memory);
+  if (a.load.gpus > 1 && on.link) line("link, one way", format_bandwidth(on.link->value), *on.link);
+  fmt::print("  {} {} it{}\n", a.load.gpus == 1 ? "one GPU" : counted(a.load.gpus, "GPU"),
+             on.fits ? "can hold" : "cannot hold",
+             on.fits      ? std::string()
+             : !on.needed ? ", nor can any number of them that divides its heads"
+                          : fmt::format("; it needs {}", *on.needed));
+  print_phase("prefill", on.bounds.prefill);
+  print_phase("decode", on.bounds.decode);
+  fmt::print("  {:<8} at most {} tokens a second, {} for each sequence\n", "",
+             format_number(on.bounds.tokens_per_second),
+             format_number(1 / on.bounds.decode.seconds));
+  if (on.bounds.decode_seconds_even_routing)
+    fmt::print("  {:<8} {} a step if the batch chooses its experts evenly\n", "",
+               format_time(*on.bounds.decode_seconds_even_routing));
+}
+
+void print_table(const TransformerArguments& a, const Answer& answer) {
+  fmt::print("\nGPUs that hold it in {} of their memory, by their data sheets:\n",
+             format_percent(a.usable / 100));
+  fmt::print("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", "GPU", "needed", "of memory",
+             "prefill", "decode", "tokens/s");
+  for (const auto& [gpu, on] : answer.table) {
+    if (!on) {
+      fmt::print("  {:<16} {:>6}\n", gpu, "none");
       continue;
     }
-    TransformerRow row{.gpu = std::string(gpu.name)};
-    TransformerOnGpu on = on_gpu(machine, answer.model, a, std::nullopt);
-    if (on.needed) row.on = std::move(on);
-    answer.table.push_back(std::move(row));
+    fmt::print("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", gpu, *on->needed,
+               gigabytes(on->memory.value), format_time(on->bounds.prefill.seconds),
+               format_time(on->bounds.decode.seconds), format_number(on->bounds.tokens_per_second));
   }
-  if (a.json) return print_json(to_json(answer));
-  print_text(answer);
+  fmt::print(
+      "Times are lower bounds on that many GPUs, tensor-parallel, communication left out.\n");
+}
+
+Json to_json(const TransformerArguments& a, const Answer& answer) {
+  const TransformerMemory& memory = answer.memory;
+  Json table = Json::array();
+  for (const auto& [gpu, on] : answer.table) {
+    Json row{{"gpu", gpu}};
+    if (on)
+      row.update(to_json(*on));
+    else
+      row["gpus_needed"] = nullptr;
+    table.push_back(std::move(row));
+  }
+  Json gpu = nullptr;
+  if (answer.on) {
+    gpu = Json{{"name", answer.machine->name()}, {"source", answer.machine->source()}};
+    gpu.update(to_json(*answer.on));
+  }
+  return {{"model", to_json(answer.model)},
+          {"weights_format", a.weights},
+          {"kv_format", a.kv},
+          {"context", a.load.context},
+          {"prompt", a.load.prompt == 0 ? a.load.context : a.load.prompt},
+          {"batch", a.load.batch},
+          {"gpus", a.load.gpus},
+          {"prefill_chunk", a.load.prefill_chunk},
+          {"usable_share", a.usable / 100},
+          {"memory",
+           {{"weights", memory.weights},
+            {"kv_cache", or_null(memory.kv_cache)},
+            {"weights_per_gpu", memory.weights_per_gpu},
+            {"kv_cache_per_gpu", or_null(memory.kv_cache_per_gpu)},
+            {"activations_per_gpu", or_null(memory.activations_per_gpu)},
+            {"per_gpu", memory.per_gpu}}},
+          {"gpu", std::move(gpu)},
+          {"table", std::move(table)}};
+}
+
+ExitCode predict(const TransformerArguments& given) {
+  TransformerArguments a = given;
+  a.load.weight_bytes = format_bytes_per_element.at(a.weights);
+  a.load.kv_bytes = format_bytes_per_element.at(a.kv);
+  const Answer answer = answer_of(a);
+  if (a.json) return print_json(to_json(a, answer));
+  print_model(a, answer);
+  if (answer.on) print_machine(a, answer);
+  print_table(a, answer);
   return ExitCode::ok;
 }
 
@@ -184,20 +339,16 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
   constexpr std::uint64_t largest = std::uint64_t{1} << 32;
   for (const auto& flag : number_flags)
     number_flag(app, flag.flag, a.shape.*flag.field, flag.description, 1, largest);
-  for (const auto& flag : switch_flags)
-    app.add_flag(flag.flag, a.shape.*flag.field, flag.description);
+  app.add_flag("--tied-embeddings", a.shape.tied_embeddings,
+               "The output projection is the embedding table");
+  app.add_flag("--qkv-bias", a.shape.qkv_bias, "Queries, keys and values have biases");
   app.add_flag("--plain-mlp", a.plain_mlp, "The MLP is not gated: two matrices instead of three");
 
   std::vector<std::string> formats;
   for (const auto& [name, bytes] : format_bytes_per_element) formats.push_back(name);
-  word_flag(app, "--weights", a.formats.weights, "Format of the weights: fp32, bf16, ..., int4",
-            formats)
+  word_flag(app, "--weights", a.weights, "Format of the weights: fp32, bf16, ..., int4", formats)
       ->capture_default_str();
-  word_flag(app, "--kv", a.formats.kv, "Format of the KV cache", formats)->capture_default_str();
-  word_flag(app, "--compute", a.compute,
-            "Precision of the arithmetic (default: of the weights where the GPU has it, else bf16 "
-            "or fp16)",
-            precisions());
+  word_flag(app, "--kv", a.kv, "Format of the KV cache", formats)->capture_default_str();
   TransformerLoad& load = a.load;
   number_flag(app, "--context", load.context, "Tokens of a sequence, prompt and answer", 1, largest)
       ->capture_default_str();
@@ -214,7 +365,8 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
   app.add_flag("--json", a.json, "Print the prediction as JSON");
   app.footer(
       "Times are lower bounds: every weight that a token needs is read once, 2 FLOPs a weight and "
-      "token plus attention's, all overlapping in full.\n\n"
+      "token plus attention's, all overlapping in full. The arithmetic is of the weights' "
+      "precision where the GPU has it, else bf16 or fp16.\n\n"
       "Examples:\n"
       "  fathom predict transformer --params 70B --weights fp8 --gpu H200\n"
       "  fathom predict transformer --config config.json --context 32768 --batch 16 --gpu H200\n"

@@ -26,9 +26,8 @@ struct WaveArguments {
   std::uint64_t split_k = 1;
   int blocks_per_sm = 1;
   int sms = 0;
-  int sweep = 0;
   std::string cost = "latency";
-  double wave_time = 0, overhead = 0;  ///< seconds
+  double wave_time = 0;  ///< seconds
   MachineFlags machine;
   bool json = false;
   const CLI::Option* given_cost = nullptr;  ///< to tell a default that was given
@@ -87,8 +86,7 @@ ExitCode predict_grid(const WaveArguments& arguments) {
   const Waves w = waves(grid);
   std::optional<double> seconds;
   if (arguments.wave_time > 0)
-    seconds =
-        expected_seconds(grid, arguments.wave_time, cost_of(arguments.cost), arguments.overhead);
+    seconds = expected_seconds(grid, arguments.wave_time, cost_of(arguments.cost));
   if (arguments.json) {
     Json document{{"blocks", grid.blocks},
                   {"blocks_per_sm", grid.blocks_per_sm},
@@ -121,16 +119,6 @@ void print_product(const TiledProduct& p, const TileQuantisation& q) {
   fmt::print("  whole waves    {:>8}\n", format_percent(q.wave_efficiency));
 }
 
-void print_sweep(const std::vector<TileQuantisationPoint>& points) {
-  fmt::print("\n{:>10}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>10}\n", "m", "blocks", "waves",
-             "tile use", "wave use", "both", "time");
-  for (const auto& [m, at] : points)
-    fmt::print("{:>10}  {:>8}  {:>8.4g}  {:>8}  {:>8}  {:>8}  {:>10.5g}\n", m, at.blocks,
-               at.waves.waves, format_percent(at.padding_efficiency),
-               format_percent(at.wave_efficiency), format_percent(at.efficiency), at.relative_time);
-  fmt::print("Time is in steps of one tile; shares are of the work paid for.\n");
-}
-
 ExitCode predict_product(const WaveArguments& arguments) {
   const TiledProduct product{.m = arguments.sizes[0],
                              .n = arguments.sizes[1],
@@ -145,28 +133,20 @@ ExitCode predict_product(const WaveArguments& arguments) {
                              .sms = sms_of(arguments),
                              .cost = cost_of(arguments.cost)};
   const TileQuantisation q = tile_quantisation(product);
-  std::vector<TileQuantisationPoint> points;
-  if (arguments.sweep > 0)
-    points = tile_quantisation_sweep(
-        product, around_tile_multiples(product.m, product.tile_m, arguments.sweep));
   if (!arguments.json) {
     print_product(product, q);
-    if (!points.empty()) print_sweep(points);
     return ExitCode::ok;
   }
-  Json document{{"m", product.m},
-                {"n", product.n},
-                {"k", product.k},
-                {"tile", {product.tile_m, product.tile_n, product.tile_k}},
-                {"cluster", {product.cluster_m, product.cluster_n}},
-                {"split_k", product.split_k},
-                {"blocks_per_sm", product.blocks_per_sm},
-                {"sms", product.sms},
-                {"cost", arguments.cost},
-                {"prediction", to_json(product.m, q)},
-                {"sweep", Json::array()}};
-  for (const auto& [m, at] : points) document["sweep"].push_back(to_json(m, at));
-  return print_json(document);
+  return print_json({{"m", product.m},
+                     {"n", product.n},
+                     {"k", product.k},
+                     {"tile", {product.tile_m, product.tile_n, product.tile_k}},
+                     {"cluster", {product.cluster_m, product.cluster_n}},
+                     {"split_k", product.split_k},
+                     {"blocks_per_sm", product.blocks_per_sm},
+                     {"sms", product.sms},
+                     {"cost", arguments.cost},
+                     {"prediction", to_json(product.m, q)}});
 }
 
 ExitCode predict(const WaveArguments& arguments) {
@@ -202,21 +182,15 @@ void add_flags(CLI::App& app, WaveArguments& arguments) {
                           "SMs of the GPU, instead of --gpu or --result", 1, 1 << 16);
   add_machine_flags(app, arguments.machine);
   sms->excludes(app.get_option("--gpu"))->excludes(app.get_option("--result"));
-  auto* wave_time = checked_flag(app, "--wave-time", arguments.wave_time,
-                                 "Seconds that a full wave of --blocks takes: predicts the grid's",
-                                 seconds(), "SECONDS")
-                        ->needs(blocks);
-  checked_flag(app, "--overhead", arguments.overhead, "Seconds of the launch itself", seconds(),
+  checked_flag(app, "--wave-time", arguments.wave_time,
+               "Seconds that a full wave of --blocks takes: predicts the grid's", seconds(),
                "SECONDS")
-      ->needs(wave_time);
+      ->needs(blocks);
   arguments.given_cost = word_flag(app, "--cost", arguments.cost,
                                    "How fast blocks are that share an SM: latency (each as alone) "
                                    "or throughput (they share it)",
                                    {"latency", "throughput"}, "WORD")
                              ->capture_default_str();
-  number_flag(app, "--sweep", arguments.sweep,
-              "Also m below, at and above N multiples of the tile around M", 1, 1000)
-      ->needs(product);
   app.add_flag("--json", arguments.json, "Print the prediction as JSON");
   app.footer(
       "Examples:\n"
@@ -224,7 +198,7 @@ void add_flags(CLI::App& app, WaveArguments& arguments) {
       "  fathom predict waves --blocks 396 --sms 132 --wave-time 50e-6 --cost throughput\n"
       "  fathom predict waves --gemm 4096 4096 4096 --tile 128 256 64 --gpu H200\n"
       "  fathom predict waves --gemm 4112 4096 4096 --tile 128 256 64 --cluster 4 2 --gpu H200\n"
-      "  fathom predict waves --gemm 1024 4096 4096 --sms 108 --sweep 5\n");
+      "  fathom predict waves --gemm 1024 4096 4096 --sms 108\n");
 }
 
 }  // namespace
