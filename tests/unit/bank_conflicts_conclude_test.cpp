@@ -47,17 +47,6 @@ Entry& entry_named(std::vector<Entry>& entries, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a GPU that does what is claimed confirms every shared-memory claim", "[probes]") {
-  const auto findings = bank_conflicts::conclude(ideal_entries());
-  REQUIRE(findings.claims.size() == 12);
-  for (const Claim& claim : findings.claims) {
-    CAPTURE(claim.id, claim.figure);
-    CHECK(claim.verdict == ClaimVerdict::confirmed);
-    CHECK_FALSE(claim.figure.empty());
-    CHECK_FALSE(claim.evidence.empty());
-  }
-}
-
 TEST_CASE("one wavefront more refutes the claim it belongs to, and only that", "[probes]") {
   auto entries = ideal_entries();
   entry_named(entries, "store/64/pairs:i^1").counters[0].value = 2 * 1000 + 8;

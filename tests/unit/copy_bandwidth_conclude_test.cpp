@@ -193,30 +193,3 @@ TEST_CASE("V10 and V11 compare bandwidths", "[probes][copy_bandwidth]") {
                          {refuted, {rows("along", 110, 8), rows("across", 15, 9)}},
                          {not_measured, {rows("along", 110, 8)}}});
 }
-
-TEST_CASE("the answer is the largest size's best copy against the faster library",
-          "[probes][copy_bandwidth]") {
-  const auto best = [](I size, I block, double bandwidth) {
-    Entry e = planted::entry("best",
-                             {{"sweep", "best"},
-                              {"size", size},
-                              {"block", block},
-                              {"bytes per thread", I{16}},
-                              {"load hint", "L2::evict_last"}},
-                             bandwidth);
-    e.bound = Bound{5e12, ""};
-    e.opponents = {planted::opponent("slow library", 3.9e12, 1.1),
-                   planted::opponent("fast library", 4.2e12, 1.02)};
-    return e;
-  };
-  constexpr I gib = I{1} << 30;
-  const std::string answer =
-      copy_bandwidth::conclude(std::vector<Entry>{best(gib, 256, 4.5e12),
-                                                  best(4 * gib, 256, 4.3e12),
-                                                  best(4 * gib, 320, 4.4e12)})
-          .answer;
-  CAPTURE(answer);
-  CHECK_THAT(answer, contains("4.4 TB/s") && contains("4 GiB") && contains("88 %") &&
-                         contains("1.020 x") && contains("fast library") &&
-                         contains("320 threads"));
-}

@@ -34,10 +34,6 @@ Entry stage(const char* method, const char* type, const char* mode, double cycle
       Better::lower);
 }
 
-Claim claim_of(const std::vector<Entry>& entries, const char* id) {
-  return planted::claim(conclude(entries).claims, id);
-}
-
 }  // namespace
 
 TEST_CASE("R1 compares the best block size with the copy of the same run",
@@ -51,14 +47,6 @@ TEST_CASE("R1 compares the best block size with the copy of the same run",
        // Its recipe has an atomic addition a block, which the dynamic one has not.
        {not_measured, {sum("dynamic", 512, 4.5e12), copy(4.2e12)}},
        {not_measured, {}}});
-}
-
-TEST_CASE("R1's ratio to CUB is that to the faster of CUB's two", "[probes][warp_reduce]") {
-  Entry tile = sum("tile", 512, 4.5e12);
-  tile.opponents = {planted::opponent("", 0, 1.05), planted::opponent("", 0, 1.01)};
-  const std::vector<Entry> entries{tile, copy(4.2e12)};
-  CHECK_THAT(claim_of(entries, "R1").figure, contains("1.010 x cub"));
-  CHECK_THAT(conclude(entries).answer, contains("1.010 x CUB"));
 }
 
 TEST_CASE("R2 needs the shuffle ahead in every type and mode measured", "[probes][warp_reduce]") {
