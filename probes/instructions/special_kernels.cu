@@ -86,11 +86,8 @@ struct F64F32 : ThereAndBack<F64F32> {
 }  // namespace
 
 std::span<const Kernels> special_kernels() {
-  static const std::array list{
-      FATHOM_KERNELS(MufuRcp), FATHOM_KERNELS(MufuRsq),  FATHOM_KERNELS(MufuSqrt),
-      FATHOM_KERNELS(MufuEx2), FATHOM_KERNELS(MufuLg2),  FATHOM_KERNELS(MufuSin),
-      FATHOM_KERNELS(MufuCos), FATHOM_KERNELS(MufuTanh), FATHOM_KERNELS(I2f),
-      FATHOM_KERNELS(F2iI2f),  FATHOM_KERNELS(F16F32),   FATHOM_KERNELS(F64F32)};
+  static const auto list = FATHOM_KERNELS(MufuRcp, MufuRsq, MufuSqrt, MufuEx2, MufuLg2, MufuSin,
+                                          MufuCos, MufuTanh, I2f, F2iI2f, F16F32, F64F32);
   return list;
 }
 
