@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "harness/counters/catalogue.h"
 #include "probes/copy_bandwidth/cases.h"
 #include "probes/copy_bandwidth/kernels.h"
@@ -116,13 +119,10 @@ std::vector<Case> width_cases(const DeviceFacts& device) {
     }
   }
   // The common types and their vectors; those above are not repeated.
-  for (const ElementType type : {int8, half, bfloat16, float32, float64}) {
-    for (int vector = 1; vector * element_bytes(type) <= 32; vector *= 2) {
-      const bool done = type == float32 || (vector == 1 && (type == int8 || type == half));
-      if (done) continue;
-      cases.push_back(copy_case(device, by_width("type", {type, vector}, 256, Suite::standard)));
-    }
-  }
+  for (const CopyShape& shape : all_shapes)
+    if (shape.type != float32 && shape == CopyShape{shape.type, shape.vector} &&
+        std::ranges::find(widths, shape) == std::end(widths))
+      cases.push_back(copy_case(device, by_width("type", shape, 256, Suite::standard)));
   // V4: a thread loops over several elements a block size apart, each stored before the next is
   // loaded; and with all loads before the stores.
   for (const int unroll : {4, 16}) {
@@ -182,17 +182,10 @@ std::vector<Case> size_cases(const DeviceFacts& device) {
 
 std::vector<Case> hint_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
-  std::vector<CopyShape> shapes;
-  for (const LoadHint load :
-       {LoadHint::none, LoadHint::non_coherent, LoadHint::no_allocate, LoadHint::streaming,
-        LoadHint::not_cached, LoadHint::evict_first, LoadHint::evict_last})
-    shapes.push_back(float4_with(load));
-  for (const StoreHint store : {StoreHint::streaming, StoreHint::write_through,
-                                StoreHint::no_allocate, StoreHint::evict_first})
-    shapes.push_back(float4_with(LoadHint::none, store));
-  shapes.push_back(float4_with(LoadHint::evict_last, StoreHint::evict_first));
-  for (const CopyShape& shape : shapes) {
-    if (!has_hint(shape.load, device.major) || !has_hint(shape.store, device.major)) continue;
+  for (const CopyShape& shape : all_shapes) {
+    if (shape != float4_with(shape.load, shape.store) || !has_hint(shape.load, device.major) ||
+        !has_hint(shape.store, device.major))
+      continue;
     cases.push_back(copy_case(
         device,
         {"hint", fmt::format("hint/load:{}/store:{}", name_of(shape.load), name_of(shape.store)),

@@ -40,39 +40,16 @@ std::string sentence(const Tally& t, const char* trials, const char* what) {
   return text;
 }
 
-View counters_of(const char* space, const char* operation,
-                 std::initializer_list<const char*> what) {
-  View view{.title = fmt::format("{} {}s", space, operation)};
-  view.title.front() = static_cast<char>(std::toupper(view.title.front()));
-  view.note = "Sums over all patterns by counter, and patterns that differ from the model.";
-  view.where = {{"model", {fmt::format("{} memory", space)}}, {"operation", {operation}}};
-  view.columns = {"bits", "extra:trials", "extra:patterns_with_inactive_lanes", "extra:passes"};
-  for (const char* figure : what) {
-    const std::string role = fmt::format("counter:{}_{}_{}", space, operation, figure);
-    view.columns.push_back(role);
-    view.columns.push_back(role + "_mismatches");
-  }
-  return view;
-}
-
 std::vector<View> views() {
-  View all{
-      .title = "Every campaign",
-      .columns = {"model", "operation", "bits", "extra:trials", "metric", "expected", "verdict"}};
-  std::vector<View> result{all};
-  for (const char* operation : {"load", "store"})
-    result.push_back(counters_of("shared", operation, {"wavefronts", "conflicts", "instructions"}));
-  for (const char* operation : {"load", "store"})
-    result.push_back(counters_of("global", operation, {"sectors", "requests", "instructions"}));
-  View occupancy{
-      .title = "Occupancy",
-      .note = "Sums of resident blocks per SM, and configurations that differ from the model.",
-      .where = {{"model", {"occupancy"}}},
-      .columns = {"extra:trials", "extra:launchable", "extra:register_counts",
-                  "counter:toolkit_blocks", "counter:toolkit_blocks_mismatches",
-                  "counter:driver_blocks", "counter:driver_blocks_mismatches"}};
-  result.push_back(std::move(occupancy));
-  return result;
+  return {
+      {.title = "Every campaign",
+       .columns = {"model", "operation", "bits", "extra:trials", "metric", "expected", "verdict"}},
+      {.title = "Occupancy",
+       .note = "Sums of resident blocks per SM, and configurations that differ from the model.",
+       .where = {{"model", {"occupancy"}}},
+       .columns = {"extra:trials", "extra:launchable", "extra:register_counts",
+                   "counter:toolkit_blocks", "counter:toolkit_blocks_mismatches",
+                   "counter:driver_blocks", "counter:driver_blocks_mismatches"}}};
 }
 
 }  // namespace

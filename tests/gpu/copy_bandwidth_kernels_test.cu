@@ -9,30 +9,6 @@ using namespace fathom::copy_bandwidth;
 
 namespace {
 
-std::vector<CopyShape> every_shape() {
-  std::vector<CopyShape> shapes;
-  for (const ElementType type : {ElementType::int8, ElementType::half, ElementType::bfloat16,
-                                 ElementType::float32, ElementType::float64}) {
-    for (int vector = 1; vector * element_bytes(type) <= 32; vector *= 2) {
-      shapes.push_back({type, vector});
-    }
-  }
-  for (const ElementType type : {ElementType::int8, ElementType::half}) {
-    for (const int unroll : {4, 16, 32}) shapes.push_back({type, 1, unroll});
-  }
-  for (const int unroll : {2, 4}) shapes.push_back({ElementType::float32, 4, unroll});
-  for (const LoadHint load : {LoadHint::non_coherent, LoadHint::no_allocate, LoadHint::streaming,
-                              LoadHint::not_cached, LoadHint::evict_first, LoadHint::evict_last}) {
-    shapes.push_back({ElementType::float32, 4, 1, load});
-  }
-  for (const StoreHint store : {StoreHint::streaming, StoreHint::write_through,
-                                StoreHint::no_allocate, StoreHint::evict_first}) {
-    shapes.push_back({ElementType::float32, 4, 1, LoadHint::none, store});
-  }
-  shapes.push_back({ElementType::float32, 4, 1, LoadHint::evict_last, StoreHint::evict_first});
-  return shapes;
-}
-
 /// Launches a copy of `bytes` into poison: it must give the source and nothing beyond.
 template <class Launch>
 void check_copy(test::Pool& pool, const Buffer& src, std::size_t bytes, Launch&& launch) {
@@ -59,7 +35,7 @@ TEST_CASE("copies of every shape copy everything and nothing else",
           "[gpu][copy_bandwidth][sanitized]") {
   test::Pool pool;
   const Buffer src = pool.buffers.input("src", std::size_t{1} << 20);
-  for (const CopyShape& shape : every_shape()) {
+  for (const CopyShape& shape : all_shapes) {
     CAPTURE(static_cast<int>(shape.type), shape.vector, shape.unroll, static_cast<int>(shape.load),
             static_cast<int>(shape.store));
     const std::size_t element = element_bytes(shape.type), pack = pack_bytes(shape);
