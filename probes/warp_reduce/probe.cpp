@@ -9,6 +9,7 @@
 #include "models/global_memory.h"
 #include "probes/claims.h"
 #include "probes/warp_reduce/sum_kernels.h"
+#include "probes/warp_reduce/warp_stage_kernels.h"
 
 namespace fathom::warp_reduce {
 namespace {
@@ -367,13 +368,6 @@ std::vector<Case> sum_cases(const DeviceFacts& device) {
   result.push_back(copy_case(device));
   return result;
 }
-
-}  // namespace
-
-/// Clocks of one warp's reduction: claim R2; in warp_stage_cases.cpp.
-std::vector<Case> warp_stage_cases(const DeviceFacts& device);
-
-namespace {
 
 const Probe probe{
     .name = "warp_reduce",

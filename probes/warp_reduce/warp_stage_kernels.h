@@ -3,6 +3,12 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <vector>
+
+namespace fathom {
+struct Case;
+struct DeviceFacts;
+}  // namespace fathom
 
 namespace fathom::warp_reduce {
 
@@ -50,5 +56,8 @@ struct WarpStage {
 /// [blocks][warps][chains][32 lanes] of the type.
 void launch_warp_stage(const WarpStage& stage, int blocks, long long* clocks, std::byte* out,
                        cudaStream_t stream);
+
+/// Clocks of one warp's reduction: claim R2.
+std::vector<Case> warp_stage_cases(const DeviceFacts& device);
 
 }  // namespace fathom::warp_reduce
