@@ -76,15 +76,3 @@ TEST_CASE("without entries nothing is claimed", "[probes]") {
   for (const Claim& claim : findings.claims) CHECK(claim.verdict == ClaimVerdict::not_measured);
   CHECK(findings.answer.empty());
 }
-
-TEST_CASE("every pattern of the sweep fits the kernels' region and is aligned", "[probes]") {
-  for (const auto op : {models::Access::load, models::Access::store}) {
-    for (const int bytes : {4, 8, 16}) {
-      for (const auto& pattern : bank_conflicts::patterns(op, bytes)) {
-        CAPTURE(bytes, pattern.name);
-        CHECK_NOTHROW(models::validate(pattern.access));
-        for (const auto address : pattern.access.address) CHECK(address + bytes <= 8192);
-      }
-    }
-  }
-}

@@ -1,11 +1,10 @@
 #include "probes/claims.h"
-#include "probes/warp_reduce/sum_layout.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
-using namespace fathom::warp_reduce;
 using enum ClaimVerdict;
+using warp_reduce::conclude;
 
 namespace {
 
@@ -66,22 +65,4 @@ TEST_CASE("R2 needs the shuffle ahead in every type and mode measured", "[probes
 TEST_CASE("nothing measured is no answer", "[probes][warp_reduce]") {
   CHECK(conclude({}).answer.empty());
   CHECK(conclude({}).claims.size() == 2);
-}
-
-TEST_CASE("a layout gives every element to exactly one part", "[probes][warp_reduce]") {
-  for (const int size : {2, 4, 8}) {
-    for (std::size_t n = 0; n < 70000; n += n < 200 ? 1 : 1013) {
-      for (int offset = 0; offset < 8; ++offset) {
-        const SumLayout layout = sum_layout(offset * size, n, size, 128);
-        const std::size_t per_vector = 16 / size;
-        CAPTURE(size, n, offset);
-        CHECK(layout.head_elements + layout.vectors * per_vector + layout.tail_elements == n);
-        CHECK(layout.full_tiles * tile_vectors(128) + layout.rest_vectors == layout.vectors);
-        CHECK((layout.vectors == 0 || (offset + layout.head_elements) * size % 16 == 0));
-        CHECK(layout.rest_vectors < tile_vectors(128));
-        CHECK(static_cast<std::size_t>(layout.tail_elements) < per_vector);
-        CHECK(layout.tiles() == layout.full_tiles + (layout.ragged() ? 1 : 0));
-      }
-    }
-  }
 }
