@@ -35,11 +35,6 @@ const char* name_of(Recipe recipe) {
   return names[static_cast<int>(recipe)];
 }
 
-const char* name_of(Element element) {
-  constexpr const char* names[] = {"float", "double", "int32", "half", "bfloat16"};
-  return names[static_cast<int>(element)];
-}
-
 Fill fill_of(Element element) {
   constexpr Fill fills[] = {Fill::uniform_float, Fill::uniform_double, Fill::random_bits,
                             Fill::uniform_half, Fill::uniform_bfloat16};
