@@ -11,6 +11,7 @@ Probe make_atomics();
 Probe make_bank_conflicts();
 Probe make_energy();
 Probe make_launch_overhead();
+Probe make_occupancy();
 }  // namespace fathom
 
 using namespace fathom;
@@ -24,7 +25,7 @@ void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts
   DeviceFacts facts = gpu.facts;
   facts.sms = 2;
   facts.l2_bytes = std::size_t{1} << 20;
-  facts.memory_bytes = std::size_t{256} << 20;
+  facts.memory_bytes = std::size_t{64} << 20;
   Context context(facts, gpu.stream.get(), 1);
   for (const auto part : parts) {
     for (const Case& c : part(facts)) {
@@ -71,6 +72,10 @@ TEST_CASE("walks through memory read what they say, and threads at rest come bac
 TEST_CASE("dependent kernels run one after the other, and the host sees them done",
           "[gpu][launch_overhead][sanitized]") {
   check_cases(make_launch_overhead().cases);
+}
+
+TEST_CASE("every variant copies everything and nothing else", "[gpu][occupancy][sanitized]") {
+  check_cases(make_occupancy().cases);
 }
 
 TEST_CASE("each way to add up a warp leaves the lanes as it must",
