@@ -102,6 +102,11 @@ struct LaneOp : DefaultSizes {
   struct Name : LaneOp<Name, Value> { \
     FATHOM_STEP(__VA_ARGS__)          \
   };
+/// An Op of another kind, which `Base<Name>` is.
+#define FATHOM_OP_AS(Name, Base, ...) \
+  struct Name : Base<Name> {          \
+    FATHOM_STEP(__VA_ARGS__)          \
+  };
 /// What belongs to Ops, by their own names.
 #define FATHOM_KERNELS(...) kernels_named<__VA_ARGS__>(#__VA_ARGS__)
 
