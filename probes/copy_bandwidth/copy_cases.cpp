@@ -16,13 +16,14 @@ struct Contiguous {
   const char* sweep;
   std::string name;
   CopyShape shape;
-  std::size_t bytes = base_bytes;
+  std::size_t bytes = 0;  ///< 0: base_bytes
   int threads = 256;
   Suite suite = Suite::standard;
   bool one_by_one = false;
 };
 
-Case copy_case(const DeviceFacts& device, const Contiguous& what) {
+Case copy_case(const DeviceFacts& device, Contiguous what) {
+  if (what.bytes == 0) what.bytes = base_bytes(device);
   Work work = copy_work(what.shape, what.bytes, what.threads);
   work.one_by_one = what.one_by_one;
   Case c = bandwidth_case(device, what.name, work);
@@ -67,7 +68,7 @@ Contiguous by_width(const char* sweep, const CopyShape& shape, int threads, Suit
           fmt::format("type:{}/vector:{}/unroll:{}/block:{}", name_of(shape.type), shape.vector,
                       shape.unroll, threads),
           shape,
-          base_bytes,
+          0,
           threads,
           suite};
 }
@@ -88,8 +89,9 @@ std::vector<Case> best_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   const LoadHint hint =
       has_hint(LoadHint::evict_last, device.major) ? LoadHint::evict_last : LoadHint::none;
-  for (const std::size_t bytes : {4 * gib, gib}) {  // the larger first: see source_buffer
-    if (bytes > gib && !has_room_for_4_gib(device)) continue;
+  const std::size_t base = base_bytes(device);
+  for (const std::size_t bytes : {4 * gib, base}) {  // the larger first: see source_buffer
+    if (bytes > base && !has_room_for_4_gib(device)) continue;
     for (const int threads : {320, 256}) {
       Case c = copy_case(device,
                          {"best", fmt::format("best/block:{}/size:{}", threads, size_name(bytes)),
@@ -152,7 +154,7 @@ std::vector<Case> tail_cases(const DeviceFacts& device) {
   for (const ElementType type : {ElementType::float32, ElementType::half}) {
     const int element = element_bytes(type), vector = 16 / element;
     for (const int more : {0, -1, 1}) {
-      const std::size_t bytes = base_bytes + static_cast<std::size_t>(more * element);
+      const std::size_t bytes = base_bytes(device) + static_cast<std::size_t>(more * element);
       Case c = copy_case(device, {"tail",
                                   fmt::format("tail/type:{}/n{:+}", name_of(type), more),
                                   {type, vector},
@@ -172,7 +174,7 @@ std::vector<Case> size_cases(const DeviceFacts& device) {
   for (const std::size_t bytes :
        {64 * kib, 256 * kib, mib, 4 * mib, 8 * mib, 16 * mib, 32 * mib, 64 * mib, 128 * mib,
         256 * mib, 512 * mib, gib, 2 * gib, 4 * gib}) {
-    if (bytes > gib && !has_room_for_4_gib(device)) continue;
+    if (bytes > base_bytes(device) && !has_room_for_4_gib(device)) continue;
     const bool quick = bytes == mib || bytes == 16 * mib || bytes == 256 * mib;
     cases.push_back(copy_case(device, {"size", "size:" + size_name(bytes),
                                        float4_with(LoadHint::none), bytes, 256, quick_if(quick)}));

@@ -15,7 +15,7 @@ namespace fathom::occupancy_probe {
 namespace {
 
 std::size_t copy_bytes(const DeviceFacts& device) {
-  return std::min(std::size_t{1} << 30, device.memory_bytes / 4);
+  return std::min(std::size_t{1} << 30, device.memory_bytes / 3);
 }
 
 /// How far the streaming model may be off with its default parameters.

@@ -2,6 +2,7 @@
 // passes the case's own check, and what it finds there does not.
 
 #include "harness/probe.h"
+#include "probes/copy_bandwidth/kernels.h"
 #include "probes/warp_reduce/warp_stage_kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -9,9 +10,19 @@ namespace fathom {
 // CMakeLists.txt gives the probes these names.
 Probe make_atomics();
 Probe make_bank_conflicts();
+Probe make_copy_bandwidth();
 Probe make_energy();
 Probe make_launch_overhead();
 Probe make_occupancy();
+
+namespace copy_bandwidth {
+// The libraries' copies: no test runs them.
+void launch_memcpy(const std::byte*, std::byte*, std::size_t, cudaStream_t) {}
+template <>
+void launch_transform<float>(const std::byte*, std::byte*, std::size_t, cudaStream_t) {}
+template <>
+void launch_transform<double>(const std::byte*, std::byte*, std::size_t, cudaStream_t) {}
+}  // namespace copy_bandwidth
 }  // namespace fathom
 
 using namespace fathom;
@@ -25,7 +36,7 @@ void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts
   DeviceFacts facts = gpu.facts;
   facts.sms = 2;
   facts.l2_bytes = std::size_t{1} << 20;
-  facts.memory_bytes = std::size_t{64} << 20;
+  facts.memory_bytes = std::size_t{16} << 20;
   Context context(facts, gpu.stream.get(), 1);
   for (const auto part : parts) {
     for (const Case& c : part(facts)) {
@@ -62,6 +73,12 @@ TEST_CASE("shared loads read the words of every pattern", "[gpu][bank_conflicts]
 TEST_CASE("shared stores leave the words of every pattern",
           "[gpu][bank_conflicts][sanitized][meeting-stores]") {
   check_cases(make_bank_conflicts().cases, "store/");
+}
+
+// Tails and starts between packs are among them.
+TEST_CASE("copies, mixes and folds leave what they are named for",
+          "[gpu][copy_bandwidth][sanitized]") {
+  check_cases(make_copy_bandwidth().cases);
 }
 
 TEST_CASE("walks through memory read what they say, and threads at rest come back",
