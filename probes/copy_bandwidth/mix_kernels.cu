@@ -34,12 +34,7 @@ __device__ std::uint32_t word_at(std::size_t i) {
 /// Element `i` of the output, from those of the inputs that there are.
 template <Mix mix, class T>
 __device__ T combined(T a, T b, std::size_t i) {
-  if constexpr (mix == Mix::write) {
-    if constexpr (sizeof(T) == 8)
-      return __hiloint2double(word_at(2 * i + 1), word_at(2 * i));
-    else
-      return __uint_as_float(word_at(i));
-  }
+  if constexpr (mix == Mix::write) return __uint_as_float(word_at(i));
   if constexpr (mix == Mix::scale) return static_cast<T>(scalar) * a;
   if constexpr (mix == Mix::add) return a + b;
   return fma(static_cast<T>(scalar), b, a);
@@ -113,7 +108,9 @@ void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long
   }
   with_constant<Mix::write, Mix::scale, Mix::add, Mix::triad>(mix, [&](auto of) {
     with_constant<ElementType::float32, ElementType::float64>(type, [&](auto element) {
-      using T = std::conditional_t<element == ElementType::float32, float, double>;
+      // What is written has no type.
+      constexpr bool is_float = of == Mix::write || element == ElementType::float32;
+      using T = std::conditional_t<is_float, float, double>;
       using Pack = Pack16<T>;
       const std::size_t count = run.bytes / sizeof(T);
       if (wrong == nullptr)
