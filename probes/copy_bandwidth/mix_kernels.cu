@@ -91,20 +91,14 @@ __global__ void fold(const uint4* a, std::uint32_t* out) {
 
 void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
                 cudaStream_t stream) {
-  const std::size_t packs = run.bytes / 16;
   if (mix == Mix::read) {
     constexpr std::uint32_t words = read_bytes_per_fold / 4;
     const auto folds = static_cast<std::uint32_t>(run.bytes / read_bytes_per_fold);
+    const auto* a = reinterpret_cast<const std::uint32_t*>(run.a);
     auto* out = reinterpret_cast<std::uint32_t*>(run.out);
-    if (wrong == nullptr)
-      fold<<<blocks_for(std::size_t{folds} * 32, run.threads), run.threads, 0, stream>>>(
-          reinterpret_cast<const uint4*>(run.a), out);
-    else
-      launch_check_rows(
-          {reinterpret_cast<const std::uint32_t*>(run.a), out, folds, words, words, 1}, wrong,
-          stream);
-    FATHOM_CUDA(cudaGetLastError());
-    return;
+    if (wrong != nullptr) return launch_check_rows({a, out, folds, words, words, 1}, wrong, stream);
+    return launch(fold, threads_for(std::size_t{folds} * 32, run.threads), stream,
+                  reinterpret_cast<const uint4*>(run.a), out);
   }
   with_constant<Mix::write, Mix::scale, Mix::add, Mix::triad>(mix, [&](auto of) {
     with_constant<ElementType::float32, ElementType::float64>(type, [&](auto element) {
@@ -112,18 +106,17 @@ void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long
       constexpr bool is_float = of == Mix::write || element == ElementType::float32;
       using T = std::conditional_t<is_float, float, double>;
       using Pack = Pack16<T>;
-      const std::size_t count = run.bytes / sizeof(T);
+      const std::size_t packs = run.bytes / 16, count = run.bytes / sizeof(T);
       if (wrong == nullptr)
-        combine<of, T><<<blocks_for(packs, run.threads), run.threads, 0, stream>>>(
-            reinterpret_cast<const Pack*>(run.a), reinterpret_cast<const Pack*>(run.b),
-            reinterpret_cast<Pack*>(run.out), packs);
+        launch(combine<of, T>, threads_for(packs, run.threads), stream,
+               reinterpret_cast<const Pack*>(run.a), reinterpret_cast<const Pack*>(run.b),
+               reinterpret_cast<Pack*>(run.out), packs);
       else
-        check_combine<of, T><<<blocks_for(count, check_threads), check_threads, 0, stream>>>(
-            reinterpret_cast<const T*>(run.a), reinterpret_cast<const T*>(run.b),
-            reinterpret_cast<const T*>(run.out), count, wrong);
+        launch(check_combine<of, T>, threads_for(count, check_threads), stream,
+               reinterpret_cast<const T*>(run.a), reinterpret_cast<const T*>(run.b),
+               reinterpret_cast<const T*>(run.out), count, wrong);
     });
   });
-  FATHOM_CUDA(cudaGetLastError());
 }
 
 }  // namespace fathom::copy_bandwidth
