@@ -76,7 +76,7 @@ std::vector<Case> cases_of(const Probe& probe, const DeviceFacts& device,
 
 void print_description(const Probe& probe) {
   const nlohmann::ordered_json description{{"name", probe.name},
-                                           {"group", probe_group()},
+                                           {"group", probe.group},
                                            {"question", probe.question},
                                            {"method", probe.method},
                                            {"claims", claim_ids_of(probe)}};

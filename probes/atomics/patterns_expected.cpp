@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <stdexcept>
+#include <functional>
 
 #include "probes/atomics/patterns.h"
 
@@ -14,82 +14,60 @@ namespace fathom::atomics {
 namespace {
 
 template <class T>
-T as(const Words& words) {
-  T value;
-  std::memcpy(&value, words.data(), sizeof value);
-  return value;
-}
-
-template <class T>
 Words to_words(T value) {
   Words words{};
   std::memcpy(words.data(), &value, sizeof value);
   return words;
 }
 
-/// Adds the pairs of halves with `Half`'s own conversions, each rounded to nearest even as the
-/// instruction's definition says.
-template <class Half, class ToFloat, class FromFloat>
-std::uint32_t add_halves(std::uint32_t a, std::uint32_t b, ToFloat to_float, FromFloat from_float) {
-  std::uint32_t result = 0;
-  for (int shift : {0, 16}) {
-    const auto half = [&](std::uint32_t word) {
-      const auto bits = static_cast<std::uint16_t>(word >> shift);
-      return to_float(std::bit_cast<Half>(bits));
-    };
-    const Half sum = from_float(half(a) + half(b));
-    result |= std::uint32_t{std::bit_cast<std::uint16_t>(sum)} << shift;
-  }
-  return result;
+/// What both are as so many of `T`.
+template <class T, class F>
+Words by_element(const Words& a, const Words& b, F&& f) {
+  using Elements = std::array<T, sizeof(Words) / sizeof(T)>;
+  auto x = std::bit_cast<Elements>(a);
+  const auto y = std::bit_cast<Elements>(b);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = f(x[i], y[i]);
+  return std::bit_cast<Words>(x);
 }
 
-/// For the types that `run_additions` does not take.
-Words add(Type type, const Words& a, const Words& b) {
+/// `f` of the numbers that the words of a type are. Halves are computed with in float and rounded
+/// to nearest even, as the instructions' definition says.
+template <class F>
+Words by_type(Type type, const Words& a, const Words& b, F&& f) {
   switch (type) {
+    case Type::s32:
+      return by_element<std::int32_t>(a, b, f);
+    case Type::u64:
+      return by_element<std::uint64_t>(a, b, f);
+    case Type::f32:
+    case Type::f32x4:
+      return by_element<float>(a, b, f);
+    case Type::f64:
+      return by_element<double>(a, b, f);
     case Type::f16x2:
-      return to_words(add_halves<__half_raw>(
-          a[0], b[0], [](__half_raw h) { return __half2float(__half(h)); },
-          [](float f) { return __half_raw(__float2half_rn(f)); }));
+      return by_element<__half_raw>(a, b, [&](__half_raw x, __half_raw y) {
+        return __half_raw(__float2half_rn(f(__half2float(__half(x)), __half2float(__half(y)))));
+      });
     case Type::bf16x2:
-      return to_words(add_halves<__nv_bfloat16_raw>(
-          a[0], b[0], [](__nv_bfloat16_raw h) { return __bfloat162float(__nv_bfloat16(h)); },
-          [](float f) { return __nv_bfloat16_raw(__float2bfloat16_rn(f)); }));
-    case Type::f32x4: {
-      Words result{};
-      for (int i = 0; i < 4; ++i) {
-        result[i] =
-            std::bit_cast<std::uint32_t>(std::bit_cast<float>(a[i]) + std::bit_cast<float>(b[i]));
-      }
-      return result;
-    }
+      return by_element<__nv_bfloat16_raw>(a, b, [&](__nv_bfloat16_raw x, __nv_bfloat16_raw y) {
+        return __nv_bfloat16_raw(__float2bfloat16_rn(
+            f(__bfloat162float(__nv_bfloat16(x)), __bfloat162float(__nv_bfloat16(y)))));
+      });
     default:
-      throw std::logic_error(std::string("no addition of ") + name_of(type));
+      return by_element<std::uint32_t>(a, b, f);
   }
-}
-
-Words extreme(Type type, bool largest, const Words& a, const Words& b) {
-  bool second;
-  if (type == Type::s32)
-    second = as<std::int32_t>(b) > as<std::int32_t>(a);
-  else if (type == Type::u64)
-    second = as<std::uint64_t>(b) > as<std::uint64_t>(a);
-  else
-    second = b[0] > a[0];
-  return second == largest ? b : a;
 }
 
 Words step(Operation operation, Type type, const Words& value, const Words& operand) {
   switch (operation) {
     case Operation::add:
-      return add(type, value, operand);
+      return by_type(type, value, operand, [](auto x, auto y) { return x + y; });
     case Operation::min:
+      return by_type(type, value, operand, [](auto x, auto y) { return std::min(x, y); });
     case Operation::max:
-      return extreme(type, operation == Operation::max, value, operand);
-    case Operation::bit_and: {
-      Words result{};
-      for (int i = 0; i < 4; ++i) result[i] = value[i] & operand[i];
-      return result;
-    }
+      return by_type(type, value, operand, [](auto x, auto y) { return std::max(x, y); });
+    case Operation::bit_and:
+      return by_element<std::uint32_t>(value, operand, std::bit_and());
     case Operation::exchange:
     case Operation::compare_swap:  // compares with what it stores
       return operand;
@@ -103,34 +81,8 @@ struct Chain {
   std::uint32_t returned = 0;
 };
 
-/// Additions of one number, from zero on: the only chains that are millions of steps long, when all
-/// threads use one address.
-template <class T>
-Chain run_additions(T operand, std::uint64_t count) {
-  Chain chain;
-  T value = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    if constexpr (sizeof(T) == 4) {
-      chain.returned += std::bit_cast<std::uint32_t>(value);
-    } else {
-      const auto bits = std::bit_cast<std::uint64_t>(value);
-      chain.returned += static_cast<std::uint32_t>(bits) + static_cast<std::uint32_t>(bits >> 32);
-    }
-    value += operand;
-  }
-  chain.value = to_words(value);
-  return chain;
-}
-
 Chain run_chain(const Instruction& instruction, std::uint64_t count) {
   const Words operand = operand_of(instruction.operation, instruction.type);
-  if (instruction.operation == Operation::add) {
-    const Type type = instruction.type;
-    if (type == Type::u32 || type == Type::s32) return run_additions(operand[0], count);
-    if (type == Type::u64) return run_additions(as<std::uint64_t>(operand), count);
-    if (type == Type::f32) return run_additions(as<float>(operand), count);
-    if (type == Type::f64) return run_additions(as<double>(operand), count);
-  }
   const int words = instruction.value_bytes() / 4;
   Chain chain{};
   std::fill_n(chain.value.begin(), words, start_of(instruction.operation));

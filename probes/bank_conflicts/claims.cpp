@@ -173,27 +173,19 @@ ClaimRow s6() {
 }
 
 std::vector<View> views() {
-  std::vector<View> all{{.kind = View::Kind::plot,
-                         .title = "Clocks per access against stride",
-                         .note = "One clock is one wavefront; the dotted line is the model.",
-                         .where = {{"family", {"stride"}}},
-                         .x = "stride (words)",
-                         .x_label = "Stride between lanes (4-byte words)",
-                         .y_label = "Clocks per warp access",
-                         .x_log2 = true,
-                         .series = {"operation", "bits"},
-                         .show_bound = false},
-                        {.title = "Every pattern",
-                         .columns = {"operation", "bits", "pattern", "active lanes", "metric",
-                                     "expected", "verdict"}}};
-  for (const std::string operation : {"load", "store"}) {
-    const std::string role = "counter:shared_" + operation + "_";
-    all.push_back({.title = "Counters of the " + operation + "s",
-                   .where = {{"operation", {operation}}},
-                   .columns = {"bits", "pattern", role + "instructions", role + "wavefronts",
-                               role + "conflicts"}});
-  }
-  return all;
+  return {{.kind = View::Kind::plot,
+           .title = "Clocks per access against stride",
+           .note = "One clock is one wavefront; the dotted line is the model.",
+           .where = {{"family", {"stride"}}},
+           .x = "stride (words)",
+           .x_label = "Stride between lanes (4-byte words)",
+           .y_label = "Clocks per warp access",
+           .x_log2 = true,
+           .series = {"operation", "bits"},
+           .show_bound = false},
+          {.title = "Every pattern",
+           .columns = {"operation", "bits", "pattern", "active lanes", "metric", "expected",
+                       "verdict"}}};
 }
 
 }  // namespace

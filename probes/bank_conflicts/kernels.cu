@@ -47,43 +47,16 @@ __device__ bool takes_part(const Run& run, int lane) {
   return (run.active_mask >> lane & 1u) != 0 && static_cast<int>(threadIdx.x) < run.warps * 32;
 }
 
-template <int Bytes>
-__global__ void __launch_bounds__(threads_per_block) shared_loads(Run run) {
+template <models::Access op, int Bytes>
+__global__ void __launch_bounds__(threads_per_block) shared_accesses(Run run) {
+  constexpr bool loads = op == models::Access::load;
   __shared__ alignas(128) std::uint32_t region[region_words];
-  for_each_own_word([&](int word) { region[word] = word_value(word); });
-  const int lane = threadIdx.x % 32;
-  const std::uint32_t base = shared_address(region) + run.lane_offsets[lane];
-  const bool active = takes_part(run, lane);
-  std::uint32_t sum = 0;
-  __syncthreads();
-  const long long start = clock64();
-  if (active) {
-#pragma unroll 1
-    for (int i = 0; i < run.iterations; ++i) {
-      const std::uint32_t window = base + (i % windows) * window_bytes;
-#pragma unroll
-      for (int k = 0; k < accesses_per_iteration; ++k) {
-        sum += load_sum<Bytes>(window + k * access_step_bytes);
-      }
-    }
-  }
-  __syncwarp();
-  const long long end = clock64();
-  run.out[blockIdx.x * threads_per_block + threadIdx.x] = sum;
-  if (lane == 0) {
-    clock_slot(run.clocks)[0] = start;
-    clock_slot(run.clocks)[1] = end;
-  }
-}
-
-template <int Bytes>
-__global__ void __launch_bounds__(threads_per_block) shared_stores(Run run) {
-  __shared__ alignas(128) std::uint32_t region[region_words];
-  for_each_own_word([&](int word) { region[word] = ~0u; });
+  for_each_own_word([&](int word) { region[word] = loads ? word_value(word) : ~0u; });
   const int lane = threadIdx.x % 32;
   const std::uint32_t offset = run.lane_offsets[lane];
   const std::uint32_t base = shared_address(region) + offset;
   const bool active = takes_part(run, lane);
+  std::uint32_t sum = 0;
   __syncthreads();
   const long long start = clock64();
   if (active) {
@@ -93,17 +66,27 @@ __global__ void __launch_bounds__(threads_per_block) shared_stores(Run run) {
       const std::uint32_t value = word_value((offset + shift) / 4);
 #pragma unroll
       for (int k = 0; k < accesses_per_iteration; ++k) {
-        store_values<Bytes>(base + shift + k * access_step_bytes,
-                            value + k * (access_step_bytes / 4));
+        const std::uint32_t address = base + shift + k * access_step_bytes;
+        if constexpr (loads)
+          sum += load_sum<Bytes>(address);
+        else
+          store_values<Bytes>(address, value + k * (access_step_bytes / 4));
       }
     }
   }
   // Stores return nothing: the barrier is what waits until they are done.
-  __syncthreads();
+  if constexpr (loads)
+    __syncwarp();
+  else
+    __syncthreads();
   const long long end = clock64();
-  for_each_own_word([&](int word) {
-    run.out[static_cast<long long>(blockIdx.x) * region_words + word] = region[word];
-  });
+  if constexpr (loads) {
+    run.out[blockIdx.x * threads_per_block + threadIdx.x] = sum;
+  } else {
+    for_each_own_word([&](int word) {
+      run.out[static_cast<long long>(blockIdx.x) * region_words + word] = region[word];
+    });
+  }
   if (lane == 0) {
     clock_slot(run.clocks)[0] = start;
     clock_slot(run.clocks)[1] = end;
@@ -113,8 +96,9 @@ __global__ void __launch_bounds__(threads_per_block) shared_stores(Run run) {
 }  // namespace
 
 Kernel kernel_of(models::Access op, int bytes) {
+  using enum models::Access;
   return with_constant<4, 8, 16>(bytes, [&](auto width) -> Kernel {
-    return op == models::Access::load ? shared_loads<width> : shared_stores<width>;
+    return op == load ? shared_accesses<load, width> : shared_accesses<store, width>;
   });
 }
 

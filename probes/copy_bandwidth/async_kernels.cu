@@ -1,8 +1,8 @@
 // Copies through shared memory by the asynchronous copy instructions.
 
-#include "harness/cuda_check.h"
 #include "probes/copy_bandwidth/cache_hints.cuh"
 #include "probes/copy_bandwidth/kernels.h"
+#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 
 namespace fathom::copy_bandwidth {
@@ -67,17 +67,15 @@ __global__ void bulk_copy(const std::byte* src, std::byte* dst, unsigned tile_by
 
 void launch_async_copy(const CopyRun& run, cudaStream_t stream) {
   const std::size_t packs = run.bytes / sizeof(uint4);
-  const unsigned blocks = blocks_for(packs, run.threads);
-  async_copy<<<blocks, run.threads, run.threads * sizeof(uint4), stream>>>(
-      reinterpret_cast<const uint4*>(run.src), reinterpret_cast<uint4*>(run.dst), packs);
-  FATHOM_CUDA(cudaGetLastError());
+  Blocks grid = threads_for(packs, run.threads);
+  grid.dynamic_shared = run.threads * static_cast<int>(sizeof(uint4));
+  launch(async_copy, grid, stream, reinterpret_cast<const uint4*>(run.src),
+         reinterpret_cast<uint4*>(run.dst), packs);
 }
 
 void launch_bulk_copy(const BulkRun& run, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(run.bytes / run.tile_bytes);
-  bulk_copy<<<blocks, 32, run.tile_bytes, stream>>>(
-      run.src, run.dst, static_cast<unsigned>(run.tile_bytes), run.evict_last);
-  FATHOM_CUDA(cudaGetLastError());
+  launch(bulk_copy, {static_cast<int>(run.bytes / run.tile_bytes), 32, run.tile_bytes}, stream,
+         run.src, run.dst, static_cast<unsigned>(run.tile_bytes), run.evict_last);
 }
 
 }  // namespace fathom::copy_bandwidth

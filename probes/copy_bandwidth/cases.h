@@ -13,7 +13,8 @@
 namespace fathom::copy_bandwidth {
 
 inline constexpr std::size_t gib = std::size_t{1} << 30;
-inline constexpr std::size_t base_bytes = gib;
+/// What most copies move: 1 GiB, where source, destination and a second source fit.
+std::size_t base_bytes(const DeviceFacts& device);
 
 /// The parts of the sweep; axis "sweep" names them.
 std::vector<Case> best_cases(const DeviceFacts& device);   ///< head to head with the libraries

@@ -277,71 +277,45 @@ View sweep_plot(const char* title, const char* sweep, const char* x, const char*
           .series = std::move(series)};
 }
 
-View sweeps(const char* title, std::vector<AxisValue> which, std::vector<std::string> axes,
-            const std::vector<std::string>& figures) {
-  axes.insert(axes.end(), figures.begin(), figures.end());
-  return table(title, {{"sweep", std::move(which)}}, std::move(axes));
-}
-
 std::vector<View> views() {
-  std::vector<View> all;
-  all.push_back(sweeps("Head to head with the libraries", {"best"}, {"size", "block", "load hint"},
-                       {"metric", "interval", "of_bound", "ratio:cudaMemcpyAsync",
-                        "ratio:cub::DeviceTransform float", "ratio:cub::DeviceTransform double",
-                        "counter:dram_read_bytes", "counter:dram_write_bytes", "verdict"}));
-  all.back().note = "A ratio above 1 means faster than the library, launched alternately.";
-
-  all.push_back(sweep_plot("Bandwidth by bytes per thread (1 GiB)", "width", "bytes per thread",
-                           "Bytes per thread", {"block"}));
-  all.back().show_expected = false;
-  all.push_back(sweep_plot("Bandwidth by size (16 bytes a thread, launched again and again)",
-                           "size", "size", "Bytes copied"));
-  all.back().y_log = true;
-  all.back().y_from_zero = false;
-  all.push_back(sweep_plot("Bandwidth by stride", "stride", "stride (B)",
-                           "Bytes from one lane to the next", {"strided", "bytes per thread"}));
-  all.back().note = "Useful bytes only; the other side of the copy is contiguous.";
-  all.back().show_bound = all.back().show_expected = false;
-  all.push_back(sweep_plot("Bandwidth by base offset", "offset", "base offset (B)",
-                           "Bytes behind an aligned address", {"bytes per thread"}));
-  all.back().x_log2 = all.back().show_expected = false;
-
-  const std::vector<std::string> counted = {"metric",
-                                            "of_bound",
-                                            "expected",
-                                            "counter:global_load_sectors",
-                                            "counter:global_load_requests",
-                                            "counter:achieved_occupancy",
-                                            "verdict"};
-  all.push_back(sweeps("Width, type, block and unrolling (1 GiB)",
-                       {"width", "type", "loop", "unroll"},
-                       {"type", "vector", "bytes per thread", "unroll", "block"}, counted));
-  all.push_back(
-      sweeps("Sizes", {"size"}, {"size"}, {"metric", "bound", "of_bound", "expected", "verdict"}));
-  all.push_back(
-      sweeps("Base offsets", {"offset"}, {"bytes per thread", "base offset (B)"}, counted));
-  all.push_back(
-      sweeps("Strides", {"stride"}, {"strided", "bytes per thread", "stride (B)"}, counted));
-  all.push_back(sweeps("Tails", {"tail"}, {"type", "elements beyond n"}, counted));
-  all.push_back(sweeps("Rows along and across the lanes", {"rows"}, {"lanes read"}, counted));
-  all.push_back(sweeps("Cache hints (16 bytes a thread, 256 threads a block, 1 GiB)", {"hint"},
-                       {"load hint", "store hint"}, {"metric", "interval", "of_bound", "verdict"}));
-  all.push_back(sweeps("Asynchronous copies through shared memory (1 GiB)", {"async"},
-                       {"instruction", "tile (B)", "block", "load hint"},
-                       {"metric", "interval", "of_bound", "expected", "verdict"}));
-  all.push_back(sweeps("Mixes of reading and writing (arrays of 1 GiB)", {"mix"},
-                       {"mix", "type", "arrays read", "arrays written"},
-                       {"metric", "interval", "of_bound", "expected", "verdict"}));
-  all.push_back(sweeps(
-      "Where warps wait", {"width"}, {"bytes per thread", "block"},
-      {"metric", "counter:stall_share_load", "counter:stall_share_store",
-       "counter:stall_long_scoreboard", "counter:stall_lg_throttle", "counter:stall_drain"}));
-  all.back().note =
-      "Shares of all samples of waiting warps at the load and at the store; stalls as warps "
-      "waiting per instruction issued.";
-  all.back().where.push_back({"bytes per thread", {I{2}, I{4}}});
-  all.back().where.push_back({"block", {I{256}, I{1024}}});
-  return all;
+  View widths = sweep_plot("Bandwidth by bytes per thread (1 GiB)", "width", "bytes per thread",
+                           "Bytes per thread", {"block"});
+  widths.show_expected = false;
+  View sizes = sweep_plot("Bandwidth by size (16 bytes a thread, launched again and again)", "size",
+                          "size", "Bytes copied");
+  sizes.y_log = true;
+  sizes.y_from_zero = false;
+  View strides = sweep_plot("Bandwidth by stride", "stride", "stride (B)",
+                            "Bytes from one lane to the next", {"strided", "bytes per thread"});
+  strides.note = "Useful bytes only; the other side of the copy is contiguous.";
+  strides.show_bound = strides.show_expected = false;
+  View offsets = sweep_plot("Bandwidth by base offset", "offset", "base offset (B)",
+                            "Bytes behind an aligned address", {"bytes per thread"});
+  offsets.x_log2 = offsets.show_expected = false;
+  return {
+      table(
+          "Head to head with the libraries", {{"sweep", {"best"}}},
+          {"size", "block", "load hint", "metric", "interval", "of_bound", "ratio:cudaMemcpyAsync",
+           "ratio:cub::DeviceTransform float", "ratio:cub::DeviceTransform double",
+           "counter:dram_read_bytes", "counter:dram_write_bytes", "verdict"},
+          "A ratio above 1 means faster than the library, launched alternately."),
+      widths,
+      sizes,
+      strides,
+      offsets,
+      table("Width, type, block and unrolling (1 GiB)",
+            {{"sweep", {"width", "type", "loop", "unroll"}}},
+            {"type", "vector", "bytes per thread", "unroll", "block", "metric", "of_bound",
+             "expected", "counter:global_load_sectors", "counter:global_load_requests",
+             "counter:achieved_occupancy", "verdict"}),
+      table("Cache hints (16 bytes a thread, 256 threads a block, 1 GiB)", {{"sweep", {"hint"}}},
+            {"load hint", "store hint", "metric", "interval", "of_bound", "verdict"}),
+      table("Asynchronous copies through shared memory (1 GiB)", {{"sweep", {"async"}}},
+            {"instruction", "tile (B)", "block", "load hint", "metric", "interval", "of_bound",
+             "expected", "verdict"}),
+      table("Mixes of reading and writing (arrays of 1 GiB)", {{"sweep", {"mix"}}},
+            {"mix", "type", "arrays read", "arrays written", "metric", "interval", "of_bound",
+             "expected", "verdict"})};
 }
 
 /// The best copy of the largest size that was measured, against the bound and the faster library.

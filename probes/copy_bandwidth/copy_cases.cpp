@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "harness/counters/catalogue.h"
 #include "probes/copy_bandwidth/cases.h"
 #include "probes/copy_bandwidth/kernels.h"
@@ -13,13 +16,14 @@ struct Contiguous {
   const char* sweep;
   std::string name;
   CopyShape shape;
-  std::size_t bytes = base_bytes;
+  std::size_t bytes = 0;  ///< 0: base_bytes
   int threads = 256;
   Suite suite = Suite::standard;
   bool one_by_one = false;
 };
 
-Case copy_case(const DeviceFacts& device, const Contiguous& what) {
+Case copy_case(const DeviceFacts& device, Contiguous what) {
+  if (what.bytes == 0) what.bytes = base_bytes(device);
   Work work = copy_work(what.shape, what.bytes, what.threads);
   work.one_by_one = what.one_by_one;
   Case c = bandwidth_case(device, what.name, work);
@@ -64,7 +68,7 @@ Contiguous by_width(const char* sweep, const CopyShape& shape, int threads, Suit
           fmt::format("type:{}/vector:{}/unroll:{}/block:{}", name_of(shape.type), shape.vector,
                       shape.unroll, threads),
           shape,
-          base_bytes,
+          0,
           threads,
           suite};
 }
@@ -85,8 +89,9 @@ std::vector<Case> best_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   const LoadHint hint =
       has_hint(LoadHint::evict_last, device.major) ? LoadHint::evict_last : LoadHint::none;
-  for (const std::size_t bytes : {4 * gib, gib}) {  // the larger first: see source_buffer
-    if (bytes > gib && !has_room_for_4_gib(device)) continue;
+  const std::size_t base = base_bytes(device);
+  for (const std::size_t bytes : {4 * gib, base}) {  // the larger first: see source_buffer
+    if (bytes > base && !has_room_for_4_gib(device)) continue;
     for (const int threads : {320, 256}) {
       Case c = copy_case(device,
                          {"best", fmt::format("best/block:{}/size:{}", threads, size_name(bytes)),
@@ -116,13 +121,10 @@ std::vector<Case> width_cases(const DeviceFacts& device) {
     }
   }
   // The common types and their vectors; those above are not repeated.
-  for (const ElementType type : {int8, half, bfloat16, float32, float64}) {
-    for (int vector = 1; vector * element_bytes(type) <= 32; vector *= 2) {
-      const bool done = type == float32 || (vector == 1 && (type == int8 || type == half));
-      if (done) continue;
-      cases.push_back(copy_case(device, by_width("type", {type, vector}, 256, Suite::standard)));
-    }
-  }
+  for (const CopyShape& shape : all_shapes)
+    if (shape.type != float32 && shape == CopyShape{shape.type, shape.vector} &&
+        std::ranges::find(widths, shape) == std::end(widths))
+      cases.push_back(copy_case(device, by_width("type", shape, 256, Suite::standard)));
   // V4: a thread loops over several elements a block size apart, each stored before the next is
   // loaded; and with all loads before the stores.
   for (const int unroll : {4, 16}) {
@@ -152,7 +154,7 @@ std::vector<Case> tail_cases(const DeviceFacts& device) {
   for (const ElementType type : {ElementType::float32, ElementType::half}) {
     const int element = element_bytes(type), vector = 16 / element;
     for (const int more : {0, -1, 1}) {
-      const std::size_t bytes = base_bytes + static_cast<std::size_t>(more * element);
+      const std::size_t bytes = base_bytes(device) + static_cast<std::size_t>(more * element);
       Case c = copy_case(device, {"tail",
                                   fmt::format("tail/type:{}/n{:+}", name_of(type), more),
                                   {type, vector},
@@ -172,7 +174,7 @@ std::vector<Case> size_cases(const DeviceFacts& device) {
   for (const std::size_t bytes :
        {64 * kib, 256 * kib, mib, 4 * mib, 8 * mib, 16 * mib, 32 * mib, 64 * mib, 128 * mib,
         256 * mib, 512 * mib, gib, 2 * gib, 4 * gib}) {
-    if (bytes > gib && !has_room_for_4_gib(device)) continue;
+    if (bytes > base_bytes(device) && !has_room_for_4_gib(device)) continue;
     const bool quick = bytes == mib || bytes == 16 * mib || bytes == 256 * mib;
     cases.push_back(copy_case(device, {"size", "size:" + size_name(bytes),
                                        float4_with(LoadHint::none), bytes, 256, quick_if(quick)}));
@@ -182,17 +184,10 @@ std::vector<Case> size_cases(const DeviceFacts& device) {
 
 std::vector<Case> hint_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
-  std::vector<CopyShape> shapes;
-  for (const LoadHint load :
-       {LoadHint::none, LoadHint::non_coherent, LoadHint::no_allocate, LoadHint::streaming,
-        LoadHint::not_cached, LoadHint::evict_first, LoadHint::evict_last})
-    shapes.push_back(float4_with(load));
-  for (const StoreHint store : {StoreHint::streaming, StoreHint::write_through,
-                                StoreHint::no_allocate, StoreHint::evict_first})
-    shapes.push_back(float4_with(LoadHint::none, store));
-  shapes.push_back(float4_with(LoadHint::evict_last, StoreHint::evict_first));
-  for (const CopyShape& shape : shapes) {
-    if (!has_hint(shape.load, device.major) || !has_hint(shape.store, device.major)) continue;
+  for (const CopyShape& shape : all_shapes) {
+    if (shape != float4_with(shape.load, shape.store) || !has_hint(shape.load, device.major) ||
+        !has_hint(shape.store, device.major))
+      continue;
     cases.push_back(copy_case(
         device,
         {"hint", fmt::format("hint/load:{}/store:{}", name_of(shape.load), name_of(shape.store)),

@@ -1,11 +1,14 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
+#include "harness/cuda_check.h"
 #include "probes/copy_bandwidth/cache_hints.cuh"
 #include "probes/copy_bandwidth/kernels.h"
-#include "probes/device/launch.h"
 
 namespace fathom::copy_bandwidth {
 namespace {
@@ -79,88 +82,35 @@ __global__ void copy(const P* src, P* dst, Extent extent) {
   }
 }
 
-template <class P, int Unroll = 1, LoadHint load_hint = LoadHint::none,
-          StoreHint store_hint = StoreHint::none>
+template <ElementType type>
+using ElementOf =
+    std::tuple_element_t<static_cast<int>(type),
+                         std::tuple<std::int8_t, __half, __nv_bfloat16, float, double>>;
+
+template <CopyShape shape>
 void launch(const CopyRun& run, cudaStream_t stream) {
-  const auto threads = static_cast<std::size_t>(run.threads);
-  const std::size_t tile = threads * Unroll;
+  using Element = ElementOf<shape.type>;
+  using P = Pack<Element, shape.vector>;
+  const std::size_t tile = static_cast<std::size_t>(run.threads) * shape.unroll;
   Extent extent;
   extent.packs = run.bytes / sizeof(P);
-  const std::size_t leftover =
-      (run.bytes - extent.packs * sizeof(P)) / sizeof(typename P::Element);
+  const std::size_t leftover = (run.bytes - extent.packs * sizeof(P)) / sizeof(Element);
   extent.tail_first = (extent.packs + 31) / 32 * 32;
   extent.end = leftover > 0 ? extent.tail_first + leftover : extent.packs;
   extent.whole_tiles = run.one_by_one ? 0 : static_cast<unsigned>(extent.packs / tile);
   const auto blocks = static_cast<unsigned>((extent.end + tile - 1) / tile);
-  copy<P, Unroll, load_hint, store_hint><<<blocks, run.threads, 0, stream>>>(
+  copy<P, shape.unroll, shape.load, shape.store><<<blocks, run.threads, 0, stream>>>(
       reinterpret_cast<const P*>(run.src), reinterpret_cast<P*>(run.dst), extent);
   FATHOM_CUDA(cudaGetLastError());
 }
 
 using Launcher = void (*)(const CopyRun&, cudaStream_t);
 
-template <class T>
-Launcher by_vector(int vector) {
-  return with_constant<1, 2, 4, 8, 16, 32>(
-      vector,
-      [](auto count) -> Launcher {
-        if constexpr (sizeof(T) * count <= 32)
-          return launch<Pack<T, count>>;
-        else
-          throw std::invalid_argument("packs have 32 bytes at most");
-      });
+template <std::size_t... place>
+constexpr std::array<Launcher, sizeof...(place)> launchers_of(std::index_sequence<place...>) {
+  return {launch<all_shapes[place]>...};
 }
-
-template <class P>
-Launcher by_unroll(int unroll) {
-  return with_constant<4, 16, 32>(unroll, [](auto of) -> Launcher { return launch<P, of>; });
-}
-
-using FloatPack = Pack<float, 4>;
-
-Launcher by_hint(LoadHint load, StoreHint store) {
-  using L = LoadHint;
-  using S = StoreHint;
-  if (load == L::evict_last && store == S::evict_first)
-    return launch<FloatPack, 1, L::evict_last, S::evict_first>;
-  if (store == S::none) {
-    return with_constant<L::none, L::non_coherent, L::no_allocate, L::streaming, L::not_cached,
-                         L::evict_first, L::evict_last>(
-        load, [](auto hint) -> Launcher { return launch<FloatPack, 1, hint>; });
-  }
-  return with_constant<S::streaming, S::write_through, S::no_allocate, S::evict_first>(
-      store, [](auto hint) -> Launcher { return launch<FloatPack, 1, L::none, hint>; });
-}
-
-Launcher launcher_of(const CopyShape& shape) {
-  const bool four_floats = shape.type == ElementType::float32 && shape.vector == 4;
-  const bool single =
-      shape.vector == 1 && (shape.type == ElementType::int8 || shape.type == ElementType::half);
-  const bool both_hints =
-      shape.load != LoadHint::none && shape.store != StoreHint::none &&
-      !(shape.load == LoadHint::evict_last && shape.store == StoreHint::evict_first);
-  const bool hinted = shape.load != LoadHint::none || shape.store != StoreHint::none;
-  if (both_hints || (hinted && !(four_floats && shape.unroll == 1)) ||
-      (shape.unroll != 1 && !four_floats && !single))
-    throw std::invalid_argument("no such shape of the copy kernel");
-  if (four_floats && shape.unroll == 1) return by_hint(shape.load, shape.store);
-  if (four_floats) {
-    return with_constant<2, 4>(
-        shape.unroll, [](auto of) -> Launcher { return launch<FloatPack, of>; });
-  }
-  switch (shape.type) {
-    case ElementType::int8:
-      return shape.unroll == 1 ? by_vector<std::int8_t>(shape.vector)
-                               : by_unroll<Pack<std::int8_t, 1>>(shape.unroll);
-    case ElementType::half:
-      return shape.unroll == 1 ? by_vector<__half>(shape.vector)
-                               : by_unroll<Pack<__half, 1>>(shape.unroll);
-    case ElementType::bfloat16: return by_vector<__nv_bfloat16>(shape.vector);
-    case ElementType::float32: return by_vector<float>(shape.vector);
-    case ElementType::float64: return by_vector<double>(shape.vector);
-  }
-  throw std::invalid_argument("no such shape of the copy kernel");
-}
+constexpr auto launchers = launchers_of(std::make_index_sequence<all_shapes.size()>());
 
 }  // namespace
 
@@ -169,7 +119,10 @@ SourceLines plain_copy_lines() {
 }
 
 void launch_copy(const CopyShape& shape, const CopyRun& run, cudaStream_t stream) {
-  launcher_of(shape)(run, stream);
+  const auto found = std::ranges::find(all_shapes, shape);
+  if (found == all_shapes.end())
+    throw std::invalid_argument("no such shape of the copy kernel");
+  launchers[found - all_shapes.begin()](run, stream);
 }
 
 }  // namespace fathom::copy_bandwidth

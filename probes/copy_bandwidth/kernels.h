@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -37,15 +38,14 @@ constexpr bool has_hint(StoreHint hint, int major) {
 }
 
 /// A contiguous copy: each thread moves `vector` elements as one pack (wider than 16 bytes: as two
-/// instructions), `unroll` packs a block size apart, all loaded before the first is stored. Which
-/// combinations exist: every type with packs of 1 to 32 bytes at unroll 1; unroll 4, 16 and 32 of
-/// single elements of one and two bytes; unroll 2 and 4 of 16 bytes; hints at 16 bytes of float32.
+/// instructions), `unroll` packs a block size apart, all loaded before the first is stored.
 struct CopyShape {
   ElementType type = ElementType::float32;
   int vector = 1;
   int unroll = 1;
   LoadHint load = LoadHint::none;
   StoreHint store = StoreHint::none;
+  friend constexpr bool operator==(const CopyShape&, const CopyShape&) = default;
 };
 
 constexpr int element_bytes(ElementType type) {
@@ -56,6 +56,28 @@ constexpr int pack_bytes(const CopyShape& shape) {
   return element_bytes(shape.type) * shape.vector;
 }
 
+/// Every shape that there is.
+inline constexpr auto all_shapes = [] {
+  using enum ElementType;
+  using enum LoadHint;
+  std::array<CopyShape, 42> shapes{};
+  std::size_t count = 0;
+  for (const ElementType type : {int8, half, bfloat16, float32, float64})
+    for (int vector = 1; vector * element_bytes(type) <= 32; vector *= 2)
+      shapes[count++] = {type, vector};
+  for (const ElementType type : {int8, half})
+    for (const int unroll : {4, 16, 32}) shapes[count++] = {type, 1, unroll};
+  for (const int unroll : {2, 4}) shapes[count++] = {float32, 4, unroll};
+  for (const LoadHint load :
+       {non_coherent, no_allocate, streaming, not_cached, evict_first, evict_last})
+    shapes[count++] = {float32, 4, 1, load};
+  for (const StoreHint store : {StoreHint::streaming, StoreHint::write_through,
+                                StoreHint::no_allocate, StoreHint::evict_first})
+    shapes[count++] = {float32, 4, 1, none, store};
+  shapes[count++] = {float32, 4, 1, evict_last, StoreHint::evict_first};
+  return shapes;
+}();
+
 struct CopyRun {
   const std::byte* src = nullptr;  ///< both aligned to the pack, at most 16 bytes
   std::byte* dst = nullptr;
@@ -64,7 +86,7 @@ struct CopyRun {
   bool one_by_one = false;  ///< each element is stored before the next is loaded
 };
 
-/// Throws std::invalid_argument for a shape that does not exist.
+/// Throws std::invalid_argument for a shape that is not among `all_shapes`.
 void launch_copy(const CopyShape& shape, const CopyRun& run, cudaStream_t stream);
 
 /// Source lines of `copy_kernels.cu` on which an unhinted copy loads and stores, for PC sampling.

@@ -25,24 +25,36 @@ __device__ bool same_bits(T x, T y) {
     return __float_as_uint(x) == __float_as_uint(y);
 }
 
+/// A different word everywhere, never the poison's: equal words could be compressed on their way.
+__device__ std::uint32_t word_at(std::size_t i) {
+  const auto h = static_cast<std::uint32_t>(i * 0x9E3779B97F4A7C15ull >> 33);
+  return h ^ 0x5BD1E995u;  // below 2^31 before and after
+}
+
+/// Element `i` of the output, from those of the inputs that there are.
 template <Mix mix, class T>
-__device__ T combined(T a, T b) {
+__device__ T combined(T a, T b, std::size_t i) {
+  if constexpr (mix == Mix::write) return __uint_as_float(word_at(i));
   if constexpr (mix == Mix::scale) return static_cast<T>(scalar) * a;
   if constexpr (mix == Mix::add) return a + b;
   return fma(static_cast<T>(scalar), b, a);
 }
+template <Mix mix>
+constexpr int inputs = mix == Mix::write   ? 0
+                       : mix == Mix::scale ? 1
+                                           : 2;
 
 template <Mix mix, class T>
 __global__ void combine(const Pack16<T>* a, const Pack16<T>* b, Pack16<T>* out, std::size_t packs) {
+  constexpr int count = Pack16<T>::count;
   const std::size_t i = thread_number();
   if (i >= packs) return;
-  const Pack16<T> x = a[i];
-  Pack16<T> y{};
-  if constexpr (mix != Mix::scale) y = b[i];
-  Pack16<T> result;
+  Pack16<T> x{}, y{}, result;
+  if constexpr (inputs<mix> >= 1) x = a[i];
+  if constexpr (inputs<mix> >= 2) y = b[i];
 #pragma unroll
-  for (int k = 0; k < Pack16<T>::count; ++k)
-    result.element[k] = combined<mix>(x.element[k], y.element[k]);
+  for (int k = 0; k < count; ++k)
+    result.element[k] = combined<mix>(x.element[k], y.element[k], i * count + k);
   out[i] = result;
 }
 
@@ -51,26 +63,10 @@ __global__ void check_combine(const T* a, const T* b, const T* out, std::size_t 
                               unsigned long long* wrong) {
   const std::size_t i = thread_number();
   if (i >= count) return;
-  const T y = mix == Mix::scale ? T{} : b[i];
-  if (!same_bits(out[i], combined<mix>(a[i], y))) atomicAdd(wrong, 1ull);
-}
-
-/// A different word everywhere, never the poison's: equal words could be compressed on their way.
-__device__ std::uint32_t word_at(std::size_t i) {
-  const auto h = static_cast<std::uint32_t>(i * 0x9E3779B97F4A7C15ull >> 33);
-  return h ^ 0x5BD1E995u;  // below 2^31 before and after
-}
-
-__global__ void write_index(uint4* out, std::size_t packs) {
-  const std::size_t i = thread_number();
-  if (i >= packs) return;
-  out[i] = make_uint4(word_at(4 * i), word_at(4 * i + 1), word_at(4 * i + 2), word_at(4 * i + 3));
-}
-
-__global__ void check_write(const std::uint32_t* out, std::size_t words,
-                            unsigned long long* wrong) {
-  const std::size_t i = thread_number();
-  if (i < words && out[i] != word_at(i)) atomicAdd(wrong, 1ull);
+  T x{}, y{};
+  if constexpr (inputs<mix> >= 1) x = a[i];
+  if constexpr (inputs<mix> >= 2) y = b[i];
+  if (!same_bits(out[i], combined<mix>(x, y, i))) atomicAdd(wrong, 1ull);
 }
 
 /// A warp's own bytes follow each other: turn k of its lanes reads 512 of them.
@@ -91,58 +87,36 @@ __global__ void fold(const uint4* a, std::uint32_t* out) {
   if (lane == 0) out[warp] = folded;
 }
 
-/// One thread a fold, word by word.
-__global__ void check_fold(const std::uint32_t* a, const std::uint32_t* out, std::size_t folds,
-                           unsigned long long* wrong) {
-  const std::size_t i = thread_number();
-  if (i >= folds) return;
-  constexpr std::size_t words = read_bytes_per_fold / 4;
-  std::uint32_t folded = 0;
-  for (std::size_t k = 0; k < words; ++k) folded ^= a[i * words + k];
-  if (out[i] != folded) atomicAdd(wrong, 1ull);
-}
-
 }  // namespace
 
 void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
                 cudaStream_t stream) {
-  const auto* words = reinterpret_cast<const std::uint32_t*>(run.a);
-  auto* out = reinterpret_cast<std::uint32_t*>(run.out);
-  const std::size_t packs = run.bytes / 16, folds = run.bytes / read_bytes_per_fold;
-  const auto check_blocks = [](std::size_t work) { return blocks_for(work, check_threads); };
-  switch (mix) {
-    case Mix::read:
-      if (wrong == nullptr)
-        fold<<<blocks_for(folds * 32, run.threads), run.threads, 0, stream>>>(
-            reinterpret_cast<const uint4*>(run.a), out);
-      else
-        check_fold<<<check_blocks(folds), check_threads, 0, stream>>>(words, out, folds, wrong);
-      break;
-    case Mix::write:
-      if (wrong == nullptr)
-        write_index<<<blocks_for(packs, run.threads), run.threads, 0, stream>>>(
-            reinterpret_cast<uint4*>(run.out), packs);
-      else
-        check_write<<<check_blocks(4 * packs), check_threads, 0, stream>>>(out, 4 * packs, wrong);
-      break;
-    default:
-      with_constant<Mix::scale, Mix::add, Mix::triad>(mix, [&](auto of) {
-        with_constant<ElementType::float32, ElementType::float64>(type, [&](auto element) {
-          using T = std::conditional_t<element == ElementType::float32, float, double>;
-          using Pack = Pack16<T>;
-          const std::size_t count = run.bytes / sizeof(T);
-          if (wrong == nullptr)
-            combine<of, T><<<blocks_for(packs, run.threads), run.threads, 0, stream>>>(
-                reinterpret_cast<const Pack*>(run.a), reinterpret_cast<const Pack*>(run.b),
-                reinterpret_cast<Pack*>(run.out), packs);
-          else
-            check_combine<of, T><<<check_blocks(count), check_threads, 0, stream>>>(
-                reinterpret_cast<const T*>(run.a), reinterpret_cast<const T*>(run.b),
-                reinterpret_cast<const T*>(run.out), count, wrong);
-        });
-      });
+  if (mix == Mix::read) {
+    constexpr std::uint32_t words = read_bytes_per_fold / 4;
+    const auto folds = static_cast<std::uint32_t>(run.bytes / read_bytes_per_fold);
+    const auto* a = reinterpret_cast<const std::uint32_t*>(run.a);
+    auto* out = reinterpret_cast<std::uint32_t*>(run.out);
+    if (wrong != nullptr) return launch_check_rows({a, out, folds, words, words, 1}, wrong, stream);
+    return launch(fold, threads_for(std::size_t{folds} * 32, run.threads), stream,
+                  reinterpret_cast<const uint4*>(run.a), out);
   }
-  FATHOM_CUDA(cudaGetLastError());
+  with_constant<Mix::write, Mix::scale, Mix::add, Mix::triad>(mix, [&](auto of) {
+    with_constant<ElementType::float32, ElementType::float64>(type, [&](auto element) {
+      // What is written has no type.
+      constexpr bool is_float = of == Mix::write || element == ElementType::float32;
+      using T = std::conditional_t<is_float, float, double>;
+      using Pack = Pack16<T>;
+      const std::size_t packs = run.bytes / 16, count = run.bytes / sizeof(T);
+      if (wrong == nullptr)
+        launch(combine<of, T>, threads_for(packs, run.threads), stream,
+               reinterpret_cast<const Pack*>(run.a), reinterpret_cast<const Pack*>(run.b),
+               reinterpret_cast<Pack*>(run.out), packs);
+      else
+        launch(check_combine<of, T>, threads_for(count, check_threads), stream,
+               reinterpret_cast<const T*>(run.a), reinterpret_cast<const T*>(run.b),
+               reinterpret_cast<const T*>(run.out), count, wrong);
+    });
+  });
 }
 
 }  // namespace fathom::copy_bandwidth

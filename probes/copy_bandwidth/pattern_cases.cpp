@@ -14,17 +14,18 @@ constexpr int threads = 256;
 
 Case offset_case(const DeviceFacts& device, int vector, std::size_t offset, Suite suite) {
   const CopyShape shape{ElementType::float32, vector};
+  const std::size_t bytes = base_bytes(device);
   Case c = bandwidth_case(device, fmt::format("offset/vector:{}/offset:{}B", vector, offset),
-                          copy_work(shape, base_bytes, threads, offset));
+                          copy_work(shape, bytes, threads, offset));
   c.axes = {{"sweep", "offset"},
             {"bytes per thread", std::int64_t{pack_bytes(shape)}},
             {"base offset (B)", static_cast<std::int64_t>(offset)},
             {"block", std::int64_t{threads}},
-            {"size", static_cast<std::int64_t>(base_bytes)}};
+            {"size", static_cast<std::int64_t>(bytes)}};
   c.suite = suite;
-  c.prepare = [shape, offset](Context& context) {
+  c.prepare = [=](Context& context) {
     return copy_workload(
-        context, base_bytes, threads,
+        context, bytes, threads,
         [shape](const CopyRun& run, cudaStream_t stream) { launch_copy(shape, run, stream); },
         offset);
   };
@@ -57,7 +58,7 @@ Workload strided_workload(Context& context, StridedRun run) {
 Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned stride, Suite suite) {
   const bool loads = side == Strided::loads;
   StridedRun run{.pack_bytes = pack, .stride = stride, .side = side, .threads = threads};
-  run.packs = base_bytes / stride / pack;
+  run.packs = base_bytes(device) / stride / pack;
   const auto strided_bytes = static_cast<std::uint64_t>(pack) * stride;
   const models::StreamPattern contiguous{
       .accesses = run.packs, .bytes_per_instruction = pack, .threads_per_block = threads};
@@ -80,7 +81,7 @@ Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned st
     const std::uint64_t written = std::min<std::uint64_t>(strided_bytes, models::sector_bytes);
     work.expected_dram_bytes = run.packs * (pack + 2 * written);
   }
-  work.footprint = base_bytes;
+  work.footprint = base_bytes(device);
   const char* what = loads ? "loads" : "stores";
   Case c =
       bandwidth_case(device, fmt::format("stride/{}/bytes:{}/stride:{}", what, pack, stride), work);
@@ -95,11 +96,11 @@ Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned st
   return c;
 }
 
-constexpr std::uint32_t rows = 1u << 18, columns = 1u << 10;
+constexpr std::uint32_t rows = 1u << 18;
 
 Workload row_workload(Context& context, RowRun run) {
   cudaStream_t stream = context.stream();
-  const Buffer src = source_buffer(context, std::size_t{rows} * columns * 4);
+  const Buffer src = source_buffer(context, std::size_t{rows} * run.columns * 4);
   const Buffer dst = destination_buffer(context, std::size_t{rows} * 4);
   run.src = src.as<std::uint32_t>();
   run.dst = dst.as<std::uint32_t>();
@@ -109,6 +110,7 @@ Workload row_workload(Context& context, RowRun run) {
 }
 
 Case row_case(const DeviceFacts& device, bool along) {
+  const auto columns = static_cast<std::uint32_t>(base_bytes(device) / 4 / rows);
   RowRun run{.rows = rows, .columns = columns, .threads = threads};
   run.row_step = along ? 1 : columns;
   run.column_step = along ? rows : 1;
@@ -190,11 +192,11 @@ Workload mix_workload(Context& context, Mix mix, ElementType type) {
   const Fill fill = mix == Mix::read               ? Fill::random_bits
                     : type == ElementType::float64 ? Fill::uniform_double
                                                    : Fill::uniform_float;
-  MixRun run{.bytes = base_bytes, .threads = threads};
-  if (inputs_of(mix) >= 1) run.a = source_buffer(context, base_bytes, fill).data;
-  if (inputs_of(mix) >= 2) run.b = context.buffers().input("second src", base_bytes, fill).data;
-  const std::size_t out_bytes =
-      mix == Mix::read ? base_bytes / read_bytes_per_fold * 4 : base_bytes;
+  const std::size_t bytes = base_bytes(context.device());
+  MixRun run{.bytes = bytes, .threads = threads};
+  if (inputs_of(mix) >= 1) run.a = source_buffer(context, bytes, fill).data;
+  if (inputs_of(mix) >= 2) run.b = context.buffers().input("second src", bytes, fill).data;
+  const std::size_t out_bytes = mix == Mix::read ? bytes / read_bytes_per_fold * 4 : bytes;
   const Buffer out = destination_buffer(context, out_bytes);
   run.out = out.data;
   return counted(
@@ -207,18 +209,19 @@ Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite)
   const bool typed = inputs_of(mix) > 0 && mix != Mix::read;
   const std::string type_name = typed ? copy_bandwidth::name_of(type) : "bits";
   const auto inputs = static_cast<std::uint64_t>(inputs_of(mix));
-  const models::StreamCost one = models::contiguous_cost(base_bytes, 16, 4, 0, threads);
+  const std::size_t bytes = base_bytes(device);
+  const models::StreamCost one = models::contiguous_cost(bytes, 16, 4, 0, threads);
   Work work;
-  work.read_bytes = inputs * base_bytes;
-  work.write_bytes = base_bytes;
+  work.read_bytes = inputs * bytes;
+  work.write_bytes = bytes;
   work.loads = inputs * one;
   work.stores = one;
   work.unroll = inputs > 1 ? 2 : 1;
   work.threads = threads;
-  work.grid_threads = base_bytes / 16;
+  work.grid_threads = bytes / 16;
   work.streams_through_dram = true;
   if (mix == Mix::read) {
-    const std::size_t folds = base_bytes / read_bytes_per_fold;
+    const std::size_t folds = bytes / read_bytes_per_fold;
     work.write_bytes = folds * 4;
     work.stores = {folds, folds, folds * 4};  // one lane's word of each warp
     work.unroll = read_packs_per_thread;
@@ -238,7 +241,7 @@ Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite)
 }
 
 Case async_case(const DeviceFacts& device, int block, Suite suite) {
-  Work work = copy_work({ElementType::float32, 4}, base_bytes, block);
+  Work work = copy_work({ElementType::float32, 4}, base_bytes(device), block);
   const auto sectors = static_cast<double>(work.loads.sectors);
   work.loads_counted = false;
   Case c = bandwidth_case(device, fmt::format("async/cp.async/block:{}", block), work);
@@ -250,7 +253,7 @@ Case async_case(const DeviceFacts& device, int block, Suite suite) {
             {"block", std::int64_t{block}}};
   c.suite = suite;
   c.prepare = [block](Context& context) {
-    return copy_workload(context, base_bytes, block, launch_async_copy);
+    return copy_workload(context, base_bytes(context.device()), block, launch_async_copy);
   };
   return c;
 }
@@ -259,8 +262,8 @@ Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, Suite
   // A block keeps its whole tile in flight, by one thread, and as many blocks are resident as their
   // tiles leave room for.
   const std::size_t room = tile_bytes + device.reserved_shared_bytes_per_block + 128;
-  const Work work{.read_bytes = base_bytes,
-                  .write_bytes = base_bytes,
+  const Work work{.read_bytes = base_bytes(device),
+                  .write_bytes = base_bytes(device),
                   .unroll = tile_bytes / 16,
                   .threads = 1,
                   .most_blocks_per_sm = static_cast<int>(device.shared_bytes_per_sm / room),
@@ -277,9 +280,10 @@ Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, Suite
             {"block", std::int64_t{32}}};
   c.suite = suite;
   c.prepare = [tile_bytes, evict_last](Context& context) {
-    return copy_workload(context, base_bytes, 32, [=](const CopyRun& run, cudaStream_t stream) {
+    const auto launch = [=](const CopyRun& run, cudaStream_t stream) {
       launch_bulk_copy({run.src, run.dst, run.bytes, tile_bytes, evict_last}, stream);
-    });
+    };
+    return copy_workload(context, base_bytes(context.device()), 32, launch);
   };
   return c;
 }

@@ -60,15 +60,18 @@ __global__ void check_rows(RowRun run, unsigned long long* wrong) {
 }  // namespace
 
 void launch_strided_copy(const StridedRun& run, cudaStream_t stream) {
-  with_constant<4, 16>(run.pack_bytes, [&](auto bytes) {
-    with_constant<Strided::loads, Strided::stores>(run.side, [&](auto side) {
-      using P = std::conditional_t<bytes == 4, float, float4>;
-      strided_copy<P, side><<<blocks_for(run.packs, run.threads), run.threads, 0, stream>>>(
-          reinterpret_cast<const P*>(run.src), reinterpret_cast<P*>(run.dst), run.packs,
-          run.stride);
-    });
-  });
-  FATHOM_CUDA(cudaGetLastError());
+  with_constant<4, 16>(
+      run.pack_bytes,
+      [&](auto bytes) {
+        with_constant<Strided::loads, Strided::stores>(
+            run.side,
+            [&](auto side) {
+              using P = std::conditional_t<bytes == 4, float, float4>;
+              launch(strided_copy<P, side>, threads_for(run.packs, run.threads), stream,
+                     reinterpret_cast<const P*>(run.src), reinterpret_cast<P*>(run.dst), run.packs,
+                     run.stride);
+            });
+      });
 }
 
 void launch_check_strided_copy(const StridedRun& run, unsigned long long* wrong,
@@ -78,23 +81,19 @@ void launch_check_strided_copy(const StridedRun& run, unsigned long long* wrong,
   const std::size_t packs =
       run.side == Strided::loads ? run.packs : (run.packs - 1) * run.stride + 1;
   const std::size_t words = packs * pack_words;
-  check_strided_copy<<<blocks_for(words, check_threads), check_threads, 0, stream>>>(
-      reinterpret_cast<const std::uint32_t*>(run.src),
-      reinterpret_cast<const std::uint32_t*>(run.dst), words, pack_words, run.stride, run.side,
-      wrong);
-  FATHOM_CUDA(cudaGetLastError());
+  launch(check_strided_copy, threads_for(words, check_threads), stream,
+         reinterpret_cast<const std::uint32_t*>(run.src),
+         reinterpret_cast<const std::uint32_t*>(run.dst), words, pack_words, run.stride, run.side,
+         wrong);
 }
 
 void launch_fold_rows(const RowRun& run, cudaStream_t stream) {
-  fold_rows<<<run.rows / run.threads, run.threads, 0, stream>>>(run.src, run.dst, run.columns,
-                                                                run.row_step, run.column_step);
-  FATHOM_CUDA(cudaGetLastError());
+  launch(fold_rows, threads_for(run.rows, run.threads), stream, run.src, run.dst, run.columns,
+         run.row_step, run.column_step);
 }
 
 void launch_check_rows(const RowRun& run, unsigned long long* wrong, cudaStream_t stream) {
-  const std::size_t threads = std::size_t{run.rows} * 32;
-  check_rows<<<blocks_for(threads, check_threads), check_threads, 0, stream>>>(run, wrong);
-  FATHOM_CUDA(cudaGetLastError());
+  launch(check_rows, threads_for(std::size_t{run.rows} * 32, check_threads), stream, run, wrong);
 }
 
 }  // namespace fathom::copy_bandwidth

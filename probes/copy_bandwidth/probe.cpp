@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "harness/probe.h"
@@ -16,7 +17,7 @@ constexpr double tolerance = 0.25;
 constexpr double dram_tolerance = 0.01;
 
 std::size_t largest_bytes(const DeviceFacts& device) {
-  return has_room_for_4_gib(device) ? 4 * gib : gib + 4096;
+  return has_room_for_4_gib(device) ? 4 * gib : base_bytes(device) + 4096;
 }
 
 Bound bound_of(const DeviceFacts& device, double useful, double dram_bytes, double footprint) {
@@ -82,6 +83,10 @@ std::string name_of(LoadHint hint) {
 std::string name_of(StoreHint hint) {
   constexpr const char* names[] = {"none", "cs", "wt", "L1::no_allocate", "L2::evict_first"};
   return names[static_cast<int>(hint)];
+}
+
+std::size_t base_bytes(const DeviceFacts& device) {
+  return std::min(gib, std::bit_floor(device.memory_bytes / 3));
 }
 
 bool has_room_for_4_gib(const DeviceFacts& device) { return device.memory_bytes >= 11 * gib; }

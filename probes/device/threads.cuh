@@ -17,9 +17,4 @@ __device__ inline std::size_t thread_number() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-/// How many blocks give each piece of work a thread.
-inline unsigned blocks_for(std::size_t work, int threads) {
-  return static_cast<unsigned>((work + threads - 1) / threads);
-}
-
 }  // namespace fathom

@@ -1,6 +1,8 @@
 #include "probes/energy/kernels.h"
 
+#include "probes/device/access.cuh"
 #include "probes/device/launch.h"
+#include "probes/device/threads.cuh"
 
 namespace fathom::energy {
 namespace {
@@ -8,25 +10,14 @@ namespace {
 constexpr std::uint32_t chunk_packs = chunk_bytes / 16;
 constexpr int warps = walk_threads / 32;
 
-/// A load that the compiler may not drop, widen or merge.
 template <Level level>
-__device__ __forceinline__ uint4 load(const uint4* p) {
-  uint4 v;
-  if constexpr (level == Level::shared) {
-    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "r"(address));
-  } else if constexpr (level == Level::l1) {
-    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(p));
-  } else {
-    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(p));
-  }
-  return v;
+__device__ __forceinline__ void load(std::uint32_t (&words)[4], const uint4* p) {
+  if constexpr (level == Level::shared)
+    SharedMemory::load<16>(words, shared_address(p));
+  else if constexpr (level == Level::l1)
+    GlobalMemory::load<16>(words, reinterpret_cast<std::uint64_t>(p));
+  else
+    GlobalPastL1::load<16>(words, reinterpret_cast<std::uint64_t>(p));
 }
 
 /// The sum over the block's threads, in thread 0.
@@ -55,13 +46,13 @@ __global__ void __launch_bounds__(walk_threads) walk_chunks(Walk walk) {
   std::uint32_t sum = 0;
 #pragma unroll 1
   for (int turn = 0; turn < walk.turns; ++turn) {
-    uint4 v[loads_per_turn];
+    std::uint32_t v[loads_per_turn][4];
 #pragma unroll
-    for (int i = 0; i < loads_per_turn; ++i) v[i] = load<level>(data + at + i * walk_threads);
+    for (int i = 0; i < loads_per_turn; ++i) load<level>(v[i], data + at + i * walk_threads);
 #pragma unroll
     for (int i = 0; i < loads_per_turn; ++i) {
-      sum += v[i].x + v[i].y;
-      sum += v[i].z + v[i].w;
+      sum += v[i][0] + v[i][1];
+      sum += v[i][2] + v[i][3];
     }
     at = (at + chunk_packs) & mask;
   }

@@ -93,9 +93,7 @@ struct ReduxMax : WarpOp {
 }  // namespace
 
 std::span<const Kernels> warp_kernels() {
-  static const std::array list{FATHOM_KERNELS(ShflBfly), FATHOM_KERNELS(ShflIdx),
-                               FATHOM_KERNELS(Ballot), FATHOM_KERNELS(MatchAny),
-                               FATHOM_KERNELS(ReduxMax)};
+  static const auto list = FATHOM_KERNELS(ShflBfly, ShflIdx, Ballot, MatchAny, ReduxMax);
   return list;
 }
 

@@ -18,6 +18,7 @@ struct Arguments {
 template <int bytes>
 __global__ void with_arguments(const __grid_constant__ Arguments<bytes>) {}
 
+/// The global timer, in nanoseconds.
 __global__ void stamp(long long* slot) { *slot = nanoseconds_now(); }
 
 __global__ void link(Link link) {
@@ -84,12 +85,14 @@ void launch_with_arguments(int bytes, cudaStream_t stream) {
       bytes, [&](auto size) { launch_arguments<size>(stream); });
 }
 
-void launch_stamp(long long* slot, cudaStream_t stream) {
-  stamp<<<1, 1, 0, stream>>>(slot);
+void launch_row(int kernels, long long* stamps, cudaStream_t stream) {
+  stamp<<<1, 1, 0, stream>>>(stamps);
+  for (int i = 0; i < kernels; ++i) launch_empty(1, 1, stream);
+  stamp<<<1, 1, 0, stream>>>(stamps + 1);
   FATHOM_CUDA(cudaGetLastError());
 }
 
-GraphExec make_graph(Shape shape, int nodes, long long* stamps) {
+GraphExec fan_out(int kernels, long long* stamps) {
   cudaGraph_t created = nullptr;
   FATHOM_CUDA(cudaGraphCreate(&created, 0));
   const Graph graph(created);
@@ -98,16 +101,10 @@ GraphExec make_graph(Shape shape, int nodes, long long* stamps) {
     return add_node(graph, before, reinterpret_cast<const void*>(stamp), arguments);
   };
   const std::vector<cudaGraphNode_t> first{add_stamp({}, stamps)};
-  std::vector<cudaGraphNode_t> ends = first;
-  if (shape == Shape::fan_out) ends.clear();
-  for (int i = 0; i < nodes; ++i) {
-    const void* kernel = reinterpret_cast<const void*>(empty);
-    if (shape == Shape::straight)
-      ends = {add_node(graph, ends, kernel, nullptr)};
-    else
-      ends.push_back(add_node(graph, first, kernel, nullptr));
-  }
-  add_stamp(ends, stamps + 1);
+  std::vector<cudaGraphNode_t> all;
+  for (int i = 0; i < kernels; ++i)
+    all.push_back(add_node(graph, first, reinterpret_cast<const void*>(empty), nullptr));
+  add_stamp(all, stamps + 1);
   return instantiate(graph);
 }
 

@@ -17,14 +17,11 @@ inline constexpr int argument_bytes[] = {8, 64, 256, 1024, 4096, 32764};
 /// std::invalid_argument for another number than those above.
 void launch_with_arguments(int bytes, cudaStream_t stream);
 
-/// Writes the global timer, in nanoseconds, to `*slot`.
-void launch_stamp(long long* slot, cudaStream_t stream);
-
-enum class Shape { straight, fan_out };
-/// A graph of a stamp to stamps[0], `nodes` empty kernels and a stamp to stamps[1]. Straight: each
-/// depends on the one before. Fan-out: all empty kernels depend on the first stamp, the last stamp
-/// on all.
-GraphExec make_graph(Shape shape, int nodes, long long* stamps);
+/// A stamp to stamps[0], `kernels` empty kernels and a stamp to stamps[1], one after the other.
+void launch_row(int kernels, long long* stamps, cudaStream_t stream);
+/// The same as a graph, whose empty kernels all depend on the first stamp alone, and the last stamp
+/// on all of them.
+GraphExec fan_out(int kernels, long long* stamps);
 
 /// A kernel of one thread that works for `clocks` of its SM and writes the global timer, in
 /// nanoseconds, to stamps[2 * index] when it starts to and to stamps[2 * index + 1] when it is

@@ -80,22 +80,17 @@ constexpr int link_clocks = 10'000;
 Case chain_case(const char* where, int kernels, bool quick) {
   Case c = make_case("chain", where, {{"kernels", std::int64_t{kernels}}}, quick_if(quick));
   const bool stream_order = where == std::string_view(in_stream);
-  const bool fan_out = where == std::string_view(fan_out_graph);
-  const int steps = fan_out ? kernels : kernels + 1;
+  const bool fans_out = where == std::string_view(fan_out_graph);
+  const int steps = fans_out ? kernels : kernels + 1;
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const Buffer stamps = context.buffers().output("stamps", 2 * sizeof(long long));
     auto* slots = stamps.as<long long>();
     Workload workload;
-    if (stream_order) {
-      workload.launch = [=] {
-        launch_stamp(slots, stream);
-        for (int i = 0; i < kernels; ++i) launch_empty(1, 1, stream);
-        launch_stamp(slots + 1, stream);
-      };
-    } else {
-      const std::shared_ptr<GraphExec> graph = std::make_shared<GraphExec>(
-          make_graph(fan_out ? Shape::fan_out : Shape::straight, kernels, slots));
+    workload.launch = [=] { launch_row(kernels, slots, stream); };
+    if (!stream_order) {
+      const auto graph = std::make_shared<GraphExec>(
+          fans_out ? fan_out(kernels, slots) : capture_graph(workload.launch, stream));
       workload.launch = [=] { FATHOM_CUDA(cudaGraphLaunch(graph->get(), stream)); };
     }
     workload.poison = poisoning(context, {stamps});
@@ -318,8 +313,9 @@ void add_graphs(std::vector<Case>& cases) {
     const Axes axes{{"kernels", std::int64_t{nodes}}};
     const auto graph_of = [=](Context& context) {
       const Buffer stamps = context.buffers().output("stamps", 2 * sizeof(long long));
-      return std::make_shared<GraphExec>(
-          make_graph(Shape::straight, nodes, stamps.as<long long>()));
+      cudaStream_t stream = context.stream();
+      return std::make_shared<GraphExec>(capture_graph(
+          [=] { launch_row(nodes, stamps.as<long long>(), stream); }, stream));
     };
     const bool quick = nodes == 1 || nodes == 256;
     // One at a time: a second launch of the same graph may wait for the first.

@@ -2,77 +2,48 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "results/format.h"
-#include "results/query.h"
+#include "results/rows.h"
 
 namespace fathom::model_validation {
 namespace {
 
-struct Tally {
-  double trials = 0, differing = 0;
-  std::size_t not_compared = 0;  ///< entries
-};
-
-Tally tally(std::span<const Entry> entries, const char* model) {
-  Tally result;
-  for (const Entry* entry : select(entries, {{"model", model}})) {
-    const auto trials = entry->extras.find("trials");
-    if (!entry->metric.value || trials == entry->extras.end()) {
-      ++result.not_compared;
-      continue;
-    }
-    result.trials += trials->second;
-    result.differing += *entry->metric.value;
-  }
-  return result;
-}
-
-std::string sentence(const Tally& t, const char* trials, const char* what) {
+std::string sentence(std::span<const Entry> entries, const char* model, const char* trials,
+                     const char* what) {
+  const auto compared = [](const Entry& e) {
+    return e.metric.value && e.extras.contains("trials");
+  };
+  const auto sum = [&](const char* name, Figure figure) {
+    return Quantity{name, {{"model", model}}, Pick::sum, std::move(figure), "", compared};
+  };
+  const Figures f({{sum("trials", extra_of("trials")),
+                    sum("differing", metric_of),
+                    {"left", {{"model", model}}, Pick::sum, passes(std::not_fn(compared))}}},
+                  entries);
   std::string text;
-  if (t.trials > 0) {
-    text = fmt::format("{} of {} {} differ from {}", format_count(t.differing),
-                       format_count(t.trials), trials, what);
+  if (f["trials"] > 0) {
+    text = fmt::format("{} of {} {} differ from {}", format_count(f["differing"]),
+                       format_count(f["trials"]), trials, what);
   }
-  if (t.not_compared > 0) {
+  if (f["left"] > 0) {
     text += fmt::format("{}{} {} could not be compared with {}", text.empty() ? "" : "; ",
-                        t.not_compared, t.not_compared == 1 ? "case" : "cases", what);
+                        f["left"], f["left"] == 1 ? "case" : "cases", what);
   }
   return text;
 }
 
-View counters_of(const char* space, const char* operation,
-                 std::initializer_list<const char*> what) {
-  View view{.title = fmt::format("{} {}s", space, operation)};
-  view.title.front() = static_cast<char>(std::toupper(view.title.front()));
-  view.note = "Sums over all patterns by counter, and patterns that differ from the model.";
-  view.where = {{"model", {fmt::format("{} memory", space)}}, {"operation", {operation}}};
-  view.columns = {"bits", "extra:trials", "extra:patterns_with_inactive_lanes", "extra:passes"};
-  for (const char* figure : what) {
-    const std::string role = fmt::format("counter:{}_{}_{}", space, operation, figure);
-    view.columns.push_back(role);
-    view.columns.push_back(role + "_mismatches");
-  }
-  return view;
-}
-
 std::vector<View> views() {
-  View all{
-      .title = "Every campaign",
-      .columns = {"model", "operation", "bits", "extra:trials", "metric", "expected", "verdict"}};
-  std::vector<View> result{all};
-  for (const char* operation : {"load", "store"})
-    result.push_back(counters_of("shared", operation, {"wavefronts", "conflicts", "instructions"}));
-  for (const char* operation : {"load", "store"})
-    result.push_back(counters_of("global", operation, {"sectors", "requests", "instructions"}));
-  View occupancy{
-      .title = "Occupancy",
-      .note = "Sums of resident blocks per SM, and configurations that differ from the model.",
-      .where = {{"model", {"occupancy"}}},
-      .columns = {"extra:trials", "extra:launchable", "extra:register_counts",
-                  "counter:toolkit_blocks", "counter:toolkit_blocks_mismatches",
-                  "counter:driver_blocks", "counter:driver_blocks_mismatches"}};
-  result.push_back(std::move(occupancy));
-  return result;
+  return {
+      {.title = "Every campaign",
+       .columns = {"model", "operation", "bits", "extra:trials", "metric", "expected", "verdict"}},
+      {.title = "Occupancy",
+       .note = "Sums of resident blocks per SM, and configurations that differ from the model.",
+       .where = {{"model", {"occupancy"}}},
+       .columns = {"extra:trials", "extra:launchable", "extra:register_counts",
+                   "counter:toolkit_blocks", "counter:toolkit_blocks_mismatches",
+                   "counter:driver_blocks", "counter:driver_blocks_mismatches"}}};
 }
 
 }  // namespace
@@ -81,11 +52,9 @@ Findings conclude(std::span<const Entry> entries) {
   Findings findings;
   findings.views = views();
   for (const std::string& part :
-       {sentence(tally(entries, "shared memory"), "random warp patterns",
-                 "the shared-memory model"),
-        sentence(tally(entries, "global memory"), "random warp patterns",
-                 "the global-memory model"),
-        sentence(tally(entries, "occupancy"), "random configurations", "the occupancy model")})
+       {sentence(entries, "shared memory", "random warp patterns", "the shared-memory model"),
+        sentence(entries, "global memory", "random warp patterns", "the global-memory model"),
+        sentence(entries, "occupancy", "random configurations", "the occupancy model")})
     if (!part.empty()) findings.answer += (findings.answer.empty() ? "" : "; ") + part;
   if (!findings.answer.empty()) findings.answer += ".";
   return findings;

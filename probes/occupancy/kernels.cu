@@ -1,5 +1,6 @@
 #include "probes/occupancy/kernels.h"
 
+#include "probes/device/access.cuh"
 #include "probes/device/launch.h"
 
 namespace fathom::occupancy_probe {
@@ -27,27 +28,22 @@ template <>
 struct Ballast<0> {};
 
 /// Several loads a thread stride through L1 lines that are of no further use: not allocating them
-/// is what lets such a copy reach the bandwidth of one load a thread.
-template <int Vectors>
-__device__ uint4 load(const uint4* address) {
-  if constexpr (Vectors == 1) {
-    return *address;
-  } else {
-    uint4 v;
-    // volatile: else the compiler may sink each load to its store, and they are in flight one by
-    // one
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(address));
-    return v;
-  }
-}
-
+/// is what lets such a copy reach the bandwidth of one load a thread. They are volatile: else the
+/// compiler may sink each load to its store, and they are in flight one by one.
 template <int Vectors>
 __device__ void copy_some(const uint4* src, uint4* dst, std::size_t first, std::size_t step) {
   uint4 value[Vectors];
 #pragma unroll
-  for (int v = 0; v < Vectors; ++v) value[v] = load<Vectors>(src + first + v * step);
+  for (int v = 0; v < Vectors; ++v) {
+    const uint4* from = src + first + v * step;
+    if constexpr (Vectors == 1) {
+      value[v] = *from;
+    } else {
+      std::uint32_t words[4];
+      GlobalUnallocated::load<16>(words, reinterpret_cast<std::uint64_t>(from));
+      value[v] = make_uint4(words[0], words[1], words[2], words[3]);
+    }
+  }
 #pragma unroll
   for (int v = 0; v < Vectors; ++v) dst[first + v * step] = value[v];
 }

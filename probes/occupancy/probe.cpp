@@ -14,7 +14,9 @@
 namespace fathom::occupancy_probe {
 namespace {
 
-constexpr std::size_t copy_bytes = std::size_t{1} << 30;
+std::size_t copy_bytes(const DeviceFacts& device) {
+  return std::min(std::size_t{1} << 30, device.memory_bytes / 3);
+}
 
 /// How far the streaming model may be off with its default parameters.
 constexpr double tolerance = 0.25;
@@ -83,7 +85,7 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
                          .static_shared_bytes = static_cast<int>(facts.sharedSizeBytes),
                          .dynamic_shared_bytes = configuration.dynamic_shared});
   const std::size_t per_block = sizeof(uint4) * variant.vectors * configuration.threads;
-  const std::size_t bytes = copy_bytes / per_block * per_block;  // whole blocks only
+  const std::size_t bytes = copy_bytes(device) / per_block * per_block;  // whole blocks only
   const int blocks =
       variant.persistent ? std::max(1, resident) * device.sms : static_cast<int>(bytes / per_block);
   const char* grid = variant.persistent ? "persistent" : "one-shot";

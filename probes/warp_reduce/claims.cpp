@@ -141,11 +141,6 @@ std::vector<View> views() {
        .columns = {"recipe", "type", "further elements", "offset (elements)", "metric",
                    "counter:global_load_sectors", "counter:global_load_requests",
                    "extra:absolute_error", "extra:allowed_error", "verdict"}},
-      {.title = "Counters of the sums",
-       .where = {sums},
-       .columns = {"recipe", "type", "block", "size (B)", "counter:global_load_sectors",
-                   "counter:global_load_instructions", "counter:global_reduction_requests",
-                   "counter:dram_read_bytes", "counter:achieved_occupancy"}},
       {.title = "Cycles of one warp's reduction",
        .note = "Latency: one warp, each reduction waits for the last. Throughput: cycles of the SM "
                "per reduction with 64 of them in flight.",

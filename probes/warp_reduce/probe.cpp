@@ -9,6 +9,7 @@
 #include "models/global_memory.h"
 #include "probes/claims.h"
 #include "probes/warp_reduce/sum_kernels.h"
+#include "probes/warp_reduce/warp_stage_kernels.h"
 
 namespace fathom::warp_reduce {
 namespace {
@@ -32,11 +33,6 @@ constexpr std::size_t memory_for_4_gib = 12 * GiB;
 const char* name_of(Recipe recipe) {
   constexpr const char* names[] = {"tile", "loop", "scalar-loop", "dynamic"};
   return names[static_cast<int>(recipe)];
-}
-
-const char* name_of(Element element) {
-  constexpr const char* names[] = {"float", "double", "int32", "half", "bfloat16"};
-  return names[static_cast<int>(element)];
 }
 
 Fill fill_of(Element element) {
@@ -367,13 +363,6 @@ std::vector<Case> sum_cases(const DeviceFacts& device) {
   result.push_back(copy_case(device));
   return result;
 }
-
-}  // namespace
-
-/// Clocks of one warp's reduction: claim R2; in warp_stage_cases.cpp.
-std::vector<Case> warp_stage_cases(const DeviceFacts& device);
-
-namespace {
 
 const Probe probe{
     .name = "warp_reduce",

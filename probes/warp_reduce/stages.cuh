@@ -4,14 +4,23 @@
 #include <cuda_fp16.h>
 
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 
-#include "probes/warp_reduce/sum_layout.h"
+#include "probes/warp_reduce/sum_kernels.h"
 
 // The stages of a sum, each a building block: a thread's own loop, a warp, a block. What a grid
 // does with the blocks' sums is what distinguishes the kernels that use them.
 
 namespace fathom::warp_reduce {
+
+template <Element element>
+struct ElementType {
+  using Type = std::tuple_element_t<static_cast<int>(element),
+                                    std::tuple<float, double, unsigned, __half, __nv_bfloat16>>;
+};
+template <Element element>
+using TypeOf = typename ElementType<element>::Type;
 
 /// Narrow types are summed in float; integers wrap, hence unsigned.
 template <class T>

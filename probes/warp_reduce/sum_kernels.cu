@@ -18,36 +18,26 @@ struct Sum {
   Accumulator<T>* block_sums;
 };
 
-template <class T, int Threads>
-__global__ void __launch_bounds__(Threads) tile_sum(Sum<T> sum) {
+/// A tile of the block's own, or a loop over all vectors or elements.
+template <Recipe recipe, class T, int Threads>
+__global__ void __launch_bounds__(Threads) atomic_sum(Sum<T> sum) {
   ThreadSum<T> own;
-  own.template add_tile_or_rest<Threads>(sum.source, sum.layout, blockIdx.x);
-  const auto total = block_sum<Threads>(own.total());
-  if (threadIdx.x == 0) atomicAdd(sum.result, total);
-}
-
-template <class T, int Threads>
-__global__ void __launch_bounds__(Threads) loop_sum(Sum<T> sum) {
-  ThreadSum<T> own;
-  const uint4* vectors = ThreadSum<T>::vectors_of(sum.source, sum.layout);
-  const std::size_t step = static_cast<std::size_t>(gridDim.x) * Threads;
+  if constexpr (recipe == Recipe::tile) {
+    own.template add_tile_or_rest<Threads>(sum.source, sum.layout, blockIdx.x);
+  } else {
+    constexpr bool by_vector = recipe == Recipe::loop;
+    const uint4* vectors = ThreadSum<T>::vectors_of(sum.source, sum.layout);
+    const std::size_t step = static_cast<std::size_t>(gridDim.x) * Threads;
 #pragma unroll 1
-  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * Threads + threadIdx.x;
-       i < sum.layout.vectors; i += step)
-    own.add_vector(vectors[i], 0);
-  if (blockIdx.x == 0) own.add_ends(sum.source, sum.layout);
-  const auto total = block_sum<Threads>(own.total());
-  if (threadIdx.x == 0) atomicAdd(sum.result, total);
-}
-
-template <class T, int Threads>
-__global__ void __launch_bounds__(Threads) scalar_loop_sum(Sum<T> sum) {
-  ThreadSum<T> own;
-  const std::size_t step = static_cast<std::size_t>(gridDim.x) * Threads;
-#pragma unroll 1
-  for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * Threads + threadIdx.x;
-       i < sum.layout.elements; i += step)
-    own.add_element(sum.source[i]);
+    for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * Threads + threadIdx.x;
+         i < (by_vector ? sum.layout.vectors : sum.layout.elements); i += step) {
+      if constexpr (by_vector)
+        own.add_vector(vectors[i], 0);
+      else
+        own.add_element(sum.source[i]);
+    }
+    if (by_vector && blockIdx.x == 0) own.add_ends(sum.source, sum.layout);
+  }
   const auto total = block_sum<Threads>(own.total());
   if (threadIdx.x == 0) atomicAdd(sum.result, total);
 }
@@ -96,18 +86,19 @@ using Kernel = void (*)(Sum<T>);
 
 template <class T>
 Kernel<T> kernel_of(const SumKernel& kernel) {
-  if (kernel.recipe == Recipe::tile) {
-    if (kernel.threads == 512) return tile_sum<T, 512>;
+  using enum Recipe;
+  if (kernel.recipe == tile) {
+    if (kernel.threads == 512) return atomic_sum<tile, T, 512>;
     if constexpr (std::is_same_v<T, float>) {
-      if (kernel.threads == 128) return tile_sum<T, 128>;
-      if (kernel.threads == 256) return tile_sum<T, 256>;
-      if (kernel.threads == 1024) return tile_sum<T, 1024>;
+      if (kernel.threads == 128) return atomic_sum<tile, T, 128>;
+      if (kernel.threads == 256) return atomic_sum<tile, T, 256>;
+      if (kernel.threads == 1024) return atomic_sum<tile, T, 1024>;
     }
   }
-  if (kernel.recipe == Recipe::dynamic && kernel.threads == 512) return dynamic_sum<T, 512>;
+  if (kernel.recipe == dynamic && kernel.threads == 512) return dynamic_sum<T, 512>;
   if (kernel.threads == loop_threads) {
-    if (kernel.recipe == Recipe::loop) return loop_sum<T, loop_threads>;
-    if (kernel.recipe == Recipe::scalar_loop) return scalar_loop_sum<T, loop_threads>;
+    if (kernel.recipe == loop) return atomic_sum<loop, T, loop_threads>;
+    if (kernel.recipe == scalar_loop) return atomic_sum<scalar_loop, T, loop_threads>;
   }
   throw std::invalid_argument("no sum kernel of this block size was compiled");
 }
@@ -115,14 +106,9 @@ Kernel<T> kernel_of(const SumKernel& kernel) {
 /// Calls `f` with a value of the element's type.
 template <class F>
 auto with_type(Element element, F&& f) {
-  switch (element) {
-    case Element::f32: return f(float{});
-    case Element::f64: return f(double{});
-    case Element::i32: return f(unsigned{});
-    case Element::f16: return f(__half{});
-    case Element::bf16: return f(__nv_bfloat16{});
-  }
-  throw std::invalid_argument("unknown element type");
+  using enum Element;
+  return with_constant<f32, f64, i32, f16, bf16>(
+      element, [&](auto of) { return f(TypeOf<of>{}); });
 }
 
 template <class T, class Wide>

@@ -43,6 +43,10 @@ struct SumArguments {
   std::byte* block_sums; ///< dynamic only: max_dynamic_blocks accumulators
 };
 
+constexpr const char* name_of(Element element) {
+  constexpr const char* names[] = {"float", "double", "int32", "half", "bfloat16"};
+  return names[static_cast<int>(element)];
+}
 constexpr int element_bytes(Element element) {
   constexpr int bytes[] = {4, 8, 4, 2, 2};
   return bytes[static_cast<int>(element)];

@@ -35,13 +35,6 @@ const char* name_of(WarpMethod method) {
   return names[static_cast<int>(method)];
 }
 
-const char* name_of(StageType type) {
-  constexpr const char* names[] = {"float", "int32", "double"};
-  return names[static_cast<int>(type)];
-}
-
-int bytes_of(StageType type) { return type == StageType::f64 ? 8 : 4; }
-
 template <class T>
 using Warp = std::array<T, lanes>;
 
@@ -109,14 +102,14 @@ Workload prepare(Context& context, const WarpStage& stage) {
   const std::size_t warps = static_cast<std::size_t>(blocks) * stage.warps;
   const Buffer clocks = context.buffers().output("clocks", warps * 2 * sizeof(long long));
   const Buffer out =
-      context.buffers().output("lanes", warps * stage.chains * lanes * bytes_of(stage.type));
+      context.buffers().output("lanes", warps * stage.chains * lanes * element_bytes(stage.type));
   Workload workload = workload_of(
       context, {out, clocks},
       [=] { launch_warp_stage(stage, blocks, clocks.as<long long>(), out.data, stream); },
       [=] {
-        const auto check = stage.type == StageType::f32   ? verify<float>
-                           : stage.type == StageType::i32 ? verify<std::uint32_t>
-                                                          : verify<double>;
+        const auto check = stage.type == Element::f32   ? verify<float>
+                           : stage.type == Element::i32 ? verify<std::uint32_t>
+                                                        : verify<double>;
         return check(stage, out, blocks, stream);
       });
   workload.read_sample = [=] { return cycles(stage, copy_to_host<long long>(clocks, stream)); };
@@ -124,13 +117,13 @@ Workload prepare(Context& context, const WarpStage& stage) {
 }
 
 /// Wavefronts of one contiguous access by the lowest `active` lanes.
-int wavefronts(models::Access op, StageType type, int active) {
+int wavefronts(models::Access op, Element type, int active) {
   models::WarpAccess access;
   access.op = op;
-  access.bytes_per_lane = bytes_of(type);
+  access.bytes_per_lane = element_bytes(type);
   access.active_mask = active == lanes ? ~0u : (1u << active) - 1;
   for (int lane = 0; lane < lanes; ++lane)
-    access.address[lane] = static_cast<std::uint64_t>(lane) * bytes_of(type);
+    access.address[lane] = static_cast<std::uint64_t>(lane) * element_bytes(type);
   return models::shared_cost(access).wavefronts;
 }
 
@@ -183,7 +176,7 @@ void add_counters(Case& c, const WarpStage& stage, const DeviceFacts& device) {
 std::optional<Expectation> expected_throughput(const WarpStage& stage, const DeviceFacts& device) {
   using models::NativeOperation;
   if (stage.shuffles()) {
-    const int shuffles = steps * bytes_of(stage.type) / 4;
+    const int shuffles = steps * element_bytes(stage.type) / 4;
     const auto rate =
         models::native_throughput(NativeOperation::warp_shuffle, device.major, device.minor);
     if (!rate) return std::nullopt;
@@ -210,7 +203,7 @@ std::optional<Expectation> expected_throughput(const WarpStage& stage, const Dev
 std::optional<Expectation> expected_latency(const WarpStage& stage, const DeviceFacts& device) {
   if (stage.method == WarpMethod::reduce_add)
     return Expectation{reduce_add_latency, tolerance, "what Fathom measured on an H200"};
-  const bool in_double = stage.type == StageType::f64;
+  const bool in_double = stage.type == Element::f64;
   const bool full_double = device.minor == 0 && device.major < 12;
   if (in_double && !full_double) return std::nullopt;
   const double addition = in_double ? double_addition_latency : addition_latency;
@@ -234,9 +227,9 @@ Case make_case(const WarpStage& stage, const DeviceFacts& device) {
             {"method", name_of(stage.method)},
             {"type", name_of(stage.type)},
             {"mode", mode}};
-  const bool quick = stage.type == StageType::f32 ||
-                     (stage.type == StageType::i32 && (stage.method == WarpMethod::shuffle_xor ||
-                                                       stage.method == WarpMethod::reduce_add));
+  const bool quick = stage.type == Element::f32 ||
+                     (stage.type == Element::i32 && (stage.method == WarpMethod::shuffle_xor ||
+                                                     stage.method == WarpMethod::reduce_add));
   c.suite = quick_if(quick);
   c.metric = {"cycles_per_reduction", "cycles", Better::lower, std::nullopt};
   c.expected = latency ? expected_latency(stage, device) : expected_throughput(stage, device);
@@ -251,12 +244,12 @@ Case make_case(const WarpStage& stage, const DeviceFacts& device) {
 
 std::vector<Case> warp_stage_cases(const DeviceFacts& device) {
   std::vector<Case> result;
-  for (const StageType type : {StageType::f32, StageType::i32, StageType::f64}) {
+  for (const Element type : {Element::f32, Element::i32, Element::f64}) {
     for (const WarpMethod method :
          {WarpMethod::shuffle_xor, WarpMethod::shuffle_down, WarpMethod::reduce_add,
           WarpMethod::shared_tree, WarpMethod::shared_butterfly}) {
       const bool instruction = method == WarpMethod::reduce_add;
-      if (instruction && (type != StageType::i32 || device.major < 8)) continue;
+      if (instruction && (type != Element::i32 || device.major < 8)) continue;
       // One warp and chain, or as many as keep the SM busy.
       const int rounds = reductions / reductions_per_round(type);
       result.push_back(make_case({method, type, 1, 1, rounds}, device));

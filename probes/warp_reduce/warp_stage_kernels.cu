@@ -1,6 +1,7 @@
 #include "probes/warp_reduce/warp_stage_kernels.h"
 
 #include "probes/device/launch.h"
+#include "probes/warp_reduce/stages.cuh"
 
 // Each warp repeats reductions whose input is the last one's result. With one warp on the SM the
 // clocks are a reduction's latency, with 32 of two chains each what the SM sustains.
@@ -9,11 +10,6 @@ namespace fathom::warp_reduce {
 namespace {
 
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
-
-template <StageType Type>
-using Value =
-    std::conditional_t<Type == StageType::f32, float,
-                       std::conditional_t<Type == StageType::i32, unsigned, double>>;
 
 template <class T, int Chains>
 struct Shared {
@@ -89,10 +85,10 @@ __device__ void reduce(T (&x)[Chains], Shared<T, Chains>& shared, int lane) {
 }
 
 /// Divides by 32 to the power of the reductions of a round, exactly for floating point.
-template <StageType Type, class T>
+template <Element Type, class T>
 __device__ T renormalised(T x) {
   constexpr int shift = 5 * reductions_per_round(Type);
-  if constexpr (Type == StageType::i32) {
+  if constexpr (Type == Element::i32) {
     return x >> shift;
   } else {
     constexpr double scale = 1.0 / (static_cast<double>(1ull << (shift / 2)) *
@@ -101,10 +97,10 @@ __device__ T renormalised(T x) {
   }
 }
 
-template <WarpMethod Method, StageType Type, int Chains>
+template <WarpMethod Method, Element Type, int Chains>
 __global__ void __launch_bounds__(1024)
-    warp_stage(int rounds, long long* clocks, Value<Type>* out) {
-  using T = Value<Type>;
+    warp_stage(int rounds, long long* clocks, TypeOf<Type>* out) {
+  using T = TypeOf<Type>;
   extern __shared__ unsigned char dynamic_shared[];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   auto& shared = reinterpret_cast<Shared<T, Chains>*>(dynamic_shared)[warp];
@@ -136,9 +132,9 @@ __global__ void __launch_bounds__(1024)
 void launch_warp_stage(const WarpStage& stage, int blocks, long long* clocks, std::byte* out,
                        cudaStream_t stream) {
   using enum WarpMethod;
-  using enum StageType;
+  using enum Element;
   with_constant<f32, i32, f64>(stage.type, [&](auto type) {
-    using T = Value<type>;
+    using T = TypeOf<type>;
     with_constant<1, max_chains>(stage.chains, [&](auto chains) {
       const auto launch = [&](auto method) {
         const std::size_t shared_bytes =

@@ -1,8 +1,13 @@
 #pragma once
 
-#include <cuda_runtime.h>
+#include <vector>
 
-#include <cstdint>
+#include "probes/warp_reduce/sum_kernels.h"
+
+namespace fathom {
+struct Case;
+struct DeviceFacts;
+}  // namespace fathom
 
 namespace fathom::warp_reduce {
 
@@ -14,13 +19,12 @@ enum class WarpMethod {
   shared_tree,       ///< through shared memory, half as many lanes each step
   shared_butterfly,  ///< through shared memory, every lane at each step: no branch, no re-read
 };
-enum class StageType { f32, i32, f64 };
 
 /// Reductions between two renormalisations, which keep a repeated sum from overflowing: each
 /// multiplies the values by up to 32. They are one multiplication (a shift) by an exact power of
 /// two in the chain, at most a fourth of an addition's latency a reduction.
-__host__ __device__ constexpr int reductions_per_round(StageType type) {
-  return type == StageType::i32 ? 4 : 16;
+__host__ __device__ constexpr int reductions_per_round(Element type) {
+  return type == Element::i32 ? 4 : 16;
 }
 
 /// Independent reductions that a warp has in flight.
@@ -33,9 +37,9 @@ __host__ __device__ constexpr int start_value(int lane, int chain) {
 
 struct WarpStage {
   WarpMethod method;
-  StageType type;
-  int warps;   ///< of the one block per SM, at most 32
-  int chains;  ///< 1 or max_chains
+  Element type;  ///< f32, i32 or f64
+  int warps;     ///< of the one block per SM, at most 32
+  int chains;    ///< 1 or max_chains
   int rounds;
 
   bool shuffles() const {
@@ -50,5 +54,8 @@ struct WarpStage {
 /// [blocks][warps][chains][32 lanes] of the type.
 void launch_warp_stage(const WarpStage& stage, int blocks, long long* clocks, std::byte* out,
                        cudaStream_t stream);
+
+/// Clocks of one warp's reduction: claim R2.
+std::vector<Case> warp_stage_cases(const DeviceFacts& device);
 
 }  // namespace fathom::warp_reduce

@@ -76,7 +76,9 @@ TEST_CASE("every sum is exact, whatever the number of elements and the start",
         gpu.buffers.poison(result);
         const SumArguments arguments{source.data + offset * element_bytes(kernel.element), n,
                                      result.data, state.as<DynamicState>(), block_sums.data};
-        launch_sum(kernel, arguments, gpu.facts.sms, gpu.stream.get());
+        // As on one SM: a block then has more than one tile. The dynamic recipe leaves its counters
+        // as it found them, or the next sum is wrong.
+        launch_sum(kernel, arguments, 1, gpu.stream.get());
         CAPTURE(static_cast<int>(kernel.recipe), static_cast<int>(kernel.element), kernel.threads,
                 n, offset);
         CHECK(result_of(kernel.element, result.data) == expected);
@@ -91,24 +93,6 @@ TEST_CASE("every sum is exact, whatever the number of elements and the start",
   }
   for (const int threads : {128, 256, 1024}) check({Recipe::tile, Element::f32, threads});
   gpu.check_guards();
-}
-
-TEST_CASE("the dynamic sum leaves its counters as it found them", "[gpu][warp_reduce][sanitized]") {
-  test::Pool gpu;
-  constexpr std::size_t n = 50'000'000;
-  const Buffer source = gpu.buffers.input("source", n * sizeof(float), Fill::uniform_float);
-  const Buffer result = gpu.buffers.output("result", sizeof(float));
-  const Buffer state = gpu.buffers.output("state", sizeof(DynamicState));
-  const Buffer block_sums = gpu.buffers.output("block sums", max_dynamic_blocks * sizeof(double));
-  gpu.set(state, 0);
-  const SumArguments arguments{source.data, n, result.data, state.as<DynamicState>(),
-                               block_sums.data};
-  for (int launch = 0; launch < 3; ++launch) {
-    launch_sum({Recipe::dynamic}, arguments, gpu.facts.sms, gpu.stream.get());
-    const auto left = test::to_host<DynamicState>(state.data, 1)[0];
-    CHECK(left.next_tile == 0);
-    CHECK(left.blocks_done == 0);
-  }
 }
 
 TEST_CASE("the reference adds up every element", "[gpu][warp_reduce][sanitized]") {

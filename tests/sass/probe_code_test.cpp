@@ -2,15 +2,20 @@
 // probe times or counts must be there as often as it says, with its width, and nothing else of its
 // kind beside it.
 
+#include <fmt/ranges.h>
+
 #include <bit>
+#include <cmath>
 
 #include "probes/atomics/kernels.h"
 #include "probes/atomics/patterns.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/copy_bandwidth/kernels.h"
 #include "probes/energy/kernels.h"
+#include "probes/instructions/claims.h"
+#include "probes/instructions/kernels.h"
 #include "probes/memory_bandwidth/kernels.h"
-#include "probes/warp_reduce/sum_layout.h"
+#include "probes/warp_reduce/sum_kernels.h"
 #include "probes/warp_reduce/warp_stage_kernels.h"
 #include "tests/sass/rung_code.h"
 
@@ -64,12 +69,15 @@ void add_atomics(Rows& rows) {
 void add_bank_conflicts(Rows& rows) {
   using namespace bank_conflicts;
   constexpr int own = region_words / threads_per_block, timed = accesses_per_iteration;
+  const auto kernel = [](models::Access op, int width) {
+    return fmt::format("shared_accesses<{}, {}>", argument("models::Access", op), width);
+  };
   for (const int width : {4, 8, 16}) {
     std::map<int, int> stores{{4, own}};
     stores[width] += timed;
-    rows.push_back({"bank_conflicts", fmt::format("shared_loads<{}>", width), 1,
+    rows.push_back({"bank_conflicts", kernel(models::Access::load, width), 1,
                     accesses("LDS", {{width, timed}}) + accesses("STS", {{4, own}}), ""});
-    rows.push_back({"bank_conflicts", fmt::format("shared_stores<{}>", width), 1,
+    rows.push_back({"bank_conflicts", kernel(models::Access::store, width), 1,
                     accesses("STS", stores) + accesses("LDS", {{4, own}}), ""});
   }
 }
@@ -132,6 +140,30 @@ void add_energy(Rows& rows) {
                   loads_per_turn + 2),
       "");
   rows.push_back({"energy", "::rest(", 1, "NANOSLEEP=1", ""});
+}
+
+/// What is timed of an instruction stands in its loops as often as it is counted.
+void add_instructions(Rows& rows) {
+  using namespace instructions;
+  // Of other chips, what every chip has.
+  const bool hopper = disassemble_library("probe_launch_overhead_kernels").front().for_hopper();
+  for (const Instruction& i : all_instructions()) {
+    if (!(hopper ? i.runs_on(9, 0) : i.since == 75)) continue;
+    const Kernels& kernels = find_kernels(i.op);
+    const std::string opcodes = fmt::format("{}", fmt::join(i.sass, "|"));
+    for (const auto& [kernel, shape] :
+         {std::pair{"latency_chain", kernels.latency}, {"throughput_chains", kernels.throughput}}) {
+      if (shape.chains == 0) continue;
+      const int steps = (shape.short_steps + shape.steps + 1) * shape.chains;
+      // Padding, operands' own arithmetic and the kernel's barriers: nothing that would count as a
+      // step.
+      const double most = (i.sass[0] == "NOP" ? 1.5 : 1.03) * steps + 5;
+      rows.push_back({"instructions",
+                      fmt::format("{}<*::{}{}>(", kernel, i.op, i.op.ends_with('>') ? "*" : ""), 1,
+                      fmt::format("{}>={} {}<={:.0f}", opcodes, steps, opcodes, std::floor(most)),
+                      ""});
+    }
+  }
 }
 
 void add_memory_bandwidth(Rows& rows) {
@@ -237,24 +269,28 @@ void add_warp_reduce(Rows& rows) {
   for (const std::string type : {"float", "double", "unsigned int", "__half", "__nv_bfloat16"}) {
     // A batch of the tile, one load in the loop over what is left of the last tile, and elements at
     // the head and at the tail. One addition to memory for a block.
-    add("tile_sum<" + type + ", 512>",
+    const auto recipe = [&](Recipe r, int threads) {
+      return fmt::format("atomic_sum<{}, {}, {}>", argument("warp_reduce::Recipe", r), type,
+                         threads);
+    };
+    add(recipe(Recipe::tile, 512),
         fmt::format("LDG.E.128={} LDG={} SHFL|REDUX>=2 RED|REDG|ATOM|ATOMG|ATOMS=1", batch + 1,
                     batch + 1 + 2));
-    add("::loop_sum<" + type + ", 256>", "LDG.E.128=1");
-    add("scalar_loop_sum<" + type + ", 256>", "LDG=1", "LDG.E.128");
+    add(recipe(Recipe::loop, 256), "LDG.E.128=1");
+    add(recipe(Recipe::scalar_loop, 256), "LDG=1", "LDG.E.128");
     // The tile counter and the count of blocks.
     add("dynamic_sum<" + type + ", 512>", fmt::format("LDG.E.128={} ATOM|ATOMG|ATOMS=2", batch + 1),
         "RED REDG");
   }
   // Reductions whose result the compiler saw through, merged or moved would be timed as nothing.
-  const auto stage = [](WarpMethod method, StageType type, int chains) {
+  const auto stage = [](WarpMethod method, Element type, int chains) {
     return fmt::format("warp_stage<{}, {}, {}>", argument("warp_reduce::WarpMethod", method),
-                       argument("warp_reduce::StageType", type), chains);
+                       argument("warp_reduce::Element", type), chains);
   };
-  for (const StageType type : {StageType::f32, StageType::i32, StageType::f64}) {
+  for (const Element type : {Element::f32, Element::i32, Element::f64}) {
     for (const int chains : {1, max_chains}) {
       const int reductions = reductions_per_round(type) * chains,
-                words = type == StageType::f64 ? 2 : 1;
+                words = type == Element::f64 ? 2 : 1;
       for (const WarpMethod method : {WarpMethod::shuffle_xor, WarpMethod::shuffle_down})
         add(stage(method, type, chains), fmt::format("SHFL={}", reductions * 5 * words), "LDS STS");
       add(stage(WarpMethod::shared_tree, type, chains),
@@ -263,8 +299,8 @@ void add_warp_reduce(Rows& rows) {
           fmt::format("LDS={} STS={}", reductions * 5, reductions * 5));
     }
   }
-  add(stage(WarpMethod::reduce_add, StageType::i32, 1),
-      fmt::format("REDUX={}", reductions_per_round(StageType::i32)), "SHFL");
+  add(stage(WarpMethod::reduce_add, Element::i32, 1),
+      fmt::format("REDUX={}", reductions_per_round(Element::i32)), "SHFL");
 }
 
 Rows all_rows() {
@@ -281,8 +317,9 @@ Rows all_rows() {
       {"launch_overhead", "::link(", 1, "STG=2", ""},
       {"launch_overhead", "::link(", 1, "ACQBULK=1 PREEXIT=1", "", 0, "",
        "ACQBULK PREEXIT SR_GLOBALTIMERLO", 90}};
-  for (const auto add : {add_atomics, add_bank_conflicts, add_copy_bandwidth, add_energy,
-                         add_memory_bandwidth, add_model_validation, add_warp_reduce})
+  for (const auto add :
+       {add_atomics, add_bank_conflicts, add_copy_bandwidth, add_energy, add_instructions,
+        add_memory_bandwidth, add_model_validation, add_warp_reduce})
     add(rows);
   return rows;
 }

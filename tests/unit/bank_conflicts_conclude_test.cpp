@@ -47,17 +47,6 @@ Entry& entry_named(std::vector<Entry>& entries, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a GPU that does what is claimed confirms every shared-memory claim", "[probes]") {
-  const auto findings = bank_conflicts::conclude(ideal_entries());
-  REQUIRE(findings.claims.size() == 12);
-  for (const Claim& claim : findings.claims) {
-    CAPTURE(claim.id, claim.figure);
-    CHECK(claim.verdict == ClaimVerdict::confirmed);
-    CHECK_FALSE(claim.figure.empty());
-    CHECK_FALSE(claim.evidence.empty());
-  }
-}
-
 TEST_CASE("one wavefront more refutes the claim it belongs to, and only that", "[probes]") {
   auto entries = ideal_entries();
   entry_named(entries, "store/64/pairs:i^1").counters[0].value = 2 * 1000 + 8;
@@ -86,16 +75,4 @@ TEST_CASE("without entries nothing is claimed", "[probes]") {
   const auto findings = bank_conflicts::conclude({});
   for (const Claim& claim : findings.claims) CHECK(claim.verdict == ClaimVerdict::not_measured);
   CHECK(findings.answer.empty());
-}
-
-TEST_CASE("every pattern of the sweep fits the kernels' region and is aligned", "[probes]") {
-  for (const auto op : {models::Access::load, models::Access::store}) {
-    for (const int bytes : {4, 8, 16}) {
-      for (const auto& pattern : bank_conflicts::patterns(op, bytes)) {
-        CAPTURE(bytes, pattern.name);
-        CHECK_NOTHROW(models::validate(pattern.access));
-        for (const auto address : pattern.access.address) CHECK(address + bytes <= 8192);
-      }
-    }
-  }
 }

@@ -131,16 +131,6 @@ TEST_CASE("V5 to V7 are answered by counters alone", "[probes][copy_bandwidth]")
                         {not_measured, with(usual, {looped(16, 1.2, "unroll")})}});
   check_verdicts("V5", {{refuted, sectors(gib_sectors + 1, 2 * gib_sectors)}});
   check_verdicts("V6", {{refuted, sectors(gib_sectors, gib_sectors)}});
-
-  Entry uncounted = width(2, 1024, 1);
-  Counter counter;
-  counter.role = "global_load_sectors";
-  counter.reason = "the driver reserves counters for administrators";
-  uncounted.counters.push_back(counter);
-  const Claim claim =
-      claim_of({uncounted, width(4, 1024, 1), width(8, 1024, 1), width(16, 1024, 1)}, "V5");
-  CHECK(claim.verdict == not_measured);
-  CHECK_THAT(claim.figure, contains(counter.reason));
 }
 
 TEST_CASE("V8 needs samples at the load and the store", "[probes][copy_bandwidth]") {
@@ -192,31 +182,4 @@ TEST_CASE("V10 and V11 compare bandwidths", "[probes][copy_bandwidth]") {
                          {refuted, {rows("along", 110, 8), rows("across", 100, 8)}},
                          {refuted, {rows("along", 110, 8), rows("across", 15, 9)}},
                          {not_measured, {rows("along", 110, 8)}}});
-}
-
-TEST_CASE("the answer is the largest size's best copy against the faster library",
-          "[probes][copy_bandwidth]") {
-  const auto best = [](I size, I block, double bandwidth) {
-    Entry e = planted::entry("best",
-                             {{"sweep", "best"},
-                              {"size", size},
-                              {"block", block},
-                              {"bytes per thread", I{16}},
-                              {"load hint", "L2::evict_last"}},
-                             bandwidth);
-    e.bound = Bound{5e12, ""};
-    e.opponents = {planted::opponent("slow library", 3.9e12, 1.1),
-                   planted::opponent("fast library", 4.2e12, 1.02)};
-    return e;
-  };
-  constexpr I gib = I{1} << 30;
-  const std::string answer =
-      copy_bandwidth::conclude(std::vector<Entry>{best(gib, 256, 4.5e12),
-                                                  best(4 * gib, 256, 4.3e12),
-                                                  best(4 * gib, 320, 4.4e12)})
-          .answer;
-  CAPTURE(answer);
-  CHECK_THAT(answer, contains("4.4 TB/s") && contains("4 GiB") && contains("88 %") &&
-                         contains("1.020 x") && contains("fast library") &&
-                         contains("320 threads"));
 }

@@ -10,17 +10,6 @@ using planted::fact;
 
 namespace {
 
-Entry planted_entry(const Instruction& instruction, const char* quantity, double value) {
-  const bool latency = std::string(quantity) == "latency";
-  Entry e = planted::entry(instruction.id + "/" + quantity,
-                           {{"family", instruction.family},
-                            {"instruction", instruction.subject},
-                            {"quantity", quantity}},
-                           value, latency ? Better::lower : Better::higher);
-  if (!latency) e.bound = instructions::throughput_bound(instruction, 9, 0);
-  return e;
-}
-
 const Instruction& instruction_named(std::string_view id) {
   for (const Instruction& instruction : all_instructions()) {
     if (instruction.id == id) return instruction;
@@ -45,27 +34,6 @@ TEST_CASE("every instruction has an id, a subject and machine code of its own", 
   CHECK(ids.size() > 80);
 }
 
-TEST_CASE("each instruction becomes a latency and a throughput fact", "[probes]") {
-  std::vector<Entry> entries{planted_entry(instruction_named("ffma"), "latency", 4.01),
-                             planted_entry(instruction_named("ffma"), "throughput", 127.2)};
-  for (Entry& entry : entries) entry.expected = Expectation{4, 0.05, "somebody"};
-  const Findings findings = instructions::conclude(entries);
-  CHECK(findings.facts.size() == 2 * all_instructions().size());
-  const Fact& latency = fact(findings.facts, "ffma.latency");
-  CHECK(latency.value == 4.01);
-  CHECK(latency.unit == "cycles");
-  CHECK(latency.better == Better::lower);
-  CHECK(latency.reason.empty());
-  CHECK_FALSE(latency.published.has_value());  // the harness knows what is published
-  CHECK(latency.evidence == std::vector<std::string>{"ffma/latency"});
-  const Fact& throughput = fact(findings.facts, "ffma.throughput");
-  CHECK(throughput.value == 127.2);
-  CHECK(throughput.bound->value == 128);
-  CHECK(throughput.published->source == "somebody");
-  CHECK_THAT(findings.answer, contains("4.01 cycles") && contains("127.2"));
-  planted::check_facts(findings.facts);
-}
-
 TEST_CASE("an instruction that was not measured says why", "[probes]") {
   const auto facts = instructions::conclude({}).facts;
   CHECK_THAT(fact(facts, "wgmma_f16_n64_shared.latency").reason,
@@ -75,15 +43,6 @@ TEST_CASE("an instruction that was not measured says why", "[probes]") {
   CHECK_THAT(fact(facts, "clock.latency").reason, contains("no input"));
   CHECK(fact(facts, "fadd.latency").reason == "not in this run");
   CHECK(instructions::conclude({}).answer.empty());
-}
-
-TEST_CASE("the fastest tensor instruction is named", "[probes]") {
-  const std::vector<Entry> entries{
-      planted_entry(instruction_named("mma_f16_k16"), "throughput", 1024),
-      planted_entry(instruction_named("wgmma_e4m3_n256_shared"), "throughput", 4050),
-      planted_entry(instruction_named("wgmma_f16_n256_shared"), "throughput", 2030)};
-  const std::string answer = instructions::conclude(entries).answer;
-  CHECK_THAT(answer, contains("4050") && contains("e4m3"));
 }
 
 TEST_CASE("bounds are the published rates, or what the schedulers issue", "[probes]") {

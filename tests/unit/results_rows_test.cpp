@@ -1,7 +1,5 @@
 #include "results/rows.h"
 
-#include "probes/claims.h"
-#include "results/document_io.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
@@ -127,46 +125,4 @@ TEST_CASE("a fact is the median of its entries, and may turn out to be none", "[
   row.change = [](Fact& f, const Entry&) { f = unmeasured(f, "not counted"); };
   CHECK_FALSE(evaluate(row, entries).value);
   CHECK(evaluate(row, entries).reason == "not counted");
-}
-
-namespace {
-
-std::string verdicts_of(const char* gpu, const char* probe) {
-  const Document document =
-      read_document(std::string(FATHOM_SOURCE_DIR) + "/recordings/" + gpu + "/result.json");
-  std::vector<Entry> entries;
-  for (const Entry& entry : document.entries)
-    if (entry.probe == probe) entries.push_back(entry);
-  std::string text;
-  for (const Claim& claim : conclusion_of(probe)(entries).claims)
-    text += (text.empty() ? "" : " ") + claim.id + ":" +
-            (claim.verdict == ClaimVerdict::confirmed        ? "yes"
-             : claim.verdict == ClaimVerdict::refuted        ? "no"
-             : claim.verdict == ClaimVerdict::conditional    ? "some"
-             : claim.verdict == ClaimVerdict::does_not_apply ? "n/a"
-                                                             : "?");
-  return text;
-}
-
-}  // namespace
-
-// Each verdict here has its reason in the rule of its row; a recording changes none of them.
-TEST_CASE("the recordings decide the claims by the rows' rules", "[probes][recording]") {
-  for (const char* gpu : {"h200", "h100-80gb-hbm3"}) {
-    CAPTURE(gpu);
-    CHECK(verdicts_of(gpu, "tail_effect") == "T1:some");
-    // O2: with four loads in flight, one wave of long-lived blocks stays below the theoretical too.
-    // O3: one load a thread falls at 37.5 %, four do not.
-    CHECK(verdicts_of(gpu, "occupancy") == "O1:yes O2:some O3:some O4:yes");
-    CHECK(verdicts_of(gpu, "warp_reduce") == "R1:yes R2:yes");
-    // V3: an SM holds two blocks of 1024. V4: one load and one store after the other. V7: 2 bytes
-    // with 16 loads in flight beat 8. V8: the wide store waits as well. V9: nothing ran the
-    // misaligned access. V11: 4.4 and 3.0 times, not about seven.
-    CHECK(verdicts_of(gpu, "copy_bandwidth") ==
-          "V1:no V2:yes V3:n/a V4:no V5:yes V6:yes V7:no V8:no V9:? V10:yes V11:no");
-    // Stores never merge.
-    CHECK(verdicts_of(gpu, "bank_conflicts") ==
-          "S1:yes S2:yes S3:yes S4:yes S5:yes S8:yes S6:yes S2 (stores):yes S3 (stores):no "
-          "S4 (stores):no S5 (stores):no S8 (stores):yes");
-  }
 }

@@ -1,11 +1,10 @@
 #include "probes/claims.h"
-#include "probes/warp_reduce/sum_layout.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
 using namespace fathom;
-using namespace fathom::warp_reduce;
 using enum ClaimVerdict;
+using warp_reduce::conclude;
 
 namespace {
 
@@ -34,10 +33,6 @@ Entry stage(const char* method, const char* type, const char* mode, double cycle
       Better::lower);
 }
 
-Claim claim_of(const std::vector<Entry>& entries, const char* id) {
-  return planted::claim(conclude(entries).claims, id);
-}
-
 }  // namespace
 
 TEST_CASE("R1 compares the best block size with the copy of the same run",
@@ -51,14 +46,6 @@ TEST_CASE("R1 compares the best block size with the copy of the same run",
        // Its recipe has an atomic addition a block, which the dynamic one has not.
        {not_measured, {sum("dynamic", 512, 4.5e12), copy(4.2e12)}},
        {not_measured, {}}});
-}
-
-TEST_CASE("R1's ratio to CUB is that to the faster of CUB's two", "[probes][warp_reduce]") {
-  Entry tile = sum("tile", 512, 4.5e12);
-  tile.opponents = {planted::opponent("", 0, 1.05), planted::opponent("", 0, 1.01)};
-  const std::vector<Entry> entries{tile, copy(4.2e12)};
-  CHECK_THAT(claim_of(entries, "R1").figure, contains("1.010 x cub"));
-  CHECK_THAT(conclude(entries).answer, contains("1.010 x CUB"));
 }
 
 TEST_CASE("R2 needs the shuffle ahead in every type and mode measured", "[probes][warp_reduce]") {
@@ -78,22 +65,4 @@ TEST_CASE("R2 needs the shuffle ahead in every type and mode measured", "[probes
 TEST_CASE("nothing measured is no answer", "[probes][warp_reduce]") {
   CHECK(conclude({}).answer.empty());
   CHECK(conclude({}).claims.size() == 2);
-}
-
-TEST_CASE("a layout gives every element to exactly one part", "[probes][warp_reduce]") {
-  for (const int size : {2, 4, 8}) {
-    for (std::size_t n = 0; n < 70000; n += n < 200 ? 1 : 1013) {
-      for (int offset = 0; offset < 8; ++offset) {
-        const SumLayout layout = sum_layout(offset * size, n, size, 128);
-        const std::size_t per_vector = 16 / size;
-        CAPTURE(size, n, offset);
-        CHECK(layout.head_elements + layout.vectors * per_vector + layout.tail_elements == n);
-        CHECK(layout.full_tiles * tile_vectors(128) + layout.rest_vectors == layout.vectors);
-        CHECK((layout.vectors == 0 || (offset + layout.head_elements) * size % 16 == 0));
-        CHECK(layout.rest_vectors < tile_vectors(128));
-        CHECK(static_cast<std::size_t>(layout.tail_elements) < per_vector);
-        CHECK(layout.tiles() == layout.full_tiles + (layout.ragged() ? 1 : 0));
-      }
-    }
-  }
 }

@@ -6,60 +6,6 @@
 using namespace fathom;
 using namespace fathom::energy;
 
-namespace {
-
-/// Sums of the words of each chunk, one word at a time.
-std::vector<std::uint32_t> chunk_sums(const std::vector<std::uint32_t>& words) {
-  std::vector<std::uint32_t> sums(words.size() / (chunk_bytes / 4), 0);
-  for (std::size_t i = 0; i < words.size(); ++i) sums[i / (chunk_bytes / 4)] += words[i];
-  return sums;
-}
-
-/// Words that a block read, in the order of its turns, summed.
-std::uint32_t followed(const std::vector<std::uint32_t>& sums, std::uint32_t block, int turns) {
-  std::uint32_t at = block * chunk_spread % sums.size(), sum = 0;
-  for (int turn = 0; turn < turns; ++turn) {
-    sum += sums[at];
-    at = (at + 1) % sums.size();
-  }
-  return sum;
-}
-
-}  // namespace
-
-TEST_CASE("a walk reads what it says, from each level", "[gpu][energy][sanitized]") {
-  test::Pool gpu;
-  constexpr int blocks = 5;
-  for (const Level level : {Level::shared, Level::l1, Level::l2}) {
-    const std::uint32_t chunks = level == Level::l2 ? 8 : shared_chunks;
-    const Buffer data = gpu.buffers.input("walked", chunks * chunk_bytes, Fill::random_bits);
-    const auto sums = chunk_sums(test::to_host<std::uint32_t>(data.data, data.bytes / 4));
-    for (const int turns : {1, 2, 19}) {
-      CAPTURE(static_cast<int>(level), turns);
-      const Buffer out = gpu.poisoned("sums", blocks * sizeof(std::uint32_t));
-      launch_walk(level, {data.data, chunks, turns, out.as<std::uint32_t>()}, blocks,
-                  gpu.stream.get());
-      const auto found = test::to_host<std::uint32_t>(out.data, blocks);
-      for (std::uint32_t block = 0; block < blocks; ++block) {
-        CHECK(found[block] == followed(sums, block, turns));
-      }
-      gpu.check_guards();
-    }
-  }
-  CHECK(walk_blocks_per_sm(Level::l1) * walk_threads >= 1024);
-}
-
-TEST_CASE("threads at rest come back", "[gpu][energy][sanitized]") {
-  test::Pool gpu;
-  constexpr int blocks = 3, turns = 4;
-  const Buffer out = gpu.poisoned("rested", blocks * rest_threads * sizeof(std::uint32_t));
-  launch(rest, {blocks, rest_threads}, gpu.stream.get(), turns, out.as<std::uint32_t>());
-  for (const std::uint32_t rested : test::to_host<std::uint32_t>(out.data, blocks * rest_threads)) {
-    REQUIRE(rested == turns);
-  }
-  gpu.check_guards();
-}
-
 // Needs the energy counter, which every GPU since Volta has outside of a virtual machine.
 TEST_CASE("a case is measured by its energy", "[gpu][energy]") {
   if (test::under_sanitizer()) SKIP("no time is what it is under the sanitizer");

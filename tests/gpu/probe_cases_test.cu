@@ -1,0 +1,101 @@
+// Cases as their probes run them, on two SMs of a GPU with little memory: what a launch leaves
+// passes the case's own check, and what it finds there does not.
+
+#include "harness/probe.h"
+#include "probes/copy_bandwidth/kernels.h"
+#include "probes/warp_reduce/warp_stage_kernels.h"
+#include "tests/gpu/gpu_fixture.h"
+
+namespace fathom {
+// CMakeLists.txt gives the probes these names.
+Probe make_atomics();
+Probe make_bank_conflicts();
+Probe make_copy_bandwidth();
+Probe make_energy();
+Probe make_launch_overhead();
+Probe make_occupancy();
+
+namespace copy_bandwidth {
+// The libraries' copies: no test runs them.
+void launch_memcpy(const std::byte*, std::byte*, std::size_t, cudaStream_t) {}
+template <>
+void launch_transform<float>(const std::byte*, std::byte*, std::size_t, cudaStream_t) {}
+template <>
+void launch_transform<double>(const std::byte*, std::byte*, std::size_t, cudaStream_t) {}
+}  // namespace copy_bandwidth
+}  // namespace fathom
+
+using namespace fathom;
+
+namespace {
+
+/// Those whose names begin with `prefix`.
+void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts,
+                 std::string_view prefix = "") {
+  test::Gpu gpu;
+  DeviceFacts facts = gpu.facts;
+  facts.sms = 2;
+  facts.l2_bytes = std::size_t{1} << 20;
+  facts.memory_bytes = std::size_t{16} << 20;
+  Context context(facts, gpu.stream.get(), 1);
+  for (const auto part : parts) {
+    for (const Case& c : part(facts)) {
+      if (!c.name.starts_with(prefix)) continue;
+      CAPTURE(c.name);
+      context.buffers().set_placement(0);
+      const Workload workload = c.prepare(context);
+      if (workload.poison) workload.poison();
+      if (workload.verify) CHECK(workload.verify());  // not launched yet
+      if (workload.launch) workload.launch();
+      if (workload.verify) CHECK(workload.verify().value_or("") == "");
+      if (workload.read_sample) CHECK_FALSE(workload.read_sample() < 0);
+      if (workload.load) workload.load();
+      gpu.wait();
+      CHECK(context.buffers().guards_intact().value_or("") == "");
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("atomics leave what as many operations in a row would", "[gpu][atomics][sanitized]") {
+  check_cases(make_atomics().cases);
+}
+
+TEST_CASE("shared loads read the words of every pattern", "[gpu][bank_conflicts][sanitized]") {
+  check_cases(make_bank_conflicts().cases, "load/");
+}
+
+// Warps, and in many patterns lanes, meet in the same words without a barrier between them. They
+// agree on every word's value, so the result is defined by the probe's design, but it is what
+// racecheck looks for: sanitize.sh leaves [meeting-stores] out there, and
+// bank_conflicts_kernels_test.cu stands in.
+TEST_CASE("shared stores leave the words of every pattern",
+          "[gpu][bank_conflicts][sanitized][meeting-stores]") {
+  check_cases(make_bank_conflicts().cases, "store/");
+}
+
+// Tails and starts between packs are among them.
+TEST_CASE("copies, mixes and folds leave what they are named for",
+          "[gpu][copy_bandwidth][sanitized]") {
+  check_cases(make_copy_bandwidth().cases);
+}
+
+TEST_CASE("walks through memory read what they say, and threads at rest come back",
+          "[gpu][energy][sanitized]") {
+  check_cases(make_energy().cases);
+}
+
+TEST_CASE("dependent kernels run one after the other, and the host sees them done",
+          "[gpu][launch_overhead][sanitized]") {
+  check_cases(make_launch_overhead().cases);
+}
+
+TEST_CASE("every variant copies everything and nothing else", "[gpu][occupancy][sanitized]") {
+  check_cases(make_occupancy().cases);
+}
+
+TEST_CASE("each way to add up a warp leaves the lanes as it must",
+          "[gpu][warp_reduce][sanitized]") {
+  check_cases(std::array{warp_reduce::warp_stage_cases});
+}
