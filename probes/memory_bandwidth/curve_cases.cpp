@@ -18,7 +18,8 @@ struct Curve {
 
 Level level_of(const DeviceFacts& device, const Access& access, std::uint64_t bytes) {
   const bool may_hit_l1 = access.operation == Operation::load && access.path == Path::cached;
-  if (may_hit_l1 && bytes <= unified_bytes(device) * static_cast<std::size_t>(device.sms))
+  if (may_hit_l1 && bytes <= static_cast<std::size_t>(limits_of(device).unified_bytes) *
+                                 static_cast<std::size_t>(device.sms))
     return Level::l1;
   return bytes <= device.l2_bytes ? Level::l2 : Level::dram;
 }
@@ -29,7 +30,8 @@ Sharing sharing_of(const DeviceFacts& device, const Access& access, std::uint64_
   if (access.operation != Operation::load) return Sharing::interleaved;
   const std::uint64_t shared_out = granule({Sharing::interleaved, device.sms, 32, access.tile()});
   const std::uint64_t by_block_up_to =
-      access.path == Path::cached ? 2 * unified_bytes(device) * static_cast<std::size_t>(device.sms)
+      access.path == Path::cached ? 2 * static_cast<std::size_t>(limits_of(device).unified_bytes) *
+                                        static_cast<std::size_t>(device.sms)
                                   : shared_out;
   return bytes < by_block_up_to ? Sharing::by_block : Sharing::interleaved;
 }

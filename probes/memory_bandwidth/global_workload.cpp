@@ -91,10 +91,6 @@ void prefer_l1(void (*kernel)(Run)) {
 
 /// Launches `run` on the first of the SMs in their order, one block on each.
 std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
-  const Access& access = run.access;
-  if (access.operation != Operation::load || access.path != Path::l2_only || access.width != 16 ||
-      access.loads != 4)
-    throw std::invalid_argument("chosen SMs load by ld.global.cg, four times 16 bytes, alone");
   cudaStream_t stream = context.stream();
   const Buffer started = context.buffers().output("started", sizeof(unsigned));
   FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));
@@ -227,7 +223,8 @@ Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan)
   c.cache = plan.cache;
   // Every byte passes an SM's load/store path, the L1's data stage. What lies between SM and L2 is
   // no narrower: one SM of an H200 alone takes 115 B/clk from the L2 (this probe).
-  c.bound = sm_bound(device, plan.sms, l1_bytes_per_clock(device), "the SM's load/store path");
+  c.bound =
+      sm_bound(device, plan.sms, limits_of(device).l1_bytes_per_clock, "the SM's load/store path");
   c.extras = {{"bytes_moved", shape.bytes_moved}, {"passes", shape.passes}};
   c.prepare = [shape, readings = std::make_shared<Readings>()](Context& context) {
     return shape.plan.tiles ? prepare_tiles(context, shape) : prepare(context, shape, readings);

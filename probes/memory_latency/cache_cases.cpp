@@ -254,28 +254,25 @@ Case pair_case(const Level& level, int distance) {
                       {{"distance (B)", std::int64_t{distance}}},
                       Suite::quick});
   c.cache = level.cache;
-  const auto readings = std::make_shared<Readings>();
-  c.prepare = [=](Context& context) {
-    cudaStream_t stream = context.stream();
+  c.prepare = [=, readings = std::make_shared<Readings>()](Context& context) {
     const std::size_t bytes = level.count * level.spacing;
     const Buffer memory = context.buffers().output("pairs", bytes);
-    const Buffer report = report_buffer(context);
-    launch(fill_words, writers(bytes / 4), stream, memory.as<std::uint32_t>(), bytes / 4);
-    const Pairs pairs{memory.data, level.count, level.spacing, static_cast<std::uint32_t>(distance),
-                      report.as<Report>()};
-    Workload workload = workload_of(
-        context, {report},
-        [=] {
-          launch(pair_kernel(level.load), {1, 1}, stream, pairs);
+    launch(fill_words, writers(bytes / 4), context.stream(), memory.as<std::uint32_t>(), bytes / 4);
+    const Pairs pairs{memory.data, level.count, level.spacing,
+                      static_cast<std::uint32_t>(distance)};
+    return report_workload(
+        context, readings,
+        [=, stream = context.stream()](Report* report) {
+          Pairs with_report = pairs;
+          with_report.report = report;
+          launch(pair_kernel(level.load), {1, 1}, stream, with_report);
         },
-        [=] { return check(read_report(report, stream), pairs); });
-    // The median: the first load of a page's first pair may leave a translation behind or not.
-    workload.read_sample = [=] {
-      readings->take(read_report(report, stream), Timed::each, static_cast<int>(level.count));
-      return readings->last_median();
-    };
-    workload.extras = [=] { return readings->extras(); };
-    return workload;
+        [=](const Report& report) { return check(report, pairs); },
+        // The median: the first load of a page's first pair may leave a translation behind or not.
+        [=](const Report& report) {
+          readings->take(report, Timed::each, static_cast<int>(level.count));
+          return readings->last_median();
+        });
   };
   return c;
 }

@@ -230,11 +230,6 @@ Fact associativity(const Kept& k, Fact fact) {
         k.tried(), bytes(*k.strides.rbegin()));
     return fact;
   }
-  if (k.strides.size() < 2) {
-    fact.reason = fmt::format("only one stride was tried ({}, at which {} lines stay)",
-                              bytes(k.most.begin()->first), k.most.begin()->second);
-    return fact;
-  }
   std::string stayed;
   for (const auto& [stride, elements] : k.most) {
     stayed += fmt::format("{}{} lines at strides of {}", stayed.empty() ? "" : ", ", elements,
