@@ -109,16 +109,10 @@ GlobalShape shape_of(const GlobalPlan& plan);
 /// Axes: SMs, warps per SM, loads in flight, sharing, working set, bytes in flight.
 Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan);
 
-/// Where a launch's data is.
-enum class From {
-  l1,    ///< or may be
-  l2,    ///< or behind it
-  dram,  ///< all of it, each byte once
-};
-/// Adds what the counters must say of a launch, and what they are wanted to say. `once`: every
-/// sector is asked for by one warp at a time, so that nothing on the way to the L2 can serve two
-/// requests by one read.
-void count(Case& c, Operation operation, double bytes_moved, From from, bool once);
+/// Adds what the counters must say of a launch whose data is in this level, and what they are
+/// wanted to say: in the L1, or it may be; in the L2, or behind it; all of it in DRAM, each byte
+/// once.
+void count(Case& c, const GlobalPlan& plan, Level level);
 
 /// Shared memory of which an SM has no room for two blocks' worth.
 int one_block_shared_bytes(const DeviceFacts& device);

@@ -56,21 +56,24 @@ bool all_read_by_l2(const Entry& entry) {
   return !matches(entry, {{"sharing", "every SM everything"}});
 }
 
+void add_timing(Fact& fact, const Entry& entry) {
+  fact.method +=
+      entry.timing.mode == "in-kernel clock" ? ", SM clocks x SMs x SM clock" : ", timed by events";
+}
+
 /// The best of a level's cases: "ld.global.cg, 16 bytes a lane, 32 warps an SM, best of 7 cases".
 FactRow bandwidth_row(FactName name, const char* level, const char* operation, std::int64_t width,
-                      const char* absent) {
+                      const char* absent,
+                      void (*change)(Fact& fact, const Entry& entry) = add_timing) {
   name.unit = "B/s";
   return {std::move(name),
           {{"sweep", "level"}, {"level", level}, {"operation", operation}, {"width (B)", width}},
           "{instruction}, {width (B)} bytes a lane, {warps per SM} warps an SM[, best of {rivals} "
           "cases]",
           absent,
-          Pick::best};
-}
-
-void add_timing(Fact& fact, const Entry& entry) {
-  fact.method +=
-      entry.timing.mode == "in-kernel clock" ? ", SM clocks x SMs x SM clock" : ", timed by events";
+          Pick::best,
+          {},
+          change};
 }
 
 /// "; as measured, 1.99 of the three operands a clock and lane, ...": the bound is what the
@@ -124,7 +127,6 @@ void add_levels(std::vector<FactRow>& rows) {
                                   "load", level.width, level.absent);
     if (id == "l2")
       loads.only = [](const Entry& e) { return passes_by_l1(e) && all_read_by_l2(e); };
-    loads.change = add_timing;
     rows.push_back(loads);
     loads.name = {id + ".bytes_per_clock", level.subject, "bytes per clock and SM", "B/clk"};
     loads.change = take_per_clock;
@@ -140,7 +142,6 @@ void add_levels(std::vector<FactRow>& rows) {
           {".mixed_bandwidth", "bandwidth of loads and stores, 1:1", "copy"}}) {
       rows.push_back(bandwidth_row({id + of, level.subject, quantity}, level.axis, operation,
                                    level.width, absent));
-      rows.back().change = add_timing;
     }
   }
 }
@@ -208,20 +209,18 @@ std::vector<FactRow> fact_rows() {
                        fmt::format("distributed shared memory, cluster of {}", size), "bandwidth"},
                       "distributed shared", "load", 16, no_clusters));
     rows.back().where.emplace_back("cluster size", size);
-    rows.back().change = add_timing;
   }
   for (const L2Kind& kind : l2_kinds) {
-    rows.push_back(bandwidth_row({kind.id, kind.subject, "bandwidth"}, "L2", "load", 16, left_out));
+    rows.push_back(bandwidth_row({kind.id, kind.subject, "bandwidth"}, "L2", "load", 16, left_out,
+                                 add_merged));
     rows.back().where.insert(rows.back().where.end(),
                              {{"instruction", kind.instruction}, {"sharing", kind.sharing}});
     rows.back().only = [both = kind.both_partitions](const Entry& e) {
       return (extra_of("share_of_l2")(e) > 0.5) == both;
     };
-    rows.back().change = add_merged;
   }
   rows.push_back(bandwidth_row({"dram.bandwidth_by_counter", "DRAM", "bandwidth by counter"},
-                               "DRAM", "load", 16, left_out));
-  rows.back().change = take_counted;
+                               "DRAM", "load", 16, left_out, take_counted));
   return rows;
 }
 

@@ -54,7 +54,7 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
       Case c =
           global_case(device, {.sweep = "level", .level = "L1", .suite = quick_if(quick)}, plan);
       c.extras["sm_bound_bytes_per_clock"] = sm.l1_bytes_per_clock;
-      count(c, Operation::load, shape_of(plan).bytes_moved, From::l1, false);
+      count(c, plan, Level::l1);
       result.push_back(std::move(c));
     }
   }
@@ -67,8 +67,7 @@ Case l2_case(const DeviceFacts& device, const GlobalPlan& wanted, double l2_shar
   Case c = global_case(device, {.sweep = "level", .level = "L2", .suite = suite}, plan);
   c.extras["sm_bound_bytes_per_clock"] = limits_of(device).l1_bytes_per_clock;
   c.extras["share_of_l2"] = l2_share;
-  count(c, plan.access.operation, shape_of(plan).bytes_moved, From::l2,
-        plan.sharing == Sharing::interleaved);
+  count(c, plan, Level::l2);
   return c;
 }
 
@@ -132,7 +131,7 @@ Case dram_case(const DeviceFacts& device, const GlobalPlan& wanted, Suite suite)
   plan.cache = plan.access.operation == Operation::load ? CacheState::cold : CacheState::hot;
   Case c = global_case(device, {.sweep = "level", .level = "DRAM", .suite = suite}, plan);
   c.bound = dram_bound(device);
-  count(c, plan.access.operation, shape_of(plan).bytes_moved, From::dram, true);
+  count(c, plan, Level::dram);
   return c;
 }
 
