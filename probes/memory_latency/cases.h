@@ -87,10 +87,9 @@ LaunchChase chase_through(Context& context, const GlobalChase& g, Chase& chase, 
 /// A chase in the region.
 std::function<Workload(Context&)> global_workload(const GlobalChase& chase,
                                                   const DeviceFacts& device);
-/// What a chase's loads must be by counter, and where they hit: of chases that may hit in the L1,
-/// and of those past it. All ask alike, so that they share a session of the profiler.
-std::vector<CounterRequest> hits_in_l1(const GlobalChase& chase);
-std::vector<CounterRequest> hits_past_l1(const GlobalChase& chase);
+/// What a chase's loads must be by counter, and where they hit: in the L1, or past it. All ask
+/// alike, so that they share a session of the profiler.
+std::vector<CounterRequest> hits(const GlobalChase& chase);
 
 /// A workload whose launch leaves a report: `check` says whether it is right, `take` what sample it
 /// is.

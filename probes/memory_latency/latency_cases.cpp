@@ -25,8 +25,7 @@ Case cache_case(const DeviceFacts& device, const char* level, const char* instru
                        .warm = every_word(bytes),
                        .warm_passes = 2,
                        .timed = timed}};
-  if (load == GlobalLoad::cached) c.counters = hits_in_l1(g);
-  if (load == GlobalLoad::l2_only) c.counters = hits_past_l1(g);
+  if (load == GlobalLoad::cached || load == GlobalLoad::l2_only) c.counters = hits(g);
   c.prepare = global_workload(g, device);
   return c;
 }
@@ -49,7 +48,7 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
   c.cache = CacheState::cold;
   // Refresh and the other traffic of DRAM make single samples differ by more than any interval.
   c.precision = Precision{.relative_half_width = 0.002, .min_samples = 24, .time_limit_s = 0.3};
-  c.counters = hits_past_l1(g);
+  c.counters = hits(g);
   c.prepare = global_workload(g, device);
   return c;
 }

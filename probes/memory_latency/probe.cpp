@@ -171,25 +171,16 @@ std::function<Workload(Context&)> global_workload(const GlobalChase& g, const De
   });
 }
 
-namespace {
-
-/// Each load of the one thread asks for one sector.
-CounterRequest load_sectors(const GlobalChase& g) {
+std::vector<CounterRequest> hits(const GlobalChase& g) {
   const Chain& warm = g.chase.warm;
   const double warmed = warm.stride >= 32 ? warm.count : warm.count * warm.stride / 32.0;
-  return {"global_load_sectors",
-          g.chase.loads + g.chase.walked_loads + warmed * g.chase.warm_passes, 0,
-          "one sector a load of the chasing thread, and the sectors of the loads that warm up"};
-}
-
-}  // namespace
-
-std::vector<CounterRequest> hits_in_l1(const GlobalChase& g) {
-  return {load_sectors(g), {"l1_hit_rate"}};
-}
-
-std::vector<CounterRequest> hits_past_l1(const GlobalChase& g) {
-  return {load_sectors(g), {"l1_hit_rate"}, {"l2_hit_rate"}, {"dram_read_bytes"}};
+  std::vector<CounterRequest> counters{
+      {"global_load_sectors", g.chase.loads + g.chase.walked_loads + warmed * g.chase.warm_passes,
+       0, "one sector a load of the chasing thread, and the sectors of the loads that warm up"},
+      {"l1_hit_rate"}};
+  if (g.load == GlobalLoad::l2_only)
+    counters.insert(counters.end(), {{"l2_hit_rate"}, {"dram_read_bytes"}});
+  return counters;
 }
 
 void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, std::size_t step) {
