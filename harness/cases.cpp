@@ -23,7 +23,8 @@ std::set<std::uint64_t> geometric(std::uint64_t low, std::uint64_t high, int per
   for (int k = 0;; ++k) {
     const double size = low * std::exp2(static_cast<double>(k) / per_octave);
     if (size > high * 1.0000001) return sizes;
-    sizes.insert(static_cast<std::uint64_t>(size + 1e-6 * size) / unit * unit);
+    const double slack = unit > 1 ? 1e-6 * size : 0.5;  // a multiple may come out a little smaller
+    sizes.insert(static_cast<std::uint64_t>(size + slack) / unit * unit);
   }
 }
 
