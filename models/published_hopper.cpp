@@ -15,7 +15,8 @@ constexpr std::string_view azure_nccl =
 constexpr std::string_view azure_h100 =
     "Azure AI-benchmarking-guide, ND_H100_v5_results.md (September 2024)";
 constexpr std::string_view lockwood =
-    "G. K. Lockwood, \"H100\" (notes on processors): H100 SXM5, whose GPU it takes the H200's to be";
+    "G. K. Lockwood, \"H100\" (notes on processors): H100 SXM5, whose GPU it takes the H200's to "
+    "be";
 constexpr std::string_view hgx = "github.com/NVIDIA/nccl issue 1264, p2pBandwidthLatencyTest";
 /// By the authors of "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking and
 /// Multiple Level Analysis", arXiv 2501.12084, whose tables name the card.
