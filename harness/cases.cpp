@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness/cuda_check.h"
 
@@ -14,6 +15,17 @@ std::string size_name(std::uint64_t bytes) {
     if (bytes >= unit && bytes % unit == 0) return fmt::format("{}{}", bytes / unit, name);
   }
   return fmt::format("{}B", bytes);
+}
+
+std::set<std::uint64_t> geometric(std::uint64_t low, std::uint64_t high, int per_octave,
+                                  std::uint64_t unit) {
+  std::set<std::uint64_t> sizes;
+  for (int k = 0;; ++k) {
+    const double size = low * std::exp2(static_cast<double>(k) / per_octave);
+    if (size > high * 1.0000001) return sizes;
+    const double slack = unit > 1 ? 1e-6 * size : 0.5;  // a multiple may come out a little smaller
+    sizes.insert(static_cast<std::uint64_t>(size + slack) / unit * unit);
+  }
 }
 
 void add_axes(Case& c, const Axes& axes, bool sizes) {
@@ -63,6 +75,20 @@ Workload copying(Context& context, const Buffer& source, const Buffer& copy,
       [=, stream = context.stream()] {
         return check_copied(source.data, copy.data, copy.bytes, stream);
       });
+}
+
+Workload copying(Context& context, std::size_t bytes,
+                 const std::function<void(uint4* source, uint4* copy)>& launch) {
+  const Buffer source = context.buffers().input("src", bytes);
+  const Buffer copy = context.buffers().output("dst", bytes);
+  return copying(context, source, copy, [=] { launch(source.as<uint4>(), copy.as<uint4>()); });
+}
+
+models::StreamExpectation expected_stream(const DeviceFacts& device,
+                                          const models::StreamKernel& kernel) {
+  return models::expected_stream(
+      {bound(device, "dram_bandwidth").value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
+      kernel);
 }
 
 std::optional<std::string> none_wrong(Context& context,

@@ -3,17 +3,23 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "harness/probe.h"
+#include "models/bandwidth.h"
 
 // What the cases of several probes are made with.
 
 namespace fathom {
 
 constexpr Suite quick_if(bool quick) { return quick ? Suite::quick : Suite::standard; }
+
+/// Sizes from `low` to `high`, `per_octave` to a doubling, rounded down to a multiple of `unit`.
+std::set<std::uint64_t> geometric(std::uint64_t low, std::uint64_t high, int per_octave,
+                                  std::uint64_t unit = 1);
 
 /// "48KiB", as names of cases have sizes.
 std::string size_name(std::uint64_t bytes);
@@ -32,6 +38,13 @@ Workload workload_of(Context& context, std::vector<Buffer> outputs, std::functio
 /// The same of a launch that copies all of `source`.
 Workload copying(Context& context, const Buffer& source, const Buffer& copy,
                  std::function<void()> launch);
+/// The same of `bytes` random bytes from buffer to buffer.
+Workload copying(Context& context, std::size_t bytes,
+                 const std::function<void(uint4* source, uint4* copy)>& launch);
+
+/// What the streaming model expects of a kernel on this GPU.
+models::StreamExpectation expected_stream(const DeviceFacts& device,
+                                          const models::StreamKernel& kernel);
 
 /// Nothing if `check` adds nothing to *wrong, else "<count> <what>".
 std::optional<std::string> none_wrong(Context& context,

@@ -14,6 +14,9 @@ constexpr std::string_view azure_nccl =
     "Azure AI-benchmarking-guide, ND_H200_v5_results.md, 8 GPUs with NVLS, 8 GB (September 2024)";
 constexpr std::string_view azure_h100 =
     "Azure AI-benchmarking-guide, ND_H100_v5_results.md (September 2024)";
+constexpr std::string_view lockwood =
+    "G. K. Lockwood, \"H100\" (notes on processors): H100 SXM5, whose GPU it takes the H200's to "
+    "be";
 constexpr std::string_view hgx = "github.com/NVIDIA/nccl issue 1264, p2pBandwidthLatencyTest";
 /// By the authors of "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking and
 /// Multiple Level Analysis", arXiv 2501.12084, whose tables name the card.
@@ -107,6 +110,10 @@ constexpr PublishedFigure figures[] = {
     {"peer.bandwidth", 376.6 * giga, "B/s", h100, 9, 0, 0, hgx},
     {"peer.bidirectional_bandwidth", 783 * giga, "B/s", h100, 9, 0, 0, hgx},
     {"nccl.all_reduce_bus_bandwidth", 479.98 * giga, "B/s", h200, 9, 0, 202409, azure_nccl},
+    {"topology.gpcs", 8, "GPCs", h200, 9, 0, 0, lockwood},
+    {"topology.gpcs", 8, "GPCs", h100, 9, 0, 0, lockwood},
+    {"topology.tpcs", 66, "TPCs", h200, 9, 0, 0, lockwood},
+    {"topology.tpcs", 66, "TPCs", h100, 9, 0, 0, lockwood},
     // A dependent chain; the loop around it is in the figure.
     {"ffma.latency", 4.07, "cycles", h100, 9, 0, 202607, rerun_logs},
     {"imad.latency", 4.12, "cycles", h100, 9, 0, 202607, rerun_logs},

@@ -103,18 +103,17 @@ Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& wor
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
   c.value = rate(useful);
   c.bound = bound_of(device, useful, dram_bytes, footprint);
-  const models::StreamExpectation stream = models::expected_stream(
-      {bound(device, "dram_bandwidth").value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
-      {.read_bytes = work.read_bytes,
-       .write_bytes = work.write_bytes,
-       .bytes_per_access = work.bytes_per_access,
-       .independent_loads = work.one_by_one ? 1 : static_cast<double>(work.unroll),
-       .accesses_per_thread = static_cast<double>(work.unroll),
-       .resident_threads_per_sm = resident_threads(device, work),
-       .threads = work.grid_threads,
-       .threads_per_block = work.threads,
-       .traffic_ratio = expected_dram_bytes / useful,
-       .hot = true});
+  const models::StreamExpectation stream = expected_stream(
+      device, {.read_bytes = work.read_bytes,
+               .write_bytes = work.write_bytes,
+               .bytes_per_access = work.bytes_per_access,
+               .independent_loads = work.one_by_one ? 1 : static_cast<double>(work.unroll),
+               .accesses_per_thread = static_cast<double>(work.unroll),
+               .resident_threads_per_sm = resident_threads(device, work),
+               .threads = work.grid_threads,
+               .threads_per_block = work.threads,
+               .traffic_ratio = expected_dram_bytes / useful,
+               .hot = true});
   c.expected =
       Expectation{stream.bytes_per_second, tolerance, "streaming model: " + stream.sentence};
   c.counters = counters_of(work);

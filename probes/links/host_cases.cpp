@@ -27,25 +27,21 @@ HostMemory make_host_memory(bool pinned) {
   return {new std::byte[largest_bytes], std::default_delete<std::byte[]>()};
 }
 
-/// Host memory to send from and to receive in, `largest_bytes` each.
-class HostBuffers {
- public:
+/// Host memory to send from and to receive in, `largest_bytes` each; there once a case needed it.
+struct HostBuffers {
+  HostMemory sent, received;
+  void poison(std::size_t bytes) const { std::memset(received.get(), 0xFF, bytes); }
+
   /// Sends the same words as the GPU's node.
-  HostBuffers(bool pinned, const Node& node)
-      : sent_(make_host_memory(pinned)), received_(make_host_memory(pinned)) {
-    FATHOM_CUDA(cudaMemcpy(sent(), node.sent(), largest_bytes, cudaMemcpyDeviceToHost));
-    poison(largest_bytes);  // and the operating system's pages are there
+  void make(bool pinned, const Node& node) {
+    if (sent) return;
+    HostBuffers made{make_host_memory(pinned), make_host_memory(pinned)};
+    FATHOM_CUDA(cudaMemcpy(made.sent.get(), node.sent(), largest_bytes, cudaMemcpyDeviceToHost));
+    made.poison(largest_bytes);  // and the operating system's pages are there
+    *this = std::move(made);
   }
-  std::byte* sent() const { return sent_.get(); }
-  std::byte* received() const { return received_.get(); }
-  void poison(std::size_t bytes) const { std::memset(received(), 0xFF, bytes); }
-
- private:
-  HostMemory sent_, received_;
 };
-
-/// Made by the first case that needs them.
-using LazyBuffers = std::shared_ptr<std::unique_ptr<HostBuffers>>;
+using SharedBuffers = std::shared_ptr<HostBuffers>;
 
 /// Pinned host memory as kernels address it.
 std::byte* mapped(std::byte* host) {
@@ -61,14 +57,14 @@ struct HostRun {
   std::size_t bytes;
 };
 
-Workload host_workload(Context& context, const SharedMachine& machine, const LazyBuffers& lazy,
+Workload host_workload(Context& context, const SharedMachine& machine, const SharedBuffers& buffers,
                        const HostRun& run) {
   const Node& node = machine->node(machine->device.ordinal);
-  if (*lazy == nullptr) *lazy = std::make_unique<HostBuffers>(run.pinned, node);
-  const HostBuffers& host = **lazy;
+  buffers->make(run.pinned, node);
+  const HostBuffers& host = *buffers;
   cudaStream_t stream = context.stream();
-  std::byte* sent = run.sm ? mapped(host.sent()) : host.sent();
-  std::byte* received = run.sm ? mapped(host.received()) : host.received();
+  std::byte* sent = run.sm ? mapped(host.sent.get()) : host.sent.get();
+  std::byte* received = run.sm ? mapped(host.received.get()) : host.received.get();
   const auto transfer = [=](const void* from, void* to, cudaStream_t on) {
     if (run.sm)
       queue_copy(*machine, from, to, run.bytes, run.direction.both() ? 2 : 1, on);
@@ -107,7 +103,8 @@ Workload host_workload(Context& context, const SharedMachine& machine, const Laz
     }
     if (run.direction.to_host) {
       // Back to the GPU, which checks it: what arrived there was looked at before.
-      FATHOM_CUDA(cudaMemcpy(node.received(), host.received(), run.bytes, cudaMemcpyHostToDevice));
+      FATHOM_CUDA(
+          cudaMemcpy(node.received(), host.received.get(), run.bytes, cudaMemcpyHostToDevice));
       // From pageable memory it returns once the driver has the bytes, before the GPU does, and the
       // node's stream does not wait for the default one.
       FATHOM_CUDA(cudaStreamSynchronize(nullptr));
@@ -119,7 +116,7 @@ Workload host_workload(Context& context, const SharedMachine& machine, const Laz
   return workload;
 }
 
-Case host_case(const SharedMachine& machine, const LazyBuffers& buffers, const HostRun& run) {
+Case host_case(const SharedMachine& machine, const SharedBuffers& buffers, const HostRun& run) {
   const char* memory = run.pinned ? "pinned" : "pageable";
   const char* engine = run.sm ? "SM" : "copy engine";
   const int both = run.direction.both() ? 2 : 1;
@@ -140,7 +137,7 @@ Case host_case(const SharedMachine& machine, const LazyBuffers& buffers, const H
 }
 
 /// A copy so small that nothing but its beginning and its end counts.
-Case latency_case(const SharedMachine& machine, const LazyBuffers& buffers, Direction direction) {
+Case latency_case(const SharedMachine& machine, const SharedBuffers& buffers, Direction direction) {
   Case c = host_case(machine, buffers,
                      {.sm = false, .pinned = true, .direction = direction, .bytes = 4});
   c.name = fmt::format("host/latency/{}", direction.name);
@@ -156,8 +153,8 @@ Case latency_case(const SharedMachine& machine, const LazyBuffers& buffers, Dire
 }  // namespace
 
 std::vector<Case> host_cases(const SharedMachine& machine) {
-  const auto pinned = std::make_shared<std::unique_ptr<HostBuffers>>();
-  const auto pageable = std::make_shared<std::unique_ptr<HostBuffers>>();
+  const auto pinned = std::make_shared<HostBuffers>();
+  const auto pageable = std::make_shared<HostBuffers>();
   std::vector<Case> cases;
   for (const Direction& direction : directions)
     if (!direction.both()) cases.push_back(latency_case(machine, pinned, direction));

@@ -121,12 +121,6 @@ Case latency_case(const SharedMachine& machine, const PeerRun& run, const char* 
   return c;
 }
 
-/// How long a small copy of the sender's copy engine takes.
-Case copy_latency_case(const SharedMachine& machine, int from, int to) {
-  return latency_case(machine, {copy_engine, from, to, false, latency_bytes, latency_copies},
-                      "latency", latency_bytes, latency_copies);
-}
-
 /// A chase takes so many loads on each of so many SMs, spread over the GPU: how far an SM is from
 /// the links differs. One pass is over `chase_lines` different lines, more than any L1 holds.
 constexpr int chase_loads = 512, chase_sms = 8;
@@ -194,7 +188,10 @@ std::vector<Case> peer_cases(const SharedMachine& machine) {
   for (const int from : machine->usable)
     for (const int to : machine->usable)
       if (from != to) pairs.emplace_back(from, to);
-  for (const auto& [from, to] : pairs) cases.push_back(copy_latency_case(machine, from, to));
+  for (const auto& [from, to] : pairs)
+    cases.push_back(latency_case(machine,
+                                 {copy_engine, from, to, false, latency_bytes, latency_copies},
+                                 "latency", latency_bytes, latency_copies));
   for (const auto& [from, to] : pairs)
     if (reach_each_other(*machine, from, to)) cases.push_back(chase_case(machine, from, to));
   for (const Engine& engine : engines) {

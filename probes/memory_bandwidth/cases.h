@@ -66,12 +66,9 @@ Case make_case(const Point& point);
 std::optional<Bound> sm_bound(const DeviceFacts& device, int sms, double bytes_per_clock,
                               const std::string& what);
 std::optional<Bound> dram_bound(const DeviceFacts& device);
-/// Null for a chip that is newer than the tables.
-const models::SmLimits* limits_of(const DeviceFacts& device);
-/// Of L1 and shared memory; 128 for a chip that the tables do not know.
-double l1_bytes_per_clock(const DeviceFacts& device);
-/// Bytes of L1 and shared memory together of one SM.
-std::size_t unified_bytes(const DeviceFacts& device);
+inline const models::SmLimits& limits_of(const DeviceFacts& device) {
+  return models::sm_limits(device.major, device.minor);
+}
 
 /// Where a working set is served from, for how much a launch should move.
 enum class Level { l1, l2, dram };
@@ -112,22 +109,13 @@ GlobalShape shape_of(const GlobalPlan& plan);
 /// Axes: SMs, warps per SM, loads in flight, sharing, working set, bytes in flight.
 Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan);
 
-/// Where a launch's data is.
-enum class From {
-  l1,    ///< or may be
-  l2,    ///< or behind it
-  dram,  ///< all of it, each byte once
-};
-/// Adds what the counters must say of a launch, and what they are wanted to say. `once`: every
-/// sector is asked for by one warp at a time, so that nothing on the way to the L2 can serve two
-/// requests by one read.
-void count(Case& c, Operation operation, double bytes_moved, From from, bool once);
+/// Adds what the counters must say of a launch whose data is in this level, and what they are
+/// wanted to say: in the L1, or it may be; in the L2, or behind it; all of it in DRAM, each byte
+/// once.
+void count(Case& c, const GlobalPlan& plan, Level level);
 
 /// Shared memory of which an SM has no room for two blocks' worth.
 int one_block_shared_bytes(const DeviceFacts& device);
-
-/// Sizes from `low` to `high`, `per_octave` to a doubling.
-std::vector<std::uint64_t> geometric(std::uint64_t low, std::uint64_t high, int per_octave);
 
 /// The workload of a launch that reports its warps, without verification. `readings` are the
 /// case's, of all its workloads.

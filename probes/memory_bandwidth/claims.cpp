@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "probes/regime_view.h"
 #include "results/format.h"
@@ -56,21 +57,24 @@ bool all_read_by_l2(const Entry& entry) {
   return !matches(entry, {{"sharing", "every SM everything"}});
 }
 
+void add_timing(Fact& fact, const Entry& entry) {
+  fact.method +=
+      entry.timing.mode == "in-kernel clock" ? ", SM clocks x SMs x SM clock" : ", timed by events";
+}
+
 /// The best of a level's cases: "ld.global.cg, 16 bytes a lane, 32 warps an SM, best of 7 cases".
 FactRow bandwidth_row(FactName name, const char* level, const char* operation, std::int64_t width,
-                      const char* absent) {
+                      const char* absent,
+                      void (*change)(Fact& fact, const Entry& entry) = add_timing) {
   name.unit = "B/s";
   return {std::move(name),
           {{"sweep", "level"}, {"level", level}, {"operation", operation}, {"width (B)", width}},
           "{instruction}, {width (B)} bytes a lane, {warps per SM} warps an SM[, best of {rivals} "
           "cases]",
           absent,
-          Pick::best};
-}
-
-void add_timing(Fact& fact, const Entry& entry) {
-  fact.method +=
-      entry.timing.mode == "in-kernel clock" ? ", SM clocks x SMs x SM clock" : ", timed by events";
+          Pick::best,
+          {},
+          change};
 }
 
 /// "; as measured, 1.99 of the three operands a clock and lane, ...": the bound is what the
@@ -124,7 +128,6 @@ void add_levels(std::vector<FactRow>& rows) {
                                   "load", level.width, level.absent);
     if (id == "l2")
       loads.only = [](const Entry& e) { return passes_by_l1(e) && all_read_by_l2(e); };
-    loads.change = add_timing;
     rows.push_back(loads);
     loads.name = {id + ".bytes_per_clock", level.subject, "bytes per clock and SM", "B/clk"};
     loads.change = take_per_clock;
@@ -140,35 +143,9 @@ void add_levels(std::vector<FactRow>& rows) {
           {".mixed_bandwidth", "bandwidth of loads and stores, 1:1", "copy"}}) {
       rows.push_back(bandwidth_row({id + of, level.subject, quantity}, level.axis, operation,
                                    level.width, absent));
-      rows.back().change = add_timing;
     }
   }
 }
-
-/// What the L2 gives by instruction, working set and sharing, which is what published figures
-/// differ in: the best case of each kind.
-struct L2Kind {
-  const char* id;
-  const char* subject;
-  const char* instruction;
-  bool both_partitions;
-  const char* sharing;
-};
-constexpr L2Kind l2_kinds[] = {
-    {"l2.bandwidth_cg", "L2, ld.global.cg", "ld.global.cg", false, "each warp its part"},
-    {"l2.bandwidth_no_allocate", "L2, L1::no_allocate", "ld.global.L1::no_allocate", false,
-     "each warp its part"},
-    {"l2.bandwidth_cg_large_set", "L2, ld.global.cg, 70 % of it in use", "ld.global.cg", true,
-     "each warp its part"},
-    {"l2.bandwidth_no_allocate_large_set", "L2, L1::no_allocate, 70 % of it in use",
-     "ld.global.L1::no_allocate", true, "each warp its part"},
-    {"l2.bandwidth_cg_shared_set", "L2, ld.global.cg, every SM reads everything", "ld.global.cg",
-     false, "every SM everything"},
-    {"l2.bandwidth_no_allocate_shared_set", "L2, L1::no_allocate, every SM reads everything",
-     "ld.global.L1::no_allocate", false, "every SM everything"},
-    {"l2.bandwidth_many_blocks", "L2, ld.global.cg, a tile a warp, many more blocks than fit",
-     "ld.global.cg", false, "each warp one tile"},
-};
 
 /// "; the L2 read 81.4 % of the sectors loaded, ...", where that is fewer.
 void add_merged(Fact& fact, const Entry& entry) {
@@ -199,6 +176,31 @@ void take_counted(Fact& fact, const Entry& entry) {
   }
 }
 
+/// What the L2 gives by instruction, working set and sharing, which is what published figures
+/// differ in: the best case of each kind.
+void add_kinds_of_l2(std::vector<FactRow>& rows) {
+  const auto add = [&](const std::string& id, const std::string& how, const char* instruction,
+                       const char* sharing, bool both_partitions) {
+    rows.push_back(bandwidth_row({"l2.bandwidth_" + id, "L2, " + how, "bandwidth"}, "L2", "load",
+                                 16, left_out, add_merged));
+    rows.back().where.insert(rows.back().where.end(),
+                             {{"instruction", instruction}, {"sharing", sharing}});
+    rows.back().only = [=](const Entry& e) {
+      return (extra_of("share_of_l2")(e) > 0.5) == both_partitions;
+    };
+  };
+  for (const auto& [id, how, sharing, both] :
+       {std::tuple{"", "", "each warp its part", false},
+        {"_large_set", ", 70 % of it in use", "each warp its part", true},
+        {"_shared_set", ", every SM reads everything", "every SM everything", false}}) {
+    add(fmt::format("cg{}", id), fmt::format("ld.global.cg{}", how), "ld.global.cg", sharing, both);
+    add(fmt::format("no_allocate{}", id), fmt::format("L1::no_allocate{}", how),
+        "ld.global.L1::no_allocate", sharing, both);
+  }
+  add("many_blocks", "ld.global.cg, a tile a warp, many more blocks than fit", "ld.global.cg",
+      "each warp one tile", false);
+}
+
 std::vector<FactRow> fact_rows() {
   std::vector<FactRow> rows;
   add_levels(rows);
@@ -208,20 +210,10 @@ std::vector<FactRow> fact_rows() {
                        fmt::format("distributed shared memory, cluster of {}", size), "bandwidth"},
                       "distributed shared", "load", 16, no_clusters));
     rows.back().where.emplace_back("cluster size", size);
-    rows.back().change = add_timing;
   }
-  for (const L2Kind& kind : l2_kinds) {
-    rows.push_back(bandwidth_row({kind.id, kind.subject, "bandwidth"}, "L2", "load", 16, left_out));
-    rows.back().where.insert(rows.back().where.end(),
-                             {{"instruction", kind.instruction}, {"sharing", kind.sharing}});
-    rows.back().only = [both = kind.both_partitions](const Entry& e) {
-      return (extra_of("share_of_l2")(e) > 0.5) == both;
-    };
-    rows.back().change = add_merged;
-  }
+  add_kinds_of_l2(rows);
   rows.push_back(bandwidth_row({"dram.bandwidth_by_counter", "DRAM", "bandwidth by counter"},
-                               "DRAM", "load", 16, left_out));
-  rows.back().change = take_counted;
+                               "DRAM", "load", 16, left_out, take_counted));
   return rows;
 }
 
@@ -229,7 +221,6 @@ std::vector<FactRow> fact_rows() {
 /// it: the fewest measured must not be enough.
 struct Saturation {
   const char* id;
-  const char* level;  ///< axis
   const char* quantity;
   const char* unit;
   const char* sweep;
@@ -238,18 +229,16 @@ struct Saturation {
 };
 
 constexpr Saturation saturations[] = {
-    {"l2.saturating_sms", "L2", "SMs that saturate it", "SMs", "SMs", "SMs", 0.98},
-    {"dram.saturating_sms", "DRAM", "SMs that saturate it", "SMs", "SMs", "SMs", 0.98},
-    {"l2.bytes_in_flight", "L2", "bytes in flight for 95 % of the best", "B", "in flight",
-     "bytes in flight (B)", 0.95},
-    {"dram.bytes_in_flight", "DRAM", "bytes in flight for 95 % of the best", "B", "in flight",
+    {"saturating_sms", "SMs that saturate it", "SMs", "SMs", "SMs", 0.98},
+    {"bytes_in_flight", "bytes in flight for 95 % of the best", "B", "in flight",
      "bytes in flight (B)", 0.95},
 };
 
 /// The best entry at each place of the axis: several shapes of grid have as many bytes in flight.
-std::map<double, const Entry*> best_by(std::span<const Entry> entries, const Saturation& s) {
+std::map<double, const Entry*> best_by(std::span<const Entry> entries, const Saturation& s,
+                                       const char* level) {
   std::map<double, const Entry*> result;
-  for (const Entry* entry : select(entries, {{"sweep", s.sweep}, {"level", s.level}})) {
+  for (const Entry* entry : select(entries, {{"sweep", s.sweep}, {"level", level}})) {
     const AxisValue* value = find_axis(*entry, s.axis);
     const auto* x = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
     if (x == nullptr || !entry->metric.value) continue;
@@ -268,9 +257,10 @@ std::string little(const std::map<double, const Entry*>& points, double best) {
                      format_time(latency), format_bandwidth(best), format_bytes(latency * best));
 }
 
-Fact saturation_fact(std::span<const Entry> entries, const Saturation& s) {
-  const FactName name{s.id, s.level, s.quantity, s.unit, Better::lower};
-  const std::map<double, const Entry*> points = best_by(entries, s);
+Fact saturation_fact(std::span<const Entry> entries, const Saturation& s, const char* prefix,
+                     const char* level) {
+  const FactName name{fmt::format("{}.{}", prefix, s.id), level, s.quantity, s.unit, Better::lower};
+  const std::map<double, const Entry*> points = best_by(entries, s, level);
   constexpr std::size_t fewest = 4;
   if (points.size() < fewest) return missing_fact(name, left_out);
   double best = 0;
@@ -295,7 +285,9 @@ Fact saturation_fact(std::span<const Entry> entries, const Saturation& s) {
 
 std::vector<Fact> saturation_facts(std::span<const Entry> entries) {
   std::vector<Fact> facts;
-  for (const Saturation& s : saturations) facts.push_back(saturation_fact(entries, s));
+  for (const Saturation& s : saturations)
+    for (const auto& [prefix, level] : {std::pair{"l2", "L2"}, {"dram", "DRAM"}})
+      facts.push_back(saturation_fact(entries, s, prefix, level));
   return facts;
 }
 

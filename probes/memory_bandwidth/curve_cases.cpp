@@ -16,9 +16,13 @@ struct Curve {
   int quick_per_octave;  ///< 0: none of it is in the quick suite
 };
 
+bool may_hit_l1(const Access& access) {
+  return access.operation == Operation::load && access.path == Path::cached;
+}
+
 Level level_of(const DeviceFacts& device, const Access& access, std::uint64_t bytes) {
-  const bool may_hit_l1 = access.operation == Operation::load && access.path == Path::cached;
-  if (may_hit_l1 && bytes <= unified_bytes(device) * static_cast<std::size_t>(device.sms))
+  if (may_hit_l1(access) && bytes <= static_cast<std::size_t>(limits_of(device).unified_bytes) *
+                                         static_cast<std::size_t>(device.sms))
     return Level::l1;
   return bytes <= device.l2_bytes ? Level::l2 : Level::dram;
 }
@@ -29,7 +33,8 @@ Sharing sharing_of(const DeviceFacts& device, const Access& access, std::uint64_
   if (access.operation != Operation::load) return Sharing::interleaved;
   const std::uint64_t shared_out = granule({Sharing::interleaved, device.sms, 32, access.tile()});
   const std::uint64_t by_block_up_to =
-      access.path == Path::cached ? 2 * unified_bytes(device) * static_cast<std::size_t>(device.sms)
+      access.path == Path::cached ? 2 * static_cast<std::size_t>(limits_of(device).unified_bytes) *
+                                        static_cast<std::size_t>(device.sms)
                                   : shared_out;
   return bytes < by_block_up_to ? Sharing::by_block : Sharing::interleaved;
 }
@@ -55,12 +60,7 @@ void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Curve
         curve.quick_per_octave > 0 && index % (curve.per_octave / curve.quick_per_octave) == 0;
     Case c =
         global_case(device, {.sweep = "footprint", .level = "all", .suite = quick_if(quick)}, plan);
-    if (counted) {
-      const bool may_hit_l1 =
-          curve.access.operation == Operation::load && curve.access.path == Path::cached;
-      count(c, curve.access.operation, shape.bytes_moved, may_hit_l1 ? From::l1 : From::l2,
-            plan.sharing == Sharing::interleaved);
-    }
+    if (counted) count(c, plan, may_hit_l1(curve.access) ? Level::l1 : Level::l2);
     c.extras["bytes_per_sm"] = static_cast<double>(shape.working_set) / device.sms;
     result.push_back(std::move(c));
   }

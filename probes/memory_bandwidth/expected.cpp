@@ -12,23 +12,10 @@ constexpr float factors[] = {1.5f, 2.0f / 3}, terms[] = {0.375f, -0.25f};
 
 }  // namespace
 
-std::vector<std::uint32_t> expected_sums(const Walk& walk) {
-  std::vector<std::uint32_t> tile_sums;
-  for (std::uint64_t first = 0; first < walk.span; first += walk.tile) {
-    std::uint32_t sum = 0;
-    for (std::uint64_t i = first / 4; i < (first + walk.tile) / 4; ++i)
-      sum += shared_word(static_cast<std::uint32_t>(i));
-    tile_sums.push_back(sum);
-  }
-  std::vector<std::uint32_t> sums;
-  for (int warp = 0; warp < shared_warps; ++warp) {
-    std::uint32_t sum = 0;
-    const std::size_t first = walk.start(0, static_cast<std::uint64_t>(warp)) / walk.tile;
-    for (int t = 0; t < walk.tiles; ++t)
-      sum += tile_sums[(first + static_cast<std::size_t>(t)) % tile_sums.size()];
-    sums.push_back(sum);
-  }
-  return sums;
+std::uint32_t expected_sum() {
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i < shared_bytes_used / 4; ++i) sum += shared_word(i);
+  return sum;
 }
 
 std::vector<std::uint32_t> expected_words(Operation operation, int bytes_of_lane) {

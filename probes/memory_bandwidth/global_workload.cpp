@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/cases.h"
@@ -75,12 +74,6 @@ std::function<std::optional<std::string>()> check_of(Context& context, const Acc
   };
 }
 
-std::uint32_t sum_of_reports(const Buffer& reports, cudaStream_t stream) {
-  std::uint32_t sum = 0;
-  for (const WarpReport& r : copy_to_host<WarpReport>(reports, stream)) sum += r.sum;
-  return sum;
-}
-
 /// Gives the L1 all that it can have.
 template <class Run>
 void prefer_l1(void (*kernel)(Run)) {
@@ -91,10 +84,6 @@ void prefer_l1(void (*kernel)(Run)) {
 
 /// Launches `run` on the first of the SMs in their order, one block on each.
 std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
-  const Access& access = run.access;
-  if (access.operation != Operation::load || access.path != Path::l2_only || access.width != 16 ||
-      access.loads != 4)
-    throw std::invalid_argument("chosen SMs load by ld.global.cg, four times 16 bytes, alone");
   cudaStream_t stream = context.stream();
   const Buffer started = context.buffers().output("started", sizeof(unsigned));
   FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));
@@ -109,66 +98,60 @@ Workload prepare(Context& context, const GlobalShape& shape,
                  const std::shared_ptr<Readings>& readings) {
   cudaStream_t stream = context.stream();
   const Access access = shape.plan.access;
-  const int blocks = shape.walk_shape.blocks, warps = shape.walk_shape.warps;
+  const bool tiles = shape.plan.tiles;
+  const int warps = shape.walk_shape.warps, threads = warps * warp_lanes;
+  // Blocks that share out the working set, and what tells the sum of what they load.
+  const int parts =
+      tiles ? static_cast<int>(shape.region / granule(shape.walk_shape)) : shape.walk_shape.blocks;
+  const std::size_t all_warps = static_cast<std::size_t>(parts) * static_cast<std::size_t>(warps);
   const Ends ends = ends_of(context, access.operation, shape.region);
-  const std::size_t all_warps = static_cast<std::size_t>(blocks) * static_cast<std::size_t>(warps);
-  const Buffer reports = context.buffers().output("reports", all_warps * sizeof(WarpReport));
-  const GlobalRun run{access,
-                      plan_walk(shape.walk_shape, shape.region, shape.passes),
-                      blocks,
-                      warps * warp_lanes,
+  const Buffer told = tiles ? context.buffers().output("sums", tile_sums * sizeof(std::uint32_t))
+                            : context.buffers().output("reports", all_warps * sizeof(WarpReport));
+  Workload workload;
+  if (tiles) {
+    const TileRun run{access,
+                      static_cast<std::uint32_t>(parts),
+                      parts * shape.passes,
+                      threads,
                       ends.src.data,
                       ends.dst.data,
-                      reports.as<WarpReport>()};
-  const auto kernel = global_kernel(access);
-  prefer_l1(kernel);
-  std::function<void()> launch_all = [=] {
-    launch(kernel, {run.blocks, run.threads}, stream, run);
-  };
-  Workload workload = reporting_workload(
-      context, reports, shape.bytes_moved / static_cast<double>(all_warps), shape.plan.in_kernel,
-      readings, shape.plan.chosen_sms ? launch_on_chosen(context, run) : launch_all);
+                      told.as<std::uint32_t>()};
+    const auto kernel = tile_kernel(access);
+    prefer_l1(kernel);
+    workload.launch = [=] { launch(kernel, {run.blocks, threads}, stream, run); };
+  } else {
+    const GlobalRun run{access,
+                        plan_walk(shape.walk_shape, shape.region, shape.passes),
+                        parts,
+                        threads,
+                        ends.src.data,
+                        ends.dst.data,
+                        told.as<WarpReport>()};
+    const auto kernel = global_kernel(access);
+    prefer_l1(kernel);
+    std::function<void()> launch_all = [=] { launch(kernel, {parts, threads}, stream, run); };
+    workload = reporting_workload(
+        context, told, shape.bytes_moved / static_cast<double>(all_warps), shape.plan.in_kernel,
+        readings, shape.plan.chosen_sms ? launch_on_chosen(context, run) : launch_all);
+  }
   workload.poison = [=, &context] {
-    context.buffers().poison(reports);
+    // The sums go on from launch to launch; that of one launch is looked at.
+    if (tiles)
+      FATHOM_CUDA(cudaMemsetAsync(told.data, 0, told.bytes, stream));
+    else
+      context.buffers().poison(told);
     if (ends.dst.data != nullptr) context.buffers().poison(ends.dst);
   };
   workload.verify =
       check_of(context, access, ends, all_warps,
-               touches_per_pass(shape.walk_shape) * static_cast<std::uint64_t>(shape.passes),
-               [=] { return sum_of_reports(reports, stream); });
-  return workload;
-}
-
-Workload prepare_tiles(Context& context, const GlobalShape& shape) {
-  cudaStream_t stream = context.stream();
-  const Access access = shape.plan.access;
-  const int warps = shape.walk_shape.warps;
-  const int parts = static_cast<int>(shape.region / granule(shape.walk_shape));
-  const Ends ends = ends_of(context, access.operation, shape.region);
-  Buffer sums;
-  if (access.operation == Operation::load)
-    sums = context.buffers().output("sums", tile_sums * sizeof(std::uint32_t));
-  const TileRun run{access,
-                    static_cast<std::uint32_t>(parts),
-                    parts * shape.passes,
-                    warps * warp_lanes,
-                    ends.src.data,
-                    ends.dst.data,
-                    sums.as<std::uint32_t>()};
-  const auto kernel = tile_kernel(access);
-  prefer_l1(kernel);
-  Workload workload;
-  workload.launch = [=] { launch(kernel, {run.blocks, run.threads}, stream, run); };
-  workload.poison = [=, &context] {
-    if (ends.dst.data != nullptr) context.buffers().poison(ends.dst);
-    // The sums go on from launch to launch; that of one launch is looked at.
-    if (sums.data != nullptr) FATHOM_CUDA(cudaMemsetAsync(sums.data, 0, sums.bytes, stream));
-  };
-  workload.verify = check_of(context, access, ends, static_cast<std::size_t>(parts * warps),
-                             static_cast<std::uint64_t>(shape.passes), [=] {
-                               const auto all = copy_to_host<std::uint32_t>(sums, stream);
-                               return std::accumulate(all.begin(), all.end(), std::uint32_t{0});
-                             });
+               touches_per_pass(shape.walk_shape) * static_cast<std::uint64_t>(shape.passes), [=] {
+                 std::uint32_t sum = 0;
+                 if (tiles)
+                   for (const std::uint32_t s : copy_to_host<std::uint32_t>(told, stream)) sum += s;
+                 else
+                   for (const WarpReport& r : copy_to_host<WarpReport>(told, stream)) sum += r.sum;
+                 return sum;
+               });
   return workload;
 }
 
@@ -227,22 +210,24 @@ Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan)
   c.cache = plan.cache;
   // Every byte passes an SM's load/store path, the L1's data stage. What lies between SM and L2 is
   // no narrower: one SM of an H200 alone takes 115 B/clk from the L2 (this probe).
-  c.bound = sm_bound(device, plan.sms, l1_bytes_per_clock(device), "the SM's load/store path");
+  c.bound =
+      sm_bound(device, plan.sms, limits_of(device).l1_bytes_per_clock, "the SM's load/store path");
   c.extras = {{"bytes_moved", shape.bytes_moved}, {"passes", shape.passes}};
   c.prepare = [shape, readings = std::make_shared<Readings>()](Context& context) {
-    return shape.plan.tiles ? prepare_tiles(context, shape) : prepare(context, shape, readings);
+    return prepare(context, shape, readings);
   };
   return c;
 }
 
-void count(Case& c, Operation operation, double bytes_moved, From from, bool once) {
+void count(Case& c, const GlobalPlan& plan, Level level) {
   constexpr double sector = 32;
-  const double one_way = operation == Operation::copy ? bytes_moved / 2 : bytes_moved;
+  const Operation operation = plan.access.operation;
+  const double one_way = shape_of(plan).bytes_moved / (operation == Operation::copy ? 2 : 1);
   if (operation != Operation::store) {
     c.counters.push_back({"global_load_sectors", one_way / sector, 0, "bytes loaded / 32"});
-    // Exact on an H200 wherever a sector is asked for once at a time; where several warps or SMs
-    // ask for it at once, less is read than loaded.
-    if (from != From::l1 && once)
+    // Exact on an H200 wherever a sector is asked for by one warp at a time; where several warps or
+    // SMs ask for it at once, less is read than loaded.
+    if (level != Level::l1 && plan.sharing == Sharing::interleaved)
       c.counters.push_back({"l2_read_sectors", one_way / sector, 0.001, "bytes loaded / 32"});
     else
       c.counters.push_back({"l2_read_sectors"});
@@ -255,7 +240,7 @@ void count(Case& c, Operation operation, double bytes_moved, From from, bool onc
   }
   c.counters.push_back({"l1_hit_rate"});
   c.counters.push_back({"l2_hit_rate"});
-  if (from != From::dram) {
+  if (level != Level::dram) {
     c.counters.push_back({"dram_read_bytes"});
     return;
   }

@@ -109,10 +109,11 @@ struct SharedRun {
   std::uint32_t* after = nullptr;  ///< [blocks][shared_bytes_used / 4]: what it holds in the end
 };
 
-/// The walk of a block's warps for an operation: loads may share tiles, stores never do.
-Walk shared_walk(Operation operation, int width, int tiles);
-/// The sum of the words that each warp of a block loads.
-std::vector<std::uint32_t> expected_sums(const Walk& walk);
+/// The walk of a block's warps for an operation, `passes` times over: loads all go through all of
+/// the memory, of stores and copies each warp has a part.
+Walk shared_walk(Operation operation, int width, int passes);
+/// The sum of the words that each warp loads in a pass.
+std::uint32_t expected_sum();
 /// What a block's memory holds in the end.
 std::vector<std::uint32_t> expected_words(Operation operation, int width);
 

@@ -1,3 +1,4 @@
+#include <span>
 #include <utility>
 
 #include "probes/memory_bandwidth/cases.h"
@@ -14,39 +15,46 @@ struct Grid {
   int blocks_per_sm = 1;
   int loads = 4;
 };
-constexpr Grid usual_grid{1, 4};
 constexpr Grid grids[] = {{1, 4}, {2, 4}, {1, 8}};
+using Grids = std::span<const Grid>;
+constexpr Grids all_grids = grids, usual = all_grids.first(1),
+                one_or_two_blocks = all_grids.first(2), two_blocks = all_grids.subspan(1, 1);
 
-bool fits(const DeviceFacts& device, const Access& access, const Grid& grid) {
-  constexpr int threads = 1024;
-  return grid.blocks_per_sm * threads <= device.threads_per_sm &&
-         resident_blocks_of(global_kernel(access), threads) >= grid.blocks_per_sm;
+GlobalPlan plan_of(const DeviceFacts& device, const Access& access, int blocks_per_sm) {
+  return {.access = access, .blocks_per_sm = blocks_per_sm, .sms = device.sms};
 }
 
-GlobalPlan plan_of(const DeviceFacts& device, Operation operation, Path path, int width,
-                   const Grid& grid) {
-  return {.access = {operation, path, width, grid.loads},
-          .blocks_per_sm = grid.blocks_per_sm,
-          .sms = device.sms};
+/// Of those grids that fit.
+std::vector<GlobalPlan> plans(const DeviceFacts& device, Operation operation, Path path, int width,
+                              Grids wanted) {
+  constexpr int threads = 1024;
+  std::vector<GlobalPlan> result;
+  for (const Grid& grid : wanted) {
+    const Access access{operation, path, width, grid.loads};
+    if (grid.blocks_per_sm * threads <= device.threads_per_sm &&
+        resident_blocks_of(global_kernel(access), threads) >= grid.blocks_per_sm)
+      result.push_back(plan_of(device, access, grid.blocks_per_sm));
+  }
+  return result;
 }
 
 void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
+  const models::SmLimits& sm = limits_of(device);
   for (const int width : {16, 8, 4}) {
-    for (const Grid& grid : grids) {
-      if (width != 16 && (grid.loads != usual_grid.loads || grid.blocks_per_sm != 1)) continue;
-      GlobalPlan plan = plan_of(device, Operation::load, Path::cached, width, grid);
-      if (!fits(device, plan.access, grid)) continue;
+    for (GlobalPlan plan :
+         plans(device, Operation::load, Path::cached, width, width == 16 ? all_grids : usual)) {
       plan.sharing = Sharing::by_block;
       // A quarter of what there is: with two blocks on an SM, half of it.
-      plan.bytes = unified_bytes(device) / 4 * static_cast<std::size_t>(device.sms) *
-                   static_cast<std::size_t>(grid.blocks_per_sm);
+      plan.bytes = static_cast<std::size_t>(sm.unified_bytes) / 4 *
+                   static_cast<std::size_t>(device.sms) *
+                   static_cast<std::size_t>(plan.blocks_per_sm);
       plan.traffic = traffic_for(device, Level::l1, device.sms);
       plan.in_kernel = true;
-      const bool quick = width == 16 && grid.loads == 8;
+      const bool quick = width == 16 && plan.access.loads == 8;
       Case c =
           global_case(device, {.sweep = "level", .level = "L1", .suite = quick_if(quick)}, plan);
-      c.extras["sm_bound_bytes_per_clock"] = l1_bytes_per_clock(device);
-      count(c, Operation::load, shape_of(plan).bytes_moved, From::l1, false);
+      c.extras["sm_bound_bytes_per_clock"] = sm.l1_bytes_per_clock;
+      count(c, plan, Level::l1);
       result.push_back(std::move(c));
     }
   }
@@ -57,16 +65,15 @@ Case l2_case(const DeviceFacts& device, const GlobalPlan& wanted, double l2_shar
   plan.bytes = static_cast<std::uint64_t>(l2_share * static_cast<double>(device.l2_bytes));
   plan.traffic = traffic_for(device, Level::l2, device.sms);
   Case c = global_case(device, {.sweep = "level", .level = "L2", .suite = suite}, plan);
-  c.extras["sm_bound_bytes_per_clock"] = l1_bytes_per_clock(device);
+  c.extras["sm_bound_bytes_per_clock"] = limits_of(device).l1_bytes_per_clock;
   c.extras["share_of_l2"] = l2_share;
-  count(c, plan.access.operation, shape_of(plan).bytes_moved, From::l2,
-        plan.sharing == Sharing::interleaved);
+  count(c, plan, Level::l2);
   return c;
 }
 
 /// Tiles of 16 bytes a lane; loads by ld.global.cg.
 GlobalPlan tile_plan(const DeviceFacts& device, Operation operation, int loads, int warps = 8) {
-  GlobalPlan plan = plan_of(device, operation, Path::l2_only, 16, {1, loads});
+  GlobalPlan plan = plan_of(device, {operation, Path::l2_only, 16, loads}, 1);
   plan.warps = warps;
   plan.tiles = true;
   plan.blocks_per_sm = resident_blocks_of(tile_kernel(plan.access), warps * warp_lanes);
@@ -78,31 +85,23 @@ constexpr double in_one_partition = 1.0 / 3, in_both_partitions = 0.7;
 
 void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
   for (const Path path : {Path::l2_only, Path::no_allocate}) {
-    for (const double share : {in_one_partition, in_both_partitions}) {
-      for (const Grid& grid : grids) {
-        const GlobalPlan plan = plan_of(device, Operation::load, path, 16, grid);
-        if (!fits(device, plan.access, grid)) continue;
+    for (const double share : {in_one_partition, in_both_partitions})
+      for (const GlobalPlan& plan : plans(device, Operation::load, path, 16, all_grids))
         result.push_back(l2_case(device, plan, share, Suite::standard));
-      }
-    }
-    GlobalPlan plan = plan_of(device, Operation::load, path, 16, usual_grid);
+    GlobalPlan plan = plans(device, Operation::load, path, 16, usual).front();
     plan.sharing = Sharing::by_all;
     result.push_back(l2_case(device, plan, in_one_partition, Suite::standard));
   }
-  for (const int width : {8, 4}) {
-    result.push_back(l2_case(device,
-                             plan_of(device, Operation::load, Path::l2_only, width, usual_grid),
-                             in_one_partition, Suite::standard));
-  }
+  for (const int width : {8, 4})
+    for (const GlobalPlan& plan : plans(device, Operation::load, Path::l2_only, width, usual))
+      result.push_back(l2_case(device, plan, in_one_partition, Suite::standard));
   for (const Operation operation : {Operation::store, Operation::copy}) {
     for (const int width : {16, 8, 4}) {
-      for (const Grid& grid : {Grid{1, 4}, Grid{2, 4}}) {
-        // Half of the working set is too little to share out among twice the warps.
-        const bool once = width != 16 || operation == Operation::copy;
-        if (once && grid.blocks_per_sm != 1) continue;
-        const GlobalPlan plan = plan_of(device, operation, Path::l2_only, width, grid);
-        if (!fits(device, plan.access, grid)) continue;
-        const bool quick = width == 16 && grid.blocks_per_sm == 1;
+      // Half of a copy's working set is too little to share out among twice the warps.
+      const bool both = width == 16 && operation == Operation::store;
+      for (const GlobalPlan& plan :
+           plans(device, operation, Path::l2_only, width, both ? one_or_two_blocks : usual)) {
+        const bool quick = width == 16 && plan.blocks_per_sm == 1;
         result.push_back(l2_case(device, plan, in_one_partition, quick_if(quick)));
       }
     }
@@ -132,7 +131,7 @@ Case dram_case(const DeviceFacts& device, const GlobalPlan& wanted, Suite suite)
   plan.cache = plan.access.operation == Operation::load ? CacheState::cold : CacheState::hot;
   Case c = global_case(device, {.sweep = "level", .level = "DRAM", .suite = suite}, plan);
   c.bound = dram_bound(device);
-  count(c, plan.access.operation, shape_of(plan).bytes_moved, From::dram, true);
+  count(c, plan, Level::dram);
   return c;
 }
 
@@ -147,25 +146,16 @@ void add_dram_tiles(std::vector<Case>& result, const DeviceFacts& device) {
 }
 
 void add_dram(std::vector<Case>& result, const DeviceFacts& device) {
-  for (const Path path : {Path::l2_only, Path::no_allocate, Path::cached}) {
-    for (const Grid& grid : grids) {
-      const GlobalPlan plan = plan_of(device, Operation::load, path, 16, grid);
-      if (!fits(device, plan.access, grid)) continue;
-      if (path != Path::l2_only && grid.blocks_per_sm == 1) continue;
+  const auto add = [&](Operation operation, Path path, int width, Grids wanted) {
+    for (const GlobalPlan& plan : plans(device, operation, path, width, wanted))
       result.push_back(dram_case(device, plan, Suite::standard));
-    }
-  }
-  for (const Operation operation : {Operation::load, Operation::store, Operation::copy}) {
-    for (const int width : {16, 8, 4}) {
-      for (const Grid& grid : {Grid{1, 4}, Grid{2, 4}}) {
-        if (operation == Operation::load && width == 16) continue;
-        if (width != 16 && grid.blocks_per_sm != 1) continue;
-        const GlobalPlan plan = plan_of(device, operation, Path::l2_only, width, grid);
-        if (!fits(device, plan.access, grid)) continue;
-        result.push_back(dram_case(device, plan, Suite::standard));
-      }
-    }
-  }
+  };
+  for (const Path path : {Path::l2_only, Path::no_allocate, Path::cached})
+    add(Operation::load, path, 16, path == Path::l2_only ? all_grids : two_blocks);
+  for (const Operation operation : {Operation::load, Operation::store, Operation::copy})
+    for (const int width : {16, 8, 4})
+      if (operation != Operation::load || width != 16)
+        add(operation, Path::l2_only, width, width == 16 ? one_or_two_blocks : usual);
 }
 
 }  // namespace

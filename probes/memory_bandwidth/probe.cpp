@@ -73,14 +73,6 @@ const char* name_of(Operation operation) {
 
 }  // namespace
 
-const models::SmLimits* limits_of(const DeviceFacts& device) {
-  try {
-    return &models::sm_limits(device.major, device.minor);
-  } catch (const std::invalid_argument&) {
-    return nullptr;
-  }
-}
-
 Case make_case(const Point& point) {
   Case c;
   c.name = fmt::format("{}/{}/{}/{}/width:{}", point.sweep, point.level, name_of(point.operation),
@@ -111,28 +103,18 @@ std::optional<Bound> dram_bound(const DeviceFacts& device) {
   return std::nullopt;
 }
 
-double l1_bytes_per_clock(const DeviceFacts& device) {
-  const models::SmLimits* limits = limits_of(device);
-  return limits == nullptr ? 128 : limits->l1_bytes_per_clock;
-}
-
-std::size_t unified_bytes(const DeviceFacts& device) {
-  const models::SmLimits* limits = limits_of(device);
-  return limits == nullptr ? 128 * kib : static_cast<std::size_t>(limits->unified_bytes);
-}
-
 double traffic_for(const DeviceFacts& device, Level level, int sms) {
   constexpr double seconds = 400e-6, usual_clock = 1.5e9, usual_dram = 0.5e12;
   constexpr double usual_l2_bytes = 38;  // of an SM and clock, when all of them ask
   const double clock = device.sm_clock_max_hz > 0 ? device.sm_clock_max_hz : usual_clock;
   switch (level) {
     case Level::l1:
-      return seconds * sms * clock * l1_bytes_per_clock(device);
+      return seconds * sms * clock * limits_of(device).l1_bytes_per_clock;
     case Level::l2:
       return seconds * sms * clock * usual_l2_bytes;
     case Level::dram: {
       const auto bound = dram_bound(device);
-      const double path = sms * clock * l1_bytes_per_clock(device) / 2;
+      const double path = sms * clock * limits_of(device).l1_bytes_per_clock / 2;
       return seconds * std::min(bound ? bound->value : usual_dram, path);
     }
   }
@@ -142,15 +124,6 @@ double traffic_for(const DeviceFacts& device, Level level, int sms) {
 int one_block_shared_bytes(const DeviceFacts& device) {
   const std::size_t half = device.shared_bytes_per_sm / 2 + kib;
   return static_cast<int>(std::min(half, device.shared_bytes_per_block_max) / kib * kib);
-}
-
-std::vector<std::uint64_t> geometric(std::uint64_t low, std::uint64_t high, int per_octave) {
-  std::vector<std::uint64_t> sizes;
-  for (int k = 0;; ++k) {
-    const double size = static_cast<double>(low) * std::exp2(static_cast<double>(k) / per_octave);
-    if (size > static_cast<double>(high) * 1.0000001) return sizes;
-    sizes.push_back(static_cast<std::uint64_t>(size + 0.5));
-  }
 }
 
 Workload reporting_workload(Context& context, const Buffer& reports, double bytes_per_warp,

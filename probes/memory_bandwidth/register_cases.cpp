@@ -40,8 +40,7 @@ Workload prepare(Context& context, int blocks, int iterations,
 }  // namespace
 
 std::vector<Case> register_cases(const DeviceFacts& device) {
-  const models::SmLimits* limits = limits_of(device);
-  const int lanes = limits == nullptr ? 128 : limits->fp32_per_clock;  // none has had more
+  const int lanes = limits_of(device).fp32_per_clock;
   const double warps = blocks_per_sm * register_threads / warp_lanes;
   const double per_iteration = register_steps * register_chains * warps * warp_lanes / lanes;
   const int iterations = std::max(1, static_cast<int>(clocks / per_iteration));

@@ -19,27 +19,19 @@ struct SharedPlan {
   int blocks;
   int cluster_size;
   int shared_bytes;  ///< allocated
-  int tiles;
+  int passes;
 };
 
 /// Loads and stores of a warp; a copy moves each tile twice.
 double bytes_per_warp(const SharedPlan& plan) {
-  const Walk walk = shared_walk(plan.operation, plan.width, plan.tiles);
+  const Walk walk = shared_walk(plan.operation, plan.width, plan.passes);
   return static_cast<double>(walk.tile) * walk.tiles * (plan.operation == Operation::copy ? 2 : 1);
-}
-
-/// So many tiles that the SMs are busy for `clocks` at `bytes_per_clock`.
-int tiles_for(const SharedPlan& plan, int blocks_of_sm, double bytes_per_clock) {
-  SharedPlan one = plan;
-  one.tiles = 1;
-  return std::max(8, static_cast<int>(clocks * bytes_per_clock / blocks_of_sm / shared_warps /
-                                      bytes_per_warp(one)));
 }
 
 Workload prepare(Context& context, const SharedPlan& plan,
                  const std::shared_ptr<Readings>& readings) {
   cudaStream_t stream = context.stream();
-  const Walk walk = shared_walk(plan.operation, plan.width, plan.tiles);
+  const Walk walk = shared_walk(plan.operation, plan.width, plan.passes);
   const std::size_t blocks = static_cast<std::size_t>(plan.blocks);
   const Buffer reports =
       context.buffers().output("reports", blocks * shared_warps * sizeof(WarpReport));
@@ -57,10 +49,10 @@ Workload prepare(Context& context, const SharedPlan& plan,
                                          [=] { launch_shared(run, stream); });
   workload.poison = poisoning(context, {reports, after});
   if (plan.operation == Operation::load) {
-    workload.verify = [=, sums = expected_sums(walk)]() -> std::optional<std::string> {
+    const std::uint32_t want = expected_sum() * static_cast<std::uint32_t>(plan.passes);
+    workload.verify = [=]() -> std::optional<std::string> {
       const auto all = copy_to_host<WarpReport>(reports, stream);
       for (std::size_t i = 0; i < all.size(); ++i) {
-        const std::uint32_t want = sums[i % shared_warps];
         if (all[i].sum == want) continue;
         return fmt::format("the words that warp {} loaded sum to {:#x} instead of {:#x}", i,
                            all[i].sum, want);
@@ -99,22 +91,24 @@ void add_counters(Case& c, const SharedPlan& plan) {
   }
 }
 
-/// A second block of a cluster on the same SM would read its own.
-int cluster_allocation(const DeviceFacts& device) {
-  return std::max(one_block_shared_bytes(device), shared_bytes_used);
-}
-
 /// Shared memory of the own block where a cluster is one block, else of the next block.
 Case shared_case(const DeviceFacts& device, Operation operation, int width, int cluster_size,
                  int blocks) {
   constexpr double usual_cluster_bytes_per_clock = 24;
   const bool own = cluster_size == 1;
   const int of_sm = own ? blocks_per_sm : 1, sms = blocks / of_sm;
-  const double bound = l1_bytes_per_clock(device);
-  SharedPlan plan{
-      operation, width, blocks, cluster_size, own ? shared_bytes_used : cluster_allocation(device),
-      0};
-  plan.tiles = tiles_for(plan, of_sm, own ? bound : usual_cluster_bytes_per_clock);
+  const double bound = limits_of(device).l1_bytes_per_clock;
+  // A second block of a cluster on the same SM would read its own.
+  SharedPlan plan{operation,
+                  width,
+                  blocks,
+                  cluster_size,
+                  own ? shared_bytes_used : one_block_shared_bytes(device),
+                  1};
+  // So many passes that the SMs are busy for `clocks`.
+  const double bytes_per_clock = own ? bound : usual_cluster_bytes_per_clock;
+  plan.passes =
+      static_cast<int>(clocks * bytes_per_clock / of_sm / shared_warps / bytes_per_warp(plan));
   Axes more{{"SMs", std::int64_t{sms}},
             {"warps per SM", std::int64_t{of_sm * shared_warps}},
             {"loads in flight", std::int64_t{shared_loads(operation)}}};
@@ -142,7 +136,7 @@ std::vector<Case> shared_cases(const DeviceFacts& device) {
     for (const Operation operation : operations)
       result.push_back(shared_case(device, operation, width, 1, device.sms * blocks_per_sm));
   for (const int size : {2, 4, 8, 16}) {
-    const int blocks = cluster_blocks(device.major, size, cluster_allocation(device));
+    const int blocks = cluster_blocks(device.major, size, one_block_shared_bytes(device));
     if (blocks == 0) continue;
     for (const Operation operation : operations)
       result.push_back(shared_case(device, operation, 16, size, blocks));

@@ -109,25 +109,18 @@ auto kernel_of(Operation operation, int width, bool cluster) {
 
 }  // namespace
 
-Walk shared_walk(Operation operation, int width, int tiles) {
-  constexpr std::uint64_t warps = shared_threads / warp_lanes;
+Walk shared_walk(Operation operation, int width, int passes) {
   Walk walk;
-  walk.tile = static_cast<std::uint64_t>(width) * warp_lanes *
-              static_cast<std::uint64_t>(shared_loads(operation));
-  walk.step = walk.tile;
-  walk.tiles = tiles;
-  switch (operation) {
-    case Operation::load:
-      walk.warp_offset = walk.tile;
-      walk.span = shared_bytes_used;
-      break;
-    case Operation::store:
-      walk.block_region = walk.span = shared_bytes_used / warps;
-      break;
-    case Operation::copy:
-      walk.block_region = walk.span = shared_bytes_used / 2 / warps;
-      break;
+  walk.tile = walk.step = static_cast<std::uint64_t>(width) * warp_lanes *
+                          static_cast<std::uint64_t>(shared_loads(operation));
+  walk.span = shared_bytes_used;
+  if (operation == Operation::load) {
+    walk.warp_offset = walk.tile;
+  } else {
+    walk.span /= shared_warps * (operation == Operation::copy ? 2 : 1);
+    walk.block_region = walk.span;
   }
+  walk.tiles = passes * static_cast<int>(walk.span / walk.step);
   return walk;
 }
 

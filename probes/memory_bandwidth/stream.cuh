@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "harness/device_clocks.cuh"
 #include "probes/device/access.cuh"
 #include "probes/memory_bandwidth/kernels.h"
@@ -8,6 +10,12 @@
 // offsets from one address, so that a turn of the loop is little more than its loads or stores.
 
 namespace fathom::memory_bandwidth {
+
+/// Global memory by one load instruction; plain stores.
+template <Path path>
+using Global =
+    std::conditional_t<path == Path::cached, GlobalMemory,
+                       std::conditional_t<path == Path::l2_only, GlobalPastL1, GlobalUnallocated>>;
 
 /// What one lane moves at once, as 32-bit words.
 template <int width>

@@ -1,4 +1,4 @@
-#include "probes/memory_bandwidth/global_stream.cuh"
+#include "probes/memory_bandwidth/stream.cuh"
 
 // Grids of many more blocks than run at once, each over after one tile for each of its warps: where
 // an SM is done sooner, it gets the next block.

@@ -78,6 +78,17 @@ Case associativity_case(const DeviceFacts& device, const GlobalChase& g, Suite s
   return c;
 }
 
+/// A point of a curve, on axes `more`. The block reads all of the set before.
+Case size_case(const DeviceFacts& device, GlobalChase g, Axes more, std::size_t bytes, Suite suite,
+               bool counted) {
+  more.push_back(working_set_axis(bytes));
+  Case c = make_case({"size", level_of(g), instruction_of(g), Timed::mean, std::move(more), suite});
+  g.chase.warm = every_word(bytes);
+  if (counted) c.counters = hits(g);
+  c.prepare = global_workload(g, device);
+  return c;
+}
+
 // The L1.
 
 /// What the driver can set while a block runs: each block takes some shared memory for the system,
@@ -102,22 +113,6 @@ GlobalChase l1_chase(std::size_t count, std::uint64_t stride, int percent) {
   return g;
 }
 
-Case l1_size_case(const DeviceFacts& device, const models::SmLimits& sm, int carveout_kib,
-                  std::size_t bytes, bool quick, bool counted) {
-  Case c = make_case({"size",
-                      "L1",
-                      "ld.global",
-                      Timed::mean,
-                      {{"carve-out (KiB)", std::int64_t{carveout_kib}}, working_set_axis(bytes)},
-                      quick_if(quick)});
-  GlobalChase g = l1_chase(bytes / line, line, percent_for(sm, carveout_kib));
-  g.chase.warm = every_word(bytes);
-  c.extras["expected_l1_bytes"] = sm.unified_bytes - carveout_kib * 1024.0;
-  if (counted) c.counters = hits_in_l1(g);
-  c.prepare = global_workload(g, device);
-  return c;
-}
-
 /// `thorough`: more points, on the way to the edge and around it.
 void add_size_curve(std::vector<Case>& result, const DeviceFacts& device,
                     const models::SmLimits& sm, int carveout_kib, bool thorough) {
@@ -128,8 +123,10 @@ void add_size_curve(std::vector<Case>& result, const DeviceFacts& device,
   const std::size_t below = std::min(expected / 2, (thorough ? 24 : 12) * kib);
   add_steps(sizes, expected - below, expected + 5 * kib, kib);
   for (const std::size_t size : sizes) {
-    result.push_back(
-        l1_size_case(device, sm, carveout_kib, size, thorough, counted_point(coarse, size)));
+    result.push_back(size_case(device, l1_chase(size / line, line, percent_for(sm, carveout_kib)),
+                               {{"carve-out (KiB)", std::int64_t{carveout_kib}}}, size,
+                               quick_if(thorough), counted_point(coarse, size)));
+    result.back().extras["expected_l1_bytes"] = static_cast<double>(expected);
   }
 }
 
@@ -165,21 +162,6 @@ void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
 
 // The L2.
 
-Case l2_size_case(const DeviceFacts& device, std::size_t bytes, bool quick, bool counted) {
-  Case c = make_case(
-      {"size", "L2", "ld.global.cg", Timed::mean, {working_set_axis(bytes)}, quick_if(quick)});
-  GlobalChase g = strided_chase(GlobalLoad::l2_only, bytes / line, line);
-  g.chase.warm = every_word(bytes);
-  g.chase.warm_passes = 1;
-  // Around the edges a change of slope must show: the points that only the default suite has are
-  // measured longer.
-  g.chase.loads = quick ? curve_loads : 4 * curve_loads;
-  c.extras["expected_l2_bytes"] = static_cast<double>(device.l2_bytes);
-  if (counted) c.counters = hits_past_l1(g);
-  c.prepare = global_workload(g, device);
-  return c;
-}
-
 void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
   const std::size_t l2 = device.l2_bytes;
   const std::size_t unit = l2 >= 16 * mib ? mib / 4 : 16 * 1024;
@@ -192,7 +174,13 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
   add_steps(sizes, l2 / 4 / step * step, l2 * 5 / 4, step);
   for (const std::size_t size : sizes) {
     const bool quick = coarse.contains(size) || size % (4 * step) == 0;
-    result.push_back(l2_size_case(device, size, quick, counted_point(coarse, size)));
+    GlobalChase g = strided_chase(GlobalLoad::l2_only, size / line, line);
+    g.chase.warm_passes = 1;
+    // Around the edges a change of slope must show: the points that only the default suite has are
+    // measured longer.
+    g.chase.loads = quick ? curve_loads : 4 * curve_loads;
+    result.push_back(size_case(device, g, {}, size, quick_if(quick), counted_point(coarse, size)));
+    result.back().extras["expected_l2_bytes"] = static_cast<double>(l2);
   }
   add_line_cases(result, device, static_cast<double>(l2), Suite::standard,
                  [](std::size_t count, std::uint64_t stride) {
@@ -254,28 +242,25 @@ Case pair_case(const Level& level, int distance) {
                       {{"distance (B)", std::int64_t{distance}}},
                       Suite::quick});
   c.cache = level.cache;
-  const auto readings = std::make_shared<Readings>();
-  c.prepare = [=](Context& context) {
-    cudaStream_t stream = context.stream();
+  c.prepare = [=, readings = std::make_shared<Readings>()](Context& context) {
     const std::size_t bytes = level.count * level.spacing;
     const Buffer memory = context.buffers().output("pairs", bytes);
-    const Buffer report = report_buffer(context);
-    launch(fill_words, writers(bytes / 4), stream, memory.as<std::uint32_t>(), bytes / 4);
-    const Pairs pairs{memory.data, level.count, level.spacing, static_cast<std::uint32_t>(distance),
-                      report.as<Report>()};
-    Workload workload = workload_of(
-        context, {report},
-        [=] {
-          launch(pair_kernel(level.load), {1, 1}, stream, pairs);
+    launch(fill_words, writers(bytes / 4), context.stream(), memory.as<std::uint32_t>(), bytes / 4);
+    const Pairs pairs{memory.data, level.count, level.spacing,
+                      static_cast<std::uint32_t>(distance)};
+    return report_workload(
+        context, readings,
+        [=, stream = context.stream()](Report* report) {
+          Pairs with_report = pairs;
+          with_report.report = report;
+          launch(pair_kernel(level.load), {1, 1}, stream, with_report);
         },
-        [=] { return check(read_report(report, stream), pairs); });
-    // The median: the first load of a page's first pair may leave a translation behind or not.
-    workload.read_sample = [=] {
-      readings->take(read_report(report, stream), Timed::each, static_cast<int>(level.count));
-      return readings->last_median();
-    };
-    workload.extras = [=] { return readings->extras(); };
-    return workload;
+        [=](const Report& report) { return check(report, pairs); },
+        // The median: the first load of a page's first pair may leave a translation behind or not.
+        [=](const Report& report) {
+          readings->take(report, Timed::each, static_cast<int>(level.count));
+          return readings->last_median();
+        });
   };
   return c;
 }

@@ -75,35 +75,31 @@ std::size_t region_bytes(const DeviceFacts& device);
 /// All elements of `bytes`, 8 bytes each: as many sectors as there are.
 Chain every_word(std::size_t bytes);
 
-/// The chain is written to `memory`, which `keep` owns where the pool does not.
-Workload memory_workload(Context& context, const GlobalChase& chase, void* memory,
-                         const std::shared_ptr<Readings>& readings,
-                         std::shared_ptr<void> keep = nullptr);
-/// The same in the region.
+/// Launches a chase whose report is set.
+using LaunchChase = std::function<void(const Chase& chase, cudaStream_t stream)>;
+/// Puts the chain where the chase goes and sets its base. The launch owns what it needs.
+using PrepareChase = std::function<LaunchChase(Context& context, Chase& chase)>;
+/// `base_reported`: the chain lies where the kernel says.
+std::function<Workload(Context&)> chase_workload(const Chase& chase, const PrepareChase& prepare,
+                                                 bool base_reported = false);
+/// Writes the chain to `memory`.
+LaunchChase chase_through(Context& context, const GlobalChase& g, Chase& chase, void* memory);
+/// A chase in the region.
 std::function<Workload(Context&)> global_workload(const GlobalChase& chase,
                                                   const DeviceFacts& device);
-/// What a chase's loads must be by counter, and where they hit: of chases that may hit in the L1,
-/// and of those past it. All ask alike, so that they share a session of the profiler.
-std::vector<CounterRequest> hits_in_l1(const GlobalChase& chase);
-std::vector<CounterRequest> hits_past_l1(const GlobalChase& chase);
+/// What a chase's loads must be by counter, and where they hit: in the L1, or past it. All ask
+/// alike, so that they share a session of the profiler.
+std::vector<CounterRequest> hits(const GlobalChase& chase);
 
-/// Workload of a chase with a report, which `launch` gets. `keep` lives as long as the workload.
-/// `base_reported`: the chain lies where the kernel says.
-using LaunchChase = std::function<void(const Chase& chase, cudaStream_t stream)>;
-Workload chase_workload(Context& context, Chase chase, bool base_reported,
-                        const std::shared_ptr<Readings>& readings, LaunchChase launch,
-                        std::shared_ptr<void> keep = nullptr);
-/// The same for what needs nothing else.
-std::function<Workload(Context&)> chase_workload(const Chase& chase, bool base_reported,
-                                                 LaunchChase launch);
+/// A workload whose launch leaves a report: `check` says whether it is right, `take` what sample it
+/// is.
+Workload report_workload(Context& context, const std::shared_ptr<Readings>& readings,
+                         std::function<void(Report*)> launch,
+                         std::function<std::optional<std::string>(const Report&)> check,
+                         std::function<double(const Report&)> take);
 /// Puts the chain, whose base is 0, into constant memory; the words in device memory.
 const std::uint32_t* fill_constants(Context& context, const Chain& chain);
-Buffer report_buffer(Context& context);
-Report read_report(const Buffer& report, cudaStream_t stream);
 
-/// Sizes from `low` to `high`, `per_octave` to a doubling, rounded down to a multiple of `unit`.
-std::set<std::size_t> geometric(std::size_t low, std::size_t high, int per_octave,
-                                std::size_t unit);
 /// Adds `low`, one `step` more, and so on up to `high`.
 void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, std::size_t step);
 

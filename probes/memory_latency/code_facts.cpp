@@ -22,6 +22,8 @@ constexpr double next_size = 1.25;
 /// Sizes by two curves are of one cache if they differ by no more than this.
 constexpr double same_size = 1.25;
 
+constexpr std::int64_t all_constants = 64 * 1024;
+
 Curve beside_code(std::span<const Entry> entries, std::int64_t constants) {
   return curve(entries, {{"sweep", "beside code"}, {"constants (B)", constants}});
 }
@@ -29,7 +31,7 @@ Curve beside_code(std::span<const Entry> entries, std::int64_t constants) {
 /// The cache that constants share with code: what of both stays in it, with all the constants
 /// there are and with few of them.
 Fact size_with_code(std::span<const Entry> entries, const FactName& name) {
-  constexpr std::int64_t all = 64 * 1024, few = 16 * 1024;
+  constexpr std::int64_t all = all_constants, few = 16 * 1024;
   const Curve with_all = beside_code(entries, all), with_few = beside_code(entries, few);
   if (!with_all.cut) {
     return missing_fact(
@@ -66,28 +68,22 @@ Fact size_with_code(std::span<const Entry> entries, const FactName& name) {
 }
 
 /// What a constant takes that code has thrown out of the cache which both share.
-Fact latency_behind(std::span<const Entry> entries) {
-  constexpr std::int64_t all = 64 * 1024;
-  Fact fact = missing_fact({"const.behind_l1_5.latency", "constants behind the L1.5", "latency",
-                            "cycles", Better::lower},
-                           swept_by_default);
-  const Curve c = beside_code(entries, all);
-  if (!c.cut) return fact;
+std::string latency_behind(std::span<const Entry> entries, Fact& fact) {
+  const Curve c = beside_code(entries, all_constants);
+  if (!c.cut) return swept_by_default;
   const Regime& last = c.cut->regimes.back();
   if (!end_of_hits(c) || last.kind != Regime::Kind::plateau) {
-    fact.reason = fmt::format("up to {} of constants and code not all of the constants miss",
-                              format_bytes(last.last_x));
-    return fact;
+    return fmt::format("up to {} of constants and code not all of the constants miss",
+                       format_bytes(last.last_x));
   }
-  fact.reason.clear();
   fact.value = last.level;
   fact.interval = last.interval;
   fact.method = fmt::format(
       "{} of constants beside more code than leaves room for them; the same from {} to {} of both, "
       "the most tried",
-      format_bytes(all), format_bytes(last.first_x), format_bytes(last.last_x));
+      format_bytes(all_constants), format_bytes(last.first_x), format_bytes(last.last_x));
   add_evidence(fact, c);
-  return fact;
+  return "";
 }
 
 void add_constants(std::vector<Fact>& facts, std::span<const Entry> entries) {
@@ -100,7 +96,9 @@ void add_constants(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const FactName second = size_name("const.l1_5.size", "constant L1.5");
   facts.push_back(size_at(c, ends.empty() ? std::nullopt : std::optional(ends[0]), first));
   facts.push_back(ends.size() > 1 ? size_at(c, ends[1], second) : size_with_code(entries, second));
-  facts.push_back(latency_behind(entries));
+  facts.push_back(decided({"const.behind_l1_5.latency", "constants behind the L1.5", "latency",
+                           "cycles", Better::lower},
+                          [&](Fact& fact) { return latency_behind(entries, fact); }));
 }
 
 /// Plateaus of the code's pace: first and last regime of each level.

@@ -13,16 +13,15 @@ constexpr int curve_loads = 2048;
 
 /// `cold`: the constants are copied anew before each launch, so that no constant cache has them.
 std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool cold) {
-  const auto readings = std::make_shared<Readings>();
-  return [=](Context& context) {
-    const std::uint32_t* words = fill_constants(context, wanted.chain);
-    const auto kernel = constant_chase(wanted.timed);
-    return chase_workload(context, wanted, false, readings,
-                          [=](const Chase& chase, cudaStream_t stream) {
-                            if (cold) copy_to_constant_memory(words, stream);
-                            launch(kernel, {1, 1}, stream, chase);
-                          });
-  };
+  return chase_workload(
+      wanted,
+      [=](Context& context, Chase& chase) -> LaunchChase {
+        const std::uint32_t* words = fill_constants(context, chase.chain);
+        return [=](const Chase& with_report, cudaStream_t stream) {
+          if (cold) copy_to_constant_memory(words, stream);
+          launch(constant_chase(with_report.timed), {1, 1}, stream, with_report);
+        };
+      });
 }
 
 Chase constant_chase(std::size_t bytes, std::uint64_t stride, Timed timed) {
@@ -55,11 +54,11 @@ Case parameter_case(const char* level, std::size_t bytes, bool first, Timed time
     chase.walked_loads = 0;
     chase.loads = static_cast<int>(chase.chain.count) / chase_unroll * chase_unroll;
   }
-  c.prepare = chase_workload(
-      chase, false,
-      [words = parameter_words(chase.chain)](const Chase& with_report, cudaStream_t stream) {
-        launch(parameter_chase(with_report.timed), {1, 1}, stream, *words, with_report);
-      });
+  const LaunchChase launch_it = [words = parameter_words(chase.chain)](const Chase& with_report,
+                                                                       cudaStream_t stream) {
+    launch(parameter_chase(with_report.timed), {1, 1}, stream, *words, with_report);
+  };
+  c.prepare = chase_workload(chase, [=](Context&, Chase&) { return launch_it; });
   return c;
 }
 
@@ -117,27 +116,22 @@ std::optional<std::string> check(const Report& report, const CodeRun& run) {
   return std::nullopt;
 }
 
-std::function<Workload(Context&)> workload(const CodeRun& wanted) {
-  const auto readings = std::make_shared<Readings>();
-  return [=](Context& context) {
-    cudaStream_t stream = context.stream();
-    fill_constants(context, wanted.constants);
-    const Buffer report = report_buffer(context);
-    CodeRun run = wanted;
-    run.report = report.as<Report>();
-    const int loads = static_cast<int>(run.constants.count);
-    const int counted = loads > 0 ? loads : (run.blocks - 1) * code_block_instructions;
-    Workload w = workload_of(
-        context, {report},
-        [=] {
-          launch(run_code_and_constants, {1, 1}, stream, run, 1.0f);
+std::function<Workload(Context&)> workload(const CodeRun& run) {
+  const int loads = static_cast<int>(run.constants.count);
+  const int counted = loads > 0 ? loads : (run.blocks - 1) * code_block_instructions;
+  return [=, readings = std::make_shared<Readings>()](Context& context) {
+    fill_constants(context, run.constants);
+    return report_workload(
+        context, readings,
+        [=, stream = context.stream()](Report* report) {
+          CodeRun with_report = run;
+          with_report.report = report;
+          launch(run_code_and_constants, {1, 1}, stream, with_report, 1.0f);
         },
-        [=] { return check(read_report(report, stream), run); });
-    w.read_sample = [=] {
-      return readings->take(read_report(report, stream), Timed::mean, counted * run.rounds);
-    };
-    w.extras = [=] { return readings->extras(); };
-    return w;
+        [=](const Report& report) { return check(report, run); },
+        [=](const Report& report) {
+          return readings->take(report, Timed::mean, counted * run.rounds);
+        });
   };
 }
 

@@ -80,22 +80,19 @@ std::optional<std::size_t> end_of_hits(const Curve& c) {
 
 namespace {
 
-struct SamplePlace {
-  double x, y;  ///< in what the lines are straight, and the median
-};
-
-/// Sums over the points to one side of the hinge; u is their distance from it.
-struct Side {
-  std::size_t points = 0;
-  double u = 0, uu = 0, uy = 0;
-};
+/// x in what the lines are straight, and the median.
+using Places = std::vector<std::pair<double, double>>;
 
 /// Squared error of y = y0 + s1 min(0, u) + s2 max(0, u) with the best y0, s1 and s2, u = x - at;
 /// nothing with too few points on a side.
-std::optional<double> error_at(const std::vector<SamplePlace>& places, double at) {
+std::optional<double> error_at(const Places& places, double at) {
   constexpr std::size_t fewest = 3;
-  Side sides[2];
-  double sum = 0;
+  struct Side {
+    std::size_t points = 0;
+    double u = 0, uu = 0, uy = 0;  // sums
+    double slope(double y0) const { return (uy - y0 * u) / uu; }
+  } sides[2];
+  double sum = 0, weight = static_cast<double>(places.size());
   for (const auto& [x, y] : places) {
     Side& side = sides[x > at];
     const double u = x - at;
@@ -105,7 +102,6 @@ std::optional<double> error_at(const std::vector<SamplePlace>& places, double at
     side.uy += u * y;
     sum += y;
   }
-  double weight = static_cast<double>(places.size());
   for (const Side& side : sides) {
     if (side.points < fewest || !(side.uu > 0)) return std::nullopt;
     weight -= side.u * side.u / side.uu;
@@ -113,11 +109,9 @@ std::optional<double> error_at(const std::vector<SamplePlace>& places, double at
   }
   if (!(weight > 0)) return std::nullopt;
   const double y0 = sum / weight;
-  double slopes[2];
-  for (int i = 0; i < 2; ++i) slopes[i] = (sides[i].uy - y0 * sides[i].u) / sides[i].uu;
   double error = 0;
   for (const auto& [x, y] : places) {
-    const double off = y - y0 - slopes[x > at] * (x - at);
+    const double off = y - y0 - sides[x > at].slope(y0) * (x - at);
     error += off * off;
   }
   return error;
@@ -130,10 +124,10 @@ std::optional<double> hinge(std::span<const CurvePoint> curve, double around) {
   constexpr double within = 1.3;
   const double low = ramp_coordinate(scale, around / within);
   const double high = ramp_coordinate(scale, around * within);
-  std::vector<SamplePlace> places;
+  Places places;
   for (const CurvePoint& point : curve) {
     const double x = ramp_coordinate(scale, point.x);
-    if (x >= low && x <= high) places.push_back({x, median(point.samples)});
+    if (x >= low && x <= high) places.emplace_back(x, median(point.samples));
   }
   // Fine enough that the noise of the points, not the grid, decides.
   constexpr int steps = 400;

@@ -46,6 +46,14 @@ std::vector<Fact> line_facts(std::span<const Entry> entries);
 /// stride they keep; and the slices of the L2.
 std::vector<Fact> set_facts(std::span<const Entry> entries);
 
+/// The fact that `decide` completes; what it returns is why there is no value, or empty.
+template <class Decide>
+Fact decided(FactName name, const Decide& decide) {
+  Fact fact = named_fact(std::move(name));
+  fact.reason = decide(fact);
+  return fact;
+}
+
 // How a curve of latency over working set becomes sizes.
 
 inline constexpr const char* working_set = "working set (B)";

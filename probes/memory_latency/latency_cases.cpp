@@ -25,8 +25,7 @@ Case cache_case(const DeviceFacts& device, const char* level, const char* instru
                        .warm = every_word(bytes),
                        .warm_passes = 2,
                        .timed = timed}};
-  if (load == GlobalLoad::cached) c.counters = hits_in_l1(g);
-  if (load == GlobalLoad::l2_only) c.counters = hits_past_l1(g);
+  if (load == GlobalLoad::cached || load == GlobalLoad::l2_only) c.counters = hits(g);
   c.prepare = global_workload(g, device);
   return c;
 }
@@ -49,7 +48,7 @@ Case dram_case(const DeviceFacts& device, Timed timed) {
   c.cache = CacheState::cold;
   // Refresh and the other traffic of DRAM make single samples differ by more than any interval.
   c.precision = Precision{.relative_half_width = 0.002, .min_samples = 24, .time_limit_s = 0.3};
-  c.counters = hits_past_l1(g);
+  c.counters = hits(g);
   c.prepare = global_workload(g, device);
   return c;
 }
@@ -64,9 +63,11 @@ Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad 
     c.extras = {{shared_bytes, static_cast<double>(device.shared_bytes_per_sm)},
                 {register_bytes, 4.0 * device.registers_per_sm}};
   }
-  c.prepare = chase_workload(wanted, true, [load](const Chase& chase, cudaStream_t stream) {
+  const LaunchChase launch_it = [load](const Chase& chase, cudaStream_t stream) {
     launch(shared_chase(load, chase.timed), {1, fill_threads, bytes}, stream, chase, 0u);
-  });
+  };
+  c.prepare = chase_workload(
+      wanted, [=](Context&, Chase&) { return launch_it; }, true);
   return c;
 }
 
@@ -78,20 +79,14 @@ Case texture_case(const char* level, std::size_t bytes, Timed timed) {
                      .loads = loads_for(timed),
                      .walked_loads = static_cast<int>(lines),
                      .timed = timed};
-  const auto readings = std::make_shared<Readings>();
-  c.prepare = [=](Context& context) {
-    cudaStream_t stream = context.stream();
+  c.prepare = chase_workload(wanted, [=](Context& context, Chase& chase) -> LaunchChase {
     const Buffer memory = context.buffers().output("texels", bytes);
-    launch(write_index_chain, writers(wanted.chain.count), stream, wanted.chain,
+    launch(write_index_chain, writers(lines), context.stream(), chase.chain,
            memory.as<std::uint32_t>());
-    const std::shared_ptr<cudaTextureObject_t> texture = make_texture(memory.data, bytes);
-    return chase_workload(
-        context, wanted, false, readings,
-        [object = *texture](const Chase& chase, cudaStream_t on) {
-          launch(texture_chase(chase.timed), {1, 1}, on, object, chase);
-        },
-        texture);
-  };
+    return [texture = make_texture(memory.data, bytes)](const Chase& with_report, cudaStream_t on) {
+      launch(texture_chase(with_report.timed), {1, 1}, on, *texture, with_report);
+    };
+  });
   return c;
 }
 
@@ -127,9 +122,11 @@ Case cluster_case(SharedLoad load, const char* instruction, int size, int distan
                       {{"cluster size", std::int64_t{size}}, {"distance", std::int64_t{distance}}},
                       quick_if(quick)});
   const Chase wanted{.chain = {.count = cluster_bytes / 4, .stride = 4}, .loads = 4096};
-  c.prepare = chase_workload(wanted, true, [=](const Chase& chase, cudaStream_t stream) {
+  const LaunchChase launch_it = [=](const Chase& chase, cudaStream_t stream) {
     launch_cluster_chase(load, chase, cluster_bytes, size, distance, stream);
-  });
+  };
+  c.prepare = chase_workload(
+      wanted, [=](Context&, Chase&) { return launch_it; }, true);
   return c;
 }
 
@@ -154,32 +151,31 @@ void add_clusters(std::vector<Case>& result, const DeviceFacts& device) {
 constexpr std::uint64_t link_stride = 4096;
 constexpr std::uint32_t link_elements = 4096;
 
-/// `allocate` gives the memory, as this GPU addresses it, and what owns it.
+/// `allocate` gives the memory, as this GPU addresses it.
 template <class Allocate>
 Case link_case(const char* level, Timed timed, Allocate allocate) {
   Case c = headline(level, "ld.global.cv", timed, link_elements * link_stride);
   // What other traffic does to a link moves every median; the interval says how far.
   c.precision = Precision{.relative_half_width = 0.005, .min_samples = 24, .time_limit_s = 0.2};
-  const auto readings = std::make_shared<Readings>();
   const GlobalChase g{
       GlobalLoad::system,
       {.chain = {.count = link_elements, .stride = link_stride}, .loads = 512, .timed = timed}};
-  c.prepare = [=](Context& context) {
-    const auto [memory, owner] = allocate(link_elements * link_stride);
-    Workload workload = memory_workload(context, g, memory, readings, owner);
+  c.prepare = chase_workload(g.chase, [=](Context& context, Chase& chase) -> LaunchChase {
+    const std::shared_ptr<void> memory = allocate(link_elements * link_stride);
+    const LaunchChase launch_it = chase_through(context, g, chase, memory.get());
     FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
-    return workload;
-  };
+    return [launch_it, memory](const Chase& with_report, cudaStream_t on) {
+      launch_it(with_report, on);
+    };
+  });
   return c;
 }
 
-using Memory = std::pair<void*, std::shared_ptr<void>>;
-
-Memory pinned(std::size_t bytes) {
-  std::shared_ptr<std::byte> owner = make_pinned_memory<std::byte>(bytes);
-  void* memory = nullptr;
-  FATHOM_CUDA(cudaHostGetDevicePointer(&memory, owner.get(), 0));
-  return {memory, owner};
+std::shared_ptr<void> pinned(std::size_t bytes) {
+  const std::shared_ptr<std::byte> host = make_pinned_memory<std::byte>(bytes);
+  void* mapped = nullptr;
+  FATHOM_CUDA(cudaHostGetDevicePointer(&mapped, host.get(), 0));
+  return {host, mapped};
 }
 
 /// The first other GPU whose memory this one may read; -1: none.
@@ -194,7 +190,7 @@ int first_peer(int device) {
   return -1;
 }
 
-Memory on_peer(int device, int peer, std::size_t bytes) {
+std::shared_ptr<void> on_peer(int device, int peer, std::size_t bytes) {
   const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
   if (status == cudaErrorPeerAccessAlreadyEnabled)
     cudaGetLastError();  // clears it
@@ -205,7 +201,7 @@ Memory on_peer(int device, int peer, std::size_t bytes) {
   const cudaError_t allocated = cudaMalloc(&memory, bytes);
   FATHOM_CUDA(cudaSetDevice(device));
   FATHOM_CUDA(allocated);
-  return {memory, std::shared_ptr<void>(memory, [](void* p) { cudaFree(p); })};
+  return {memory, [](void* p) { cudaFree(p); }};
 }
 
 void add_links(std::vector<Case>& result, const DeviceFacts& device) {
@@ -240,12 +236,11 @@ Case page_case(const DeviceFacts& device, std::size_t footprint) {
                     .jitter_bytes = page_line};
   const GlobalChase g{GlobalLoad::l2_only,
                       {.chain = chain, .loads = 2048, .warm = chain, .warm_passes = 2}};
-  const auto readings = std::make_shared<Readings>();
   const std::size_t region = footprint_limit(device);  // the same for all: allocated once
-  c.extras["pages"] = g.chase.chain.count;
-  c.prepare = [=](Context& context) {
-    return memory_workload(context, g, context.buffers().output("pages", region).data, readings);
-  };
+  c.extras["pages"] = chain.count;
+  c.prepare = chase_workload(g.chase, [=](Context& context, Chase& chase) {
+    return chase_through(context, g, chase, context.buffers().output("pages", region).data);
+  });
   return c;
 }
 

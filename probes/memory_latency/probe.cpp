@@ -112,14 +112,6 @@ Chain every_word(std::size_t bytes) {
   return {.count = static_cast<std::uint32_t>(bytes / 8), .stride = 8};
 }
 
-Buffer report_buffer(Context& context) {
-  return context.buffers().output("report", sizeof(Report));
-}
-
-Report read_report(const Buffer& report, cudaStream_t stream) {
-  return copy_to_host<Report>(report, stream).front();
-}
-
 const std::uint32_t* fill_constants(Context& context, const Chain& chain) {
   const std::vector<std::uint32_t> words = index_image(chain, constant_bytes);
   const Buffer image = upload(context, "constants", std::as_bytes(std::span(words)));
@@ -127,87 +119,68 @@ const std::uint32_t* fill_constants(Context& context, const Chain& chain) {
   return image.as<std::uint32_t>();
 }
 
-Workload chase_workload(Context& context, Chase chase, bool base_reported,
-                        const std::shared_ptr<Readings>& readings, LaunchChase launch,
-                        std::shared_ptr<void> keep) {
+Workload report_workload(Context& context, const std::shared_ptr<Readings>& readings,
+                         std::function<void(Report*)> launch,
+                         std::function<std::optional<std::string>(const Report&)> check,
+                         std::function<double(const Report&)> take) {
   cudaStream_t stream = context.stream();
-  const Buffer report = report_buffer(context);
-  chase.report = report.as<Report>();
+  const Buffer buffer = context.buffers().output("report", sizeof(Report));
+  const auto report = [=] { return copy_to_host<Report>(buffer, stream).front(); };
   Workload workload = workload_of(
-      context, {report},
-      [=, launch = std::move(launch), keep = std::move(keep)] { launch(chase, stream); },
-      [=] { return check(read_report(report, stream), chase, base_reported); });
-  workload.read_sample = [=] {
-    return readings->take(read_report(report, stream), chase.timed, chase.loads);
-  };
-  workload.extras = [readings] { return readings->extras(); };
+      context, {buffer}, [=, launch = std::move(launch)] { launch(buffer.as<Report>()); },
+      [=, check = std::move(check)] { return check(report()); });
+  workload.read_sample = [=, take = std::move(take)] { return take(report()); };
+  workload.extras = [=] { return readings->extras(); };
   return workload;
 }
 
-std::function<Workload(Context&)> chase_workload(const Chase& chase, bool base_reported,
-                                                 LaunchChase launch) {
-  const auto readings = std::make_shared<Readings>();
-  return [=](Context& context) {
-    return chase_workload(context, chase, base_reported, readings, launch);
+std::function<Workload(Context&)> chase_workload(const Chase& wanted, const PrepareChase& prepare,
+                                                 bool base_reported) {
+  return [=, readings = std::make_shared<Readings>()](Context& context) {
+    cudaStream_t stream = context.stream();
+    Chase chase = wanted;
+    const LaunchChase launch = prepare(context, chase);
+    return report_workload(
+        context, readings,
+        [=](Report* report) mutable {
+          chase.report = report;
+          launch(chase, stream);
+        },
+        [=](const Report& report) { return check(report, chase, base_reported); },
+        [=](const Report& report) { return readings->take(report, chase.timed, chase.loads); });
   };
 }
 
-Workload memory_workload(Context& context, const GlobalChase& g, void* memory,
-                         const std::shared_ptr<Readings>& readings, std::shared_ptr<void> keep) {
-  Chase chase = g.chase;
+LaunchChase chase_through(Context& context, const GlobalChase& g, Chase& chase, void* memory) {
   chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory);
   launch(write_chain, writers(chase.chain.count), context.stream(), chase.chain);
   const auto kernel = global_chase(g.load, chase.timed);
-  return chase_workload(
-      context, chase, false, readings,
-      [=](const Chase& with_report, cudaStream_t on) {
-        FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                         cudaFuncAttributePreferredSharedMemoryCarveout,
-                                         g.carveout_percent));
-        launch(kernel, {1, warm_threads}, on, with_report, std::uint64_t{0});
-      },
-      std::move(keep));
-}
-
-std::function<Workload(Context&)> global_workload(const GlobalChase& g, const DeviceFacts& device) {
-  const auto readings = std::make_shared<Readings>();
-  const std::size_t region = region_bytes(device);
-  return [=](Context& context) {
-    const Buffer memory = context.buffers().output("region", region);
-    FATHOM_CUDA(cudaMemsetAsync(memory.data, fill_byte, span_of(g.chase.chain), context.stream()));
-    return memory_workload(context, g, memory.data, readings);
+  return [kernel, percent = g.carveout_percent](const Chase& with_report, cudaStream_t stream) {
+    FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                     cudaFuncAttributePreferredSharedMemoryCarveout, percent));
+    launch(kernel, {1, warm_threads}, stream, with_report, std::uint64_t{0});
   };
 }
 
-namespace {
+std::function<Workload(Context&)> global_workload(const GlobalChase& g, const DeviceFacts& device) {
+  const std::size_t region = region_bytes(device);
+  return chase_workload(g.chase, [=](Context& context, Chase& chase) {
+    const Buffer memory = context.buffers().output("region", region);
+    FATHOM_CUDA(cudaMemsetAsync(memory.data, fill_byte, span_of(chase.chain), context.stream()));
+    return chase_through(context, g, chase, memory.data);
+  });
+}
 
-/// Each load of the one thread asks for one sector.
-CounterRequest load_sectors(const GlobalChase& g) {
+std::vector<CounterRequest> hits(const GlobalChase& g) {
   const Chain& warm = g.chase.warm;
   const double warmed = warm.stride >= 32 ? warm.count : warm.count * warm.stride / 32.0;
-  return {"global_load_sectors",
-          g.chase.loads + g.chase.walked_loads + warmed * g.chase.warm_passes, 0,
-          "one sector a load of the chasing thread, and the sectors of the loads that warm up"};
-}
-
-}  // namespace
-
-std::vector<CounterRequest> hits_in_l1(const GlobalChase& g) {
-  return {load_sectors(g), {"l1_hit_rate"}};
-}
-
-std::vector<CounterRequest> hits_past_l1(const GlobalChase& g) {
-  return {load_sectors(g), {"l1_hit_rate"}, {"l2_hit_rate"}, {"dram_read_bytes"}};
-}
-
-std::set<std::size_t> geometric(std::size_t low, std::size_t high, int per_octave,
-                                std::size_t unit) {
-  std::set<std::size_t> sizes;
-  for (int k = 0;; ++k) {
-    const double size = low * std::exp2(static_cast<double>(k) / per_octave);
-    if (size > high * 1.0000001) return sizes;
-    sizes.insert(static_cast<std::size_t>(size + 1e-6 * size) / unit * unit);
-  }
+  std::vector<CounterRequest> counters{
+      {"global_load_sectors", g.chase.loads + g.chase.walked_loads + warmed * g.chase.warm_passes,
+       0, "one sector a load of the chasing thread, and the sectors of the loads that warm up"},
+      {"l1_hit_rate"}};
+  if (g.load == GlobalLoad::l2_only)
+    counters.insert(counters.end(), {{"l2_hit_rate"}, {"dram_read_bytes"}});
+  return counters;
 }
 
 void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, std::size_t step) {

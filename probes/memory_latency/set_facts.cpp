@@ -26,8 +26,7 @@ struct LineSweep {
 };
 constexpr LineSweep line_sweeps[] = {{"l1.line", "L1", 2}, {"l2.line", "L2", 1.15}};
 
-Fact line_of(std::span<const Entry> entries, const LineSweep& sweep) {
-  Fact fact = missing_fact({sweep.id, sweep.level, "line size", "B"}, left_out);
+std::string line_of(std::span<const Entry> entries, const LineSweep& sweep, Fact& fact) {
   // At which candidates the elements fit nowhere but in lines shorter than the candidate.
   std::map<std::int64_t, bool> at_least;
   std::vector<double> fitting;
@@ -35,66 +34,60 @@ Fact line_of(std::span<const Entry> entries, const LineSweep& sweep) {
     const Points points = points_by(
         entries, {{"sweep", "line"}, {"level", sweep.level}, {"candidate (B)", candidate}},
         "stride (B)");
-    if (!points.contains(candidate) || !points.contains(candidate / 2)) return fact;
+    if (!points.contains(candidate) || !points.contains(candidate / 2)) return left_out;
     add_evidence(fact, points);
     fitting.push_back(latency_of(*points.find(candidate / 2)));
     at_least[candidate] = latency_of(*points.find(candidate)) >= sweep.overflow * fitting.back();
   }
   const auto [least, most] = std::ranges::minmax(fitting);
-  if (most >= sweep.overflow * least) {
-    fact.reason =
-        fmt::format("elements that should all fit take from {:.0f} to {:.0f} cycles", least, most);
-    return fact;
-  }
-  if (!at_least.at(64) || at_least.at(256)) {
-    fact.reason = at_least.at(256) ? "lines are 256 B long or longer, the longest tried"
-                                   : "lines are shorter than 64 B, the shortest tried";
-    return fact;
-  }
+  if (most >= sweep.overflow * least)
+    return fmt::format("elements that should all fit take from {:.0f} to {:.0f} cycles", least,
+                       most);
+  if (at_least.at(256)) return "lines are 256 B long or longer, the longest tried";
+  if (!at_least.at(64)) return "lines are shorter than 64 B, the shortest tried";
   fact.value = at_least.at(128) ? 128 : 64;
-  fact.reason.clear();
   fact.method = "elements at random in strides of this size overflow the cache, in half of it not";
-  return fact;
+  return "";
 }
 
-Fact fetched(std::span<const Entry> entries, const char* level, const char* id) {
-  Fact fact = missing_fact({id, level, "fetch granularity", "B"}, left_out);
+std::string fetched(std::span<const Entry> entries, const char* level, Fact& fact) {
   const Points points = points_by(entries, {{"sweep", "fetch"}, {"level", level}}, "distance (B)");
-  if (points.size() < 4) return fact;
+  if (points.size() < 4) return left_out;
   add_evidence(fact, points);
   const double hit = latency_of(*points.begin()), miss = latency_of(*points.rbegin());
   if (miss < told_apart * hit) {
-    fact.reason = fmt::format(
+    return fmt::format(
         "the second load takes {:.0f} cycles {} B from the first and {:.0f} "
         "cycles {} B from it: no miss to tell from a hit",
         hit, points.begin()->first, miss, points.rbegin()->first);
-    return fact;
   }
-  const double middle = (hit + miss) / 2;
-  const auto first_miss = std::ranges::find_if(
-      points, [&](const auto& p) { return latency_of(p) > middle; });
-  const auto late_hit = std::find_if(first_miss, points.end(),
-                                     [&](const auto& p) { return latency_of(p) <= middle; });
+  const auto misses = [middle = (hit + miss) / 2](const auto& p) { return latency_of(p) > middle; };
+  const auto first_miss = std::ranges::find_if(points, misses);
+  const auto late_hit = std::find_if_not(first_miss, points.end(), misses);
   if (late_hit != points.end()) {
-    fact.reason = fmt::format("a load {} B further on misses, but one {} B further on hits",
-                              first_miss->first, late_hit->first);
-    return fact;
+    return fmt::format("a load {} B further on misses, but one {} B further on hits",
+                       first_miss->first, late_hit->first);
   }
   const std::int64_t last_hit = std::prev(first_miss)->first;
   fact.value = static_cast<double>(first_miss->first);
   fact.interval = Interval{static_cast<double>(last_hit + 4), *fact.value, 1,
                            "the words tried: the last that hits, the first that misses"};
-  fact.reason.clear();
   fact.method =
       fmt::format("the second of two loads hits up to {} B after a first that missed", last_hit);
-  return fact;
+  return "";
 }
 
 }  // namespace
 
 std::vector<Fact> line_facts(std::span<const Entry> entries) {
-  return {line_of(entries, line_sweeps[0]), line_of(entries, line_sweeps[1]),
-          fetched(entries, "L1", "l1.sector"), fetched(entries, "L2", "l2.fetch_granularity")};
+  std::vector<Fact> facts;
+  for (const LineSweep& sweep : line_sweeps)
+    facts.push_back(decided({sweep.id, sweep.level, "line size", "B"},
+                            [&](Fact& fact) { return line_of(entries, sweep, fact); }));
+  for (const auto& [level, id] : {std::pair{"L1", "l1.sector"}, {"L2", "l2.fetch_granularity"}})
+    facts.push_back(decided({id, level, "fetch granularity", "B"},
+                            [&](Fact& fact) { return fetched(entries, level, fact); }));
+  return facts;
 }
 
 namespace {
@@ -167,16 +160,12 @@ std::optional<double> hit_of(std::span<const Entry> entries, const SetSweep& swe
 }
 
 /// Lines of the widest stride that stay, beside what sets without a hash could keep.
-Fact strided_lines(const Kept& k, Fact fact) {
-  const std::int64_t widest = *k.strides.rbegin();
-  if (!k.most.contains(widest)) {
-    fact.reason = fmt::format("of lines {} apart not even the fewest tried stay", bytes(widest));
-    return fact;
-  }
+std::string strided_lines(const Kept& k, Fact& fact) {
+  const std::int64_t widest = *k.strides.rbegin(), narrowest = *k.strides.begin();
+  if (!k.most.contains(widest))
+    return fmt::format("of lines {} apart not even the fewest tried stay", bytes(widest));
   fact.value = static_cast<double>(k.most.at(widest));
-  fact.reason.clear();
   fact.method = fmt::format("{} apart, {:.0f} cycles each", bytes(widest), k.latency.at(widest));
-  const std::int64_t narrowest = *k.strides.begin();
   if (narrowest != widest && k.latency.contains(narrowest))
     fact.method += fmt::format(" ({:.0f} at {})", k.latency.at(narrowest), bytes(narrowest));
   if (k.capacity > 0) {
@@ -188,7 +177,7 @@ Fact strided_lines(const Kept& k, Fact fact) {
                     most_ways, most);
   }
   fact.method += fact.value == static_cast<double>(k.tried()) ? "; no more were tried" : "";
-  return fact;
+  return "";
 }
 
 /// Numbers of ways, powers of two, with which an index of address bits keeps at every stride what
@@ -215,25 +204,16 @@ std::vector<std::uint32_t> ways_that_explain(const Kept& k) {
   return result;
 }
 
-Fact associativity(const Kept& k, Fact fact) {
+std::string associativity(const Kept& k, Fact& fact) {
   if (k.most.size() < k.strides.size()) {
-    fact.reason =
-        fmt::format("at {} of {} strides not even the fewest lines tried, {}, stay",
-                    k.strides.size() - k.most.size(), k.strides.size(), *k.elements.begin());
-    return fact;
+    return fmt::format("at {} of {} strides not even the fewest lines tried, {}, stay",
+                       k.strides.size() - k.most.size(), k.strides.size(), *k.elements.begin());
   }
-  const auto all_stay = [&](const auto& at) { return at.second == k.tried(); };
-  if (std::ranges::all_of(k.most, all_stay)) {
-    fact.reason = fmt::format(
+  if (std::ranges::all_of(k.most, [&](const auto& at) { return at.second == k.tried(); })) {
+    return fmt::format(
         "sets are hashed, or there is only one: {} lines {} apart stay without "
         "a miss",
         k.tried(), bytes(*k.strides.rbegin()));
-    return fact;
-  }
-  if (k.strides.size() < 2) {
-    fact.reason = fmt::format("only one stride was tried ({}, at which {} lines stay)",
-                              bytes(k.most.begin()->first), k.most.begin()->second);
-    return fact;
   }
   std::string stayed;
   for (const auto& [stride, elements] : k.most) {
@@ -241,42 +221,30 @@ Fact associativity(const Kept& k, Fact fact) {
                           bytes(stride));
   }
   const std::vector<std::uint32_t> ways = ways_that_explain(k);
-  if (ways.size() == 1) {
-    fact.value = ways.front();
-    fact.reason.clear();
-    fact.method = "the only ways with which sets without a hash keep what stays: " + stayed;
-  } else {
-    fact.reason = (ways.empty() ? "sets are hashed: no index of address bits keeps "
-                                : "several numbers of ways fit what stays: ") +
-                  stayed;
-  }
-  return fact;
+  if (ways.empty()) return "sets are hashed: no index of address bits keeps " + stayed;
+  if (ways.size() > 1) return "several numbers of ways fit what stays: " + stayed;
+  fact.value = ways.front();
+  fact.method = "the only ways with which sets without a hash keep what stays: " + stayed;
+  return "";
 }
 
 void add_sets(std::vector<Fact>& facts, std::span<const Entry> entries, const SetSweep& sweep) {
-  Fact ways = missing_fact(
-      {fmt::format("{}.associativity", sweep.prefix), sweep.level, "associativity", "ways"},
-      left_out);
-  Fact lines = missing_fact({fmt::format("{}.strided_lines", sweep.prefix), sweep.level,
-                             "lines of a wide stride that stay", "lines"},
-                            left_out);
-  if (const std::optional<double> hit = hit_of(entries, sweep)) {
-    const Kept k = kept(entries, sweep, *hit, ways);
-    lines.evidence = ways.evidence;
-    lines.repeats = ways.repeats;
-    if (!ways.evidence.empty()) {
-      ways = associativity(k, std::move(ways));
-      lines = strided_lines(k, std::move(lines));
-    }
-  }
-  facts.push_back(std::move(ways));
-  facts.push_back(std::move(lines));
+  const std::optional<double> hit = hit_of(entries, sweep);
+  const auto add = [&](const char* what, const char* quantity, const char* unit, auto decide) {
+    facts.push_back(decided({fmt::format("{}.{}", sweep.prefix, what), sweep.level, quantity, unit},
+                            [&](Fact& fact) -> std::string {
+                              if (!hit) return left_out;
+                              const Kept k = kept(entries, sweep, *hit, fact);
+                              return fact.evidence.empty() ? left_out : decide(k, fact);
+                            }));
+  };
+  add("associativity", "associativity", "ways", associativity);
+  add("strided_lines", "lines of a wide stride that stay", "lines", strided_lines);
 }
 
 /// Sectors read in all over those read from a slice on average. What the SM's own part of the L2
 /// answers for the other part counts where it is answered.
-Fact slices(std::span<const Entry> entries) {
-  Fact fact = missing_fact({"l2.slices", "L2", "slices", "slices"}, left_out);
+std::string slices(std::span<const Entry> entries, Fact& fact) {
   std::string spread;
   for (const Entry* entry : select(entries, {{"sweep", "associativity"}, {"level", "L2"}})) {
     const auto all = counter_value(*entry, "l2_read_sectors");
@@ -291,15 +259,11 @@ Fact slices(std::span<const Entry> entries) {
     fact.counters = entry->counters;
     ++fact.repeats;
   }
-  if (!fact.value) {
-    fact.reason = "sectors were not counted by slice in this run";
-    return fact;
-  }
-  fact.reason.clear();
+  if (!fact.value) return "sectors were not counted by slice in this run";
   fact.method = fmt::format(
       "sectors that one SM reads, in all over the mean of the slices; the busiest slice has {}",
       spread);
-  return fact;
+  return "";
 }
 
 }  // namespace
@@ -307,7 +271,8 @@ Fact slices(std::span<const Entry> entries) {
 std::vector<Fact> set_facts(std::span<const Entry> entries) {
   std::vector<Fact> facts;
   for (const SetSweep& sweep : sweeps) add_sets(facts, entries, sweep);
-  facts.push_back(slices(entries));
+  facts.push_back(decided({"l2.slices", "L2", "slices", "slices"},
+                          [&](Fact& fact) { return slices(entries, fact); }));
   return facts;
 }
 

@@ -17,11 +17,8 @@ const AxisFilter l2_curve{{"sweep", "size"}, {"level", "L2"}};
 /// What the unified memory keeps from both, over all carve-outs whose L1 was sized: the same at
 /// each if the hardware sets it aside, and none if the edge of the curve is where the arithmetic
 /// says.
-void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
+std::string reserved(const std::vector<Fact>& sizes, Fact& fact) {
   std::vector<double> kept;
-  Fact fact = missing_fact(
-      {"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out", "B", Better::lower},
-      no_curve);
   for (const Fact& size : sizes) {
     if (!size.value || !size.bound) continue;
     kept.push_back(size.bound->value - *size.value);
@@ -29,17 +26,15 @@ void add_l1_reserve(std::vector<Fact>& facts, const std::vector<Fact>& sizes) {
     // One of each curve: the others stand with that curve's own fact.
     fact.evidence.push_back(size.evidence.front());
   }
-  if (!kept.empty()) {
-    const auto [low, high] = std::ranges::minmax(kept);
-    fact.value = median(kept);
-    fact.interval = median_interval(kept);
-    fact.reason.clear();
-    fact.method = fmt::format(
-        "what the carve-out leaves less the size of the L1, median of {} carve-outs ({:.0f} to "
-        "{:.0f} KiB)",
-        kept.size(), low / 1024, high / 1024);
-  }
-  facts.push_back(std::move(fact));
+  if (kept.empty()) return no_curve;
+  const auto [low, high] = std::ranges::minmax(kept);
+  fact.value = median(kept);
+  fact.interval = median_interval(kept);
+  fact.method = fmt::format(
+      "what the carve-out leaves less the size of the L1, median of {} carve-outs ({:.0f} to "
+      "{:.0f} KiB)",
+      kept.size(), low / 1024, high / 1024);
+  return "";
 }
 
 void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
@@ -66,7 +61,9 @@ void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
     sizes.push_back(std::move(fact));
   }
   facts.insert(facts.end(), sizes.begin(), sizes.end());
-  add_l1_reserve(facts, sizes);
+  facts.push_back(decided(
+      {"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out", "B", Better::lower},
+      [&](Fact& fact) { return reserved(sizes, fact); }));
 }
 
 /// The L2 ends where misses to DRAM begin to count, the partition that is near to the measuring SM
@@ -161,34 +158,27 @@ std::vector<Fact> size_facts(std::span<const Entry> entries) {
   return facts;
 }
 
-namespace {
-
-Fact size_fact(std::span<const Entry> entries, const char* level, const char* extra, FactName name,
-               const char* method) {
-  for (const Entry* entry : select(entries, {{"sweep", "latency"}, {"level", level}})) {
-    const auto bytes = entry->extras.find(extra);
-    if (bytes == entry->extras.end()) continue;
-    Fact fact = named_fact(std::move(name));
-    fact.value = bytes->second;
-    fact.method = method;
-    fact.repeats = 1;
-    fact.evidence = {entry->name};
-    return fact;
-  }
-  return missing_fact(std::move(name),
-                      "the cases that carry what the driver says were left out of this run");
-}
-
-}  // namespace
-
 std::vector<Fact> driver_size_facts(std::span<const Entry> entries) {
-  return {size_fact(entries, "shared", register_bytes, {"registers.size", "registers", "size", "B"},
-                    "not measured: the driver's number of 4-byte registers of an SM"),
-          size_fact(entries, "shared", shared_bytes, {"shared.size", "shared memory", "size", "B"},
-                    "not measured: the driver's most shared memory of an SM, with what it keeps "
-                    "for itself of each block"),
-          size_fact(entries, "DRAM", memory_bytes, {"dram.size", "DRAM", "size", "B"},
-                    "not measured: the memory that the driver lets programs have")};
+  const auto size = [&](const char* id, const char* subject, const char* level, const char* extra,
+                        const char* method) {
+    FactRow row{size_name(id, subject), {{"sweep", "latency"}, {"level", level}}, method,
+                "the cases that carry what the driver says were left out of this run"};
+    row.only = [=](const Entry& entry) { return entry.extras.contains(extra); };
+    row.change = [=](Fact& fact, const Entry& entry) {
+      fact.value = entry.extras.at(extra);
+      fact.interval.reset();
+      fact.counters.clear();
+      fact.repeats = 1;
+    };
+    return evaluate(row, entries);
+  };
+  return {size("registers.size", "registers", "shared", register_bytes,
+               "not measured: the driver's number of 4-byte registers of an SM"),
+          size("shared.size", "shared memory", "shared", shared_bytes,
+               "not measured: the driver's most shared memory of an SM, with what it keeps for "
+               "itself of each block"),
+          size("dram.size", "DRAM", "DRAM", memory_bytes,
+               "not measured: the memory that the driver lets programs have")};
 }
 
 }  // namespace fathom::memory_latency

@@ -56,16 +56,6 @@ std::vector<Configuration> configurations(const DeviceFacts& device) {
   return result;
 }
 
-Workload prepare(Context& context, Kernel kernel, const Blocks& grid, std::size_t bytes) {
-  cudaStream_t stream = context.stream();
-  const Buffer src = context.buffers().input("src", bytes);
-  const Buffer dst = context.buffers().output("dst", bytes);
-  return copying(context, src, dst, [=] {
-    launch(kernel, grid, stream, src.as<uint4>(), dst.as<uint4>(), bytes / sizeof(uint4),
-           0x2545F491u);
-  });
-}
-
 Case make_case(const DeviceFacts& device, const Configuration& configuration) {
   const Variant& variant = configuration.variant;
   const Kernel kernel = kernel_of(variant);
@@ -108,16 +98,15 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
   c.value = rate(2.0 * static_cast<double>(bytes));
   const DeviceBound& dram = fathom::bound(device, "dram_bandwidth");
   c.bound = Bound{dram.value, dram.source};
-  const models::StreamExpectation stream = models::expected_stream(
-      {dram.value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
-      {.read_bytes = bytes,
-       .write_bytes = bytes,
-       .bytes_per_access = 16,
-       .independent_loads = static_cast<double>(variant.vectors),
-       .accesses_per_thread = static_cast<double>(bytes) / sizeof(uint4) /
-                              (static_cast<double>(blocks) * configuration.threads),
-       .resident_threads_per_sm = std::max(1, model.warps) * models::warp_size,
-       .threads_per_block = configuration.threads});
+  const models::StreamExpectation stream = expected_stream(
+      device, {.read_bytes = bytes,
+               .write_bytes = bytes,
+               .bytes_per_access = 16,
+               .independent_loads = static_cast<double>(variant.vectors),
+               .accesses_per_thread = static_cast<double>(bytes) / sizeof(uint4) /
+                                      (static_cast<double>(blocks) * configuration.threads),
+               .resident_threads_per_sm = std::max(1, model.warps) * models::warp_size,
+               .threads_per_block = configuration.threads});
   c.expected = Expectation{stream.bytes_per_second, tolerance, stream.sentence};
   c.extras = {{"model_blocks_per_sm", model.blocks},
               {"driver_blocks_per_sm", resident},
@@ -129,7 +118,11 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
                 {"global_store_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
                 {"stall_long_scoreboard"}};
   const Blocks launched{blocks, configuration.threads, configuration.dynamic_shared};
-  c.prepare = [=](Context& context) { return prepare(context, kernel, launched, bytes); };
+  c.prepare = [=](Context& context) {
+    return copying(context, bytes, [=, stream = context.stream()](uint4* source, uint4* copy) {
+      launch(kernel, launched, stream, source, copy, bytes / sizeof(uint4), 0x2545F491u);
+    });
+  };
   return c;
 }
 

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <set>
 
 #include "harness/cases.h"
-#include "models/bandwidth.h"
 #include "models/occupancy.h"
 #include "models/warp_access.h"
 #include "models/waves.h"
@@ -48,16 +47,6 @@ Workload prepare_chain(Context& context, int iterations, const Blocks& grid) {
       });
 }
 
-Workload prepare_copy(Context& context, const Blocks& grid) {
-  cudaStream_t stream = context.stream();
-  const std::size_t bytes = chunk_bytes * grid.blocks, vectors = chunk_bytes / sizeof(uint4);
-  const Buffer src = context.buffers().input("src", bytes);
-  const Buffer dst = context.buffers().output("dst", bytes);
-  return copying(context, src, dst, [=] {
-    launch(chunk_copy, grid, stream, src.as<uint4>(), dst.as<uint4>(), vectors);
-  });
-}
-
 /// What all kinds of block have in common, in a grid of `blocks`.
 Case grid_case(const char* kind, const models::Grid& grid) {
   const models::Waves w = models::waves(grid);
@@ -65,8 +54,7 @@ Case grid_case(const char* kind, const models::Grid& grid) {
   c.name = fmt::format("{}/blocks:{}", kind, grid.blocks);
   c.axes = {
       {"block kind", kind}, {"waves", w.waves}, {"blocks", static_cast<std::int64_t>(grid.blocks)}};
-  const bool quick = 2 * w.waves == std::floor(2 * w.waves) || w.tail_blocks == 1;
-  c.suite = quick_if(quick);
+  c.suite = quick_if(2 * w.waves == std::floor(2 * w.waves) || w.tail_blocks == 1);
   c.metric = {"time", "s", Better::lower, std::nullopt};
   c.value = [](double seconds) { return seconds; };
   c.extras = {{"wave_efficiency", w.efficiency}};
@@ -76,6 +64,7 @@ Case grid_case(const char* kind, const models::Grid& grid) {
 
 Case chain_case(const DeviceFacts& device, const models::Grid& grid, const Blocks& blocks) {
   const bool alone = blocks.threads == few_threads;
+  const double hz = device.sm_clock_max_hz;
   const double fma_per_clock = models::sm_limits(device.major, device.minor).fp32_per_clock;
   // Clocks of one step of every resident thread's chain.
   const double step_clocks =
@@ -84,19 +73,18 @@ Case chain_case(const DeviceFacts& device, const models::Grid& grid, const Block
   const double steps = static_cast<double>(iterations) * steps_per_iteration;
   Case c = grid_case(alone ? "latency-bound" : "throughput-bound", grid);
   c.expected = Expectation{
-      models::expected_seconds(grid, steps * step_clocks / device.sm_clock_max_hz,
+      models::expected_seconds(grid, steps * step_clocks / hz,
                                alone ? models::BlockCost::latency : models::BlockCost::throughput,
                                launch_seconds),
       0.05,
       fmt::format(
           "{:.0f} dependent FMAs of {:.0f} clocks at {:.0f} MHz per wave, {}", steps, step_clocks,
-          device.sm_clock_max_hz / 1e6,
+          hz / 1e6,
           alone ? "a partial wave costs a whole one" : "an SM's blocks share its FMA pipes")};
   const double busiest = static_cast<double>(models::waves(grid).blocks_of_busiest_sm);
+  const double in_turn = fma_latency_clocks * steps * std::ceil(busiest / grid.blocks_per_sm);
   c.bound = Bound{
-      std::max(fma_latency_clocks * steps * std::ceil(busiest / grid.blocks_per_sm),
-               busiest * blocks.threads * steps / fma_per_clock) /
-          device.sm_clock_max_hz,
+      std::max(in_turn, busiest * blocks.threads * steps / fma_per_clock) / hz,
       fmt::format(
           "the busiest SM's {:.0f} blocks at {:.0f} FMAs and the chain's {:.0f} clocks a step",
           busiest, fma_per_clock, fma_latency_clocks)};
@@ -106,23 +94,26 @@ Case chain_case(const DeviceFacts& device, const models::Grid& grid, const Block
 
 Case copy_case(const DeviceFacts& device, const models::Grid& grid, const Blocks& blocks) {
   const std::uint64_t bytes = chunk_bytes * grid.blocks;
-  const int most_blocks = (blocks.blocks + device.sms - 1) / device.sms;
   Case c = grid_case("memory-bound", grid);
   // Flushed, so that a grid whose data fits the L2 is not on another curve than the others.
   c.cache = CacheState::cold;
   const DeviceBound& dram = fathom::bound(device, "dram_bandwidth");
   c.bound = Bound{static_cast<double>(bytes) / dram.value,
                   "reads once through DRAM; writes may stay in the L2 (" + dram.source + ")"};
-  const models::StreamExpectation stream = models::expected_stream(
-      {dram.value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
-      {.read_bytes = bytes,
-       .write_bytes = bytes,
-       .bytes_per_access = 16,
-       .independent_loads = 4,
-       .resident_threads_per_sm = std::min<int>(grid.blocks_per_sm, most_blocks) * many_threads,
-       .threads = grid.blocks * many_threads});
+  const int resident = std::min<int>(grid.blocks_per_sm, models::waves(grid).blocks_of_busiest_sm);
+  const models::StreamExpectation stream =
+      expected_stream(device, {.read_bytes = bytes,
+                               .write_bytes = bytes,
+                               .bytes_per_access = 16,
+                               .independent_loads = 4,
+                               .resident_threads_per_sm = resident * many_threads,
+                               .threads = grid.blocks * many_threads});
   c.expected = Expectation{stream.seconds, 0.25, "streaming model: " + stream.sentence};
-  c.prepare = [=](Context& context) { return prepare_copy(context, blocks); };
+  c.prepare = [=](Context& context) {
+    return copying(context, bytes, [=, stream = context.stream()](uint4* source, uint4* copy) {
+      launch(chunk_copy, blocks, stream, source, copy, chunk_bytes / sizeof(uint4));
+    });
+  };
   return c;
 }
 
@@ -133,9 +124,8 @@ std::vector<Case> cases(const DeviceFacts& device) {
     // Quarters of a wave up to four, and one block past each of the first two whole waves, where
     // a staircase is at its worst.
     const int wave = device.sms * resident;
-    std::vector<int> sizes{wave + 1, 2 * wave + 1};
-    for (int quarters = 1; quarters <= 16; ++quarters) sizes.push_back(wave * quarters / 4);
-    std::ranges::sort(sizes);
+    std::set<int> sizes{wave + 1, 2 * wave + 1};
+    for (int quarters = 1; quarters <= 16; ++quarters) sizes.insert(wave * quarters / 4);
     for (const int blocks : sizes)
       all.push_back(make(device, {static_cast<std::uint64_t>(blocks), resident, device.sms},
                          {blocks, threads, shared}));

@@ -155,7 +155,6 @@ struct Topology {
   ClusterPairs cluster_pairs;
   PairLabels latency_pairs;
   LineGroups lines;
-  double published_gpcs = 0, published_tpcs = 0;  ///< 0: none known for this GPU
 
   /// SMs by GPC, by clusters where there are any, else by latency, unless that shows no more than
   /// the sides of the L2; empty if neither tells.

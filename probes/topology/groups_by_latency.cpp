@@ -60,61 +60,53 @@ Partitions partitions_by(std::span<const Entry> entries, const char* instruction
   return result;
 }
 
-/// What does not depend on how the rows came in; `entry` is one of theirs.
-void complete(Matrix& matrix, const Entry& entry) {
-  matrix.left = double_centred(matrix.rows);
-  matrix.evidence = {entry.name};
-  matrix.repeats = static_cast<int>(entry.samples.size());
-}
-
-/// From an entry whose profile has all SMs, one after the other.
-Matrix matrix_in_one(const Entry& entry) {
-  Matrix matrix;
-  const std::vector<double>& values = entry.profile->values;
-  const auto sms = static_cast<std::size_t>(entry.extras.at("sms"));
-  if (sms == 0 || values.empty() || values.size() % sms != 0) {
-    matrix.reason = "its profile is not of all SMs";
-    return matrix;
-  }
-  const auto columns = static_cast<std::ptrdiff_t>(values.size() / sms);
-  for (auto row = values.begin(); row != values.end(); row += columns)
-    matrix.rows.emplace_back(row, row + columns);
-  complete(matrix, entry);
-  return matrix;
-}
-
 }  // namespace
 
 Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
   Matrix matrix;
-  std::map<std::int64_t, const Entry*> by_sm;
+  std::map<std::int64_t, std::pair<const Entry*, std::span<const double>>> by_sm;
+  double all = 0;
   for (const Entry* entry : select(entries, filter)) {
-    if (!entry->profile || !entry->metric.value || !entry->extras.contains("sms")) continue;
     const AxisValue* sm = find_axis(*entry, "SM");
-    if (sm == nullptr) continue;
-    if (const auto* number = std::get_if<std::int64_t>(sm)) by_sm[*number] = entry;
-    if (*sm == AxisValue(all_sms)) return matrix_in_one(*entry);
+    if (!entry->profile || !entry->metric.value || !entry->extras.contains("sms") || sm == nullptr)
+      continue;
+    all = entry->extras.at("sms");
+    const std::span<const double> values = entry->profile->values;
+    if (const auto* number = std::get_if<std::int64_t>(sm)) by_sm[*number] = {entry, values};
+    if (*sm != AxisValue(all_sms)) continue;
+    // All SMs, one after the other.
+    const auto sms = static_cast<std::size_t>(all);
+    if (sms == 0 || values.empty() || values.size() % sms != 0) {
+      matrix.reason = "its profile is not of all SMs";
+      return matrix;
+    }
+    const std::size_t columns = values.size() / sms;
+    for (std::size_t i = 0; i < sms; ++i)
+      by_sm[static_cast<std::int64_t>(i)] = {entry, values.subspan(i * columns, columns)};
   }
   if (by_sm.empty()) {
     matrix.reason = fathom::left_out;
     return matrix;
   }
-  const double all = by_sm.begin()->second->extras.at("sms");
   if (static_cast<double>(by_sm.size()) != all || by_sm.rbegin()->first + 1 != all) {
     matrix.reason = fmt::format("{} of {:.0f} SMs were measured", by_sm.size(), all);
     return matrix;
   }
-  for (const auto& [number, entry] : by_sm) {
-    matrix.rows.push_back(entry->profile->values);
-    if (matrix.rows.back().size() != matrix.rows.front().size() || matrix.rows.back().empty()) {
+  for (const auto& [number, of_sm] : by_sm) {
+    const auto& [entry, values] = of_sm;
+    matrix.rows.emplace_back(values.begin(), values.end());
+    if (values.size() != matrix.rows.front().size() || values.empty()) {
       matrix = {};
       matrix.reason = "its entries are of different lines";
       return matrix;
     }
     if (matrix.counters.empty()) matrix.counters = entry->counters;
   }
-  complete(matrix, *by_sm.begin()->second);
-  if (by_sm.size() > 1) matrix.evidence.push_back(by_sm.rbegin()->second->name);
+  matrix.left = double_centred(matrix.rows);
+  const Entry *first = by_sm.begin()->second.first, *last = by_sm.rbegin()->second.first;
+  matrix.evidence = {first->name};
+  if (last != first) matrix.evidence.push_back(last->name);
+  matrix.repeats = static_cast<int>(first->samples.size());
   return matrix;
 }
 

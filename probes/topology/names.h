@@ -19,12 +19,6 @@ inline constexpr const char* all_sms = "all";
 /// Names of disjoint sets of lines, and of two halves of the launches.
 inline constexpr const char* set_names[] = {"first", "second"};
 
-// Extras of the cluster cases, where somebody states what the GPU has.
-inline constexpr const char* published_gpcs = "published_gpcs";
-inline constexpr const char* published_tpcs = "published_tpcs";
-inline constexpr const char* published_source =
-    "G. K. Lockwood, \"H100\" (notes on processors): H100 SXM5, whose GPU it takes the H200's to "
-    "be";
 inline constexpr const char* singleton_source =
     "NVIDIA's driver numbers some TPCs apart from the GPCs, as singletons (open GPU kernel "
     "modules, ctrl2080gr.h, virtualGpcId)";

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
+#include <numeric>
 
 #include "probes/claims.h"
 #include "probes/topology/cases.h"
@@ -48,10 +48,72 @@ constexpr int blocks_wanted = 8192;
 constexpr Precision cluster_precision{
     .relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
 
-/// What all cases have: launches one after the other in the stream, so that each finds the GPU
-/// idle.
-template <class Readings>
-Case make_case(const DeviceFacts& device, const ClusterTask& wanted, int launches) {
+/// How often each two SMs shared a cluster, in all samples.
+class Readings {
+ public:
+  explicit Readings(int sms) : sms_(static_cast<std::size_t>(sms)), counts_(sms_ * sms_) {}
+
+  /// The first block's SM with that of each other one in its cluster.
+  void take(const std::vector<Placement>& placements, int cluster_size) {
+    const auto size = static_cast<std::size_t>(cluster_size);
+    for (std::size_t b = 0; b < placements.size(); ++b) {
+      if (b % size == 0) continue;
+      const std::size_t first = placements[b - b % size].smid, other = placements[b].smid;
+      ++counts_[first * sms_ + other];
+      if (first != other) ++counts_[other * sms_ + first];
+    }
+  }
+
+  /// Of SM i with SM j: [i * sms + j], both ways.
+  const std::vector<double>& counts() const { return counts_; }
+
+  /// Share of an SM's clusters that it had with its most frequent partner, in percent: median over
+  /// the SMs that had any.
+  double share() const {
+    std::vector<double> shares;
+    for (std::size_t sm = 0; sm < sms_; ++sm)
+      if (const double all = clusters_of(sm); all > 0)
+        shares.push_back(100 * std::ranges::max(row(sm)) / all);
+    return median(shares);
+  }
+
+  double sms_seen() const {
+    double seen = 0;
+    for (std::size_t sm = 0; sm < sms_; ++sm) seen += clusters_of(sm) > 0;
+    return seen;
+  }
+
+  /// Groups of SMs that clusters join; those that no block ran on are alone.
+  Labels groups() const {
+    Pairs joined;
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+      if (counts_[i] > 0) joined.emplace_back(i / sms_, i % sms_);
+    return connected(sms_, joined);
+  }
+
+  /// For each SM the lowest one that clusters join it with.
+  std::vector<double> lowest() const {
+    std::vector<double> lowest(sms_);
+    for (const auto& group : members(groups()))
+      for (const std::size_t sm : group) lowest[sm] = static_cast<double>(group.front());
+    return lowest;
+  }
+
+ private:
+  std::span<const double> row(std::size_t sm) const {
+    return std::span(counts_).subspan(sm * sms_, sms_);
+  }
+  double clusters_of(std::size_t sm) const {
+    return std::accumulate(row(sm).begin(), row(sm).end(), 0.0);
+  }
+
+  std::size_t sms_;
+  std::vector<double> counts_;
+};
+
+/// Launches one after the other in the stream, so that each finds the GPU idle. `pairs`: how often
+/// SMs share clusters is asked for, else which ones do.
+Case make_case(const DeviceFacts& device, const ClusterTask& wanted, int launches, bool pairs) {
   Case c;
   c.suite = Suite::quick;
   c.precision = cluster_precision;
@@ -81,56 +143,23 @@ Case make_case(const DeviceFacts& device, const ClusterTask& wanted, int launche
               return wrong;
           return std::nullopt;
         });
-    workload.read_sample = [=] { return readings->take(placements()); };
-    workload.extras = [=] { return readings->extras(); };
-    workload.profile = [=] { return readings->profile(); };
+    workload.read_sample = [=] {
+      readings->take(placements(), task.cluster_size);
+      return pairs ? readings->share() : number_of_groups(readings->groups());
+    };
+    workload.profile = [=] { return pairs ? readings->counts() : readings->lowest(); };
+    if (!pairs)
+      workload.extras = [=] {
+        return std::map{std::pair{std::string("sms_seen"), readings->sms_seen()}};
+      };
     return workload;
   };
   return c;
 }
 
-/// Which SMs clusters have joined in all samples.
-class ClusterReadings {
- public:
-  explicit ClusterReadings(int sms) : sms_(static_cast<std::size_t>(sms)) {}
-
-  /// Groups of SMs that clusters join so far; those that no block ran on are alone.
-  double take(const std::vector<Placement>& placements) {
-    std::map<std::uint32_t, std::uint32_t> first_of_cluster;
-    for (const Placement& p : placements) {
-      seen_.insert(p.smid);
-      const std::uint32_t first = first_of_cluster.try_emplace(p.cluster, p.smid).first->second;
-      joined_.emplace(first, p.smid);
-    }
-    return number_of_groups(labels());
-  }
-
-  /// For each SM the lowest one that clusters join it with.
-  std::vector<double> profile() const {
-    std::vector<double> lowest(sms_);
-    for (const auto& group : members(labels()))
-      for (const std::size_t sm : group) lowest[sm] = static_cast<double>(group.front());
-    return lowest;
-  }
-
-  std::map<std::string, double> extras() const {
-    return {{"sms_seen", static_cast<double>(seen_.size())}};
-  }
-
- private:
-  Labels labels() const {
-    const std::vector<std::pair<std::size_t, std::size_t>> pairs(joined_.begin(), joined_.end());
-    return connected(sms_, pairs);
-  }
-
-  std::size_t sms_;
-  std::set<std::uint32_t> seen_;
-  std::set<std::pair<std::size_t, std::size_t>> joined_;
-};
-
 Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks_per_sm,
                   const char* half) {
-  Case c = make_case<ClusterReadings>(device, task, 1);
+  Case c = make_case(device, task, 1, false);
   c.name = fmt::format("clusters/size:{}/blocks-per-SM:{}/launches:{}", task.cluster_size,
                        blocks_per_sm, half);
   c.axes = {{"sweep", cluster_sweep},
@@ -140,10 +169,6 @@ Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks
   c.metric = {"groups of SMs that clusters join", "groups", Better::lower, std::nullopt};
   c.profile_axis = "SM";
   c.profile_unit = "lowest SM of the group";
-  if (device.major == 9 && device.sms == 132) {
-    c.extras[published_gpcs] = 8;
-    c.extras[published_tpcs] = 66;
-  }
   return c;
 }
 
@@ -151,41 +176,10 @@ constexpr int pair_size = 2;
 constexpr int waves = 24;  // of a sample, where each grid is one wave on an idle GPU
 /// Several times what starting all blocks takes, so that none finds an SM that is free again.
 constexpr std::uint32_t first_wave_clocks = 10'000;
-constexpr int later_blocks = 8192;
-
-/// Clusters that each two SMs have shared in all samples.
-class PairReadings {
- public:
-  explicit PairReadings(int sms) : sms_(static_cast<std::size_t>(sms)), counts_(sms_ * sms_) {}
-
-  /// Share of an SM's clusters so far that it had with its most frequent partner, in percent:
-  /// median over the SMs that had any.
-  double take(const std::vector<Placement>& placements) {
-    for (std::size_t b = 0; b + 1 < placements.size(); b += pair_size) {
-      const std::size_t first = placements[b].smid, second = placements[b + 1].smid;
-      ++counts_[first * sms_ + second];
-      if (first != second) ++counts_[second * sms_ + first];
-    }
-    std::vector<double> shares;
-    for (auto row = counts_.begin(); row != counts_.end(); row += std::ptrdiff_t(sms_)) {
-      double all = 0;
-      for (auto count = row; count != row + std::ptrdiff_t(sms_); ++count) all += *count;
-      if (all > 0) shares.push_back(100 * *std::max_element(row, row + std::ptrdiff_t(sms_)) / all);
-    }
-    return median(shares);
-  }
-
-  std::vector<double> profile() const { return counts_; }
-  std::map<std::string, double> extras() const { return {}; }
-
- private:
-  std::size_t sms_;
-  std::vector<double> counts_;  ///< of SM i with SM j: [i * sms + j], both ways
-};
 
 Case pair_case(const DeviceFacts& device, const ClusterTask& task, int launches, int blocks_per_sm,
                const char* half) {
-  Case c = make_case<PairReadings>(device, task, launches);
+  Case c = make_case(device, task, launches, true);
   c.name = fmt::format("pairs/blocks-per-SM:{}/launches:{}", blocks_per_sm, half);
   c.axes = {{"sweep", pair_sweep},
             {"blocks per SM", std::int64_t{blocks_per_sm}},
@@ -224,7 +218,7 @@ std::vector<Case> pair_cases(const DeviceFacts& device) {
   for (const std::uint32_t half : {0, 1}) {
     ClusterTask first_wave = cluster_task(device, pair_size, device.sms, 1);
     first_wave.shortest_clocks = first_wave_clocks;
-    ClusterTask later = cluster_task(device, pair_size, later_blocks, 4);
+    ClusterTask later = cluster_task(device, pair_size, blocks_wanted, 4);
     later.spread_clocks = spread_clocks;
     later.seed = 0x5000u + half * 0x10000u;
     if (const int active = most_active_clusters(device.major, first_wave); active > 0) {

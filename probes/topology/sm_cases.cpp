@@ -31,12 +31,50 @@ std::vector<int> numbers_of_sms(const DeviceFacts& device) {
   return all;
 }
 
-/// One block on each SM: the shared memory that it asks for leaves no room for a second.
-template <class Task>
-Blocks one_per_sm(const Context& context, void (*kernel)(Task, std::uint32_t), int threads) {
+/// A launch for each task, the last one first, with one block on each SM: the shared memory that it
+/// asks for leaves no room for a second. Tasks have reports in the first of the outputs, of which
+/// `cleared` is zero before.
+template <class Task, class Report, class Part, class Readings, class Check>
+Workload one_by_one(Context& context, const std::vector<Task>& tasks, std::vector<Buffer> outputs,
+                    Part Report::*cleared, void (*kernel)(Task, std::uint32_t), int threads,
+                    const Check& check, const std::shared_ptr<Readings>& readings) {
+  cudaStream_t stream = context.stream();
   const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);
   resident_blocks_with(kernel, threads, shared);
-  return {context.device().sms, threads, shared};
+  const Blocks grid{context.device().sms, threads, shared};
+  const auto reports = [stream, buffer = outputs.front()] {
+    return copy_to_host<Report>(buffer, stream);
+  };
+  Workload workload = workload_of(
+      context, std::move(outputs),
+      [=] {
+        FATHOM_CUDA(cudaMemset2DAsync(&(tasks.front().report->*cleared), sizeof(Report), 0,
+                                      sizeof(Part), tasks.size(), stream));
+        for (auto task = tasks.rbegin(); task != tasks.rend(); ++task)
+          launch(kernel, grid, stream, *task, 0u);
+      },
+      [=]() -> std::optional<std::string> {
+        const std::vector<Report> all = reports();
+        for (std::size_t t = 0; t < tasks.size(); ++t)
+          if (auto wrong = check(all[t], tasks[t])) return wrong;
+        return std::nullopt;
+      });
+  workload.read_sample = [=] { return readings->take(reports(), tasks); };
+  workload.profile = [=] { return readings->profile(); };
+  return workload;
+}
+
+/// Of one SM or of all, `smids`. `more`: the axes between instruction and SM.
+Case make_case(const DeviceFacts& device, const char* sweep, const char* instruction,
+               const Axes& more, const std::vector<int>& smids) {
+  Case c;
+  c.name = fmt::format("{}/{}", sweep, instruction);
+  c.axes = {{"sweep", sweep}, {"instruction", instruction}};
+  add_axes(c, more);
+  const bool all = smids.size() > 1;
+  add_axes(c, {{"SM", all ? AxisValue(all_sms) : std::int64_t{smids.front()}}});
+  c.extras["sms"] = device.sms;
+  return c;
 }
 
 constexpr std::uint32_t lines_of_set = 192;
@@ -125,10 +163,8 @@ class LineReadings {
   double clocks_ = 0, nanoseconds_ = 0;
 };
 
-/// One SM after the other, from the last of `smids` to the first.
 Workload workload(Context& context, LineAccess access, int set, const std::vector<int>& smids,
                   const std::shared_ptr<LineReadings>& readings) {
-  cudaStream_t stream = context.stream();
   const Buffer region = context.buffers().output("lines", region_bytes);
   const Buffer buffer = context.buffers().output("line reports", sizeof(LineReport) * smids.size());
   std::vector<LineTask> tasks;
@@ -136,53 +172,30 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
     tasks.push_back({lines_in(region, set), repeats, static_cast<std::uint32_t>(sm),
                      buffer.as<LineReport>() + tasks.size()});
   }
-  launch(write_lines, {1, int{lines_of_set}}, stream, tasks.front().lines);
-  const auto kernel = line_kernel(access);
-  const Blocks grid = one_per_sm(context, kernel, latency_threads);
-  const auto reports = [=] { return copy_to_host<LineReport>(buffer, stream); };
-  Workload workload = workload_of(
-      context, {buffer},
-      [=] {
-        FATHOM_CUDA(cudaMemset2DAsync(&tasks.front().report->taken, sizeof(LineReport), 0,
-                                      sizeof(std::uint32_t), tasks.size(), stream));
-        for (auto task = tasks.rbegin(); task != tasks.rend(); ++task)
-          launch(kernel, grid, stream, *task, 0u);
-      },
-      [=]() -> std::optional<std::string> {
-        const std::vector<LineReport> all = reports();
-        for (std::size_t t = 0; t < tasks.size(); ++t)
-          if (auto wrong = check(all[t], tasks[t])) return wrong;
-        return std::nullopt;
-      });
-  workload.read_sample = [=] { return readings->take(reports(), tasks); };
+  launch(write_lines, {1, int{lines_of_set}}, context.stream(), tasks.front().lines);
+  Workload workload = one_by_one(context, tasks, {buffer}, &LineReport::taken, line_kernel(access),
+                                 latency_threads, check, readings);
   workload.extras = [=] { return readings->extras(); };
-  workload.profile = [=] { return readings->profile(); };
   return workload;
 }
 
-Case make_case(const DeviceFacts& device, LineAccess access, int set, const AxisValue& sm,
-               const std::vector<int>& smids) {
-  const char* instruction = access == LineAccess::load ? load_instruction : atomic_instruction;
-  Case c;
-  c.name = fmt::format("latency/{}/lines:{}/SM:{}", instruction, set_names[set],
-                       smids.size() > 1 ? all_sms : fmt::to_string(smids.front()));
-  c.axes = {{"sweep", latency_sweep},
-            {"instruction", instruction},
-            {"lines", set_names[set]},
-            {"SM", sm}};
+Case latency_case(const DeviceFacts& device, LineAccess access, int set,
+                  const std::vector<int>& smids) {
+  Case c = make_case(device, latency_sweep,
+                     access == LineAccess::load ? load_instruction : atomic_instruction,
+                     {{"lines", set_names[set]}}, smids);
   c.suite = quick_if(access == LineAccess::load);
   c.metric = {"latency", "cycles", Better::lower, std::nullopt};
   c.precision = latency_precision;
   c.profile_axis = smids.size() > 1 ? "SM by SM, L2 line" : "L2 line";
   c.profile_unit = "cycles";
-  c.extras["sms"] = device.sms;
   const auto readings = std::make_shared<LineReadings>();
   c.prepare = [=](Context& context) { return workload(context, access, set, smids, readings); };
   return c;
 }
 
 Case case_of_sm(const DeviceFacts& device, LineAccess access, int sm) {
-  Case c = make_case(device, access, 0, std::int64_t{sm}, {sm});
+  Case c = latency_case(device, access, 0, {sm});
   // No L2 hit rate: where an access passes through both partitions of the L2, each counts a
   // look-up.
   if (access != LineAccess::load || sm % counted_every != 0) return c;
@@ -284,47 +297,26 @@ Workload workload(Context& context, Traffic traffic, const std::vector<int>& vic
                      buffer.as<ContentionReport>() + tasks.size()});
   }
   launch(write_slices, {sms, contention_threads}, stream, tasks.front());
-  const auto kernel = contention_kernel(traffic);
-  const Blocks grid = one_per_sm(context, kernel, contention_threads);
-  const auto reports = [=] { return copy_to_host<ContentionReport>(buffer, stream); };
-  Workload workload;
-  workload.launch = [=] {
-    FATHOM_CUDA(cudaMemset2DAsync(&tasks.front().report->turn, sizeof(ContentionReport), 0,
-                                  sizeof(Turn), tasks.size(), stream));
-    for (const ContentionTask& task : tasks) launch(kernel, grid, stream, task, 0u);
-  };
-  workload.poison = [=, &context] {
-    context.buffers().poison(buffer);
-    if (traffic == Traffic::load) return;
-    FATHOM_CUDA(cudaMemsetAsync(region.data, 0xFF,
-                                std::size_t{slice_bytes} * static_cast<std::size_t>(sms), stream));
-  };
-  workload.verify = [=]() -> std::optional<std::string> {
-    const std::vector<ContentionReport> all = reports();
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
-      if (auto wrong = check_turns(all[t], traffic, tasks[t])) return wrong;
-      if (traffic == Traffic::load) continue;
-      if (auto wrong = check_stores(tasks[t], stream)) return wrong;
-    }
-    return std::nullopt;
-  };
-  workload.read_sample = [=] { return readings->take(reports(), tasks); };
-  workload.profile = [=] { return readings->profile(); };
-  return workload;
+  const bool stores = traffic == Traffic::store;
+  std::vector<Buffer> outputs{buffer};
+  if (stores) outputs.push_back({region.data, slice_bytes * static_cast<std::size_t>(sms)});
+  return one_by_one(
+      context, tasks, std::move(outputs), &ContentionReport::turn, contention_kernel(traffic),
+      contention_threads,
+      [=](const ContentionReport& report, const ContentionTask& task) {
+        auto wrong = check_turns(report, traffic, task);
+        return wrong || !stores ? wrong : check_stores(task, stream);
+      },
+      readings);
 }
 
-Case contention_case(const DeviceFacts& device, Traffic traffic, const AxisValue& sm,
-                     const std::vector<int>& victims) {
-  const char* instruction = traffic == Traffic::load ? load_instruction : store_instruction;
-  Case c;
-  c.name = fmt::format("contention/{}/SM:{}", instruction,
-                       victims.size() > 1 ? all_sms : fmt::to_string(victims.front()));
-  c.axes = {{"sweep", contention_sweep}, {"instruction", instruction}, {"SM", sm}};
+Case contention_case(const DeviceFacts& device, Traffic traffic, const std::vector<int>& victims) {
+  Case c = make_case(device, contention_sweep,
+                     traffic == Traffic::load ? load_instruction : store_instruction, {}, victims);
   c.metric = {"bandwidth beside another SM", "B/clk", Better::higher, std::nullopt};
   c.precision = contention_precision;
   c.profile_axis = victims.size() > 1 ? "SM by SM, other SM" : "other SM";
   c.profile_unit = "B/clk";
-  c.extras["sms"] = device.sms;
   const auto readings = std::make_shared<TurnReadings>();
   c.prepare = [=](Context& context) { return workload(context, traffic, victims, readings); };
   return c;
@@ -338,7 +330,7 @@ std::vector<Case> latency_cases(const DeviceFacts& device) {
     for (const int sm : numbers_of_sms(device)) result.push_back(case_of_sm(device, access, sm));
     // Other lines, in one case, since nobody looks at them, and in the other order of SMs, so that
     // no drift could look like a place.
-    result.push_back(make_case(device, access, 1, all_sms, numbers_of_sms(device)));
+    result.push_back(latency_case(device, access, 1, numbers_of_sms(device)));
   }
   return result;
 }
@@ -347,10 +339,10 @@ std::vector<Case> contention_cases(const DeviceFacts& device) {
   std::vector<Case> result;
   if (device.sms > static_cast<int>(max_sms)) return result;
   for (const int sm : numbers_of_sms(device))
-    result.push_back(contention_case(device, Traffic::store, std::int64_t{sm}, {sm}));
+    result.push_back(contention_case(device, Traffic::store, {sm}));
   // Where there are clusters to tell TPCs by, stores alone show whether a TPC's SMs share a port.
   if (device.major < 9)
-    result.push_back(contention_case(device, Traffic::load, all_sms, numbers_of_sms(device)));
+    result.push_back(contention_case(device, Traffic::load, numbers_of_sms(device)));
   return result;
 }
 

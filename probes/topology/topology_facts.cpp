@@ -46,14 +46,6 @@ Topology topology_of(std::span<const Entry> entries) {
     t.joined = joined_gpcs(t.clusters, t.latency_gpcs);
   }
   t.lines = line_groups(entries);
-  for (const Entry& entry : entries) {
-    const auto published = [&](const char* name, double& value) {
-      if (const auto found = entry.extras.find(name); found != entry.extras.end())
-        value = found->second;
-    };
-    published(published_gpcs, t.published_gpcs);
-    published(published_tpcs, t.published_tpcs);
-  }
   return t;
 }
 
@@ -75,32 +67,25 @@ namespace {
 
 /// Adds a fact, whose id is "topology." and the name's: a value from the matrix' entries, with its
 /// counters, or none for `reason`.
-Fact& add(std::vector<Fact>& facts, const FactName& s, const std::string& reason, double value,
-          std::string method, const Matrix& matrix, Better better = Better::higher) {
-  Fact& fact = facts.emplace_back(named_fact(s));
-  fact.id = "topology." + s.id;
+void add(std::vector<Fact>& facts, const FactName& name, const std::string& reason, double value,
+         std::string method, const Matrix& matrix) {
+  Fact& fact = facts.emplace_back(named_fact(name));
+  fact.id = "topology." + name.id;
   fact.reason = reason;
-  if (!reason.empty()) return fact;
-  fact.better = better;
+  if (!reason.empty()) return;
   fact.value = value;
   fact.method = std::move(method);
   fact.evidence = matrix.evidence;
   fact.repeats = matrix.repeats;
   fact.counters = matrix.counters;
-  return fact;
 }
 
 /// An adjusted Rand index, which is 1 at most.
 void add_index(std::vector<Fact>& facts, const char* id, const char* subject,
                const std::string& reason, double value, const std::string& method,
                const Matrix& matrix) {
-  Fact& fact = add(facts, {id, subject, "agreement", ""}, reason, value, method, matrix);
-  if (fact.value) fact.bound = Bound{1, "two groupings that are the same"};
-}
-
-/// Where there is one: `published` is 0 otherwise.
-void add_published(Fact& fact, double published) {
-  if (fact.value && published > 0) fact.published = Published{published, published_source};
+  add(facts, {id, subject, "agreement", ""}, reason, value, method, matrix);
+  if (reason.empty()) facts.back().bound = Bound{1, "two groupings that are the same"};
 }
 
 /// The fewest and the most members of a group; of no groups 0.
@@ -167,9 +152,8 @@ void add_gpcs(std::vector<Fact>& facts, const Topology& t) {
   const auto groups = t.known_gpcs();
   const auto [fewest, most] = sizes_of(groups);
   const std::string method = method_of(t);
-  add_published(add(facts, {"gpcs", "GPU", "GPCs", "GPCs"}, reason,
-                    static_cast<double>(groups.size()), method, source),
-                t.published_gpcs);
+  add(facts, {"gpcs", "GPU", "GPCs", "GPCs"}, reason, static_cast<double>(groups.size()), method,
+      source);
   add(facts, {"sms_per_gpc_min", "smallest GPC", "SMs", "SMs"}, reason, fewest, method, source);
   add(facts, {"sms_per_gpc_max", "largest GPC", "SMs", "SMs"}, reason, most, method, source);
   add_outside(facts, t);
@@ -204,14 +188,12 @@ void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
 
 // Facts of TPCs.
 
-/// Groups of `outer` that contain each group of `inner` whole, of all groups of `inner`.
-int nested(const Labels& inner, const Labels& outer) {
-  int whole = 0;
-  for (const auto& group : members(inner)) {
-    whole += std::ranges::all_of(
-        group, [&](std::size_t sm) { return outer[sm] == outer[group.front()]; });
-  }
-  return whole;
+/// Groups of `inner` that lie whole within one of `outer`.
+std::ptrdiff_t nested(const Labels& inner, const Labels& outer) {
+  return std::ranges::count_if(members(inner), [&](const auto& group) {
+    return std::ranges::all_of(group,
+                               [&](std::size_t sm) { return outer[sm] == outer[group.front()]; });
+  });
 }
 
 std::string tpc_method_of(const Topology& t) {
@@ -245,14 +227,13 @@ void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
                                                            t.cluster_pairs.reason);
   const Matrix& matrix = c.reason.empty() ? c.matrix : t.cluster_pairs.matrix;
   const std::string method = tpc_method_of(t);
-  add_published(add(facts, {"tpcs", "GPU", "TPCs", "TPCs"}, reason,
-                    static_cast<double>(groups.size()), method, matrix),
-                t.published_tpcs);
+  add(facts, {"tpcs", "GPU", "TPCs", "TPCs"}, reason, static_cast<double>(groups.size()), method,
+      matrix);
   add(facts, {"sms_per_tpc", "TPC", "SMs", "SMs"}, reason, sizes_of(groups).second, method, matrix);
   add(facts, {"tpc_slowdown", "two SMs of a TPC", "bandwidth lost", "%"}, c.reason,
       100 * c.slowdown,
-      fmt::format("both stream through the L2 by {}, median over pairs", c.instruction), c.matrix,
-      Better::lower);
+      fmt::format("both stream through the L2 by {}, median over pairs", c.instruction), c.matrix);
+  if (c.reason.empty()) facts.back().better = Better::lower;
 }
 
 /// The second method for TPCs is the latencies' likeness, the third, where it shows any,
@@ -310,7 +291,8 @@ void add_partitions(std::vector<Fact>& facts, const Topology& t) {
   add(facts, {"partition_penalty", "far partition of the L2", "added latency", "cycles"}, p.reason,
       p.penalty,
       fmt::format("{}, mean over lines of the far side's SMs less the near side's", p.instruction),
-      p.matrix, Better::lower);
+      p.matrix);
+  if (known) facts.back().better = Better::lower;
   add_index(facts, "partition_reproducibility", "SMs by L2 partition, two sets of lines", p.reason,
             p.reproducibility,
             "adjusted Rand index of the groups from one set of lines and the other's", p.matrix);
@@ -345,7 +327,7 @@ void add_latencies(std::vector<Fact>& facts, const Topology& t) {
         loads.reason, known ? *at : 0,
         fmt::format("SM {}: {} of single lines, interquartile mean over {} of them",
                     at - means.begin(), load_instruction, known ? loads.rows.front().size() : 0),
-        loads, Better::lower);
+        loads);
   }
 }
 

@@ -229,8 +229,8 @@ void add_expectation(Case& c, const DeviceFacts& device, const Sum& sum, std::si
   const int per_access =
       sum.kernel.recipe == Recipe::scalar_loop ? element_bytes(sum.kernel.element) : vector_bytes;
   const double threads = static_cast<double>(blocks) * sum.kernel.threads;
-  const models::StreamExpectation expected = models::expected_stream(
-      {bound(device, "dram_bandwidth").value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
+  const models::StreamExpectation expected = expected_stream(
+      device,
       {.read_bytes = sum.bytes,
        .write_bytes = 0,
        .bytes_per_access = per_access,
@@ -301,8 +301,7 @@ Case copy_case(const DeviceFacts& device) {
   const DeviceBound& dram = bound(device, "dram_bandwidth");
   c.bound = Bound{dram.value, dram.source};
   const models::StreamExpectation expected =
-      models::expected_stream({dram.value, device.sms, device.sm_clock_max_hz, device.l2_bytes},
-                              {.read_bytes = GiB,
+      expected_stream(device, {.read_bytes = GiB,
                                .write_bytes = GiB,
                                .bytes_per_access = vector_bytes,
                                .independent_loads = vectors_per_batch});

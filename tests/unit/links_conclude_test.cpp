@@ -47,35 +47,7 @@ Entry peer(std::int64_t from, std::int64_t to, double value, const char* engine 
   return e;
 }
 
-Entry peer_latency(std::int64_t from, std::int64_t to, double seconds, const char* engine) {
-  Entry e = peer(from, to, seconds, engine);
-  e.name += "/latency";
-  e.axes[0] = {"link", "peer, latency"};
-  e.metric = {"latency", "s", Better::lower, seconds};
-  return e;
-}
-
 }  // namespace
-
-TEST_CASE("the best size of each way to the host is a fact", "[probes]") {
-  const std::vector<Entry> entries{host("pinned", "copy engine", "to GPU", 1 << 20, 40e9),
-                                   host("pinned", "copy engine", "to GPU", 64 << 20, 55e9),
-                                   host("pinned", "copy engine", "to GPU", 256 << 20, 54e9),
-                                   host("pinned", "copy engine", "to host", 256 << 20, 53e9),
-                                   host("pageable", "copy engine", "to GPU", 256 << 20, 9e9),
-                                   host("pinned", "SM", "to GPU", 256 << 20, 50e9)};
-  const Findings findings = links::conclude(entries);
-  check_facts(findings.facts);
-  const Fact& best = fact(findings.facts, "host.bandwidth");
-  CHECK(*best.value == 55e9);
-  CHECK(best.bound->value == 63e9);
-  CHECK_THAT(best.method, contains("64 MiB"));
-  CHECK(*fact(findings.facts, "host.d2h_bandwidth").value == 53e9);
-  CHECK(*fact(findings.facts, "host.pageable_bandwidth").value == 9e9);
-  CHECK(*fact(findings.facts, "host.sm_load_bandwidth").value == 50e9);
-  CHECK_FALSE(fact(findings.facts, "host.bidirectional_bandwidth").value);
-  CHECK_THAT(findings.answer, contains("55 GB/s"));
-}
 
 TEST_CASE("a machine of one GPU says that it is one", "[probes]") {
   const std::vector<Entry> entries{host("pinned", "copy engine", "to GPU", 256 << 20, 55e9)};
@@ -98,36 +70,6 @@ TEST_CASE("pairs are summed up by their median, and why some lack is said", "[pr
   CHECK(pairs.evidence.size() == 6);
   CHECK_THAT(pairs.method, contains("300 GB/s to 440 GB/s") && !contains("through the host"));
   CHECK(std::ranges::count(findings.views, View::Kind::heat_map, &View::kind) == 1);
-}
-
-TEST_CASE("the time of a small copy between GPUs is a fact and a matrix", "[probes]") {
-  const std::vector<Entry> entries{peer(0, 1, 300e9), peer(1, 0, 310e9),
-                                   peer_latency(0, 1, 1.5e-6, "copy engine"),
-                                   peer_latency(1, 0, 2.5e-6, "copy engine")};
-  const Findings findings = links::conclude(entries);
-  const Fact& latency = fact(findings.facts, "peer.copy_latency");
-  REQUIRE(latency.value);
-  CHECK(*latency.value == Approx(2e-6));
-  CHECK(latency.better == Better::lower);
-  CHECK_THAT(latency.method, contains("1.5 us to 2.5 us"));
-  CHECK(*fact(findings.facts, "peer.bandwidth").value == Approx(305e9));
-  CHECK(std::ranges::count(findings.views, View::Kind::heat_map, &View::kind) == 2);
-}
-
-TEST_CASE("what the receiver does is apart from what the sender does", "[probes]") {
-  const std::vector<Entry> entries{peer(0, 1, 300e9),
-                                   peer(1, 0, 310e9),
-                                   peer(0, 1, 280e9, "copy engine reads"),
-                                   peer(1, 0, 290e9, "copy engine reads"),
-                                   peer_latency(0, 1, 7e-7, "SM loads"),
-                                   peer_latency(1, 0, 9e-7, "SM loads")};
-  const Findings findings = links::conclude(entries);
-  check_facts(findings.facts);
-  CHECK(*fact(findings.facts, "peer.bandwidth").value == Approx(305e9));
-  CHECK(*fact(findings.facts, "peer.read_bandwidth").value == Approx(285e9));
-  CHECK(*fact(findings.facts, "peer.load_latency").value == Approx(8e-7));
-  CHECK_FALSE(fact(findings.facts, "peer.sm_load_bandwidth").value);
-  CHECK_FALSE(fact(findings.facts, "peer.copy_latency").value);
 }
 
 TEST_CASE("no peer access, no NCCL and GPUs in use are reasons of their own", "[probes]") {

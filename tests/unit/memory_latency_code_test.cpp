@@ -99,16 +99,6 @@ TEST_CASE("a second constant cache that constant memory overflows needs no code"
 
 TEST_CASE("instruction caches end with the plateaus of the code's pace",
           "[probes][memory_latency]") {
-  const auto entries = code_of([](std::int64_t s) {
-    return s <= 22 * kib ? 1.1 : s <= 32 * kib ? 1.45 : s <= 104 * kib ? 2.23 : 5.6;
-  });
-  check_values(entries, {{"instruction_cache.size", 22 * kib},
-                         {"instruction_cache.size_2", 32 * kib},
-                         {"instruction_cache.size_3", 104 * kib}});
-  CHECK(std::abs(*fact(entries, "instruction_cache.issue_interval").value - 1.1) < 0.01);
-  CHECK(std::abs(*fact(entries, "instruction_cache.issue_interval_4").value - 5.6) < 0.02);
-  CHECK_THROWS_AS(fact(entries, "instruction_cache.size_4"), std::out_of_range);
-
   // Some misses shortly before the end of a cache are no level by themselves.
   const auto early = code_of([](std::int64_t s) {
     return s <= 22 * kib ? 1.1 : s <= 104 * kib ? 2.23 : s <= 128 * kib ? 2.75 : 5.6;
@@ -129,17 +119,3 @@ TEST_CASE("instruction caches end with the plateaus of the code's pace",
   CHECK_THAT(fact({}, "instruction_cache.size").reason, contains("default suite"));
 }
 
-TEST_CASE("kernel parameters have latencies of their own", "[probes][memory_latency]") {
-  const auto of = [](const char* level, double value) {
-    return noisy({{"sweep", "latency"},
-                  {"level", level},
-                  {"instruction", "ld.param"},
-                  {"method", "unrolled chase"}},
-                 value);
-  };
-  const std::vector<Entry> entries{of("parameters L1", 28), of("parameters L1.5", 98),
-                                   of("parameters first use", 99)};
-  check_values(
-      entries,
-      {{"param.latency", 28}, {"param.l1_5_latency", 98}, {"param.first_use_latency", 99}});
-}

@@ -107,109 +107,19 @@ TEST_CASE("without entries every fact says why it is missing", "[probes][memory_
   CHECK(std::ranges::count(findings.views, true, &View::overview) == 2);
 }
 
-TEST_CASE("a level's latency is the chase's, in cycles and seconds", "[probes][memory_latency]") {
-  Entry mean = level("L1", "ld.global", l1_hit);
-  mean.interval = Interval{32.9, 33.1, 0.95, "planted"};
-  mean.extras["latency_ns"] = 16.5;
-  planted::add_counter(mean, "global_load_sectors", 5120, 5120);
-  const std::vector<Entry> entries{mean, level("L1", "ld.global", 34, "single loads"),
-                                   level("L1", "ld.global.nc", 35)};
-  const Findings findings = concluded(entries);
-  const Fact& cycles = fact(findings, "l1.latency");
-  CHECK(cycles.value == l1_hit);
-  CHECK(cycles.unit == "cycles");
-  CHECK(cycles.reason.empty());
-  CHECK(cycles.repeats == 6);
-  CHECK(cycles.evidence.size() == 2);
-  CHECK_THAT(cycles.method, contains("34.0 cycles"));
-  CHECK(cycles.counters.size() == 1);
-  const Fact& seconds = fact(findings, "l1.latency_time");
-  CHECK(seconds.unit == "s");
-  CHECK_THAT(*seconds.value, WithinRel(16.5e-9, 1e-12));
-  CHECK_THAT(seconds.interval->low, WithinRel(32.9 * 0.5e-9, 1e-9));
-  CHECK(fact(findings, "l1.read_only_latency").value == 35);
-  CHECK_FALSE(fact(findings, "l1.read_only_latency_time").value);  // no global timer
-  CHECK_FALSE(fact(findings, "l2.latency").value);
-}
-
-TEST_CASE("what the driver says of sizes comes from the cases that carry it",
+TEST_CASE("without a global timer a latency has cycles alone, without extras a size no value",
           "[probes][memory_latency]") {
-  Entry shared = level("shared", "ld.shared", 23);
-  shared.extras = {{"register_bytes_per_sm", 262144}, {"shared_bytes_per_sm", 233472}};
-  Entry memory = level("DRAM", "ld.global.cg", dram);
-  memory.extras["memory_bytes"] = 150e9;
-  const Findings findings = concluded(std::vector{shared, memory});
-  check_values(findings,
-               {{"registers.size", 262144}, {"shared.size", 233472}, {"dram.size", 150e9}});
-  CHECK_THAT(fact(findings, "dram.size").method, contains("driver"));
-  CHECK(fact(findings, "dram.size").evidence == std::vector{memory.name});
-  // A recording without them says so.
-  CHECK_FALSE(fact(concluded(std::vector{level("shared", "ld.shared", 23)}), "shared.size").value);
+  check_values(concluded({level("L1", "ld.global", l1_hit), level("shared", "ld.shared", 23)}),
+               {{"l1.latency", l1_hit}, {"l1.latency_time", {}}, {"shared.size", {}}});
 }
 
 TEST_CASE("the L2 has near and far lines only where single loads form two groups",
           "[probes][memory_latency]") {
   Entry each = level("L2", "ld.global.cg", 240, "single loads");
-  each.extras = {{"p5", 200},
-                 {"p95", 285},
-                 {"low_group", 210},
-                 {"high_group", 270},
-                 {"high_group_share", 0.5},
-                 {"group_separation", 0.93}};
-  CHECK(fact(concluded(std::vector{each}), "l2.near_latency").value == 210);
-  CHECK(fact(concluded(std::vector{each}), "l2.far_latency").value == 270);
-  each.extras["group_separation"] = 0.7;
-  const Findings findings = concluded(std::vector{each});
+  each.extras = {{"p5", 200}, {"p95", 285}, {"group_separation", 0.7}};
+  const Findings findings = concluded({each});
   CHECK_FALSE(fact(findings, "l2.near_latency").value);
   CHECK_THAT(fact(findings, "l2.far_latency").reason, contains("0.70"));
-}
-
-TEST_CASE("distributed shared memory is the median over distances, without the own block",
-          "[probes][memory_latency]") {
-  std::vector<Entry> entries;
-  for (const std::int64_t distance : {0, 1, 2, 3}) {
-    entries.push_back(noisy({{"sweep", "distance"},
-                             {"instruction", "ld.shared::cluster"},
-                             {"cluster size", std::int64_t{4}},
-                             {"distance", distance}},
-                            distance == 0 ? 30 : 180 + 5.0 * distance));
-    if (distance == 2) entries.back().extras["latency_ns"] = 95;
-  }
-  const Findings findings = concluded(entries);
-  CHECK(fact(findings, "dsmem.latency_cluster_4").value == 190);
-  CHECK(fact(findings, "dsmem.latency_cluster_4").evidence.size() == 3);
-  CHECK(fact(findings, "dsmem.latency").value == 190);
-  CHECK_THAT(*fact(findings, "dsmem.latency_time").value, WithinRel(95e-9, 1e-12));
-  CHECK(fact(findings, "dsmem.latency_time").unit == "s");
-  CHECK(fact(findings, "dsmem.latency_time").evidence.size() == 1);
-  CHECK_FALSE(fact(findings, "dsmem.latency_cluster_8").value);
-}
-
-TEST_CASE("the size of the L1 is where its curve leaves the plateau, for each carve-out",
-          "[probes][memory_latency]") {
-  std::vector<Entry> entries;
-  for (const auto& [carveout, size] : {std::pair{std::int64_t{0}, 249 * kib}, {100, 152 * kib}}) {
-    std::vector<std::int64_t> sizes = steps(4 * kib, 228 * kib, 16 * kib);
-    for (const std::int64_t fine : steps(232 * kib, 262 * kib, kib)) sizes.push_back(fine);
-    for (const std::int64_t fine : steps(145 * kib, 162 * kib, kib)) sizes.push_back(fine);
-    std::ranges::sort(sizes);
-    add_curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", carveout}}, sizes,
-              [size](std::int64_t s) {
-                return s <= size ? l1_hit : l1_hit + (l2_hit - l1_hit) * std::log2(1.1 * s / size);
-              });
-  }
-  for (Entry& e : entries) e.extras["expected_l1_bytes"] = 256.0 * kib;
-  const Findings findings = concluded(entries);
-  const Fact& most = fact(findings, "l1.size");
-  CHECK(most.value == 249 * kib);
-  CHECK(most.bound->value == 256 * kib);
-  REQUIRE(most.interval);
-  CHECK(most.interval->low <= 249 * kib);
-  CHECK(most.interval->high >= 249 * kib);
-  CHECK(fact(findings, "l1.size.carveout_100kib").value == 152 * kib);
-  // 256 KiB planted as what both carve-outs leave.
-  CHECK(fact(findings, "l1.reserved").value == (7 + 104) / 2.0 * kib);
-  CHECK_THAT(fact(findings, "l1.reserved").method, contains("7 to 104 KiB"));
 }
 
 TEST_CASE("a step among hits is not where the L1 ends", "[probes][memory_latency]") {
