@@ -62,17 +62,6 @@ TileQuantisation tile_quantisation(const TiledProduct& p) {
   return q;
 }
 
-std::vector<TileQuantisationPoint> tile_quantisation_sweep(TiledProduct product,
-                                                           const std::vector<std::uint64_t>& m) {
-  std::vector<TileQuantisationPoint> points;
-  points.reserve(m.size());
-  for (const std::uint64_t value : m) {
-    product.m = value;
-    points.push_back({.m = value, .at = tile_quantisation(product)});
-  }
-  return points;
-}
-
 std::vector<std::uint64_t> around_tile_multiples(std::uint64_t m, std::uint64_t tile_m, int count) {
   if (tile_m == 0 || m == 0 || count < 1 || m > limit || tile_m > limit)
     refuse("a sweep needs a positive m, tile and number of multiples");

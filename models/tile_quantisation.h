@@ -42,15 +42,6 @@ struct TileQuantisation {
 /// passes 2^62, or `split_k` is above the number of steps.
 TileQuantisation tile_quantisation(const TiledProduct& product);
 
-struct TileQuantisationPoint {
-  std::uint64_t m = 0;
-  TileQuantisation at;
-};
-
-/// The product (whose own m is ignored) for each of these m.
-std::vector<TileQuantisationPoint> tile_quantisation_sweep(TiledProduct product,
-                                                           const std::vector<std::uint64_t>& m);
-
 /// One below, at and one above each of `count` multiples of `tile_m`, those around m; positive ones
 /// only, ascending.
 std::vector<std::uint64_t> around_tile_multiples(std::uint64_t m, std::uint64_t tile_m, int count);

@@ -121,7 +121,10 @@ void print_product(const TiledProduct& p, const TileQuantisation& q) {
   fmt::print("  whole waves    {:>8}\n", format_percent(q.wave_efficiency));
 }
 
-void print_sweep(const std::vector<TileQuantisationPoint>& points) {
+/// Products with these m, each with what whole tiles and waves make of it.
+using Sweep = std::vector<std::pair<std::uint64_t, TileQuantisation>>;
+
+void print_sweep(const Sweep& points) {
   fmt::print("\n{:>10}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>10}\n", "m", "blocks", "waves",
              "tile use", "wave use", "both", "time");
   for (const auto& [m, at] : points)
@@ -145,10 +148,15 @@ ExitCode predict_product(const WaveArguments& arguments) {
                              .sms = sms_of(arguments),
                              .cost = cost_of(arguments.cost)};
   const TileQuantisation q = tile_quantisation(product);
-  std::vector<TileQuantisationPoint> points;
-  if (arguments.sweep > 0)
-    points = tile_quantisation_sweep(
-        product, around_tile_multiples(product.m, product.tile_m, arguments.sweep));
+  Sweep points;
+  if (arguments.sweep > 0) {
+    TiledProduct other = product;
+    for (const std::uint64_t m :
+         around_tile_multiples(product.m, product.tile_m, arguments.sweep)) {
+      other.m = m;
+      points.emplace_back(m, tile_quantisation(other));
+    }
+  }
   if (!arguments.json) {
     print_product(product, q);
     if (!points.empty()) print_sweep(points);
