@@ -5,7 +5,6 @@
 #include "harness/cases.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
-#include "harness/graphs.h"
 #include "harness/host_timer.h"
 #include "probes/launch_overhead/claims.h"
 #include "probes/launch_overhead/kernels.h"

@@ -1,6 +1,6 @@
 // Every kernel of the launch probe, and that dependent ones run in their order.
 
-#include "harness/graphs.h"
+#include "harness/cuda_handles.h"
 #include "probes/launch_overhead/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
