@@ -262,8 +262,8 @@ std::function<double()> mean_of(Round round) {
 }
 
 void add_launches(std::vector<Case>& cases) {
-  cases.push_back(call_case(
-      kernel_launch, true, [](cudaStream_t stream) { launch_empty(1, 1, stream); }));
+  cases.push_back(
+      call_case(kernel_launch, true, [](cudaStream_t stream) { launch_empty(1, 1, stream); }));
   cases.push_back(call_case(
       launch_and_synchronize, true,
       [](cudaStream_t stream) {
