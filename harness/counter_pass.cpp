@@ -18,16 +18,8 @@ using Pair = std::pair<const Case*, Entry*>;
 constexpr std::size_t cases_of_a_pass = 32;
 
 Counter to_counter(const CounterRequest& request, const CounterReading& reading) {
-  Counter counter;
-  counter.role = request.role;
-  counter.metric = reading.metric;
-  counter.unit = role(request.role).unit;
-  counter.value = reading.value;
-  counter.reason = reading.reason;
-  counter.expected = request.expected;
-  counter.tolerance = request.tolerance;
-  counter.expected_model = request.model;
-  return counter;
+  return {request.role,   reading.metric,   role(request.role).unit, reading.value,
+          reading.reason, request.expected, request.tolerance,       request.model};
 }
 
 std::vector<std::string> roles_of(const Case& c) {
@@ -100,26 +92,12 @@ constexpr double smallest_share_shown = 0.01;
 /// Millions of samples instead of some 200,000, so that small shares are steady too.
 constexpr int sampled_launches = 64;
 
-/// Samples of waiting warps by reason. CUPTI counts a sample once more under `<reason>_not_issued`
-/// if the scheduler issued nothing at all, and calls a warp that issued `selected`.
-std::map<std::string, double> waiting(const PcSample& sample) {
-  std::map<std::string, double> found;
-  for (const auto& [reason, samples] : sample.by_reason) {
-    if (reason.ends_with("_not_issued") || reason == "selected") continue;
-    found[reason] = static_cast<double>(samples);
-  }
-  return found;
-}
+/// CUPTI calls a warp that issued `selected`; all others wait.
+constexpr const char* issued = "selected";
 
 Counter share_counter(const std::string& name, std::optional<double> percent,
                       const std::string& reason) {
-  Counter counter;
-  counter.role = name;
-  counter.metric = "PC sampling, by source line";
-  counter.unit = "%";
-  counter.value = percent;
-  counter.reason = reason;
-  return counter;
+  return {name, "PC sampling, by source line", "%", percent, reason, std::nullopt, 0, ""};
 }
 
 std::vector<Counter> missing(const Case& c, const std::string& reason) {
@@ -132,7 +110,8 @@ std::vector<Counter> missing(const Case& c, const std::string& reason) {
 std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
   double all = 0;
   for (const PcSample& sample : profile.samples)
-    for (const auto& [reason, samples] : waiting(sample)) all += samples;
+    for (const auto& [reason, samples] : sample.by_reason)
+      if (reason != issued) all += static_cast<double>(samples);
   if (!(all > 0)) {
     return missing(c, fmt::format("no waiting warp among {} samples of {} instructions ({} of "
                                   "unknown kernels, {} dropped)",
@@ -148,9 +127,10 @@ std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
       if (std::filesystem::path(sample.file).filename() != share.file) continue;
       if (std::find(share.lines.begin(), share.lines.end(), sample.line) == share.lines.end())
         continue;
-      for (const auto& [reason, samples] : waiting(sample)) {
-        on_lines += samples;
-        by_reason[reason] += samples;
+      for (const auto& [reason, samples] : sample.by_reason) {
+        if (reason == issued) continue;
+        on_lines += static_cast<double>(samples);
+        by_reason[reason] += static_cast<double>(samples);
       }
     }
     counters.push_back(share_counter(share.name, 100 * on_lines / all, ""));

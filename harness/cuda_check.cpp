@@ -74,4 +74,14 @@ void check_cuda(cudaError_t status, const char* call, const char* file, int line
        cudaGetErrorName(status), cudaGetErrorString(status), failure.remedy);
 }
 
+void* driver_entry_point(const char* name, unsigned version) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  FATHOM_CUDA(
+      cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &found));
+  if (found != cudaDriverEntryPointSuccess || function == nullptr)
+    fail(ExitCode::driver_too_old, "The driver has no {}: {}.", name, driver_remedy);
+  return function;
+}
+
 }  // namespace fathom

@@ -30,19 +30,18 @@ double clock_hz(cudaDeviceAttr which, int ordinal) {
   return khz * 1e3;
 }
 
-/// Whether this process has used the GPU already. The driver is asked through the runtime, since a
-/// program linked to libcuda could not start on a machine without it.
+/// Whether this process has used the GPU already.
 bool has_context(int ordinal) {
-  using GetState = int (*)(int device, unsigned* flags, int* active);
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-  const cudaError_t status = cudaGetDriverEntryPointByVersion(
-      "cuDevicePrimaryCtxGetState", &function, 12000, cudaEnableDefault, &found);
-  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess || !function) return false;
   unsigned flags = 0;
   int active = 0;
-  // CUDA numbers its driver's devices as the runtime's.
-  return reinterpret_cast<GetState>(function)(ordinal, &flags, &active) == 0 && active != 0;
+  try {
+    // CUDA numbers its driver's devices as the runtime's.
+    const auto get_state = driver_function<int(int device, unsigned* flags, int* active)>(
+        "cuDevicePrimaryCtxGetState");
+    return get_state(ordinal, &flags, &active) == 0 && active != 0;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 /// The oldest driver branch that runs programs of this CUDA major version (release notes, table of

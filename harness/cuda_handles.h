@@ -56,4 +56,33 @@ PinnedMemory<T> make_pinned_memory(std::size_t count) {
   return PinnedMemory<T>(static_cast<T*>(memory));
 }
 
+/// A graph ready to be launched; throws Error for one that CUDA refuses.
+inline GraphExec instantiate(const Graph& graph) {
+  cudaGraphExec_t exec = nullptr;
+  FATHOM_CUDA(cudaGraphInstantiate(&exec, graph.get(), 0));
+  return GraphExec(exec);
+}
+
+/// What `launches` queues on `stream`, as a graph; nothing of it runs. If `launches` throws, so
+/// does this, and the stream is as it was.
+template <class Launches>
+Graph capture(Launches&& launches, cudaStream_t stream) {
+  FATHOM_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  cudaGraph_t graph = nullptr;
+  try {
+    launches();
+  } catch (...) {
+    cudaStreamEndCapture(stream, &graph);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    throw;
+  }
+  FATHOM_CUDA(cudaStreamEndCapture(stream, &graph));
+  return Graph(graph);
+}
+/// The same, ready to be launched.
+template <class Launches>
+GraphExec capture_graph(Launches&& launches, cudaStream_t stream) {
+  return instantiate(capture(launches, stream));
+}
+
 }  // namespace fathom

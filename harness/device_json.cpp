@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "harness/cuda_device.h"
-#include "results/document_io.h"
 #include "results/json_values.h"
 
 namespace fathom {
@@ -20,29 +19,6 @@ const char* name_of(CheckStatus status) {
 
 }  // namespace
 
-Json to_json(const DeviceFacts& facts) {
-  return {{"ordinal", facts.ordinal},
-          {"name", facts.name},
-          {"compute_capability", facts.fingerprint.compute_capability},
-          {"sms", facts.sms},
-          {"memory_bytes", facts.memory_bytes},
-          {"l2_bytes", facts.l2_bytes},
-          {"shared_bytes_per_sm", facts.shared_bytes_per_sm},
-          {"shared_bytes_per_block_max", facts.shared_bytes_per_block_max},
-          {"reserved_shared_bytes_per_block", facts.reserved_shared_bytes_per_block},
-          {"registers_per_sm", facts.registers_per_sm},
-          {"threads_per_sm", facts.threads_per_sm},
-          {"blocks_per_sm", facts.blocks_per_sm},
-          {"memory_bus_bits", facts.memory_bus_bits},
-          {"sm_clock_max_hz", facts.sm_clock_max_hz},
-          {"memory_clock_max_hz", facts.memory_clock_max_hz},
-          {"mig", facts.mig},
-          {"vgpu", facts.vgpu},
-          {"fingerprint", to_json(facts.fingerprint)},
-          {"bounds", to_json(facts.bounds)},
-          {"warnings", facts.warnings}};
-}
-
 Json to_json(const std::vector<Check>& checks) {
   Json list = Json::array();
   for (const Check& check : checks)
@@ -52,13 +28,7 @@ Json to_json(const std::vector<Check>& checks) {
                     {"what", check.what},
                     {"detail", check.detail},
                     {"what_to_do", check.what_to_do}});
-  const auto count = [&checks](CheckStatus status) {
-    return std::count_if(checks.begin(), checks.end(),
-                         [status](const Check& check) { return check.status == status; });
-  };
-  return {{"checks", std::move(list)},
-          {"fail", count(CheckStatus::fail)},
-          {"warn", count(CheckStatus::warn)}};
+  return {{"checks", std::move(list)}};
 }
 
 Json health_json(const Reading<NvmlDevice>& gpu) {
@@ -68,8 +38,7 @@ Json health_json(const Reading<NvmlDevice>& gpu) {
               {"remapped_rows", nullptr},
               {"remapping_failed", false},
               {"remapping_pending", false},
-              {"processes", nullptr},
-              {"application_sm_clock_hz", nullptr}};
+              {"processes", nullptr}};
   if (!gpu) return health;
   if (const auto link = gpu->pcie_link()) {
     health["pcie_generation"] = link->generation_max;
@@ -82,8 +51,6 @@ Json health_json(const Reading<NvmlDevice>& gpu) {
     health["remapping_pending"] = rows->pending;
   }
   if (const auto processes = gpu->compute_processes()) health["processes"] = processes->size();
-  if (const auto set = gpu->application_clock_hz(NvmlClock::sm))
-    health["application_sm_clock_hz"] = *set;
   return health;
 }
 

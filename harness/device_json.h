@@ -5,17 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "harness/device_facts.h"
 #include "harness/gpu_checks.h"
 #include "harness/nvml_library.h"
 
 namespace fathom {
 
-/// Facts as `fathom-device --facts` prints them: names and units as in DeviceFacts; what is not
-/// known is null.
-nlohmann::ordered_json to_json(const DeviceFacts& facts);
-
-/// {"checks": [{id, status, gpu, what, detail, what_to_do}], "fail": n, "warn": n}
+/// {"checks": [{id, status, gpu, what, detail, what_to_do}]}
 nlohmann::ordered_json to_json(const std::vector<Check>& checks);
 
 /// All GPUs that this process sees, without a context on any: [{ordinal, name, uuid, uuid_hash,

@@ -7,12 +7,11 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
-#include <string>
 
-#include "harness/counters/range_profiler.h"
 #include "harness/device_facts.h"
 #include "harness/device_json.h"
 #include "harness/doctor.h"
+#include "results/document_io.h"
 #include "results/error.h"
 #include "results/flag_checks.h"
 #include "results/standard_streams.h"
@@ -33,9 +32,9 @@ int run(int argc, char** argv) {
       "Examples:\n  fathom-device --facts --device 1\n  fathom-device --doctor\n  fathom-device "
       "--gpus");
   bool facts = false, doctor = false, gpus = false;
-  std::optional<unsigned> device;
+  std::optional<int> device;
   const auto what = app.add_option_group("what");
-  what->add_flag("--facts", facts, "facts and physical bounds of one GPU");
+  what->add_flag("--facts", facts, "fingerprint of one GPU");
   what->add_flag("--doctor", doctor, "checks of driver, toolkit, permissions and GPUs");
   what->add_flag("--gpus", gpus, "all GPUs that are visible: identity, PCI address, health");
   what->require_option(1);
@@ -51,14 +50,9 @@ int run(int argc, char** argv) {
     return to_int(fathom::ExitCode::bad_input);
   }
   if (gpus) return print({{"gpus", fathom::gpus_json(fathom::NvmlLibrary())}});
-  if (facts)
-    return print(fathom::to_json(fathom::query_device_facts(static_cast<int>(device.value_or(0)))));
-  fathom::DoctorOptions options;
-  if (device) options.device = static_cast<int>(*device);
-  options.counters_problem = [](int ordinal) {
-    return fathom::CounterSession::probe(ordinal).sentence;
-  };
-  return print(fathom::to_json(fathom::run_doctor(options)));
+  if (doctor) return print(fathom::to_json(fathom::run_doctor(device)));
+  return print({{"fingerprint",
+                 fathom::to_json(fathom::query_device_facts(device.value_or(0)).fingerprint)}});
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "harness/counters/range_profiler.h"
+
 namespace fathom {
 namespace {
 
@@ -45,14 +47,13 @@ constexpr const char* grant_counters =
     "\"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" to "
     "/etc/modprobe.d/nvidia-counters.conf and restart the machine.";
 
-Check check_counters(const DoctorOptions& options, int ordinal) {
-  Check check{"counters", CheckStatus::ok, ordinal, "Hardware counters", "can be read", ""};
-  const std::string problem = options.counters_problem(ordinal);
-  if (problem.empty()) return check;
-  check.status = CheckStatus::warn;
-  check.detail = problem;
-  check.what_to_do = "Results come without counters until this is mended.";
-  return check;
+Check check_counters(int ordinal) {
+  const std::string problem = CounterSession::problem_on(ordinal);
+  if (problem.empty())
+    return {"counters", CheckStatus::ok, ordinal, "Hardware counters", "can be read", ""};
+  return {"counters", CheckStatus::warn,
+          ordinal,    "Hardware counters",
+          problem,    "Results come without counters until this is mended."};
 }
 
 void append(std::vector<Check>& checks, std::vector<Check> more) {
@@ -104,15 +105,16 @@ std::vector<Check> check_software(const CudaDeviceCount& devices, const Surround
   return checks;
 }
 
-Check check_counter_permission(const DoctorOptions& options) {
+Check check_counter_permission(const std::string& driver_params,
+                               const std::string& process_status) {
   Check check{"counter_permission", CheckStatus::ok, {}, "Counter permission", "", ""};
-  const auto restricted = file_entry(options.driver_params, "RmProfilingAdminOnly");
+  const auto restricted = file_entry(driver_params, "RmProfilingAdminOnly");
   if (!restricted) {
     check.status = CheckStatus::skip;
-    check.detail = fmt::format("unknown: {} does not say", options.driver_params);
+    check.detail = fmt::format("unknown: {} does not say", driver_params);
   } else if (*restricted == "0") {
     check.detail = "the driver lets every user read hardware counters";
-  } else if (has_admin_capability(options.process_status)) {
+  } else if (has_admin_capability(process_status)) {
     check.detail = "the driver lets administrators read hardware counters, and this process is one";
   } else {
     check.status = CheckStatus::warn;
@@ -134,7 +136,7 @@ Check check_architecture(const CudaDevice& device, const std::string& architectu
   return check;
 }
 
-std::vector<Check> run_doctor(const DoctorOptions& options) {
+std::vector<Check> run_doctor(std::optional<int> only) {
   const NvmlLibrary nvml;
   const CudaDeviceCount devices = count_cuda_devices();
   std::vector<Check> checks = check_software(devices, read_surroundings(), nvml);
@@ -144,9 +146,9 @@ std::vector<Check> run_doctor(const DoctorOptions& options) {
       append(checks, check_gpu(static_cast<int>(i), nvml, nvml.device_by_index(i), false));
     return checks;
   }
-  checks.push_back(check_counter_permission(options));
-  const int first = options.device.value_or(0);
-  const int last = options.device.value_or(devices.count - 1);
+  checks.push_back(check_counter_permission());
+  const int first = only.value_or(0);
+  const int last = only.value_or(devices.count - 1);
   for (int ordinal = first; ordinal <= last; ++ordinal) {
     try {
       const CudaDevice device = read_cuda_device(ordinal, nvml);
@@ -154,7 +156,7 @@ std::vector<Check> run_doctor(const DoctorOptions& options) {
       append(checks, check_gpu(ordinal, nvml, nvml.device_by_pci_bus_id(device.pci_bus_id),
                                device.own_context));
       // Last: it opens a context, which would show among the GPU's processes.
-      if (options.counters_problem) checks.push_back(check_counters(options, ordinal));
+      checks.push_back(check_counters(ordinal));
     } catch (const Error& error) {
       checks.push_back({"gpu", CheckStatus::fail, ordinal, "GPU", error.what(), ""});
     }

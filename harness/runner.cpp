@@ -104,7 +104,7 @@ Runner::Runner(const DeviceFacts& device, std::uint64_t seed, const TimingPolicy
       stream_(make_stream()),
       context_(device, stream_.get(), seed, std::move(options)),
       sampler_(device, stream_.get()),
-      telemetry_(device.ordinal) {}
+      telemetry_(device.pci_bus_id) {}
 
 Runner::Wrong Runner::check_output(const Workload& workload) {
   if (workload.poison) workload.poison();

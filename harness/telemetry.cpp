@@ -1,8 +1,5 @@
 #include "harness/telemetry.h"
 
-#include <cuda_runtime.h>
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -76,26 +73,7 @@ struct Window {
 }  // namespace
 
 struct TelemetrySampler::State {
-  explicit State(int ordinal) {
-    std::array<char, 32> bus_id{};
-    const cudaError_t status = cudaDeviceGetPCIBusId(bus_id.data(), bus_id.size(), ordinal);
-    if (status != cudaSuccess) {
-      problem = fmt::format("the GPU's PCI address is unknown ({})", cudaGetErrorName(status));
-      return;
-    }
-    open(bus_id.data());
-  }
-  explicit State(const std::string& bus_id) { open(bus_id); }
-  ~State() {
-    {
-      const std::lock_guard guard(mutex);
-      quit = true;
-    }
-    wake.notify_all();
-    if (thread.joinable()) thread.join();
-  }
-
-  void open(const std::string& bus_id) {
+  explicit State(const std::string& bus_id) {
     const NvmlLibrary library;
     const Reading<NvmlDevice> found = library.device_by_pci_bus_id(bus_id);
     if (!found) {
@@ -104,6 +82,14 @@ struct TelemetrySampler::State {
     }
     device = *found;
     thread = std::thread([this] { sample_while_active(); });
+  }
+  ~State() {
+    {
+      const std::lock_guard guard(mutex);
+      quit = true;
+    }
+    wake.notify_all();
+    if (thread.joinable()) thread.join();
   }
 
   void sample_while_active() {
@@ -151,8 +137,6 @@ struct TelemetrySampler::State {
   std::thread thread;
 };
 
-TelemetrySampler::TelemetrySampler(int device_ordinal)
-    : state_(std::make_unique<State>(device_ordinal)) {}
 TelemetrySampler::TelemetrySampler(const std::string& pci_bus_id)
     : state_(std::make_unique<State>(pci_bus_id)) {}
 TelemetrySampler::~TelemetrySampler() = default;

@@ -16,7 +16,6 @@ namespace fathom {
 /// the readings of its two ends.
 class TelemetrySampler {
  public:
-  explicit TelemetrySampler(int device_ordinal);
   explicit TelemetrySampler(const std::string& pci_bus_id);  ///< as of cudaDeviceGetPCIBusId
   ~TelemetrySampler();
   TelemetrySampler(const TelemetrySampler&) = delete;

@@ -10,7 +10,6 @@
 #include "harness/counters/counters_active.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
-#include "harness/graphs.h"
 #include "harness/host_timer.h"
 #include "harness/sm_clock.h"
 #include "harness/timing_kernels.h"

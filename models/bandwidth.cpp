@@ -10,6 +10,8 @@
 namespace fathom::models {
 namespace {
 
+using P = StreamParameters;
+
 template <typename... Figures>
 void require_positive(const char* of, Figures... figures) {
   for (const double figure : {static_cast<double>(figures)...})
@@ -25,52 +27,41 @@ PhysicalBound data_stage_bound(const PhysicalDevice& d, const char* name) {
                               d.l1_bytes_per_clock)};
 }
 
-void validate(const StreamDevice& device, const StreamKernel& kernel, const StreamParameters& p) {
+void validate(const StreamDevice& device, const StreamKernel& kernel) {
   require_positive("a streaming expectation's device", device.dram_bandwidth, device.sms,
                    device.sm_clock_hz);
   require_positive("a streaming kernel",
                    static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes),
                    kernel.bytes_per_access, kernel.independent_loads, kernel.accesses_per_thread,
-                   kernel.resident_threads_per_sm, kernel.traffic_ratio);
-  require_positive("a streaming expectation's parameters", p.dram_efficiency_mixed,
-                   p.dram_efficiency_read, p.loaded_latency_seconds, p.loaded_latency_read_seconds,
-                   p.loaded_l2_latency_seconds, p.memory_instructions_per_clock, p.issue_per_clock,
-                   p.instructions_per_thread, p.instructions_per_access, p.l2_bytes_per_clock,
-                   p.l2_efficiency, p.l2_usable_share, p.blocks_per_clock);
+                   kernel.resident_threads_per_sm);
   if (kernel.threads_per_block < 0) refuse("a block cannot have a negative number of threads");
-  if (!(p.overhead_seconds >= 0 && p.l2_overhead_seconds >= 0))
-    refuse("a launch's overhead cannot be negative");
 }
 
-bool in_l2(const StreamDevice& device, const StreamKernel& kernel, const StreamParameters& p,
-           double bytes) {
-  return kernel.hot &&
-         bytes * kernel.traffic_ratio <= p.l2_usable_share * static_cast<double>(device.l2_bytes);
+bool in_l2(const StreamDevice& device, const StreamKernel& kernel, double bytes) {
+  return kernel.hot && bytes <= P::l2_usable_share * static_cast<double>(device.l2_bytes);
 }
 
-Ceiling memory_ceiling(const StreamDevice& device, const StreamKernel& kernel,
-                       const StreamParameters& p, double bytes) {
-  if (in_l2(device, kernel, p, bytes)) {
-    const double scale = device.sms * device.sm_clock_hz * p.l2_bytes_per_clock;
-    return {
-        .name = "L2",
-        .bytes_per_second = scale * p.l2_efficiency / kernel.traffic_ratio,
-        .reason = formatted("%d SMs x %.0f MHz x %.0f B/clk at %.1f %%", device.sms,
-                            device.sm_clock_hz / 1e6, p.l2_bytes_per_clock, 100 * p.l2_efficiency)};
+Ceiling memory_ceiling(const StreamDevice& device, const StreamKernel& kernel, double bytes) {
+  if (in_l2(device, kernel, bytes)) {
+    const double scale = device.sms * device.sm_clock_hz * P::l2_bytes_per_clock;
+    return {.name = "L2",
+            .bytes_per_second = scale * P::l2_efficiency,
+            .reason =
+                formatted("%d SMs x %.0f MHz x %.0f B/clk at %.1f %%", device.sms,
+                          device.sm_clock_hz / 1e6, P::l2_bytes_per_clock, 100 * P::l2_efficiency)};
   }
   const bool mixed = kernel.read_bytes != 0 && kernel.write_bytes != 0;
-  const double efficiency = mixed ? p.dram_efficiency_mixed : p.dram_efficiency_read;
+  const double efficiency = mixed ? P::dram_efficiency_mixed : P::dram_efficiency_read;
   return {.name = "DRAM",
-          .bytes_per_second = device.dram_bandwidth * efficiency / kernel.traffic_ratio,
+          .bytes_per_second = device.dram_bandwidth * efficiency,
           .reason = formatted("%.0f GB/s at %.1f %% (%s)", device.dram_bandwidth / 1e9,
                               100 * efficiency, mixed ? "reads and writes" : "one direction")};
 }
 
-Ceiling latency_ceiling(const StreamDevice& device, const StreamKernel& kernel,
-                        const StreamParameters& p, double bytes) {
-  const double latency = in_l2(device, kernel, p, bytes) ? p.loaded_l2_latency_seconds
-                         : kernel.write_bytes == 0       ? p.loaded_latency_read_seconds
-                                                         : p.loaded_latency_seconds;
+Ceiling latency_ceiling(const StreamDevice& device, const StreamKernel& kernel, double bytes) {
+  const double latency = in_l2(device, kernel, bytes) ? P::loaded_l2_latency_seconds
+                         : kernel.write_bytes == 0    ? P::loaded_latency_read_seconds
+                                                      : P::loaded_latency_seconds;
   double threads = static_cast<double>(kernel.resident_threads_per_sm) * device.sms;
   if (kernel.threads != 0) threads = std::min(threads, static_cast<double>(kernel.threads));
   const double in_flight = threads * kernel.bytes_per_access * kernel.independent_loads;
@@ -80,41 +71,38 @@ Ceiling latency_ceiling(const StreamDevice& device, const StreamKernel& kernel,
                               latency * 1e9)};
 }
 
-Ceiling load_store_ceiling(const StreamDevice& device, const StreamKernel& kernel,
-                           const StreamParameters& p) {
+Ceiling load_store_ceiling(const StreamDevice& device, const StreamKernel& kernel) {
   const int width = std::min(kernel.bytes_per_access, 16);
   return {.name = "load/store units",
-          .bytes_per_second =
-              device.sms * device.sm_clock_hz * p.memory_instructions_per_clock * warp_size * width,
+          .bytes_per_second = device.sms * device.sm_clock_hz * P::memory_instructions_per_clock *
+                              warp_size * width,
           .reason = formatted("%d SMs x %.0f MHz x %g warp instructions a clock x %d B", device.sms,
-                              device.sm_clock_hz / 1e6, p.memory_instructions_per_clock,
+                              device.sm_clock_hz / 1e6, P::memory_instructions_per_clock,
                               warp_size * width)};
 }
 
-Ceiling issue_ceiling(const StreamDevice& device, const StreamKernel& kernel,
-                      const StreamParameters& p, double bytes) {
+Ceiling issue_ceiling(const StreamDevice& device, const StreamKernel& kernel, double bytes) {
   // A thread's access reads and writes; count the bytes of both.
   const auto larger = static_cast<double>(std::max(kernel.read_bytes, kernel.write_bytes));
   const double bytes_per_warp_access = warp_size * kernel.bytes_per_access * bytes / larger;
   const double instructions =
-      p.instructions_per_access + p.instructions_per_thread / kernel.accesses_per_thread;
+      P::instructions_per_access + P::instructions_per_thread / kernel.accesses_per_thread;
   return {.name = "instruction issue",
-          .bytes_per_second = device.sms * device.sm_clock_hz * p.issue_per_clock / instructions *
+          .bytes_per_second = device.sms * device.sm_clock_hz * P::issue_per_clock / instructions *
                               bytes_per_warp_access,
           .reason = formatted("%d SMs x %.0f MHz x %g slots / %.1f instructions x %.0f B",
-                              device.sms, device.sm_clock_hz / 1e6, p.issue_per_clock, instructions,
-                              bytes_per_warp_access)};
+                              device.sms, device.sm_clock_hz / 1e6, P::issue_per_clock,
+                              instructions, bytes_per_warp_access)};
 }
 
-Ceiling block_ceiling(const StreamDevice& device, const StreamKernel& kernel,
-                      const StreamParameters& p, double bytes) {
+Ceiling block_ceiling(const StreamDevice& device, const StreamKernel& kernel, double bytes) {
   const auto larger = static_cast<double>(std::max(kernel.read_bytes, kernel.write_bytes));
   const double bytes_per_block = kernel.threads_per_block * kernel.accesses_per_thread *
                                  kernel.bytes_per_access * bytes / larger;
   return {.name = "block starts",
-          .bytes_per_second = device.sm_clock_hz * p.blocks_per_clock * bytes_per_block,
+          .bytes_per_second = device.sm_clock_hz * P::blocks_per_clock * bytes_per_block,
           .reason = formatted("%.0f MHz x %g blocks a clock x %.0f B", device.sm_clock_hz / 1e6,
-                              p.blocks_per_clock, bytes_per_block)};
+                              P::blocks_per_clock, bytes_per_block)};
 }
 
 bool is_memory_or_latency(const Ceiling& ceiling) {
@@ -133,12 +121,12 @@ double knee(const std::vector<Ceiling>& ceilings) {
 }  // namespace
 
 PhysicalBound dram_bandwidth_bound(const PhysicalDevice& d) {
-  require_positive("dram_bandwidth", d.memory_bus_bits, d.memory_clock_hz, d.transfers_per_clock);
+  require_positive("dram_bandwidth", d.memory_bus_bits, d.memory_clock_hz);
   return {.name = "dram_bandwidth",
           .unit = "B/s",
-          .value = d.memory_bus_bits / 8.0 * d.memory_clock_hz * d.transfers_per_clock,
-          .source = formatted("%d bit x %.0f MHz x %d transfers / 8", d.memory_bus_bits,
-                              d.memory_clock_hz / 1e6, d.transfers_per_clock)};
+          .value = d.memory_bus_bits / 8.0 * d.memory_clock_hz * 2,
+          .source = formatted("%d bit x %.0f MHz x 2 transfers / 8", d.memory_bus_bits,
+                              d.memory_clock_hz / 1e6)};
 }
 
 PhysicalBound pcie_bandwidth_bound(int generation, int lanes) {
@@ -176,27 +164,24 @@ PhysicalBound fp32_fma_bound(const PhysicalDevice& d) {
                               d.fp32_per_clock)};
 }
 
-StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel& kernel,
-                                  const StreamParameters& parameters) {
-  validate(device, kernel, parameters);
+StreamExpectation expected_stream(const StreamDevice& device, const StreamKernel& kernel) {
+  validate(device, kernel);
   const double bytes =
       static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes);
   StreamExpectation e;
-  e.ceilings.push_back(memory_ceiling(device, kernel, parameters, bytes));
-  if (kernel.read_bytes != 0)
-    e.ceilings.push_back(latency_ceiling(device, kernel, parameters, bytes));
-  e.ceilings.push_back(load_store_ceiling(device, kernel, parameters));
-  e.ceilings.push_back(issue_ceiling(device, kernel, parameters, bytes));
-  if (kernel.threads_per_block != 0)
-    e.ceilings.push_back(block_ceiling(device, kernel, parameters, bytes));
+  e.ceilings.push_back(memory_ceiling(device, kernel, bytes));
+  if (kernel.read_bytes != 0) e.ceilings.push_back(latency_ceiling(device, kernel, bytes));
+  e.ceilings.push_back(load_store_ceiling(device, kernel));
+  e.ceilings.push_back(issue_ceiling(device, kernel, bytes));
+  if (kernel.threads_per_block != 0) e.ceilings.push_back(block_ceiling(device, kernel, bytes));
 
   const Ceiling& lowest = *std::ranges::min_element(
       e.ceilings,
       [](const Ceiling& a, const Ceiling& b) { return a.bytes_per_second < b.bytes_per_second; });
   const double rate = std::min(lowest.bytes_per_second, knee(e.ceilings));
   const double streaming = bytes / rate;
-  const double overhead = in_l2(device, kernel, parameters, bytes) ? parameters.l2_overhead_seconds
-                                                                   : parameters.overhead_seconds;
+  const double overhead =
+      in_l2(device, kernel, bytes) ? P::l2_overhead_seconds : P::overhead_seconds;
   e.seconds = overhead + streaming;
   e.bytes_per_second = bytes / e.seconds;
   e.bound_by = overhead > streaming ? "launch overhead" : lowest.name;

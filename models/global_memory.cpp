@@ -10,27 +10,6 @@
 namespace fathom::models {
 namespace {
 
-/// The distinct ones of at most 32 numbers: a hash table of twice that size in place, since a
-/// prediction may be asked for a million times.
-class Distinct {
- public:
-  /// Whether the value is new.
-  bool add(std::uint64_t value) {
-    // Neighbours and powers of two land apart (Knuth's multiplicative hashing, by 2^64 / phi).
-    auto slot = static_cast<unsigned>(value * 0x9e37'79b9'7f4a'7c15u >> 58);
-    for (; used_ >> slot & 1u; slot = (slot + 1) % slots)
-      if (values_[slot] == value) return false;
-    used_ |= std::uint64_t{1} << slot;
-    values_[slot] = value;
-    return true;
-  }
-
- private:
-  static constexpr unsigned slots = 64;
-  std::uint64_t used_ = 0;
-  std::array<std::uint64_t, slots> values_;
-};
-
 std::uint64_t stride_of(const StreamPattern& p) {
   return p.stride_bytes != 0 ? p.stride_bytes
                              : static_cast<std::uint64_t>(p.bytes_per_instruction) *
@@ -61,15 +40,17 @@ StreamCost block_cost(const StreamPattern& p, std::uint64_t base, int threads) {
 
 GlobalCost global_cost(const WarpAccess& access) {
   validate(access);
-  GlobalCost cost{.requests = access.active_mask != 0 ? 1 : 0};
-  Distinct sectors, lines;
-  for (std::uint32_t lanes = access.active_mask; lanes != 0; lanes &= lanes - 1) {
-    // An access is at most half a sector and a multiple of itself: it lies in one.
-    const std::uint64_t address = access.address[std::countr_zero(lanes)];
-    if (!sectors.add(address / sector_bytes)) continue;
-    ++cost.sectors;
-    cost.lines += lines.add(address / line_bytes) ? 1 : 0;
-  }
+  std::array<std::uint64_t, warp_size> touched;
+  auto end = touched.begin();
+  // An access is at most half a sector and a multiple of itself: it lies in one.
+  for (std::uint32_t lanes = access.active_mask; lanes != 0; lanes &= lanes - 1)
+    *end++ = access.address[std::countr_zero(lanes)] / sector_bytes;
+  GlobalCost cost{.requests = end != touched.begin() ? 1 : 0};
+  std::sort(touched.begin(), end);
+  end = std::unique(touched.begin(), end);
+  cost.sectors = static_cast<int>(end - touched.begin());
+  for (auto sector = touched.begin(); sector != end; ++sector) *sector /= line_bytes / sector_bytes;
+  cost.lines = static_cast<int>(std::unique(touched.begin(), end) - touched.begin());
   return cost;
 }
 

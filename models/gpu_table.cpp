@@ -2,9 +2,6 @@
 
 #include <cctype>
 #include <string>
-#include <vector>
-
-#include "models/gpu_table_rows.h"
 
 namespace fathom::models {
 namespace {
@@ -26,16 +23,6 @@ std::string normalised(std::string_view name) {
 }
 
 }  // namespace
-
-std::span<const GpuSpec> gpu_table() {
-  static const std::vector<GpuSpec> table = [] {
-    std::vector<GpuSpec> rows;
-    for (const auto part : {turing_and_ampere_gpus(), ada_and_later_gpus()})
-      rows.insert(rows.end(), part.begin(), part.end());
-    return rows;
-  }();
-  return table;
-}
 
 const GpuSpec* find_gpu(std::string_view name) {
   const std::string wanted = normalised(name);

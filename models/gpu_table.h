@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -28,13 +27,10 @@ struct GpuSpec {
   Sourced<int> sms{};
   Sourced<double> boost_clock_hz{};   ///< of the fp32 and fp64 peaks
   Sourced<double> tensor_clock_hz{};  ///< of the tensor peaks
-  std::string_view memory_type{};
   Sourced<int> memory_bus_bits{};
   Sourced<double> memory_pin_rate{};  ///< bit/s per pin
   Sourced<double> memory_bytes{};
   Sourced<double> memory_bandwidth{};  ///< B/s
-  Sourced<std::uint64_t> l2_bytes{};
-  Sourced<double> tdp_w{};
   // FLOP/s, or op/s for int8.
   Sourced<double> fp32_flops{};         ///< CUDA cores
   Sourced<double> fp64_flops{};         ///< CUDA cores

@@ -33,7 +33,6 @@ constexpr Row<NativeOperation> throughput_table[] = {
     {NativeOperation::f32_arithmetic, {64, 64, 128, 128, 128, 128, 128, 128}},
     {NativeOperation::f64_arithmetic, {2, 32, 2, 2, 64, 64, 2, 2}},
     {NativeOperation::special_function, {16, 16, 16, 16, 16, 16, 16, 16}},
-    {NativeOperation::integer_add, {128, 128, 128, 128, 128, 128, 128, 128}},
     {NativeOperation::integer_add3, {64, 64, 64, 64, 64, 64, 64, 64}},
     {NativeOperation::integer_multiply, {64, 64, 64, 64, 64, 64, 64, 64}},
     {NativeOperation::integer_shift, {64, 64, 64, 64, 64, 64, 64, 64}},

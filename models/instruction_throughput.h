@@ -12,13 +12,12 @@ enum class NativeOperation {
   bf16_arithmetic,  ///< the same of bfloat16
   f32_arithmetic,
   f64_arithmetic,
-  special_function,   ///< approximate reciprocal, rsqrt, logarithm and exponential, sine, cosine
-  integer_add,        ///< 32-bit add, subtract
-  integer_add3,       ///< of three operands; extended-precision add, subtract
-  integer_multiply,   ///< 32-bit multiply, multiply-add
+  special_function,  ///< approximate reciprocal, rsqrt, logarithm and exponential, sine, cosine
+  integer_add3,      ///< of three operands; extended-precision add, subtract
+  integer_multiply,  ///< 32-bit multiply, multiply-add
   integer_shift,
-  integer_min_max,    ///< 32-bit minimum, maximum
-  float_min_max,      ///< fp32 minimum, maximum
+  integer_min_max,  ///< 32-bit minimum, maximum
+  float_min_max,    ///< fp32 minimum, maximum
   bit_reverse,
   bitwise_logic,  ///< 32-bit AND, OR, XOR
   leading_zeros,  ///< count of leading zeros, most significant non-sign bit

@@ -4,7 +4,6 @@
 #include <cctype>
 
 #include "models/gpu_table.h"
-#include "models/published_rows.h"
 
 namespace fathom::models {
 namespace {
@@ -37,17 +36,6 @@ Closeness closeness(const PublishedFigure& figure, int major, int minor,
 }
 
 }  // namespace
-
-std::span<const PublishedFigure> published_figures() {
-  static const std::vector<PublishedFigure> table = [] {
-    std::vector<PublishedFigure> rows;
-    for (const auto part :
-         {published_of_hopper(), published_of_other_chips(), published_of_instructions()})
-      rows.insert(rows.end(), part.begin(), part.end());
-    return rows;
-  }();
-  return table;
-}
 
 std::vector<const PublishedFigure*> find_published(std::string_view fact, std::string_view unit,
                                                    int major, int minor,

@@ -1,8 +1,6 @@
 #include "models/transformer.h"
 
 #include <cmath>
-#include <initializer_list>
-#include <utility>
 
 #include "models/formatted.h"
 
@@ -12,28 +10,24 @@ namespace {
 /// Far above any model's, and small enough that no product of two of them leaves 64 bits.
 constexpr std::int64_t largest_size = std::int64_t{1} << 30, largest_count = 1 << 16;
 
-void require_whole(const char* name, std::int64_t value, std::int64_t lowest,
-                   std::int64_t highest) {
-  if (value < lowest || value > highest)
-    refuse("a transformer's %s must be from %ld to %ld, not %ld", name, lowest, highest, value);
-}
-
 TransformerShape completed(TransformerShape s) {
-  require_whole("number of layers", s.layers, 1, largest_count);
-  require_whole("hidden size", s.hidden, 1, largest_size);
-  require_whole("number of heads", s.heads, 1, largest_count);
-  require_whole("vocabulary", s.vocabulary, 1, largest_size);
-  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, std::int64_t>>{
-           {"number of KV heads", s.kv_heads},
-           {"head size", s.head_dim},
-           {"number of experts", s.experts},
-           {"number of active experts", s.active_experts}})
-    require_whole(name, value, 0, largest_count);
-  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, std::int64_t>>{
-           {"intermediate size", s.intermediate},
-           {"shared expert's size", s.shared_intermediate},
-           {"number of positions", s.learned_positions}})
-    require_whole(name, value, 0, largest_size);
+  const struct {
+    const char* name;
+    std::int64_t value, lowest, highest;
+  } figures[] = {{"number of layers", s.layers, 1, largest_count},
+                 {"hidden size", s.hidden, 1, largest_size},
+                 {"number of heads", s.heads, 1, largest_count},
+                 {"vocabulary", s.vocabulary, 1, largest_size},
+                 {"number of KV heads", s.kv_heads, 0, largest_count},
+                 {"head size", s.head_dim, 0, largest_count},
+                 {"number of experts", s.experts, 0, largest_count},
+                 {"number of active experts", s.active_experts, 0, largest_count},
+                 {"intermediate size", s.intermediate, 0, largest_size},
+                 {"shared expert's size", s.shared_intermediate, 0, largest_size},
+                 {"number of positions", s.learned_positions, 0, largest_size}};
+  for (const auto& [name, value, lowest, highest] : figures)
+    if (value < lowest || value > highest)
+      refuse("a transformer's %s must be from %ld to %ld, not %ld", name, lowest, highest, value);
   if (s.kv_heads == 0) s.kv_heads = s.heads;
   if (s.heads % s.kv_heads != 0)
     refuse("%ld heads cannot share %ld KV heads evenly", s.heads, s.kv_heads);

@@ -31,20 +31,4 @@ double expected_seconds(const Grid& grid, double seconds_per_wave, BlockCost cos
   return overhead_seconds + paid * seconds_per_wave;
 }
 
-std::vector<StaircasePoint> staircase(Grid grid, const std::vector<std::uint64_t>& blocks,
-                                      double seconds_per_wave, BlockCost cost,
-                                      double overhead_seconds) {
-  std::vector<StaircasePoint> points;
-  points.reserve(blocks.size());
-  for (const std::uint64_t count : blocks) {
-    grid.blocks = count;
-    const Waves w = waves(grid);
-    points.push_back({.blocks = count,
-                      .waves = w.waves,
-                      .efficiency = w.efficiency,
-                      .seconds = expected_seconds(grid, seconds_per_wave, cost, overhead_seconds)});
-  }
-  return points;
-}
-
 }  // namespace fathom::models

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 namespace fathom::models {
 
@@ -41,17 +40,5 @@ enum class BlockCost {
 /// to the launch whatever its size. Throws std::invalid_argument for negative seconds.
 double expected_seconds(const Grid& grid, double seconds_per_wave, BlockCost cost,
                         double overhead_seconds = 0);
-
-struct StaircasePoint {
-  std::uint64_t blocks = 0;
-  double waves = 0;
-  double efficiency = 0;
-  double seconds = 0;
-};
-
-/// `expected_seconds` for each of `blocks`, on the GPU of `grid` (whose own `blocks` is ignored).
-std::vector<StaircasePoint> staircase(Grid grid, const std::vector<std::uint64_t>& blocks,
-                                      double seconds_per_wave, BlockCost cost,
-                                      double overhead_seconds = 0);
 
 }  // namespace fathom::models

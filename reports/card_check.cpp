@@ -14,6 +14,7 @@
 
 #include "reports/facts.h"
 #include "results/format.h"
+#include "results/query.h"
 #include "results/statistics.h"
 #include "results/verdict.h"
 
@@ -55,9 +56,9 @@ const Entry* entry_of(const Document& document, const Fact& fact) {
 }
 
 std::string text_axis(const Entry& entry, const std::string& name) {
-  for (const auto& [axis, value] : entry.axes)
-    if (const auto* text = std::get_if<std::string>(&value); axis == name && text) return *text;
-  return "";
+  const AxisValue* value = find_axis(entry, name);
+  const auto* text = value ? std::get_if<std::string>(value) : nullptr;
+  return text ? *text : "";
 }
 
 /// The fastest rung of each type of a matrix-product ladder; of any other probe what `fathom run`
@@ -141,10 +142,6 @@ std::optional<double> usual_of(const std::vector<const Entry*>& entries, Get get
   return median_or_none(values);
 }
 
-std::optional<double> clock_of(const Entry& entry) {
-  return entry.timing.sm_clock_hz ? entry.timing.sm_clock_hz : entry.telemetry.sm_clock_hz.median;
-}
-
 std::string beside(const char* what, double own, double usual, const char* unit) {
   return fmt::format("{} {}, usually {}", what, format_quantity(own, unit),
                      format_quantity(usual, unit));
@@ -158,7 +155,7 @@ void telemetry_causes(const Entry& own, const Others& others, std::vector<std::s
     if (value && usual && *value < *usual * (1 - same_card_clock))
       found.push_back(beside(what, *value, *usual, "Hz"));
   };
-  lower("SM clock", clock_of);
+  lower("SM clock", sm_clock_of);
   lower("memory clock", memory);
   std::vector<std::string> rare;  // what fewer than half of the others' runs had
   for (const std::string& reason : own.telemetry.throttle_reasons) {

@@ -215,6 +215,16 @@ Column metric_column(const std::string& name, const EntryList& entries, const Fi
   return column;
 }
 
+/// "Bandwidth (GB/s)", or the label alone where there is no unit.
+std::string with_unit(const std::string& label, const std::string& unit) {
+  if (unit.empty()) return label;
+  // Its author may have written the unit already: "Bandwidth (B/s)", "Clocks per access".
+  const std::size_t open = label.rfind(" (");
+  const bool has_unit = open != std::string::npos && label.ends_with(")") &&
+                        unit.ends_with(label.substr(open + 2, label.size() - open - 3));
+  return fmt::format("{} ({})", has_unit ? label.substr(0, open) : label, unit);
+}
+
 /// The value of a bound or an expectation.
 template <typename Part>
 std::optional<double> value_of(const std::optional<Part>& part) {
@@ -291,8 +301,7 @@ Table make_table(const std::vector<Column>& columns, std::string& constant) {
   if (varying.empty() && !columns.empty()) varying.push_back(&columns.front());
   std::vector<Table::Column> headers;
   for (const Column* column : varying) {
-    const Scale unit{1, column->unit};
-    std::string header = escape_text(unit.label(column->name));
+    std::string header = escape_text(with_unit(column->name, column->unit));
     // "cub::DeviceReduce" may break: no figure is as wide.
     for (std::size_t at = 0; (at = header.find("::", at)) != std::string::npos; at += 7)
       header.insert(at + 2, "<wbr>");

@@ -1,13 +1,9 @@
 #include "reports/scale.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "reports/markdown.h"
-#include "results/format.h"
 #include "results/statistics.h"
 
 namespace fathom::reports {
@@ -28,15 +24,6 @@ std::string with_zeros(std::string text) {
 }
 
 }  // namespace
-
-std::string Scale::label(const std::string& text) const {
-  if (unit.empty()) return text;
-  // Its author may have written the unit already: "Bandwidth (B/s)", "Clocks per access".
-  const std::size_t open = text.rfind(" (");
-  const bool has_unit = open != std::string::npos && text.ends_with(")") &&
-                        unit.ends_with(text.substr(open + 2, text.size() - open - 3));
-  return fmt::format("{} ({})", has_unit ? text.substr(0, open) : text, unit);
-}
 
 std::vector<std::string> figures(const std::vector<std::optional<double>>& values,
                                  const Scale& scale) {
@@ -60,8 +47,7 @@ std::vector<std::string> figures(const std::vector<std::optional<double>>& value
 Scale scale_for(std::vector<double> values, const std::string& unit) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   for (double& value : values) value = std::abs(value);
-  const PrefixedUnit prefixed = prefixed_unit(values.empty() ? 0.0 : median(values), unit);
-  return {prefixed.factor, prefixed.text};
+  return prefixed_unit(values.empty() ? 0.0 : median(values), unit);
 }
 
 std::string quantity(const std::optional<double>& value, const std::string& unit) {

@@ -5,17 +5,9 @@
 #include <vector>
 
 #include "results/document.h"
+#include "results/format.h"
 
 namespace fathom::reports {
-
-/// One prefix for all figures of a column or an axis: a figure divided by `factor` is in `unit`.
-struct Scale {
-  double factor = 1;
-  std::string unit;  ///< with its prefix: "GB/s"; may be empty
-
-  /// "Bandwidth (GB/s)", or the label alone where there is no unit.
-  std::string label(const std::string& text) const;
-};
 
 /// Figures of one column: whole numbers in full, all others with four significant digits and the
 /// zeros that belong to them; "–" for nothing.

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
-#include <sstream>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -83,7 +83,7 @@ std::string own_command() {
 }
 
 void write_holder(int fd) {
-  const std::string text = fmt::format("{}\n{}\n{}\n", getpid(), own_command(),
+  const std::string text = fmt::format("{} ({}, since {})\n", getpid(), own_command(),
                                        utc_time(std::chrono::system_clock::now()));
   // The lock holds without this text too: it only lets others name the holder.
   if (ftruncate(fd, 0) == 0) {
@@ -93,22 +93,17 @@ void write_holder(int fd) {
 
 struct Holder {
   pid_t pid = 0;
-  std::string command, since;
+  std::string who;  ///< "process 1234 (its command, since when)"
 };
 
 std::optional<Holder> read_holder(int fd) {
   std::array<char, 512> buffer{};
   const ssize_t bytes = pread(fd, buffer.data(), buffer.size(), 0);
-  if (bytes <= 0) return std::nullopt;
-  std::istringstream text(std::string(buffer.data(), static_cast<std::size_t>(bytes)));
-  Holder holder;
-  std::string pid_line;
-  if (!std::getline(text, pid_line) || !std::getline(text, holder.command) ||
-      !std::getline(text, holder.since))
-    return std::nullopt;
-  holder.pid = parse_number<pid_t>(pid_line).value_or(0);
-  if (holder.pid <= 0) return std::nullopt;
-  return holder;
+  const std::string_view text(buffer.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const pid_t pid = parse_number<pid_t>(line.substr(0, line.find(' '))).value_or(0);
+  if (pid <= 0) return std::nullopt;
+  return Holder{pid, fmt::format("process {}", line)};
 }
 
 bool alive(pid_t pid) { return kill(pid, 0) == 0 || errno == EPERM; }
@@ -123,9 +118,8 @@ std::string describe_holder(int fd) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   if (!holder) return "another process, which has not written its name,";
-  const std::string who =
-      fmt::format("process {} ({}, since {})", holder->pid, holder->command, holder->since);
-  return alive(holder->pid) ? who : fmt::format("a child left over by {}, which has ended,", who);
+  return alive(holder->pid) ? holder->who
+                            : fmt::format("a child left over by {}, which has ended,", holder->who);
 }
 
 /// The parent's lock, if FATHOM_LOCK_FD names a descriptor that is this GPU's lock file and holds

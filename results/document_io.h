@@ -5,7 +5,6 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "results/document.h"
 
@@ -28,7 +27,6 @@ inline constexpr std::size_t document_size_limit = 256u << 20;
 /// fault of whoever computed it.
 nlohmann::ordered_json to_json(const Document& document);
 nlohmann::ordered_json to_json(const Fingerprint& fingerprint);
-nlohmann::ordered_json to_json(const std::vector<DeviceBound>& bounds);
 
 /// The text of a document: two spaces of indentation, arrays of plain values on one line. Bytes
 /// that are not UTF-8 become U+FFFD.

@@ -119,8 +119,6 @@ OrderedJson to_json(const Document& document) {
 
 OrderedJson to_json(const Fingerprint& fingerprint) { return write_fields(fingerprint); }
 
-OrderedJson to_json(const std::vector<DeviceBound>& bounds) { return write_fields(bounds); }
-
 OrderedJson document_schema() {
   SchemaOfFields schema;
   OrderedJson json{{"$schema", "http://json-schema.org/draft-07/schema#"},

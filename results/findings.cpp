@@ -24,8 +24,9 @@ void replace_findings_of(const std::string& probe, std::vector<Finding>& all,
              std::make_move_iterator(found.end()));
 }
 
-}  // namespace
-
+/// Gives each fact what others published of it on the nearest chip, found by its id and unit, so
+/// that no probe needs to know of publications. A fact that has a published figure from its probe
+/// keeps it, and one without a value gets it too: it says what was missed.
 void add_published_figures(std::span<Fact> facts, int major, int minor, std::string_view gpu_name) {
   for (Fact& fact : facts) {
     if (fact.published) continue;
@@ -34,6 +35,8 @@ void add_published_figures(std::span<Fact> facts, int major, int minor, std::str
     fact.published = Published{figures.front()->value, models::cited(*figures.front(), gpu_name)};
   }
 }
+
+}  // namespace
 
 void put_findings(const std::string& probe, const Conclude& conclude, Document& document) {
   std::vector<Entry> own;

@@ -3,7 +3,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "results/document.h"
@@ -31,11 +30,6 @@ void put_findings(const std::string& probe, const Conclude& conclude, Document& 
 /// The same for a recorded document, with a note on who measured and who concluded. Entries, dates
 /// and fingerprint stay as they are.
 void conclude_again(const std::string& probe, const Conclude& conclude, Document& document);
-
-/// Gives each fact what others published of it on the nearest chip (models/published.h), found by
-/// its id and unit, so that no probe needs to know of publications. A fact that has a published
-/// figure from its probe keeps it, and one without a value gets it too: it says what was missed.
-void add_published_figures(std::span<Fact> facts, int major, int minor, std::string_view gpu_name);
 
 // Views as most probes have them. A plot has a line for each combination of the series' axes, and
 // neither bounds nor expectations.

@@ -198,7 +198,7 @@ std::string format_axis_value(const std::string& axis, const AxisValue& value) {
   return format_bytes(static_cast<double>(*number));
 }
 
-PrefixedUnit prefixed_unit(double typical, const std::string& unit) {
+Scale prefixed_unit(double typical, const std::string& unit) {
   const std::span<const Prefix> prefixes = prefixes_of(unit);
   if (prefixes.empty()) return {1, std::string(shown_unit(unit))};
   const Prefix& prefix = prefix_for(std::isfinite(typical) ? typical : 0, prefixes);

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "results/document.h"
 
@@ -48,14 +46,14 @@ std::string format_exact(double number);
 std::string format_quantity(double value, const std::string& unit);
 std::string format_quantity(const std::optional<double>& value, const std::string& unit);
 
-/// A unit with a prefix, for figures that share one: divided by `factor` they are in `text`.
-struct PrefixedUnit {
+/// One prefix for several figures, of a column or an axis: divided by `factor` they are in `unit`.
+struct Scale {
   double factor = 1;
-  std::string text;  ///< "GB/s"
+  std::string unit;  ///< with its prefix: "GB/s"; may be empty
 };
 
 /// The prefix that `format_quantity` gives to `typical`.
-PrefixedUnit prefixed_unit(double typical, const std::string& unit);
+Scale prefixed_unit(double typical, const std::string& unit);
 
 /// An interval in a unit, "4.281 to 4.290 TB/s": both ends with the same prefix and with enough
 /// digits to differ.

@@ -158,23 +158,22 @@ Formula ratio(std::string name, std::string over, std::string under) {
   return {std::move(name), [over, under](const Figures& f) { return f[over] / f[under]; }};
 }
 
-Formula least_of(std::string name, std::vector<std::string> quantities) {
-  return {std::move(name), [quantities](const Figures& f) {
-            double least = std::numeric_limits<double>::infinity();
-            for (const std::string& each : quantities)
-              least = f[each] >= least || std::isnan(least) ? least : f[each];
-            return least;
-          }};
-}
-Formula most_of(std::string name, std::vector<std::string> quantities, std::string unit) {
+static Formula extreme_of(std::string name, std::vector<std::string> quantities, double sign,
+                          std::string unit = {}) {
   return {std::move(name),
-          [quantities](const Figures& f) {
-            double most = -std::numeric_limits<double>::infinity();
-            for (const std::string& each : quantities)
-              most = f[each] <= most || std::isnan(most) ? most : f[each];
-            return most;
+          [quantities, sign](const Figures& f) {
+            double least = std::numeric_limits<double>::infinity();
+            for (const std::string& each : quantities)  // of which none may be missing
+              least = sign * f[each] >= least || std::isnan(least) ? least : sign * f[each];
+            return sign * least;
           },
           std::move(unit)};
+}
+Formula least_of(std::string name, std::vector<std::string> quantities) {
+  return extreme_of(std::move(name), std::move(quantities), 1);
+}
+Formula most_of(std::string name, std::vector<std::string> quantities, std::string unit) {
+  return extreme_of(std::move(name), std::move(quantities), -1, std::move(unit));
 }
 
 Figures::Figures(const Reading& reading, std::span<const Entry> entries) {

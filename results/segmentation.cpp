@@ -132,10 +132,7 @@ class Curve {
   Segmentation result() const {
     const std::vector<Piece> pieces = cut(y_, noise_);
     Segmentation result;
-    result.noise = noise_;
     result.scale = options_.scale;
-    for (std::size_t i = 0; i < used_.size(); ++i)
-      if (!used_[i]) result.outliers.push_back(points_[i].x);
     for (const Piece& piece : pieces) result.regimes.push_back(regime(piece));
     for (std::size_t i = 1; i < pieces.size(); ++i)
       result.boundaries.push_back({points_[pieces[i].first - 1].x, points_[pieces[i].first].x, {}});

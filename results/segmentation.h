@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -73,8 +72,6 @@ struct Segmentation {
   /// Share of the bootstrapped curves with the same number of regimes of the same kinds. Empty, as
   /// are the intervals, where no point has three samples to draw from.
   std::optional<double> stability;
-  double noise = 0;                   ///< relative standard deviation of a point's median
-  std::vector<double> outliers;       ///< x of points that no neighbour supports; not fitted
   RampScale scale = RampScale::log2;  ///< of the ramps, as asked for
 
   /// The plateaus in order, without the ramps.

@@ -11,24 +11,11 @@
 #include <string_view>
 
 #include "harness/cuda_check.h"
-#include "harness/graphs.h"
+#include "harness/cuda_handles.h"
 #include "results/error.h"
 
 namespace fathom::gemm {
 namespace {
-
-/// A function of the driver's, through the runtime: a program must start without a driver too.
-template <class Function>
-Function* driver_function(const char* name, unsigned version) {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult status{};
-  FATHOM_CUDA(
-      cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &status));
-  if (status != cudaDriverEntryPointSuccess) {
-    throw Error(ExitCode::driver_too_old, std::string("the driver has no ") + name);
-  }
-  return reinterpret_cast<Function*>(function);
-}
 
 /// While it lives, this thread may do during a capture what would not be captured: a kernel's first
 /// launch may load its module.
@@ -46,13 +33,13 @@ class UnsafeCallsAllowed {
 LaunchedKernel kernel_of(cudaGraphNode_t node) {
   static const auto get_parameters =
       driver_function<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)>(
-          "cuGraphKernelNodeGetParams", 12000);
+          "cuGraphKernelNodeGetParams");
   static const auto function_name =
       driver_function<CUresult(const char**, CUfunction)>("cuFuncGetName", 12030);
   static const auto kernel_name =
       driver_function<CUresult(const char**, CUkernel)>("cuKernelGetName", 12030);
   static const auto function_of =
-      driver_function<CUresult(CUfunction*, CUkernel)>("cuKernelGetFunction", 12000);
+      driver_function<CUresult(CUfunction*, CUkernel)>("cuKernelGetFunction");
   CUDA_KERNEL_NODE_PARAMS_v2 parameters{};
   LaunchedKernel kernel;
   if (get_parameters(node, &parameters) != CUDA_SUCCESS) return kernel;

@@ -9,25 +9,6 @@
 namespace fathom::gemm {
 namespace {
 
-using Encode = decltype(&cuTensorMapEncodeTiled);
-
-/// The driver's function by way of the runtime: libcuda itself is not linked, so that the program
-/// starts where there is no driver.
-Encode encode_function() {
-  static const Encode found = [] {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
-    FATHOM_CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                                 cudaEnableDefault, &status));
-    if (status != cudaDriverEntryPointSuccess || function == nullptr) {
-      throw Error(ExitCode::driver_too_old,
-                  "The driver has no cuTensorMapEncodeTiled: install one for CUDA 12 or newer.");
-    }
-    return reinterpret_cast<Encode>(function);
-  }();
-  return found;
-}
-
 CUtensorMapDataType type_of(Element element) {
   switch (element) {
     case Element::f64:
@@ -56,11 +37,13 @@ CUtensorMap encode(const void* data, Element element, std::int64_t inner, std::i
   const cuuint32_t box[] = {static_cast<cuuint32_t>(box_inner),
                             static_cast<cuuint32_t>(box_columns)};
   const cuuint32_t steps[] = {1, 1};
+  static const auto encode_tiled =
+      driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
   CUtensorMap map;
   const CUresult result =
-      encode_function()(&map, type_of(element), 2, const_cast<void*>(data), sizes, strides, box,
-                        steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-                        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      encode_tiled(&map, type_of(element), 2, const_cast<void*>(data), sizes, strides, box, steps,
+                   CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     throw Error(
         ExitCode::check_failed,

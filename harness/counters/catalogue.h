@@ -10,21 +10,12 @@ namespace fathom {
 /// A hardware counter by what it means. Chips name the same thing differently, and some lack it, so
 /// probes ask for roles and the catalogue says which of CUPTI's metrics answers on a chip.
 struct Role {
-  /// What holds on some chips instead of the usual metric.
-  struct Exception {
-    std::vector<std::string> chips;  ///< names or prefixes of names
-    std::string metric;              ///< empty: the role is unavailable there
-    std::string reason;              ///< follows "unavailable on <chip>: "
-  };
-
   std::string name;  ///< "global_load_sectors"
   std::string unit;  ///< "sectors", "B", "%", "cycles", ...
   /// Whether the same launch gives the same count every time, so that an expectation may be tested
   /// for equality. False for anything that depends on cache state or on scheduling.
   bool exact = false;
-  std::string metric;   ///< the usual one: unit__quantity_qualifiers.rollup
-  std::string meaning;  ///< one sentence
-  std::vector<Exception> exceptions{};
+  std::string metric;  ///< the usual one: unit__quantity_qualifiers.rollup
 };
 
 /// How a role is had on a chip: the metric's full name, or why there is none.

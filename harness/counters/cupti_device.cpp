@@ -6,21 +6,6 @@
 #include "harness/cuda_check.h"
 
 namespace fathom {
-namespace {
-
-// Driver functions come through the runtime: a program linked to libcuda could not even start on a
-// machine without a driver.
-template <class Function>
-Function* driver_function(const char* name) {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
-  FATHOM_CUDA(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &status));
-  if (status != cudaDriverEntryPointSuccess)
-    throw CounterError(CounterProblem::driver_too_old, name);
-  return reinterpret_cast<Function*>(function);
-}
-
-}  // namespace
 
 void initialise_profilers(int device) {
   const CuptiLibrary& cupti = cupti_library();

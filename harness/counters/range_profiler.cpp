@@ -204,21 +204,18 @@ struct CounterSession::State {
   Readings read(std::size_t position) const;  ///< of a range, by where it lies
 };
 
-CounterAvailability CounterSession::probe(int device) {
-  CounterAvailability result;
+std::string CounterSession::problem_on(int device) {
   try {
     initialise_profilers(device);
     const CounterProblem problem = device_problem(device);
     if (problem != CounterProblem::none) throw CounterError(problem);
-    result.chip = chip_name(device);
     const std::vector<std::string> roles = {"instructions_executed"};
-    CounterSession session(device, roles);
     // Starting a pass is what finds out about permissions and about other profilers.
-    session.collect({}, [] {});
+    CounterSession(device, roles).collect({}, [] {});
+    return {};
   } catch (const CounterError& error) {
-    result.sentence = error.what();
+    return error.what();
   }
-  return result;
 }
 
 CounterSession::CounterSession(int device, std::span<const std::string> roles)

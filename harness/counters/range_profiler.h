@@ -15,13 +15,6 @@
 
 namespace fathom {
 
-/// Whether hardware counters can be read on a device, and if not, why.
-struct CounterAvailability {
-  std::string sentence;  ///< what is wrong and what to do; empty if nothing is
-  std::string chip;      ///< "GH100"; empty if that is not known
-  bool ok() const { return sentence.empty(); }
-};
-
 /// One counter of one launch.
 struct CounterReading {
   std::string metric;           ///< CUPTI's name; empty where the chip has none for the role
@@ -39,9 +32,9 @@ class CounterSession {
  public:
   using Readings = std::map<std::string, CounterReading>;  ///< one launch's, by role
 
-  /// Tries everything that reading a counter needs, without a launch. Throws only what is not about
-  /// counters (no GPU, lost GPU).
-  static CounterAvailability probe(int device);
+  /// Tries everything that reading a counter needs, without a launch. What is wrong and what to do,
+  /// or nothing. Throws only what is not about counters (no GPU, lost GPU).
+  static std::string problem_on(int device);
 
   /// `roles` are names from the catalogue. A role that the chip lacks costs nothing and comes back
   /// with its reason. Throws CounterError, and Error(bad_input) for an unknown role.

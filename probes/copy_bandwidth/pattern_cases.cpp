@@ -131,9 +131,9 @@ Case row_case(const DeviceFacts& device, bool along) {
   if (!along) {
     // The bound is what any order of reading has. A row's sector is asked for eight times, and
     // finds itself in the L2 at best: the L1 is far too small for a sector of every row in flight.
-    const models::StreamParameters parameters;
-    const double l2 = device.sms * device.sm_clock_max_hz * parameters.l2_bytes_per_clock *
-                      parameters.l2_efficiency;
+    using Stream = models::StreamParameters;
+    const double l2 =
+        device.sms * device.sm_clock_max_hz * Stream::l2_bytes_per_clock * Stream::l2_efficiency;
     const double from_l2 = static_cast<double>(work.loads.sectors) * models::sector_bytes;
     c.expected->value = static_cast<double>(work.read_bytes + work.write_bytes) * l2 / from_l2;
     c.expected->model = fmt::format(

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "harness/cuda_handles.h"
 #include "harness/device_clocks.cuh"
-#include "harness/graphs.h"
 #include "probes/device/launch.h"
 
 namespace fathom::launch_overhead {

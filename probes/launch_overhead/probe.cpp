@@ -5,7 +5,6 @@
 #include "harness/cases.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
-#include "harness/graphs.h"
 #include "harness/host_timer.h"
 #include "probes/launch_overhead/claims.h"
 #include "probes/launch_overhead/kernels.h"
@@ -258,8 +257,8 @@ std::function<double()> mean_of(Round round) {
 }
 
 void add_launches(std::vector<Case>& cases) {
-  cases.push_back(call_case(
-      kernel_launch, true, [](cudaStream_t stream) { launch_empty(1, 1, stream); }));
+  cases.push_back(
+      call_case(kernel_launch, true, [](cudaStream_t stream) { launch_empty(1, 1, stream); }));
   cases.push_back(call_case(
       launch_and_synchronize, true,
       [](cudaStream_t stream) {

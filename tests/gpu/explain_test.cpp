@@ -132,7 +132,7 @@ TEST_CASE("explain names each planted fault at its line, and no other") {
 
 TEST_CASE("Sectors, wavefronts and conflicts that explain says are those that CUPTI counts") {
   const nlohmann::json answer = explained();
-  if (const auto counters = CounterSession::probe(0); !counters.ok()) SKIP(counters.sentence);
+  if (const auto problem = CounterSession::problem_on(0); !problem.empty()) SKIP(problem);
   CounterSession session(0, counted_roles);
   test::PlantedBuffers buffers;
   REQUIRE(buffers.allocate());
@@ -151,7 +151,7 @@ TEST_CASE("Sectors, wavefronts and conflicts that explain says are those that CU
 
 TEST_CASE("What explain records of lessons and of bank conflicts is what CUPTI counts") {
   need_gpu();
-  if (const auto counters = CounterSession::probe(0); !counters.ok()) SKIP(counters.sentence);
+  if (const auto problem = CounterSession::problem_on(0); !problem.empty()) SKIP(problem);
   std::map<int, Counts> of = recorded();
   CounterSession session(0, counted_roles);
   int number = 0, disturbed = 0;

@@ -10,7 +10,7 @@ using namespace fathom::energy;
 TEST_CASE("a case is measured by its energy", "[gpu][energy]") {
   if (test::under_sanitizer()) SKIP("no time is what it is under the sanitizer");
   test::Gpu gpu;
-  if (!TelemetrySampler(0).energy_j()) SKIP("this GPU has no energy counter");
+  if (!TelemetrySampler(gpu.facts.pci_bus_id).energy_j()) SKIP("this GPU has no energy counter");
   Runner runner(gpu.facts, 1, TimingPolicy{});
   Case c;
   c.name = "rest";

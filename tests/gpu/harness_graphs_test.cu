@@ -1,4 +1,4 @@
-#include "harness/graphs.h"
+#include "harness/cuda_handles.h"
 #include "probes/launch_overhead/kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 

@@ -23,7 +23,7 @@ __global__ void multiply(int turns, float* out) {
 constexpr int threads = 1024;
 
 struct Loaded : test::Pool {
-  TelemetrySampler telemetry{0};
+  TelemetrySampler telemetry{facts.pci_bus_id};
   Buffer out = buffers.output("sums", std::size_t{2} * facts.sms * threads * sizeof(float));
 
   /// A launch takes a millisecond or so, on as many blocks.

@@ -15,15 +15,14 @@ TEST_CASE("A GPU's health is what NVML tells of it", "[harness][fleet]") {
   const FakeNvml fake(FakeNvml::Answers{{"processes", "2"}});
   CHECK(health_json(NvmlLibrary().device_by_index(0)).dump() ==
         R"({"pcie_generation":5,"pcie_width":16,"uncorrected_ecc_errors":0,"remapped_rows":0,)"
-        R"("remapping_failed":false,"remapping_pending":false,"processes":2,)"
-        R"("application_sm_clock_hz":1980000000.0})");
+        R"("remapping_failed":false,"remapping_pending":false,"processes":2})");
 }
 
 TEST_CASE("What NVML refuses is unknown, and not zero", "[harness][fleet]") {
   const std::string unknown =
       R"({"pcie_generation":null,"pcie_width":null,"uncorrected_ecc_errors":null,)"
       R"("remapped_rows":null,"remapping_failed":false,"remapping_pending":false,)"
-      R"("processes":null,"application_sm_clock_hz":null})";
+      R"("processes":null})";
   for (const char* refused : {"ALL", "handle"}) {
     const FakeNvml fake(FakeNvml::Answers{{refused, "error:4"}});
     CHECK(health_json(NvmlLibrary().device_by_index(0)).dump() == unknown);

@@ -118,12 +118,7 @@ TEST_CASE("Permission to read counters", "[harness][doctor]") {
   const std::string perfmon = file_with("perfmon", "CapEff:\t0000004000000000\n");
   const std::string closed = file_with("closed", "ModifyDeviceFiles: 1\nRmProfilingAdminOnly: 1\n");
   const std::string open = file_with("open", "RmProfilingAdminOnly: 0\n");
-  const auto status = [](const std::string& params, const std::string& process) {
-    fathom::DoctorOptions options;
-    options.driver_params = params;
-    options.process_status = process;
-    return fathom::check_counter_permission(options);
-  };
+  const auto status = fathom::check_counter_permission;
   CHECK(status(open, user).status == CheckStatus::ok);
   CHECK(status(closed, root).status == CheckStatus::ok);
   CHECK(status(closed, perfmon).status == CheckStatus::ok);
@@ -175,8 +170,6 @@ TEST_CASE("Checks as JSON", "[harness][doctor]") {
                                      {"b", CheckStatus::warn, 1, "B", "odd", "Mend it."},
                                      {"c", CheckStatus::fail, 0, "C", "bad", "Mend it."}};
   const auto json = fathom::to_json(checks);
-  CHECK(json["fail"] == 1);
-  CHECK(json["warn"] == 1);
   CHECK(json["checks"][0]["gpu"].is_null());
   CHECK(json["checks"][1]["gpu"] == 1);
   CHECK(json["checks"][1]["status"] == "warn");

@@ -100,10 +100,9 @@ TEST_CASE("Every figure has a source, and one that is none says so", "[models]")
     CAPTURE(gpu.name);
     check_source(gpu.sms);
     check_source(gpu.memory_bus_bits);
-    check_source(gpu.l2_bytes);
     for (const auto& figure :
          {gpu.boost_clock_hz, gpu.tensor_clock_hz, gpu.memory_pin_rate, gpu.memory_bytes,
-          gpu.memory_bandwidth, gpu.tdp_w, gpu.fp32_flops, gpu.fp64_flops, gpu.fp64_tensor_flops,
+          gpu.memory_bandwidth, gpu.fp32_flops, gpu.fp64_flops, gpu.fp64_tensor_flops,
           gpu.tf32_flops, gpu.fp16_flops, gpu.bf16_flops, gpu.fp8_flops, gpu.int8_ops,
           gpu.nvlink_bandwidth, gpu.pcie_bandwidth})
       check_source(figure);
@@ -118,7 +117,6 @@ TEST_CASE("The claims' and the recordings' figures agree with the table", "[mode
   // An H200 as its driver describes it, recordings/h200.
   const GpuSpec& h200 = *find_gpu("H200");
   CHECK(h200.sms.value == 132);
-  CHECK(h200.l2_bytes.value == 62914560);
   CHECK(h200.memory_bandwidth.value == Approx(4814304000000.0).epsilon(0.005));
 }
 

@@ -2,7 +2,6 @@
 
 #include "probes/claims.h"
 #include "probes/instructions/claims.h"
-#include "results/findings.h"
 #include "tests/testing.h"
 
 namespace fathom::models {
@@ -102,25 +101,6 @@ TEST_CASE("nothing is published of what nobody knows", "[models]") {
   CHECK(on_h200("", "").empty());
   CHECK(find_published("l2.latency", "cycles", 6, 1, "NVIDIA TITAN Xp").empty());
   CHECK(find_published("l2.bandwidth", "B/s", 12, 1, "").empty());
-}
-
-TEST_CASE("facts get what is published of them, but never against their probe", "[harness]") {
-  Fact own;
-  own.id = "l1.latency";
-  own.unit = "cycles";
-  own.published = Published{7, "the probe's"};
-  Fact found = own;
-  found.published.reset();
-  Fact unknown;
-  unknown.id = "l1.colour";
-  unknown.unit = "cycles";
-  std::vector<Fact> facts{own, found, unknown};
-  add_published_figures(facts, 9, 0, "NVIDIA H200");
-  CHECK(facts[0].published->source == "the probe's");
-  REQUIRE(facts[1].published.has_value());
-  CHECK(facts[1].published->value == 40);
-  CHECK_THAT(facts[1].published->source, contains("GH200"));
-  CHECK_FALSE(facts[2].published.has_value());
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // What must hold of the shared memory model whatever the addresses are.
 
-#include "models/global_memory.h"
 #include "models/shared_memory.h"
 #include "random_access.h"
 #include "tests/testing.h"
@@ -95,42 +94,6 @@ TEST_CASE("The explanation serves every lane once, with every word that it asks 
       REQUIRE(got[lane] == wanted);
     }
   }
-}
-
-TEST_CASE("Property: adding an inactive lane never adds a wavefront", "[models]") {
-  std::mt19937_64 random(20260703);
-  for (int trial = 0; trial < 20000; ++trial) {
-    WarpAccess access = random_access(random);
-    const int before = shared_cost(access).wavefronts;
-    const int sectors_before = global_cost(access).sectors;
-    CAPTURE(trial, access.bytes_per_lane, access.active_mask);
-    // A lane goes inactive, wherever it points, even where an active one would fault.
-    const auto lane = static_cast<int>(random() % warp_size);
-    access.active_mask &= ~(1u << lane);
-    access.address[lane] = random();
-    REQUIRE(shared_cost(access).wavefronts <= before);
-    REQUIRE(global_cost(access).sectors <= sectors_before);
-  }
-}
-
-TEST_CASE("Property: permuting lanes within an unmerged group changes nothing", "[models]") {
-  std::mt19937_64 random(20260704);
-  int moved = 0;
-  for (int trial = 0; trial < 20000; ++trial) {
-    const WarpAccess access = random_access(random);
-    std::array<int, warp_size> source;
-    std::iota(source.begin(), source.end(), 0);
-    const int group = shared_group_lanes(access.bytes_per_lane);
-    for (int first = 0; first < warp_size; first += group)
-      std::shuffle(source.begin() + first, source.begin() + first + group, random);
-    const WarpAccess other = permuted(access, source);
-    // A permutation can pair other lanes, and so begin or end a merge: then it is no question.
-    if (explain_shared(access).merged || explain_shared(other).merged) continue;
-    ++moved;
-    CAPTURE(trial, access.bytes_per_lane, access.active_mask);
-    require_same(shared_cost(access), shared_cost(other));
-  }
-  CHECK(moved > 10000);
 }
 
 }  // namespace

@@ -22,19 +22,6 @@ TEST_CASE("T1: one and a half waves cost as much as two", "[models]") {
   CHECK(expected_seconds(grid, 1e-3, BlockCost::latency, 5e-6) == Approx(2.005e-3));
 }
 
-TEST_CASE("The staircase rises by a wave at each multiple of the wave", "[models]") {
-  const Grid gpu{.blocks_per_sm = 4, .sms = 10};
-  const auto points = staircase(gpu, {1, 40, 41, 80, 81}, 1.0, BlockCost::latency);
-  REQUIRE(points.size() == 5);
-  CHECK(points[0].seconds == 1.0);
-  CHECK(points[1].seconds == 1.0);
-  CHECK(points[2].seconds == 2.0);
-  CHECK(points[3].seconds == 2.0);
-  CHECK(points[4].seconds == 3.0);
-  CHECK(points[4].efficiency == Approx(81.0 / 120.0));
-  CHECK(points[4].blocks == 81);
-}
-
 TEST_CASE("Properties of waves over random grids", "[models]") {
   std::mt19937_64 random(3);
   for (int trial = 0; trial < 5000; ++trial) {

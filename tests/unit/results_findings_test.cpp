@@ -79,6 +79,22 @@ TEST_CASE("Facts have what others published of the document's GPU, whoever measu
   CHECK(others(document) == others(before));
 }
 
+TEST_CASE("A published figure from the probe stays, and what nobody published has none",
+          "[results]") {
+  Document document = recording("atlas/result.json");
+  document.facts.clear();
+  Fact own;
+  own.id = "l1.latency";
+  own.unit = "cycles";
+  own.published = Published{7, "the probe's"};
+  Fact unknown = own;
+  unknown.id = "l1.colour";
+  unknown.published.reset();
+  put_findings(document.probes.front().name, counting({own, unknown}), document);
+  CHECK(document.facts.at(0).published == own.published);
+  CHECK_FALSE(document.facts.at(1).published);
+}
+
 TEST_CASE("Concluded again, a document says who measured and who concluded", "[results]") {
   const Document before = recording("result.json");
   Document document = before;

@@ -40,13 +40,6 @@ TEST_CASE("The parts of a run make the run", "[results]") {
   CHECK(merge_documents(parts()) == expected);
 }
 
-TEST_CASE("Profiles and heat maps survive a merge", "[results]") {
-  const Document topology = sample::heat_map_document();
-  const Document merged = merge_documents({parts()[0], topology});
-  CHECK(merged.entries.back().profile == topology.entries.back().profile);
-  CHECK(merged.probes.back().views == topology.probes.back().views);
-}
-
 TEST_CASE("Merging one after the other gives the same", "[results]") {
   const std::vector<Document> three = parts();
   const Document two = merge_documents({three[0], three[1]});

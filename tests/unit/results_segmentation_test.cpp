@@ -112,19 +112,16 @@ TEST_CASE("Noise alone is one regime", "[segmentation]") {
   }
 }
 
-TEST_CASE("Outliers are left out and named", "[segmentation]") {
-  int right = 0, named = 0;
+TEST_CASE("Outliers are left out", "[segmentation]") {
+  int right = 0;
   for (int seed = 0; seed < 200; ++seed) {
     auto curve = draw(three, 40, 24, 0.02, 0.01, seed);
     disturb(curve, 5, 3);
     disturb(curve, 21, 0.3);
     disturb(curve, 39, 1.5);
-    const Segmentation found = segment(curve, without_bootstrap());
-    right += kinds_of(found) == three.kinds;
-    named += found.outliers == std::vector{curve[5].x, curve[21].x, curve[39].x};
+    right += kinds_of(segment(curve, without_bootstrap())) == three.kinds;
   }
   CHECK(right >= 190);
-  CHECK(named >= 180);
   // Wild samples within a point are the median's business.
   auto curve = draw(three, 40, 24, 0.02, 0, 7);
   for (CurvePoint& point : curve) point.samples[3] *= 100;
@@ -162,7 +159,6 @@ TEST_CASE("A gap between plateaus is a ramp, however short", "[segmentation]") {
   REQUIRE(kinds_of(found) == Kinds{plateau, ramp, plateau});
   CHECK(found.regimes[1].first == 12);
   CHECK(found.regimes[1].last == 12);
-  CHECK(found.outliers.empty());
   CHECK(found.plateaus().size() == 2);
   CHECK(found.plateaus()[1].level > 200);
 }

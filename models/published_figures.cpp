@@ -1,12 +1,18 @@
-#include "models/published_rows.h"
+#include "models/published.h"
 
 namespace fathom::models {
 namespace {
 
+// Where the sources are, all below github.com: RRZE-HPC/gpu-benches at 1038c5d, caps-tum/mt4g at
+// 043c8c6, markdewing/AI_kernels of 7 January 2026, Azure/AI-benchmarking-guide at 7f20e5f,
+// sjfeng1999/gpu-arch-microbenchmark, Luo et al.'s HPMLL/NVIDIA-Hopper-Benchmark at ded6f57, and
+// its rerun Johnsonms/NVIDIA-Hopper-Benchmark at 2af634c, folder reproduction.
 constexpr std::string_view mt4g_h100 =
     "mt4g, sample_results/NVIDIA H100 80GB HBM3.json (August 2025)";
 constexpr std::string_view mt4g_nvl = "mt4g, sample_results/NVIDIA H100 NVL.json (August 2025)";
 constexpr std::string_view latency_gh200 = "RRZE gpu-benches, gpu-latency/gh200.txt (January 2025)";
+constexpr std::string_view l2_h200 =
+    "RRZE gpu-benches, gpu-l2-cache/h200.txt, at 30,720 kB (April 2024)";
 constexpr std::string_view ai_kernels = "markdewing/AI_kernels, latency/README.md (January 2026)";
 constexpr std::string_view azure =
     "Azure AI-benchmarking-guide, ND_H200_v5_results.md (September 2024)";
@@ -35,6 +41,25 @@ constexpr std::string_view h200 = "H200", gh200 = "GH200", h100 = "H100 SXM", nv
                            h800 = "H800 PCIe", pcie = "H100 PCIe";
 
 constexpr double giga = 1e9, tera = 1e12, gibi = 1073741824.0;
+constexpr std::string_view latency_a100 =
+    "RRZE gpu-benches, gpu-latency/a100_80.txt (January 2025)";
+constexpr std::string_view latency_a40 = "RRZE gpu-benches, gpu-latency/a40.txt (January 2025)";
+constexpr std::string_view latency_l40 = "RRZE gpu-benches, gpu-latency/l40.txt (January 2025)";
+constexpr std::string_view luo_a100 =
+    "Luo et al., NVIDIA-Hopper-Benchmark, random_latency/a100_pcie.txt (May 2025)";
+constexpr std::string_view luo_4090 =
+    "Luo et al., NVIDIA-Hopper-Benchmark, random_latency/rtx4090.txt (May 2025)";
+constexpr std::string_view mt4g_a100 =
+    "mt4g, sample_results/NVIDIA A100-PCIE-40GB.json (August 2025)";
+constexpr std::string_view mt4g_2080 =
+    "mt4g, sample_results/NVIDIA GeForce RTX 2080 Ti.json (August 2025)";
+constexpr std::string_view feng = "sjfeng1999/gpu-arch-microbenchmark, README";
+
+constexpr std::string_view a100 = "A100 80GB SXM", a100_pcie = "A100 40GB PCIe",
+                           rtx4090 = "RTX 4090", rtx2080 = "RTX 2080 Ti";
+constexpr std::string_view volta =
+    "Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking, arXiv "
+    "1804.06826 (April 2018), table 4.1";
 
 // For each fact, what is closest to an H200 comes first: a GH200 has its 60 MiB of L2 and its 1980
 // MHz. A chip's newest figure comes before its older ones.
@@ -86,13 +111,10 @@ constexpr PublishedFigure figures[] = {
      "RRZE gpu-benches, gpu-strides/h200.txt, doubles at stride 1 (February 2025)"},
     {"l1.bytes_per_clock", 125.70, "B/clk", h100, 9, 0, 202607, rerun},
     {"shared.bytes_per_clock", 127.53, "B/clk", h100, 9, 0, 202607, rerun},
-    {"l2.bandwidth", 9769.1 * giga, "B/s", h200, 9, 0, 202404,
-     "RRZE gpu-benches, gpu-l2-cache/h200.txt, at 30,720 kB (April 2024)"},
+    {"l2.bandwidth", 9769.1 * giga, "B/s", h200, 9, 0, 202404, l2_h200},
     // Several of that program's blocks read the same data, as in these sets.
-    {"l2.bandwidth_cg_shared_set", 9769.1 * giga, "B/s", h200, 9, 0, 202404,
-     "RRZE gpu-benches, gpu-l2-cache/h200.txt, at 30,720 kB (April 2024)"},
-    {"l2.bandwidth_no_allocate_shared_set", 9769.1 * giga, "B/s", h200, 9, 0, 202404,
-     "RRZE gpu-benches, gpu-l2-cache/h200.txt, at 30,720 kB (April 2024)"},
+    {"l2.bandwidth_cg_shared_set", 9769.1 * giga, "B/s", h200, 9, 0, 202404, l2_h200},
+    {"l2.bandwidth_no_allocate_shared_set", 9769.1 * giga, "B/s", h200, 9, 0, 202404, l2_h200},
     {"l2.bandwidth", 4528.9 * gibi, "B/s", h100, 9, 0, 202508, mt4g_h100},
     {"l2.bandwidth", 6952.6 * giga, "B/s", pcie, 9, 0, 202404,
      "RRZE gpu-benches, gpu-l2-cache/h100_pcie.txt, at 30,720 kB (April 2024)"},
@@ -118,10 +140,91 @@ constexpr PublishedFigure figures[] = {
     {"ffma.latency", 4.07, "cycles", h100, 9, 0, 202607, rerun_logs},
     {"imad.latency", 4.12, "cycles", h100, 9, 0, 202607, rerun_logs},
     {"dfma.latency", 8.04, "cycles", h100, 9, 0, 202607, rerun_logs},
+    // Compute capability 7.5.
+    {"l1.latency", 32, "cycles", "RTX 2070", 7, 5, 0, feng},
+    {"l2.latency", 236, "cycles", "RTX 2070", 7, 5, 0, feng},
+    {"shared.latency", 23, "cycles", "RTX 2070", 7, 5, 0, feng},
+    {"l1.read_only_latency", 34, "cycles", rtx2080, 7, 5, 202508, mt4g_2080},
+    {"texture.latency", 38, "cycles", rtx2080, 7, 5, 202508, mt4g_2080},
+    {"l1.line", 128, "B", rtx2080, 7, 5, 202508, mt4g_2080},
+    {"l1.sector", 32, "B", rtx2080, 7, 5, 202508, mt4g_2080},
+    // 8.0. RRZE do not say which A100 of 80 GB it is; its stores reach 1908 GB/s, an SXM's.
+    {"l1.latency", 39, "cycles", a100, 8, 0, 202601, ai_kernels},
+    {"l1.latency", 33.0, "cycles", a100, 8, 0, 202501, latency_a100},
+    {"l1.latency", 32.7, "cycles", a100_pcie, 8, 0, 202505, luo_a100},
+    {"l1.read_only_latency", 35, "cycles", a100_pcie, 8, 0, 202508, mt4g_a100},
+    {"l2.latency", 210, "cycles", a100, 8, 0, 202601, ai_kernels},
+    {"l2.latency", 205.7, "cycles", a100, 8, 0, 202501, latency_a100},
+    {"l2.latency", 202.8, "cycles", a100_pcie, 8, 0, 202505, luo_a100},
+    {"dram.latency", 550, "cycles", a100, 8, 0, 202601, ai_kernels},
+    {"dram.latency", 552.4, "cycles", a100, 8, 0, 202501, latency_a100},
+    {"texture.latency", 39.5, "cycles", a100_pcie, 8, 0, 202508, mt4g_a100},
+    {"l1.line", 128, "B", a100_pcie, 8, 0, 202508, mt4g_a100},
+    {"l1.sector", 32, "B", a100_pcie, 8, 0, 202508, mt4g_a100},
+    {"l2.partition", 20971520, "B", a100_pcie, 8, 0, 202508, mt4g_a100},
+    {"l2.bandwidth", 5447.7 * giga, "B/s", a100, 8, 0, 202404,
+     "RRZE gpu-benches, gpu-l2-cache/a100_80.txt, at 16,896 kB (April 2024)"},
+    {"dram.bandwidth", 1776 * giga, "B/s", a100, 8, 0, 202502,
+     "RRZE gpu-benches, gpu-stream/a100_80.txt, read (February 2025)"},
+    // 8.6.
+    {"l1.latency", 33.0, "cycles", "A40", 8, 6, 202501, latency_a40},
+    {"l2.latency", 250.4, "cycles", "A40", 8, 6, 202501, latency_a40},
+    {"dram.latency", 556.6, "cycles", "A40", 8, 6, 202501, latency_a40},
+    // 8.9.
+    {"l1.latency", 40, "cycles", rtx4090, 8, 9, 202601, ai_kernels},
+    {"l1.latency", 36.1, "cycles", rtx4090, 8, 9, 202505, luo_4090},
+    {"l1.latency", 34.0, "cycles", "L40", 8, 9, 202501, latency_l40},
+    {"l2.latency", 296, "cycles", rtx4090, 8, 9, 202601, ai_kernels},
+    {"l2.latency", 284.8, "cycles", rtx4090, 8, 9, 202505, luo_4090},
+    {"l2.latency", 273.6, "cycles", "L40", 8, 9, 202501, latency_l40},
+    {"dram.latency", 636, "cycles", rtx4090, 8, 9, 202601, ai_kernels},
+    {"dram.latency", 625.0, "cycles", "L40", 8, 9, 202501, latency_l40},
+    {"l2.bandwidth", 5229.8 * giga, "B/s", "L40", 8, 9, 202404,
+     "RRZE gpu-benches, gpu-l2-cache/l40.txt, at 30,720 kB (April 2024)"},
+    {"dram.bandwidth", 845 * giga, "B/s", "L40", 8, 9, 202502,
+     "RRZE gpu-benches, gpu-stream/l40.txt, read (February 2025)"},
+    // 10.0 and 10.3.
+    {"l1.latency", 40, "cycles", "B200", 10, 0, 202601, ai_kernels},
+    {"l2.latency", 295, "cycles", "B200", 10, 0, 202601, ai_kernels},
+    {"dram.latency", 860, "cycles", "B200", 10, 0, 202601, ai_kernels},
+    {"l1.latency", 39, "cycles", "B300", 10, 3, 202601, ai_kernels},
+    {"l2.latency", 295, "cycles", "B300", 10, 3, 202601, ai_kernels},
+    {"dram.latency", 848, "cycles", "B300", 10, 3, 202601, ai_kernels},
+    // 12.0.
+    {"l1.latency", 44, "cycles", "RTX 5090", 12, 0, 202601, ai_kernels},
+    {"l1.latency", 44, "cycles", "RTX PRO 6000", 12, 0, 202601, ai_kernels},
+    {"l2.latency", 360, "cycles", "RTX 5090", 12, 0, 202601, ai_kernels},
+    {"l2.latency", 352, "cycles", "RTX PRO 6000", 12, 0, 202601, ai_kernels},
+    {"dram.latency", 936, "cycles", "RTX 5090", 12, 0, 202601, ai_kernels},
+    {"dram.latency", 864, "cycles", "RTX PRO 6000", 12, 0, 202601, ai_kernels},
+    // Instructions of Volta as that table names them, of those that Fathom measures by themselves.
+    // Its MUFU stands for all special functions.
+    {"fadd.latency", 4, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"fmul.latency", 4, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"ffma.latency", 4, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"iadd3.latency", 4, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"lop3.latency", 4, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"shf.latency", 4, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"sel.latency", 4, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"imad.latency", 5, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"fmnmx.latency", 5, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"hadd2.latency", 6, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"hmul2.latency", 6, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"hfma2.latency", 6, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"dadd.latency", 8, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"dmul.latency", 8, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"dfma.latency", 8, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"popc.latency", 10, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"flo.latency", 14, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"brev.latency", 14, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"mufu_rsq.latency", 14, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"mufu_sqrt.latency", 14, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"mufu_ex2.latency", 14, "cycles", "V100", 7, 0, 201804, volta, true},
+    {"mufu_lg2.latency", 14, "cycles", "V100", 7, 0, 201804, volta, true},
 };
 
 }  // namespace
 
-std::span<const PublishedFigure> published_of_hopper() { return figures; }
+std::span<const PublishedFigure> published_figures() { return figures; }
 
 }  // namespace fathom::models
