@@ -21,12 +21,11 @@ std::string sentence_of(const std::vector<const Entry*>& rungs) {
   if (top->bound) {
     text += fmt::format(" ({:.1f} % of the peak)", 100 * *top->metric.value / top->bound->value);
   }
-  const std::optional<double> ratio = ratio_to_faster(*top);
-  if (ratio) {
-    text += fmt::format(", {:.3f} x the vendor's library", *ratio);
+  if (const double ratio = ratio_to_opponents(*top); !std::isnan(ratio)) {
+    text += fmt::format(", {:.3f} x the vendor's library", ratio);
   } else if (const Entry* contender = contender_among(rungs)) {
     text += fmt::format(", with {} at {:.3f} x the vendor's library", rung_of(*contender),
-                        *ratio_to_faster(*contender));
+                        ratio_to_opponents(*contender));
   } else {
     text += ", with no vendor's library to compare with";
   }
@@ -104,7 +103,7 @@ std::string product_of(const Entry& entry) {
 }
 
 const Entry* contender_among(std::vector<const Entry*> rungs) {
-  std::erase_if(rungs, [](const Entry* entry) { return !ratio_to_faster(*entry); });
+  std::erase_if(rungs, [](const Entry* entry) { return std::isnan(ratio_to_opponents(*entry)); });
   return best(rungs);
 }
 
@@ -129,32 +128,16 @@ std::vector<Library> libraries_among(std::span<const Entry* const> rungs) {
   return found;
 }
 
-std::optional<double> ratio_to_faster(const Entry& entry) {
-  std::optional<double> worst;
-  for (const Opponent& opponent : entry.opponents) {
-    if (opponent.ratio && (!worst || *opponent.ratio < *worst)) worst = opponent.ratio;
-  }
-  return worst;
-}
-
 bool has_figure(const Entry& entry) { return entry.metric.value.has_value(); }
 
-Quantity rung_at_size(std::string name, const std::string& rung, const char* type) {
+Quantity rung_at_size(std::string name, const std::string& rung, Figure figure, const char* type) {
   AxisFilter where = at_size(type, ladder_size);
   where.emplace_back("rung", rung);
-  return {std::move(name), where, Pick::first, metric_of, "FLOP/s", has_figure};
-}
-
-Quantity rung_at_size(std::string name, const std::string& rung, Figure figure) {
-  Quantity quantity = rung_at_size(std::move(name), rung);
-  quantity.figure = std::move(figure);
-  quantity.unit = "";
-  return quantity;
+  return {std::move(name), where, Pick::first, std::move(figure), "", has_figure};
 }
 
 Quantity best_at_size(std::string name, const char* type, std::function<bool(const Entry&)> only) {
-  return {std::move(name), at_size(type, ladder_size), Pick::best, metric_of, "FLOP/s",
-          std::move(only)};
+  return {std::move(name), at_size(type, ladder_size), Pick::best, metric_of, "", std::move(only)};
 }
 
 Quantity library_at_size(const char* type) {
