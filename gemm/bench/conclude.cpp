@@ -13,7 +13,7 @@ namespace fathom::gemm {
 namespace {
 
 /// The fastest of these rungs with what it was held against: "56 TFLOP/s by 26_sliced_depth, ...".
-std::string sentence_of(const std::vector<const Entry*>& rungs) {
+std::string sentence_of(std::vector<const Entry*> rungs) {
   const Entry* top = best(rungs);
   if (top == nullptr) return "";
   std::string text =
@@ -22,14 +22,14 @@ std::string sentence_of(const std::vector<const Entry*>& rungs) {
     text += fmt::format(" ({:.1f} % of the peak)", 100 * *top->metric.value / top->bound->value);
   }
   if (const double ratio = ratio_to_opponents(*top); !std::isnan(ratio)) {
-    text += fmt::format(", {:.3f} x the vendor's library", ratio);
-  } else if (const Entry* contender = contender_among(rungs)) {
-    text += fmt::format(", with {} at {:.3f} x the vendor's library", rung_of(*contender),
-                        ratio_to_opponents(*contender));
-  } else {
-    text += ", with no vendor's library to compare with";
+    return text + fmt::format(", {:.3f} x the vendor's library", ratio);
   }
-  return text;
+  // Of those that were timed alternately with the library.
+  std::erase_if(rungs, [](const Entry* e) { return std::isnan(ratio_to_opponents(*e)); });
+  const Entry* contender = best(rungs);
+  if (contender == nullptr) return text + ", with no vendor's library to compare with";
+  return text + fmt::format(", with {} at {:.3f} x the vendor's library", rung_of(*contender),
+                            ratio_to_opponents(*contender));
 }
 
 std::string answer(std::span<const Entry> entries) {
@@ -100,11 +100,6 @@ std::vector<const Entry*> requested(std::span<const Entry> entries, const std::s
 std::string product_of(const Entry& entry) {
   return fmt::format("{} {:.0f}x{:.0f}x{:.0f}", std::get<std::string>(*find_axis(entry, "layout")),
                      axis_of("m")(entry), axis_of("n")(entry), axis_of("k")(entry));
-}
-
-const Entry* contender_among(std::vector<const Entry*> rungs) {
-  std::erase_if(rungs, [](const Entry* entry) { return std::isnan(ratio_to_opponents(*entry)); });
-  return best(rungs);
 }
 
 std::string sums_of(const Entry& entry) {

@@ -36,9 +36,6 @@ std::vector<const Entry*> ladder_of(std::span<const Entry> entries, const std::s
 std::vector<const Entry*> requested(std::span<const Entry> entries, const std::string& type);
 std::string product_of(const Entry& entry);
 
-/// The fastest of these that were timed alternately with the library, or null.
-const Entry* contender_among(std::vector<const Entry*> rungs);
-
 /// How an 8-bit floating point rung adds up, and the library beside it: "fast sums" or "promoted
 /// sums", which are more work. Empty for all other types, which have one way to.
 std::string sums_of(const Entry& entry);
