@@ -43,9 +43,7 @@ struct RungText {
   const char* gain = "";    ///< what that should gain and why, one or two sentences
   std::vector<const char*> claims{};  ///< identifiers of the claims that it answers
   int capability = 75;                ///< least compute capability, 10 x major + minor
-  /// Counters that are known beforehand where the rung's own kernel does the product, on a chip of
-  /// this compute capability, 10 x major + minor; null: none.
-  KnownCounters* counters = nullptr;
+  KnownCounters* counters = nullptr;  ///< where its own kernel does the product; null: none
 };
 
 struct Lesson {
