@@ -10,7 +10,6 @@
 #include "gemm/bench/rung_workload.h"
 #include "gemm/bench/shapes.h"
 #include "gemm/bench/verification.h"
-#include "gemm/ladder/lessons.h"
 #include "results/error.h"
 
 namespace fathom::gemm {
@@ -53,16 +52,14 @@ void expect_counters(std::vector<CounterRequest>& requests,
 /// Sectors that the blocks of a rung with a tile in shared memory read in all, each its own
 /// operands, where tiles are whole and their lines are whole sectors: what claim GT1 says. Nothing
 /// for asynchronous copies, which are no loads to the counters.
-std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p) {
-  const RungKernel& k = rung.kernel;
-  if (rung.of != Class::fp32 || k.tile_k <= 1 || rung.capability > 75) return std::nullopt;
-  // Nobody knows yet which tile it will be.
-  if (!rung.variants(p).empty()) return std::nullopt;
-  if (p.n % k.tile_m != 0 || p.m % k.tile_n != 0 || p.k % 8 != 0 || p.k % k.tile_k != 0)
+std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p, const RungPlan& plan) {
+  const RungKernel& k = plan.kernel;
+  // Of variants nobody knows yet which tile it will be.
+  if (rung.of != Class::fp32 || rung.capability > 75 || !plan.own_path || !plan.variants.empty())
     return std::nullopt;
-  if (k.tile_k % 8 != 0 || p.lda % 8 != 0 || p.ldb % 8 != 0 || !rung.takes_own_path(p))
+  if (k.tile_k <= 1 || k.tile_k % 8 != 0 || p.k % k.tile_k != 0 || p.n % k.tile_m != 0 ||
+      p.m % k.tile_n != 0 || p.lda % 8 != 0 || p.ldb % 8 != 0)
     return std::nullopt;
-  if (p.layout() != "NN") return std::nullopt;
   constexpr double elements_per_sector = 8;
   return p.flops() / 2 * (1.0 / k.tile_m + 1.0 / k.tile_n) / elements_per_sector;
 }
@@ -99,12 +96,25 @@ Precision precision_of(bool contender, const std::string& part, double seconds) 
 /// the same of any size.
 double longest_launch_s(const std::string& part) { return part == "tiles" ? 0.02 : 0.25; }
 
+/// Whether a rung that this GPU runs is held against the vendor's library there: a contender by
+/// itself, or where the GPU runs none of its class the last one that it does run.
+bool contends(const Rung& rung, const DeviceFacts& device) {
+  if (rung.contender) return true;
+  // Among all rungs, not only those asked for: what a rung is does not depend on the command line.
+  const Rung* last = nullptr;
+  for (const Rung* other : rungs_of(rung.of)) {
+    if (!runs_on(*other, device.major, device.minor)) continue;
+    if (other->contender) return false;
+    last = other;
+  }
+  return last == &rung;
+}
+
 /// What the cases of one run share.
 struct Shared {
   const DeviceFacts& device;
   std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
-  std::shared_ptr<AlgorithmChoices> algorithms = std::make_shared<AlgorithmChoices>();
-  std::shared_ptr<TunedChoices> choices = std::make_shared<TunedChoices>();
+  std::shared_ptr<Choices> choices = std::make_shared<Choices>();
 };
 
 Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, Suite suite,
@@ -128,29 +138,30 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
     c.metric = {"time", "s", Better::lower, std::nullopt};
     c.value = [](double seconds) { return seconds; };
   }
+  const RungPlan plan = rung.plan(problem, 1);  // what is read of it is the same on every GPU
   const bool contender = contends(rung, shared.device);
   c.precision = precision_of(contender, part, c.bound ? problem.flops() / c.bound->value : 0);
   if (is_counted(part)) c.counters = counters_of_a_step();
-  if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 &&
-      rung.takes_own_path(problem))
+  if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 && plan.own_path &&
+      rung.counters != nullptr) {
     expect_counters(c.counters,
                     rung.counters(problem, 10 * shared.device.major + shared.device.minor));
+  }
   c.extras = {
-      {"own_path", rung.takes_own_path(problem) ? 1.0 : 0.0},
+      {"own_path", plan.own_path ? 1.0 : 0.0},
       {"flop", problem.flops()},
       {"compulsory_bytes", problem.minimum_bytes()},
       {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
-  if (const auto sectors = tile_read_sectors(rung, problem))
+  if (const auto sectors = tile_read_sectors(rung, problem, plan))
     c.extras["tile_read_sectors"] = *sectors;
   if (part == "ladder" || part == "request") {
     c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
-    if (const LessonRung* lesson = find_lesson(rung.id()))
-      c.notes["parent"] = *lesson->parent == 0 ? "none" : lesson->parent;
+    if (!rung.contender) c.notes["parent"] = *rung.parent == 0 ? "none" : rung.parent;
   }
   if (const auto peak = published_peak(shared.device.name, rung.of); peak && part == claimed_part)
     c.extras[published_peak_key] = *peak;
   if (contender && problem.flops() > 0)
-    c.opponents = opponents(problem, shared.references, !rung.promoted, shared.algorithms);
+    c.opponents = opponents(problem, shared.references, !rung.promoted, shared.choices);
   // A curve has only the library as it is called by default: trying its algorithms takes longer
   // than a point.
   if (is_sweep(part) && c.opponents.size() > 1) c.opponents.resize(1);
@@ -164,9 +175,9 @@ Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, S
 /// The vendor's library, as it is called by default, on a product by itself and with counters: what
 /// the ladder's claims compare their traffic with. Nothing where there is no library. The counters
 /// are those that say how much moved, and where.
-std::optional<Case> library_case(const DeviceFacts& device, const Problem& problem,
-                                 const std::shared_ptr<ReferenceStore>& references) {
-  const std::vector<OpponentCase> found = opponents(problem, references);
+std::optional<Case> library_case(const Shared& shared, const Problem& problem) {
+  const std::vector<OpponentCase> found =
+      opponents(problem, shared.references, true, shared.choices);
   if (found.empty()) return std::nullopt;
   Case c;
   c.name = fmt::format("{}/{}/{}x{}x{}/{}", traits(problem.of).name, library_alone, problem.m,
@@ -177,7 +188,7 @@ std::optional<Case> library_case(const DeviceFacts& device, const Problem& probl
             {"alpha", problem.alpha}, {"beta", problem.beta}};
   c.metric = {"throughput", "FLOP/s", Better::higher, std::nullopt};
   c.value = rate(problem.flops());
-  c.bound = arithmetic_peak(device, problem.of);
+  c.bound = arithmetic_peak(shared.device, problem.of);
   c.precision = Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
   c.counters = counters({"l2_read_sectors", "l2_write_sectors", "dram_read_bytes",
                          "dram_write_bytes", "shared_load_wavefronts", "instructions_executed"});
@@ -186,8 +197,8 @@ std::optional<Case> library_case(const DeviceFacts& device, const Problem& probl
   return c;
 }
 
-}  // namespace
-
+/// The rungs that the request asks for and this GPU runs, in order. Throws Error(bad_input) for one
+/// that was named and does not run on it, and where none is left.
 std::vector<const Rung*> wanted_rungs(const DeviceFacts& device, const Request& request) {
   std::vector<const Rung*> rungs;
   for (const Rung& rung : all_rungs()) {
@@ -211,45 +222,27 @@ std::vector<const Rung*> wanted_rungs(const DeviceFacts& device, const Request& 
   return rungs;
 }
 
-bool contends(const Rung& rung, const DeviceFacts& device) {
-  if (rung.contender) return true;
-  // Among all rungs, not only those asked for: what a rung is does not depend on the command line.
-  const Rung* last = nullptr;
-  for (const Rung* other : rungs_of(rung.of)) {
-    if (!runs_on(*other, device.major, device.minor)) continue;
-    if (other->contender) return false;
-    last = other;
-  }
-  return last == &rung;
-}
-
-std::vector<const Rung*> tops(const std::vector<const Rung*>& rungs, const DeviceFacts& device) {
-  std::vector<const Rung*> found;
-  for (const ClassTraits& row : all_classes()) {
-    const auto top = std::find_if(rungs.rbegin(), rungs.rend(), [&](const Rung* rung) {
-      return rung->of == row.of && contends(*rung, device);
-    });
-    if (top != rungs.rend()) found.push_back(*top);
-  }
-  return found;
-}
-
+/// The contenders among the rungs that no later one of their class supersedes. Under lasting load a
+/// rung takes fourteen seconds, so that only these are measured there. `of_each_sums`: one that is
+/// held against the library in another mode supersedes none.
 std::vector<const Rung*> last_contenders(const std::vector<const Rung*>& rungs,
-                                         const DeviceFacts& device) {
+                                         const DeviceFacts& device, bool of_each_sums) {
   std::vector<const Rung*> found;
   for (auto rung = rungs.begin(); rung != rungs.end(); ++rung) {
     const bool superseded = std::any_of(rung + 1, rungs.end(), [&](const Rung* later) {
       return contends(*later, device) && later->of == (*rung)->of &&
-             later->promoted == (*rung)->promoted;
+             (!of_each_sums || later->promoted == (*rung)->promoted);
     });
     if (contends(**rung, device) && !superseded) found.push_back(*rung);
   }
   return found;
 }
 
+}  // namespace
+
 Problem ladder_problem(const Rung& rung, std::int64_t size) {
   const Problem plain = contested_problem(rung.of, {size, size, size});
-  if (rung.takes_own_path(plain) || find_lesson(rung.id()) == nullptr) return plain;
+  if (rung.takes_own_path(plain) || rung.contender) return plain;
   const Problem along_k = make_problem(rung.of, size, size, size, Transpose::yes);
   return rung.takes_own_path(along_k) ? along_k : plain;
 }
@@ -283,35 +276,34 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
       }
     }
   }
-  for (const Shape& shape : contested_shapes()) {
+  for (const Shape& shape : contested_shapes) {
     for (const Rung* rung : rungs) {
       if (contends(*rung, device))
         add(*rung, contested_problem(rung->of, shape), Suite::standard, "contest");
     }
   }
-  for (const Rung* rung : tops(rungs, device)) {
-    for (const std::int64_t size : swept_sizes())
+  for (const Rung* rung : last_contenders(rungs, device, false)) {
+    for (const std::int64_t size : swept_sizes)
       add(*rung, cube(*rung, size), Suite::standard, "sizes");
-    for (const std::int64_t m : sizes_around_tiles()) {
+    for (const std::int64_t m : sizes_around_tiles) {
       add(*rung, contested_problem(rung->of, {m, ladder_size, ladder_size}), Suite::standard,
           "tiles");
     }
   }
-  for (const Rung* rung : last_contenders(rungs, device)) {
+  for (const Rung* rung : last_contenders(rungs, device, true)) {
     for (const Problem& problem : other_layouts(cube(*rung, ladder_size)))
       add(*rung, problem, Suite::standard, "layouts");
   }
   for (const Rung* rung : rungs) {
     const std::optional<Problem> problem = claimed_product(*rung);
     if (problem) add(*rung, *problem, Suite::standard, claimed_part);
-    if (std::ranges::find(rung->claims, "GC10") == rung->claims.end()) continue;
+    if (!rung->answers("GC10")) continue;
     const Problem compared = cube(*rung, ladder_size);
     if (!within_reach(device, compared, longest_launch_s(claimed_part))) continue;
-    if (auto library = library_case(device, compared, shared.references))
-      cases.push_back(std::move(*library));
+    if (auto library = library_case(shared, compared)) cases.push_back(std::move(*library));
   }
   // Under lasting load: last, since what it leaves is a hot card.
-  for (const Rung* rung : last_contenders(rungs, device)) {
+  for (const Rung* rung : last_contenders(rungs, device, true)) {
     for (const std::int64_t size : sustained_sizes(rung->of))
       add(*rung, cube(*rung, size), Suite::standard, "sustained");
   }

@@ -13,7 +13,7 @@ namespace fathom::gemm {
 namespace {
 
 /// The fastest of these rungs with what it was held against: "56 TFLOP/s by 26_sliced_depth, ...".
-std::string sentence_of(const std::vector<const Entry*>& rungs) {
+std::string sentence_of(std::vector<const Entry*> rungs) {
   const Entry* top = best(rungs);
   if (top == nullptr) return "";
   std::string text =
@@ -21,16 +21,15 @@ std::string sentence_of(const std::vector<const Entry*>& rungs) {
   if (top->bound) {
     text += fmt::format(" ({:.1f} % of the peak)", 100 * *top->metric.value / top->bound->value);
   }
-  const std::optional<double> ratio = ratio_to_faster(*top);
-  if (ratio) {
-    text += fmt::format(", {:.3f} x the vendor's library", *ratio);
-  } else if (const Entry* contender = contender_among(rungs)) {
-    text += fmt::format(", with {} at {:.3f} x the vendor's library", rung_of(*contender),
-                        *ratio_to_faster(*contender));
-  } else {
-    text += ", with no vendor's library to compare with";
+  if (const double ratio = ratio_to_opponents(*top); !std::isnan(ratio)) {
+    return text + fmt::format(", {:.3f} x the vendor's library", ratio);
   }
-  return text;
+  // Of those that were timed alternately with the library.
+  std::erase_if(rungs, [](const Entry* e) { return std::isnan(ratio_to_opponents(*e)); });
+  const Entry* contender = best(rungs);
+  if (contender == nullptr) return text + ", with no vendor's library to compare with";
+  return text + fmt::format(", with {} at {:.3f} x the vendor's library", rung_of(*contender),
+                            ratio_to_opponents(*contender));
 }
 
 std::string answer(std::span<const Entry> entries) {
@@ -103,11 +102,6 @@ std::string product_of(const Entry& entry) {
                      axis_of("m")(entry), axis_of("n")(entry), axis_of("k")(entry));
 }
 
-const Entry* contender_among(std::vector<const Entry*> rungs) {
-  std::erase_if(rungs, [](const Entry* entry) { return !ratio_to_faster(*entry); });
-  return best(rungs);
-}
-
 std::string sums_of(const Entry& entry) {
   if (!matches(entry, {{"type", traits(Class::fp8).name}})) return "";
   return rung_of(entry).ends_with("_promoted") ? "promoted sums" : "fast sums";
@@ -129,32 +123,16 @@ std::vector<Library> libraries_among(std::span<const Entry* const> rungs) {
   return found;
 }
 
-std::optional<double> ratio_to_faster(const Entry& entry) {
-  std::optional<double> worst;
-  for (const Opponent& opponent : entry.opponents) {
-    if (opponent.ratio && (!worst || *opponent.ratio < *worst)) worst = opponent.ratio;
-  }
-  return worst;
-}
-
 bool has_figure(const Entry& entry) { return entry.metric.value.has_value(); }
 
-Quantity rung_at_size(std::string name, const std::string& rung, const char* type) {
+Quantity rung_at_size(std::string name, const std::string& rung, Figure figure, const char* type) {
   AxisFilter where = at_size(type, ladder_size);
   where.emplace_back("rung", rung);
-  return {std::move(name), where, Pick::first, metric_of, "FLOP/s", has_figure};
-}
-
-Quantity rung_at_size(std::string name, const std::string& rung, Figure figure) {
-  Quantity quantity = rung_at_size(std::move(name), rung);
-  quantity.figure = std::move(figure);
-  quantity.unit = "";
-  return quantity;
+  return {std::move(name), where, Pick::first, std::move(figure), "", has_figure};
 }
 
 Quantity best_at_size(std::string name, const char* type, std::function<bool(const Entry&)> only) {
-  return {std::move(name), at_size(type, ladder_size), Pick::best, metric_of, "FLOP/s",
-          std::move(only)};
+  return {std::move(name), at_size(type, ladder_size), Pick::best, metric_of, "", std::move(only)};
 }
 
 Quantity library_at_size(const char* type) {

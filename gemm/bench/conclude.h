@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,9 +36,6 @@ std::vector<const Entry*> ladder_of(std::span<const Entry> entries, const std::s
 std::vector<const Entry*> requested(std::span<const Entry> entries, const std::string& type);
 std::string product_of(const Entry& entry);
 
-/// The fastest of these that were timed alternately with the library, or null.
-const Entry* contender_among(std::vector<const Entry*> rungs);
-
 /// How an 8-bit floating point rung adds up, and the library beside it: "fast sums" or "promoted
 /// sums", which are more work. Empty for all other types, which have one way to.
 std::string sums_of(const Entry& entry);
@@ -53,15 +49,12 @@ struct Library {
 /// Beside any of these, for each kind of sums. Empty where no library was timed.
 std::vector<Library> libraries_among(std::span<const Entry* const> rungs);
 
-/// Ratio of an entry to the faster of its opponents: the lowest of its paired ratios, or nothing.
-std::optional<double> ratio_to_faster(const Entry& entry);
-
 // Rows of claims (results/rows.h): throughputs at the compared size, in FLOP/s.
 
 bool has_figure(const Entry& entry);
 /// A rung's, or another figure of its entry there.
-Quantity rung_at_size(std::string name, const std::string& rung, const char* type = "fp32");
-Quantity rung_at_size(std::string name, const std::string& rung, Figure figure);
+Quantity rung_at_size(std::string name, const std::string& rung, Figure figure = metric_of,
+                      const char* type = "fp32");
 /// That of the fastest of those that pass.
 Quantity best_at_size(std::string name, const char* type, std::function<bool(const Entry&)> only);
 /// The faster of the vendor's two ways: "library".
@@ -77,8 +70,8 @@ std::vector<Claim> traffic_claims(std::span<const Entry> entries);
 Claim tile_claim(std::span<const Entry> entries);
 
 /// What the ladder's page shows: for each type that was measured a section with its rungs, what
-/// each step gained, the counters, the roofline, the contests, the layouts, the sizes and lasting
-/// load; the same of the product that the command line asked for.
+/// each step gained, the roofline, the contests, the layouts, the sizes and lasting load; the same
+/// of the product that the command line asked for.
 std::vector<View> ladder_views(std::span<const Entry> entries);
 
 // What it is made of.
@@ -91,7 +84,7 @@ inline constexpr const char* ratio_to_cublaslt = "ratio:cuBLASLt, best of 32";
 /// library over sizes, and around multiples of a tile with the model's saw-tooth, both as a picture
 /// and as a table.
 View layouts_view(std::span<const Entry> entries, const std::string& type);
-std::vector<View> sizes_views(std::span<const Entry> entries, const std::string& type);
+std::vector<View> sizes_views(const std::string& type);
 std::vector<View> tiles_views(std::span<const Entry> entries, const std::string& type);
 
 }  // namespace fathom::gemm

@@ -103,79 +103,69 @@ ClaimRow ratio_row(const RatioClaim& row) {
                                   row.rung, row.against)};
 }
 
-/// A claim on the one thing in which a lesson and one that goes on from it differ.
-struct AblationClaim {
-  const char *id, *statement, *claimed, *rung, *ablation, *difference;
-  struct Told {
-    const char *role, *words, *format;
-  } counters[2];       ///< that say why
-  double least, most;  ///< of the throughputs' ratio
-  bool rises;          ///< so must the first counter, from the rung to its ablation
+/// A counter that a claim names: its role, what it counts in words, and its format.
+struct Told {
+  const char *role, *words, *format;
 };
 
-constexpr AblationClaim ablations[] = {
-    {"GC8",
-     "Staging a fixed loop's operand in registers by hand changes nothing: the compiler does it",
-     "about the same",
-     "column_major/02_shared_memory",
-     "column_major/08_staged_registers",
-     "the array in which the source stages A's elements",
-     {{"shared_load_wavefronts", "wavefronts of shared-memory reads", ""},
-      {"stall_short_scoreboard", "warps per issue that wait for shared memory", ":.2f"}},
-     1 - same_throughput,
-     1 + same_throughput,
-     false},
-    {"GC9",
-     "An 8x8 thread tile loses coalesced stores against 4x16, which is faster",
-     "4x16 is faster",
-     "column_major/06_tile_128",
-     "column_major/09_tile_8x8",
-     "the thread tile",
-     {{"global_store_sectors", "sectors that stores touch", ""},
-      {"shared_load_wavefronts", "wavefronts of shared-memory reads", ""}},
-     1 + same_throughput,
-     any,
-     true},
-    {"GC13",
-     "Storing float4 by a 4x1 thread tile instead of staging is slower: MIO throttle rises",
-     "slower",
-     "column_major/03_tile_2x2",
-     "column_major/10_vector_store",
-     "the thread tile and its way to C",
-     {{"stall_mio_throttle", "warps per issue that wait for the MIO queue", ":.2f"},
-      {"shared_load_wavefronts", "wavefronts of shared-memory reads", ""}},
-     1 + same_throughput,
-     any,
-     true},
-};
-
-ClaimRow ablation_row(const AblationClaim& row) {
-  Reading reading{{rung_at_size("rung", row.rung), rung_at_size("ablation", row.ablation)},
+/// A claim on the one thing in which a lesson and one that goes on from it differ: the throughputs'
+/// ratio is within these ends and, if it `rises`, the first of the counters that say why does from
+/// the rung to its ablation.
+ClaimRow ablation_row(const char* id, const char* statement, const char* claimed, const char* rung,
+                      const char* ablation, const char* difference,
+                      const std::vector<Told>& counters, double least, double most, bool rises) {
+  Reading reading{{rung_at_size("rung", rung), rung_at_size("ablation", ablation)},
                   {ratio("ratio", "rung", "ablation")}};
   std::string sentence =
       fmt::format("[{} has {{ratio:.3f}} x the {{ablation}} of {}; they differ in nothing but {}]",
-                  row.rung, row.ablation, row.difference);
+                  rung, ablation, difference);
   const auto compare = [&](const std::string& name, const Figure& figure, const char* words,
                            const char* format) {
-    reading.quantities.push_back(rung_at_size(name, row.rung, figure));
-    reading.quantities.push_back(rung_at_size("other " + name, row.ablation, figure));
+    reading.quantities.push_back(rung_at_size(name, rung, figure));
+    reading.quantities.push_back(rung_at_size("other " + name, ablation, figure));
     sentence += fmt::format("[; {0}: {{{1}{2}}} against {{other {1}{2}}}]", words, name, format);
   };
-  for (const auto& [role, words, format] : row.counters)
-    compare(role, counter_of(role), words, format);
+  for (const auto& [role, words, format] : counters) compare(role, counter_of(role), words, format);
   compare("registers", extra_of("registers"), "registers", "");
-  std::vector<FigureRange> checks{{"ratio", row.least, row.most}};
-  if (row.rises) {
-    const std::string first = row.counters[0].role;
+  std::vector<FigureRange> checks{{"ratio", least, most}};
+  if (rises) {
+    const std::string first = counters[0].role;
     reading.formulas.push_back(ratio("kept", first, "other " + first));
     checks.push_back({"kept", 0, below_one});
   }
-  return {.id = row.id,
-          .statement = row.statement,
-          .claimed = row.claimed,
+  return {.id = id,
+          .statement = statement,
+          .claimed = claimed,
           .reading = std::move(reading),
           .checks = std::move(checks),
           .sentence = std::move(sentence)};
+}
+
+std::vector<ClaimRow> ablations() {
+  constexpr double faster = 1 + same_throughput;
+  const Told reads{"shared_load_wavefronts", "wavefronts of shared-memory reads", ""};
+  return {
+      ablation_row(
+          "GC8",
+          "Staging a fixed loop's operand in registers by hand changes nothing: the compiler does "
+          "it",
+          "about the same", "column_major/02_shared_memory", "column_major/08_staged_registers",
+          "the array in which the source stages A's elements",
+          {reads,
+           {"stall_short_scoreboard", "warps per issue that wait for shared memory", ":.2f"}},
+          1 - same_throughput, faster, false),
+      ablation_row("GC9", "An 8x8 thread tile loses coalesced stores against 4x16, which is faster",
+                   "4x16 is faster", "column_major/06_tile_128", "column_major/09_tile_8x8",
+                   "the thread tile",
+                   {{"global_store_sectors", "sectors that stores touch", ""}, reads}, faster, any,
+                   true),
+      ablation_row(
+          "GC13",
+          "Storing float4 by a 4x1 thread tile instead of staging is slower: MIO throttle rises",
+          "slower", "column_major/03_tile_2x2", "column_major/10_vector_store",
+          "the thread tile and its way to C",
+          {{"stall_mio_throttle", "warps per issue that wait for the MIO queue", ":.2f"}, reads},
+          faster, any, true)};
 }
 
 /// Against the fastest lesson, itself among them.
@@ -201,11 +191,6 @@ Claim registers_buffered(std::span<const Entry> entries) {
 }
 
 ClaimRow conflicts_of_doubles() {
-  const auto counter = [](const char* name, const char* role) {
-    Quantity quantity = rung_at_size(name, "01_shared_memory", "fp64");
-    quantity.figure = counter_of(role);
-    return quantity;
-  };
   // A share of all wavefronts. A layout that conflicts costs every load of a warp another wavefront
   // or more. The counter also has a few where loads meet another warp's stores, whatever the layout
   // (an H200 counts 0.015 % for this kernel). Without wavefronts nothing was counted.
@@ -215,8 +200,10 @@ ClaimRow conflicts_of_doubles() {
               "A 16x16 tiled product of doubles has no bank conflict: one operand "
               "broadcasts, the other is contiguous per half-warp",
           .claimed = "zero conflicts",
-          .reading = {{counter("loads", "shared_load_conflicts"),
-                       counter("wavefronts", "shared_load_wavefronts")},
+          .reading = {{rung_at_size("loads", "01_shared_memory",
+                                    counter_of("shared_load_conflicts"), "fp64"),
+                       rung_at_size("wavefronts", "01_shared_memory",
+                                    counter_of("shared_load_wavefronts"), "fp64")},
                       {percent("share", "loads", "wavefronts")}},
           .checks = {{"share", 0, no_conflicts}},
           .sentence =
@@ -229,7 +216,8 @@ ClaimRow doubles_by_shared_tiles() {
   return {.id = "G4",
           .statement = "fp64 by shared-memory tiles: the kernel of S7 computes the product",
           .claimed = "no figure given",
-          .reading = {{rung_at_size("rung", "01_shared_memory", "fp64"), library_at_size("fp64")},
+          .reading = {{rung_at_size("rung", "01_shared_memory", metric_of, "fp64"),
+                       library_at_size("fp64")},
                       {percent("share", "rung", "library")}},
           .checks = {{"rung", 0}},
           .sentence = "[{rung}][, {share:.1f} % of {library opponent}'s {library}]"};
@@ -298,8 +286,7 @@ std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
   const auto add = [&](const ClaimRow& row) { claims.push_back(evaluate(row, entries)); };
   for (const LadderClaim& row : table) add(share_row(row));
   for (const RatioClaim& row : ratios) add(ratio_row(row));
-  for (const AblationClaim& each : ablations) {
-    const ClaimRow row = ablation_row(each);
+  for (const ClaimRow& row : ablations()) {
     add(row);
     // What was measured stands without the counter that would decide.
     if (claims.back().verdict == ClaimVerdict::not_measured)

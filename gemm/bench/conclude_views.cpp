@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "gemm/bench/conclude.h"
 #include "results/format.h"
 #include "results/query.h"
@@ -108,55 +111,43 @@ View figures(const Ladder& ladder) {
   return view;
 }
 
-std::vector<std::string> with_prefix(const char* prefix, std::vector<std::string> names) {
-  for (std::string& name : names) name.insert(0, prefix);
-  return names;
-}
-
 View steps(const Ladder& ladder) {
   View view = ladder.view(View::Kind::steps, "What each rung adds, should gain and gained: ");
   view.note =
       "What it gained is against the rung that it goes on from, which is the one before unless it "
       "is named; counters are those of these that changed most.";
   view.x = "rung";
-  view.columns = with_prefix(
-      "counter:",
-      {"global_load_sectors", "global_load_requests", "shared_load_wavefronts",
-       "shared_load_conflicts", "shared_store_conflicts", "l2_read_sectors", "dram_read_bytes",
-       "instructions_executed", "issue_active", "tensor_pipe_active", "achieved_occupancy",
-       "stall_long_scoreboard", "stall_short_scoreboard", "stall_mio_throttle", "stall_lg_throttle",
-       "stall_barrier", "stall_math_pipe_throttle", "stall_gmma"});
+  for (const char* role :
+       {"global_load_sectors", "global_load_requests", "shared_load_wavefronts",
+        "shared_load_conflicts", "shared_store_conflicts", "l2_read_sectors", "dram_read_bytes",
+        "instructions_executed", "issue_active", "tensor_pipe_active", "achieved_occupancy",
+        "stall_long_scoreboard", "stall_short_scoreboard", "stall_mio_throttle",
+        "stall_lg_throttle", "stall_barrier", "stall_math_pipe_throttle", "stall_gmma"})
+    view.columns.push_back(std::string("counter:") + role);
   return view;
 }
 
-/// Tables with a row for each rung.
-struct RungTable {
-  const char *title, *note;
-  std::vector<std::string> columns;
-};
-const std::vector<RungTable>& rung_tables() {
-  static const std::vector<RungTable> tables{
-      {"What each rung takes: ",
-       "Resources are those of the kernel that multiplied, which for small and skinny products may "
-       "be another than at the ladder's size. Tile efficiency is what whole tiles and whole waves "
-       "leave of the work paid for, where the rung's own tile ran. Errors are against an fp64 "
-       "reference: of the Frobenius norm, and the worst element against what rounding explains.",
-       {"note:kernel", "extra:threads_per_block", "extra:registers", "extra:shared_bytes",
-        "extra:resident_warps", "extra:theoretical_occupancy", "counter:achieved_occupancy",
-        "extra:waves", "extra:tile_efficiency", "note:variant", "extra:relative_frobenius_error",
-        "extra:worst_error_of_allowed"}},
-      {"Memory, by the counters: ", "",
-       with_prefix("counter:", {"global_load_sectors", "global_load_requests", "l2_read_sectors",
-                                "dram_read_bytes", "dram_write_bytes", "shared_load_wavefronts",
-                                "shared_load_conflicts", "shared_store_conflicts"})},
-      {"Pipes and stalls, by the counters: ",
-       "Stalls are warps per issue that wait for that reason: a rung that keeps its pipe busy "
-       "waits for it.",
-       with_prefix("counter:", {"instructions_executed", "issue_active", "tensor_pipe_active",
-                                "stall_long_scoreboard", "stall_short_scoreboard",
-                                "stall_mio_throttle", "stall_lg_throttle", "stall_barrier",
-                                "stall_math_pipe_throttle", "stall_gmma", "stall_not_selected"})}};
-  return tables;
+View resources(const Ladder& ladder) {
+  View view = ladder.view(View::Kind::table, "What each rung takes: ");
+  view.note =
+      "Resources are those of the kernel that multiplied, which for small and skinny products may "
+      "be another than at the ladder's size. Tile efficiency is what whole tiles and whole waves "
+      "leave of the work paid for, where the rung's own tile ran. Errors are against an fp64 "
+      "reference: of the Frobenius norm, and the worst element against what rounding explains.";
+  view.columns = {"rung",
+                  "note:kernel",
+                  "extra:threads_per_block",
+                  "extra:registers",
+                  "extra:shared_bytes",
+                  "extra:resident_warps",
+                  "extra:theoretical_occupancy",
+                  "counter:achieved_occupancy",
+                  "extra:waves",
+                  "extra:tile_efficiency",
+                  "note:variant",
+                  "extra:relative_frobenius_error",
+                  "extra:worst_error_of_allowed"};
+  return view;
 }
 
 View roofline(const Ladder& ladder) {
@@ -228,12 +219,7 @@ std::vector<View> ladder_views(std::span<const Entry> entries) {
     if (climbs) {
       for (const auto& view : {picture, figures, steps, roofline}) views.push_back(view(ladder));
     }
-    for (const RungTable& table : rung_tables()) {
-      View& view = views.emplace_back(ladder.view(View::Kind::table, table.title));
-      view.note = table.note;
-      view.columns = table.columns;
-      view.columns.insert(view.columns.begin(), "rung");
-    }
+    views.push_back(resources(ladder));
   };
   const std::int64_t size = shown_size(entries);
   for (const ClassTraits& row : all_classes()) {
@@ -247,11 +233,9 @@ std::vector<View> ladder_views(std::span<const Entry> entries) {
       add(ladder_asked_for(row.name, rungs), rungs.size() > 1);
     if (measured("contest") || measured("request")) views.push_back(contest(row.name));
     if (measured("layouts")) views.push_back(layouts_view(entries, row.name));
-    for (const auto& [part, curve] :
-         {std::pair{"sizes", &sizes_views}, std::pair{"tiles", &tiles_views}}) {
-      if (!measured(part)) continue;
-      for (View& view : curve(entries, row.name)) views.push_back(std::move(view));
-    }
+    if (measured("sizes")) std::ranges::move(sizes_views(row.name), std::back_inserter(views));
+    if (measured("tiles"))
+      std::ranges::move(tiles_views(entries, row.name), std::back_inserter(views));
     if (measured("sustained")) views.push_back(lasting_load(entries, row.name));
   }
   return views;

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <optional>
-#include <type_traits>
 
 #include "gemm/bench/opponents.h"
 #include "harness/toolkit_libraries.h"
@@ -15,22 +14,18 @@ namespace fathom::gemm {
 namespace {
 
 /// A library by its name without suffix, "libcublas": its handle, or null with what was tried.
-void* open_library(const std::string& name, std::string& path, std::string& tried) {
+void* open_library(const std::string& name, std::string& tried) {
   const std::string file = fmt::format("{}.so.{}", name, CUBLAS_VER_MAJOR);
   for (const auto& candidate : toolkit_library_files(file, "FATHOM_CUBLAS_DIR", {"lib64", "lib"})) {
-    void* const handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle != nullptr) {
-      path = path_of_library(handle).string();
-      return handle;
-    }
+    if (void* const handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
     tried += (tried.empty() ? "" : ", ") + candidate.string();
   }
   return nullptr;
 }
 
 struct Loaded {
-  std::optional<CublasLibrary> library;
-  std::string problem;
+  std::optional<CublasLibrary> library{};
+  std::string problem{};
 };
 
 Loaded load() {
@@ -38,41 +33,27 @@ Loaded load() {
                                "CUBLAS_EMULATE_DOUBLE_PRECISION", "CUBLAS_EMULATION_STRATEGY"}) {
     unsetenv(variable);
   }
-  Loaded loaded;
-  CublasLibrary l;
-  std::string tried, path_of_lt;
+  std::string tried;
   // cuBLAS needs cuBLASLt by name alone: once loaded from beside it, it is found.
-  void* const lt = open_library("libcublasLt", path_of_lt, tried);
-  void* const blas = lt == nullptr ? nullptr : open_library("libcublas", l.path, tried);
+  void* const lt = open_library("libcublasLt", tried);
+  void* const blas = lt == nullptr ? nullptr : open_library("libcublas", tried);
   if (blas == nullptr) {
-    loaded.problem = fmt::format(
-        "There is no cuBLAS {} on this machine to compare with (tried {}): install the toolkit's "
-        "cuBLAS, or name its folder in FATHOM_CUBLAS_DIR.",
-        CUBLAS_VER_MAJOR, tried);
-    return loaded;
+    return {.problem = fmt::format("There is no cuBLAS {} on this machine to compare with (tried "
+                                   "{}): install the toolkit's cuBLAS, or name its folder in "
+                                   "FATHOM_CUBLAS_DIR.",
+                                   CUBLAS_VER_MAJOR, tried)};
   }
-  const char* missing = nullptr;
-  const auto get = [&](void* handle, auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-    if (function == nullptr && missing == nullptr) missing = name;
-  };
-// By way of another macro, so that the name is the one that the headers make of it.
+  CublasLibrary l;
+  // Of a handle the loader looks through what its library needs as well, and every library of the
+  // headers' major version has them all. By way of another macro, so that the name is the one that
+  // the headers make of it.
 #define FATHOM_NAME(name) #name
-#define FATHOM_FROM_BLAS(function) get(blas, l.function, FATHOM_NAME(function));
-#define FATHOM_FROM_LT(function) get(lt, l.function, FATHOM_NAME(function));
+#define FATHOM_FROM_BLAS(function) \
+  l.function = reinterpret_cast<decltype(l.function)>(dlsym(blas, FATHOM_NAME(function)));
   FATHOM_CUBLAS_FUNCTIONS(FATHOM_FROM_BLAS)
-  FATHOM_CUBLASLT_FUNCTIONS(FATHOM_FROM_LT)
 #undef FATHOM_NAME
 #undef FATHOM_FROM_BLAS
-#undef FATHOM_FROM_LT
-  if (missing != nullptr) {
-    loaded.problem = fmt::format(
-        "{} has no {}: install cuBLAS {}.{} or newer, or name its folder in FATHOM_CUBLAS_DIR.",
-        l.path, missing, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR);
-    return loaded;
-  }
-  loaded.library = l;
-  return loaded;
+  return {.library = l};
 }
 
 const Loaded& loaded() {

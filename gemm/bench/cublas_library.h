@@ -3,8 +3,6 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
-#include <string>
-
 namespace fathom::gemm {
 
 // The functions of cuBLAS and of cuBLASLt that the opponents need. The headers rename some
@@ -12,8 +10,7 @@ namespace fathom::gemm {
 // clang-format off
 #define FATHOM_CUBLAS_FUNCTIONS(F) \
   F(cublasCreate) F(cublasDestroy) F(cublasGetStatusString) F(cublasSetStream) \
-  F(cublasSetWorkspace) F(cublasSetMathMode) F(cublasGemmEx_64)
-#define FATHOM_CUBLASLT_FUNCTIONS(F) \
+  F(cublasSetWorkspace) F(cublasSetMathMode) F(cublasGemmEx_64) \
   F(cublasLtCreate) F(cublasLtDestroy) F(cublasLtMatmul) F(cublasLtMatmulAlgoGetHeuristic) \
   F(cublasLtMatmulDescCreate) F(cublasLtMatmulDescDestroy) F(cublasLtMatmulDescSetAttribute) \
   F(cublasLtMatrixLayoutCreate) F(cublasLtMatrixLayoutDestroy) \
@@ -23,10 +20,8 @@ namespace fathom::gemm {
 
 /// These functions, loaded at run time: a machine without them measures the ladder all the same.
 struct CublasLibrary {
-  std::string path;  ///< of libcublas
 #define FATHOM_MEMBER(function) decltype(&::function) function = nullptr;
   FATHOM_CUBLAS_FUNCTIONS(FATHOM_MEMBER)
-  FATHOM_CUBLASLT_FUNCTIONS(FATHOM_MEMBER)
 #undef FATHOM_MEMBER
 };
 

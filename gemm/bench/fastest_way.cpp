@@ -124,6 +124,11 @@ std::vector<std::size_t> fastest_few(std::span<const std::vector<double>> second
   return found;
 }
 
+bool clearly_faster(double seconds, double default_seconds) {
+  constexpr double worth_it = 0.005;
+  return seconds < (1 - worth_it) * default_seconds;
+}
+
 std::string slower_than_default(double chosen_s, double default_s) {
   constexpr double surely = 1.02;
   if (default_s == 0 || !(chosen_s > surely * default_s)) return "";

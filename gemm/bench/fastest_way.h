@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +31,15 @@ std::optional<FastestWay> find_fastest(Context& context, std::size_t ways,
                                        const std::function<void(std::size_t)>& launch,
                                        const std::function<void()>& by_default);
 
+/// One of several ways, and what else is to be said of it, in words.
+struct Choice {
+  std::size_t index = 0;
+  std::string remark{};
+};
+/// What one run has chosen, by whose ways they are and for which product: each is tried once, so
+/// that later rounds take the same way and all rungs meet the same opponent.
+using Choices = std::map<std::string, Choice>;
+
 /// Indices of the ways that single launches leave in question: those whose lowest time is within
 /// half of the lowest of all, and the few microseconds that single launches differ by. Most of
 /// two dozen are several times slower than the fastest.
@@ -39,6 +49,9 @@ std::vector<std::size_t> finalists(std::span<const std::vector<double>> seconds_
 /// the earlier one. A way that failed has no times.
 std::vector<std::size_t> fastest_few(std::span<const std::vector<double>> seconds_of_way,
                                      std::size_t most);
+
+/// By more than two runs of the same kernel may differ.
+bool clearly_faster(double seconds, double default_seconds);
 
 /// What is said of a choice that took longer in its final than the library's default, by more than
 /// such short runs differ by; empty of another, or where there is no default (0 s).

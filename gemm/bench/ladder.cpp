@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gemm/ladder/lessons.h"
@@ -34,21 +33,20 @@ Rung wgmma();
 namespace {
 
 std::vector<Rung> every_rung() {
-  // What is held against the vendor's library, beside the lessons; in the ladder's order.
-  const std::pair<Class, std::vector<Rung>> contenders[] = {
-      {Class::fp32, {fp32::sliced_depth()}},
-      {Class::fp16, {half::deferred_stores(Class::fp16)}},
-      {Class::bf16, {half::deferred_stores(Class::bf16)}},
-      {Class::fp64, {fp64::late_reads()}},
-      {Class::fp32_3xtf32, {fp32_3xtf32::planned_tiles()}},
-      {Class::tf32, {tf32::large_clusters()}},
-      {Class::fp8, {fp8::promoted(), fp8::fast_accumulation()}},
-      {Class::int8, {int8::wgmma()}}};
   std::vector<Rung> rungs;
-  for (const auto& [of, best] : contenders) {
-    std::ranges::copy(lessons_of(of), std::back_inserter(rungs));
-    std::ranges::copy(best, std::back_inserter(rungs));
-  }
+  // A type's lessons, then what is held against the vendor's library.
+  const auto add = [&](const std::vector<Rung>& contenders) {
+    std::ranges::copy(lessons_of(contenders.front().of), std::back_inserter(rungs));
+    std::ranges::copy(contenders, std::back_inserter(rungs));
+  };
+  add({fp32::sliced_depth()});
+  add({half::deferred_stores(Class::fp16)});
+  add({half::deferred_stores(Class::bf16)});
+  add({fp64::late_reads()});
+  add({fp32_3xtf32::planned_tiles()});
+  add({tf32::large_clusters()});
+  add({fp8::promoted(), fp8::fast_accumulation()});
+  add({int8::wgmma()});
   return rungs;
 }
 

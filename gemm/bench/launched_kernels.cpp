@@ -30,38 +30,45 @@ class UnsafeCallsAllowed {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-LaunchedKernel kernel_of(cudaGraphNode_t node) {
-  static const auto get_parameters =
-      driver_function<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)>(
-          "cuGraphKernelNodeGetParams");
-  static const auto function_name =
-      driver_function<CUresult(const char**, CUfunction)>("cuFuncGetName", 12030);
-  static const auto kernel_name =
-      driver_function<CUresult(const char**, CUkernel)>("cuKernelGetName", 12030);
-  static const auto function_of =
-      driver_function<CUresult(CUfunction*, CUkernel)>("cuKernelGetFunction");
-  CUDA_KERNEL_NODE_PARAMS_v2 parameters{};
-  LaunchedKernel kernel;
-  if (get_parameters(node, &parameters) != CUDA_SUCCESS) return kernel;
-  const char* name = nullptr;
-  const CUresult status = parameters.func != nullptr ? function_name(&name, parameters.func)
-                                                     : kernel_name(&name, parameters.kern);
-  if (status == CUDA_SUCCESS && name != nullptr) kernel.name = name;
-  CUfunction function = parameters.func;
-  if (function == nullptr && function_of(&function, parameters.kern) != CUDA_SUCCESS)
-    function = nullptr;
-  kernel.function = function;
-  kernel.threads =
-      static_cast<int>(parameters.blockDimX * parameters.blockDimY * parameters.blockDimZ);
-  kernel.dynamic_shared_bytes = static_cast<int>(parameters.sharedMemBytes);
-  return kernel;
-}
-
 void check_driver(CUresult status, const char* asked) {
   if (status != CUDA_SUCCESS) {
     throw Error(ExitCode::driver_too_old, fmt::format("the driver does not say {} (CUresult {})",
                                                       asked, static_cast<int>(status)));
   }
+}
+
+LaunchedKernel kernel_of(cudaGraphNode_t node) {
+  static const auto get_parameters =
+      driver_function<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)>(
+          "cuGraphKernelNodeGetParams");
+  static const auto get_name =
+      driver_function<CUresult(const char**, CUfunction)>("cuFuncGetName", 12030);
+  static const auto function_of =
+      driver_function<CUresult(CUfunction*, CUkernel)>("cuKernelGetFunction");
+  static const auto get_attribute =
+      driver_function<CUresult(int*, CUfunction_attribute, CUfunction)>("cuFuncGetAttribute", 2020);
+  static const auto get_blocks = driver_function<CUresult(int*, CUfunction, int, std::size_t)>(
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor", 6050);
+  CUDA_KERNEL_NODE_PARAMS_v2 parameters{};
+  check_driver(get_parameters(node, &parameters), "what a kernel is launched with");
+  CUfunction function = parameters.func;
+  if (function == nullptr)
+    check_driver(function_of(&function, parameters.kern), "which function a kernel is");
+  LaunchedKernel kernel;
+  const char* name = nullptr;
+  if (get_name(&name, function) == CUDA_SUCCESS && name != nullptr) kernel.name = name;
+  kernel.threads =
+      static_cast<int>(parameters.blockDimX * parameters.blockDimY * parameters.blockDimZ);
+  kernel.dynamic_shared_bytes = static_cast<int>(parameters.sharedMemBytes);
+  check_driver(get_attribute(&kernel.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
+               "a kernel's registers");
+  check_driver(get_attribute(&kernel.shared_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+               "a kernel's shared memory");
+  kernel.shared_bytes += kernel.dynamic_shared_bytes;
+  check_driver(
+      get_blocks(&kernel.blocks_per_sm, function, kernel.threads, parameters.sharedMemBytes),
+      "a kernel's occupancy");
+  return kernel;
 }
 
 }  // namespace
@@ -81,26 +88,6 @@ std::vector<LaunchedKernel> launched_kernels(const std::function<void()>& launch
     if (type == cudaGraphNodeTypeKernel) kernels.push_back(kernel_of(node));
   }
   return kernels;
-}
-
-KernelResources resources_of(const LaunchedKernel& kernel) {
-  static const auto get_attribute =
-      driver_function<CUresult(int*, CUfunction_attribute, CUfunction)>("cuFuncGetAttribute", 2020);
-  static const auto get_blocks = driver_function<CUresult(int*, CUfunction, int, std::size_t)>(
-      "cuOccupancyMaxActiveBlocksPerMultiprocessor", 6050);
-  const auto function = static_cast<CUfunction>(kernel.function);
-  if (function == nullptr) check_driver(CUDA_ERROR_NOT_FOUND, "which function a kernel is");
-  KernelResources resources;
-  check_driver(get_attribute(&resources.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
-               "a kernel's registers");
-  check_driver(
-      get_attribute(&resources.shared_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
-      "a kernel's shared memory");
-  resources.shared_bytes += kernel.dynamic_shared_bytes;
-  check_driver(get_blocks(&resources.blocks_per_sm, function, kernel.threads,
-                          static_cast<std::size_t>(kernel.dynamic_shared_bytes)),
-               "a kernel's occupancy");
-  return resources;
 }
 
 const LaunchedKernel* product_kernel(std::span<const LaunchedKernel> kernels) {

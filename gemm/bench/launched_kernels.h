@@ -9,12 +9,14 @@
 
 namespace fathom::gemm {
 
-/// A kernel as a launch puts it on a stream.
+/// A kernel as a launch puts it on a stream, and what it takes of an SM.
 struct LaunchedKernel {
-  std::string name;          ///< as the compiler mangles it; empty where the driver cannot tell
-  void* function = nullptr;  ///< the driver's handle (CUfunction)
-  int threads = 0;           ///< of a block
+  std::string name;  ///< as the compiler mangles it; empty where the driver cannot tell
+  int threads = 0;   ///< of a block
   int dynamic_shared_bytes = 0;
+  int registers = 0;     ///< of a thread
+  int shared_bytes = 0;  ///< of a block, static and dynamic
+  int blocks_per_sm = 0;
 };
 
 /// The kernels that `launch` puts on the stream, in the order in which the driver lists the nodes
@@ -25,15 +27,6 @@ struct LaunchedKernel {
 /// tell.
 std::vector<LaunchedKernel> launched_kernels(const std::function<void()>& launch,
                                              cudaStream_t stream);
-
-/// What a kernel takes of an SM.
-struct KernelResources {
-  int registers = 0;     ///< of a thread
-  int shared_bytes = 0;  ///< of a block, static and dynamic
-  int blocks_per_sm = 0;
-};
-/// As the driver sees it; throws Error where it does not.
-KernelResources resources_of(const LaunchedKernel& kernel);
 
 /// The one of a rung's kernels that multiplies. All of those, and no others, have names that end in
 /// "_product" (tests/sass holds them to it): before it operands may be copied, and after it sums be

@@ -5,7 +5,7 @@
 namespace fathom::gemm {
 
 std::vector<OpponentCase> opponents(const Problem&, const std::shared_ptr<ReferenceStore>&, bool,
-                                    std::shared_ptr<AlgorithmChoices>) {
+                                    const std::shared_ptr<Choices>&) {
   return {};
 }
 

@@ -12,7 +12,6 @@
 #include "gemm/bench/fastest_way.h"
 #include "gemm/bench/launched_kernels.h"
 #include "harness/cuda_check.h"
-#include "harness/cuda_handles.h"
 #include "results/error.h"
 
 namespace fathom::gemm {
@@ -59,91 +58,97 @@ union LibraryScalar {
 template <class T>
 using Owned = std::unique_ptr<std::remove_pointer_t<T>, cublasStatus_t (*)(T)>;
 
+/// Makes one by the function `create`, whose name is `call`.
+template <class T>
+Owned<T> make(cublasStatus_t (*destroy)(T), const char* call, auto create, auto... values) {
+  T object = nullptr;
+  check_cublas(create(&object, values...), call);
+  return {object, destroy};
+}
+
 Owned<cublasLtMatrixLayout_t> make_layout(cudaDataType type, std::int64_t rows,
                                           std::int64_t columns, std::int64_t leading_dimension) {
-  cublasLtMatrixLayout_t layout = nullptr;
-  check_cublas(cublas_library()->cublasLtMatrixLayoutCreate(
-                   &layout, type, static_cast<std::uint64_t>(rows),
-                   static_cast<std::uint64_t>(columns), leading_dimension),
-               "cublasLtMatrixLayoutCreate");
-  return {layout, cublas_library()->cublasLtMatrixLayoutDestroy};
+  return make(cublas_library()->cublasLtMatrixLayoutDestroy, "cublasLtMatrixLayoutCreate",
+              cublas_library()->cublasLtMatrixLayoutCreate, type, rows, columns, leading_dimension);
+}
+
+/// A product as either call of the library takes it.
+struct LibraryProduct {
+  Arguments arguments;
+  Buffer workspace;
+  cudaStream_t stream;
+  LibraryTypes types = library_types(arguments.problem.of);
+  LibraryScalar alpha{arguments.problem.of, arguments.problem.alpha},
+      beta{arguments.problem.of, arguments.problem.beta};
+};
+
+LibraryProduct library_product(Context& context, const Operands& operands, const char* workspace) {
+  return {operands.arguments(), context.buffers().output(workspace, library_workspace_bytes),
+          context.stream()};
 }
 
 /// Whether cublasGemmEx takes the class.
 bool takes_default(Class of) { return of != Class::fp8; }
 
-/// cublasGemmEx, ready to be called.
-class DefaultCall {
- public:
-  DefaultCall(const Arguments& arguments, const Buffer& workspace, cudaStream_t stream)
-      : arguments_(arguments),
-        types_(library_types(arguments.problem.of)),
-        alpha_(arguments.problem.of, arguments.problem.alpha),
-        beta_(arguments.problem.of, arguments.problem.beta) {
-    const CublasLibrary& l = *cublas_library();
-    cublasHandle_t handle = nullptr;
-    check_cublas(l.cublasCreate(&handle), "cublasCreate");
-    handle_ = {handle, l.cublasDestroy};
-    check_cublas(l.cublasSetStream(handle, stream), "cublasSetStream");
-    // Its own would be allocated while a stream is captured.
-    check_cublas(l.cublasSetWorkspace(handle, workspace.data, workspace.bytes),
-                 "cublasSetWorkspace");
-    check_cublas(l.cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
-  }
-
-  void launch() const {
-    const Problem& p = arguments_.problem;
+/// The library as its users call it, on these operands: cublasGemmEx.
+std::function<void()> default_call(Context& context, const Operands& operands) {
+  const LibraryProduct q = library_product(context, operands, "workspace of cuBLAS");
+  const CublasLibrary& l = *cublas_library();
+  const std::shared_ptr<cublasContext> handle =
+      make(l.cublasDestroy, "cublasCreate", l.cublasCreate);
+  check_cublas(l.cublasSetStream(handle.get(), q.stream), "cublasSetStream");
+  // Its own would be allocated while a stream is captured.
+  check_cublas(l.cublasSetWorkspace(handle.get(), q.workspace.data, q.workspace.bytes),
+               "cublasSetWorkspace");
+  check_cublas(l.cublasSetMathMode(handle.get(), CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
+  return [q, handle, &l] {
+    const Problem& p = q.arguments.problem;
     check_cublas(
-        cublas_library()->cublasGemmEx_64(
-            handle_.get(), library_operation(p.transa), library_operation(p.transb), p.m, p.n, p.k,
-            &alpha_, arguments_.a, types_.input, p.lda, arguments_.b, types_.input, p.ldb, &beta_,
-            arguments_.c, types_.output, p.ldc, types_.compute, CUBLAS_GEMM_DEFAULT),
+        l.cublasGemmEx_64(handle.get(), library_operation(p.transa), library_operation(p.transb),
+                          p.m, p.n, p.k, &q.alpha, q.arguments.a, q.types.input, p.lda,
+                          q.arguments.b, q.types.input, p.ldb, &q.beta, q.arguments.c,
+                          q.types.output, p.ldc, q.types.compute, CUBLAS_GEMM_DEFAULT),
         "cublasGemmEx");
-  }
-
- private:
-  Arguments arguments_;
-  LibraryTypes types_;
-  LibraryScalar alpha_, beta_;
-  Owned<cublasHandle_t> handle_{nullptr, nullptr};
-};
+  };
+}
 
 /// cublasLtMatmul with one of its algorithms.
 class TunedCall {
  public:
-  TunedCall(const Arguments& arguments, bool fast_sums, const Buffer& workspace,
-            cudaStream_t stream)
-      : arguments_(arguments),
-        types_(library_types(arguments.problem.of)),
-        alpha_(arguments.problem.of, arguments.problem.alpha),
-        beta_(arguments.problem.of, arguments.problem.beta),
-        workspace_(workspace),
-        stream_(stream) {
+  TunedCall(const LibraryProduct& product, bool fast_sums) : q_(product) {
+    const Problem& p = q_.arguments.problem;
     const CublasLibrary& l = *cublas_library();
-    const Problem& p = arguments.problem;
-    cublasLtHandle_t handle = nullptr;
-    check_cublas(l.cublasLtCreate(&handle), "cublasLtCreate");
-    handle_ = {handle, l.cublasLtDestroy};
-    cublasLtMatmulDesc_t description = nullptr;
-    check_cublas(l.cublasLtMatmulDescCreate(&description, types_.compute, types_.scale),
-                 "cublasLtMatmulDescCreate");
-    description_ = {description, l.cublasLtMatmulDescDestroy};
+    handle_ = make(l.cublasLtDestroy, "cublasLtCreate", l.cublasLtCreate);
+    description_ = make(l.cublasLtMatmulDescDestroy, "cublasLtMatmulDescCreate",
+                        l.cublasLtMatmulDescCreate, q_.types.compute, q_.types.scale);
     set(CUBLASLT_MATMUL_DESC_TRANSA, library_operation(p.transa));
     set(CUBLASLT_MATMUL_DESC_TRANSB, library_operation(p.transb));
     if (p.of == Class::fp8)
       set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(fast_sums));
-    a_ = make_layout(types_.input, p.a_rows(), p.a_columns(), p.lda);
-    b_ = make_layout(types_.input, p.b_rows(), p.b_columns(), p.ldb);
-    c_ = make_layout(types_.output, p.m, p.n, p.ldc);
-    find_algorithms();
+    a_ = make_layout(q_.types.input, p.a_rows(), p.a_columns(), p.lda);
+    b_ = make_layout(q_.types.input, p.b_rows(), p.b_columns(), p.ldb);
+    c_ = make_layout(q_.types.output, p.m, p.n, p.ldc);
+    const Owned<cublasLtMatmulPreference_t> preference =
+        make(l.cublasLtMatmulPreferenceDestroy, "cublasLtMatmulPreferenceCreate",
+             l.cublasLtMatmulPreferenceCreate);
+    const std::uint64_t bytes = q_.workspace.bytes;
+    check_cublas(
+        l.cublasLtMatmulPreferenceSetAttribute(
+            preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
+        "cublasLtMatmulPreferenceSetAttribute");
+    check_cublas(l.cublasLtMatmulAlgoGetHeuristic(handle_.get(), description_.get(), a_.get(),
+                                                  b_.get(), c_.get(), c_.get(), preference.get(),
+                                                  most_algorithms, results_.data(), &found_),
+                 "cublasLtMatmulAlgoGetHeuristic");
   }
 
   std::size_t algorithms() const { return static_cast<std::size_t>(found_); }
   cublasStatus_t try_launch(std::size_t algorithm) const {
-    return cublas_library()->cublasLtMatmul(
-        handle_.get(), description_.get(), &alpha_, arguments_.a, a_.get(), arguments_.b, b_.get(),
-        &beta_, arguments_.c, c_.get(), arguments_.c, c_.get(), &results_[algorithm].algo,
-        workspace_.data, workspace_.bytes, stream_);
+    const Arguments& of = q_.arguments;
+    return cublas_library()->cublasLtMatmul(handle_.get(), description_.get(), &q_.alpha, of.a,
+                                            a_.get(), of.b, b_.get(), &q_.beta, of.c, c_.get(),
+                                            of.c, c_.get(), &results_[algorithm].algo,
+                                            q_.workspace.data, q_.workspace.bytes, q_.stream);
   }
 
  private:
@@ -154,26 +159,7 @@ class TunedCall {
                  "cublasLtMatmulDescSetAttribute");
   }
 
-  void find_algorithms() {
-    const CublasLibrary& l = *cublas_library();
-    cublasLtMatmulPreference_t made = nullptr;
-    check_cublas(l.cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");
-    const Owned<cublasLtMatmulPreference_t> preference{made, l.cublasLtMatmulPreferenceDestroy};
-    const std::uint64_t bytes = workspace_.bytes;
-    check_cublas(l.cublasLtMatmulPreferenceSetAttribute(
-                     made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
-                 "cublasLtMatmulPreferenceSetAttribute");
-    check_cublas(l.cublasLtMatmulAlgoGetHeuristic(handle_.get(), description_.get(), a_.get(),
-                                                  b_.get(), c_.get(), c_.get(), made,
-                                                  most_algorithms, results_.data(), &found_),
-                 "cublasLtMatmulAlgoGetHeuristic");
-  }
-
-  Arguments arguments_;
-  LibraryTypes types_;
-  LibraryScalar alpha_, beta_;
-  Buffer workspace_;
-  cudaStream_t stream_;
+  LibraryProduct q_;
   Owned<cublasLtHandle_t> handle_{nullptr, nullptr};
   Owned<cublasLtMatmulDesc_t> description_{nullptr, nullptr};
   Owned<cublasLtMatrixLayout_t> a_{nullptr, nullptr}, b_{nullptr, nullptr}, c_{nullptr, nullptr};
@@ -192,21 +178,10 @@ Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> ope
   return workload;
 }
 
-/// The library as its users call it, on these operands.
-DefaultCall default_call(Context& context, const Operands& operands) {
-  return {operands.arguments(),
-          context.buffers().output("workspace of cuBLAS", library_workspace_bytes),
-          context.stream()};
-}
-
-AlgorithmChoice choose(Context& context, const Operands& operands, const TunedCall& call,
-                       const std::function<void(std::size_t)>& launch) {
+Choice choose(Context& context, const Operands& operands, const TunedCall& call,
+              const std::function<void(std::size_t)>& launch) {
   std::function<void()> by_default;
-  std::optional<DefaultCall> other;
-  if (takes_default(operands.arguments().problem.of)) {
-    other.emplace(default_call(context, operands));
-    by_default = [&other] { other->launch(); };
-  }
+  if (takes_default(operands.arguments().problem.of)) by_default = default_call(context, operands);
   const auto works = [&](std::size_t i) { return call.try_launch(i) == CUBLAS_STATUS_SUCCESS; };
   const auto found = find_fastest(context, call.algorithms(), works, launch, by_default);
   if (!found)
@@ -218,7 +193,7 @@ AlgorithmChoice choose(Context& context, const Operands& operands, const TunedCa
 
 std::vector<OpponentCase> opponents(const Problem& problem,
                                     const std::shared_ptr<ReferenceStore>& references,
-                                    bool fast_sums, std::shared_ptr<AlgorithmChoices> choices) {
+                                    bool fast_sums, const std::shared_ptr<Choices>& choices) {
   // Its descriptors have no matrices without elements, and nothing is to be won there.
   if (cublas_library() == nullptr || problem.m == 0 || problem.n == 0 || problem.k == 0) return {};
   // The library multiplies 8-bit floating point with A transposed and B not, on columns that start
@@ -240,29 +215,25 @@ std::vector<OpponentCase> opponents(const Problem& problem,
     result.push_back({cublas_name, [problem, references](Context& context) {
                         const auto operands =
                             std::make_shared<Operands>(context, references, problem, cublas_name);
-                        const auto call =
-                            std::make_shared<DefaultCall>(default_call(context, *operands));
-                        return workload_of([call] { call->launch(); }, operands,
+                        return workload_of(default_call(context, *operands), operands,
                                            "the library's default", context.stream());
                       }});
   }
-  if (choices == nullptr) choices = std::make_shared<AlgorithmChoices>();
   result.push_back(
       {cublaslt_name, [problem, references, choices, fast_sums](Context& context) {
          const auto operands =
              std::make_shared<Operands>(context, references, problem, cublaslt_name);
          const auto call = std::make_shared<TunedCall>(
-             operands->arguments(), fast_sums,
-             context.buffers().output("workspace of cuBLASLt", library_workspace_bytes),
-             context.stream());
+             library_product(context, *operands, "workspace of cuBLASLt"), fast_sums);
          const auto launch = [call](std::size_t algorithm) {
            check_cublas(call->try_launch(algorithm), "cublasLtMatmul");
          };
-         std::optional<AlgorithmChoice>& chosen = choices->of(problem, fast_sums);
-         if (!chosen) chosen = choose(context, *operands, *call, launch);
-         return workload_of([launch, algorithm = chosen->index] { launch(algorithm); }, operands,
+         const std::string key = choice_key(problem, fast_sums);
+         if (!choices->contains(key)) (*choices)[key] = choose(context, *operands, *call, launch);
+         const Choice& chosen = (*choices)[key];
+         return workload_of([launch, algorithm = chosen.index] { launch(algorithm); }, operands,
                             fmt::format("number {} of the {} that the heuristic names{}",
-                                        chosen->index + 1, call->algorithms(), chosen->remark),
+                                        chosen.index + 1, call->algorithms(), chosen.remark),
                             context.stream());
        }});
   return result;

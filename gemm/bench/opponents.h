@@ -1,12 +1,10 @@
 #pragma once
 
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "gemm/bench/fastest_way.h"
 #include "gemm/bench/problem.h"
 #include "gemm/bench/verification.h"
 #include "harness/probe.h"
@@ -20,24 +18,10 @@ inline constexpr const char* cublaslt_name = "cuBLASLt, best of 32";
 inline constexpr std::size_t library_workspace_bytes = std::size_t{64} << 20;
 inline constexpr int most_algorithms = 32;
 
-/// One of cublasLtMatmul's algorithms, by its place in the heuristic's list.
-struct AlgorithmChoice {
-  std::size_t index = 0;
-  std::string remark{};  ///< what else is to be said of it, in words; empty: nothing
-};
-
-/// Which of cublasLtMatmul's algorithms were fastest in this run: each product's are tried once, so
-/// that all rungs that compute it meet the same opponent.
-class AlgorithmChoices {
- public:
-  /// That of a product, and for fp8 of its kind of sums; empty until somebody has chosen.
-  std::optional<AlgorithmChoice>& of(const Problem& problem, bool fast_sums) {
-    return chosen_[{problem.describe(), fast_sums}];
-  }
-
- private:
-  std::map<std::pair<std::string, bool>, std::optional<AlgorithmChoice>> chosen_;
-};
+/// By which the choice among cublasLtMatmul's algorithms is known.
+inline std::string choice_key(const Problem& problem, bool fast_sums) {
+  return std::string(cublaslt_name) + (fast_sums ? " " : " kept ") + problem.describe();
+}
 
 /// The vendor's library on the same product, as its users have it (cublasGemmEx with the default
 /// algorithm) and as whoever tunes it has it (cublasLtMatmul with the fastest of the algorithms
@@ -46,12 +30,10 @@ class AlgorithmChoices {
 /// not take. fp32 is computed in real fp32, with neither TF32 nor emulation.
 ///
 /// `fast_sums`: 8-bit floating point is accumulated as fast as the tensor cores can; else the
-/// library keeps the bits that they drop. `choices`: of the run; none: these opponents make their
-/// own.
+/// library keeps the bits that they drop. `choices`: of the run.
 std::vector<OpponentCase> opponents(const Problem& problem,
                                     const std::shared_ptr<ReferenceStore>& references,
-                                    bool fast_sums = true,
-                                    std::shared_ptr<AlgorithmChoices> choices = nullptr);
+                                    bool fast_sums, const std::shared_ptr<Choices>& choices);
 
 /// Why there are none, in one sentence that says what to do; empty where there are.
 const std::string& why_no_opponents();

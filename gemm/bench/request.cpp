@@ -109,11 +109,8 @@ std::string current_id(const std::string& former_id) {
       {"fp32/21_wide_thread_tile", "fp32/row_major/16_wide_thread_tile"},
       {"fp32/22_planned_tiles", "fp32/26_sliced_depth"},
       {"fp32/23_engine_fed", "fp32/26_sliced_depth"},
-      {"fp32/23_tma_producer", "fp32/26_sliced_depth"},
       {"fp32/24_thread_fed", "fp32/26_sliced_depth"},
-      {"fp32/24_thread_producer", "fp32/26_sliced_depth"},
       {"fp32/25_equal_shares", "fp32/26_sliced_depth"},
-      {"fp32/25_stream_k", "fp32/26_sliced_depth"},
       {"fp64/05_copy_engine", "fp64/05_tma"},
       {"fp32/27_small_products", "fp32/26_sliced_depth"},
       {"fp64/07_stream_k", "fp64/08_late_reads"},
@@ -152,43 +149,35 @@ bool Request::wants(const Rung& rung) const {
 
 std::vector<ProbeOption> ladder_options() {
   using enum ProbeOption::Kind;
-  struct Row {
-    const char* name;
-    std::string description;
-    ProbeOption::Kind kind;
-    const char* value_name = "TEXT";
-    std::int64_t least = 1;  ///< of a whole number
+  const auto option = [](const char* name, std::string description, ProbeOption::Kind kind,
+                         const char* value_name = "TEXT", std::int64_t least = 1) {
+    return ProbeOption{.name = name,
+                       .description = std::move(description),
+                       .least = least,
+                       .most = kind == whole_number ? largest_size : 0,
+                       .kind = kind,
+                       .optional = true,
+                       .value_name = value_name};
   };
   const auto size = [](const char* of) { return fmt::format("{} (default: {})", of, usual_size); };
-  const Row rows[] = {
-      {"rung", "Only this rung of those below, or these with commas between", text, "RUNG"},
-      {"type", "Only the ladder of this type: " + class_names(), text, "TYPE"},
-      {"m",
-       size("Rows of op(A) and C; with any flag from here to --beta, one product in place of the "
-            "sweep"),
-       whole_number, "TEXT", 0},
-      {"n", size("Columns of op(B) and C"), whole_number, "TEXT", 0},
-      {"k", size("Columns of op(A), rows of op(B)"), whole_number, "TEXT", 0},
-      {"lda", "Leading dimension of A in elements (column-major; default: its rows)", whole_number},
-      {"ldb", "Leading dimension of B (default: its rows)", whole_number},
-      {"ldc", "Leading dimension of C (default: its rows)", whole_number},
-      {"transa", "N or T: whether A is transposed (default: N)", text, "N|T"},
-      {"transb", "N or T: whether B is transposed (default: N)", text, "N|T"},
-      {"alpha", "C = alpha op(A) op(B) + beta C (default: 1)", number},
-      {"beta", "See alpha (default: 0, where C is not read)", number},
-      {"autotune", "Not needed any more: rungs with variants always try them", flag}};
-  std::vector<ProbeOption> options;
-  for (const Row& row : rows) {
-    ProbeOption& option = options.emplace_back();
-    option.name = row.name;
-    option.description = row.description;
-    option.kind = row.kind;
-    option.value_name = row.value_name;
-    option.least = row.least;
-    option.most = row.kind == whole_number ? largest_size : 0;
-    option.optional = true;
-  }
-  return options;
+  return {
+      option("rung", "Only this rung of those below, or these with commas between", text, "RUNG"),
+      option("type", "Only the ladder of this type: " + class_names(), text, "TYPE"),
+      option("m",
+             size("Rows of op(A) and C; with any flag from here to --beta, one product in place of "
+                  "the sweep"),
+             whole_number, "TEXT", 0),
+      option("n", size("Columns of op(B) and C"), whole_number, "TEXT", 0),
+      option("k", size("Columns of op(A), rows of op(B)"), whole_number, "TEXT", 0),
+      option("lda", "Leading dimension of A in elements (column-major; default: its rows)",
+             whole_number),
+      option("ldb", "Leading dimension of B (default: its rows)", whole_number),
+      option("ldc", "Leading dimension of C (default: its rows)", whole_number),
+      option("transa", "N or T: whether A is transposed (default: N)", text, "N|T"),
+      option("transb", "N or T: whether B is transposed (default: N)", text, "N|T"),
+      option("alpha", "C = alpha op(A) op(B) + beta C (default: 1)", number),
+      option("beta", "See alpha (default: 0, where C is not read)", number),
+      option("autotune", "Not needed any more: rungs with variants always try them", flag)};
 }
 
 std::string rungs_for_help() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gemm/bench/problem.h"
+#include "gemm/ladder/lesson.h"
 
 // Every contender's file reads this, so it has few headers, and a rung's words are literals.
 
@@ -43,9 +44,8 @@ struct CounterModel {
   const char* model;
 };
 
-/// The kernel that does a rung's work on the products that it is made for, and how it is launched.
-/// Which one multiplies another product is asked of the launch itself
-/// (gemm/bench/launched_kernels.h).
+/// The kernel that does a rung's work on a product, and how it is launched. Where another one does
+/// it, that is asked of the launch itself (gemm/bench/launched_kernels.h).
 struct RungKernel {
   const void* function = nullptr;
   int threads = 0;
@@ -75,39 +75,24 @@ struct RungPlan {
   /// False where another kernel does it, or operands are copied first; fp32/26 counts its copies as
   /// its own way. The same on every GPU.
   bool own_path = true;
-  std::string name;  ///< of a variant: "128x64x16 by 128 threads"; unique
+  std::string name{};  ///< of a variant: "128x64x16 by 128 threads"; unique
+  /// Ways among which autotuning chooses, this one first. None: there is nothing to tune.
+  std::vector<RungPlan> variants{};
 };
 
 /// One step of a ladder. It has a plan for every valid problem of its class: any m, n and k, zero
 /// included, any leading dimension, transposes, alpha and beta. What its own kernel cannot do it
 /// gives to a slower one.
-struct Rung {
+struct Rung : RungText {
   Class of = Class::fp32;
-  const char* name = "";            ///< "03_tensor_cores": its file, below the type's folder
-  const char* idea = "";            ///< what it adds to the rung before, one sentence
-  const char* gain = "";            ///< what that should gain and why, one or two sentences
-  std::vector<const char*> claims;  ///< identifiers of the claims that it answers
-  int capability = 75;              ///< least compute capability, 10 x major + minor
-  bool exact_capability =
-      false;  ///< runs on that one only, as code with arch-specific features does
-  /// Held against the vendor's library, at the goals' sizes too; who stands in:
-  /// gemm/bench/cases.h.
+  bool exact_capability = false;  ///< runs on that one only, as code for sm_90a does
+  /// Held against the vendor's library, at the goals' sizes too; all others are lessons. Who stands
+  /// in: gemm/bench/cases.h.
   bool contender = false;
   /// For fp8: its sums keep the bits that the tensor cores drop when they accumulate fast. So do
   /// those of the library that it is held against.
   bool promoted = false;
-  RungKernel kernel;  ///< of the products that the rung is made for, at 4096³
-  std::function<RungPlan(const Problem&, int sms)> plan;
-  /// Counters that are known beforehand where the rung's own kernel does the product, on a chip of
-  /// this compute capability, 10 x major + minor.
-  std::vector<CounterModel> (*counters)(const Problem&, int capability) = [](const Problem&, int) {
-    return std::vector<CounterModel>{};
-  };
-  /// Ways to do this product among which autotuning chooses; the first is the plan's. None: there
-  /// is nothing to tune.
-  std::function<std::vector<RungPlan>(const Problem&)> variants = [](const Problem&) {
-    return std::vector<RungPlan>{};
-  };
+  std::function<RungPlan(const Problem&, int sms)> plan{};
 
   std::string id() const;  ///< "fp64/03_tensor_cores": type and name
   bool answers(const char* claim) const;

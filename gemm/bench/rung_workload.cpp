@@ -1,5 +1,7 @@
 #include "gemm/bench/rung_workload.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "gemm/bench/launched_kernels.h"
@@ -43,18 +45,17 @@ using Extras = std::map<std::string, double>;
 /// Which kernel multiplies in a launch.
 struct Multiplying {
   std::optional<LaunchedKernel> kernel;  ///< nothing: none does, or nobody can tell
-  KernelResources resources;
-  std::string unknown;  ///< why nobody can
+  std::string unknown;                   ///< why nobody can
 };
 
 Multiplying multiplying_kernel(const std::function<void()>& launch, cudaStream_t stream) try {
   const std::vector<LaunchedKernel> kernels = launched_kernels(launch, stream);
   const LaunchedKernel* kernel = product_kernel(kernels);
   if (kernel == nullptr) return {};
-  return {*kernel, resources_of(*kernel), ""};
+  return {*kernel, ""};
 } catch (const Error& error) {
   if (error.code() == ExitCode::gpu_lost) throw;
-  return {std::nullopt, {}, std::string(unknown_kernel) + error.what()};
+  return {std::nullopt, std::string(unknown_kernel) + error.what()};
 }
 
 /// Whether it is the rung's kernel for this product, however that was compiled for how operands
@@ -69,48 +70,59 @@ bool is_of_rung(const LaunchedKernel& launched, const RungKernel& kernel) {
 }
 
 /// What the kernel that multiplies takes; `kernel` is the rung's own.
-Extras kernel_extras(const Multiplying& multiplying, const RungKernel& kernel,
+Extras kernel_extras(const LaunchedKernel& launched, const RungKernel& kernel,
                      const Problem& problem, const DeviceFacts& device) {
-  if (!multiplying.kernel) return {};
-  const LaunchedKernel& launched = *multiplying.kernel;
-  const KernelResources& r = multiplying.resources;
-  Extras extras{{"registers", double(r.registers)},
-                {"shared_bytes", double(r.shared_bytes)},
+  const double resident = double(launched.blocks_per_sm) * launched.threads;
+  Extras extras{{"registers", double(launched.registers)},
+                {"shared_bytes", double(launched.shared_bytes)},
                 {"threads_per_block", double(launched.threads)},
-                {"resident_warps", double(r.blocks_per_sm) * launched.threads / 32}};
-  if (device.threads_per_sm > 0) {
-    extras["theoretical_occupancy"] =
-        100.0 * r.blocks_per_sm * launched.threads / device.threads_per_sm;
-  }
+                {"resident_warps", resident / 32}};
+  if (device.threads_per_sm > 0)
+    extras["theoretical_occupancy"] = 100 * resident / device.threads_per_sm;
   if (is_of_rung(launched, kernel))
-    extras.merge(tile_losses(kernel, problem, r.blocks_per_sm, device.sms));
+    extras.merge(tile_losses(kernel, problem, launched.blocks_per_sm, device.sms));
   return extras;
 }
 
-/// The rung's plan for the product or, of a rung that has variants, the fastest of these.
-RungPlan choose_plan(Context& context, const Rung& rung, const RungPlan& plan,
-                     const Operands& operands, const Workspace& workspace, TunedChoices& choices) {
-  const Problem& problem = operands.arguments().problem;
-  const std::vector<RungPlan> variants = rung.variants(problem);
-  if (variants.empty()) return plan;
-  const std::pair key{rung.id(), problem.describe()};
-  if (!choices.contains(key)) choices[key] = autotune(context, rung, variants, operands, workspace);
-  return variants[choices[key]];
+/// The index of the fastest of a plan's variants.
+std::size_t autotune(Context& context, const Rung& rung, const std::vector<RungPlan>& variants,
+                     const Operands& operands, const Workspace& workspace) {
+  const auto launch = [&](std::size_t i) {
+    variants[i].launch(operands.arguments(), workspace, context.stream());
+  };
+  const auto is_right = [&](std::size_t i) {
+    operands.reset_c();
+    launch(i);
+    FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
+    Accuracy accuracy;
+    if (const auto wrong = operands.verify(accuracy))
+      throw Error(ExitCode::check_failed,
+                  fmt::format("{} as {}: {}", rung.id(), variants[i].name, *wrong));
+    return true;
+  };
+  const auto found =
+      find_fastest(context, variants.size(), is_right, launch, [&] { launch(0); }).value();
+  return clearly_faster(found.seconds, found.default_seconds) ? found.index : 0;
 }
 
 }  // namespace
 
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
-                       const std::shared_ptr<TunedChoices>& choices) {
+                       const std::shared_ptr<Choices>& choices) {
   const auto operands =
       std::make_shared<Operands>(context, references, problem, "rung", rung.promoted);
   const int sms = context.device().sms;
-  const RungPlan usual = rung.plan(problem, sms);
-  Workspace workspace{nullptr, usual.workspace_bytes, sms};
+  RungPlan plan = rung.plan(problem, sms);
+  Workspace workspace{nullptr, plan.workspace_bytes, sms};
   if (workspace.bytes != 0)
     workspace.data = context.buffers().output("workspace of rung", workspace.bytes).data;
-  const RungPlan plan = choose_plan(context, rung, usual, *operands, workspace, *choices);
+  if (!plan.variants.empty()) {
+    const std::string key = rung.id() + " " + problem.describe();
+    if (!choices->contains(key))
+      (*choices)[key] = {autotune(context, rung, plan.variants, *operands, workspace)};
+    plan = RungPlan(plan.variants[(*choices)[key].index]);
+  }
 
   const auto accuracy = std::make_shared<Accuracy>();
   Workload workload = verified_workload(
@@ -126,7 +138,8 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
     return **found;
   };
   workload.extras = [plan, problem, accuracy, multiplying, &device = context.device()] {
-    Extras extras = kernel_extras(multiplying(), plan.kernel, problem, device);
+    const std::optional<LaunchedKernel>& kernel = multiplying().kernel;
+    Extras extras = kernel ? kernel_extras(*kernel, plan.kernel, problem, device) : Extras{};
     if (!plan.name.empty()) extras["tuned"] = 1;
     extras["relative_frobenius_error"] = accuracy->relative_frobenius;
     extras["worst_error_of_allowed"] = accuracy->worst;

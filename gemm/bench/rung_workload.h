@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "gemm/bench/autotune.h"
+#include "gemm/bench/fastest_way.h"
 #include "gemm/bench/rung.h"
 #include "gemm/bench/verification.h"
 #include "harness/probe.h"
@@ -12,11 +12,13 @@
 namespace fathom::gemm {
 
 /// A rung's product on the GPU, ready to be verified and timed: in the fastest variant, where the
-/// rung has some. Its extras say the registers, shared memory, warps and waves of the kernel that
-/// multiplied, and how accurate C was; its notes say which variant and which kernel ran.
+/// rung has some. Each of these is held against the reference first: throws Error(check_failed)
+/// where its product is wrong. One that is not clearly faster is not preferred to the first. Its
+/// extras say the registers, shared memory, warps and waves of the kernel that multiplied, and how
+/// accurate C was; its notes say which variant and which kernel ran.
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
-                       const std::shared_ptr<TunedChoices>& choices);
+                       const std::shared_ptr<Choices>& choices);
 
 /// What the product's size loses to whole tiles and waves (models/tile_quantisation.h), as an
 /// entry's extras: "waves" and "tile_efficiency", which for kernels that share the last wave

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "models/gpu_table.h"
 #include "models/instruction_throughput.h"
@@ -33,30 +32,9 @@ const Units& units_of(Class of) { return *std::ranges::find(units, of, &Units::o
 
 }  // namespace
 
-std::span<const Shape> contested_shapes() {
-  static constexpr std::array shapes{Shape{8192, 8192, 8192}, Shape{4095, 4095, 4095},
-                                     Shape{16, 8192, 8192}, Shape{128, 8192, 8192}};
-  return shapes;
-}
-
-std::span<const std::int64_t> swept_sizes() {
-  static constexpr std::array<std::int64_t, 13> sizes{256,  384,  512,  768,  1024,  1536, 2048,
-                                                      3072, 4096, 6144, 8192, 12288, 16384};
-  return sizes;
-}
-
-std::span<const std::int64_t> sustained_sizes(Class of) {
-  static constexpr std::array<std::int64_t, 2> sizes{ladder_size, 2 * ladder_size};
-  const bool both = of == Class::fp16 || of == Class::bf16;
-  return std::span(sizes).first(both ? 2 : 1);
-}
-
-std::span<const std::int64_t> sizes_around_tiles() {
-  // 256 is the side of most tiles, and a multiple of all others.
-  static constexpr std::array<std::int64_t, 16> sizes{3072, 3088, 3200, 3328, 3344, 3456,
-                                                      3584, 3600, 3712, 3840, 3856, 3968,
-                                                      4096, 4112, 4224, 4352};
-  return sizes;
+std::vector<std::int64_t> sustained_sizes(Class of) {
+  if (of == Class::fp16 || of == Class::bf16) return {ladder_size, 2 * ladder_size};
+  return {ladder_size};
 }
 
 Problem contested_problem(Class of, const Shape& shape) {

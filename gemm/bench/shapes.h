@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -25,18 +24,23 @@ struct Shape {
 
 /// Where contenders meet the vendor's library beside the ladder's own size: twice as large, one
 /// less than whole tiles and 16-byte rows, and skinny.
-std::span<const Shape> contested_shapes();
+inline constexpr Shape contested_shapes[] = {
+    {8192, 8192, 8192}, {4095, 4095, 4095}, {16, 8192, 8192}, {128, 8192, 8192}};
 
 /// Sizes m = n = k over which the top rung and the library are swept.
-std::span<const std::int64_t> swept_sizes();
+inline constexpr std::int64_t swept_sizes[] = {256,  384,  512,  768,  1024,  1536, 2048,
+                                               3072, 4096, 6144, 8192, 12288, 16384};
+
 /// Those at which a class is held against the library under lasting load: the ladder's own, and of
 /// the classes that the power limit holds hardest one eight times as long.
-std::span<const std::int64_t> sustained_sizes(Class of);
+std::vector<std::int64_t> sustained_sizes(Class of);
 
 /// m of products with n = k = `ladder_size` around multiples of a tile's side (claim T2): at each
 /// multiple, just past it, and halfway to the next. They end where 4096 is passed, and all are
-/// multiples of 16, so that columns stay on 16 bytes and nothing but the tiles changes.
-std::span<const std::int64_t> sizes_around_tiles();
+/// multiples of 16, so that columns stay on 16 bytes and nothing but the tiles changes. 256 is the
+/// side of most tiles, and a multiple of all others.
+inline constexpr std::int64_t sizes_around_tiles[] = {
+    3072, 3088, 3200, 3328, 3344, 3456, 3584, 3600, 3712, 3840, 3856, 3968, 4096, 4112, 4224, 4352};
 
 /// The product of a class in the layout in which it is held against the library: of 8-bit types
 /// that of which tensor cores read both operands as they lie, along k. Of 8-bit floating point the

@@ -22,10 +22,6 @@ double norm_of_sums(Class of) { return of == Class::fp8 ? 4.0 / 8 : 4.0 / 2; }
 /// times 2^40 elements is 2^1024: one more than fp64 has.
 constexpr double largest_checked = 0x1p480;
 
-/// Scalars may be so large that their products with sums overflow fp64. Made smaller by this, the
-/// same products do not.
-constexpr double far_less = 0x1p-600;
-
 /// Rounded to three digits, towards 0.
 double rounded_down(double x) {
   const double digit = std::pow(10, std::floor(std::log10(x)) - 2);
@@ -50,24 +46,21 @@ Tolerance tolerance(const Problem& problem, bool promoted) {
   return result;
 }
 
-double largest_of_product(const Problem& p) {
+long double largest_of_product(const Problem& p) {
   const ClassTraits& t = traits(p.of);
-  const double alpha = p.k == 0 ? 0 : std::abs(p.alpha) * std::pow(traits(t.input).deviation, 2);
-  const double beta = std::abs(p.beta) * traits(t.output).deviation;
-  constexpr double s = 32;
-  return std::sqrt(2 * s) * std::hypot(alpha * std::sqrt(static_cast<double>(p.k)), beta) +
-         s * alpha;
+  const long double deviation = traits(t.input).deviation, k = static_cast<long double>(p.k);
+  const long double alpha = p.k == 0 ? 0 : std::abs(p.alpha) * deviation * deviation;
+  const long double beta = std::abs(p.beta) * static_cast<long double>(traits(t.output).deviation);
+  constexpr long double s = 32;
+  return std::sqrt(2 * s) * std::hypot(alpha * std::sqrt(k), beta) + s * alpha;
 }
 
 std::optional<std::string> overflows(const Problem& p) {
   const Element output = traits(p.of).output;
-  const double largest = traits(output).largest, limit = std::min(largest, largest_checked),
-               reached = largest_of_product(p);
+  const double largest = traits(output).largest, limit = std::min(largest, largest_checked);
+  const long double reached = largest_of_product(p);
   if (reached <= limit) return std::nullopt;
-  Problem less = p;
-  less.alpha *= far_less;
-  less.beta *= far_less;
-  const double share = limit * far_less / largest_of_product(less);
+  const auto share = static_cast<double>(limit / reached);
   const bool whole = output == Element::s32, of_alpha = p.beta == 0,
              of_beta = p.k == 0 || p.alpha == 0;
   std::string instead;
@@ -82,7 +75,8 @@ std::optional<std::string> overflows(const Problem& p) {
       "alpha is {} and beta {}: with k = {}, an element of C may reach {}, and the largest that {} "
       "is {}: take {}",
       p.alpha, p.beta, p.k,
-      std::isfinite(reached) ? fmt::format("{:.3g}", reached) : "more than fp64 holds",
+      reached <= std::numeric_limits<double>::max() ? fmt::format("{:.3g}", reached)
+                                                    : "more than fp64 holds",
       limit == largest ? fmt::format("C of {} holds", traits(p.of).name) : "can be checked",
       whole ? fmt::format("{:.0f}", limit) : fmt::format("{:.6g}", limit), instead);
 }

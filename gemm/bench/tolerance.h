@@ -57,8 +57,8 @@ inline constexpr std::int64_t promoted_depth = 128;
 /// 2 <= t^2 / 2(1 - t)), so that it is beyond sqrt(2 k s) + s with a probability of 2 exp(-s) at
 /// most, and the old C adds to the variance. s is 32: 8 standard deviations and, where k is so
 /// small that tails are longer than a normal variable's, 32 more; 2 exp(-32) of the 2^34 elements
-/// that a GPU may hold is 0.0004.
-double largest_of_product(const Problem& problem);
+/// that a GPU may hold is 0.0004. Scalars may be so large that fp64 does not hold it.
+long double largest_of_product(const Problem& problem);
 
 /// Why a valid problem's C would not fit, in one sentence without a full stop with what to take
 /// instead, or nothing. Right kernels would then be called wrong, since C has infinities or has

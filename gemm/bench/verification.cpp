@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "harness/cuda_check.h"
 
@@ -22,23 +23,15 @@ Fill fill_of(Element element) {
 /// Multiplications and additions that a reference may take.
 constexpr double most_reference_work = 0x1p40;
 
-/// Bytes from a line to the next that cudaMemcpy2D takes (cudaDeviceProp::memPitch).
-constexpr std::size_t largest_pitch = (std::size_t{1} << 31) - 1;
-
-/// Copies `columns` of so many bytes that start every `pitch` bytes, and nothing between them.
+/// Copies `columns` of so many bytes that start every `pitch` bytes, and nothing between them. One
+/// by one where there are gaps: cudaMemcpy2D takes none that begin 2 GiB after the last.
 void copy_columns(void* to, const void* from, std::size_t bytes, std::size_t columns,
                   std::size_t pitch, cudaStream_t stream) {
-  if (pitch == bytes || columns == 1) {
-    FATHOM_CUDA(cudaMemcpyAsync(to, from, bytes * columns, cudaMemcpyDeviceToDevice, stream));
-  } else if (pitch <= largest_pitch) {
-    FATHOM_CUDA(cudaMemcpy2DAsync(to, pitch, from, pitch, bytes, columns, cudaMemcpyDeviceToDevice,
-                                  stream));
-  } else {  // few, of which each begins 2 GiB after the last
-    for (std::size_t i = 0; i < columns; ++i) {
-      FATHOM_CUDA(cudaMemcpyAsync(static_cast<std::byte*>(to) + i * pitch,
-                                  static_cast<const std::byte*>(from) + i * pitch, bytes,
-                                  cudaMemcpyDeviceToDevice, stream));
-    }
+  if (pitch == bytes) bytes *= std::exchange(columns, 1);
+  for (std::size_t i = 0; i < columns; ++i) {
+    FATHOM_CUDA(cudaMemcpyAsync(static_cast<std::byte*>(to) + i * pitch,
+                                static_cast<const std::byte*>(from) + i * pitch, bytes,
+                                cudaMemcpyDeviceToDevice, stream));
   }
 }
 

@@ -34,37 +34,13 @@ LessonProductOf<T> lesson_product(const Arguments& arguments, View view) {
   return q;
 }
 
-CounterModel products(const Problem& p, int capability) {
-  return {"tensor_instructions", p.flops() / (2 * 16 * 8 * (capability >= 80 ? 16 : 8)),
-          "products of 16 x 8 x 16 (Turing: x 8)"};
-}
-
-/// ldmatrix of warps that multiply 64 x 64 x 16 at a time.
-double fragment_loads(const Problem& p) { return p.flops() / (2.0 * 64 * 64 * 16) * 8; }
-
-std::vector<CounterModel> (*counters_of(KnownCounters known))(const Problem&, int capability) {
-  switch (known) {
-    case KnownCounters::none:
-      break;
-    case KnownCounters::products:
-      return [](const Problem& p, int capability) { return std::vector{products(p, capability)}; };
-    case KnownCounters::fragments:
-      return [](const Problem& p, int capability) {
-        return std::vector<CounterModel>{products(p, capability),
-                                         {"shared_matrix_load_instructions", fragment_loads(p),
-                                          "eight for a warp's 64 x 64 x 16, each element loaded "
-                                          "once"}};
-      };
-    case KnownCounters::fragments_ahead:
-      return [](const Problem& p, int capability) {
-        return std::vector<CounterModel>{
-            products(p, capability),
-            {"shared_matrix_load_instructions",
-             fragment_loads(p) * (1 + 16 / static_cast<double>(p.k)),
-             "eight for a warp's 64 x 64 x 16, and once more at a tile's end"}};
-      };
-  }
-  return Rung{}.counters;
+/// With ldmatrix of warps that multiply 64 x 64 x 16 at a time, `share` of what they need at least.
+std::vector<CounterModel> with_fragments(const Problem& p, int capability, double share,
+                                         const char* model) {
+  std::vector<CounterModel> all = known_products(p, capability);
+  all.push_back(
+      {"shared_matrix_load_instructions", p.flops() / (2.0 * 64 * 64 * 16) * 8 * share, model});
+  return all;
 }
 
 /// Whether wgmma takes both operands of the type along k alone, as in BLAS's TN: all but 16 bits.
@@ -73,6 +49,19 @@ bool is_along_k(const Problem& p) {
 }
 
 }  // namespace
+
+std::vector<CounterModel> known_products(const Problem& p, int capability) {
+  return {{"tensor_instructions", p.flops() / (2 * 16 * 8 * (capability >= 80 ? 16 : 8)),
+           "products of 16 x 8 x 16 (Turing: x 8)"}};
+}
+std::vector<CounterModel> known_fragments(const Problem& p, int capability) {
+  return with_fragments(p, capability, 1,
+                        "eight for a warp's 64 x 64 x 16, each element loaded once");
+}
+std::vector<CounterModel> known_fragments_ahead(const Problem& p, int capability) {
+  return with_fragments(p, capability, 1 + 16 / static_cast<double>(p.k),
+                        "eight for a warp's 64 x 64 x 16, and once more at a tile's end");
+}
 
 std::string Rung::id() const { return std::string(traits(of).name) + "/" + name; }
 
@@ -85,32 +74,21 @@ bool runs_on(const Rung& rung, int major, int minor) {
   return rung.exact_capability ? capability == rung.capability : capability >= rung.capability;
 }
 
-LessonRung rung_of(Class of, const Lesson& lesson) {
-  LessonRung rung;
+Rung rung_of(Class of, const Lesson& lesson) {
+  Rung rung{lesson.text};
   rung.of = of;
-  rung.name = lesson.text.name;
-  rung.parent = lesson.text.parent;
-  rung.idea = lesson.text.idea;
-  rung.gain = lesson.text.gain;
-  rung.claims = lesson.text.claims;
-  rung.capability = lesson.text.capability;
   rung.exact_capability = lesson.exact_capability;
   rung.promoted = lesson.promoted;
-  const LessonTile& tile = lesson.tile;
-  rung.kernel = {lesson.kernel,  tile.threads,  tile.shared_bytes, tile.m, tile.n, tile.k, 1,
-                 tile.cluster_m, tile.cluster_n};
-  rung.plan = [launch = lesson.launch, is_own = lesson.takes_own_path, kernel = rung.kernel](
-                  const Problem& p, int) -> RungPlan {
-    return {launch, 0, kernel, is_own(p)};
+  rung.plan = [lesson](const Problem& p, int) -> RungPlan {
+    const LessonTile& tile = lesson.tile;
+    RungPlan plan{lesson.launch,
+                  0,
+                  {lesson.kernel, tile.threads, tile.shared_bytes, tile.m, tile.n, tile.k, 1,
+                   tile.cluster_m, tile.cluster_n},
+                  lesson.takes_own_path(p)};
+    if (lesson.variants != nullptr) lesson.variants(p, plan.variants);
+    return plan;
   };
-  if (lesson.variants != nullptr) {
-    rung.variants = [add = lesson.variants](const Problem& p) {
-      std::vector<RungPlan> found;
-      add(p, found);
-      return found;
-    };
-  }
-  rung.counters = counters_of(lesson.text.counters);
   return rung;
 }
 

@@ -14,6 +14,7 @@ struct Problem;
 struct Arguments;
 struct Workspace;
 struct RungPlan;
+struct CounterModel;
 
 /// What a lesson's kernel is made for. Everything else goes to the fallback: transposes (but for
 /// operands that wgmma takes along k alone), alpha = 0, k = 0, and sizes that its tiles do not
@@ -29,23 +30,24 @@ struct LessonTile {
   bool persistent = false;  ///< as many clusters as the GPU runs at once, from tile to tile
 };
 
-/// Hardware counters that are known before a kernel runs: none, warp-level products (mma.sync), and
+/// Hardware counters that are known before a kernel runs: warp-level products (mma.sync), and
 /// beside them the loads of their fragments (ldmatrix), of which a kernel may read some ahead.
-enum class KnownCounters { none, products, fragments, fragments_ahead };
+using KnownCounters = std::vector<CounterModel>(const Problem&, int capability);
+KnownCounters known_products, known_fragments, known_fragments_ahead;
 
-/// Each as in Rung.
-struct LessonText {
-  const char* name;
-  const char* parent = "";  ///< of the same type; gains are against it
-  const char* idea;
-  const char* gain;
-  std::vector<const char*> claims{};
-  int capability = 75;
-  KnownCounters counters = KnownCounters::none;
+/// What a rung says of itself (gemm/bench/rung.h).
+struct RungText {
+  const char* name = "";    ///< "03_tensor_cores": its file, below the type's folder
+  const char* parent = "";  ///< a lesson's, of the same type: gains are against it; empty: none
+  const char* idea = "";    ///< what it adds to the rung before, one sentence
+  const char* gain = "";    ///< what that should gain and why, one or two sentences
+  std::vector<const char*> claims{};  ///< identifiers of the claims that it answers
+  int capability = 75;                ///< least compute capability, 10 x major + minor
+  KnownCounters* counters = nullptr;  ///< where its own kernel does the product; null: none
 };
 
 struct Lesson {
-  LessonText text;
+  RungText text;
   const void* kernel;
   LessonTile tile;
   void (*launch)(const Arguments&, const Workspace&, cudaStream_t);
@@ -75,7 +77,7 @@ LaunchTensorKernel launch_dmma;   ///< gemm/blocks/dmma_tile.cuh
 
 /// A lesson whose kernel this is. What is made for compute capability 9.0 runs nowhere else.
 template <auto kernel, LessonTile tile, LaunchTensorKernel& launch>
-Lesson tensor_lesson(const LessonText& text) {
+Lesson tensor_lesson(const RungText& text) {
   static const void* const function = reinterpret_cast<const void*>(kernel);
   return {.text = text,
           .kernel = function,

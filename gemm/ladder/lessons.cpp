@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <iterator>
-#include <string>
-
 #include "gemm/ladder/lessons.h"
 #include "gemm/ladder/simt_lesson.h"
 #include "harness/cuda_check.h"
@@ -78,23 +74,10 @@ std::vector<Lesson> written_lessons(Class of) {
 
 }  // namespace
 
-std::vector<LessonRung> lessons_of(Class of) {
-  std::vector<LessonRung> rungs;
+std::vector<Rung> lessons_of(Class of) {
+  std::vector<Rung> rungs;
   for (const Lesson& lesson : written_lessons(of)) rungs.push_back(rung_of(of, lesson));
   return rungs;
-}
-
-std::vector<LessonRung> all_lessons() {
-  std::vector<LessonRung> all;
-  for (const ClassTraits& type : all_classes())
-    std::ranges::move(lessons_of(type.of), std::back_inserter(all));
-  return all;
-}
-
-const LessonRung* find_lesson(const std::string& id) {
-  static const std::vector<LessonRung> lessons = all_lessons();
-  const auto found = std::ranges::find(lessons, id, &LessonRung::id);
-  return found == lessons.end() ? nullptr : &*found;
 }
 
 void launch_blocks(const BlocksLaunch& launch, cudaStream_t stream) {

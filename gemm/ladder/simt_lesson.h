@@ -63,7 +63,7 @@ void add_variant(std::vector<RungPlan>& variants, const Problem& problem, View v
 
 /// A lesson whose kernel this is.
 template <auto kernel, View view, LessonTile tile>
-Lesson make_lesson(const LessonText& text) {
+Lesson make_lesson(const RungText& text) {
   return {
       .text = text,
       .kernel = reinterpret_cast<const void*>(kernel),

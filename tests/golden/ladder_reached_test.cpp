@@ -72,7 +72,8 @@ std::vector<Ladder> ladders() {
     for (const Entry* entry :
          select(recording().entries,
                 {{"part", "ladder"}, {"type", ladder.type}, {"m", std::int64_t{4096}}}))
-      if (gemm::ratio_to_faster(*entry)) ladder.rung = std::max(ladder.rung, gemm::rung_of(*entry));
+      if (!std::isnan(ratio_to_opponents(*entry)))
+        ladder.rung = std::max(ladder.rung, gemm::rung_of(*entry));
   }
   return all;
 }
@@ -86,13 +87,13 @@ const Entry* entry_of(const Ladder& ladder, const Product& p) {
                                                              {"m", p.m},
                                                              {"n", p.n},
                                                              {"k", p.n}});
-    if (found != nullptr && gemm::ratio_to_faster(*found)) return found;
+    if (found != nullptr && !std::isnan(ratio_to_opponents(*found))) return found;
   }
   return nullptr;
 }
 
 std::string ratio_text(const Entry& entry) {
-  const double ratio = *gemm::ratio_to_faster(entry);
+  const double ratio = ratio_to_opponents(entry);
   return ratio < 1 ? fmt::format("{:.4g}", ratio) : fmt::format("{:.3f}", ratio);
 }
 
@@ -147,7 +148,7 @@ TEST_CASE(
       const Entry* entry = entry_of(ladder, products[i]);
       const auto goal = asked_of(*goals, i);
       const std::string ratio = entry == nullptr ? "-" : ratio_text(*entry);
-      const bool is_met = entry != nullptr && goal && *gemm::ratio_to_faster(*entry) >= *goal;
+      const bool is_met = entry != nullptr && goal && ratio_to_opponents(*entry) >= *goal;
       reached.back().push_back(is_met ? "**" + ratio + "**" : ratio);
       if (entry != nullptr && goal && !is_met)
         missed.push_back(missed_row(ladder.missed + ", " + products[i].missed, *entry, *goal));

@@ -15,11 +15,13 @@ namespace {
 class Chain {
  public:
   Chain(test::RungBench& bench, const Rung& rung, std::int64_t size)
-      : bench_(&bench), rung_(&rung), size_(size) {
+      : bench_(&bench),
+        rung_(&rung),
+        size_(size),
+        inputs_(bench.context, bench.references, contested_problem(rung.of, {size, size, size}),
+                "chain") {
     const ClassTraits& t = traits(rung.of);
     const std::int64_t square = size * size;
-    a_ = input("A", square * element_bytes(t.input), t.input);
-    b_ = input("B", square * element_bytes(t.input), t.input);
     const auto results = [&](const char* role, std::int64_t elements) {
       const auto bytes = static_cast<std::size_t>(elements * element_bytes(t.output));
       for (int i = 0; i < 2; ++i) {
@@ -69,51 +71,41 @@ class Chain {
  private:
   static constexpr std::int64_t skinny = 16;
 
-  Buffer input(const std::string& matrix, std::int64_t bytes, Element element) {
-    Fill fill = Fill::normal_float;
-    if (element == Element::f64) fill = Fill::normal_double;
-    if (element == Element::f16) fill = Fill::normal_half;
-    if (element == Element::bf16) fill = Fill::normal_bfloat16;
-    if (element == Element::e4m3) fill = Fill::normal_e4m3;
-    if (element == Element::s8) fill = Fill::normal_int8;
-    return bench_->context.buffers().input(matrix + " of " + traits(rung_->of).name,
-                                           static_cast<std::size_t>(bytes), fill);
-  }
-
   void wait() { FATHOM_CUDA(cudaStreamSynchronize(bench_->stream.get())); }
 
   RungPlan plan_of(const Arguments& product) const {
     return rung_->plan(product.problem, bench_->facts.sms);
   }
 
-  Arguments product(std::int64_t m, std::int64_t n, const Buffer& a, const Buffer& b,
-                    const Buffer& c, double beta) const {
+  Arguments product(std::int64_t m, std::int64_t n, const void* a, const void* b, void* c,
+                    double beta) const {
     Problem p = contested_problem(rung_->of, {m, n, size_});
     p.alpha = alpha_;
     p.beta = beta;
-    return {p, a.data, b.data, c.data};
+    return {p, a, b, c};
   }
 
   std::vector<Arguments> products(int way) const {
-    const Buffer &first = results_[way][0], &second = results_[way][1], &rows = results_[way][2],
-                 &columns = results_[way][3];
+    const std::vector<Buffer>& results = results_[way];
+    void *const first = results[0].data, *const second = results[1].data,
+                *const rows = results[2].data, *const columns = results[3].data;
+    const void *const a = inputs_.arguments().a, *const b = inputs_.arguments().b;
     const ClassTraits& t = traits(rung_->of);
     const std::int64_t s = size_;
-    std::vector<Arguments> all{product(s, s, a_, b_, first, 0)};
+    std::vector<Arguments> all{product(s, s, a, b, first, 0)};
     // Whose C has another type than A is no operand.
     const bool operand = t.input == t.output;
-    all.push_back(product(s, s, operand ? first : a_, b_, second, 0));
-    for (int i = 0; i < 3; ++i)
-      all.push_back(product(s, s, operand ? first : a_, b_, second, beta_));
+    all.push_back(product(s, s, operand ? first : a, b, second, 0));
+    for (int i = 0; i < 3; ++i) all.push_back(product(s, s, operand ? first : a, b, second, beta_));
     // The large operand is what the launch before wrote, then the small one.
-    all.push_back(product(skinny, s, a_, operand ? second : b_, rows, 0));
-    all.push_back(product(s, skinny, operand ? second : a_, operand ? rows : b_, columns, 0));
+    all.push_back(product(skinny, s, a, operand ? second : b, rows, 0));
+    all.push_back(product(s, skinny, operand ? second : a, operand ? rows : b, columns, 0));
     for (int i = 0; i < 3; ++i) {
-      all.push_back(product(skinny, s, operand ? columns : a_, b_, rows, beta_));
-      all.push_back(product(s, skinny, a_, operand ? rows : b_, columns, beta_));
+      all.push_back(product(skinny, s, operand ? columns : a, b, rows, beta_));
+      all.push_back(product(s, skinny, a, operand ? rows : b, columns, beta_));
     }
     // And large again, before the skinny ones have ended.
-    all.push_back(product(s, s, operand ? second : a_, b_, first, beta_));
+    all.push_back(product(s, s, operand ? second : a, b, first, beta_));
     return all;
   }
 
@@ -121,7 +113,7 @@ class Chain {
   const Rung* rung_;
   std::int64_t size_;
   double alpha_ = 1, beta_ = 1;
-  Buffer a_, b_;
+  Operands inputs_;
   std::vector<Buffer> results_[2];
   Workspace workspace_;
 };

@@ -4,7 +4,6 @@
 
 #include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"
-#include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
@@ -58,22 +57,5 @@ TEST_CASE("a contender's product is the same every time", "[gpu][gemm]") {
     CAPTURE(rung.id());
     for (const Problem& problem : products_of(rung.of))
       check_same(bench, problem, rung.plan(problem, bench.facts.sms));
-  }
-}
-
-TEST_CASE("a product of the warp-specialised fp32 kernel is the same every time", "[gpu][gemm]") {
-  if (test::under_sanitizer()) SKIP("no race is lost where every access is slow");
-  test::RungBench bench;
-  if (bench.facts.major != 9) SKIP("the kernel is for sm_90a");
-  const std::vector<std::pair<const char*, fp32::WarpSpecialisedChoice>> tiles{
-      {"by TMA", fp32::tma_producer_128x256()},
-      {"transposing A", fp32::transposing_producer_a()},
-      {"transposing B", fp32::transposing_producer_b()},
-      {"transposing both", fp32::transposing_producer_both()}};
-  for (const auto& [producer, tile] : tiles) {
-    CAPTURE(producer);
-    for (const Problem& problem : products_of(Class::fp32)) {
-      if (tile.takes(problem)) check_same(bench, problem, tile.plan(problem, bench.facts.sms));
-    }
   }
 }

@@ -10,11 +10,6 @@ namespace fathom::test {
 
 inline constexpr gemm::Transpose both[] = {gemm::Transpose::no, gemm::Transpose::yes};
 
-/// k with a part of a stage, which is 128 bytes, more than so many stages; on 16 bytes.
-inline std::int64_t more_than(int stages, gemm::Class of) {
-  return (128 * stages + 32) / gemm::element_bytes(gemm::traits(of).input);
-}
-
 /// A product in all transpositions.
 inline std::vector<gemm::Problem> layouts(gemm::Class of, std::int64_t m, std::int64_t n,
                                           std::int64_t k) {
@@ -76,13 +71,17 @@ struct RungBench : Gpu {
     CHECK_FALSE(outside.has_value());
   }
 
-  /// `sms`: for which the rung plans; 0: those of the GPU.
+  /// With all of the plan's variants. `sms`: for which the rung plans; 0: those of the GPU.
   gemm::Accuracy check(const gemm::Rung& rung, const gemm::Problem& problem, int sms = 0) {
     if (sms == 0) sms = facts.sms;
     CAPTURE(rung.id(), sms);
     const gemm::RungPlan plan = rung.plan(problem, sms);
     // Where every access is instrumented, once if there is no workspace.
     const int launches = under_sanitizer() && plan.workspace_bytes == 0 ? 1 : 2;
+    for (const gemm::RungPlan& variant : plan.variants) {
+      CAPTURE(variant.name);
+      check_product(problem, {}, launches, variant.launch);
+    }
     return check_product(problem, workspace(plan.workspace_bytes, sms), launches, plan.launch,
                          rung.promoted);
   }

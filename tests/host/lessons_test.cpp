@@ -26,8 +26,8 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Every lesson that runs here.
-std::vector<LessonRung> host_lessons() {
-  std::vector<LessonRung> all;
+std::vector<Rung> host_lessons() {
+  std::vector<Rung> all;
   for (const Lesson& lesson : fp32_lessons()) all.push_back(rung_of(Class::fp32, lesson));
   all.push_back(rung_of(Class::fp64, fp64::shared_memory()));
   all.push_back(rung_of(Class::fp64, fp64::register_tile()));
@@ -123,7 +123,7 @@ Outcome run(const Rung& rung, const Problem& p, int left_out = -1) {
 /// Two tiles by three, several steps of k, and columns further apart than they need be.
 Problem plain_problem(const Rung& rung, std::int64_t gap) {
   const bool by_column = rung.id().find("/column_major/") != std::string::npos;
-  const RungKernel& kernel = rung.kernel;
+  const RungKernel kernel = rung.plan(make_problem(rung.of, 1, 1, 1), 1).kernel;
   const int steps = rung.capability >= 80 ? 7 : 3;  // more than a ring of stages has
   Problem p = make_problem(rung.of, 2 * (by_column ? kernel.tile_m : kernel.tile_n),
                            3 * (by_column ? kernel.tile_n : kernel.tile_m),
@@ -218,7 +218,7 @@ constexpr ExpectedTraffic expected_traffic[] = {
 TEST_CASE("lessons are two trees, parents before children", "[host][gemm]") {
   std::vector<std::string> before;
   int roots = 0;
-  for (const LessonRung& lesson : host_lessons()) {
+  for (const Rung& lesson : host_lessons()) {
     CAPTURE(lesson.id());
     const std::string id = lesson.id(), parent = lesson.parent;
     const std::string parent_id = id.substr(0, id.find('/') + 1) + parent;
@@ -257,7 +257,7 @@ TEST_CASE("a lesson computes every other product too", "[host][gemm]") {
 TEST_CASE("every tiling of the autotuned lesson computes its products", "[host][gemm]") {
   for (const Rung& rung : host_lessons()) {
     const Problem p = make_problem(rung.of, 256, 256, 32);
-    for (const RungPlan& variant : rung.variants(p)) {
+    for (const RungPlan& variant : rung.plan(p, 1).variants) {
       CAPTURE(variant.name);
       Rung tuned = rung;
       tuned.plan = [&](const Problem&, int) { return variant; };
@@ -284,13 +284,13 @@ TEST_CASE("a lesson without any one of its barriers has a race", "[host][gemm]")
 }
 
 TEST_CASE("what the lessons' traffic costs", "[host][gemm]") {
-  const std::vector<LessonRung> lessons = host_lessons();
+  const std::vector<Rung> lessons = host_lessons();
   REQUIRE(lessons.size() == std::size(expected_traffic));
   for (const ExpectedTraffic& expected : expected_traffic) {
     CAPTURE(expected.lesson);
     const std::string name = expected.lesson;
-    const auto lesson = std::ranges::find(
-        lessons, name.starts_with("fp64/") ? name : "fp32/" + name, &LessonRung::id);
+    const auto lesson =
+        std::ranges::find(lessons, name.starts_with("fp64/") ? name : "fp32/" + name, &Rung::id);
     REQUIRE(lesson != lessons.end());
     REQUIRE(lesson->takes_own_path(one_tile(*lesson)));
     const Report report = run(*lesson, one_tile(*lesson)).report;

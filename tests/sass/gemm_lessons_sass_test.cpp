@@ -143,7 +143,9 @@ const RungCode codes[] = {
 
 TEST_CASE("every lesson is made of what makes it what it is", "[sass][gemm][lessons]") {
   const std::vector<SassFunction> kernels = disassemble_library("gemm_lessons");
-  const std::vector<fathom::gemm::LessonRung> lessons = fathom::gemm::all_lessons();
+  std::vector<fathom::gemm::Rung> lessons;
+  for (const fathom::gemm::ClassTraits& type : fathom::gemm::all_classes())
+    std::ranges::move(fathom::gemm::lessons_of(type.of), std::back_inserter(lessons));
   for (const fathom::gemm::Rung& lesson : lessons) {
     CAPTURE(lesson.id());
     CHECK(std::ranges::any_of(codes,

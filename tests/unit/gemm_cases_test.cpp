@@ -36,39 +36,46 @@ std::string axis(const Case& c, const char* name) {
 
 }  // namespace
 
-TEST_CASE("the claim on wmma at 8192³ has a case of its own", "[gemm]") {
-  int found = 0;
-  for (const Case& c : cases_of(hopper())) {
-    if (axis(c, "part") != "claim" || c.name.starts_with("fp32/")) continue;  // the library
-    ++found;
-    CHECK(c.name == "fp16/02_wmma_shared/NN/8192x8192x8192");
-    const auto alpha = std::ranges::find(c.axes, "alpha", &Axes::value_type::first);
-    REQUIRE(alpha != c.axes.end());
-    CHECK(std::get<double>(alpha->second) == 0.5);
-    CHECK(c.extras.at("published_peak_FLOP_per_s") == 989.5e12);
-  }
-  CHECK(found == 1);
-}
-
-TEST_CASE("a lesson's case names the one that it goes on from", "[gemm]") {
+TEST_CASE("a case says what it is measured for, and what is known of it", "[gemm]") {
   const auto cases = cases_of(hopper());
-  const auto notes = [&](const char* name) {
+  const auto named = [&](const std::string& name) -> const Case& {
+    CAPTURE(name);
     const auto found = std::ranges::find(cases, name, &Case::name);
     REQUIRE(found != cases.end());
-    return found->notes;
+    return *found;
   };
-  CHECK(notes("fp32/row_major/07_padded/NN/4096x4096x4096").at("parent") == "row_major/05_tile_2d");
-  CHECK(notes("fp32/column_major/01_naive/NN/4096x4096x4096").at("parent") == "none");
-  CHECK_FALSE(notes("fp32/26_sliced_depth/NN/4096x4096x4096").contains("parent"));
-}
-
-TEST_CASE("a tile's sectors are told but where nobody knows yet which tile it will be", "[gemm]") {
-  for (const Case& c : cases_of(hopper())) {
-    if (c.name == "fp32/row_major/09_vectorised/NN/4096x4096x4096")
-      CHECK(c.extras.at("tile_read_sectors") == 4096.0 * 4096 * 4096 / 64 / 8);
-    if (c.name.starts_with("fp32/row_major/10_autotuned"))
-      CHECK_FALSE(c.extras.contains("tile_read_sectors"));
+  // The claim on wmma has a case of its own.
+  const Case& wmma = named("fp16/02_wmma_shared/NN/8192x8192x8192");
+  CHECK(axis(wmma, "part") == "claim");
+  const auto alpha = std::ranges::find(wmma.axes, "alpha", &Axes::value_type::first);
+  CHECK(std::get<double>(alpha->second) == 0.5);
+  CHECK(wmma.extras.at("published_peak_FLOP_per_s") == 989.5e12);
+  // A lesson goes on from another.
+  const auto parent = [&](const std::string& rung) {
+    return named("fp32/" + rung + "/NN/4096x4096x4096").notes.at("parent");
+  };
+  CHECK(parent("row_major/07_padded") == "row_major/05_tile_2d");
+  CHECK(parent("column_major/01_naive") == "none");
+  CHECK_FALSE(named("fp32/26_sliced_depth/NN/4096x4096x4096").notes.contains("parent"));
+  // A tile's sectors are told but where nobody knows yet which tile it will be.
+  const auto extras = [&](const std::string& rung) {
+    return named("fp32/row_major/" + rung + "/NN/4096x4096x4096").extras;
+  };
+  CHECK(extras("09_vectorised").at("tile_read_sectors") == 4096.0 * 4096 * 4096 / 64 / 8);
+  CHECK_FALSE(extras("10_autotuned").contains("tile_read_sectors"));
+  // The last contenders are timed in the layouts that the ladder is not in.
+  std::map<std::string, std::set<std::string>> layouts;  // of each rung
+  for (const Case& c : cases) {
+    if (axis(c, "part") != "layouts") continue;
+    CHECK(c.name.ends_with("/4096x4096x4096/layouts"));
+    layouts[axis(c, "type") + "/" + axis(c, "rung")].insert(axis(c, "layout"));
+    CHECK((c.precision->time_limit_s <= 0.3 && c.precision->rest == 2));
+    CHECK(c.counters.empty());
   }
+  CHECK(layouts.size() == 9);
+  CHECK(layouts.at("fp32/26_sliced_depth") == std::set<std::string>{"NT", "TN", "TT"});
+  CHECK(layouts.at("int8/01_wgmma") == std::set<std::string>{"NN", "NT", "TT"});
+  CHECK(layouts.contains("fp8/01_promoted"));
 }
 
 TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
@@ -124,8 +131,6 @@ TEST_CASE("the sweep has every rung that the GPU runs, and contenders where they
     CHECK(names.contains(name));
   }
   CHECK_FALSE(names.contains("fp32/row_major/16_wide_thread_tile/NN/128x8192x8192"));
-  CHECK(find_rung("int8/01_wgmma")
-            ->takes_own_path(contested_problem(Class::int8, {4096, 4096, 4096})));
   for (const char* of_the_top :
        {"256x256x256/sizes", "16384x16384x16384/sizes", "4112x4096x4096/tiles"}) {
     CAPTURE(of_the_top);
@@ -174,6 +179,11 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
   CHECK(hopper.at("fp32") == std::set<std::string>{"26_sliced_depth"});
   CHECK(hopper.at("fp64") == std::set<std::string>{"08_late_reads"});
   CHECK(hopper.at("bf16") == std::set<std::string>{"15_deferred_stores"});
+  // What a rung is does not depend on what else was asked for.
+  DeviceFacts ampere;
+  ampere.major = 8;
+  const Request asked = read_request({{"rung", std::string("fp16/03_mma_sync")}});
+  for (const Case& c : cases_of(ampere, asked)) CHECK(axis(c, "part") == "ladder");
 }
 
 TEST_CASE("every rung of a ladder rests as long before a sample, and points of a curve do not",
@@ -195,19 +205,4 @@ TEST_CASE("every rung of a ladder rests as long before a sample, and points of a
     if (c.name == "fp64/08_late_reads/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
     if (c.name == "fp64/08_late_reads/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
   }
-}
-
-TEST_CASE("the last contenders are timed in the layouts that the ladder is not in", "[gemm]") {
-  std::map<std::string, std::set<std::string>> layouts;  // of each rung
-  for (const Case& c : cases_of(hopper())) {
-    if (!c.name.ends_with("/4096x4096x4096/layouts")) continue;
-    layouts[axis(c, "type") + "/" + axis(c, "rung")].insert(axis(c, "layout"));
-    CHECK(axis(c, "part") == "layouts");
-    CHECK((c.precision->time_limit_s <= 0.3 && c.precision->rest == 2));
-    CHECK(c.counters.empty());
-  }
-  CHECK(layouts.size() == 9);
-  CHECK(layouts.at("fp32/26_sliced_depth") == std::set<std::string>{"NT", "TN", "TT"});
-  CHECK(layouts.at("int8/01_wgmma") == std::set<std::string>{"NN", "NT", "TT"});
-  CHECK(layouts.contains("fp8/01_promoted"));
 }

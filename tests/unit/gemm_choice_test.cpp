@@ -1,8 +1,7 @@
-// Which rungs are asked for, which contend, and what bounds them.
+// Which rungs are asked for, and what bounds them.
 
 #include "gemm/bench/cases.h"
 #include "gemm/bench/request.h"
-#include "gemm/bench/rung.h"
 #include "gemm/bench/shapes.h"
 #include "tests/testing.h"
 
@@ -29,19 +28,16 @@ TEST_CASE("the command line asks for rungs and products", "[gemm]") {
   CHECK((product.problem->m == 100 && product.problem->n == 4096 && product.problem->k == 0));
   CHECK((product.problem->lda == 7 && product.problem->alpha == 0.5));
   CHECK(product.problem->transa == Transpose::yes);
-  for (const OptionValues& wrong :
-       {OptionValues{{"rung", std::string("fp32/1_naive")}},
-        {{"type", std::string("fp33")}},
-        {{"transa", std::string("X")}},
-        {{"m", std::int64_t{10}}, {"lda", std::int64_t{9}}},
-        {{"rung", std::string("fp32/row_major/02_coalesced")}, {"type", std::string("bf16")}},
-        {{"alpha", 0.5}},
-        {{"beta", 0.5}, {"rung", std::string("int8/01_wgmma")}}}) {
-    CHECK_THROWS_AS(read_request(wrong), Error);
-  }
   // Integers take no half, whoever else is asked for does.
   CHECK(read_request({{"alpha", 0.5}, {"type", std::string("fp64")}}).problem->of == Class::fp64);
   CHECK_NOTHROW(read_request({{"beta", 2.0}, {"type", std::string("int8")}}));
+}
+
+TEST_CASE("a run that is asked to tune says that it would anyway", "[gemm]") {
+  CHECK(read_request({}).notes.empty());
+  const auto notes = read_request({{"autotune", std::int64_t{1}}}).notes;
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], contains("--autotune has nothing to add"));
 }
 
 TEST_CASE("rungs that were asked for and do not run here are named", "[gemm]") {
@@ -61,33 +57,21 @@ TEST_CASE("rungs that were asked for and do not run here are named", "[gemm]") {
         "No rung of this type runs on compute capability 8.6: take another.");
 }
 
-TEST_CASE("a rung that was asked for is a contender where the whole ladder makes it one",
-          "[gemm]") {
-  DeviceFacts device;
-  device.major = 9;
-  CHECK_FALSE(contends(*find_rung("fp16/04_multistage"), device));
-  device.major = 8;
-  CHECK(contends(*find_rung("fp16/04_multistage"), device));
-  CHECK_FALSE(contends(*find_rung("fp16/03_mma_sync"), device));
-}
-
 TEST_CASE("a class' peak is its units' rate at the highest clock", "[gemm]") {
   DeviceFacts h200;
   h200.major = 9;
   h200.sms = 132;
   CHECK_FALSE(arithmetic_peak(h200, Class::fp32).has_value());  // the clock is not known
   h200.sm_clock_max_hz = 1980e6;
-  const auto tera = [&](Class of) {
-    return std::round(arithmetic_peak(h200, of)->value * 1e-11) / 10;
-  };
-  CHECK(tera(Class::fp32) == 66.9);
-  CHECK(tera(Class::fp64) == 66.9);  // tensor cores: twice the FMA units
-  CHECK(tera(Class::tf32) == 535.3);
-  CHECK(tera(Class::fp32_3xtf32) == 178.4);
-  CHECK(tera(Class::bf16) == 1070.5);
-  CHECK(tera(Class::fp16) == 1070.5);
-  CHECK(tera(Class::fp8) == 2141.1);
-  CHECK(tera(Class::int8) == 2141.1);
+  for (const auto& [of, tera] : {std::pair{Class::fp32, 66.9},
+                                 {Class::fp64, 66.9},  // tensor cores: twice the FMA units
+                                 {Class::tf32, 535.3},
+                                 {Class::fp32_3xtf32, 178.4},
+                                 {Class::bf16, 1070.5},
+                                 {Class::fp16, 1070.5},
+                                 {Class::fp8, 2141.1},
+                                 {Class::int8, 2141.1}})
+    CHECK(std::round(arithmetic_peak(h200, of)->value * 1e-11) / 10 == tera);
   CHECK(arithmetic_peak(h200, Class::bf16)->clock_hz == 1980e6);
   h200.major = 7;
   h200.minor = 5;

@@ -30,6 +30,13 @@ TEST_CASE("a kernel of the ladder is named without the namespaces that all of th
   CHECK(kernel_template("").empty());
 }
 
+TEST_CASE("a kernel's name is shown without what a reader does not need", "[gemm]") {
+  CHECK(readable_kernel_name("ampere_sgemm_128x128_nn") == "ampere_sgemm_128x128_nn");
+  CHECK(readable_kernel_name("_Z4copyILi4EEvPKfPf") == "copy<4>");
+  CHECK(readable_kernel_name("_ZN12_GLOBAL__N_13addEPf") == "(anonymous namespace)::add");
+  CHECK(readable_kernel_name(std::string(300, 'x')).size() == 160);
+}
+
 TEST_CASE("of a launch the kernel that multiplies is the first product, whatever is around it",
           "[gemm]") {
   const auto multiplies = [](const std::vector<std::string>& names) -> std::string {

@@ -46,7 +46,7 @@ TEST_CASE("alpha and beta may be as large as C's type allows, and no larger", "[
   CHECK(overflows(scaled(Class::fp16, largest_size, 1, 0)).has_value());
   CHECK_FALSE(overflows(scaled(Class::int8, largest_size, 1, 0)).has_value());
   for (const ClassTraits& row : all_classes()) {
-    for (const Shape& shape : contested_shapes())
+    for (const Shape& shape : contested_shapes)
       CHECK_FALSE(overflows(contested_problem(row.of, shape)).has_value());
   }
 }
@@ -75,31 +75,28 @@ TEST_CASE("no element of a random product is beyond what is expected of it, and 
 }
 
 TEST_CASE("scalars that C cannot hold are refused with the largest that it can", "[gemm]") {
-  const auto refusal = [](const OptionValues& values) -> std::string {
+  const std::pair<OptionValues, const char*> rows[] = {
+      {{{"type", "fp16"}, {"alpha", 1000.0}},
+       "alpha is 1000 and beta 0: with k = 4096, an element of C may reach 5.44e+05, and the "
+       "largest "
+       "that C of fp16 holds is 65504: take alpha up to 120."},
+      {{{"type", "int8"}, {"alpha", 4000.0}}, "holds is 2147483647: take alpha up to 3855."},
+      {{{"type", "fp16"}, {"alpha", 0.0}, {"beta", -9000.0}}, "take beta up to 8180."},
+      {{{"type", "fp16"}, {"alpha", 100.0}, {"beta", 9000.0}}, "take both smaller, by a factor of"},
+      {{{"type", "fp64"}, {"alpha", 1e150}}, "the largest that can be checked is 3.12"},
+      {{{"alpha", 1000.0}}, "120; --type or --rung choose others."},
+      // Where even the bound has no number.
+      {{{"type", "fp64"}, {"alpha", 1e308}},
+       "may reach more than fp64 holds, and the largest that can be checked is 3.12175e+144: take "
+       "alpha up to 5.73e+141."},
+      {{{"type", "fp64"}, {"alpha", 0.0}, {"beta", 1.7e308}}, "take beta up to 3.9e+143."},
+      {{{"type", "fp64"}, {"alpha", 1e308}, {"beta", 1.0}},
+       "take both smaller, by a factor of 1.76e+166."}};
+  for (const auto& [values, said] : rows) {
     const Refusal refused = refusal_of([&] { read_request(values); });
-    CHECK((refused.text.empty() || refused.code == ExitCode::bad_input));
-    return refused.text;
-  };
-  CHECK(refusal({{"type", "fp16"}, {"alpha", 1000.0}}) ==
-        "alpha is 1000 and beta 0: with k = 4096, an element of C may reach 5.44e+05, and the "
-        "largest that C of fp16 "
-        "holds is 65504: take alpha up to 120.");
-  CHECK(refusal({{"type", "fp16"}, {"alpha", 120.0}}).empty());
-  CHECK_THAT(refusal({{"type", "int8"}, {"alpha", 4000.0}}),
-             contains("holds is 2147483647: take alpha up to 3855."));
-  CHECK(refusal({{"type", "int8"}, {"alpha", 3855.0}}).empty());
-  CHECK_THAT(refusal({{"type", "fp16"}, {"alpha", 0.0}, {"beta", -9000.0}}),
-             contains("take beta up to 8180."));
-  CHECK_THAT(refusal({{"type", "fp16"}, {"alpha", 100.0}, {"beta", 9000.0}}),
-             contains("take both smaller, by a factor of"));
-  CHECK_THAT(refusal({{"type", "fp64"}, {"alpha", 1e150}}),
-             contains("the largest that can be checked is 3.12"));
-  CHECK_THAT(refusal({{"alpha", 1000.0}}), contains("120; --type or --rung choose others."));
-  // Where even the bound has no number.
-  CHECK_THAT(refusal({{"type", "fp64"}, {"alpha", 1e308}}),
-             contains("may reach more than fp64 holds") && contains("take alpha up to 5.73e+141."));
-  CHECK_THAT(refusal({{"type", "fp64"}, {"alpha", 0.0}, {"beta", 1.7e308}}),
-             contains("take beta up to 3.9e+143."));
-  CHECK_THAT(refusal({{"type", "fp64"}, {"alpha", 1e308}, {"beta", 1.0}}),
-             contains("take both smaller, by a factor of 1.76e+166."));
+    CHECK(refused.code == ExitCode::bad_input);
+    CHECK_THAT(refused.text, contains(said));
+  }
+  CHECK_NOTHROW(read_request({{"type", "fp16"}, {"alpha", 120.0}}));
+  CHECK_NOTHROW(read_request({{"type", "int8"}, {"alpha", 3855.0}}));
 }

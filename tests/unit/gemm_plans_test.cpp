@@ -9,6 +9,8 @@
 using namespace fathom;
 using namespace fathom::gemm;
 
+constexpr Transpose no = Transpose::no, yes = Transpose::yes;
+
 TEST_CASE("tiles that transpose take operands that lie as they do, with lines on 16 bytes",
           "[gemm]") {
   const fp32::WarpSpecialisedChoice a = fp32::transposing_producer_a(),
@@ -17,7 +19,6 @@ TEST_CASE("tiles that transpose take operands that lie as they do, with lines on
   const auto product = [](std::int64_t m, std::int64_t n, Transpose transa, Transpose transb) {
     return make_problem(Class::fp32, m, n, 512, transa, transb);
   };
-  constexpr Transpose no = Transpose::no, yes = Transpose::yes;
   for (const auto& [transa, transb, one, two] : {std::tuple{no, no, true, false},
                                                  {yes, yes, true, false},
                                                  {yes, no, false, true},
@@ -73,9 +74,7 @@ TEST_CASE("fp64's contender's workspace and report follow from one plan", "[gemm
     return make_problem(Class::fp64, m, n, k);
   };
   const auto bytes = [&](const Problem& p) { return rung.plan(p, sms).workspace_bytes; };
-  const auto tiles = [&](const Problem& p) {
-    return rung.plan(p, sms).kernel.function == rung.kernel.function;
-  };
+  const auto tiles = [&](const Problem& p) { return rung.plan(p, sms).kernel.function != nullptr; };
   // The large operand streams by, and nobody leaves sums.
   CHECK(bytes(problem(16, 8192, 8192)) == 0);
   CHECK_FALSE(tiles(problem(16, 8192, 8192)));
@@ -111,101 +110,88 @@ TEST_CASE("small products are cut so that the SMs have something to do", "[gemm]
   CHECK_FALSE(halves_of_small_tiles_are_sooner(make_problem(Class::bf16, 1024, 1024, 1024), 16));
 }
 
+// In the rungs' own view, whose rows are BLAS's columns.
 TEST_CASE("a rung whose tile depends on the product says which it takes, and how it lies",
           "[gemm]") {
+  struct Row {
+    std::int64_t m, n, k;
+    int tile_m, tile_n, parts, cluster_m, cluster_n;
+    Transpose both = no;
+  };
   const auto kernel = [](const char* id, std::int64_t m, std::int64_t n, std::int64_t k,
-                         Transpose transa = Transpose::no, Transpose transb = Transpose::no) {
+                         Transpose transa = no, Transpose transb = no) {
     const Rung& rung = *find_rung(id);
     return rung.plan(make_problem(rung.of, m, n, k, transa, transb), 132).kernel;
   };
-  const auto tile = [&](const char* id, std::int64_t m, std::int64_t n, std::int64_t k,
-                        Transpose transa = Transpose::no, Transpose transb = Transpose::no) {
-    const RungKernel found = kernel(id, m, n, k, transa, transb);
-    REQUIRE(found.function != nullptr);
-    return std::tuple{found.tile_m, found.tile_n, found.parts};
+  const std::pair<const char*, std::vector<Row>> rungs[] = {
+      // The long side where it reaches less far beyond C.
+      {"fp32/26_sliced_depth",
+       {{4096, 4096, 4096, 128, 256, 0, 1, 1},
+        {3088, 4096, 4096, 256, 128, 0, 1, 1},
+        {4096, 3088, 4096, 128, 256, 0, 1, 1},
+        {8192, 128, 8192, 128, 256, 0, 1, 1},
+        {128, 8192, 8192, 256, 128, 0, 1, 1},
+        {100, 8192, 8192, 256, 128, 0, 1, 1}}},
+      // Of NN the operand that goes through registers is A, of TT it is B.
+      {"fp32-3xtf32/02_planned_tiles",
+       {{4096, 4096, 4096, 128, 128, 1, 1, 2},
+        {1024, 1024, 1024, 64, 128, 1, 1, 2},
+        {8192, 128, 8192, 128, 128, 2, 1, 1}}},
+      {"tf32/03_large_clusters",
+       {{4096, 4096, 4096, 256, 128, 1, 2, 4},
+        {4096, 4096, 4096, 128, 256, 1, 4, 2, yes},
+        {1024, 1024, 1024, 128, 128, 1, 1, 2},
+        {128, 8192, 8192, 128, 128, 2, 1, 1}}},
+      // Where a GPU has too few tiles for large clusters, wide ones in clusters of two; skinny
+      // products have the small side as columns, and halves of it one beside the other.
+      {"bf16/15_deferred_stores",
+       {{4096, 4096, 4096, 128, 256, 1, 4, 2},
+        {2048, 2048, 8192, 128, 256, 1, 2, 1},
+        {128, 8192, 8192, 128, 64, 1, 1, 2},
+        {8192, 128, 8192, 64, 128, 1, 2, 1},
+        {64, 8192, 8192, 128, 64, 2, 1, 1},
+        {1024, 1024, 1024, 128, 128, 2, 1, 1}}},
+      {"fp8/02_fast_accumulation",
+       {{4096, 4096, 4096, 128, 256, 1, 4, 2},
+        {128, 8192, 8192, 128, 64, 1, 1, 2},
+        {1024, 1024, 1024, 128, 128, 2, 1, 1}}},
+      {"fp8/01_promoted",
+       {{4096, 4096, 4096, 128, 256, 1, 4, 2},
+        {128, 8192, 8192, 128, 128, 2, 1, 1},
+        {8192, 16, 8192, 16, 128, 2, 1, 1},
+        {1024, 1024, 1024, 128, 128, 2, 1, 1}}},
+      // Two tiles of BLAS's n.
+      {"fp64/06_cluster_multicast", {{4096, 4096, 4096, 128, 128, 1, 2, 1}}},
+      {"fp64/08_late_reads", {{4096, 4096, 4096, 128, 128, 0, 2, 1}}}};
+  for (const auto& [id, rows] : rungs) {
+    for (const Row& row : rows) {
+      CAPTURE(id, row.m, row.n, row.k);
+      const RungKernel k = kernel(id, row.m, row.n, row.k, row.both, row.both);
+      CHECK(k.function != nullptr);
+      CHECK(std::array{k.tile_m, k.tile_n, k.parts, k.cluster_m, k.cluster_n} ==
+            std::array{row.tile_m, row.tile_n, row.parts, row.cluster_m, row.cluster_n});
+    }
+  }
+  // Of other kernels nothing is told: for few columns and small products, and in a layout that is
+  // copied.
+  CHECK(kernel("tf32/03_large_clusters", 4096, 4096, 4096, yes, no).function == nullptr);
+  CHECK(kernel("tf32/03_large_clusters", 16, 8192, 8192).function == nullptr);
+  const auto shares = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return kernel("fp32/26_sliced_depth", m, n, k).function;
   };
-  // In the rungs' own view, whose rows are BLAS's columns: the long side where it reaches less far
-  // beyond C.
-  const char* shares = "fp32/26_sliced_depth";
-  CHECK(tile(shares, 4096, 4096, 4096) == std::tuple{128, 256, 0});
-  CHECK(kernel(shares, 4096, 4096, 4096).function == find_rung(shares)->kernel.function);
-  CHECK(tile(shares, 3088, 4096, 4096) == std::tuple{256, 128, 0});
-  CHECK(tile(shares, 4096, 3088, 4096) == std::tuple{128, 256, 0});
+  CHECK(shares(64, 8192, 8192) == nullptr);
+  for (const std::int64_t size : {1, 256, 512, 640}) CHECK(shares(size, size, size) == nullptr);
   // Where two SMs and more share a tile, the kernel that cuts shares within stages; 1280³ has
-  // 50 tiles, 1536³ 72, and 8 of k are less than a body for each SM.
-  const void* const cut = kernel(shares, 8192, 128, 8192).function;
-  CHECK(cut != kernel(shares, 4096, 4096, 4096).function);
-  CHECK(tile(shares, 8192, 128, 8192) == std::tuple{128, 256, 0});
-  CHECK(tile(shares, 128, 8192, 8192) == std::tuple{256, 128, 0});
-  CHECK(kernel(shares, 1280, 1280, 1280).function == cut);
-  CHECK(kernel(shares, 1536, 1536, 1536).function == kernel(shares, 4096, 4096, 4096).function);
-  CHECK(kernel(shares, 8192, 128, 8).function == kernel(shares, 4096, 4096, 4096).function);
-  // What is smaller than that tile too, but for few columns and small products, of whose tiles
-  // nothing is told.
-  CHECK(tile(shares, 100, 8192, 8192) == std::tuple{256, 128, 0});
-  CHECK(kernel(shares, 64, 8192, 8192).function == nullptr);
-  for (const std::int64_t size : {1, 256, 512, 640}) {
-    CHECK(kernel(shares, size, size, size).function == nullptr);
-  }
-  CHECK(kernel(shares, 1024, 1024, 1024).function == cut);
-  // A long k is shared, even by few tiles.
-  CHECK(kernel(shares, 512, 512, 8192).function == cut);
-
-  const char* planned = "fp32-3xtf32/02_planned_tiles";
-  CHECK(tile(planned, 4096, 4096, 4096) == std::tuple{128, 128, 1});
-  // Of NN the operand that goes through registers is A, of TN it is B.
-  CHECK(tile(planned, 1024, 1024, 1024) == std::tuple{64, 128, 1});
-  CHECK(std::get<2>(tile(planned, 8192, 128, 8192)) == 2);
-
-  const char* registers = "tf32/03_large_clusters";
-  constexpr Transpose no = Transpose::no, yes = Transpose::yes;
-  CHECK(tile(registers, 4096, 4096, 4096) == std::tuple{256, 128, 1});
-  CHECK(tile(registers, 4096, 4096, 4096, yes, yes) == std::tuple{128, 256, 1});
-  CHECK(tile(registers, 1024, 1024, 1024) == std::tuple{128, 128, 1});
-  CHECK(std::get<2>(tile(registers, 128, 8192, 8192)) == 2);
-  CHECK(kernel(registers, 4096, 4096, 4096, yes, no).function == nullptr);
-  CHECK(kernel(registers, 16, 8192, 8192).function == nullptr);
-
-  // Where a GPU has too few tiles for large clusters, wide ones in clusters of two; skinny products
-  // have the small side as columns, and halves of it one beside the other.
-  const auto tma = [&](const char* id, std::int64_t m, std::int64_t n, std::int64_t k) {
-    const RungKernel found = kernel(id, m, n, k);
-    CHECK(found.function == find_rung(id)->kernel.function);
-    return std::tuple{found.tile_m, found.tile_n, found.parts, found.cluster_m, found.cluster_n};
-  };
-  for (const char* id : {"bf16/15_deferred_stores", "fp8/01_promoted", "fp8/02_fast_accumulation",
-                         "int8/01_wgmma"}) {
-    CAPTURE(id);
-    CHECK(tma(id, 4096, 4096, 4096) == std::tuple{128, 256, 1, 4, 2});
-    CHECK(tma(id, 2048, 2048, 8192) == std::tuple{128, 256, 1, 2, 1});
-  }
-  for (const char* id : {"fp16/15_deferred_stores", "fp8/02_fast_accumulation"}) {
-    CAPTURE(id);
-    CHECK(tma(id, 128, 8192, 8192) == std::tuple{128, 64, 1, 1, 2});
-    CHECK(tma(id, 8192, 128, 8192) == std::tuple{64, 128, 1, 2, 1});
-  }
-  CHECK(tma("fp8/01_promoted", 128, 8192, 8192) == std::tuple{128, 128, 2, 1, 1});
-  CHECK(tma("fp8/01_promoted", 8192, 16, 8192) == std::tuple{16, 128, 2, 1, 1});
-  CHECK(tma("bf16/15_deferred_stores", 64, 8192, 8192) == std::tuple{128, 64, 2, 1, 1});
-  for (const char* id : {"bf16/15_deferred_stores", "fp8/01_promoted", "fp8/02_fast_accumulation"})
-    CHECK(tma(id, 1024, 1024, 1024) == std::tuple{128, 128, 2, 1, 1});
-
-  const auto cluster = [&](const char* id, Transpose a, Transpose b) {
-    const RungKernel k = kernel(id, 4096, 4096, 4096, a, b);
-    return std::pair{k.cluster_m, k.cluster_n};
-  };
-  CHECK(cluster(registers, no, no) == std::pair{2, 4});
-  CHECK(cluster(registers, yes, yes) == std::pair{4, 2});
-  CHECK(find_rung("fp16/15_deferred_stores")->kernel.cluster_m == 4);
-  // fp64: two tiles of BLAS's n.
-  CHECK(find_rung("fp64/06_cluster_multicast")->kernel.cluster_m == 2);
-  const auto filled = [](std::int64_t m, std::int64_t n) {
-    return tile_losses(find_rung("fp64/08_late_reads")->kernel,
-                       make_problem(Class::fp64, m, n, 4096), 1, 132)
-        .at("tile_efficiency");
-  };
-  CHECK(filled(3088, 4096) == 3088.0 / 3200);
-  CHECK(filled(4096, 3088) == 3088.0 / 3328);
+  // 50 tiles, 1536³ 72, and 8 of k are less than a body for each SM. A long k is shared, even by
+  // few tiles.
+  const void* const whole = shares(4096, 4096, 4096);
+  const void* const cut = shares(8192, 128, 8192);
+  CHECK(cut != whole);
+  CHECK(shares(1280, 1280, 1280) == cut);
+  CHECK(shares(1024, 1024, 1024) == cut);
+  CHECK(shares(512, 512, 8192) == cut);
+  CHECK(shares(1536, 1536, 1536) == whole);
+  CHECK(shares(8192, 128, 8) == whole);
 }
 
 TEST_CASE("what a size loses to tiles and waves is less where the last wave is shared", "[gemm]") {
@@ -233,7 +219,12 @@ TEST_CASE("what a size loses to tiles and waves is less where the last wave is s
   CHECK(std::pair{lying.cluster_m, lying.cluster_n} == std::pair{4, 2});
   CHECK(tile_losses({}, p, 1, 132).empty());
   CHECK(tile_losses(kernel, make_problem(Class::fp32, 4096, 4096, 8), 1, 132).empty());
-  for (const char* id : {"fp32/26_sliced_depth", "fp64/08_late_reads"})
-    CHECK(find_rung(id)->kernel.parts == 0);
-  CHECK(find_rung("fp32-3xtf32/02_planned_tiles")->kernel.parts == 1);
+  // A cluster of two tiles along BLAS's n.
+  const Rung& late = *find_rung("fp64/08_late_reads");
+  const auto filled = [&](std::int64_t m, std::int64_t n) {
+    const Problem lying = make_problem(Class::fp64, m, n, 4096);
+    return tile_losses(late.plan(lying, 132).kernel, lying, 1, 132).at("tile_efficiency");
+  };
+  CHECK(filled(3088, 4096) == 3088.0 / 3200);
+  CHECK(filled(4096, 3088) == 3088.0 / 3328);
 }

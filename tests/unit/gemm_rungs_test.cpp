@@ -22,9 +22,9 @@ TEST_CASE("rungs are numbered in order, say what they add, and are found by thei
       last = rung->id();
       CHECK(*rung->idea != 0);
       CHECK(*rung->gain != 0);
-      CHECK(rung->plan);
-      CHECK(rung->kernel.function != nullptr);
-      CHECK(rung->kernel.threads % 32 == 0);
+      const RungKernel kernel = rung->plan(make_problem(row.of, 4096, 4096, 4096), 132).kernel;
+      CHECK(kernel.function != nullptr);
+      CHECK(kernel.threads % 32 == 0);
       CHECK(find_rung(rung->id()) == rung);
     }
   }
@@ -34,8 +34,8 @@ TEST_CASE("rungs are numbered in order, say what they add, and are found by thei
 
 TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
   std::istringstream ids(
-      "fp32/20_async_multistage fp32/21_wide_thread_tile fp32/24_thread_producer "
-      "fp32/25_stream_k fp32/23_engine_fed fp32/24_thread_fed fp32/25_equal_shares "
+      "fp32/20_async_multistage fp32/21_wide_thread_tile fp32/23_engine_fed fp32/24_thread_fed "
+      "fp32/25_equal_shares "
       "fp64/05_copy_engine fp32/27_small_products fp64/07_stream_k "
       "fp64/09_small_products tf32/01_wgmma fp16/16_small_products "
       "bf16/16_small_products fp32/01_naive fp32/03_shuffle_broadcast "
@@ -56,16 +56,32 @@ TEST_CASE("ids of the version before lead to a rung that there is", "[gemm]") {
   CHECK(read_request({{"rung", std::string("fp32/row_major/01_naive")}}).notes.empty());
 }
 
-TEST_CASE("a rung that needs newer instructions is left out on older GPUs", "[gemm]") {
-  const Rung& async = *find_rung("fp32/row_major/15_async_multistage");
-  CHECK_FALSE(runs_on(async, 7, 5));
-  CHECK(runs_on(async, 8, 0));
-  CHECK(runs_on(async, 12, 0));
-  Rung hopper = async;
-  hopper.capability = 90;
-  hopper.exact_capability = true;
-  CHECK(runs_on(hopper, 9, 0));
-  CHECK_FALSE(runs_on(hopper, 10, 0));
+TEST_CASE("a rung is left out on GPUs that lack its instructions or its shared memory", "[gemm]") {
+  for (const auto& [id, major, minor, runs] :
+       {std::tuple{"fp32/row_major/15_async_multistage", 7, 5, false},
+        {"fp32/row_major/15_async_multistage", 8, 0, true},
+        {"fp32/row_major/15_async_multistage", 12, 0, true},
+        {"fp16/03_mma_sync", 7, 5, true},
+        {"bf16/03_mma_sync", 7, 5, false},
+        {"bf16/03_mma_sync", 8, 0, true},
+        {"fp16/04_multistage", 7, 5, false},
+        {"bf16/04_multistage", 8, 6, true},
+        {"fp16/05_wgmma", 8, 9, false},
+        {"fp16/05_wgmma", 9, 0, true},
+        {"fp16/05_wgmma", 10, 0, false},
+        {"fp64/04_wide_products", 8, 9, false},
+        {"fp64/04_wide_products", 12, 0, true},
+        {"int8/01_wgmma", 10, 0, false}}) {
+    CAPTURE(id, major, minor);
+    CHECK(runs_on(*find_rung(id), major, minor) == runs);
+  }
+  // Of a block: 64 KiB on Turing, 99 KiB on the smaller chips since.
+  for (const Rung* rung : rungs_of(Class::fp16)) {
+    CAPTURE(rung->id());
+    const int bytes =
+        rung->plan(make_problem(Class::fp16, 4096, 4096, 4096), 132).kernel.dynamic_shared_bytes;
+    if (rung->capability < 90) CHECK(bytes <= (rung->capability == 75 ? 64 : 99) * 1024);
+  }
 }
 
 TEST_CASE("an 8-bit rung that promotes its sums says so in its name", "[gemm]") {
@@ -78,38 +94,13 @@ TEST_CASE("an 8-bit rung that promotes its sums says so in its name", "[gemm]") 
   }
 }
 
-TEST_CASE("half precision runs wherever the chip multiplies matrices of it", "[gemm]") {
-  for (const char* type : {"fp16", "bf16"}) {
-    const auto rung = [&](const char* name) -> const Rung& {
-      const Rung* found = find_rung(std::string(type) + "/" + name);
-      REQUIRE(found != nullptr);
-      return *found;
-    };
-    CAPTURE(type);
-    const bool turing = std::string(type) == "fp16";
-    for (const char* name : {"01_wmma_global", "02_wmma_shared", "03_mma_sync"}) {
-      CAPTURE(name);
-      CHECK(runs_on(rung(name), 7, 5) == turing);
-      CHECK(runs_on(rung(name), 8, 0));
-      CHECK(runs_on(rung(name), 12, 0));
-    }
-    CHECK_FALSE(runs_on(rung("04_multistage"), 7, 5));
-    CHECK(runs_on(rung("04_multistage"), 8, 6));
-    CHECK(runs_on(rung("04_multistage"), 10, 0));
-    // Shared memory of a block: 64 KiB on Turing, 99 KiB on the smaller chips since.
-    for (const char* name : {"01_wmma_global", "02_wmma_shared", "03_mma_sync"})
-      CHECK(rung(name).kernel.dynamic_shared_bytes <= 64 * 1024);
-    CHECK(rung("04_multistage").kernel.dynamic_shared_bytes <= 99 * 1024);
-  }
-}
-
 TEST_CASE("lessons of tensor cores take whole tiles of one layout, with columns on 16 bytes",
           "[gemm]") {
   constexpr Transpose no = Transpose::no, yes = Transpose::yes;
   for (const Class of : {Class::fp16, Class::bf16, Class::tf32, Class::fp8, Class::int8}) {
     const bool half = of == Class::fp16 || of == Class::bf16;
     const Transpose own = half ? no : yes;  // the others' A lies along k
-    for (const LessonRung& lesson : lessons_of(of)) {
+    for (const Rung& lesson : lessons_of(of)) {
       CAPTURE(lesson.id());
       const auto takes = [&](Problem p, std::int64_t gap = 0) {
         p.lda += gap, p.ldb += gap, p.ldc += gap;
@@ -133,7 +124,6 @@ TEST_CASE("lessons of tensor cores take whole tiles of one layout, with columns 
         CHECK_FALSE(takes_sizes(m, n, k));
       if (!half) CHECK_FALSE((takes_sizes(384, 256, 256) || takes_sizes(512, 128, 256)));
       CHECK(lesson.plan(whole, 132).workspace_bytes == 0);
-      if (!half) CHECK_FALSE(lesson.contender);
     }
   }
 }
@@ -157,4 +147,23 @@ TEST_CASE("counters of half-precision rungs follow from their tiles", "[gemm]") 
   CHECK(counters("fp16/03_mma_sync", p, 90).at("shared_matrix_load_instructions") == 4 * 8 * 4 * 8);
   CHECK(counters("fp16/04_multistage", p, 90).at("shared_matrix_load_instructions") ==
         4 * 8 * 5 * 8);
+}
+
+TEST_CASE("variants fit the product and begin with the plan's", "[gemm]") {
+  const Rung& rung = *find_rung("fp32/row_major/10_autotuned");
+  const auto variants = [&](std::int64_t m) {
+    return rung.plan(make_problem(Class::fp32, m, 256, 1024), 132).variants;
+  };
+  const auto all = variants(512);
+  REQUIRE(all.size() == 7);
+  CHECK(all.front().kernel.function ==
+        rung.plan(make_problem(Class::fp32, 512, 256, 1024), 132).kernel.function);
+  std::set<std::string> names;
+  for (const RungPlan& variant : all) {
+    CHECK(names.insert(variant.name).second);
+    CHECK(variant.launch);
+  }
+  // 64 columns fit the tiles of so many alone, and an odd size none.
+  CHECK(variants(64).size() < 7);
+  CHECK(variants(511).empty());
 }

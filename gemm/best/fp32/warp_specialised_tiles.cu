@@ -138,9 +138,7 @@ RungPlan plan_with_cut(const Problem& p, int sms) {
 template <class Producer, int Stages>
 WarpSpecialisedChoice filled_by() {
   using Tile = WarpSpecialisedTile<Stages, Producer::pad_a, Producer::pad_b>;
-  return {Tile::m,
-          Tile::n,
-          [](const Problem& p) { return placement_of<Tile, Producer>(p).has_value(); },
+  return {[](const Problem& p) { return placement_of<Tile, Producer>(p).has_value(); },
           [](const Problem& p) { return placement_of<Tile, Producer>(p).value(); },
           &plan_with_cut<Tile, Producer>};
 }

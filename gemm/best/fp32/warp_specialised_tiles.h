@@ -20,7 +20,6 @@ struct TilePlacement {
 };
 
 struct WarpSpecialisedChoice {
-  int m, n;
   bool (*takes)(const Problem&);               ///< how its operands lie
   TilePlacement (*placement)(const Problem&);  ///< of a product that it takes
   /// For a product that it takes, on so many SMs: as many blocks do the product.

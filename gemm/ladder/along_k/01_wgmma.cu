@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(d.threads(), 1)
 }
 
 template <class In, class Out, class Scalar>
-Lesson make(const LessonText& text) {
+Lesson make(const RungText& text) {
   return tensor_lesson<along_k_product<In, Out, Scalar>, lesson_tile<In>, launch_wgmma>(text);
 }
 

@@ -68,7 +68,7 @@ Lesson wmma_global() {
                "warp loads, and the L1 looks up 64 lines for them: that is what it waits for.",
        .claims = {"G5"},
        .capability = least_capability<Element>,
-       .counters = KnownCounters::products});
+       .counters = &known_products});
 }
 template Lesson wmma_global<__half>();
 template Lesson wmma_global<__nv_bfloat16>();

@@ -100,7 +100,7 @@ Lesson wmma_shared() {
                "are no limit any more, and fragments come from shared memory.",
        .claims = {"G6"},
        .capability = least_capability<Element>,
-       .counters = KnownCounters::products});
+       .counters = &known_products});
 }
 template Lesson wmma_shared<__half>();
 template Lesson wmma_shared<__nv_bfloat16>();

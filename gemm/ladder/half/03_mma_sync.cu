@@ -75,7 +75,7 @@ Lesson mma_sync() {
        .gain = "Eight loads of four wavefronts each, none in conflict, for 32 products of a "
                "warp, and no shared memory for padding.",
        .capability = least_capability<Element>,
-       .counters = KnownCounters::fragments});
+       .counters = &known_fragments});
 }
 template Lesson mma_sync<__half>();
 template Lesson mma_sync<__nv_bfloat16>();

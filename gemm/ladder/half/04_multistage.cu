@@ -84,7 +84,7 @@ Lesson multistage() {
        .gain = "Three steps' time for a tile to arrive, no registers for what is on its way, and "
                "one barrier a step under which products go on.",
        .capability = 80,
-       .counters = KnownCounters::fragments_ahead});
+       .counters = &known_fragments_ahead});
 }
 template Lesson multistage<__half>();
 template Lesson multistage<__nv_bfloat16>();

@@ -51,32 +51,14 @@ TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and who
           // The tile along C's rows or along its columns.
           const bool along_rows = blocks % 2 == 0;
           const Problem problem =
-              product_for(tile, (along_rows ? tile.n : tile.m) + beyond,
-                          (along_rows ? tile.m : tile.n) + beyond, k, way, beyond == 0 ? 0 : -1);
-          CAPTURE(tile.m, tile.n, blocks);
+              product_for(tile, (along_rows ? 256 : 128) + beyond,
+                          (along_rows ? 128 : 256) + beyond, k, way, beyond == 0 ? 0 : -1);
+          CAPTURE(blocks);
           const RungPlan plan = tile.plan(problem, blocks);
           const Workspace sums =
               bench.workspace(std::max<std::size_t>(plan.workspace_bytes, 16), blocks);
           bench.check_product(problem, sums, 2, plan.launch);
         }
-      }
-    }
-  }
-}
-
-// Its ring has five stages of 128 of k.
-TEST_CASE("fp32's sliced tiles are right beyond a turn of their ring", "[gpu][gemm][sanitized]") {
-  test::RungBench bench;
-  const Rung& rung = *find_rung("fp32/26_sliced_depth");
-  if (!bench.runs(rung)) SKIP("the kernel is for sm_90a");
-  const std::vector<int> depths =
-      test::under_sanitizer() ? std::vector{648} : std::vector{640, 641, 1500};
-  for (const int k : depths) {
-    for (const auto& [m, n] : {std::pair{48, 300}, {300, 48}}) {
-      for (const Problem& problem : test::layouts(Class::fp32, m, n, k)) {
-        // No other kernel of the rung's goes without a name.
-        REQUIRE(rung.plan(problem, bench.facts.sms).kernel.function == nullptr);
-        bench.check(rung, problem);
       }
     }
   }
