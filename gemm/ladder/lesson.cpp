@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string>
-#include <utility>
 
+#include "gemm/blocks/operands.cuh"
 #include "gemm/ladder/lessons.h"
 #include "gemm/ladder/simt_lesson.h"
 
@@ -11,60 +11,22 @@ namespace {
 /// Most blocks of a grid's second dimension.
 constexpr std::int64_t most_blocks_y = 65535;
 
-/// The product in the lesson's view. Row-major C is column-major C^T = op(B)^T op(A)^T.
+/// The product in the lesson's view.
 template <class T>
 LessonProductOf<T> lesson_product(const Arguments& arguments, View view) {
-  const Problem& p = arguments.problem;
-  LessonProductOf<T> q{static_cast<int>(p.m),
-                       static_cast<int>(p.n),
-                       p.alpha == 0 ? 0 : static_cast<int>(p.k),  // BLAS does not read A, B then
-                       static_cast<T>(p.alpha),
-                       static_cast<T>(p.beta),
-                       static_cast<const T*>(arguments.a),
-                       p.lda,
-                       static_cast<const T*>(arguments.b),
-                       p.ldb,
-                       static_cast<T*>(arguments.c),
-                       p.ldc};
-  if (view != View::column_major) {
-    std::swap(q.m, q.n);
-    std::swap(q.a, q.b);
-    std::swap(q.lda, q.ldb);
-  }
-  return q;
+  const bool by_column = view == View::column_major;
+  const Product<T> p = by_column ? column_major<T>(arguments) : row_major<T>(arguments);
+  const auto ld = [&](const auto& x) { return by_column ? x.column_stride : x.row_stride; };
+  return {p.m, p.n, p.k, p.alpha, p.beta, p.a.data, ld(p.a), p.b.data, ld(p.b), p.c.data, ld(p.c)};
 }
 
-CounterModel products(const Problem& p, int capability) {
-  return {"tensor_instructions", p.flops() / (2 * 16 * 8 * (capability >= 80 ? 16 : 8)),
-          "products of 16 x 8 x 16 (Turing: x 8)"};
-}
-
-/// ldmatrix of warps that multiply 64 x 64 x 16 at a time.
-double fragment_loads(const Problem& p) { return p.flops() / (2.0 * 64 * 64 * 16) * 8; }
-
-std::vector<CounterModel> (*counters_of(KnownCounters known))(const Problem&, int capability) {
-  switch (known) {
-    case KnownCounters::none:
-      break;
-    case KnownCounters::products:
-      return [](const Problem& p, int capability) { return std::vector{products(p, capability)}; };
-    case KnownCounters::fragments:
-      return [](const Problem& p, int capability) {
-        return std::vector<CounterModel>{products(p, capability),
-                                         {"shared_matrix_load_instructions", fragment_loads(p),
-                                          "eight for a warp's 64 x 64 x 16, each element loaded "
-                                          "once"}};
-      };
-    case KnownCounters::fragments_ahead:
-      return [](const Problem& p, int capability) {
-        return std::vector<CounterModel>{
-            products(p, capability),
-            {"shared_matrix_load_instructions",
-             fragment_loads(p) * (1 + 16 / static_cast<double>(p.k)),
-             "eight for a warp's 64 x 64 x 16, and once more at a tile's end"}};
-      };
-  }
-  return Rung{}.counters;
+/// With ldmatrix of warps that multiply 64 x 64 x 16 at a time, `share` of what they need at least.
+std::vector<CounterModel> with_fragments(const Problem& p, int capability, double share,
+                                         const char* model) {
+  std::vector<CounterModel> all = known_products(p, capability);
+  all.push_back(
+      {"shared_matrix_load_instructions", p.flops() / (2.0 * 64 * 64 * 16) * 8 * share, model});
+  return all;
 }
 
 /// Whether wgmma takes both operands of the type along k alone, as in BLAS's TN: all but 16 bits.
@@ -73,6 +35,19 @@ bool is_along_k(const Problem& p) {
 }
 
 }  // namespace
+
+std::vector<CounterModel> known_products(const Problem& p, int capability) {
+  return {{"tensor_instructions", p.flops() / (2 * 16 * 8 * (capability >= 80 ? 16 : 8)),
+           "products of 16 x 8 x 16 (Turing: x 8)"}};
+}
+std::vector<CounterModel> known_fragments(const Problem& p, int capability) {
+  return with_fragments(p, capability, 1,
+                        "eight for a warp's 64 x 64 x 16, each element loaded once");
+}
+std::vector<CounterModel> known_fragments_ahead(const Problem& p, int capability) {
+  return with_fragments(p, capability, 1 + 16 / static_cast<double>(p.k),
+                        "eight for a warp's 64 x 64 x 16, and once more at a tile's end");
+}
 
 std::string Rung::id() const { return std::string(traits(of).name) + "/" + name; }
 
@@ -97,8 +72,8 @@ LessonRung rung_of(Class of, const Lesson& lesson) {
   rung.exact_capability = lesson.exact_capability;
   rung.promoted = lesson.promoted;
   const LessonTile& tile = lesson.tile;
-  rung.kernel = {lesson.kernel,  tile.threads,  tile.shared_bytes, tile.m, tile.n, tile.k, 1,
-                 tile.cluster_m, tile.cluster_n};
+  rung.kernel = {lesson.kernel, tile.threads, tile.shared_bytes, tile.m, tile.n, tile.k, 1,
+                 tile.cluster_m};
   rung.plan = [launch = lesson.launch, is_own = lesson.takes_own_path, kernel = rung.kernel](
                   const Problem& p, int) -> RungPlan {
     return {launch, 0, kernel, is_own(p)};
@@ -110,7 +85,7 @@ LessonRung rung_of(Class of, const Lesson& lesson) {
       return found;
     };
   }
-  rung.counters = counters_of(lesson.text.counters);
+  if (lesson.text.counters != nullptr) rung.counters = lesson.text.counters;
   return rung;
 }
 
@@ -134,7 +109,7 @@ bool is_plain(const Problem& p, const LessonTile& tile) {
   const Transpose transa = is_along_k(p) ? Transpose::yes : Transpose::no;
   // The rows of the row-major product are BLAS's columns.
   return p.transa == transa && p.transb == Transpose::no && p.alpha != 0 && p.m > 0 && p.n > 0 &&
-         p.k > 0 && p.n % (tile.m * tile.cluster_m) == 0 && p.m % (tile.n * tile.cluster_n) == 0 &&
+         p.k > 0 && p.n % (tile.m * tile.cluster_m) == 0 && p.m % tile.n == 0 &&
          p.k % tile.k == 0 && p.lda % inputs == 0 && p.ldb % inputs == 0 && p.ldc % outputs == 0;
 }
 
