@@ -182,15 +182,6 @@ TmaOperand prepare(const TmaOperand& x, const std::optional<Major>& taken, std::
   return copy;
 }
 
-TmaOperands TmaOperands::of(const Arguments& arguments) {
-  const Problem& p = arguments.problem;
-  const Element element = traits(p.of).input;
-  // BLAS's B is k x n: its columns are rows of op(B)^T, contiguous along k unless it is transposed.
-  return {
-      {arguments.b, p.n, p.k, p.ldb, p.transb == Transpose::no ? Major::k : Major::outer, element},
-      {arguments.a, p.m, p.k, p.lda, p.transa == Transpose::no ? Major::outer : Major::k, element}};
-}
-
 std::size_t TmaOperands::copy_bytes(const Problem& problem, const MajorsTaken& taken) {
   const TmaOperands plain = of({problem});
   return gemm::copy_bytes(plain.a, taken.a) + gemm::copy_bytes(plain.b, taken.b);

@@ -41,7 +41,14 @@ struct TmaOperands {
   TmaOperand a, b;  ///< the row-major product's first operand and its second: BLAS's B and A
 
   /// As they lie in memory.
-  static TmaOperands of(const Arguments& arguments);
+  static TmaOperands of(const Arguments& arguments) {
+    const Problem& p = arguments.problem;
+    const Element element = traits(p.of).input;
+    // BLAS's B is k x n: its columns are rows of op(B)^T, contiguous along k unless transposed.
+    const Major a = p.transb == Transpose::no ? Major::k : Major::outer,
+                b = p.transa == Transpose::no ? Major::outer : Major::k;
+    return {{arguments.b, p.n, p.k, p.ldb, a, element}, {arguments.a, p.m, p.k, p.lda, b, element}};
+  }
   /// Bytes that copies would take; 0 if none is needed.
   static std::size_t copy_bytes(const Problem& problem, const MajorsTaken& taken);
   /// Copies what must be to `workspace`, asynchronously, and gives the operands to use.

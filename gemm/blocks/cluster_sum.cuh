@@ -16,16 +16,16 @@ namespace fathom::gemm {
 template <int N>
 inline constexpr int partial_pitch = (N + 31) / 32 * 32 + 8;
 
-/// Keeps a warp's sums of 16 rows from `row` on in a tile of 32-bit sums at `tile`; zeros if it has
-/// none.
-template <int N, int Count>
-__device__ inline void keep_partial(std::uint32_t tile, const std::uint32_t (&sums)[Count], int row,
-                                    bool any) {
+/// Keeps a warp's sums in a tile of 32-bit sums at `tile`; zeros if it has none. A thread has two
+/// of the tile's rows, `row_of(0)` and `row_of(1)`.
+template <int N, int Count, class RowOf>
+__device__ inline void keep_partial(std::uint32_t tile, const std::uint32_t (&sums)[Count],
+                                    const RowOf& row_of, bool any = true) {
   static_assert(Count == N / 2);
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int i = 0; i < Count; i += 2) {
-    const int r = row + lane / 4 + i % 4 / 2 * 8, c = i / 4 * 8 + lane % 4 * 2;
+    const int r = row_of(i % 4 / 2), c = i / 4 * 8 + lane % 4 * 2;
     asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(tile + (r * partial_pitch<N> + c) * 4),
                  "r"(any ? sums[i] : 0u), "r"(any ? sums[i + 1] : 0u)
                  : "memory");

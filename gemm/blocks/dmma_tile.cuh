@@ -29,10 +29,8 @@ struct KernelConfig {
   __host__ __device__ constexpr int threads() const { return 32 * warps() + 128; }
   __host__ __device__ constexpr int a_bytes() const { return m() * line_bytes; }
   __host__ __device__ constexpr int stage_bytes() const { return (m() + n()) * line_bytes; }
-  /// With the barriers, and room to start on 1024 bytes.
-  __host__ __device__ constexpr int shared_bytes() const {
-    return 1024 + stages * (stage_bytes() + 16);
-  }
+  /// That release a stage to each block that loads it.
+  __host__ __device__ constexpr int reading_warps() const { return warps() * cluster_n; }
 };
 
 /// An operand as TMA finds it. TMA reads from where 16 bytes start. Where a line
@@ -78,38 +76,16 @@ __device__ inline TileIndex corner_of(const DmmaProduct& p, int tile, int rank) 
 // Either way it comes in two halves: lines of the tile's first half and of its second, or of a
 // split operand the even lines and the odd ones.
 
+/// Tells every block that loads for this warp's that the warp has read the stage.
 template <KernelConfig d>
-struct Ring {
-  std::uint32_t tiles;
-
-  __device__ std::uint32_t a(int stage) const { return tiles + stage * d.stage_bytes(); }
-  __device__ std::uint32_t b(int stage) const { return a(stage) + d.a_bytes(); }
-  /// Ends when the stage's bytes have all arrived.
-  __device__ std::uint32_t full(int stage) const {
-    return tiles + d.stages * d.stage_bytes() + 8 * stage;
+__device__ inline void release(const TileRing<d>& ring, int stage) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if constexpr (d.cluster_n == 1) {
+    if (lane == 0) arrive(ring.empty(stage));
+  } else {
+    if (lane < d.cluster_n) arrive_at(ring.empty(stage), lane);
   }
-  /// Ends when every warp that reads what this block loads has read it.
-  __device__ std::uint32_t empty(int stage) const { return full(stage) + 8 * d.stages; }
-
-  /// By one thread; the cluster must meet before anybody uses the ring.
-  __device__ void init() const {
-    for (int stage = 0; stage < d.stages; ++stage) {
-      barrier_init(full(stage), 1);
-      barrier_init(empty(stage), d.warps() * d.cluster_n);
-    }
-    barrier_init_fence();
-  }
-
-  /// Tells every block that loads for this warp's that the warp has read the stage.
-  __device__ void release(int stage) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    if constexpr (d.cluster_n == 1) {
-      if (lane == 0) arrive(empty(stage));
-    } else {
-      if (lane < d.cluster_n) arrive_at(empty(stage), lane);
-    }
-  }
-};
+}
 
 /// Lines of a box, of a tile of so many rows.
 template <Major major>
@@ -144,8 +120,8 @@ __device__ inline void load_half(std::uint32_t target, const OperandMaps& maps, 
 
 /// Fills a stage from row `row` of A and column `column` of B.
 template <KernelConfig d, Major a_major, Major b_major>
-__device__ inline void load_stage(const DmmaProduct& p, const Ring<d>& ring, int stage, int rank,
-                                  int row, int column, int k) {
+__device__ inline void load_stage(const DmmaProduct& p, const TileRing<d>& ring, int stage,
+                                  int rank, int row, int column, int k) {
   const std::uint32_t full = ring.full(stage);
   arrive_expect_tx(full, d.stage_bytes());
   load_half<b_major, d.n()>(ring.b(stage), p.b, 0, column, k, full, 0);

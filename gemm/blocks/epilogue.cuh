@@ -27,17 +27,4 @@ __device__ inline void store_vector(const Product<float>& p, int row, int column
   *c = x;
 }
 
-/// Two neighbours of a row of fp64, 16-byte aligned, of a row-major C.
-__device__ inline void store_vector(const Product<double>& p, int row, int column,
-                                    const double* sum) {
-  double2* const c = reinterpret_cast<double2*>(&p.c(row, column));
-  double2 x = make_double2(p.alpha * sum[0], p.alpha * sum[1]);
-  if (p.beta != 0) {
-    const double2 old = *c;
-    x.x = fma(p.beta, old.x, x.x);
-    x.y = fma(p.beta, old.y, x.y);
-  }
-  *c = x;
-}
-
 }  // namespace fathom::gemm

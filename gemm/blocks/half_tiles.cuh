@@ -27,9 +27,10 @@ inline constexpr bool has_matrix_products =
     true;
 #endif
 
-/// The least compute capability that does.
-template <class Element>
-inline constexpr int least_capability = std::is_same_v<Element, __half> ? 75 : 80;
+/// Eight warps of 64 x 64.
+struct EightWarps {
+  static constexpr int m = 128, n = 256, k = 32, threads = 256, warp_m = 64, warp_n = 64;
+};
 
 /// First row and column of this warp's part of a block's tile; neighbouring warps have neighbouring
 /// columns.
@@ -137,7 +138,7 @@ __device__ inline void copy_words(Element* to, const Element* from, std::int64_t
   const int line = static_cast<int>(threadIdx.x) / words, word = threadIdx.x % words;
 #pragma unroll
   for (int i = 0; i < lines / step; ++i)
-    async_copy<16>(shared_address(to + Layout<length>::offset(line + i * step, word)),
+    async_copy<16>(to + Layout<length>::offset(line + i * step, word),
                    from + (line + i * step) * ld + word * 8);
 }
 

@@ -135,6 +135,18 @@ __device__ inline void load_tile_transposed(float* to, const float* from, std::i
   }
 }
 
+/// The same element by element.
+template <int lines, int threads, int length, int pitch>
+__device__ inline void load_elements_transposed(float (&to)[length][pitch], const float* from,
+                                                std::int64_t ld) {
+#pragma unroll
+  for (int i = 0; i < lines * length / threads; ++i) {
+    const int number = static_cast<int>(threadIdx.x) + i * threads;
+    const int element = number % length, line = number / length;
+    to[element][line] = from[line * ld + element];
+  }
+}
+
 /// Adds the outer product of a column of A and a row of B, both in registers, to a thread's sums.
 template <int rows, int columns, class T>
 __device__ inline void outer_product(T (&sums)[rows][columns], const T (&a)[rows],

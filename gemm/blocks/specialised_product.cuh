@@ -4,7 +4,7 @@
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/promoted_sums.cuh"
-#include "gemm/blocks/single_tile_block.cuh"
+#include "gemm/blocks/register_operand.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 
@@ -12,6 +12,68 @@
 // ring of tiles lies between them. What a config has beside that is in `KernelConfig`.
 
 namespace fathom::gemm {
+
+// The beginning and the end of a block whose launch takes microseconds: of a product of 1024³ they
+// were half.
+
+/// Whether the threads keep the registers that they begin with: to change them, who multiplies
+/// waits for who loads. A thread's sums of more than 64 columns do not fit into those.
+template <KernelConfig d>
+inline constexpr bool keeps_registers = d.single_tile && !d.promoted;
+
+/// Brings all of a product's maps into the cache that TMA reads them from.
+template <class P>
+__device__ inline void prefetch_maps(const P& p) {
+  prefetch_map(p.map_a);
+  prefetch_map(p.map_b);
+  if (p.tma_stores) prefetch_map(p.map_c);
+}
+
+/// Every thread of the cluster meets here, as in cluster_sync, and sees the barriers that were made
+/// before barrier_init_fence. Other memory is not ordered: a release would wait for all of this
+/// thread's stores.
+__device__ inline void cluster_sync_relaxed() {
+  asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+
+/// By the producer thread, after its last load: waits until all blocks have released every stage to
+/// this one, so that it can end while they go on. Nothing else of theirs comes here: what they load
+/// for this block, its consumer warps have waited for.
+template <KernelConfig d>
+__device__ inline void drain(const TileRing<d>& ring, RingPosition<d.stages> position) {
+  for (int i = 0; i < d.stages; ++i, position.advance())
+    wait(ring.empty(position.stage), position.parity ^ 1);
+}
+
+/// Pieces of 128 bytes that a tile's rows take.
+template <KernelConfig d, class Out>
+inline constexpr int row_pieces = d.n / staged_columns<Out>;
+/// Whether a row is whole pieces, and the ring has room for all.
+template <KernelConfig d, class Out>
+inline constexpr bool stores_through_ring =
+    d.single_tile&& d.split_k == 1 && d.n % staged_columns<Out> == 0 &&
+    row_pieces<d, Out> <= d.stages;
+
+/// Stores a warp's finished sums by TMA from where the ring had the rows of A that its
+/// warpgroup alone has read, a stage for each 128 bytes of a row. After the tile's last product;
+/// ends with stores under way.
+template <KernelConfig d, class Out, class Scalar, int Count>
+__device__ inline void store_through_ring(const TiledProduct<Out, Scalar>& p,
+                                          const TileRing<d>& ring,
+                                          const std::uint32_t (&sums)[Count], int block, int row,
+                                          int column) {
+  constexpr int columns = staged_columns<Out>;
+  static_assert(stores_through_ring<d, Out> && 4 * staged_bytes == block_bytes);
+  const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
+  named_barrier(2 + block, 128);  // all of the warpgroup's products are done
+#pragma unroll
+  for (int piece = 0; piece < row_pieces<d, Out>; ++piece) {
+    const int first = piece * columns;
+    const std::uint32_t buffer = ring.a(piece) + block * block_bytes + warp * staged_bytes;
+    stage_chunk<Out, Scalar>(sums, first / 2, buffer);
+    store_staged(p, row, column + first, buffer);
+  }
+}
 
 // A tile's results that leave while the next tile is multiplied.
 
@@ -57,76 +119,22 @@ struct DeferredStores {
   }
 };
 
-// Which tiles a cluster computes, and in which order.
-
-/// The tiles of a cluster, one after the other. C is cut into entries, which are gone through in
-/// bands; an entry is a cluster's tile, or for the tail kernel as many as make one of the
-/// other kernel's.
-template <KernelConfig d>
-struct TileScheduler {
-  int next, step, end;
-  bool backwards = false;  ///< through k
-  template <class P>
-  __device__ explicit TileScheduler(const P& p)
-      : next(p.first + static_cast<int>(blockIdx.x) / d.cluster()), step(p.step), end(p.end) {}
-  __device__ bool done() const { return next >= end; }
-  /// Whether the next tile of this cluster is of another band: what this one's rows had in the L2
-  /// is of no more use.
-  template <class P>
-  __device__ bool leaves_band(const P& p) const {
-    const int of_band = d.band * p.tiles_n * d.parent();
-    return next + step >= end || (next + step) / of_band != next / of_band;
-  }
-  __device__ void advance() {
-    next += step;
-    backwards = d.serpentine && !backwards;
-  }
-  template <class P>
-  __device__ static TileIndex entry_of(const P& p, int entry) {
-    // A band of one row is gone through along it: one division instead of three.
-    if constexpr (d.band == 1) return {entry / p.tiles_n, entry % p.tiles_n};
-    return banded_tile<d.band>(entry, p.tiles_m, p.tiles_n);
-  }
-  /// First row and column of this block's tile.
-  template <class P>
-  __device__ TileIndex corner(const P& p, const ClusterPlace<d>& place) const {
-    const TileIndex entry = entry_of(p, next / d.parent());
-    const int m = entry.m * d.parent_m + next % d.parent_m;
-    const int n = entry.n * d.parent_n + next % d.parent() / d.parent_m;
-    return {(m * d.cluster_m + place.m) * d.m(), (n * d.cluster_n + place.n) * d.n};
-  }
-};
-
 /// Registers of a producer thread and of a consumer thread: 128 of the first and 256 of the
-/// second share what 384 threads of 168 are given (64512 of the 65536). Results that wait take what
-/// the producer threads can do without.
+/// second share what 384 threads of 168 are given (64512 of the 65536). Results that wait, or an
+/// operand on its way, take what the producer threads can do without.
 template <KernelConfig d>
-inline constexpr int producer_registers = d.deferred_stores ? 24 : 40;
+inline constexpr int producer_registers = d.deferred_stores || d.a_in_registers ? 24 : 40;
 template <KernelConfig d>
-inline constexpr int consumer_registers = d.deferred_stores ? 240 : 232;
+inline constexpr int consumer_registers = d.deferred_stores || d.a_in_registers ? 240 : 232;
 
 /// The bytes of all warps' buffers.
 template <KernelConfig d>
 inline constexpr int staging_bytes =
     d.tma_stores ? d.consumers * 4 * staging_slots* staged_bytes : 0;
 
-/// Dynamic shared memory of a block: the ring on 1024 bytes, the buffers of C, the barriers.
+/// Dynamic shared memory of a block.
 template <KernelConfig d>
-constexpr int specialised_shared_bytes() {
-  return 1024 + TileRing<d>::bytes + staging_bytes<d> + TileRing<d>::barrier_bytes;
-}
-
-/// The stages of k that a block takes: all, or its part of `split_k`.
-struct DepthRange {
-  int first, count;
-};
-template <KernelConfig d, class P>
-__device__ inline DepthRange depth_range(const P& p, const ClusterPlace<d>& place) {
-  if constexpr (d.split_k == 1) return {0, p.depth};
-  const int first = static_cast<int>(static_cast<long long>(p.depth) * place.k / d.split_k);
-  const int end = static_cast<int>(static_cast<long long>(p.depth) * (place.k + 1) / d.split_k);
-  return {first, end - first};
-}
+inline constexpr int specialised_shared_bytes = ring_shared_bytes<d.ring(), staging_bytes<d>>;
 
 /// Asks for the stages that fill the ring, or all that there are, before anything was in it. By the
 /// producer thread of a block that keeps its registers, beside whose start this is in the code.
@@ -198,7 +206,9 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
     if constexpr (d.split_k > 1) {
       if (takes_turns<d> && warpgroup == 0) ping_pong_wait(0);
       named_barrier(1, d.consumers * 128);  // both warpgroups have read the ring
-      keep_partial<d.n>(ring.tiles, of, warpgroup * 64 + warp * 16, range.count > 0);
+      const int row = warpgroup * 64 + warp * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
+      keep_partial<d.n>(
+          ring.tiles, of, [&](int upper) { return row + upper * 8; }, range.count > 0);
       return;
     } else {
       const int row = corner.m + warpgroup * 64 + warp * 16;
@@ -239,20 +249,19 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
     const __grid_constant__ TiledProduct<typename Kernel::Out, typename Kernel::Scalar> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using In = typename Kernel::In;
-  constexpr KernelConfig d = Kernel::config;
+  constexpr KernelConfig d = Kernel::config, r = d.ring();
   constexpr Major a_major = Kernel::a_major, b_major = Kernel::b_major;
   extern __shared__ std::byte shared[];
   static_assert(d.consumers == 2 && d.m_blocks == 1, "the register counts are those of these");
-  const ClusterPlace<d> place;
-  TileRing<d> ring;
-  ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
-  const std::uint32_t staging = ring.tiles + TileRing<d>::bytes;
-  ring.barriers = staging + staging_bytes<d>;
+  if constexpr (d.has_tail && d.a_in_registers) asm volatile("griddepcontrol.launch_dependents;");
+  const ClusterPlace<r> place;
+  const TileRing<r> ring = make_ring<r, staging_bytes<d>>(shared);
+  const std::uint32_t staging = ring.tiles + TileRing<r>::bytes;
   TileIndex first_tile{};
   if constexpr (d.single_tile) {
     if (threadIdx.x == 128) prefetch_maps(p);
     // A block has one tile. Its division is done, and the parameters are there, before the wait.
-    first_tile = TileScheduler<d>(p).corner(p, place);
+    first_tile = TileScheduler<r>(p).corner(p, place);
     int depth = p.depth;
     asm volatile("" : "+r"(first_tile.m), "+r"(first_tile.n), "+r"(depth));
   }
@@ -269,12 +278,12 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   // What the kernel before has written can be read from here on; the tail kernel starts
   // after this, so that it need not wait itself.
   if constexpr (d.early && d.parent() == 1) asm volatile("griddepcontrol.wait;" ::: "memory");
-  if constexpr ((d.early && !d.single_tile) || d.has_tail)
+  if constexpr ((d.early && !d.single_tile) || (d.has_tail && !d.a_in_registers))
     asm volatile("griddepcontrol.launch_dependents;");
 
   if constexpr (keeps_registers<d>) {
     if (threadIdx.x == d.consumers * 128)
-      fill_ring<In, d, a_major, b_major>(p, ring, place, first_tile);
+      fill_ring<In, r, a_major, b_major>(p, ring, place, first_tile);
   }
 
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
@@ -282,13 +291,17 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   if (group == d.consumers) {
     if constexpr (!keeps_registers<d>)
       asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers<d>));
-    if (threadIdx.x % 128 == 0) load_tiles<In, d, a_major, b_major>(p, ring, place, first_tile);
+    if (threadIdx.x % 128 == 0) load_tiles<In, r, a_major, b_major>(p, ring, place, first_tile);
   } else {
     if constexpr (!keeps_registers<d>)
       asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers<d>));
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    multiply_tiles<In, d, a_major, b_major>(p, ring, place, first_tile, group,
-                                            staging + warp * staging_slots * staged_bytes);
+    if constexpr (d.a_in_registers) {
+      multiply_register_tiles<a_major, d>(p, {ring, place, group});
+    } else {
+      const int warp = static_cast<int>(threadIdx.x) / 32;
+      multiply_tiles<In, d, a_major, b_major>(p, ring, place, first_tile, group,
+                                              staging + warp * staging_slots * staged_bytes);
+    }
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
@@ -298,9 +311,16 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   if constexpr (d.split_k > 1) {
     bool arrived = false;
     if (group < d.consumers) {
-      const TileScheduler<d> scheduler(p);
+      const TileScheduler<r> scheduler(p);
+      TileIndex corner = scheduler.corner(p, place);
+      corner.n /= d.planes();
       if (!scheduler.done()) {
-        store_cluster_sum<d>(p, ring.tiles, place, scheduler.corner(p, place));
+        // Beside an operand in registers there is none for the place: it is read anew.
+        if constexpr (d.a_in_registers) {
+          store_cluster_sum<d>(p, ring.tiles, ClusterPlace<d>(), corner);
+        } else {
+          store_cluster_sum<d>(p, ring.tiles, place, corner);
+        }
         arrived = true;
       }
     }

@@ -51,8 +51,7 @@ struct StreamedKernelConfig {
 template <StreamedKernelConfig d, class Sum>
 struct StreamedMemory {
   static constexpr int tile = streamed_rows * streamed_columns;  ///< sums
-  static constexpr int ring = 0;
-  static constexpr int exchange = ring + d.stages * d.stage_bytes();
+  static constexpr int exchange = d.stages * d.stage_bytes();    ///< behind the ring
   static constexpr int kept = exchange + d.warps * tile * int{sizeof(Sum)};
   static constexpr int barriers = kept + d.most_rows * streamed_columns * int{sizeof(Sum)};
   static constexpr int bytes = barriers + 2 * 8 * d.stages;

@@ -221,9 +221,9 @@ __device__ inline void keep_sums(const StreamedSums<In>& sums, StreamedSum<In>* 
   named_barrier(1, d.multiplying_threads());
 }
 
-template <StreamedKernelConfig d, Major major, class P, class Ring>
-__device__ inline void multiply_rows(const P& p, const StreamedShare& share, const Ring& ring,
-                                     std::byte* memory, int warp) {
+template <StreamedKernelConfig d, Major major, class P>
+__device__ inline void multiply_rows(const P& p, const StreamedShare& share,
+                                     const TileRing<d>& ring, std::byte* memory, int warp) {
   using In = std::remove_const_t<std::remove_pointer_t<decltype(p.a.data)>>;
   using Sum = StreamedSum<In>;
   using Memory = StreamedMemory<d, Sum>;
@@ -244,7 +244,7 @@ __device__ inline void multiply_rows(const P& p, const StreamedShare& share, con
       for (int i = 0; i < d.slab_stages; ++i) {
         if (i >= slab.stages) continue;
         wait(ring.full(position.stage), position.parity);
-        multiply_part<In, d>(sums, ring.stage(position.stage) + warp * d.warp_bytes,
+        multiply_part<In, d>(sums, ring.a(position.stage) + warp * d.warp_bytes,
                              row_bytes - begin - i * d.run_bytes(), held.of[i]);
         // For the whole warp, whose reads __syncwarp orders before it. racecheck does not follow
         // that, and calls it a race with the next copy; with an arrival of each lane it is clean.
@@ -294,8 +294,10 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1)
   constexpr StreamedKernelConfig d = Kernel::config;
   using Sum = StreamedSum<typename Kernel::In>;
   extern __shared__ __align__(128) std::byte streamed_memory[];
-  const StreamedRing<d, Sum> ring{shared_address(streamed_memory)};
-  if (threadIdx.x == 0) ring.init();
+  using Memory = StreamedMemory<d, Sum>;
+  const std::uint32_t memory = shared_address(streamed_memory);
+  const TileRing<d> ring{memory, memory + Memory::barriers};
+  if (threadIdx.x == 0) ring.init(d.warps);
   __syncthreads();
   const StreamedShare share = streamed_share<d>(p);
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
@@ -306,7 +308,7 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1)
     multiply_rows<d, Kernel::major>(p, share, ring, streamed_memory, warp);
   }
   cluster_sync();
-  store_rows<d, Sum>(p, share, ring.base + StreamedMemory<d, Sum>::kept);
+  store_rows<d, Sum>(p, share, memory + Memory::kept);
   cluster_sync();  // no block ends while another may still read its sums
 #endif
 }

@@ -65,29 +65,10 @@ __device__ inline StreamedShare streamed_share(const P& p) {
           block % d.cluster};
 }
 
-template <StreamedKernelConfig d, class Sum>
-struct StreamedRing {
-  using Memory = StreamedMemory<d, Sum>;
-  std::uint32_t base;
-
-  __device__ std::uint32_t stage(int i) const { return base + Memory::ring + i * d.stage_bytes(); }
-  /// Ends when the stage's bytes have all arrived.
-  __device__ std::uint32_t full(int i) const { return base + Memory::barriers + 8 * i; }
-  /// Ends when every warp has read the stage.
-  __device__ std::uint32_t empty(int i) const { return full(i) + 8 * d.stages; }
-  /// By one thread.
-  __device__ void init() const {
-    for (int i = 0; i < d.stages; ++i) {
-      barrier_init(full(i), 1);
-      barrier_init(empty(i), d.warps);
-    }
-    barrier_init_fence();
-  }
-};
-
 /// Has the block's part of its rows copied, 16 rows a stage. By one warp.
-template <StreamedKernelConfig d, class P, class Ring>
-__device__ inline void stream_rows(const P& p, const StreamedShare& share, const Ring& ring) {
+template <StreamedKernelConfig d, class P>
+__device__ inline void stream_rows(const P& p, const StreamedShare& share,
+                                   const TileRing<d>& ring) {
   using In = std::remove_const_t<std::remove_pointer_t<decltype(p.a.data)>>;
   const int row_bytes = p.k * static_cast<int>(sizeof(In));
   const std::int64_t stride = p.a.row_stride * static_cast<std::int64_t>(sizeof(In));
@@ -107,7 +88,7 @@ __device__ inline void stream_rows(const P& p, const StreamedShare& share, const
         if (is_elected()) {
           const std::uint32_t full = ring.full(position.stage);
           arrive_expect_tx(full, static_cast<std::uint32_t>(run * rows));
-          std::uint32_t target = ring.stage(position.stage);
+          std::uint32_t target = ring.a(position.stage);
           const std::byte* source = first + row * stride + begin;
 #pragma unroll
           for (int i = 0; i < streamed_rows; ++i, target += d.pitch(), source += stride) {

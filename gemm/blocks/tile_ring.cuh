@@ -32,8 +32,8 @@ struct KernelConfig {
   /// without waiting for what they have written, end one by one, and store C through the ring,
   /// which they have no more use for.
   bool single_tile = false;
-  bool a_in_registers =
-      false;  ///< A's blocks come to the products through registers (register_product.cuh)
+  /// A's blocks come to the products through registers (register_operand.cuh). B lies along k.
+  bool a_in_registers = false;
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
   /// Every other tile goes through k backwards: it starts with what the L2 has seen last.
   bool serpentine = false;
@@ -49,12 +49,10 @@ struct KernelConfig {
   bool three_products = false;
 
   __host__ __device__ constexpr int planes() const { return three_products ? 2 : 1; }
-  /// What the ring is told where the first operand goes through registers: its second one has the
-  /// columns of all planes.
+  /// What the ring is told: its second operand has the columns of all planes.
   __host__ __device__ constexpr KernelConfig ring() const {
     KernelConfig d = *this;
     d.n = n * planes();
-    d.a_in_registers = true;
     return d;
   }
   __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
@@ -77,21 +75,6 @@ struct KernelConfig {
 template <class In>
 inline constexpr int stage_depth = 128 / static_cast<int>(sizeof(In));
 
-/// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`, to all of
-/// `Sharers` blocks of the cluster, `blocks`.
-template <Major major, int Sharers>
-__device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer,
-                                  int k, std::uint32_t barrier, std::uint16_t blocks) {
-  const int o = outer + block * block_side;
-  const int x = major == Major::k ? k : o, y = major == Major::k ? o : k;
-  const std::uint32_t target = tile + block * block_bytes;
-  if constexpr (Sharers == 1) {
-    load_box(target, map, x, y, barrier);
-  } else {
-    load_box_multicast(target, map, x, y, barrier, blocks);
-  }
-}
-
 /// How the L2 shall hold lines: so much of them, from 0 to 1, leaves last.
 __device__ inline std::uint64_t keeping_policy(float share) {
   std::uint64_t policy;
@@ -107,26 +90,31 @@ __device__ inline std::uint64_t ordinary_policy() {
   return policy;
 }
 
-/// A block of A as load_block has it, of which the L2 is told how to hold the lines.
-template <Major major, int Sharers>
-__device__ inline void load_kept_block(std::uint32_t tile, int block, const CUtensorMap& map,
-                                       int outer, int k, std::uint32_t barrier,
-                                       std::uint16_t blocks, std::uint64_t policy) {
+/// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`, to all of
+/// `Sharers` blocks of the cluster, `blocks`. `Hinted`: the L2 is told how to hold the lines.
+template <Major major, int Sharers, bool Hinted = false>
+__device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer,
+                                  int k, std::uint32_t barrier, std::uint16_t blocks,
+                                  std::uint64_t policy = 0) {
   const int o = outer + block * block_side;
   const int x = major == Major::k ? k : o, y = major == Major::k ? o : k;
   const std::uint32_t target = tile + block * block_bytes;
-  if constexpr (Sharers == 1) {
+  if constexpr (Hinted && Sharers == 1) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
         ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(target),
         "l"(&map), "r"(x), "r"(y), "r"(barrier), "l"(policy)
         : "memory");
-  } else {
+  } else if constexpr (Hinted) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
         ".multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(target),
         "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(blocks), "l"(policy)
         : "memory");
+  } else if constexpr (Sharers == 1) {
+    load_box(target, map, x, y, barrier);
+  } else {
+    load_box_multicast(target, map, x, y, barrier, blocks);
   }
 }
 
@@ -166,11 +154,9 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
     const int block = place.n * share_a + i;
     if constexpr (d.a_in_registers && a_major == Major::outer) {
       load_split_block<d.cluster_n>(ring.a(stage), block, map_a, row, k, full, row_blocks);
-    } else if constexpr (d.kept_a > 0) {
-      load_kept_block<a_major, d.cluster_n>(ring.a(stage), block, map_a, row, k, full, row_blocks,
-                                            policy_a);
     } else {
-      load_block<a_major, d.cluster_n>(ring.a(stage), block, map_a, row, k, full, row_blocks);
+      load_block<a_major, d.cluster_n, (d.kept_a > 0)>(ring.a(stage), block, map_a, row, k, full,
+                                                       row_blocks, policy_a);
     }
   }
 #pragma unroll
@@ -178,6 +164,58 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
     load_block<b_major, d.cluster_m>(ring.b(stage), place.m * share_b + i, map_b, column, k, full,
                                      column_blocks);
   }
+}
+
+// Which tiles a cluster computes, and in which order.
+
+/// The tiles of a cluster, one after the other. C is cut into entries, which are gone through in
+/// bands; an entry is a cluster's tile, or for the tail kernel as many as make one of the
+/// other kernel's.
+template <KernelConfig d>
+struct TileScheduler {
+  int next, step, end;
+  bool backwards = false;  ///< through k
+  template <class P>
+  __device__ explicit TileScheduler(const P& p)
+      : next(p.first + static_cast<int>(blockIdx.x) / d.cluster()), step(p.step), end(p.end) {}
+  __device__ bool done() const { return next >= end; }
+  /// Whether the next tile of this cluster is of another band: what this one's rows had in the L2
+  /// is of no more use.
+  template <class P>
+  __device__ bool leaves_band(const P& p) const {
+    const int of_band = d.band * p.tiles_n * d.parent();
+    return next + step >= end || (next + step) / of_band != next / of_band;
+  }
+  __device__ void advance() {
+    next += step;
+    backwards = d.serpentine && !backwards;
+  }
+  template <class P>
+  __device__ static TileIndex entry_of(const P& p, int entry) {
+    // A band of one row is gone through along it: one division instead of three.
+    if constexpr (d.band == 1) return {entry / p.tiles_n, entry % p.tiles_n};
+    return banded_tile<d.band>(entry, p.tiles_m, p.tiles_n);
+  }
+  /// First row and column of this block's tile.
+  template <class P>
+  __device__ TileIndex corner(const P& p, const ClusterPlace<d>& place) const {
+    const TileIndex entry = entry_of(p, next / d.parent());
+    const int m = entry.m * d.parent_m + next % d.parent_m;
+    const int n = entry.n * d.parent_n + next % d.parent() / d.parent_m;
+    return {(m * d.cluster_m + place.m) * d.m(), (n * d.cluster_n + place.n) * d.n};
+  }
+};
+
+/// The stages of k that a block takes: all, or its part of `split_k`.
+struct DepthRange {
+  int first, count;
+};
+template <KernelConfig d, class P>
+__device__ inline DepthRange depth_range(const P& p, const ClusterPlace<d>& place) {
+  if constexpr (d.split_k == 1) return {0, p.depth};
+  const int first = static_cast<int>(static_cast<long long>(p.depth) * place.k / d.split_k);
+  const int end = static_cast<int>(static_cast<long long>(p.depth) * (place.k + 1) / d.split_k);
+  return {first, end - first};
 }
 
 /// Multiplies `steps` stages from `position` on and leaves it behind them. The group of one stage
@@ -190,7 +228,7 @@ __device__ inline void accumulate(const TileRing<d>& ring, RingPosition<d.stages
   int last = -1;
   for (int step = 0; step < steps; ++step) {
     wait(ring.full(position.stage), position.parity);
-    multiply_stage<In, d, a_major, b_major>(ring, position.stage, a_block, sums, step > 0);
+    multiply_stage<In, a_major, b_major>(ring, position.stage, a_block, sums, step > 0);
     meanwhile(step);
     wgmma_wait_group<1>();
     if (last >= 0) release(ring, last, place);

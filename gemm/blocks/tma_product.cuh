@@ -61,12 +61,12 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(const Ar
   const TmaOperand& b = swapped ? operands.a : operands.b;
   TiledProduct<Out, Scalar> product{};
   product.map_a = operand_map(a);
-  product.map_b = operand_map(b, d.b_box_lines());
-  product.m = static_cast<int>(a.outer);
-  product.n = static_cast<int>(b.outer);
+  product.map_b = operand_map(b, d.ring().b_box_lines());
+  product.m = static_cast<int>(swapped ? p.m : p.n);
+  product.n = static_cast<int>(swapped ? p.n : p.m);  // of one plane
   product.depth = static_cast<int>(ceil_div(p.k, stage_depth<In>));
-  product.tiles_m = static_cast<int>(ceil_div(a.outer, d.m() * d.cluster_m));
-  product.tiles_n = static_cast<int>(ceil_div(b.outer, d.n * d.cluster_n));
+  product.tiles_m = static_cast<int>(ceil_div(product.m, d.m() * d.cluster_m));
+  product.tiles_n = static_cast<int>(ceil_div(product.n, d.n * d.cluster_n));
   product.first = 0;
   product.end = product.step = product.tiles_m * product.tiles_n;
   product.alpha = static_cast<Scalar>(p.alpha);
@@ -76,7 +76,8 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(const Ar
   // TMA writes whole pieces of 16 bytes: where C's contiguous side ends within one, the rest
   // of the piece, which is the gap up to the leading dimension, would be written too (seen on an
   // H200).
-  product.tma_stores = !swapped && columns_aligned(p.ldc, output, map_alignment) &&
+  product.tma_stores = (!swapped || d.a_in_registers) &&
+                       columns_aligned(p.ldc, output, map_alignment) &&
                        columns_aligned(p.m, output, map_alignment);
   if ((d.tma_stores || d.single_tile) && product.tma_stores)
     product.map_c = tensor_map(arguments.c, output, p.m, p.n, p.ldc, 16);
@@ -85,23 +86,7 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(const Ar
 
 template <KernelConfig d>
 ClusterLaunch specialised_launch(cudaStream_t stream) {
-  return {1, d.threads(), specialised_shared_bytes<d>(), d.cluster(), stream, d.early};
-}
-
-template <class Kernel>
-void launch_specialised(const TiledProduct<typename Kernel::Out, typename Kernel::Scalar>& product,
-                        cudaStream_t stream) {
-  constexpr KernelConfig d = Kernel::config;
-  launch_scheduled<&specialised_product<Kernel>, d>(product, specialised_launch<d>(stream));
-}
-
-template <class Kernel, class Tail>
-void launch_specialised_with_tail(
-    const TiledProduct<typename Kernel::Out, typename Kernel::Scalar>& product,
-    cudaStream_t stream) {
-  constexpr KernelConfig d = Kernel::config, tail = Tail::config;
-  launch_with_tail_kernel<&specialised_product<Kernel>, d, &specialised_product<Tail>, tail>(
-      product, specialised_launch<d>(stream), specialised_launch<tail>(stream));
+  return {1, d.threads(), specialised_shared_bytes<d>, d.cluster(), stream, d.early};
 }
 
 /// Launches the shape with the majors that the operands have.
@@ -114,12 +99,15 @@ void launch_tma_product(const Arguments& arguments, const TmaOperands& operands,
   const auto launch = [&]<Major a, Major b>() {
     if constexpr (takes(Shape::majors, a, b)) {
       if (a != a_major || b != b_major) return;
-      using Kernel = TmaKernel<Shape, Types, a, b>;
-      if constexpr (Shape::config.has_tail) {
-        launch_specialised_with_tail<Kernel, TmaKernel<TailOf<Shape>, Types, a, b>>(product,
-                                                                                    stream);
+      constexpr KernelConfig d = Shape::config;
+      constexpr auto kernel = &specialised_product<TmaKernel<Shape, Types, a, b>>;
+      if constexpr (d.has_tail) {
+        constexpr KernelConfig tail = TailOf<Shape>::config;
+        launch_with_tail_kernel<kernel, d,
+                                &specialised_product<TmaKernel<TailOf<Shape>, Types, a, b>>, tail>(
+            product, specialised_launch<d>(stream), specialised_launch<tail>(stream));
       } else {
-        launch_specialised<Kernel>(product, stream);
+        launch_scheduled<kernel, d>(product, specialised_launch<d>(stream));
       }
     }
   };

@@ -108,29 +108,35 @@ auto with_skinny_shape(const Problem& p, Use&& use) {
   return use(Columns128<Layout>{});
 }
 
+/// What a rung reports of a shape; its own view has BLAS's columns as rows. `function`: the kernel
+/// of any shape, since it tells the template alone (gemm/bench/rung_workload.cpp), and to name this
+/// one would compile it here too.
+template <class Shape, class Types>
+RungKernel tma_kernel(const void* function, bool swapped) {
+  constexpr KernelConfig d = Shape::config;
+  const RungKernel kernel{function,  d.threads(), specialised_shared_bytes<d>,
+                          d.m(),     d.n,         stage_depth<typename Types::In>,
+                          d.split_k, d.cluster_m, d.cluster_n};
+  return swapped ? kernel.transposed() : kernel;
+}
+
 /// The plan of a product with this shape, after copies of the operands that lie otherwise.
 /// `swapped`: the operands are exchanged.
 template <class Shape, class Types>
-RungPlan shape_plan(const Problem& p, bool swapped, const RungKernel& kernel = {}) {
-  const std::size_t copied = TmaOperands::copy_bytes(p, Shape::majors);
-  const auto launch = [swapped](const Arguments& arguments, const Workspace& workspace,
-                                cudaStream_t stream) {
+RungPlan shape_plan(const Problem& p, bool swapped, const void* function = nullptr) {
+  constexpr MajorsTaken majors = Shape::majors;
+  const MajorsTaken taken = swapped ? MajorsTaken{majors.b, majors.a} : majors;
+  const std::size_t copied = TmaOperands::copy_bytes(p, taken);
+  const auto launch = [=](const Arguments& arguments, const Workspace& workspace,
+                          cudaStream_t stream) {
     if (launch_without_product(arguments, stream)) return;
     launch_tma_product<Shape, Types>(
-        arguments, TmaOperands::prepared(arguments, Shape::majors, workspace.data, stream), swapped,
+        arguments, TmaOperands::prepared(arguments, taken, workspace.data, stream), swapped,
         stream);
   };
+  const RungKernel kernel =
+      function == nullptr ? RungKernel{} : tma_kernel<Shape, Types>(function, swapped);
   return {launch, copied, kernel, copied == 0};
-}
-
-/// What a rung reports of a shape. `function`: the kernel of any shape, since it tells the template
-/// alone (gemm/bench/rung_workload.cpp), and to name this one would compile it here too.
-template <class Shape, class Types>
-RungKernel tma_kernel(const void* function) {
-  constexpr KernelConfig d = Shape::config;
-  return {function,  d.threads(), specialised_shared_bytes<d>(),
-          d.m(),     d.n,         stage_depth<typename Types::In>,
-          d.split_k, d.cluster_m, d.cluster_n};
 }
 
 /// Which of the shapes a product takes where a rung has them all: large clusters for what fills
@@ -143,10 +149,8 @@ RungPlan best_plan(const Problem& p, int sms) {
                            Layout::majors.b.value_or(Major::outer)>;
   const auto function = reinterpret_cast<const void*>(&specialised_product<Kernel>);
   const bool swapped = small_side_is_n(p);
-  // The rung's own view has BLAS's columns as rows.
   const auto by = [&]<class Shape>(Shape, bool swapped) {
-    const RungKernel kernel = tma_kernel<Shape, Types>(function);
-    return shape_plan<Shape, Types>(p, swapped, swapped ? kernel.transposed() : kernel);
+    return shape_plan<Shape, Types>(p, swapped, function);
   };
   if (!is_skinny(p) && fills_large_clusters<Layout>(p, sms)) return by(Large{}, false);
   // Promoted sums are slower in halves: 0.67 of the library's speed at m = 128, n = k = 8192 on an

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "gemm/blocks/register_store.cuh"
 #include "gemm/blocks/wgmma_store.cuh"
 

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #include "gemm/blocks/tma.cuh"
 
@@ -74,13 +73,12 @@ __device__ inline void fence_accumulators(std::uint32_t (&d)[Count]) {
   FATHOM_WGMMA_SUM_NAMES_64                                          \
   ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47" \
   ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
-#define FATHOM_WGMMA_SUM_NAMES_256                                               \
-  FATHOM_WGMMA_SUM_NAMES_128                                                     \
-  ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"             \
-  ",%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"             \
-  ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111" \
-  ",%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123"                 \
-  ",%124,%125,%126,%127"
+#define FATHOM_WGMMA_SUM_NAMES_256                                                           \
+  FATHOM_WGMMA_SUM_NAMES_128                                                                 \
+  ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85" \
+  ",%86,%87,%88,%89,%90,%91,%92,%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104,%105"   \
+  ",%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122"    \
+  ",%123,%124,%125,%126,%127"
 #define FATHOM_WGMMA_SUMS_8(d, i)                                                             \
   "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3]), "+r"(d[i + 4]), "+r"(d[i + 5]), \
       "+r"(d[i + 6]), "+r"(d[i + 7])
@@ -98,38 +96,32 @@ __device__ inline void fence_accumulators(std::uint32_t (&d)[Count]) {
   "wgmma.mma_async.sync.aligned.m64n" #n k_and_types " {" FATHOM_WGMMA_SUM_NAMES_##n \
       "}, " operands ";\n}"
 
-/// d[] (64 x N, N / 2 registers a thread) becomes A B, plus what it was if `add`; 16 of k.
-#define FATHOM_MULTIPLY_16_BITS(n, a_, b_, add_, a_major_, b_major_, unused, type, k_and_types) \
-  template <Major a_major, Major b_major>                                                       \
-  __device__ inline void multiply(type, std::uint32_t(&d)[n / 2], std::uint64_t a,              \
-                                  std::uint64_t b, bool add) {                                  \
-    asm volatile(                                                                               \
-        FATHOM_WGMMA_PTX(n, k_and_types, a_ ", " b_ ", p, 1, 1, " a_major_ ", " b_major_, add_) \
-        : FATHOM_WGMMA_SUMS_##n                                                                 \
-        : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(static_cast<int>(a_major)),           \
-          "n"(static_cast<int>(b_major)));                                                      \
-  }
-FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY_16_BITS, __half, "k16.f32.f16.f16")
-FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY_16_BITS, __nv_bfloat16, "k16.f32.bf16.bf16")
+// What follows the operands of a product: that no operand is negated, and which way those of 16
+// bits lie.
+#define FATHOM_WGMMA_16_BITS(a_major, b_major) ", 1, 1, " a_major ", " b_major
+#define FATHOM_WGMMA_FLOATS(...) ", 1, 1"
+#define FATHOM_WGMMA_INTEGERS(...) ""
 
-/// The same of other types: both operands along k, 32 bytes of it (8 of tf32, 32 of fp8 and int8).
+/// d[] (64 x N, N / 2 registers a thread) becomes A B, plus what it was if `add`; 32 bytes of k.
 /// fp32 operands are used as tf32: their last 13 bits are cut off.
-#define FATHOM_MULTIPLY_ALONG_K(n, a_, b_, add_, unused_1, unused_2, unused_3, type, k_and_types, \
-                                signs)                                                            \
-  template <Major a_major, Major b_major>                                                         \
-  __device__ inline void multiply(type, std::uint32_t(&d)[n / 2], std::uint64_t a,                \
-                                  std::uint64_t b, bool add) {                                    \
-    static_assert(a_major == Major::k && b_major == Major::k);                                    \
-    asm volatile(FATHOM_WGMMA_PTX(n, k_and_types, a_ ", " b_ ", p" signs, add_)                   \
-                 : FATHOM_WGMMA_SUMS_##n                                                          \
-                 : "l"(a), "l"(b), "r"(static_cast<int>(add)));                                   \
+#define FATHOM_MULTIPLY(n, a_, b_, add_, a_major_, b_major_, unused, type, k_and_types, modifiers) \
+  template <Major a_major, Major b_major>                                                          \
+  __device__ inline void multiply(type, std::uint32_t(&d)[n / 2], std::uint64_t a,                 \
+                                  std::uint64_t b, bool add) {                                     \
+    static_assert(sizeof(type) == 2 || (a_major == Major::k && b_major == Major::k));              \
+    asm volatile(                                                                                  \
+        FATHOM_WGMMA_PTX(n, k_and_types, a_ ", " b_ ", p" modifiers(a_major_, b_major_), add_)     \
+        : FATHOM_WGMMA_SUMS_##n                                                                    \
+        : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(static_cast<int>(a_major)),              \
+          "n"(static_cast<int>(b_major)));                                                         \
   }
-FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY_ALONG_K, float, "k8.f32.tf32.tf32", ", 1, 1")
-FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY_ALONG_K, __nv_fp8_e4m3, "k32.f32.e4m3.e4m3", ", 1, 1")
-FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY_ALONG_K, std::int8_t, "k32.s32.s8.s8", "")
+FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY, __half, "k16.f32.f16.f16", FATHOM_WGMMA_16_BITS)
+FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY, __nv_bfloat16, "k16.f32.bf16.bf16", FATHOM_WGMMA_16_BITS)
+FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY, float, "k8.f32.tf32.tf32", FATHOM_WGMMA_FLOATS)
+FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY, __nv_fp8_e4m3, "k32.f32.e4m3.e4m3", FATHOM_WGMMA_FLOATS)
+FATHOM_WGMMA_SHAPES(FATHOM_MULTIPLY, std::int8_t, "k32.s32.s8.s8", FATHOM_WGMMA_INTEGERS)
 
-#undef FATHOM_MULTIPLY_ALONG_K
-#undef FATHOM_MULTIPLY_16_BITS
+#undef FATHOM_MULTIPLY
 
 /// How lessons cut a product into tiles, C (m x n) = A (m x k) B (k x n) in row-major terms.
 struct WgmmaConfig {
@@ -192,8 +184,7 @@ __device__ inline void release(const TileRing<d>& ring, int stage, const Cluster
   }
 }
 
-/// Sums of one warpgroup: of each of its blocks of 64 rows, N columns
-///.
+/// Sums of one warpgroup: of each of its blocks of 64 rows, N columns.
 template <auto d>
 struct Sums {
   std::uint32_t of[d.m_blocks][d.n / 2];
@@ -212,13 +203,13 @@ __device__ inline void start(Sums<d>& sums) {
   }
 }
 
-/// Issues the products of one stage for the warpgroup whose first block of A is `a_block`; commits
-/// them as one group.
-template <class In, auto d, Major a_major, Major b_major>
+/// Issues the products of one stage for the warpgroup whose first block of A is `a_block`, by the
+/// columns of B from `column` on, a multiple of 64; commits them as one group.
+template <class In, Major a_major, Major b_major, auto d, auto of_sums>
 __device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_block,
-                                      Sums<d>& sums, bool add) {
+                                      Sums<of_sums>& sums, bool add, int column = 0) {
   const std::uint64_t a = tile_descriptor<a_major>(ring.a(stage) + a_block * block_bytes);
-  const std::uint64_t b = tile_descriptor<b_major>(ring.b(stage));
+  const std::uint64_t b = tile_descriptor<b_major>(ring.b(stage) + column * 128);
   wgmma_fence();
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
@@ -242,28 +233,21 @@ struct TiledProduct {
   CUtensorMap map_a, map_b, map_c;
   int m, n;
   int depth;             ///< stages of k
-  int tiles_m, tiles_n;  ///< entries of the scheduler (tile_scheduler.cuh)
+  int tiles_m, tiles_n;  ///< entries of the scheduler (tile_ring.cuh)
   int first, step, end;  ///< of the scheduler, for the first cluster: in cluster tiles
   Scalar alpha, beta;
   Matrix<Out> c;
   bool tma_stores;  ///< map_c can be used: c's rows are contiguous, start and end on 16 bytes
 };
 
-/// A sum from its register.
+/// A sum from its register, and the register's content from it.
 template <class Scalar>
 __device__ inline Scalar sum_of(std::uint32_t bits) {
-  if constexpr (std::is_same_v<Scalar, float>) {
-    return __uint_as_float(bits);
-  } else {
-    return static_cast<Scalar>(bits);
-  }
+  return __builtin_bit_cast(Scalar, bits);
 }
-
 template <class Scalar>
 __device__ inline std::uint32_t bits_of(Scalar x) {
-  std::uint32_t bits = 0;
-  memcpy(&bits, &x, 4);
-  return bits;
+  return __builtin_bit_cast(std::uint32_t, x);
 }
 
 /// Two neighbours of a row as 32 bits.

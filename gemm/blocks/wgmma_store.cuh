@@ -76,23 +76,21 @@ __device__ inline void stage_pairs(const std::uint32_t (&pairs)[Count], int firs
   }
 }
 
-/// Fills a buffer with 64 columns of 16-bit elements, the sums from the first on.
+/// Fills a buffer with the 64 columns of 16-bit elements or the 32 of 32 bits whose sums are those
+/// from the first on.
 template <class Out, class Scalar, int Count>
 __device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first,
-                                   std::uint32_t buffer) requires(sizeof(Out) == 2) {
-  std::uint32_t pairs[16];
+                                   std::uint32_t buffer) {
+  if constexpr (sizeof(Out) == 2) {
+    std::uint32_t pairs[16];
 #pragma unroll
-  for (int i = 0; i < 16; ++i) {
-    pairs[i] =
-        packed<Out>(sum_of<Scalar>(sums[first + 2 * i]), sum_of<Scalar>(sums[first + 2 * i + 1]));
+    for (int i = 0; i < 16; ++i) {
+      const std::uint32_t* const two = sums + first + 2 * i;
+      pairs[i] = packed<Out>(sum_of<Scalar>(two[0]), sum_of<Scalar>(two[1]));
+    }
+    stage_pairs(pairs, 0, buffer);
+    return;
   }
-  stage_pairs(pairs, 0, buffer);
-}
-
-/// Fills a buffer with 32 columns of 32-bit elements.
-template <class Out, class Scalar, int Count>
-__device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first,
-                                   std::uint32_t buffer) requires(sizeof(Out) == 4) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int i = 0; i < 16; i += 2) {

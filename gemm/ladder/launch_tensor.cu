@@ -4,10 +4,8 @@
 #include <algorithm>
 
 #include "gemm/blocks/dmma_tile.cuh"
-#include "gemm/blocks/launch_cluster.h"
-#include "gemm/blocks/operands.cuh"
-#include "gemm/blocks/tensor_map.h"
-#include "gemm/blocks/wgmma.cuh"
+#include "gemm/blocks/element_types.cuh"
+#include "gemm/blocks/tma_product.cuh"
 #include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm {
@@ -15,7 +13,7 @@ namespace {
 
 /// A cluster a tile or, for a persistent kernel, as many as the GPU runs at once.
 ClusterLaunch cluster_launch(const LessonTile& tile, cudaStream_t stream = nullptr) {
-  return {1, tile.threads, tile.shared_bytes, tile.cluster_m * tile.cluster_n, stream};
+  return {1, tile.threads, tile.shared_bytes, tile.cluster_m, stream};
 }
 
 void launch(const void* kernel, ClusterLaunch launch, int clusters, void* product) {
@@ -23,36 +21,6 @@ void launch(const void* kernel, ClusterLaunch launch, int clusters, void* produc
   with_launch_config(kernel, launch, [&](const cudaLaunchConfig_t& config) {
     FATHOM_CUDA(cudaLaunchKernelExC(&config, kernel, &product));
   });
-}
-
-/// Rows of a tile's boxes of C: those of a warp.
-constexpr int c_box_rows = 16;
-
-/// Out has the output's size. A box has 64 lines of 128 bytes: of A along k; of B along k too, or
-/// along n, where wgmma takes that: 16-bit elements.
-template <class Out, class Scalar>
-void launch_tiled(const void* kernel, const LessonTile& tile, int clusters,
-                  const Arguments& arguments, cudaStream_t stream) {
-  const ClassTraits& types = traits(arguments.problem.of);
-  const auto p = row_major<char, Out, Scalar>(arguments);
-  TiledProduct<Out, Scalar> product{};
-  product.map_a = tensor_map(p.a.data, types.input, p.k, p.m, p.a.row_stride, block_side);
-  product.map_b = element_bytes(types.input) == 2
-                      ? tensor_map(p.b.data, types.input, p.n, p.k, p.b.row_stride, block_side)
-                      : tensor_map(p.b.data, types.input, p.k, p.n, p.b.column_stride, block_side);
-  product.map_c = tensor_map(p.c.data, types.output, p.n, p.m, p.c.row_stride, c_box_rows);
-  product.m = p.m;
-  product.n = p.n;
-  product.depth = p.k / tile.k;
-  product.tiles_m = p.m / (tile.m * tile.cluster_m);
-  product.tiles_n = p.n / tile.n;
-  product.end = product.tiles_m * product.tiles_n;
-  product.alpha = p.alpha;
-  product.beta = p.beta;
-  product.c = p.c;
-  product.tma_stores = true;
-  product.step = clusters == 0 ? product.end : std::min(product.end, clusters);
-  launch(kernel, cluster_launch(tile, stream), product.step, &product);
 }
 
 }  // namespace
@@ -70,12 +38,16 @@ void launch_half(const void* kernel, const LessonTile& tile, int, const Argument
 
 void launch_wgmma(const void* kernel, const LessonTile& tile, int clusters,
                   const Arguments& arguments, cudaStream_t stream) {
-  const ClassTraits& types = traits(arguments.problem.of);
-  if (types.scalar == Element::s32)
-    return launch_tiled<int, int>(kernel, tile, clusters, arguments, stream);
-  if (types.output == Element::f32)
-    return launch_tiled<float, float>(kernel, tile, clusters, arguments, stream);
-  launch_tiled<std::uint16_t, float>(kernel, tile, clusters, arguments, stream);
+  const KernelConfig d{.consumers = tile.m / block_side,
+                       .n = tile.n,
+                       .cluster_m = tile.cluster_m,
+                       .tma_stores = true};
+  with_types(arguments.problem.of, [&]<class Types>(Types) {
+    auto product =
+        tiled_product<Types>(arguments, TmaOperands::of(arguments), d, /*swapped=*/false);
+    if (clusters > 0) product.step = std::min(product.end, clusters);
+    launch(kernel, cluster_launch(tile, stream), product.step, &product);
+  });
 }
 
 void launch_dmma(const void* kernel, const LessonTile& tile, int clusters,

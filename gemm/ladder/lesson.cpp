@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string>
-#include <utility>
 
+#include "gemm/blocks/operands.cuh"
 #include "gemm/ladder/lessons.h"
 #include "gemm/ladder/simt_lesson.h"
 
@@ -11,27 +11,13 @@ namespace {
 /// Most blocks of a grid's second dimension.
 constexpr std::int64_t most_blocks_y = 65535;
 
-/// The product in the lesson's view. Row-major C is column-major C^T = op(B)^T op(A)^T.
+/// The product in the lesson's view.
 template <class T>
 LessonProductOf<T> lesson_product(const Arguments& arguments, View view) {
-  const Problem& p = arguments.problem;
-  LessonProductOf<T> q{static_cast<int>(p.m),
-                       static_cast<int>(p.n),
-                       p.alpha == 0 ? 0 : static_cast<int>(p.k),  // BLAS does not read A, B then
-                       static_cast<T>(p.alpha),
-                       static_cast<T>(p.beta),
-                       static_cast<const T*>(arguments.a),
-                       p.lda,
-                       static_cast<const T*>(arguments.b),
-                       p.ldb,
-                       static_cast<T*>(arguments.c),
-                       p.ldc};
-  if (view != View::column_major) {
-    std::swap(q.m, q.n);
-    std::swap(q.a, q.b);
-    std::swap(q.lda, q.ldb);
-  }
-  return q;
+  const bool by_column = view == View::column_major;
+  const Product<T> p = by_column ? column_major<T>(arguments) : row_major<T>(arguments);
+  const auto ld = [&](const auto& x) { return by_column ? x.column_stride : x.row_stride; };
+  return {p.m, p.n, p.k, p.alpha, p.beta, p.a.data, ld(p.a), p.b.data, ld(p.b), p.c.data, ld(p.c)};
 }
 
 /// With ldmatrix of warps that multiply 64 x 64 x 16 at a time, `share` of what they need at least.
@@ -84,7 +70,7 @@ Rung rung_of(Class of, const Lesson& lesson) {
     RungPlan plan{lesson.launch,
                   0,
                   {lesson.kernel, tile.threads, tile.shared_bytes, tile.m, tile.n, tile.k, 1,
-                   tile.cluster_m, tile.cluster_n},
+                   tile.cluster_m},
                   lesson.takes_own_path(p)};
     if (lesson.variants != nullptr) lesson.variants(p, plan.variants);
     return plan;
@@ -112,7 +98,7 @@ bool is_plain(const Problem& p, const LessonTile& tile) {
   const Transpose transa = is_along_k(p) ? Transpose::yes : Transpose::no;
   // The rows of the row-major product are BLAS's columns.
   return p.transa == transa && p.transb == Transpose::no && p.alpha != 0 && p.m > 0 && p.n > 0 &&
-         p.k > 0 && p.n % (tile.m * tile.cluster_m) == 0 && p.m % (tile.n * tile.cluster_n) == 0 &&
+         p.k > 0 && p.n % (tile.m * tile.cluster_m) == 0 && p.m % tile.n == 0 &&
          p.k % tile.k == 0 && p.lda % inputs == 0 && p.ldb % inputs == 0 && p.ldc % outputs == 0;
 }
 

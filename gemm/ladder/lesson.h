@@ -2,7 +2,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstdint>
 #include <vector>
 
 // What a lesson's file says of its kernel. gemm/ladder/lessons.h makes a rung of it; what a product
@@ -17,8 +16,7 @@ struct RungPlan;
 struct CounterModel;
 
 /// What a lesson's kernel is made for. Everything else goes to the fallback: transposes (but for
-/// operands that wgmma takes along k alone), alpha = 0, k = 0, and sizes that its tiles do not
-/// cover.
+/// operands that wgmma takes along k alone), alpha = 0, k = 0, and sizes that its tiles leave out.
 struct LessonTile {
   int m, n, k;              ///< a block's tile; k: a step
   int threads;              ///< of a block
@@ -26,9 +24,15 @@ struct LessonTile {
   bool vectors = false;     ///< 16-byte accesses: leading dimensions must be multiples of four
   int shared_bytes = 0;     ///< dynamic shared memory of a block
   int cluster_m = 1;        ///< blocks of a cluster one below the other
-  int cluster_n = 1;        ///< and beside each other
   bool persistent = false;  ///< as many clusters as the GPU runs at once, from tile to tile
 };
+
+/// The tile of a kernel by wgmma (gemm/blocks/wgmma.cuh has the config) whose steps are 128 bytes.
+constexpr LessonTile tile_of(const auto& d, int element_bytes, int shared_bytes, bool persistent) {
+  LessonTile tile{d.m(), d.n, 128 / element_bytes, d.threads()};
+  tile.shared_bytes = shared_bytes, tile.cluster_m = d.cluster_m, tile.persistent = persistent;
+  return tile;
+}
 
 /// Hardware counters that are known before a kernel runs: warp-level products (mma.sync), and
 /// beside them the loads of their fragments (ldmatrix), of which a kernel may read some ahead.
@@ -72,7 +76,7 @@ int clusters_at_once(const void* kernel, const LessonTile& tile);
 using LaunchTensorKernel = void(const void* kernel, const LessonTile& tile, int clusters,
                                 const Arguments& arguments, cudaStream_t stream);
 LaunchTensorKernel launch_half;   ///< gemm/blocks/half_tiles.cuh
-LaunchTensorKernel launch_wgmma;  ///< gemm/blocks/wgmma_tile.cuh
+LaunchTensorKernel launch_wgmma;  ///< gemm/blocks/wgmma.cuh
 LaunchTensorKernel launch_dmma;   ///< gemm/blocks/dmma_tile.cuh
 
 /// A lesson whose kernel this is. What is made for compute capability 9.0 runs nowhere else.
@@ -90,6 +94,13 @@ Lesson tensor_lesson(const RungText& text) {
               },
           .takes_own_path = [](const Problem& p) { return is_plain(p, tile); },
           .exact_capability = text.capability == 90};
+}
+
+/// The same for either type of 16 bits.
+template <auto fp16_kernel, auto bf16_kernel, LessonTile tile, LaunchTensorKernel& launch>
+Lesson half_lesson(bool is_bf16, const RungText& text) {
+  return is_bf16 ? tensor_lesson<bf16_kernel, tile, launch>(text)
+                 : tensor_lesson<fp16_kernel, tile, launch>(text);
 }
 
 }  // namespace fathom::gemm

@@ -2,9 +2,6 @@
 #include "gemm/ladder/simt_lesson.h"
 #include "harness/cuda_check.h"
 
-struct __half;
-struct __nv_bfloat16;
-
 namespace fathom::gemm {
 
 namespace fp64 {
@@ -13,38 +10,22 @@ Lesson shared_memory(), register_tile(), tensor_cores(), wide_products(), tma(),
 }
 namespace half {
 // Each multiplies either type.
-template <class Element>
-Lesson wmma_global();
-template <class Element>
-Lesson wmma_shared();
-template <class Element>
-Lesson mma_sync();
-template <class Element>
-Lesson multistage();
-template <class Element>
-Lesson wgmma();
-template <class Element>
-Lesson warp_specialised();
-template <class Element>
-Lesson wide_tile();
-template <class Element>
-Lesson persistent();
-template <class Element>
-Lesson cluster_multicast();
-template <class Element>
-Lesson overlapped_epilogue();
+Lesson wmma_global(bool is_bf16), wmma_shared(bool), mma_sync(bool), multistage(bool), wgmma(bool),
+    warp_specialised(bool), wide_tile(bool), persistent(bool), cluster_multicast(bool),
+    overlapped_epilogue(bool);
+// tf32, fp8 and int8, which wgmma takes along k alone.
+Lesson wgmma_tf32(), fast_sums(), wgmma_int8();
 
-template <class Element>
-std::vector<Lesson> lessons() {
-  return {wmma_global<Element>(),        wmma_shared<Element>(), mma_sync<Element>(),
-          multistage<Element>(),         wgmma<Element>(),       warp_specialised<Element>(),
-          wide_tile<Element>(),          persistent<Element>(),  cluster_multicast<Element>(),
-          overlapped_epilogue<Element>()};
+std::vector<Lesson> lessons(bool is_bf16) {
+  std::vector<Lesson> all;
+  for (const auto lesson : {wmma_global, wmma_shared, mma_sync, multistage, wgmma, warp_specialised,
+                            wide_tile, persistent, cluster_multicast, overlapped_epilogue})
+    all.push_back(lesson(is_bf16));
+  return all;
 }
 }  // namespace half
-/// tf32, fp8 and int8, which wgmma takes along k alone.
 namespace along_k {
-Lesson wgmma_tf32(), fast_sums(), promoted(), wgmma_int8();
+Lesson promoted();
 }
 
 namespace {
@@ -59,15 +40,15 @@ std::vector<Lesson> written_lessons(Class of) {
       return {fp64::shared_memory(), fp64::register_tile(), fp64::tensor_cores(),
               fp64::wide_products(), fp64::tma(),           fp64::cluster_multicast()};
     case Class::fp16:
-      return half::lessons<__half>();
+      return half::lessons(false);
     case Class::bf16:
-      return half::lessons<__nv_bfloat16>();
+      return half::lessons(true);
     case Class::tf32:
-      return {along_k::wgmma_tf32()};
+      return {half::wgmma_tf32()};
     case Class::int8:
-      return {along_k::wgmma_int8()};
+      return {half::wgmma_int8()};
     case Class::fp8:
-      return {along_k::fast_sums(), along_k::promoted()};
+      return {half::fast_sums(), along_k::promoted()};
   }
   return {};
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "gemm/ladder/lesson.h"
 
 // How a kernel of fp32 or fp64 without TMA becomes a lesson: what it gets, and how it is launched.

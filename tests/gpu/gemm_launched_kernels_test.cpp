@@ -109,7 +109,7 @@ TEST_CASE("where a rung goes another way for small, skinny or odd products, that
          {4096, 4096, 4096}},
         {"tf32/03_large_clusters", "streamed_product<", {16, 8192, 8192}},
         {"tf32/03_large_clusters",
-         "register_product<RegisterKernel<tf32::LargeClusters",
+         "specialised_product<TmaKernel<tf32::LargeClusters",
          {4096, 4096, 4096}}}) {
     const Rung& rung = *find_rung(e.rung);
     if (!bench.runs(rung)) continue;

@@ -76,10 +76,11 @@ void AccessLog::look_for_race(int thread, std::uintptr_t number, bool writes) {
   if ((others_wrote || (writes && others_read)) && !word.reported) {
     word.reported = true;
     ++report_.races;
-    fault(fmt::format("race: thread {} {} a word of shared memory that thread {} {} since the last "
-                      "barrier",
-                      thread, writes ? "writes" : "reads", others_wrote ? word.writer : word.reader,
-                      others_wrote ? "wrote" : "read"));
+    fault(
+        fmt::format("race: thread {} {} a word of shared memory that thread {} {} since the last "
+                    "barrier",
+                    thread, writes ? "writes" : "reads", others_wrote ? word.writer : word.reader,
+                    others_wrote ? "wrote" : "read"));
   }
   if (writes) {
     word.writer = thread;
@@ -99,7 +100,6 @@ void AccessLog::end_block() {
         Traffic& traffic = instruction.shared
                                ? (load ? report_.shared_loads : report_.shared_stores)
                                : (load ? report_.global_loads : report_.global_stores);
-        ++traffic.instructions;
         try {
           if (!instruction.shared) {
             traffic.sectors += static_cast<std::uint64_t>(models::global_cost(access).sectors);

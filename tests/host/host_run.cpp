@@ -2,6 +2,7 @@
 
 #include <ucontext.h>
 
+#include <map>
 #include <stdexcept>
 
 #include "gemm/ladder/simt_lesson.h"
@@ -51,69 +52,53 @@ struct Thread {
   bool done = false;
 };
 
-}  // namespace
-
-struct Recording::State {
-  State(std::span<const Buffer> of, int without)
-      : buffers(of.begin(), of.end()), left_out(without) {}
-
-  std::vector<Buffer> buffers;
+/// A call of `record`: a launch's threads, and what they do.
+struct Machine {
+  std::span<const Buffer> buffers;
   int left_out;
-  Report report;
+  Report report{};
   AccessLog log{buffers, report};
-  std::map<std::uintptr_t, int> barriers;  ///< places, numbered as they are met
+  std::map<std::uintptr_t, int> barriers{};  ///< places, numbered as they are met
 
-  std::vector<char> stacks;  ///< in one piece, so that what is on them is known
-  std::vector<Thread> threads;
-  ucontext_t scheduler;
+  std::vector<char> stacks{};  ///< in one piece, so that what is on them is known
+  std::vector<Thread> threads{};
+  ucontext_t scheduler{};
   int thread = -1;  ///< that runs; -1: none
   const gemm::BlocksLaunch* launch = nullptr;
-  Meeting block;
-  std::vector<Warp> warps;
+  Meeting block{};
+  std::vector<Warp> warps{};
 
   void run_block(int count);
   void run_thread();
+  void note(void* address, int bytes, bool writes, void* place);
   Thread& present() { return threads[static_cast<std::size_t>(thread)]; }
-  void yield() { swapcontext(&present().context, &scheduler); }
-  void wait(Meeting& meeting);
+  void wait(Meeting& meeting) {
+    const int generation = meeting.generation;
+    while (meeting.generation == generation) swapcontext(&present().context, &scheduler);
+  }
   Warp& warp() { return warps[static_cast<std::size_t>(thread / models::warp_size)]; }
 };
 
-/// The recording that is on.
-struct Machine {
-  static Recording::State* on;
+/// The one that is on.
+Machine* on = nullptr;
 
-  static void run(const gemm::BlocksLaunch& launch) {
-    if (on == nullptr) throw std::logic_error("a kernel is launched without a recording");
-    on->launch = &launch;
-    for (unsigned y = 0; y < launch.grid.y; ++y) {
-      for (unsigned x = 0; x < launch.grid.x; ++x) {
-        blockIdx = {x, y, 0};
-        on->run_block(launch.threads);
-      }
-    }
-  }
+void Machine::note(void* address, int bytes, bool writes, void* place) {
+  if (thread == -1) return;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto stack = reinterpret_cast<std::uintptr_t>(stacks.data());
+  if (at >= stack && at < stack + stacks.size()) return;
+  if (is_part_of(threadIdx, at) || is_part_of(blockIdx, at)) return;
+  log.add(thread, reinterpret_cast<std::uintptr_t>(place), at, bytes, writes);
+}
 
-  static void note(void* address, int bytes, bool writes, void* place) {
-    if (on == nullptr || on->thread == -1) return;
-    const auto at = reinterpret_cast<std::uintptr_t>(address);
-    const auto stacks = reinterpret_cast<std::uintptr_t>(on->stacks.data());
-    if (at >= stacks && at < stacks + on->stacks.size()) return;
-    if (is_part_of(threadIdx, at) || is_part_of(blockIdx, at)) return;
-    on->log.add(on->thread, reinterpret_cast<std::uintptr_t>(place), at, bytes, writes);
-  }
-};
-
-Recording::State* Machine::on = nullptr;
-
-void Recording::State::run_thread() {
+void Machine::run_thread() {
   launch->call(launch->kernel, launch->product);
   warp().meeting.leave();
   if (block.leave()) log.pass_barrier();
   present().done = true;
 }
 
-void Recording::State::run_block(int count) {
+void Machine::run_block(int count) {
   const auto size = static_cast<std::size_t>(count);
   stacks.resize(size * stack_bytes);
   block = {count, 0, 0};
@@ -129,7 +114,7 @@ void Recording::State::run_block(int count) {
     context.uc_stack.ss_size = stack_bytes;
     context.uc_link = &scheduler;
     makecontext(
-        &context, [] { Machine::on->run_thread(); }, 0);
+        &context, [] { on->run_thread(); }, 0);
   }
   for (int live = count; live > 0;) {
     bool progress = false;
@@ -150,83 +135,79 @@ void Recording::State::run_block(int count) {
   log.end_block();
 }
 
-void Recording::State::wait(Meeting& meeting) {
-  const int generation = meeting.generation;
-  while (meeting.generation == generation) yield();
-}
+}  // namespace
 
-Recording::Recording(std::span<const Buffer> buffers, int left_out)
-    : state_(std::make_unique<State>(buffers, left_out)) {
-  Machine::on = state_.get();
-}
-
-Recording::~Recording() { Machine::on = nullptr; }
-
-const Report& Recording::report() const {
-  state_->report.barriers = static_cast<int>(state_->barriers.size());
-  return state_->report;
+Report record(std::span<const Buffer> buffers, const std::function<void()>& launch, int left_out) {
+  Machine machine{buffers, left_out};
+  on = &machine;
+  launch();
+  on = nullptr;
+  machine.report.barriers = static_cast<int>(machine.barriers.size());
+  return machine.report;
 }
 
 }  // namespace fathom::host_run
 
-using fathom::host_run::Machine;
+using fathom::host_run::on;
 
 void __syncthreads() {
-  auto& on = *Machine::on;
   const auto place = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  const auto number = static_cast<int>(on.barriers.size());
-  if (on.barriers.try_emplace(place, number).first->second == on.left_out) return;
-  if (on.block.arrive()) {
-    on.log.pass_barrier();
+  const auto number = static_cast<int>(on->barriers.size());
+  if (on->barriers.try_emplace(place, number).first->second == on->left_out) return;
+  if (on->block.arrive()) {
+    on->log.pass_barrier();
   } else {
-    on.wait(on.block);
+    on->wait(on->block);
   }
 }
 
 float __shfl_sync(unsigned mask, float value, int source) {
-  auto& on = *Machine::on;
-  if (mask != fathom::models::all_lanes) on.log.fault("a shuffle of a part of a warp");
-  fathom::host_run::Warp& warp = on.warp();
+  if (mask != fathom::models::all_lanes) on->log.fault("a shuffle of a part of a warp");
+  fathom::host_run::Warp& warp = on->warp();
   float(&values)[fathom::models::warp_size] = warp.values[warp.meeting.generation % 2];
-  values[on.thread % fathom::models::warp_size] = value;
-  if (!warp.meeting.arrive()) on.wait(warp.meeting);
+  values[on->thread % fathom::models::warp_size] = value;
+  if (!warp.meeting.arrive()) on->wait(warp.meeting);
   return values[source % fathom::models::warp_size];
 }
 
 namespace fathom::gemm {
 
-void launch_blocks(const BlocksLaunch& launch, cudaStream_t) { Machine::run(launch); }
+void launch_blocks(const BlocksLaunch& launch, cudaStream_t) {
+  if (on == nullptr) throw std::logic_error("a kernel is launched without a recording");
+  on->launch = &launch;
+  for (unsigned y = 0; y < launch.grid.y; ++y) {
+    for (unsigned x = 0; x < launch.grid.x; ++x) {
+      blockIdx = {x, y, 0};
+      on->run_block(launch.threads);
+    }
+  }
+}
 
 }  // namespace fathom::gemm
 
 // What -fsanitize=thread calls for every access to memory. The sanitizer's own runtime is not
 // linked.
 extern "C" {
-#define FATHOM_ACCESS(bytes)                                      \
-  void __tsan_read##bytes(void* at) {                             \
-    Machine::note(at, bytes, false, __builtin_return_address(0)); \
-  }                                                               \
-  void __tsan_write##bytes(void* at) {                            \
-    Machine::note(at, bytes, true, __builtin_return_address(0));  \
-  }                                                               \
-  void __tsan_unaligned_read##bytes(void* at) {                   \
-    Machine::note(at, bytes, false, __builtin_return_address(0)); \
-  }                                                               \
-  void __tsan_unaligned_write##bytes(void* at) {                  \
-    Machine::note(at, bytes, true, __builtin_return_address(0));  \
-  }
-FATHOM_ACCESS(1)
-FATHOM_ACCESS(2)
-FATHOM_ACCESS(4)
-FATHOM_ACCESS(8)
-FATHOM_ACCESS(16)
-#undef FATHOM_ACCESS
 void __tsan_read_range(void* at, std::size_t bytes) {
-  Machine::note(at, static_cast<int>(bytes), false, __builtin_return_address(0));
+  if (on != nullptr) on->note(at, static_cast<int>(bytes), false, __builtin_return_address(0));
 }
 void __tsan_write_range(void* at, std::size_t bytes) {
-  Machine::note(at, static_cast<int>(bytes), true, __builtin_return_address(0));
+  if (on != nullptr) on->note(at, static_cast<int>(bytes), true, __builtin_return_address(0));
 }
+#define FATHOM_ACCESS(kind, bytes, writes)                                       \
+  void __tsan_##kind##bytes(void* at) {                                          \
+    if (on != nullptr) on->note(at, bytes, writes, __builtin_return_address(0)); \
+  }
+#define FATHOM_ACCESSES(bytes)                \
+  FATHOM_ACCESS(read, bytes, false)           \
+  FATHOM_ACCESS(write, bytes, true)           \
+  FATHOM_ACCESS(unaligned_read, bytes, false) \
+  FATHOM_ACCESS(unaligned_write, bytes, true)
+FATHOM_ACCESSES(1)
+FATHOM_ACCESSES(2)
+FATHOM_ACCESSES(4)
+FATHOM_ACCESSES(8)
+FATHOM_ACCESSES(16)
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}

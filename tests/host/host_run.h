@@ -2,8 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,10 +15,9 @@ struct Buffer {
   std::size_t bytes = 0;
 };
 
-/// Warp instructions of one kind and what models/ says that they cost. They are the source's: where
-/// the compiler makes one wider access of several, the GPU executes fewer.
+/// What models/ says that warp instructions of one kind cost. They are the source's: where the
+/// compiler makes one wider access of several, the GPU executes fewer.
 struct Traffic {
-  std::uint64_t instructions = 0;
   std::uint64_t sectors = 0;     ///< global memory only
   std::uint64_t wavefronts = 0;  ///< shared memory only
   std::uint64_t conflicts = 0;   ///< shared memory only: wavefronts beyond the least
@@ -35,23 +33,11 @@ struct Report {
   int barriers = 0;  ///< places in the code where a block meets
 };
 
-/// Runs the kernels that are launched in its lifetime on the CPU, a block's threads as fibers, and
+/// Calls `launch`, runs the kernels that it launches on the CPU, a block's threads as fibers, and
 /// notes every access to memory. Two threads that touch one word of shared memory between two
 /// barriers, one of them writing, are a race. `left_out`: a barrier that is passed without waiting,
 /// by the order in which threads come to them first; -1: none. One at a time.
-class Recording {
- public:
-  explicit Recording(std::span<const Buffer> buffers, int left_out = -1);
-  ~Recording();
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
-
-  const Report& report() const;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-  friend struct Machine;
-};
+Report record(std::span<const Buffer> buffers, const std::function<void()>& launch,
+              int left_out = -1);
 
 }  // namespace fathom::host_run

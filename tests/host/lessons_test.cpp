@@ -1,9 +1,9 @@
 // The lessons of fp32 and those of fp64 without tensor cores, on the CPU: the product against a
-// plain sum in higher precision, races,
-// accesses outside of the matrices, and what models/ says that its memory traffic costs.
+// plain sum in higher precision, races, accesses outside of the matrices, and what models/ says
+// that its memory traffic costs.
 
-#include "gemm/bench/tolerance.h"
 #include "gemm/ladder/lessons.h"
+#include "gemm/bench/tolerance.h"
 #include "tests/host/host_run.h"
 #include "tests/testing.h"
 
@@ -18,7 +18,7 @@ Lesson shared_memory(), register_tile();
 
 using namespace fathom::gemm;
 using fathom::host_run::Buffer;
-using fathom::host_run::Recording;
+using fathom::host_run::record;
 using fathom::host_run::Report;
 
 namespace {
@@ -81,12 +81,10 @@ Outcome run_as(const Rung& rung, const Problem& p, int left_out) {
   }
   const std::vector<T> old = c.copy();
   const Buffer buffers[] = {a.buffer(), b.buffer(), c.buffer()};
-  Outcome outcome;
-  {
-    Recording recording(buffers, left_out);
+  const auto launch = [&] {
     rung.plan(p, 1).launch({p, a.data(), b.data(), c.data()}, {}, nullptr);
-    outcome.report = recording.report();
-  }
+  };
+  Outcome outcome{record(buffers, launch, left_out)};
   const Tolerance allowed = tolerance(p);
   for (std::int64_t j = 0; j < p.n; ++j) {
     for (std::int64_t i = 0; i < p.ldc; ++i) {
@@ -311,9 +309,8 @@ TEST_CASE("an access outside of the matrices is a fault", "[host][gemm]") {
   HostMatrix<float> a(p.m, p.k, p.lda, random), b(p.k, p.n, p.ldb, random),
       c(p.m, p.n, p.ldc, random);
   const auto faults = [&](std::span<const Buffer> buffers) {
-    Recording recording(buffers);
-    lesson.launch({p, a.data(), b.data(), c.data()}, {}, nullptr);
-    return recording.report().faults;
+    const Arguments arguments{p, a.data(), b.data(), c.data()};
+    return record(buffers, [&] { lesson.launch(arguments, {}, nullptr); }).faults;
   };
   Buffer short_c = c.buffer();
   short_c.bytes -= sizeof(float);

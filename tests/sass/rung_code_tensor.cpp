@@ -72,7 +72,8 @@ RungCode through_registers(const char* rung, const std::string& kernel, bool acr
   // the compiler cannot keep products under way it fences each of them.
   return {
       rung,
-      "register_product<*" + kernel + "*Major)" + (across ? "1>" : "0>"),
+      "specialised_product<*" + kernel + "*Major)" + (across ? "1" : "0") +
+          ", (fathom::gemm::Major)0>",
       1,
       fmt::format(
           "{}={} LDS{}>={} FADD>={} UTMALDG.2D={} UTMALDG.2D.MULTICAST={} WARPGROUP.ARRIVE={} "

@@ -3,11 +3,15 @@
 
 #include <utility>
 
-#include "gemm/best/plan.h"
 #include "gemm/best/tf32_planes.h"
-#include "gemm/blocks/register_product.cuh"
+#include "gemm/blocks/element_types.cuh"
+#include "gemm/blocks/tma_shapes.cuh"
 
 namespace fathom::gemm::fp32_3xtf32 {
+
+/// fp32 in memory throughout.
+using Types = KernelTypes<float>;
+
 namespace {
 
 struct AnyFirst {
@@ -20,6 +24,7 @@ struct Whole : AnyFirst {
                                        .cluster_m = 2,
                                        .band = 8,
                                        .persistent = true,
+                                       .a_in_registers = true,
                                        .serpentine = true,
                                        .three_products = true};
 };
@@ -30,6 +35,7 @@ struct Shared : AnyFirst {
                                        .stages = Stages,
                                        .split_k = 2,
                                        .band = 1,
+                                       .a_in_registers = true,
                                        .narrow_b = Columns < 32,
                                        .three_products = true};
 };
@@ -58,20 +64,22 @@ void launch_split_shape(const Arguments& arguments, const Workspace& workspace,
   if (launch_without_product(arguments, stream)) return;
   const SplitChoice choice = choose_operands(arguments);
   std::byte* scratch = workspace.data;
-  RegisterOperands operands;
-  operands.a_first = choice.a_first;
-  operands.second = launch_split(choice.second, Shape::config.n, scratch, stream);
+  TmaOperands operands{{}, launch_split(choice.second, Shape::config.n, scratch, stream)};
   scratch += plane_bytes(choice.second, Shape::config.n);
-  operands.first = prepare(choice.first, std::nullopt, scratch, stream);
-  launch_register_shape<Shape>(arguments, operands, choice.second.outer, stream);
+  operands.a = prepare(choice.first, std::nullopt, scratch, stream);
+  if (choice.a_first) std::swap(operands.a, operands.b);
+  launch_tma_product<Shape, Types>(arguments, operands, choice.a_first, stream);
 }
 
 RungPlan plan(const Problem& p, int sms) {
   const SplitChoice choice = choose_operands({p});
   const int tile = best_tile(choice.first.outer, choice.second.outer, p.k, sms);
   return with_shape(tile, [&]<class Shape>(Shape) -> RungPlan {
+    using Kernel = TmaKernel<Shape, Types, Major::outer, Major::k>;
+    const auto function = reinterpret_cast<const void*>(&specialised_product<Kernel>);
     return {&launch_split_shape<Shape>, split_workspace_bytes(p, Shape::config.n),
-            register_kernel<Shape>(choice.a_first), copy_bytes(choice.first, std::nullopt) == 0};
+            tma_kernel<Shape, Types>(function, choice.a_first),
+            copy_bytes(choice.first, std::nullopt) == 0};
   });
 }
 

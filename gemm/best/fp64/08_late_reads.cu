@@ -30,7 +30,7 @@ __device__ inline int rank_of_block() {
 }
 
 template <KernelConfig d, Major a_major, Major b_major>
-__device__ inline void load_segments(const DmmaProduct& p, const Ring<d>& ring) {
+__device__ inline void load_segments(const DmmaProduct& p, const TileRing<d>& ring) {
   prefetch_map(p.a.of[0]);
   prefetch_map(p.b.of[0]);
   RingPosition<d.stages> position;
@@ -77,7 +77,7 @@ __device__ inline void compute_segments(const DmmaProduct& p, const Accumulate& 
 }
 
 template <KernelConfig d, Major a_major, Major b_major>
-__device__ inline void multiply_segments(const DmmaProduct& p, const Ring<d>& ring) {
+__device__ inline void multiply_segments(const DmmaProduct& p, const TileRing<d>& ring) {
   WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
   if constexpr (d.m_blocks > 1) {
     RingCursor<d> position(ring);
@@ -102,9 +102,8 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1)
   static_assert(d.warps() == 8, "the register counts are those of two warpgroups");
   constexpr Major a_major = Kernel::a_major, b_major = Kernel::b_major;
   extern __shared__ std::byte shared[];
-  Ring<d> ring;
-  ring.tiles = (shared_address(shared) + 1023) / 1024 * 1024;
-  if (threadIdx.x == 0) ring.init();
+  const TileRing<d> ring = make_ring<d>(shared);
+  if (threadIdx.x == 0) ring.init(d.reading_warps());
   if constexpr (d.cluster_n == 1) {
     __syncthreads();
   } else {
@@ -211,7 +210,7 @@ template <class Kernel>
 void launch_tma_kernel(DmmaProduct p, const Workspace& workspace, cudaStream_t stream) {
   constexpr KernelConfig d = Kernel::config;
   const auto kernel = tma_product<Kernel>;
-  ClusterLaunch launch{1, d.threads(), d.shared_bytes(), d.cluster_n, stream};
+  ClusterLaunch launch{1, d.threads(), ring_shared_bytes<d>, d.cluster_n, stream};
   const std::int64_t tiles = std::int64_t{p.tiles_m} * p.tiles_n;
   static const int resident = needed_clusters(kernel, launch);
   p.workers = static_cast<int>(std::min<std::int64_t>(tiles, resident));
@@ -284,7 +283,7 @@ RungKernel own_kernel() {
   constexpr KernelConfig d = LateReads::config;
   return RungKernel{reinterpret_cast<const void*>(&tma_product<Kernel>),
                     d.threads(),
-                    d.shared_bytes(),
+                    ring_shared_bytes<d>,
                     d.m(),
                     d.n(),
                     stage_depth,

@@ -12,7 +12,8 @@ namespace fathom::gemm::fp64 {
 template <KernelConfig d>
 class RingCursor {
  public:
-  __device__ explicit RingCursor(const Ring<d>& ring) : full_(ring.full(0)), empty_(ring.empty(0)) {
+  __device__ explicit RingCursor(const TileRing<d>& ring)
+      : full_(ring.full(0)), empty_(ring.empty(0)) {
     if constexpr (d.cluster_n > 1) {
       asm volatile("mapa.shared::cluster.u32 %0, %0, %1;"
                    : "+r"(empty_)
@@ -22,7 +23,7 @@ class RingCursor {
 
   __device__ bool is_full() const { return has_ended(full_, position_.parity); }
   __device__ void wait_full() const { wait(full_, position_.parity); }
-  /// Ring::release of the stage.
+  /// As `release` of the stage.
   __device__ void release() const {
     if constexpr (d.cluster_n == 1) {
       if (lane() == 0) arrive(empty_);
@@ -129,7 +130,7 @@ __device__ inline void accumulate_late(RingCursor<d>& cursor, int steps,
 /// fragments are read, then multiplied. A stage is released during the next one: the products that
 /// took its fragments have begun then, and so nothing of it is still to be read.
 template <KernelConfig d, Major a_major, Major b_major>
-__device__ inline void accumulate_plainly(const Ring<d>& ring, RingPosition<d.stages>& position,
+__device__ inline void accumulate_plainly(const TileRing<d>& ring, RingPosition<d.stages>& position,
                                           int steps, const WarpPlace<d, a_major, b_major>& place,
                                           WarpSums<d>& sums) {
   int last = -1;
@@ -137,7 +138,7 @@ __device__ inline void accumulate_plainly(const Ring<d>& ring, RingPosition<d.st
   for (; steps > 0; --steps) {
     double a[d.m_blocks][8], b[d.n_blocks][4];
     wait(ring.full(position.stage), position.parity);
-    if (last >= 0) ring.release(last);
+    if (last >= 0) release(ring, last);
 #pragma unroll
     for (int i = 0; i < d.m_blocks; ++i) place.a.load(ring.a(position.stage), i, a[i]);
 #pragma unroll
@@ -150,7 +151,7 @@ __device__ inline void accumulate_plainly(const Ring<d>& ring, RingPosition<d.st
     last = position.stage;
     position.advance();
   }
-  if (last >= 0) ring.release(last);
+  if (last >= 0) release(ring, last);
 }
 
 /// Where a block's sums lie on their way to another worker: thread by thread, as no other reads

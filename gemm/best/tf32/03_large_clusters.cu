@@ -3,7 +3,6 @@
 
 #include "gemm/best/plan.h"
 #include "gemm/blocks/element_types.cuh"
-#include "gemm/blocks/register_product.cuh"
 #include "gemm/blocks/streamed_launch.cuh"
 #include "gemm/blocks/tma_shapes.cuh"
 
@@ -22,6 +21,7 @@ struct LargeClusters {
                                        .cluster_n = 2,
                                        .band = 4,
                                        .persistent = true,
+                                       .a_in_registers = true,
                                        .serpentine = true,
                                        .has_tail = true};
 };
@@ -29,15 +29,21 @@ struct LargeClusters {
 /// For products that fill the GPU with half as wide tiles only.
 struct HalfWide {
   static constexpr MajorsTaken majors{Major::outer, Major::k};
-  static constexpr KernelConfig config{
-      .n = 128, .stages = 6, .cluster_m = 2, .band = 8, .persistent = true, .serpentine = true};
+  static constexpr KernelConfig config{.n = 128,
+                                       .stages = 6,
+                                       .cluster_m = 2,
+                                       .band = 8,
+                                       .persistent = true,
+                                       .a_in_registers = true,
+                                       .serpentine = true};
 };
 
 /// For products of few columns: as many tiles of 128 x 128 as the other side has, two blocks a
 /// tile.
 struct Skinny {
   static constexpr MajorsTaken majors{std::nullopt, Major::k};
-  static constexpr KernelConfig config{.n = 128, .stages = 6, .split_k = 2, .band = 1};
+  static constexpr KernelConfig config{
+      .n = 128, .stages = 6, .split_k = 2, .band = 1, .a_in_registers = true};
 };
 
 /// For those of 16 columns at most, both operands along k.
@@ -59,27 +65,12 @@ bool none_lies_across(const Problem& p) {
 /// Whether the operand that goes through registers is BLAS's A: it lies across k then.
 bool a_first(const Problem& p) { return p.transa == Transpose::no; }
 
-/// How the kernel's operands, in row-major terms, have to lie: there BLAS's A is the second. What
-/// goes through registers may lie either way.
-MajorsTaken register_layout(bool a_first) {
-  return a_first ? MajorsTaken{Major::k, std::nullopt} : MajorsTaken{std::nullopt, Major::k};
-}
-
-/// The plan with BLAS's A through registers or its B, after copies of the operands that lie
-/// otherwise.
+/// The plan with BLAS's A through registers or its B, which is the first in row-major terms.
 template <class Shape>
 RungPlan register_plan(const Problem& p, bool a_first) {
-  const MajorsTaken layout = register_layout(a_first);
-  const std::size_t copied = TmaOperands::copy_bytes(p, layout);
-  const auto launch = [=](const Arguments& arguments, const Workspace& workspace,
-                          cudaStream_t stream) {
-    if (launch_without_product(arguments, stream)) return;
-    const TmaOperands operands = TmaOperands::prepared(arguments, layout, workspace.data, stream);
-    const TmaOperand& first = a_first ? operands.b : operands.a;
-    const TmaOperand& second = a_first ? operands.a : operands.b;
-    launch_register_shape<Shape>(arguments, {first, second, a_first}, second.outer, stream);
-  };
-  return {launch, copied, register_kernel<Shape>(a_first), copied == 0};
+  using Kernel = TmaKernel<Shape, Types, Major::outer, Major::k>;
+  return shape_plan<Shape, Types>(p, a_first,
+                                  reinterpret_cast<const void*>(&specialised_product<Kernel>));
 }
 
 bool a_is_large(const Problem& p) { return p.m >= p.n; }

@@ -1,16 +1,11 @@
 // fp8 with sums that keep fp32's bits: the threads add what the tensor cores have added for 128 of
 // k.
 //
-// Added to the parent: a stage's products have registers of their own, 128 columns at a time, and
-// are added to the tile's sums in fp32 when they are done. The tensor cores' 14 bits then cut off
-// from 128 products alone, not from all of k: the error no longer grows with k but with its root.
-//
-// What it costs: 128 x 256 additions a stage are 256 of its 1024 clocks for the SM's 128 lanes, and
-// a warpgroup that adds has no products under way: only the other's fill the tensor cores then.
-// Products of 128 columns read 96 bytes of shared memory a clock instead of 80. It loses 6 % of the
-// parent's speed and not that quarter (an H100, 4096³, TN: 1,348 of 1,432 TFLOP/s), since one
-// warpgroup mostly adds while the other multiplies; the contender fp8/01_promoted has them take
-// turns.
+// A stage's products have registers of their own, 128 columns at a time. The error no longer grows
+// with k but with its root. Products of 128 columns read 96 bytes of shared memory a clock instead
+// of 80. It loses 6 % of the parent's speed and not the quarter that additions take (an H100,
+// 4096³, TN: 1,348 of 1,432 TFLOP/s), since one warpgroup mostly adds while the other multiplies;
+// the contender fp8/01_promoted has them take turns.
 
 #include "gemm/blocks/wgmma.cuh"
 #include "gemm/blocks/wgmma_store.cuh"
@@ -23,27 +18,8 @@ constexpr WgmmaConfig d{.n = 256, .stages = 4, .cluster_m = 2};
 constexpr int half = d.n / 2, blocks = d.n / block_side / d.cluster_m;  ///< blocks: of B, loaded
 constexpr WgmmaConfig d_half{.n = half};
 constexpr int warp_staging = 2 * staged_bytes, staging = 4 * d.consumers * warp_staging;
-constexpr LessonTile lesson_tile{.m = d.m(),
-                                 .n = d.n,
-                                 .k = 128,
-                                 .threads = d.threads(),
-                                 .shared_bytes = ring_shared_bytes<d, staging>,
-                                 .cluster_m = d.cluster_m,
-                                 .persistent = true};
-
-/// Issues a stage's products of half of B's tile, to sums of their own; commits them as one group.
-template <int Count>
-__device__ void multiply_half(std::uint32_t tile_a, std::uint32_t tile_b,
-                              std::uint32_t (&sums)[Count]) {
-  const std::uint64_t a = tile_descriptor<Major::k>(tile_a);
-  const std::uint64_t b = tile_descriptor<Major::k>(tile_b);
-  wgmma_fence();
-#pragma unroll
-  for (int step = 0; step < 4; ++step)
-    multiply<Major::k, Major::k>(__nv_fp8_e4m3{}, sums, a + step * step_units<Major::k>,
-                                 b + step * step_units<Major::k>, step > 0);
-  wgmma_commit_group();
-}
+constexpr LessonTile lesson_tile =
+    tile_of(d, 1, ring_shared_bytes<d, staging>, /*persistent=*/true);
 
 __global__ void __launch_bounds__(d.threads(), 1)
     promoted_product(const __grid_constant__ TiledProduct<__nv_bfloat16, float> p) {
@@ -96,8 +72,8 @@ __global__ void __launch_bounds__(d.threads(), 1)
         wait(ring.full(at.stage), at.parity);
 #pragma unroll
         for (int column = 0; column < d.n; column += half) {
-          multiply_half(ring.a(at.stage) + group * block_bytes, ring.b(at.stage) + column * 128,
-                        stage_sums.of[0]);
+          multiply_stage<__nv_fp8_e4m3, Major::k, Major::k>(ring, at.stage, group, stage_sums,
+                                                            /*add=*/false, column);
           wgmma_wait_group<0>();
           if (column + half == d.n) release(ring, at.stage, place);
           fence_accumulators(stage_sums.of[0]);

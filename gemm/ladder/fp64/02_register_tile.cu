@@ -1,11 +1,7 @@
 // Eight by eight elements a thread in a tile of 128 x 128, all accesses by 16 bytes: an outer
-// product of two fragments in registers.
-//
-// Eight loads of 16 bytes for 64 multiplications where the parent has two of 8 for one, and an
-// eighth of its global traffic. A thread's columns are four pairs, 32 columns apart, and so are its
-// rows: neighbouring threads read neighbouring pairs, without a conflict. Two doubles between the
-// lines of A spread its transposed store over all banks. The FP64 pipes become the limit: on Hopper
-// they do half of what the tensor cores do.
+// product of two fragments in registers. A thread's columns are four pairs, 32 columns apart, and
+// so are its rows: neighbouring threads read neighbouring pairs, without a conflict. Two doubles
+// between the lines of A spread its transposed store over all banks.
 
 #include "gemm/blocks/simt.cuh"
 

@@ -17,7 +17,7 @@ constexpr LessonTile lesson_tile{.m = d.n(),
                                  .n = d.m(),
                                  .k = stage_depth,
                                  .threads = d.threads(),
-                                 .shared_bytes = d.shared_bytes(),
+                                 .shared_bytes = ring_shared_bytes<d>,
                                  .cluster_m = d.cluster_n,
                                  .persistent = true};
 
@@ -25,8 +25,8 @@ __global__ void __launch_bounds__(d.threads(), 1)
     multicast_product(const __grid_constant__ DmmaProduct p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ std::byte shared[];
-  const Ring<d> ring{make_ring<d>(shared).tiles};
-  if (threadIdx.x == 0) ring.init();
+  const TileRing<d> ring = make_ring<d>(shared);
+  if (threadIdx.x == 0) ring.init(d.reading_warps());
   cluster_sync();
   const int first = static_cast<int>(blockIdx.x) / d.cluster_n;
   const int rank = static_cast<int>(blockIdx.x) % d.cluster_n;
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(d.threads(), 1)
 #pragma unroll
           for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]);
         }
-        ring.release(at.stage);
+        release(ring, at.stage);
         at.advance();
       }
       store<d, Major::outer, Major::k>(p, sums, corner_of<d>(p, tile, rank));

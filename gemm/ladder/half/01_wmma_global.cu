@@ -58,19 +58,18 @@ __global__ void __launch_bounds__(tile_01.threads) wmma_global_product(HalfProdu
 
 }  // namespace
 
-template <class Element>
-Lesson wmma_global() {
-  return tensor_lesson<wmma_global_product<Element>, tile_01, launch_half>(
+Lesson wmma_global(bool is_bf16) {
+  return half_lesson<wmma_global_product<__half>, wmma_global_product<__nv_bfloat16>, tile_01,
+                     launch_half>(
+      is_bf16,
       {.name = "01_wmma_global",
        .idea = "Tensor cores by nvcuda::wmma: a warp multiplies 16 x 16 x 16 at a time, loaded "
                "straight from global memory.",
        .gain = "4096 multiplications an instruction pair; but only 8 for each element that a "
                "warp loads, and the L1 looks up 64 lines for them: that is what it waits for.",
        .claims = {"G5"},
-       .capability = least_capability<Element>,
+       .capability = is_bf16 ? 80 : 75,
        .counters = &known_products});
 }
-template Lesson wmma_global<__half>();
-template Lesson wmma_global<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

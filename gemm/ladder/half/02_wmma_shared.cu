@@ -1,10 +1,9 @@
 // The same wmma products from tiles in shared memory: 256 threads, steps of 32, lines padded by 8
 // elements, two stages. The next tile waits in registers while the present one is multiplied.
 //
-// A block of 128 x 256 loads each element once for all of its warps: 85 multiplications for each,
-// where the parent has 8, so that L2 and L1 are no limit any more. wmma becomes mma.sync, which
-// does at most 1361 of wgmma's 2048 multiplications a clock and SM on an H200 (probe instructions),
-// and two stages with one block an SM do not hide the barrier and the loads of fragments.
+// wmma becomes mma.sync, which does at most 1361 of wgmma's 2048 multiplications a clock and SM on
+// an H200 (probe instructions), and two stages with one block an SM do not hide the barrier and the
+// loads of fragments.
 //
 // Source: the WMMA kernel of a Chinese article on GEMM (claim G6: alpha = beta = 0.5 at 8192). It
 // adds beta C fragment to fragment, of which the elements need not be in the same lanes; here the
@@ -20,11 +19,7 @@ namespace {
 
 namespace wmma = nvcuda::wmma;
 
-/// Eight warps of 64 x 64.
-struct WmmaWarps {
-  static constexpr int m = 128, n = 256, k = 32, threads = 256, warp_m = 64, warp_n = 64;
-};
-using W = WmmaWarps;
+using W = EightWarps;
 constexpr int pitch_a = PaddedWords<W::k>::pitch, pitch_b = PaddedWords<W::n>::pitch;
 constexpr int elements_a = W::m * pitch_a, stage_elements = elements_a + W::k * pitch_b;
 constexpr LessonTile tile_02{
@@ -89,9 +84,10 @@ __global__ void __launch_bounds__(W::threads, 1) wmma_shared_product(HalfProduct
 
 }  // namespace
 
-template <class Element>
-Lesson wmma_shared() {
-  return tensor_lesson<wmma_shared_product<Element>, tile_02, launch_half>(
+Lesson wmma_shared(bool is_bf16) {
+  return half_lesson<wmma_shared_product<__half>, wmma_shared_product<__nv_bfloat16>, tile_02,
+                     launch_half>(
+      is_bf16,
       {.name = "02_wmma_shared",
        .parent = "01_wmma_global",
        .idea = "wmma from tiles of 128 x 256 x 32 in shared memory, lines padded by 8 elements, "
@@ -99,10 +95,8 @@ Lesson wmma_shared() {
        .gain = "85 multiplications of each element that a block loads instead of 8: the caches "
                "are no limit any more, and fragments come from shared memory.",
        .claims = {"G6"},
-       .capability = least_capability<Element>,
+       .capability = is_bf16 ? 80 : 75,
        .counters = &known_products});
 }
-template Lesson wmma_shared<__half>();
-template Lesson wmma_shared<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

@@ -2,9 +2,8 @@
 // by lane, and ldmatrix, which fills one register of each lane from eight rows of 16 bytes.
 //
 // Tiles, stages and warps are the parent's, but a swizzle replaces the padding: eight lanes that
-// store two padded lines share a group of banks. A warp's 16 of k take 8 ldmatrix of four
-// wavefronts each for 32 products. nvcc makes ldmatrix of fp16's wmma loads too, so that fp16 gains
-// little, and bf16 much. mma.sync's rate stays the limit.
+// store two padded lines share a group of banks. nvcc makes ldmatrix of fp16's wmma loads too, so
+// that fp16 gains little, and bf16 much. mma.sync's rate stays the limit.
 
 #include "gemm/blocks/half_tiles.cuh"
 #include "gemm/ladder/lesson.h"
@@ -12,11 +11,7 @@
 namespace fathom::gemm::half {
 namespace {
 
-/// Eight warps of 64 x 64.
-struct MmaWarps {
-  static constexpr int m = 128, n = 256, k = 32, threads = 256, warp_m = 64, warp_n = 64;
-};
-using W = MmaWarps;
+using W = EightWarps;
 constexpr int elements_a = W::m * W::k, stage_elements = elements_a + W::k * W::n;
 constexpr LessonTile tile_03{
     .m = W::m, .n = W::n, .k = W::k, .threads = W::threads, .shared_bytes = 2 * stage_elements * 2};
@@ -65,19 +60,18 @@ __global__ void __launch_bounds__(W::threads, 1) mma_sync_product(HalfProduct<El
 
 }  // namespace
 
-template <class Element>
-Lesson mma_sync() {
-  return tensor_lesson<mma_sync_product<Element>, tile_03, launch_half>(
+Lesson mma_sync(bool is_bf16) {
+  return half_lesson<mma_sync_product<__half>, mma_sync_product<__nv_bfloat16>, tile_03,
+                     launch_half>(
+      is_bf16,
       {.name = "03_mma_sync",
        .parent = "02_wmma_shared",
        .idea = "mma.sync on fragments that ldmatrix reads from swizzled tiles, in place of wmma "
                "and padded ones.",
        .gain = "Eight loads of four wavefronts each, none in conflict, for 32 products of a "
                "warp, and no shared memory for padding.",
-       .capability = least_capability<Element>,
+       .capability = is_bf16 ? 80 : 75,
        .counters = &known_fragments});
 }
-template Lesson mma_sync<__half>();
-template Lesson mma_sync<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

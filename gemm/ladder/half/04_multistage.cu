@@ -11,11 +11,8 @@
 namespace fathom::gemm::half {
 namespace {
 
-/// Eight warps of 64 x 64. Four stages are what Ampere's and Ada's smaller chips have room for.
-struct StagedWarps {
-  static constexpr int m = 128, n = 256, k = 32, threads = 256, warp_m = 64, warp_n = 64;
-};
-using W = StagedWarps;
+using W = EightWarps;
+/// Four stages are what Ampere's and Ada's smaller chips have room for.
 constexpr int stages = 4, elements_a = W::m * W::k, stage_elements = elements_a + W::k * W::n;
 constexpr LessonTile tile_04{.m = W::m,
                              .n = W::n,
@@ -74,9 +71,10 @@ __global__ void __launch_bounds__(W::threads, 1) multistage_product(HalfProduct<
 
 }  // namespace
 
-template <class Element>
-Lesson multistage() {
-  return tensor_lesson<multistage_product<Element>, tile_04, launch_half>(
+Lesson multistage(bool is_bf16) {
+  return half_lesson<multistage_product<__half>, multistage_product<__nv_bfloat16>, tile_04,
+                     launch_half>(
+      is_bf16,
       {.name = "04_multistage",
        .parent = "03_mma_sync",
        .idea = "cp.async into four stages, and fragments read 16 of k ahead: nothing waits for "
@@ -86,7 +84,5 @@ Lesson multistage() {
        .capability = 80,
        .counters = &known_fragments_ahead});
 }
-template Lesson multistage<__half>();
-template Lesson multistage<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

@@ -2,9 +2,8 @@
 //
 // One thread asks TMA for a stage of 64 of k, 128 rows and 128 columns, and a barrier that counts
 // bytes says when it is there. Four warps multiply 128 x 128 from it; no register sees an operand.
-// wgmma does 2048 multiplications a clock and SM on an H200, mma.sync at most 1361 (probe
-// instructions): half as much again. The products of a step are under way while the next are
-// issued; when they are done, the four warps meet, and thread 0 refills their stage.
+// The products of a step are under way while the next are issued; when they are done, the four
+// warps meet, and thread 0 refills their stage.
 
 #include "gemm/blocks/register_store.cuh"
 #include "gemm/blocks/wgmma.cuh"
@@ -46,7 +45,7 @@ __global__ void __launch_bounds__(lesson_tile.threads, 2)
   start(sums);
   for (int step = 0; step < p.depth; ++step) {
     wait(ring.full(step % d.stages), step / d.stages % 2);
-    multiply_stage<Element, d, Major::k, Major::outer>(ring, step % d.stages, 0, sums, step > 0);
+    multiply_stage<Element, Major::k, Major::outer>(ring, step % d.stages, 0, sums, step > 0);
     wgmma_wait_group<1>();  // this warp's products of the step before are done
     __syncthreads();        // and those of all
     const int next = step - 1 + d.stages;
@@ -65,9 +64,10 @@ __global__ void __launch_bounds__(lesson_tile.threads, 2)
 
 }  // namespace
 
-template <class Element>
-Lesson wgmma() {
-  return tensor_lesson<wgmma_product<Element>, lesson_tile, launch_wgmma>(
+Lesson wgmma(bool is_bf16) {
+  return half_lesson<wgmma_product<__half>, wgmma_product<__nv_bfloat16>, lesson_tile,
+                     launch_wgmma>(
+      is_bf16,
       {.name = "05_wgmma",
        .parent = "04_multistage",
        .idea = "wgmma: four warps multiply 128 x 128 tiles that TMA puts into shared memory, "
@@ -78,7 +78,5 @@ Lesson wgmma() {
                "Neither loads nor ldmatrix take issue slots or registers any more.",
        .capability = 90});
 }
-template Lesson wgmma<__half>();
-template Lesson wgmma<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

@@ -2,14 +2,10 @@
 //
 // A stage has two barriers: "full" ends when its bytes have arrived, "empty" when all eight warps
 // have read it. The producer waits for empty stages, the consumers for full ones, and nobody meets
-// anybody else. setmaxnreg moves registers from the producer's warpgroup to the consumers'. A
-// tile's 64 stages at k = 4096 take 512 clocks each: the tensor cores wait for the first alone, and
-// for the stores at the end.
+// anybody else. setmaxnreg moves registers from the producer's warpgroup to the consumers'.
 //
-// 07_wide_tile is the same loop with a tile of 128 x 256: each of the two warpgroups multiplies
-// 64 x 256 at once. A stage takes 48 KiB, so that there are four, and a thread holds 128 sums. Each
-// element of the tiles is used for 85 multiplications instead of 64: a quarter of the traffic from
-// the L2 goes, and the products read 80 bytes of shared memory a clock instead of 96.
+// 07_wide_tile is the same loop with a tile of 128 x 256. A stage takes 48 KiB, so that there are
+// four, and a thread holds 128 sums.
 
 #include "gemm/blocks/register_store.cuh"
 #include "gemm/blocks/wgmma.cuh"
@@ -21,11 +17,8 @@ namespace {
 template <int columns>
 constexpr WgmmaConfig config{.n = columns, .stages = columns == 128 ? 6 : 4};
 template <int columns>
-constexpr LessonTile lesson_tile{.m = config<columns>.m(),
-                                 .n = columns,
-                                 .k = 64,
-                                 .threads = config<columns>.threads(),
-                                 .shared_bytes = ring_shared_bytes<config<columns>>};
+constexpr LessonTile lesson_tile = tile_of(config<columns>, 2, ring_shared_bytes<config<columns>>,
+                                           /*persistent=*/false);
 
 template <class Element, int columns>
 __global__ void __launch_bounds__(config<columns>.threads(), 1)
@@ -65,7 +58,7 @@ __global__ void __launch_bounds__(config<columns>.threads(), 1)
     start(sums);
     for (int step = 0, last = 0; step < p.depth; ++step) {
       wait(ring.full(at.stage), at.parity);
-      multiply_stage<Element, d, Major::k, Major::outer>(ring, at.stage, group, sums, step > 0);
+      multiply_stage<Element, Major::k, Major::outer>(ring, at.stage, group, sums, step > 0);
       wgmma_wait_group<1>();
       if (step > 0) release(last);
       last = at.stage;
@@ -81,9 +74,10 @@ __global__ void __launch_bounds__(config<columns>.threads(), 1)
 
 }  // namespace
 
-template <class Element>
-Lesson warp_specialised() {
-  return tensor_lesson<warp_specialised_product<Element, 128>, lesson_tile<128>, launch_wgmma>(
+Lesson warp_specialised(bool is_bf16) {
+  return half_lesson<warp_specialised_product<__half, 128>,
+                     warp_specialised_product<__nv_bfloat16, 128>, lesson_tile<128>, launch_wgmma>(
+      is_bf16,
       {.name = "06_warp_specialised",
        .parent = "05_wgmma",
        .idea =
@@ -94,12 +88,11 @@ Lesson warp_specialised() {
                "alone, and for the epilogue.",
        .capability = 90});
 }
-template Lesson warp_specialised<__half>();
-template Lesson warp_specialised<__nv_bfloat16>();
 
-template <class Element>
-Lesson wide_tile() {
-  return tensor_lesson<warp_specialised_product<Element, 256>, lesson_tile<256>, launch_wgmma>(
+Lesson wide_tile(bool is_bf16) {
+  return half_lesson<warp_specialised_product<__half, 256>,
+                     warp_specialised_product<__nv_bfloat16, 256>, lesson_tile<256>, launch_wgmma>(
+      is_bf16,
       {.name = "07_wide_tile",
        .parent = "06_warp_specialised",
        .idea = "A tile of 128 x 256: each warpgroup multiplies 64 x 256 at once, with all of its "
@@ -109,7 +102,5 @@ Lesson wide_tile() {
                "memory a clock instead of 96.",
        .capability = 90});
 }
-template Lesson wide_tile<__half>();
-template Lesson wide_tile<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

@@ -1,9 +1,5 @@
-// One block an SM goes from tile to tile, in bands of 16 tile rows.
-//
-// The producer runs ahead into the next tile while the consumers store the last one: at 4096³
-// three of an SM's four tiles begin with a full ring. Blocks that run at the same time form nearly
-// a square of C, so that 132 tiles need 4160 rows and columns of the operands instead of 5152: less
-// traffic from the L2 and beyond.
+// One block an SM goes from tile to tile, in bands of 16 tile rows: the producer runs ahead into
+// the next tile while the consumers store the last one.
 
 #include "gemm/blocks/register_store.cuh"
 #include "gemm/blocks/wgmma.cuh"
@@ -13,12 +9,7 @@ namespace fathom::gemm::half {
 namespace {
 
 constexpr WgmmaConfig d{.n = 256, .stages = 4};
-constexpr LessonTile lesson_tile{.m = d.m(),
-                                 .n = d.n,
-                                 .k = 64,
-                                 .threads = d.threads(),
-                                 .shared_bytes = ring_shared_bytes<d>,
-                                 .persistent = true};
+constexpr LessonTile lesson_tile = tile_of(d, 2, ring_shared_bytes<d>, /*persistent=*/true);
 
 template <class Element>
 __global__ void __launch_bounds__(d.threads(), 1)
@@ -63,7 +54,7 @@ __global__ void __launch_bounds__(d.threads(), 1)
       int last = 0;
       for (int step = 0; step < p.depth; ++step) {
         wait(ring.full(at.stage), at.parity);
-        multiply_stage<Element, d, Major::k, Major::outer>(ring, at.stage, group, sums, step > 0);
+        multiply_stage<Element, Major::k, Major::outer>(ring, at.stage, group, sums, step > 0);
         wgmma_wait_group<1>();
         if (step > 0) release(last);
         last = at.stage;
@@ -80,9 +71,10 @@ __global__ void __launch_bounds__(d.threads(), 1)
 
 }  // namespace
 
-template <class Element>
-Lesson persistent() {
-  return tensor_lesson<persistent_product<Element>, lesson_tile, launch_wgmma>(
+Lesson persistent(bool is_bf16) {
+  return half_lesson<persistent_product<__half>, persistent_product<__nv_bfloat16>, lesson_tile,
+                     launch_wgmma>(
+      is_bf16,
       {.name = "08_persistent",
        .parent = "07_wide_tile",
        .idea = "One block an SM goes from tile to tile, in bands of 16 tile rows: blocks that "
@@ -93,7 +85,5 @@ Lesson persistent() {
                "8720: less traffic from the L2 and beyond, fewer joules.",
        .capability = 90});
 }
-template Lesson persistent<__half>();
-template Lesson persistent<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

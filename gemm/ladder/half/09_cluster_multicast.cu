@@ -4,8 +4,8 @@
 // The producer asks for this block's rows of A and its half of B, the latter with the cluster's
 // bits, and each block's "full" barrier counts the bytes of the whole stage. A stage may be
 // refilled when both blocks have read it, so that every warp arrives at both blocks' "empty"
-// barriers. A block takes 32 KiB from the L2 for a stage instead of 48. No block may leave while
-// the other can still arrive at its barriers: the cluster meets at the end.
+// barriers. No block may leave while the other can still arrive at its barriers: the cluster meets
+// at the end.
 
 #include "gemm/blocks/register_store.cuh"
 #include "gemm/blocks/wgmma.cuh"
@@ -16,13 +16,7 @@ namespace {
 
 constexpr WgmmaConfig d{.n = 256, .stages = 4, .cluster_m = 2};
 constexpr int blocks = d.n / block_side / d.cluster_m;  ///< of B's tile: this block's share
-constexpr LessonTile lesson_tile{.m = d.m(),
-                                 .n = d.n,
-                                 .k = 64,
-                                 .threads = d.threads(),
-                                 .shared_bytes = ring_shared_bytes<d>,
-                                 .cluster_m = d.cluster_m,
-                                 .persistent = true};
+constexpr LessonTile lesson_tile = tile_of(d, 2, ring_shared_bytes<d>, /*persistent=*/true);
 
 template <class Element>
 __global__ void __launch_bounds__(d.threads(), 1)
@@ -71,7 +65,7 @@ __global__ void __launch_bounds__(d.threads(), 1)
       int last = 0;
       for (int step = 0; step < p.depth; ++step) {
         wait(ring.full(at.stage), at.parity);
-        multiply_stage<Element, d, Major::k, Major::outer>(ring, at.stage, group, sums, step > 0);
+        multiply_stage<Element, Major::k, Major::outer>(ring, at.stage, group, sums, step > 0);
         wgmma_wait_group<1>();
         if (step > 0) release(ring, last, place);
         last = at.stage;
@@ -90,9 +84,10 @@ __global__ void __launch_bounds__(d.threads(), 1)
 
 }  // namespace
 
-template <class Element>
-Lesson cluster_multicast() {
-  return tensor_lesson<multicast_product<Element>, lesson_tile, launch_wgmma>(
+Lesson cluster_multicast(bool is_bf16) {
+  return half_lesson<multicast_product<__half>, multicast_product<__nv_bfloat16>, lesson_tile,
+                     launch_wgmma>(
+      is_bf16,
       {.name = "09_cluster_multicast",
        .parent = "08_persistent",
        .idea = "Clusters of two blocks: each loads half of the tile of B that both multiply "
@@ -101,7 +96,5 @@ Lesson cluster_multicast() {
                "third of that traffic goes, and its joules.",
        .capability = 90});
 }
-template Lesson cluster_multicast<__half>();
-template Lesson cluster_multicast<__nv_bfloat16>();
 
 }  // namespace fathom::gemm::half

@@ -2,9 +2,6 @@
 // computes a row of C's tile at a time: a lane holds one element of A's row, and the lane that
 // needs it gets it by a shuffle. Lanes go along diagonals of B, so that no two meet in a bank.
 //
-// The start of the tree. Each multiplication takes a shared load and a shuffle, which share the
-// same units, and the sums travel to shared memory and back for every step.
-//
 // Source: kernel `sgemm_naive` of the column-major ladder (claims GC1 to GC13). The published
 // kernel lacks the second barrier in the loop: a fast warp overwrites a tile that a slow one still
 // reads. Its results are right until warps drift apart; compute-sanitizer's racecheck and

@@ -1,7 +1,6 @@
-// A tile of 64 x 64, 64 deep, and 4 x 4 elements a thread, stored by 16 bytes.
-//
-// Global traffic is m n k (1 / 64 + 1 / 64): half of the parent's. Neighbouring lanes store 4 rows
-// of neighbouring columns, so that a store touches 16 columns of C, half a sector of each.
+// A tile of 64 x 64, 64 deep, and 4 x 4 elements a thread, stored by 16 bytes. Neighbouring lanes
+// store 4 rows of neighbouring columns, so that a store touches 16 columns of C, half a sector of
+// each.
 //
 // Source: kernel `sgemm_64` of the column-major ladder (claims GC1 to GC13). The published kernel
 // lacks the second barrier in the loop (see 03), and takes ldb for ldc where it finds its tile of

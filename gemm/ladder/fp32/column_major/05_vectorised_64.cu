@@ -1,8 +1,5 @@
 // The same tile; A is read from global memory by 16 bytes, B is stored transposed, and both
-// operands of one k are in registers before the 16 multiplications.
-//
-// Eight elements from shared memory for 16 multiplications where the parent read five for four, and
-// a quarter of the loads of A.
+// operands of one k are in registers before the 16 multiplications: a quarter of the loads of A.
 //
 // Source: kernel `sgemm_64_opt` of the column-major ladder (claims GC1 to GC13). The published
 // kernel lacks the second barrier in the loop (see 03).
@@ -26,12 +23,7 @@ __global__ void __launch_bounds__(tile.threads) vectorised_64_product(LessonProd
   float sums[side][side] = {};  // by column, then by row
   for (int step = 0; step < p.k; step += tile.k) {
     load_tile_vectors<tile.k, tile.m, tile.m, tile.threads>(tile_a[0], a + step * p.lda, p.lda);
-#pragma unroll
-    for (int i = 0; i < tile.n * tile.k / tile.threads; ++i) {
-      const int number = static_cast<int>(threadIdx.x) + i * tile.threads;
-      const int k = number % tile.k, n = number / tile.k;
-      tile_b[k][n] = b[n * p.ldb + step + k];
-    }
+    load_elements_transposed<tile.n, tile.threads>(tile_b, b + step, p.ldb);
     __syncthreads();
 #pragma unroll 8
     for (int k = 0; k < tile.k; ++k) {

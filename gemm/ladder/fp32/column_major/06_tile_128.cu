@@ -1,14 +1,9 @@
 // A tile of 128 x 128, eight deep, and 4 x 16 elements a thread: a warp has all 128 rows of 16
-// columns.
+// columns, of which it reads one k of A as 512 neighbouring bytes, and gets B by broadcasts.
 //
-// 20 elements from shared memory for 64 multiplications where the parent read eight for 16, and
-// half of the global traffic. A warp reads one k of A as 512 neighbouring bytes, gets B by
-// broadcasts, and stores whole columns.
-//
-// 09_tile_8x8 is the same kernel with 8 x 8 elements a thread (claim GC9). It reads 16 elements for
-// 64 multiplications; but a thread's eight rows are two vectors of 16 bytes, and the next lane's
-// begin 32 bytes further: a store touches every sector of a column and writes half of it, and a
-// read of A meets itself in the banks.
+// 09_tile_8x8 is the same kernel with 8 x 8 elements a thread (claim GC9), whose eight rows are two
+// vectors of 16 bytes. The next lane's begin 32 bytes further: a store touches every sector of a
+// column and writes half of it, and a read of A meets itself in the banks.
 //
 // Source: kernel `sgemm_128` of the column-major ladder (claims GC1 to GC13). The published kernel
 // lacks the second barrier in the loop (see 03).
@@ -20,16 +15,6 @@ namespace {
 
 constexpr LessonTile tile{128, 128, 8, 256, /*any_size=*/false, /*vectors=*/true};
 constexpr int pitch_b = tile.n + 4;
-
-/// B's tile, eight k of 128 columns, stored transposed.
-__device__ void load_b(float (&tile_b)[tile.k][pitch_b], const float* b, std::int64_t ldb) {
-#pragma unroll
-  for (int i = 0; i < tile.n * tile.k / tile.threads; ++i) {
-    const int number = static_cast<int>(threadIdx.x) + i * tile.threads;
-    const int k = number % tile.k, n = number / tile.k;
-    tile_b[k][n] = b[n * ldb + k];
-  }
-}
 
 /// A thread has so many elements.
 template <int rows, int columns>
@@ -45,7 +30,7 @@ __global__ void __launch_bounds__(tile.threads, 2) tile_128_product(LessonProduc
   float sums[columns][rows] = {};
   for (int step = 0; step < p.k; step += tile.k) {
     load_tile_vectors<tile.k, tile.m, tile.m, tile.threads>(tile_a[0], a + step * p.lda, p.lda);
-    load_b(tile_b, b + step, p.ldb);
+    load_elements_transposed<tile.n, tile.threads>(tile_b, b + step, p.ldb);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < tile.k; ++k) {

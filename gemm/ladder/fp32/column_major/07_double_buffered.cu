@@ -2,7 +2,6 @@
 //
 // The next tile is stored before the present one is multiplied, and no register holds it meanwhile:
 // a thread waits for global memory before it multiplies, so that only other warps hide the latency.
-// What is left to gain is the second barrier.
 //
 // Source: kernel `sgemm_128_pipeline` of the column-major ladder (claims GC1 to GC13).
 
@@ -14,16 +13,6 @@ namespace {
 constexpr LessonTile tile{128, 128, 8, 256, /*any_size=*/false, /*vectors=*/true};
 constexpr int rows = 4, columns = 16, pitch_b = tile.n + 4;
 
-/// B's tile, eight k of 128 columns, stored transposed.
-__device__ void load_b(float (&tile_b)[tile.k][pitch_b], const float* b, std::int64_t ldb) {
-#pragma unroll
-  for (int i = 0; i < tile.n * tile.k / tile.threads; ++i) {
-    const int number = static_cast<int>(threadIdx.x) + i * tile.threads;
-    const int k = number % tile.k, n = number / tile.k;
-    tile_b[k][n] = b[n * ldb + k];
-  }
-}
-
 __global__ void __launch_bounds__(tile.threads, 2) double_buffered_product(LessonProduct p) {
   alignas(16) __shared__ float tile_a[2][tile.k][tile.m];
   alignas(16) __shared__ float tile_b[2][tile.k][pitch_b];
@@ -34,7 +23,7 @@ __global__ void __launch_bounds__(tile.threads, 2) double_buffered_product(Lesso
   const float* b = p.b + c_column * p.ldb;
   float sums[columns][rows] = {};
   load_tile_vectors<tile.k, tile.m, tile.m, tile.threads>(tile_a[0][0], a, p.lda);
-  load_b(tile_b[0], b, p.ldb);
+  load_elements_transposed<tile.n, tile.threads>(tile_b[0], b, p.ldb);
   __syncthreads();
   int reading = 0;
   for (int step = 0; step < p.k; step += tile.k) {
@@ -42,7 +31,7 @@ __global__ void __launch_bounds__(tile.threads, 2) double_buffered_product(Lesso
     if (next < p.k) {
       load_tile_vectors<tile.k, tile.m, tile.m, tile.threads>(tile_a[reading ^ 1][0],
                                                               a + next * p.lda, p.lda);
-      load_b(tile_b[reading ^ 1], b + next, p.ldb);
+      load_elements_transposed<tile.n, tile.threads>(tile_b[reading ^ 1], b + next, p.ldb);
     }
 #pragma unroll
     for (int k = 0; k < tile.k; ++k) {

@@ -2,7 +2,7 @@
 // shared memory.
 //
 // Eight neighbouring lanes store 128 bytes of a column, so that stores are whole sectors without
-// the staging. In the loop an element of A serves once: five shared loads for four multiplications.
+// the staging. In the loop an element of A serves once.
 //
 // Source: the column-major ladder's remark on storing float4 (claim GC13).
 

@@ -1,8 +1,5 @@
 // One thread, one element of C. The lanes of a warp go down a column of C, because threadIdx.x
-// counts rows: the mistake that everybody makes first.
-//
-// The start of the tree. A warp's load of A touches 32 rows, one 32-byte sector each, and uses four
-// bytes of every sector; its store does the same. The load of B is one word for all lanes.
+// counts rows: the mistake that everybody makes first. The load of B is one word for all lanes.
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 1.
 

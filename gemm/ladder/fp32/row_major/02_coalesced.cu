@@ -1,9 +1,6 @@
 // Rows and columns of a thread exchanged: the lanes of a warp go along a row of C. Not one
-// instruction differs from the parent.
-//
-// A warp's load of B is 32 neighbouring words, four sectors of which every byte is used, and its
-// load of A is one word for all lanes: 5 sectors a step where the parent took 33. From there on the
-// load units are the limit: two loads for one multiplication.
+// instruction differs from the parent. Now the load units are the limit: two loads for one
+// multiplication.
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 2.
 

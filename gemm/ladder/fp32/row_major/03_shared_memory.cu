@@ -1,10 +1,7 @@
 // Tiles of 32 x 32 of A and of B in shared memory: 1024 threads load an element of each and read it
 // 32 times. Both tiles are stored as they are read, so that a warp stores 32 neighbouring words:
-// one wavefront, no conflict.
-//
-// Global traffic falls 32-fold. But a multiplication still takes two loads, now from shared memory:
-// its bandwidth is the new limit, and the gain stays below two. The first barrier lets nobody read
-// a tile that is not whole; the second lets nobody overwrite one that others still read.
+// one wavefront, no conflict. The first barrier lets nobody read a tile that is not whole; the
+// second lets nobody overwrite one that others still read.
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 3.
 

@@ -1,10 +1,6 @@
 // A thread computes eight elements of a column of C: the first operand that is reused in a
-// register.
-//
-// For each k a thread reads one element of B and eight of A, for eight multiplications: nine loads
-// where the parent took sixteen. The block's tile grows to 64 x 64, so that global traffic halves,
-// and tiles are eight deep, so that they stay small. All lanes of a warp read the same element of
-// A: a broadcast.
+// register. Tiles are eight deep, so that they stay small. All lanes of a warp read the same
+// element of A: a broadcast.
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 4.
 

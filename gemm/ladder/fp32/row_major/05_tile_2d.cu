@@ -1,7 +1,6 @@
 // A thread computes 8 x 8 elements as an outer product: for each k eight elements of A and eight of
 // B go to registers, and each is used eight times.
 //
-// Sixteen elements from shared memory for 64 multiplications, where the parent took nine for eight.
 // Now conflicts matter: the 16 threads of a row of threads read B eight words apart, and their
 // reads meet in the same banks. The lessons 06 and 07 remove that in two ways, 08 and 09 go on from
 // here too.

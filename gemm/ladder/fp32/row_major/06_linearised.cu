@@ -1,9 +1,6 @@
 // The first way out of the parent's bank conflicts: where an element of B lies follows who reads
-// it. The j-th elements of all threads of a row of threads lie side by side.
-//
-// A warp's reads of B hit 16 neighbouring words: no conflict. The price: a thread's eight elements
-// are no longer neighbours, so that eight loads take the place of two of 16 bytes, and stores
-// conflict four-fold. They are eight times fewer than the reads.
+// it. The j-th elements of all threads of a row of threads lie side by side. A thread's eight are
+// no longer neighbours, and stores conflict four-fold: they are eight times fewer than the reads.
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 7 ("linearise").
 

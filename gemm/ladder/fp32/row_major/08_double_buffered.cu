@@ -1,8 +1,6 @@
-// Two tiles of each operand: while one is multiplied the next is on its way from global memory.
-//
-// The latency of global memory hides behind 512 multiplications a thread. And one barrier a step is
-// enough, since nobody writes the tile that others read: it parts this step's reads from the next
-// step's writes of the same tile, and these writes from the reads that follow.
+// Two tiles of each operand: while one is multiplied the next is on its way from global memory. One
+// barrier a step is enough, since nobody writes the tile that others read: it parts this step's
+// reads from the next step's writes of the same tile, and these writes from the reads that follow.
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 11, whose idea this is
 // without its other parts.

@@ -1,10 +1,6 @@
 // Every access to memory has 16 bytes. A is stored transposed, so that a thread's eight rows of one
-// k are neighbours in shared memory.
-//
-// Four loads for 64 multiplications where ten were, and a quarter of the instructions to and from
-// global memory: their issue slots go to multiplications. Four words more a line of A spread its
-// transposed store over all banks. B's reads conflict as before (lesson 07), and the warp tile (11)
-// ends that.
+// k are neighbours in shared memory. Four words more a line of A spread its transposed store over
+// all banks. B's reads conflict as before (lesson 07), and the warp tile (11) ends that.
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
 

@@ -1,8 +1,7 @@
 // A warp has a tile of its own, 64 x 32, between the block's and the thread's: its lanes are 8 x 4,
 // and a lane's rows and columns come in groups of four.
 //
-// A warp reads 96 different elements for each k, where the parent's 2 x 16 threads read 144, and
-// neighbouring lanes read neighbouring 16 bytes: no conflicts, without padding. Lanes are numbered
+// Neighbouring lanes read neighbouring 16 bytes: no conflicts, without padding. Lanes are numbered
 // so that lanes i and i ^ 1 read the same of A, and i and i ^ 2 the same of B; then a 16-byte load
 // takes two wavefronts and not four.
 //

@@ -1,9 +1,6 @@
 // Two elements a thread, 16 rows apart, so that two independent chains of multiplications hide each
-// other's latency.
-//
-// The tile stays at 32 x 32, with half of the threads. An element of B serves twice: three shared
-// loads for two multiplications instead of four. The chains themselves gain little, since the other
-// warps of an SM hide the same latency.
+// other's latency, as the other warps of an SM do already. The tile stays at 32 x 32, with half of
+// the threads. An element of B serves twice.
 //
 // Source: the second kernel of a course's notes on shared memory, rows r and r + 16 (claim G1).
 

@@ -5,8 +5,8 @@
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/wgmma.cuh"
 
-// How a warpgroup multiplies with its operand from registers: one product of tf32, or three that
-// make one of fp32.
+// How a warpgroup multiplies with its operand from registers, one product of tf32 or three that
+// make one of fp32, and how its sums get to C.
 
 namespace fathom::gemm {
 
@@ -196,6 +196,115 @@ __device__ inline void accumulate_fp32(const RegisterSource<d>& source,
 #pragma unroll
     for (int i = 0; i < d.n / 2; ++i)
       sums[i] = __float_as_uint(__uint_as_float(sums[i]) + __uint_as_float(stage_sums[i]));
+  }
+}
+
+// A warpgroup's sums are a block of 64 rows, in the order of row_in_block.
+
+/// Which elements of C a thread stores at once: neighbours in memory of two rows or of two columns.
+enum class StoredPairs { none, rows, columns };
+
+/// Stores a warp's sums of a block, in few instructions, since nothing is multiplied meanwhile. In
+/// pairs the block must be inside C. Where `adds` is false, beta is 0 and C is not read.
+template <Major major, StoredPairs pairs, bool adds, int Count>
+__device__ inline void store_block_as(const TiledProduct<float, float>& p,
+                                      const std::uint32_t (&sums)[Count], int first_row,
+                                      int first_column) {
+  const int lane = static_cast<int>(threadIdx.x) % 32,
+            warp = static_cast<int>(threadIdx.x) / 32 % 4;
+  const int row = first_row + row_in_block<major>(warp, lane, 0),
+            other_row = first_row + row_in_block<major>(warp, lane, 1);
+  int column = first_column + lane % 4 * 2;
+  const std::int64_t next_row = (other_row - row) * p.c.row_stride, next_column = p.c.column_stride;
+  float* c = &p.c(row, column);
+  // A thread's four elements of every 8 columns: two columns of one row, then of the other.
+#pragma unroll
+  for (int i = 0; i < Count; i += 4, c += 8 * next_column, column += 8) {
+    float* const of[4] = {c, c + next_column, c + next_row, c + next_row + next_column};
+    float x[4];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) x[j] = p.alpha * sum_of<float>(sums[i + j]);
+    if constexpr (pairs == StoredPairs::none) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if ((j < 2 ? row : other_row) < p.m && column + j % 2 < p.n) {
+          if constexpr (adds) x[j] += p.beta * *of[j];
+          *of[j] = x[j];
+        }
+      }
+    } else {
+      constexpr int second = pairs == StoredPairs::rows ? 2 : 1, next = 3 - second;
+#pragma unroll
+      for (int j = 0; j <= next; j += next) {
+        auto* const pair = reinterpret_cast<float2*>(of[j]);
+        if constexpr (adds) {
+          const float2 old = *pair;
+          x[j] += p.beta * old.x;
+          x[j + second] += p.beta * old.y;
+        }
+        *pair = make_float2(x[j], x[j + second]);
+      }
+    }
+  }
+}
+
+/// Stores a warp's sums of a block, for any C. Where C and its lines start and end on 16 bytes, two
+/// neighbours in memory go at once, if a thread has them.
+template <Major major, int Count>
+__device__ inline void store_block(const TiledProduct<float, float>& p,
+                                   const std::uint32_t (&sums)[Count], int first_row,
+                                   int first_column) {
+  const auto store = [&]<StoredPairs pairs>() {
+    if (p.beta == 0) {
+      store_block_as<major, pairs, false>(p, sums, first_row, first_column);
+    } else {
+      store_block_as<major, pairs, true>(p, sums, first_row, first_column);
+    }
+  };
+  const bool inside = first_row + block_side <= p.m && first_column + Count * 2 <= p.n;
+  if (inside && major == Major::outer && p.tma_stores && p.c.row_stride == 1) {
+    store.template operator()<StoredPairs::rows>();
+  } else if (inside && p.tma_stores && p.c.column_stride == 1) {
+    store.template operator()<StoredPairs::columns>();
+  } else {
+    store.template operator()<StoredPairs::none>();
+  }
+}
+
+/// A warpgroup's tiles: multiplied and, but for a split k, stored.
+template <Major major, KernelConfig d>
+__device__ inline void multiply_register_tiles(const TiledProduct<float, float>& p,
+                                               const RegisterSource<d>& source) {
+  constexpr KernelConfig ring = d.ring();
+  const DepthRange range = depth_range<ring>(p, source.place);
+  RingPosition<d.stages> position;
+  std::uint32_t sums[d.n / 2];
+#pragma unroll
+  for (std::uint32_t& sum : sums) sum = 0;
+  // The compiler would set a known value just before the first product reads it, between products
+  // that are under way.
+  fence_accumulators(sums);
+  for (TileScheduler<ring> scheduler(p); !scheduler.done(); scheduler.advance()) {
+    const TileIndex corner = scheduler.corner(p, source.place);
+    const int first_row = source.warpgroup * block_side;
+    if (corner.m + first_row >= p.m) {
+      source.pass(position, range.count);
+    } else if constexpr (d.three_products) {
+      accumulate_fp32<major, d>(source, position, range.count, sums);
+    } else {
+      accumulate_tf32<major, d>(source, position, range.count, sums);
+    }
+    if constexpr (d.split_k > 1) {
+      named_barrier(1, ring.consumers * 128);  // both warpgroups have read the ring
+      const int lane = static_cast<int>(threadIdx.x) % 32,
+                warp = static_cast<int>(threadIdx.x) / 32 % 4;
+      keep_partial<d.n>(source.ring.tiles, sums, [&](int upper) {
+        return first_row + row_in_block<major>(warp, lane, upper);
+      });
+      return;
+    } else {
+      store_block<major>(p, sums, corner.m + first_row, corner.n / d.planes());
+    }
   }
 }
 
