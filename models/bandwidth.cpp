@@ -33,19 +33,20 @@ void validate(const StreamDevice& device, const StreamKernel& kernel) {
   require_positive("a streaming kernel",
                    static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes),
                    kernel.bytes_per_access, kernel.independent_loads, kernel.accesses_per_thread,
-                   kernel.resident_threads_per_sm);
+                   kernel.resident_threads_per_sm, kernel.traffic_ratio);
   if (kernel.threads_per_block < 0) refuse("a block cannot have a negative number of threads");
 }
 
 bool in_l2(const StreamDevice& device, const StreamKernel& kernel, double bytes) {
-  return kernel.hot && bytes <= P::l2_usable_share * static_cast<double>(device.l2_bytes);
+  return kernel.hot &&
+         bytes * kernel.traffic_ratio <= P::l2_usable_share * static_cast<double>(device.l2_bytes);
 }
 
 Ceiling memory_ceiling(const StreamDevice& device, const StreamKernel& kernel, double bytes) {
   if (in_l2(device, kernel, bytes)) {
     const double scale = device.sms * device.sm_clock_hz * P::l2_bytes_per_clock;
     return {.name = "L2",
-            .bytes_per_second = scale * P::l2_efficiency,
+            .bytes_per_second = scale * P::l2_efficiency / kernel.traffic_ratio,
             .reason =
                 formatted("%d SMs x %.0f MHz x %.0f B/clk at %.1f %%", device.sms,
                           device.sm_clock_hz / 1e6, P::l2_bytes_per_clock, 100 * P::l2_efficiency)};
@@ -53,7 +54,7 @@ Ceiling memory_ceiling(const StreamDevice& device, const StreamKernel& kernel, d
   const bool mixed = kernel.read_bytes != 0 && kernel.write_bytes != 0;
   const double efficiency = mixed ? P::dram_efficiency_mixed : P::dram_efficiency_read;
   return {.name = "DRAM",
-          .bytes_per_second = device.dram_bandwidth * efficiency,
+          .bytes_per_second = device.dram_bandwidth * efficiency / kernel.traffic_ratio,
           .reason = formatted("%.0f GB/s at %.1f %% (%s)", device.dram_bandwidth / 1e9,
                               100 * efficiency, mixed ? "reads and writes" : "one direction")};
 }

@@ -93,6 +93,7 @@ struct StreamKernel {
   int resident_threads_per_sm = 2048;  ///< occupancy x threads
   std::uint64_t threads = 0;           ///< of the grid; 0: enough to fill the GPU
   int threads_per_block = 0;           ///< 0: no ceiling from the start of blocks
+  double traffic_ratio = 1;            ///< sector bytes moved / useful bytes: 8 for 4 B every 32 B
   bool hot = false;                    ///< launched again and again with no flush between
 };
 
@@ -112,7 +113,8 @@ struct StreamExpectation {
 };
 
 /// Time and bandwidth of a streaming kernel: the overhead plus the bytes over the lowest of
-///  - DRAM: bound x efficiency; where a hot working set fits, the L2's instead;
+///  - DRAM: bound x efficiency / traffic ratio; where a hot working set fits, the L2's
+///    instead;
 ///  - latency (Little's law): bytes of loads in flight on all SMs / loaded latency, scaled from
 ///    reads to reads and writes, since stores need not be waited for;
 ///  - load/store units: 32 lanes x bytes per instruction x instructions per clock x SMs x clock;

@@ -2,13 +2,13 @@
 """What action.yml and templates/check.yml run: `fathom check`, and a comment with what it found.
 
 CHECK holds the command's arguments, quoted as for a shell. fathom-check/ gets gate.md, gate.xml and
-gate.json. A later run replaces its own comment on the pull or merge request. A job of no request, or
-one that may not write, says so and does not fail. Standard library alone.
+gate.json. A later run replaces its own comment on the pull or merge request. A job of no request,
+or one that may not write, says so and does not fail. Standard library alone.
 
 GitHub: Fathom comes from TARBALL, a URL or a path, else from the release of RELEASE, which is the
-action's OWNER/NAME@TAG. FATHOM_TOKEN may write pull requests. Exit code 3, inconclusive, ends with 0.
-GitLab: this file stands in the unpacked tarball. FATHOM_TOKEN, a project access token with the scope api,
-may be missing, and then there is no comment.
+action's OWNER/NAME@TAG. FATHOM_TOKEN may write pull requests. Inconclusive (3) ends with 0.
+GitLab: this file stands in the unpacked tarball. FATHOM_TOKEN, a project access token with the
+scope api, may be missing, and then there is no comment.
 """
 
 import json

@@ -110,6 +110,9 @@ TEST_CASE("Each ceiling binds where it should", "[models]") {
   CHECK(hot > 2 * expected_stream(device, cached).ceilings[1].bytes_per_second);
   CHECK(expected_stream(device, cached).ceilings.front().name == "DRAM");
 
+  StreamKernel strided{.read_bytes = GiB, .bytes_per_access = 4, .traffic_ratio = 8};
+  CHECK(expected_stream(device, strided).bytes_per_second < device.dram_bandwidth / 8);
+
   StreamKernel fill{.write_bytes = GiB, .bytes_per_access = 4, .resident_threads_per_sm = 32};
   const StreamExpectation filled = expected_stream(device, fill);
   CHECK(std::none_of(filled.ceilings.begin(), filled.ceilings.end(),
