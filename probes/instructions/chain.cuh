@@ -9,18 +9,12 @@
 //   whole_chain            whether a chain's end is checked too, as `right` has it: not where
 //                          errors add up or the result is the GPU's own
 //   right(want, got)       whether a step's result is right
-//   randomise(memory)                            on the host: see Kernels; may lack
-// and sizes that it may set apart from LaneOp's. An Op of a whole warpgroup has besides
-//   tiles()                                      on the host: the operands in device memory
-//   load(run)                                    __device__: what a thread keeps of them
-//   begin(), issue(State&, ...), wait()          __device__: the parts of a step
+//   randomise(operands, lane)                    on the host: see Kernels; may lack
+// and sizes that it may set apart from LaneOp's.
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <string>
@@ -37,7 +31,6 @@ struct DefaultSizes {
   static constexpr int throughput_chains = 8, throughput_steps = 64;
   static constexpr int throughput_warps = 16;
   static constexpr int max_threads = 512;
-  static constexpr int group_threads = warp_lanes;  ///< that take a step together
   static constexpr bool whole_chain = true;
 };
 
@@ -102,13 +95,8 @@ struct LaneOp : DefaultSizes {
   struct Name : LaneOp<Name, Value> { \
     FATHOM_STEP(__VA_ARGS__)          \
   };
-/// An Op of another kind, which `Base<Name>` is.
-#define FATHOM_OP_AS(Name, Base, ...) \
-  struct Name : Base<Name> {          \
-    FATHOM_STEP(__VA_ARGS__)          \
-  };
-/// What belongs to Ops, by their own names.
-#define FATHOM_KERNELS(...) kernels_named<__VA_ARGS__>(#__VA_ARGS__)
+/// What belongs to an Op, by its own name.
+#define FATHOM_KERNELS(Op) kernels_of<Op>(#Op)
 
 template <class Op, int Steps, int Chains>
 __device__ __forceinline__ void take_steps(typename Op::State (&x)[Chains],
@@ -128,13 +116,10 @@ struct Thread {
   typename Op::Operands operands;
 
   __device__ explicit Thread(const Run& run) {
-    const int lane = threadIdx.x % Op::group_threads;
+    const int lane = threadIdx.x % warp_lanes;
     for (int c = 0; c < Chains; ++c)
       x[c] = reinterpret_cast<const State*>(run.starts)[lane * Chains + c];
-    if constexpr (requires { Op::load(run); })
-      operands = Op::load(run);
-    else
-      operands = reinterpret_cast<const typename Op::Operands*>(run.operands)[lane];
+    operands = reinterpret_cast<const typename Op::Operands*>(run.operands)[lane];
   }
 
   __device__ void finish(const Run& run) {
@@ -185,112 +170,97 @@ __global__ void __launch_bounds__(Op::max_threads) throughput_chains(Run run) {
   __syncthreads();
   const long long start = clock64();
 #pragma unroll 1
-  for (int i = 0; i < run.iterations; ++i) {
-    if constexpr (requires { Op::begin(); }) {
-      Op::begin();
-#pragma unroll
-      for (int step = 0; step < Op::throughput_steps; ++step)
-        Op::issue(thread.x[0], thread.operands, step % 2);
-      Op::wait();
-    } else {
-      take_steps<Op, Op::throughput_steps>(thread.x, thread.operands);
-    }
-  }
+  for (int i = 0; i < run.iterations; ++i)
+    take_steps<Op, Op::throughput_steps>(thread.x, thread.operands);
   const long long end = clock64();
   thread.finish(run);
   write_clocks(run, start, end, 0, 0);
 }
 
-/// The operands as they lie in device memory: those of each lane, or a warpgroup's tiles.
 template <class Op>
-auto operands_in_memory() {
-  if constexpr (requires { Op::tiles(); }) {
-    return Op::tiles();
-  } else {
-    std::array<typename Op::Operands, warp_lanes> operands;
-    for (int lane = 0; lane < warp_lanes; ++lane) operands[lane] = Op::operands(lane);
-    return operands;
-  }
+std::array<typename Op::Operands, warp_lanes> warp_operands() {
+  std::array<typename Op::Operands, warp_lanes> operands;
+  for (int lane = 0; lane < warp_lanes; ++lane) operands[lane] = Op::operands(lane);
+  return operands;
 }
 
+/// What chain `chain` holds after `steps` steps, by the reference. Kept: a case checks more than
+/// one launch.
 template <class Op>
-using GroupOf = std::array<typename Op::State, Op::group_threads>;
-
-/// What chain `chain` holds after `steps` steps, an even number, by the reference. Kept: a case
-/// checks more than one launch.
-template <class Op>
-const GroupOf<Op>& chain_after(int chain, int steps) {
-  static std::map<std::pair<int, int>, GroupOf<Op>> known;
+const std::array<typename Op::State, warp_lanes>& chain_after(int chain, int steps) {
+  static std::map<std::pair<int, int>, std::array<typename Op::State, warp_lanes>> known;
   const auto [place, is_new] = known.try_emplace({chain, steps});
   if (is_new) {
-    GroupOf<Op> start;
-    for (int lane = 0; lane < Op::group_threads; ++lane) start[lane] = Op::start(lane, chain);
-    GroupOf<Op> now = start;
-    const auto operands = operands_in_memory<Op>();
-    for (int step = 0; step < steps; ++step) {
-      now = Op::reference(now, operands, step % 2);
-      // Two steps that lead back do so again and again.
-      if (step == 1 && std::memcmp(&now, &start, sizeof now) == 0) break;
-    }
-    place->second = now;
+    for (int lane = 0; lane < warp_lanes; ++lane) place->second[lane] = Op::start(lane, chain);
+    const auto operands = warp_operands<Op>();
+    for (int step = 0; step < steps; ++step)
+      place->second = Op::reference(place->second, operands, step % 2);
   }
   return place->second;
 }
 
-/// Says so of the first word that differs.
 template <class State>
-std::string wrong_value(const char* what, std::size_t thread, int chain, const State& got,
-                        const State& want) {
-  using Words = std::array<std::uint32_t, sizeof(State) / 4>;
-  const auto found = std::bit_cast<Words>(got), right = std::bit_cast<Words>(want);
-  std::size_t word = 0;
-  while (word + 1 < found.size() && found[word] == right[word]) ++word;
-  char values[64];
-  std::snprintf(values, sizeof values, "%08x instead of %08x", found[word], right[word]);
-  return std::string(what) + " of warp " + std::to_string(thread / warp_lanes) + ", lane " +
-         std::to_string(thread % warp_lanes) + ", chain " + std::to_string(chain) + " is " +
-         values + " (in hexadecimal)";
+std::string as_text(const State& state) {
+  static_assert(sizeof(State) % 4 == 0);
+  std::array<std::uint32_t, sizeof(State) / 4> words;
+  std::memcpy(words.data(), &state, sizeof(State));
+  std::string text;
+  for (const std::uint32_t word : words) {
+    char hex[16];
+    std::snprintf(hex, sizeof hex, "%s%08x", text.empty() ? "" : " ", word);
+    text += hex;
+  }
+  return text;
+}
+
+inline std::string wrong_value(const char* what, std::size_t warp, int lane, int chain,
+                               const std::string& got, const std::string& want) {
+  return std::string(what) + " of warp " + std::to_string(warp) + ", lane " + std::to_string(lane) +
+         ", chain " + std::to_string(chain) + " is " + got + " instead of " + want +
+         " (in hexadecimal)";
 }
 
 template <class Op>
 std::string check_chains(const Shape& shape, int iterations, std::span<const std::byte> out) {
   using State = typename Op::State;
-  constexpr int threads = Op::group_threads;
-  const auto operands = operands_in_memory<Op>();
+  const auto operands = warp_operands<Op>();
   const auto* states = reinterpret_cast<const State*>(out.data());
-  const std::size_t groups = out.size() / (sizeof(State) * 2 * shape.chains * threads);
-  for (std::size_t group = 0; group < groups; ++group) {
+  const std::size_t warps = out.size() / (sizeof(State) * 2 * shape.chains * warp_lanes);
+  for (std::size_t warp = 0; warp < warps; ++warp) {
     for (int chain = 0; chain < shape.chains; ++chain) {
-      const auto state = [&](int thread, int which) -> const State& {
-        return states[((group * threads + thread) * shape.chains + chain) * 2 + which];
+      const auto state = [&](int lane, int which) {
+        return states[((warp * warp_lanes + lane) * shape.chains + chain) * 2 + which];
       };
-      GroupOf<Op> before;
-      for (int thread = 0; thread < threads; ++thread) before[thread] = state(thread, 0);
+      std::array<State, warp_lanes> before;
+      for (int lane = 0; lane < warp_lanes; ++lane) before[lane] = state(lane, 0);
       const auto last = Op::reference(before, operands, 0);
-      for (int thread = 0; thread < threads; ++thread) {
-        const std::size_t number = group * threads + thread;
+      for (int lane = 0; lane < warp_lanes; ++lane) {
         if constexpr (Op::whole_chain) {
-          const State& want = chain_after<Op>(chain, shape.total(iterations))[thread];
-          if (!Op::right(want, before[thread]))
-            return wrong_value("the chain's end", number, chain, before[thread], want);
+          const State& want = chain_after<Op>(chain, shape.total(iterations))[lane];
+          if (!Op::right(want, before[lane])) {
+            return wrong_value("the chain's end", warp, lane, chain, as_text(before[lane]),
+                               as_text(want));
+          }
         }
-        if (!Op::right(last[thread], state(thread, 1)))
-          return wrong_value("the last step", number, chain, state(thread, 1), last[thread]);
+        if (!Op::right(last[lane], state(lane, 1))) {
+          return wrong_value("the last step", warp, lane, chain, as_text(state(lane, 1)),
+                             as_text(last[lane]));
+        }
       }
     }
   }
-  return groups == 0 ? "nothing was written" : "";
+  return warps == 0 ? "nothing was written" : "";
 }
 
 template <class Op>
-Kernels kernels_of(std::string op) {
+Kernels kernels_of(const char* op) {
   using State = typename Op::State;
-  using Memory = decltype(operands_in_memory<Op>());
-  Kernels kernels{.op = std::move(op),
+  Kernels kernels{.op = op,
                   .throughput_warps = Op::throughput_warps,
                   .state_bytes = sizeof(State),
-                  .operands_bytes = sizeof(Memory),
-                  .start_threads = Op::group_threads,
+                  .operands_bytes = warp_lanes * sizeof(typename Op::Operands),
+                  .start_threads = warp_lanes,
+                  .writing_warps = 32,
                   .check = check_chains<Op>};
   if (Op::latency_steps > 0)
     kernels.latency = {1, Op::latency_short_steps, Op::latency_short_steps + Op::latency_steps};
@@ -307,30 +277,18 @@ Kernels kernels_of(std::string op) {
   };
   kernels.fill = [](int chains, std::byte* starts, std::byte* operands) {
     auto* states = reinterpret_cast<State*>(starts);
-    for (int lane = 0; lane < Op::group_threads; ++lane)
+    for (int lane = 0; lane < warp_lanes; ++lane)
       for (int c = 0; c < chains; ++c) states[lane * chains + c] = Op::start(lane, c);
-    const Memory all = operands_in_memory<Op>();
-    std::memcpy(operands, &all, sizeof all);
+    const auto all = warp_operands<Op>();
+    std::memcpy(operands, all.data(), sizeof all);
   };
-  if constexpr (requires(Memory & memory) { Op::randomise(memory); })
+  if constexpr (requires(typename Op::Operands & o) { Op::randomise(o, 0); }) {
     kernels.randomise = [](std::byte* operands) {
-      Op::randomise(*reinterpret_cast<Memory*>(operands));
+      auto* of_lane = reinterpret_cast<typename Op::Operands*>(operands);
+      for (int lane = 0; lane < warp_lanes; ++lane) Op::randomise(of_lane[lane], lane);
     };
+  }
   return kernels;
-}
-
-/// `names` as the preprocessor has them: "Fadd, WgmmaF16<64, false>".
-template <class... Ops>
-std::vector<Kernels> kernels_named(std::string_view names) {
-  const auto next = [&] {
-    std::size_t end = 0;
-    for (int depth = 0; end < names.size() && (depth > 0 || names[end] != ','); ++end)
-      depth += (names[end] == '<') - (names[end] == '>');
-    const std::string name(names.substr(0, end));
-    names.remove_prefix(std::min(names.size(), end + 2));
-    return name;
-  };
-  return {kernels_of<Ops>(next())...};
 }
 
 }  // namespace fathom::instructions

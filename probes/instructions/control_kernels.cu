@@ -68,8 +68,14 @@ struct LoopBranch : LaneOp<LoopBranch, Word> {
 }  // namespace
 
 std::span<const Kernels> control_kernels() {
-  static const auto list = FATHOM_KERNELS(BarSync, SyncWarp, MembarCta, MembarGl, MembarSys,
-                                          ReadClock, ReadSpecialRegister, LoopBranch);
+  static const std::array list{FATHOM_KERNELS(BarSync),
+                               FATHOM_KERNELS(SyncWarp),
+                               FATHOM_KERNELS(MembarCta),
+                               FATHOM_KERNELS(MembarGl),
+                               FATHOM_KERNELS(MembarSys),
+                               FATHOM_KERNELS(ReadClock),
+                               FATHOM_KERNELS(ReadSpecialRegister),
+                               FATHOM_KERNELS(LoopBranch)};
   return list;
 }
 

@@ -111,8 +111,10 @@ struct Hfma2Bf16 : ManyChains<PairOp<Hfma2Bf16, __nv_bfloat16>> {
 }  // namespace
 
 std::span<const Kernels> float_kernels() {
-  static const auto list =
-      FATHOM_KERNELS(Fadd, Fmul, Ffma, Fmnmx, Dadd, Dmul, Dfma, Hadd2, Hmul2, Hfma2, Hfma2Bf16);
+  static const std::array list{
+      FATHOM_KERNELS(Fadd),  FATHOM_KERNELS(Fmul),  FATHOM_KERNELS(Ffma),     FATHOM_KERNELS(Fmnmx),
+      FATHOM_KERNELS(Dadd),  FATHOM_KERNELS(Dmul),  FATHOM_KERNELS(Dfma),     FATHOM_KERNELS(Hadd2),
+      FATHOM_KERNELS(Hmul2), FATHOM_KERNELS(Hfma2), FATHOM_KERNELS(Hfma2Bf16)};
   return list;
 }
 

@@ -163,32 +163,4 @@ typename Element::Register b_register(int lane, int r) {
   return packed<Element>([&](int i) { return value_of_b(k + i, lane / 4); });
 }
 
-/// Adds `value` of its row and column to each accumulator of a lane.
-template <class Sum, class State, class F>
-void add_fragment(State& state, int lane, int first_row, F&& value) {
-  for (int i = 0; i < static_cast<int>(std::size(state.r)) * Sum::per_register; ++i) {
-    Sum::add(state.r[i / Sum::per_register], i % Sum::per_register,
-             value(first_row + row_of(lane, i), column_of(lane, i)));
-  }
-}
-
-template <class Sum, class State>
-bool same_sums(const State& want, const State& got) {
-  for (int i = 0; i < static_cast<int>(std::size(want.r)) * Sum::per_register; ++i) {
-    const int r = i / Sum::per_register, part = i % Sum::per_register;
-    if (!(Sum::value(want.r[r], part) == Sum::value(got.r[r], part))) return false;
-  }
-  return true;
-}
-
-/// [parity][row][column] of A B.
-template <int Rows, int Columns, int K>
-auto exact_products() {
-  std::vector<std::array<std::array<int, Columns>, Rows>> sums(2);
-  for (int parity = 0; parity < 2; ++parity)
-    for (int i = 0; i < Rows * Columns; ++i)
-      sums[parity][i / Columns][i % Columns] = product_of(i / Columns, i % Columns, K, parity);
-  return sums;
-}
-
 }  // namespace fathom::instructions

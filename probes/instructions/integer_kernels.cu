@@ -140,8 +140,12 @@ struct DivideS32 : Division<DivideS32> {
 }  // namespace
 
 std::span<const Kernels> integer_kernels() {
-  static const auto list = FATHOM_KERNELS(Iadd3, Imad, ImadWide, Lop3, Shf, Sel, Imnmx, Popc, Flo,
-                                          Brev, Prmt, Dp4a, DivideU32, DivideS32);
+  static const std::array list{
+      FATHOM_KERNELS(Iadd3),     FATHOM_KERNELS(Imad),     FATHOM_KERNELS(ImadWide),
+      FATHOM_KERNELS(Lop3),      FATHOM_KERNELS(Shf),      FATHOM_KERNELS(Sel),
+      FATHOM_KERNELS(Imnmx),     FATHOM_KERNELS(Popc),     FATHOM_KERNELS(Flo),
+      FATHOM_KERNELS(Brev),      FATHOM_KERNELS(Prmt),     FATHOM_KERNELS(Dp4a),
+      FATHOM_KERNELS(DivideU32), FATHOM_KERNELS(DivideS32)};
   return list;
 }
 

@@ -44,6 +44,7 @@ struct Kernels {
   int throughput_warps;       ///< of the one block on each SM
   std::size_t state_bytes, operands_bytes;
   int start_threads;  ///< that have start values of their own: a warp or a warpgroup
+  int writing_warps;  ///< the most warps of a block that write to `out`
   void (*launch)(Variant, const Run&, int blocks, int warps, cudaStream_t);
   /// Start values of `chains` chains and operands, to be copied to the device.
   void (*fill)(int chains, std::byte* starts, std::byte* operands);

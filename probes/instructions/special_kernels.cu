@@ -22,26 +22,41 @@ struct SpecialOp : LaneOp<Derived, float> {
 // Each chain tends to a number that is neither 0 nor infinite, but for sine's and tanh's, which
 // shrink slowly, and the logarithm's, which wanders.
 
-template <class Op>
-using Contracting = SpecialOp<Op, true>;
-template <class Op>
-using Wandering = SpecialOp<Op, false>;
-template <class Op>
-using Coarse = SpecialOp<Op, false, 10>;
-
 /// With an addition: of two reciprocals in a row the compiler leaves nothing.
-FATHOM_OP_AS(MufuRcp, Contracting, "+f", 1 / (x + a),
-             "{.reg .f32 t; add.ftz.f32 t, %0, %1; rcp.approx.ftz.f32 %0, t;}", "f"(o.a[i]))
-FATHOM_OP_AS(MufuRsq, Contracting, "+f", 1 / std::sqrt(x), "rsqrt.approx.ftz.f32 %0, %0;")
-FATHOM_OP_AS(MufuSqrt, Contracting, "+f", std::sqrt(x), "sqrt.approx.ftz.f32 %0, %0;")
-FATHOM_OP_AS(MufuEx2, Contracting, "+f", std::exp2(-x),
-             "{.reg .f32 t; neg.f32 t, %0; ex2.approx.ftz.f32 %0, t;}")
-FATHOM_OP_AS(MufuLg2, Wandering, "+f", std::log2(std::abs(x)),
-             "{.reg .f32 t; abs.f32 t, %0; lg2.approx.ftz.f32 %0, t;}")
+struct MufuRcp : SpecialOp<MufuRcp, true> {
+  FATHOM_STEP("+f", 1 / (x + a), "{.reg .f32 t; add.ftz.f32 t, %0, %1; rcp.approx.ftz.f32 %0, t;}",
+              "f"(o.a[i]))
+};
+
+struct MufuRsq : SpecialOp<MufuRsq, true> {
+  FATHOM_STEP("+f", 1 / std::sqrt(x), "rsqrt.approx.ftz.f32 %0, %0;")
+};
+
+struct MufuSqrt : SpecialOp<MufuSqrt, true> {
+  FATHOM_STEP("+f", std::sqrt(x), "sqrt.approx.ftz.f32 %0, %0;")
+};
+
+struct MufuEx2 : SpecialOp<MufuEx2, true> {
+  FATHOM_STEP("+f", std::exp2(-x), "{.reg .f32 t; neg.f32 t, %0; ex2.approx.ftz.f32 %0, t;}")
+};
+
+struct MufuLg2 : SpecialOp<MufuLg2, false> {
+  FATHOM_STEP("+f", std::log2(std::abs(x)),
+              "{.reg .f32 t; abs.f32 t, %0; lg2.approx.ftz.f32 %0, t;}")
+};
+
 /// With the multiplication that brings the angle into the function's range.
-FATHOM_OP_AS(MufuSin, Wandering, "+f", std::sin(x), "sin.approx.ftz.f32 %0, %0;")
-FATHOM_OP_AS(MufuCos, Contracting, "+f", std::cos(x), "cos.approx.ftz.f32 %0, %0;")
-FATHOM_OP_AS(MufuTanh, Coarse, "+f", std::tanh(x), "tanh.approx.f32 %0, %0;")
+struct MufuSin : SpecialOp<MufuSin, false> {
+  FATHOM_STEP("+f", std::sin(x), "sin.approx.ftz.f32 %0, %0;")
+};
+
+struct MufuCos : SpecialOp<MufuCos, true> {
+  FATHOM_STEP("+f", std::cos(x), "cos.approx.ftz.f32 %0, %0;")
+};
+
+struct MufuTanh : SpecialOp<MufuTanh, false, 10> {
+  FATHOM_STEP("+f", std::tanh(x), "tanh.approx.f32 %0, %0;")
+};
 
 /// Float of an integer whose bits are then taken for the next integer: tends to a fixed point.
 FATHOM_OP(I2f, std::uint32_t, "+r",
@@ -56,18 +71,26 @@ struct ThereAndBack : LaneOp<Derived, float> {
   }
 };
 
-FATHOM_OP_AS(F2iI2f, ThereAndBack, "+f", x,
-             "{.reg .s32 t; cvt.rni.s32.f32 t, %0; cvt.rn.f32.s32 %0, t;}")
-FATHOM_OP_AS(F16F32, ThereAndBack, "+f", x,
-             "{.reg .b16 t; cvt.rn.f16.f32 t, %0; cvt.f32.f16 %0, t;}")
-FATHOM_OP_AS(F64F32, ThereAndBack, "+f", x,
-             "{.reg .f64 t; cvt.f64.f32 t, %0; cvt.rn.f32.f64 %0, t;}")
+struct F2iI2f : ThereAndBack<F2iI2f> {
+  FATHOM_STEP("+f", x, "{.reg .s32 t; cvt.rni.s32.f32 t, %0; cvt.rn.f32.s32 %0, t;}")
+};
+
+struct F16F32 : ThereAndBack<F16F32> {
+  FATHOM_STEP("+f", x, "{.reg .b16 t; cvt.rn.f16.f32 t, %0; cvt.f32.f16 %0, t;}")
+};
+
+struct F64F32 : ThereAndBack<F64F32> {
+  FATHOM_STEP("+f", x, "{.reg .f64 t; cvt.f64.f32 t, %0; cvt.rn.f32.f64 %0, t;}")
+};
 
 }  // namespace
 
 std::span<const Kernels> special_kernels() {
-  static const auto list = FATHOM_KERNELS(MufuRcp, MufuRsq, MufuSqrt, MufuEx2, MufuLg2, MufuSin,
-                                          MufuCos, MufuTanh, I2f, F2iI2f, F16F32, F64F32);
+  static const std::array list{
+      FATHOM_KERNELS(MufuRcp), FATHOM_KERNELS(MufuRsq),  FATHOM_KERNELS(MufuSqrt),
+      FATHOM_KERNELS(MufuEx2), FATHOM_KERNELS(MufuLg2),  FATHOM_KERNELS(MufuSin),
+      FATHOM_KERNELS(MufuCos), FATHOM_KERNELS(MufuTanh), FATHOM_KERNELS(I2f),
+      FATHOM_KERNELS(F2iI2f),  FATHOM_KERNELS(F16F32),   FATHOM_KERNELS(F64F32)};
   return list;
 }
 

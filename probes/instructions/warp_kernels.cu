@@ -93,7 +93,9 @@ struct ReduxMax : WarpOp {
 }  // namespace
 
 std::span<const Kernels> warp_kernels() {
-  static const auto list = FATHOM_KERNELS(ShflBfly, ShflIdx, Ballot, MatchAny, ReduxMax);
+  static const std::array list{FATHOM_KERNELS(ShflBfly), FATHOM_KERNELS(ShflIdx),
+                               FATHOM_KERNELS(Ballot), FATHOM_KERNELS(MatchAny),
+                               FATHOM_KERNELS(ReduxMax)};
   return list;
 }
 

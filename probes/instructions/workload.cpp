@@ -32,8 +32,11 @@ Workload prepare(Context& context, const Plan& plan,
   const std::size_t warps = static_cast<std::size_t>(plan.blocks) * plan.warps;
   const Buffer clocks =
       context.buffers().output("clocks", warps * clocks_per_warp * sizeof(long long));
+  // A warpgroup's products are written by the first one of each block alone.
+  const int writing_warps = std::min(plan.warps, kernels.writing_warps);
   const Buffer out =
-      context.buffers().output("out", warps * warp_lanes * shape.chains * 2 * kernels.state_bytes);
+      context.buffers().output("out", static_cast<std::size_t>(plan.blocks) * writing_warps *
+                                          warp_lanes * shape.chains * 2 * kernels.state_bytes);
   const Run run{start_buffer.data, operand_buffer.data, plan.iterations, clocks.as<long long>(),
                 out.data};
 
