@@ -48,6 +48,7 @@ void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts
       if (workload.verify) CHECK(workload.verify());  // not launched yet
       if (workload.launch) workload.launch();
       if (workload.verify) CHECK(workload.verify().value_or("") == "");
+      gpu.wait();
       if (workload.read_sample) CHECK_FALSE(workload.read_sample() < 0);
       if (workload.load) workload.load();
       gpu.wait();

@@ -2,18 +2,13 @@
 // probe times or counts must be there as often as it says, with its width, and nothing else of its
 // kind beside it.
 
-#include <fmt/ranges.h>
-
 #include <bit>
-#include <cmath>
 
 #include "probes/atomics/kernels.h"
 #include "probes/atomics/patterns.h"
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/copy_bandwidth/kernels.h"
 #include "probes/energy/kernels.h"
-#include "probes/instructions/claims.h"
-#include "probes/instructions/kernels.h"
 #include "probes/memory_bandwidth/kernels.h"
 #include "probes/warp_reduce/sum_kernels.h"
 #include "probes/warp_reduce/warp_stage_kernels.h"
@@ -140,30 +135,6 @@ void add_energy(Rows& rows) {
                   loads_per_turn + 2),
       "");
   rows.push_back({"energy", "::rest(", 1, "NANOSLEEP=1", ""});
-}
-
-/// What is timed of an instruction stands in its loops as often as it is counted.
-void add_instructions(Rows& rows) {
-  using namespace instructions;
-  // Of other chips, what every chip has.
-  const bool hopper = disassemble_library("probe_launch_overhead_kernels").front().for_hopper();
-  for (const Instruction& i : all_instructions()) {
-    if (!(hopper ? i.runs_on(9, 0) : i.since == 75)) continue;
-    const Kernels& kernels = find_kernels(i.op);
-    const std::string opcodes = fmt::format("{}", fmt::join(i.sass, "|"));
-    for (const auto& [kernel, shape] :
-         {std::pair{"latency_chain", kernels.latency}, {"throughput_chains", kernels.throughput}}) {
-      if (shape.chains == 0) continue;
-      const int steps = (shape.short_steps + shape.steps + 1) * shape.chains;
-      // Padding, operands' own arithmetic and the kernel's barriers: nothing that would count as a
-      // step.
-      const double most = (i.sass[0] == "NOP" ? 1.5 : 1.03) * steps + 5;
-      rows.push_back({"instructions",
-                      fmt::format("{}<*::{}{}>(", kernel, i.op, i.op.ends_with('>') ? "*" : ""), 1,
-                      fmt::format("{}>={} {}<={:.0f}", opcodes, steps, opcodes, std::floor(most)),
-                      ""});
-    }
-  }
 }
 
 void add_memory_bandwidth(Rows& rows) {
@@ -317,9 +288,8 @@ Rows all_rows() {
       {"launch_overhead", "::link(", 1, "STG=2", ""},
       {"launch_overhead", "::link(", 1, "ACQBULK=1 PREEXIT=1", "", 0, "",
        "ACQBULK PREEXIT SR_GLOBALTIMERLO", 90}};
-  for (const auto add :
-       {add_atomics, add_bank_conflicts, add_copy_bandwidth, add_energy, add_instructions,
-        add_memory_bandwidth, add_model_validation, add_warp_reduce})
+  for (const auto add : {add_atomics, add_bank_conflicts, add_copy_bandwidth, add_energy,
+                         add_memory_bandwidth, add_model_validation, add_warp_reduce})
     add(rows);
   return rows;
 }
