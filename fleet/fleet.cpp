@@ -97,6 +97,17 @@ void keep_latest(Fleet& fleet) {
   fleet.gpus = std::move(kept);
 }
 
+/// Of GPUs in the order of their names, those that share one: of machines of one name.
+void name_namesakes(Fleet& fleet) {
+  for (std::size_t i = 1; i < fleet.gpus.size(); ++i)
+    if (const std::string name = name_of(fleet.gpus[i].summary);
+        name == name_of(fleet.gpus[i - 1].summary))
+      fleet.problems.push_back({name,
+                                "it is the name of two GPUs: measure each machine with a "
+                                "--host-name of its own",
+                                0});
+}
+
 /// Schedulers have short names where the machine's own has its domain.
 bool is_one_host(std::string_view a, std::string_view b) {
   const auto a_dot = a.find('.'), b_dot = b.find('.');
@@ -139,6 +150,7 @@ Fleet FleetBuilder::finish(const Expected& expected) {
   fleet_ = {};
   name_future_dates(fleet);
   keep_latest(fleet);
+  name_namesakes(fleet);
   for (FleetGpu& gpu : fleet.gpus) gpu.summary.exit_code = code_of(gpu.summary);
   find_missing_figures(fleet);
   // With all figures, but a check that failed, say: a GPU that computes wrong results is no good

@@ -35,26 +35,52 @@ std::string spoken_duration(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
+void TimeLeft::start_probe(std::size_t index, double run_elapsed_s) {
+  index_ = index;
+  probe_start_s_ = run_elapsed_s;
+  first_of_phase_ = last_ = {};
+}
+
+void TimeLeft::update(const ProbeProgress& progress) {
+  if (progress.done < last_.done || progress.total != last_.total) first_of_phase_ = progress;
+  last_ = progress;
+}
+
+std::optional<double> TimeLeft::seconds(double run_elapsed_s) const {
+  const int done = last_.done - first_of_phase_.done;
+  const auto later_probes = static_cast<double>(probes_ - index_ - 1);
+  double probe_left = 0;
+  if (done > 0) {
+    const double per_case = (last_.elapsed_s - first_of_phase_.elapsed_s) / done;
+    probe_left = per_case * std::max(0, last_.total - last_.done);
+  } else if (index_ == 0) {
+    return std::nullopt;
+  }
+  const double probe_all = run_elapsed_s - probe_start_s_ + probe_left;
+  const double average = (probe_start_s_ + probe_all) / static_cast<double>(index_ + 1);
+  return probe_left + later_probes * average;
+}
+
 ProgressLine::ProgressLine(std::size_t probes)
-    : probes_(probes), terminal_(isatty(STDERR_FILENO) == 1) {}
+    : probes_(probes), left_(probes), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+double ProgressLine::elapsed_s() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
 
 void ProgressLine::start_probe(std::size_t index, const std::string& name) {
   index_ = index;
   probe_ = name;
+  left_.start_probe(index, elapsed_s());
   draw(fmt::format("[{}/{}] {}: starting", index_ + 1, probes_, probe_));
 }
 
 void ProgressLine::update(const ProbeProgress& progress) {
-  // As if all probes took the same time; one goes through its cases again for the counters.
-  const double share = progress.total > 0 ? double(progress.done) / progress.total : 0;
-  const double done = (static_cast<double>(index_) + share) / static_cast<double>(probes_);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-  const std::string left =
-      done > 0
-          ? fmt::format("about {} left, ", spoken_duration(elapsed.count() * (1 - done) / done))
-          : "";
-  draw(fmt::format("[{}/{}] {}: {} of {}, {}{}", index_ + 1, probes_, probe_, progress.done,
-                   progress.total, left, progress.name));
+  left_.update(progress);
+  const auto seconds = left_.seconds(elapsed_s());
+  draw(fmt::format(
+      "[{}/{}] {}: {} of {}, {}{}", index_ + 1, probes_, probe_, progress.done, progress.total,
+      seconds ? fmt::format("about {} left, ", spoken_duration(*seconds)) : "", progress.name));
 }
 
 void ProgressLine::draw(const std::string& text) {

@@ -11,11 +11,14 @@ namespace {
 
 /// What a probe program may end with; anything else is no answer of ours.
 std::optional<ExitCode> known_code(int status) {
-  const bool known = (status >= to_int(ExitCode::ok) && status <= to_int(ExitCode::bad_input)) ||
-                     (status >= to_int(ExitCode::output_unwritable) &&
-                      status <= to_int(ExitCode::setup_incomplete)) ||
-                     status == to_int(ExitCode::interrupted);
-  return known ? std::optional(static_cast<ExitCode>(status)) : std::nullopt;
+  for (const ExitCode code :
+       {ExitCode::ok, ExitCode::check_failed, ExitCode::bad_input, ExitCode::output_unwritable,
+        ExitCode::output_full, ExitCode::no_driver, ExitCode::driver_too_old,
+        ExitCode::gpu_out_of_memory, ExitCode::gpu_busy, ExitCode::counters_unavailable,
+        ExitCode::partitioned_gpu, ExitCode::probe_crashed, ExitCode::gpu_lost,
+        ExitCode::interrupted})
+    if (to_int(code) == status) return code;
+  return std::nullopt;
 }
 
 std::string with_last_words(std::string reason, const std::string& last_words) {

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "results/atomic_file.h"
 #include "results/document_io.h"
-#include "results/error.h"
+#include "results/fail.h"
 #include "results/parse_number.h"
 #include "tools/output_folder.h"
 
@@ -41,6 +43,18 @@ std::optional<int> number_before(const FleetFolder& folder, const fleet::GpuSumm
   return lowest;
 }
 
+/// Makes a file that is not there yet, which of several processes only one can; false where it is.
+bool make_file(const fs::path& file, const std::string& text) {
+  const FileDescriptor made(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (made.get() < 0 && errno == EEXIST) return false;
+  if (made.get() < 0)
+    fail(ExitCode::output_unwritable, "{} cannot be written ({})", file.string(),
+         std::strerror(errno));
+  if (write(made.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) return true;
+  unlink(file.c_str());
+  fail(ExitCode::output_full, "{} cannot be written: make room there.", file.string());
+}
+
 }  // namespace
 
 std::optional<FileDescriptor> lock_file(const fs::path& file) {
@@ -55,13 +69,11 @@ std::optional<FileDescriptor> claim_folder(const FleetFolder& folder, GpuJob& jo
   if (const auto before = number_before(folder, gpu)) {
     gpu.gpu = *before;
   } else {
-    make_folder(folder.gpu(gpu).parent_path());
-    // Of several processes only one can make a folder.
-    bool made = false;
-    while (!(made = fs::create_directory(folder.gpu(gpu))) &&
-           !is_of(folder.gpu(gpu) / fleet::summary_file, gpu))
-      ++gpu.gpu;
-    if (made) write_file_atomically(folder.gpu(gpu) / fleet::summary_file, to_text(gpu));
+    for (;; ++gpu.gpu) {
+      const fs::path file = folder.gpu(gpu) / fleet::summary_file;
+      make_folder(file.parent_path());
+      if (make_file(file, to_text(gpu)) || is_of(file, gpu)) break;
+    }
   }
   return lock_file(folder.gpu(gpu) / ".lock");
 }

@@ -44,15 +44,20 @@ Loaded load() {
                                    CUBLAS_VER_MAJOR, tried)};
   }
   CublasLibrary l;
-  // Of a handle the loader looks through what its library needs as well, and every library of the
-  // headers' major version has them all. By way of another macro, so that the name is the one that
-  // the headers make of it.
+  const char* missing = nullptr;
+  // Of a handle the loader looks through what its library needs as well. By way of another macro,
+  // so that the name is the one that the headers make of it.
 #define FATHOM_NAME(name) #name
-#define FATHOM_FROM_BLAS(function) \
-  l.function = reinterpret_cast<decltype(l.function)>(dlsym(blas, FATHOM_NAME(function)));
+#define FATHOM_FROM_BLAS(function)                                                         \
+  l.function = reinterpret_cast<decltype(l.function)>(dlsym(blas, FATHOM_NAME(function))); \
+  if (l.function == nullptr) missing = FATHOM_NAME(function);
   FATHOM_CUBLAS_FUNCTIONS(FATHOM_FROM_BLAS)
 #undef FATHOM_NAME
 #undef FATHOM_FROM_BLAS
+  if (missing != nullptr)
+    return {.problem = fmt::format("cuBLAS has no {}: install cuBLAS {}.{} or newer, or name its "
+                                   "folder in FATHOM_CUBLAS_DIR.",
+                                   missing, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR)};
   return {.library = l};
 }
 

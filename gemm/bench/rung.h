@@ -87,7 +87,7 @@ struct Rung : RungText {
   Class of = Class::fp32;
   bool exact_capability = false;  ///< runs on that one only, as code for sm_90a does
   /// Held against the vendor's library, at the goals' sizes too; all others are lessons. Who stands
-  /// in: gemm/bench/cases.h.
+  /// in: gemm/bench/cases.cpp.
   bool contender = false;
   /// For fp8: its sums keep the bits that the tensor cores drop when they accumulate fast. So do
   /// those of the library that it is held against.

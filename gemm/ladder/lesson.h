@@ -41,7 +41,7 @@ KnownCounters known_products, known_fragments, known_fragments_ahead;
 
 /// What a rung says of itself (gemm/bench/rung.h).
 struct RungText {
-  const char* name = "";    ///< "03_tensor_cores": its file, below the type's folder
+  const char* name = "";    ///< "03_tensor_cores": its file, or one beside it that it shares
   const char* parent = "";  ///< a lesson's, of the same type: gains are against it; empty: none
   const char* idea = "";    ///< what it adds to the rung before, one sentence
   const char* gain = "";    ///< what that should gain and why, one or two sentences

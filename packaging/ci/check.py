@@ -18,6 +18,7 @@ import shlex
 import subprocess
 import sys
 import tarfile
+import tempfile
 import urllib.request
 
 LONGEST = 60_000  # GitHub takes 65,536 characters
@@ -61,6 +62,11 @@ def server():
     return number and (notes, notes, "PUT", {"PRIVATE-TOKEN": env.get("FATHOM_TOKEN", "")})
 
 
+def refuse(code, why):
+    print(f"fathom: {why}.")
+    sys.exit(code)
+
+
 def unpacked(folder):
     """Fathom's folder: the one that has this file, else the tarball's."""
     here = pathlib.Path(__file__).resolve().parents[3]
@@ -73,10 +79,15 @@ def unpacked(folder):
         tarball = f"{os.environ['GITHUB_SERVER_URL']}/{repository}/releases/download/{tag}/{name}"
     elif pathlib.Path(tarball).exists():
         tarball = pathlib.Path(tarball).resolve().as_uri()
-    with urllib.request.urlopen(tarball, timeout=60) as stream:
-        with tarfile.open(fileobj=stream, mode="r|gz") as files:
-            files.extractall(folder)
-    return next(folder.glob("fathom-*/bin/fathom")).parents[1]
+    try:
+        with urllib.request.urlopen(tarball, timeout=60) as stream:
+            with tarfile.open(fileobj=stream, mode="r|gz") as files:
+                files.extractall(folder)
+    except (OSError, tarfile.TarError) as problem:
+        refuse(23, f"{tarball} is no release ({problem}): give one as `tarball`")
+    for program in folder.glob("*/bin/fathom"):
+        return program.parents[1]
+    refuse(23, f"{tarball} has no bin/fathom in it: give a release as `tarball`")
 
 
 def comment(text, name):
@@ -106,12 +117,13 @@ def main():
     env = os.environ
     github = "GITHUB_ACTION_PATH" in env
     try:
-        fathom = unpacked(pathlib.Path(env.get("RUNNER_TEMP", "."))) / "bin/fathom"
-    except (OSError, tarfile.TarError, StopIteration) as problem:
-        sys.exit(print(f"fathom: there is no release to unpack: {problem}") or 23)
+        arguments = shlex.split(env["CHECK"])
+    except ValueError as problem:
+        refuse(2, f"`check` cannot be read as words ({problem}): quote it as for a shell")
+    fathom = unpacked(pathlib.Path(tempfile.mkdtemp(dir=env.get("RUNNER_TEMP")))) / "bin/fathom"
     folder = pathlib.Path("fathom-check")
     folder.mkdir(exist_ok=True)
-    words = [fathom, "check", *shlex.split(env["CHECK"]), *(["--github"] if github else [])]
+    words = [fathom, "check", *arguments, *(["--github"] if github else [])]
     for flag, file in (("--markdown", "gate.md"), ("--junit", "gate.xml"), ("--json", "gate.json")):
         (folder / file).unlink(missing_ok=True)
         words += [flag, folder / file]

@@ -1,4 +1,4 @@
-// Stores by one warp, which racecheck may look at; the probe's own: probe_cases_test.cu.
+// Stores by one warp, for racecheck; probe_cases_test.cu tests the probe's own patterns.
 
 #include "probes/bank_conflicts/kernels.h"
 #include "probes/bank_conflicts/patterns.h"

@@ -147,7 +147,9 @@ def github(folder, api):
     leaks = "--base 'test -z \"$FATHOM_TOKEN\" && cp base.csv {out}' --head 'cp base.csv {out}'"
     assert run(leaks).returncode == 0
     ended = run(check, (folder / "none").as_uri())
-    assert ended.returncode == 23 and "no release to unpack" in ended.stdout, ended
+    assert ended.returncode == 23 and "is no release" in ended.stdout, ended
+    ended = run("--base 'cp base.csv {out}")
+    assert ended.returncode == 2 and "cannot be read as words" in ended.stdout, ended
 
 
 def gitlab(folder, api):

@@ -238,6 +238,18 @@ TEST_CASE("A folder that may not be looked into takes nothing with it", "[fleet]
   CHECK(fleet.problems.front().what == "locked");
 }
 
+TEST_CASE("Two GPUs of one name are told", "[fleet]") {
+  TestFolder folder;
+  GpuSummary summary = recorded();
+  folder.write("a/gpu.json", to_text(summary));
+  summary.uuid_hash = "another";
+  folder.write("b/gpu.json", to_text(summary));
+  const Fleet fleet = read_fleet(folder.path(), {});
+  CHECK(fleet.gpus.size() == 2);
+  REQUIRE(fleet.problems.size() == 1);
+  CHECK_THAT(fleet.problems.front().reason, contains("the name of two GPUs"));
+}
+
 TEST_CASE("Hosts are found by their short names, and not by another's", "[fleet]") {
   TestFolder folder;
   GpuSummary summary = recorded();
