@@ -54,7 +54,7 @@ void expect_counters(std::vector<CounterRequest>& requests,
 /// for asynchronous copies, which are no loads to the counters.
 std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p, const RungPlan& plan) {
   const RungKernel& k = plan.kernel;
-  // Of variants nobody knows yet which tile it will be.
+  // Which of the variants' tiles it will be is not known yet.
   if (rung.of != Class::fp32 || rung.capability > 75 || !plan.own_path || !plan.variants.empty())
     return std::nullopt;
   if (k.tile_k <= 1 || k.tile_k % 8 != 0 || p.k % k.tile_k != 0 || p.n % k.tile_m != 0 ||

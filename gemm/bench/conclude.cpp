@@ -24,7 +24,7 @@ std::string sentence_of(std::vector<const Entry*> rungs) {
   if (const double ratio = ratio_to_opponents(*top); !std::isnan(ratio)) {
     return text + fmt::format(", {:.3f} x the vendor's library", ratio);
   }
-  // Of those that were timed alternately with the library.
+  // Only those that were timed alternately with the library.
   std::erase_if(rungs, [](const Entry* e) { return std::isnan(ratio_to_opponents(*e)); });
   const Entry* contender = best(rungs);
   if (contender == nullptr) return text + ", with no vendor's library to compare with";

@@ -45,7 +45,7 @@ Loaded load() {
   }
   CublasLibrary l;
   const char* missing = nullptr;
-  // Of a handle the loader looks through what its library needs as well. By way of another macro,
+  // dlsym also looks through the libraries that this one needs. FATHOM_NAME is a macro of its own,
   // so that the name is the one that the headers make of it.
 #define FATHOM_NAME(name) #name
 #define FATHOM_FROM_BLAS(function)                                                         \

@@ -32,7 +32,7 @@ const std::vector<Role> counts_and_rates{
     // A write of a whole sector always hits.
     {"l2_hit_rate", "%", varies, "lts__t_sector_hit_rate.pct"},
     {"l2_read_sectors", "sectors", varies, "lts__t_sectors_srcunit_tex_op_read.sum"},
-    // Of a slice of the L2, the mean and the busiest.
+    // The mean over the slices of the L2, and the busiest slice.
     {"l2_slice_read_sectors", "sectors", varies, "lts__t_sectors_srcunit_tex_op_read.avg"},
     {"l2_busiest_slice_read_sectors", "sectors", varies, "lts__t_sectors_srcunit_tex_op_read.max"},
     {"l2_write_sectors", "sectors", varies, "lts__t_sectors_srcunit_tex_op_write.sum"},

@@ -66,7 +66,7 @@ Case make_case(const Point& point);
 std::optional<Bound> sm_bound(const DeviceFacts& device, int sms, double bytes_per_clock,
                               const std::string& what);
 std::optional<Bound> dram_bound(const DeviceFacts& device);
-/// Of a chip that the tables do not know the newest chip's.
+/// A chip that the tables do not know gets the newest chip's.
 inline const models::SmLimits& limits_of(const DeviceFacts& device) {
   for (const models::SmLimits& known : models::all_sm_limits())
     if (known.major == device.major && known.minor == device.minor) return known;
