@@ -279,11 +279,6 @@ Rows all_rows() {
       // 16 bytes an instruction, past the caches: four in flight, and the remainder's one.
       {"links", "copy_packs", 1, "LDG=5 LDG.E.128.STRONG.SYS=5 STG=5 STG.E.128=5", ""},
       {"links", "::chase(", 1, "LDG=1 LDG.E.STRONG.SYS=1", ""},
-      // SMs stream with accesses of 16 bytes, and wait with atomics.
-      {"topology", "contend<(fathom::topology::Traffic)0>", 1,
-       "LDG.E.128.STRONG.GPU>=8 LDG=LDG.E.128.STRONG.GPU ATOMG.E.OR>=4 NANOSLEEP", "STG.E.128"},
-      {"topology", "contend<(fathom::topology::Traffic)1>", 1,
-       "STG.E.128>=8 ATOMG.E.OR>=4 NANOSLEEP", "LDG"},
       // A dependent kernel waits and lets the next come before it reads its timer.
       {"launch_overhead", "::link(", 1, "STG=2", ""},
       {"launch_overhead", "::link(", 1, "ACQBULK=1 PREEXIT=1", "", 0, "",
