@@ -3,6 +3,7 @@
 
 #include "harness/probe.h"
 #include "probes/copy_bandwidth/kernels.h"
+#include "probes/memory_latency/cases.h"
 #include "probes/warp_reduce/warp_stage_kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -13,7 +14,9 @@ Probe make_bank_conflicts();
 Probe make_copy_bandwidth();
 Probe make_energy();
 Probe make_launch_overhead();
+Probe make_memory_bandwidth();
 Probe make_occupancy();
+Probe make_tail_effect();
 
 namespace copy_bandwidth {
 // The libraries' copies: no test runs them.
@@ -29,7 +32,7 @@ using namespace fathom;
 
 namespace {
 
-/// Those whose names begin with `prefix`.
+/// Those whose names begin with `prefix`, of which there must be some.
 void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts,
                  std::string_view prefix = "") {
   test::Gpu gpu;
@@ -38,10 +41,12 @@ void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts
   facts.l2_bytes = std::size_t{1} << 20;
   facts.memory_bytes = std::size_t{16} << 20;
   Context context(facts, gpu.stream.get(), 1);
+  int ran = 0;
   for (const auto part : parts) {
     for (const Case& c : part(facts)) {
       if (!c.name.starts_with(prefix)) continue;
       CAPTURE(c.name);
+      ++ran;
       context.buffers().set_placement(0);
       const Workload workload = c.prepare(context);
       if (workload.poison) workload.poison();
@@ -55,6 +60,7 @@ void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts
       CHECK(context.buffers().guards_intact().value_or("") == "");
     }
   }
+  CHECK(ran > 0);
 }
 
 }  // namespace
@@ -92,8 +98,26 @@ TEST_CASE("dependent kernels run one after the other, and the host sees them don
   check_cases(make_launch_overhead().cases);
 }
 
+// The sweep by SMs is left out, since it needs the GPU's own SMs: memory_bandwidth_kernels_test.cu.
+TEST_CASE("walks through every level move what they say", "[gpu][memory_bandwidth][sanitized]") {
+  for (const char* sweep : {"level/", "footprint/", "in-flight/"})
+    check_cases(make_memory_bandwidth().cases, sweep);
+}
+
+// Not the caches' sizes and sets, whose chases reach further than so little memory.
+TEST_CASE("chases end where the host's do, and code and pairs do what they say",
+          "[gpu][memory_latency][sanitized]") {
+  using namespace memory_latency;
+  check_cases(std::array{latency_cases, fetch_cases, constant_cases, far_cases});
+}
+
 TEST_CASE("every variant copies everything and nothing else", "[gpu][occupancy][sanitized]") {
   check_cases(make_occupancy().cases);
+}
+
+TEST_CASE("chains of a grid end where the host's do, and its copies are whole",
+          "[gpu][tail_effect][sanitized]") {
+  check_cases(make_tail_effect().cases);
 }
 
 TEST_CASE("each way to add up a warp leaves the lanes as it must",

@@ -158,10 +158,11 @@ void add_memory_bandwidth(Rows& rows) {
         fmt::format("LDG={} {}!={}", 2 * loads, opcode, 2 * loads),
         fmt::format("{}>={}", opcode, loads));
   };
-  for (const Path p : {Path::cached, Path::l2_only, Path::no_allocate}) {
-    for (const int width : {4, 8, 16}) add_loads(p, width, 4);
-    for (const int loads : {1, 2, 8}) add_loads(p, 16, loads);
-  }
+  for (const Path p : {Path::cached, Path::l2_only, Path::no_allocate})
+    for (const int loads : {4, 8}) add_loads(p, 16, loads);
+  for (const int loads : {1, 2}) add_loads(Path::l2_only, 16, loads);
+  for (const Path p : {Path::cached, Path::l2_only})
+    for (const int width : {4, 8}) add_loads(p, width, 4);
   for (const int width : {4, 8, 16}) {
     std::map<int, int> stores{{4, 2}, {8, 4}};  // the report's
     stores[width] += 4;
