@@ -172,13 +172,6 @@ void check_values(const Findings& findings,
 
 }  // namespace
 
-TEST_CASE("without entries no fact of the topology has a value", "[probes][topology]") {
-  const Findings findings = concluded({});
-  CHECK(findings.answer.empty());
-  CHECK(findings.facts.size() > 15);
-  for (const Fact& f : findings.facts) CHECK_FALSE(f.value);
-}
-
 TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
   const Chip chip;
   const std::vector<Entry> entries = whole_chip(chip);
