@@ -73,9 +73,9 @@ void launch_async_copy(const CopyRun& run, cudaStream_t stream) {
          reinterpret_cast<uint4*>(run.dst), packs);
 }
 
-void launch_bulk_copy(const BulkRun& run, cudaStream_t stream) {
-  launch(bulk_copy, {static_cast<int>(run.bytes / run.tile_bytes), 32, run.tile_bytes}, stream,
-         run.src, run.dst, static_cast<unsigned>(run.tile_bytes), run.evict_last);
+void launch_bulk_copy(const CopyRun& run, int tile_bytes, bool evict_last, cudaStream_t stream) {
+  launch(bulk_copy, {static_cast<int>(run.bytes / tile_bytes), 32, tile_bytes}, stream, run.src,
+         run.dst, static_cast<unsigned>(tile_bytes), evict_last);
 }
 
 }  // namespace fathom::copy_bandwidth

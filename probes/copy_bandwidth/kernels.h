@@ -95,6 +95,9 @@ struct SourceLines {
 };
 SourceLines plain_copy_lines();
 
+/// Of a block, in all that follows but the asynchronous copies.
+inline constexpr int pattern_threads = 256;
+
 enum class Strided { loads, stores };
 
 /// Copies `packs` packs of 4 or 16 bytes whose places on one side are `stride` packs apart.
@@ -105,7 +108,6 @@ struct StridedRun {
   int pack_bytes = 4;
   unsigned stride = 1;
   Strided side = Strided::loads;
-  int threads = 256;
 };
 void launch_strided_copy(const StridedRun& run, cudaStream_t stream);
 /// Adds the words that such a copy, into poisoned memory, got wrong to *wrong.
@@ -118,9 +120,8 @@ void launch_check_strided_copy(const StridedRun& run, unsigned long long* wrong,
 struct RowRun {
   const std::uint32_t* src = nullptr;
   std::uint32_t* dst = nullptr;  ///< one word a row
-  std::uint32_t rows = 0, columns = 0;
+  std::uint32_t rows = 0, columns = 0;  ///< rows: a multiple of pattern_threads
   std::size_t row_step = 0, column_step = 0;
-  int threads = 256;  ///< divides rows
 };
 void launch_fold_rows(const RowRun& run, cudaStream_t stream);
 void launch_check_rows(const RowRun& run, unsigned long long* wrong, cudaStream_t stream);
@@ -136,7 +137,6 @@ struct MixRun {
   const std::byte* b = nullptr;
   std::byte* out = nullptr;
   std::size_t bytes = 0;  ///< of one array; for `read` a multiple of read_bytes_per_fold x 8
-  int threads = 256;
 };
 /// Runs the mix, or, where `wrong` is not null, adds what it got wrong to *wrong.
 void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
@@ -147,14 +147,7 @@ void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long
 void launch_async_copy(const CopyRun& run, cudaStream_t stream);
 /// cp.async.bulk (9.0): one tile a block through shared memory by the bulk-copy engine; `bytes` a
 /// multiple of the tile, the tile one of 16.
-struct BulkRun {
-  const std::byte* src = nullptr;
-  std::byte* dst = nullptr;
-  std::size_t bytes = 0;
-  int tile_bytes = 2048;
-  bool evict_last = false;
-};
-void launch_bulk_copy(const BulkRun& run, cudaStream_t stream);
+void launch_bulk_copy(const CopyRun& run, int tile_bytes, bool evict_last, cudaStream_t stream);
 
 /// The libraries' copies, device to device.
 void launch_memcpy(const std::byte* src, std::byte* dst, std::size_t bytes, cudaStream_t stream);

@@ -8,7 +8,6 @@
 namespace fathom::copy_bandwidth {
 namespace {
 
-constexpr int check_threads = 256;
 constexpr double scalar = 0.75;  // exact in both types
 
 template <class T>
@@ -97,7 +96,7 @@ void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long
     const auto* a = reinterpret_cast<const std::uint32_t*>(run.a);
     auto* out = reinterpret_cast<std::uint32_t*>(run.out);
     if (wrong != nullptr) return launch_check_rows({a, out, folds, words, words, 1}, wrong, stream);
-    return launch(fold, threads_for(std::size_t{folds} * 32, run.threads), stream,
+    return launch(fold, threads_for(std::size_t{folds} * 32, pattern_threads), stream,
                   reinterpret_cast<const uint4*>(run.a), out);
   }
   with_constant<Mix::write, Mix::scale, Mix::add, Mix::triad>(mix, [&](auto of) {
@@ -108,11 +107,11 @@ void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long
       using Pack = Pack16<T>;
       const std::size_t packs = run.bytes / 16, count = run.bytes / sizeof(T);
       if (wrong == nullptr)
-        launch(combine<of, T>, threads_for(packs, run.threads), stream,
+        launch(combine<of, T>, threads_for(packs, pattern_threads), stream,
                reinterpret_cast<const Pack*>(run.a), reinterpret_cast<const Pack*>(run.b),
                reinterpret_cast<Pack*>(run.out), packs);
       else
-        launch(check_combine<of, T>, threads_for(count, check_threads), stream,
+        launch(check_combine<of, T>, threads_for(count, pattern_threads), stream,
                reinterpret_cast<const T*>(run.a), reinterpret_cast<const T*>(run.b),
                reinterpret_cast<const T*>(run.out), count, wrong);
     });

@@ -10,7 +10,7 @@
 namespace fathom::copy_bandwidth {
 namespace {
 
-constexpr int threads = 256;
+constexpr int threads = pattern_threads;
 
 Case offset_case(const DeviceFacts& device, int vector, std::size_t offset, Suite suite) {
   const CopyShape shape{ElementType::float32, vector};
@@ -57,7 +57,7 @@ Workload strided_workload(Context& context, StridedRun run) {
 /// The strided side spans 1 GiB, so that a larger stride means fewer packs.
 Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned stride, Suite suite) {
   const bool loads = side == Strided::loads;
-  StridedRun run{.pack_bytes = pack, .stride = stride, .side = side, .threads = threads};
+  StridedRun run{.pack_bytes = pack, .stride = stride, .side = side};
   run.packs = base_bytes(device) / stride / pack;
   const auto strided_bytes = static_cast<std::uint64_t>(pack) * stride;
   const models::StreamPattern contiguous{
@@ -111,7 +111,7 @@ Workload row_workload(Context& context, RowRun run) {
 
 Case row_case(const DeviceFacts& device, bool along) {
   const auto columns = static_cast<std::uint32_t>(base_bytes(device) / 4 / rows);
-  RowRun run{.rows = rows, .columns = columns, .threads = threads};
+  RowRun run{.rows = rows, .columns = columns};
   run.row_step = along ? 1 : columns;
   run.column_step = along ? rows : 1;
   Work work;
@@ -193,7 +193,7 @@ Workload mix_workload(Context& context, Mix mix, ElementType type) {
                     : type == ElementType::float64 ? Fill::uniform_double
                                                    : Fill::uniform_float;
   const std::size_t bytes = base_bytes(context.device());
-  MixRun run{.bytes = bytes, .threads = threads};
+  MixRun run{.bytes = bytes};
   if (inputs_of(mix) >= 1) run.a = source_buffer(context, bytes, fill).data;
   if (inputs_of(mix) >= 2) run.b = context.buffers().input("second src", bytes, fill).data;
   const std::size_t out_bytes = mix == Mix::read ? bytes / read_bytes_per_fold * 4 : bytes;
@@ -281,7 +281,7 @@ Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, Suite
   c.suite = suite;
   c.prepare = [tile_bytes, evict_last](Context& context) {
     const auto launch = [=](const CopyRun& run, cudaStream_t stream) {
-      launch_bulk_copy({run.src, run.dst, run.bytes, tile_bytes, evict_last}, stream);
+      launch_bulk_copy(run, tile_bytes, evict_last, stream);
     };
     return copy_workload(context, base_bytes(context.device()), 32, launch);
   };

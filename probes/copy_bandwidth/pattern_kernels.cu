@@ -7,8 +7,6 @@
 namespace fathom::copy_bandwidth {
 namespace {
 
-constexpr int check_threads = 256;
-
 template <class P, Strided side>
 __global__ void strided_copy(const P* src, P* dst, std::size_t packs, unsigned stride) {
   const std::size_t i = thread_number();
@@ -67,7 +65,7 @@ void launch_strided_copy(const StridedRun& run, cudaStream_t stream) {
             run.side,
             [&](auto side) {
               using P = std::conditional_t<bytes == 4, float, float4>;
-              launch(strided_copy<P, side>, threads_for(run.packs, run.threads), stream,
+              launch(strided_copy<P, side>, threads_for(run.packs, pattern_threads), stream,
                      reinterpret_cast<const P*>(run.src), reinterpret_cast<P*>(run.dst), run.packs,
                      run.stride);
             });
@@ -81,19 +79,19 @@ void launch_check_strided_copy(const StridedRun& run, unsigned long long* wrong,
   const std::size_t packs =
       run.side == Strided::loads ? run.packs : (run.packs - 1) * run.stride + 1;
   const std::size_t words = packs * pack_words;
-  launch(check_strided_copy, threads_for(words, check_threads), stream,
+  launch(check_strided_copy, threads_for(words, pattern_threads), stream,
          reinterpret_cast<const std::uint32_t*>(run.src),
          reinterpret_cast<const std::uint32_t*>(run.dst), words, pack_words, run.stride, run.side,
          wrong);
 }
 
 void launch_fold_rows(const RowRun& run, cudaStream_t stream) {
-  launch(fold_rows, threads_for(run.rows, run.threads), stream, run.src, run.dst, run.columns,
+  launch(fold_rows, threads_for(run.rows, pattern_threads), stream, run.src, run.dst, run.columns,
          run.row_step, run.column_step);
 }
 
 void launch_check_rows(const RowRun& run, unsigned long long* wrong, cudaStream_t stream) {
-  launch(check_rows, threads_for(std::size_t{run.rows} * 32, check_threads), stream, run, wrong);
+  launch(check_rows, threads_for(std::size_t{run.rows} * 32, pattern_threads), stream, run, wrong);
 }
 
 }  // namespace fathom::copy_bandwidth

@@ -80,7 +80,6 @@ std::vector<Case> instruction_cases(const DeviceFacts& device, const Baseline& b
 constexpr int turns_inside_sm = 2000, turns_l2 = 500;
 /// Far above any L2, so that nearly nothing of one launch is found there by the next.
 constexpr std::size_t dram_bytes = std::size_t{4} << 30;
-constexpr int dram_threads = 256;
 
 /// Sums of the words of each chunk.
 std::vector<std::uint32_t> chunk_sums(const Buffer& data, cudaStream_t stream) {
@@ -142,7 +141,7 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
   c.counters = {{reads ? "dram_read_bytes" : "dram_write_bytes"}, {"l2_hit_rate"}};
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
-    MixRun run{.bytes = bytes, .threads = dram_threads};
+    MixRun run{.bytes = bytes};
     if (reads) run.a = context.buffers().input("src", bytes, Fill::random_bits).data;
     const Buffer out = context.buffers().output(
         reads ? "folds" : "dst", reads ? bytes / copy_bandwidth::read_bytes_per_fold * 4 : bytes);

@@ -52,21 +52,25 @@ __device__ void wait_until_all_have_started(unsigned* started, unsigned last) {
 
 using Kernel = void (*)(GlobalRun);
 
+template <Operation operation, Path path, int width, int... loads>
+Kernel kernel_with_loads(int wanted) {
+  return with_constant<loads...>(
+      wanted, [](auto n) -> Kernel { return stream_global<operation, path, width, n>; });
+}
+
 template <Operation operation, Path path>
-Kernel kernel_of_width(const Access& access) {
-  if (access.loads == 4) {
-    return with_constant<4, 8, 16>(
-        access.width,
-        [](auto width) -> Kernel { return stream_global<operation, path, width, 4>; });
+Kernel kernel_of(const Access& access) {
+  if constexpr (path != Path::no_allocate) {
+    if (access.width == 4) return kernel_with_loads<operation, path, 4, 4>(access.loads);
+    if (access.width == 8) return kernel_with_loads<operation, path, 8, 4>(access.loads);
   }
-  if constexpr (operation == Operation::load) {
-    if (access.width == 16) {
-      return with_constant<1, 2, 8>(
-          access.loads,
-          [](auto loads) -> Kernel { return stream_global<operation, path, 16, loads>; });
-    }
-  }
-  throw std::invalid_argument("no kernel for this width and number of accesses in flight");
+  if (access.width != 16) throw std::invalid_argument("no kernel for this width");
+  if constexpr (operation != Operation::load)
+    return kernel_with_loads<operation, path, 16, 4>(access.loads);
+  else if constexpr (path == Path::l2_only)
+    return kernel_with_loads<operation, path, 16, 1, 2, 4, 8>(access.loads);
+  else
+    return kernel_with_loads<operation, path, 16, 4, 8>(access.loads);
 }
 
 }  // namespace
@@ -87,13 +91,13 @@ __global__ void __launch_bounds__(max_threads, 1) stream_on_sms(SmRun run) {
 Kernel global_kernel(const Access& access) {
   if (access.operation == Operation::load) {
     return with_constant<Path::cached, Path::l2_only, Path::no_allocate>(
-        access.path, [&](auto path) { return kernel_of_width<Operation::load, path>(access); });
+        access.path, [&](auto path) { return kernel_of<Operation::load, path>(access); });
   }
   if (access.operation == Operation::store)
-    return kernel_of_width<Operation::store, Path::l2_only>(access);
+    return kernel_of<Operation::store, Path::l2_only>(access);
   if (access.path != Path::l2_only)
     throw std::invalid_argument("copies load by ld.global.cg alone");
-  return kernel_of_width<Operation::copy, Path::l2_only>(access);
+  return kernel_of<Operation::copy, Path::l2_only>(access);
 }
 
 }  // namespace fathom::memory_bandwidth

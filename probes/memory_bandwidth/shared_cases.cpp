@@ -13,43 +13,28 @@ namespace {
 constexpr int blocks_per_sm = 2;
 constexpr double clocks = 250'000;
 
-struct SharedPlan {
-  Operation operation;
-  int width;
-  int blocks;
-  int cluster_size;
-  int shared_bytes;  ///< allocated
-  int passes;
-};
-
 /// Loads and stores of a warp; a copy moves each tile twice.
-double bytes_per_warp(const SharedPlan& plan) {
-  const Walk walk = shared_walk(plan.operation, plan.width, plan.passes);
-  return static_cast<double>(walk.tile) * walk.tiles * (plan.operation == Operation::copy ? 2 : 1);
+double bytes_per_warp(const SharedRun& run) {
+  return static_cast<double>(run.walk.tile) * run.walk.tiles *
+         (run.operation == Operation::copy ? 2 : 1);
 }
 
-Workload prepare(Context& context, const SharedPlan& plan,
+/// `run` without its buffers, which walks through the memory `passes` times.
+Workload prepare(Context& context, SharedRun run, int passes,
                  const std::shared_ptr<Readings>& readings) {
   cudaStream_t stream = context.stream();
-  const Walk walk = shared_walk(plan.operation, plan.width, plan.passes);
-  const std::size_t blocks = static_cast<std::size_t>(plan.blocks);
+  const std::size_t blocks = static_cast<std::size_t>(run.blocks);
   const Buffer reports =
       context.buffers().output("reports", blocks * shared_warps * sizeof(WarpReport));
   const Buffer after = context.buffers().output("after", blocks * shared_bytes_used);
-  prepare_shared(plan.operation, plan.width, plan.cluster_size > 1, plan.shared_bytes);
-  const SharedRun run{plan.operation,
-                      plan.width,
-                      walk,
-                      plan.blocks,
-                      plan.cluster_size,
-                      plan.shared_bytes,
-                      reports.as<WarpReport>(),
-                      after.as<std::uint32_t>()};
-  Workload workload = reporting_workload(context, reports, bytes_per_warp(plan), true, readings,
+  prepare_shared(run.operation, run.width, run.cluster_size > 1, run.shared_bytes);
+  run.reports = reports.as<WarpReport>();
+  run.after = after.as<std::uint32_t>();
+  Workload workload = reporting_workload(context, reports, bytes_per_warp(run), true, readings,
                                          [=] { launch_shared(run, stream); });
   workload.poison = poisoning(context, {reports, after});
-  if (plan.operation == Operation::load) {
-    const std::uint32_t want = expected_sum() * static_cast<std::uint32_t>(plan.passes);
+  if (run.operation == Operation::load) {
+    const std::uint32_t want = expected_sum() * static_cast<std::uint32_t>(passes);
     workload.verify = [=]() -> std::optional<std::string> {
       const auto all = copy_to_host<WarpReport>(reports, stream);
       for (std::size_t i = 0; i < all.size(); ++i) {
@@ -60,7 +45,7 @@ Workload prepare(Context& context, const SharedPlan& plan,
       return std::nullopt;
     };
   } else {
-    workload.verify = [=, words = expected_words(plan.operation, plan.width)] {
+    workload.verify = [=, words = expected_words(run.operation, run.width)] {
       return check_elements<std::uint32_t>(
           after, stream, "in the blocks' memory word",
           [&](std::size_t i) { return words[i % words.size()]; });
@@ -76,16 +61,16 @@ std::string instruction(Operation operation, bool cluster) {
                                          : "ld." + space + ", st." + space;
 }
 
-void add_counters(Case& c, const SharedPlan& plan) {
+void add_counters(Case& c, const SharedRun& run) {
   // Besides the timed part: filling and saving 32 KiB of each block.
-  const double wavefronts = bytes_per_warp(plan) * shared_warps * plan.blocks / 128 /
-                            (plan.operation == Operation::copy ? 2 : 1);
+  const double wavefronts = bytes_per_warp(run) * shared_warps * run.blocks / 128 /
+                            (run.operation == Operation::copy ? 2 : 1);
   const char* model = "one wavefront for each 128 bytes; filling and saving are left out";
-  if (plan.operation != Operation::store) {
+  if (run.operation != Operation::store) {
     c.counters.push_back({"shared_load_wavefronts", wavefronts, 0.01, model});
     c.counters.push_back({"shared_load_conflicts"});
   }
-  if (plan.operation != Operation::load) {
+  if (run.operation != Operation::load) {
     c.counters.push_back({"shared_store_wavefronts", wavefronts, 0.01, model});
     c.counters.push_back({"shared_store_conflicts"});
   }
@@ -99,16 +84,17 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
   const int of_sm = own ? blocks_per_sm : 1, sms = blocks / of_sm;
   const double bound = limits_of(device).l1_bytes_per_clock;
   // A second block of a cluster on the same SM would read its own.
-  SharedPlan plan{operation,
-                  width,
-                  blocks,
-                  cluster_size,
-                  own ? shared_bytes_used : one_block_shared_bytes(device),
-                  1};
+  SharedRun run{operation,
+                width,
+                shared_walk(operation, width, 1),
+                blocks,
+                cluster_size,
+                own ? shared_bytes_used : one_block_shared_bytes(device)};
   // So many passes that the SMs are busy for `clocks`.
   const double bytes_per_clock = own ? bound : usual_cluster_bytes_per_clock;
-  plan.passes =
-      static_cast<int>(clocks * bytes_per_clock / of_sm / shared_warps / bytes_per_warp(plan));
+  const int passes =
+      static_cast<int>(clocks * bytes_per_clock / of_sm / shared_warps / bytes_per_warp(run));
+  run.walk = shared_walk(operation, width, passes);
   Axes more{{"SMs", std::int64_t{sms}},
             {"warps per SM", std::int64_t{of_sm * shared_warps}},
             {"loads in flight", std::int64_t{shared_loads(operation)}}};
@@ -120,9 +106,9 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
       sm_bound(device, sms, bound,
                own ? "shared memory's data stage" : "shared memory's data stage in the other SM");
   c.extras = {{"sm_bound_bytes_per_clock", bound}};
-  if (own) add_counters(c, plan);
-  c.prepare = [plan, readings = std::make_shared<Readings>()](Context& context) {
-    return prepare(context, plan, readings);
+  if (own) add_counters(c, run);
+  c.prepare = [=, readings = std::make_shared<Readings>()](Context& context) {
+    return prepare(context, run, passes, readings);
   };
   return c;
 }

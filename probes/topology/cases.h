@@ -10,7 +10,6 @@
 namespace fathom::topology {
 
 std::vector<Case> latency_cases(const DeviceFacts& device);     ///< an SM's latency to each line
-std::vector<Case> contention_cases(const DeviceFacts& device);  ///< an SM beside each other SM
 std::vector<Case> cluster_cases(const DeviceFacts& device);     ///< which SMs clusters join
 std::vector<Case> pair_cases(const DeviceFacts& device);        ///< how often clusters of two do
 

@@ -30,26 +30,20 @@ std::vector<AxisValue> order_of_sms(const Topology& t) {
   return {order.begin(), order.end()};
 }
 
-View heat_map(const char* title, const char* note, const char* sweep, const char* instruction,
-              const char* x_label, const char* y_label, std::vector<AxisValue> order) {
-  return {.kind = View::Kind::heat_map,
-          .title = title,
-          .note = note,
-          .where = {{"sweep", {sweep}}, {"instruction", {instruction}}},
-          .x = "profile",
-          .x_label = x_label,
-          .y_label = y_label,
-          .y_axis = "SM",
-          .row_order = std::move(order)};
-}
-
 std::vector<View> views(const Topology& t) {
   const std::vector<AxisValue> order = order_of_sms(t);
   const auto latencies = [&](const char* title, const char* note, const char* instruction) {
-    View view =
-        heat_map(title, note, latency_sweep, instruction, "L2 line", "Latency (cycles)", order);
-    view.where.emplace_back("lines", std::vector<AxisValue>{set_names[0]});
-    return view;
+    return View{.kind = View::Kind::heat_map,
+                .title = title,
+                .note = note,
+                .where = {{"sweep", {latency_sweep}},
+                          {"instruction", {instruction}},
+                          {"lines", {set_names[0]}}},
+                .x = "profile",
+                .x_label = "L2 line",
+                .y_label = "Latency (cycles)",
+                .y_axis = "SM",
+                .row_order = order};
   };
   View loads = latencies("Latency of L2 lines from each SM",
                          "SMs from the top by partition of the L2, GPC and TPC.", load_instruction);
@@ -61,11 +55,7 @@ std::vector<View> views(const Topology& t) {
   const bool by_home = t.partitions.reason.empty() &&
                        t.partitions.instruction == std::string_view(atomic_instruction);
   (by_home ? atomics : loads).overview = true;
-  View stores =
-      heat_map("Store bandwidth of an SM beside each other SM",
-               "In its own column the SM is alone. SMs in the same order.", contention_sweep,
-               store_instruction, "Other SM", "Bandwidth (B/clk)", order);
-  return {loads, atomics, stores,
+  return {loads, atomics,
           table("SMs that clusters join", {{"sweep", {cluster_sweep}}},
                 {"cluster size", "blocks per SM", "metric", "extra:sms_seen", "verdict"},
                 "Groups that remain when SMs that blocks of one cluster ran on are one; several "

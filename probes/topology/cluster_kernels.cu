@@ -1,5 +1,6 @@
 #include "probes/device/launch.h"
-#include "probes/topology/one_per_sm.cuh"
+#include "harness/device_clocks.cuh"
+#include "probes/topology/kernels.h"
 
 namespace fathom::topology {
 namespace {
@@ -12,8 +13,7 @@ __global__ void record_placement(ClusterTask task) {
   std::uint32_t cluster;
   asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(cluster));
   task.placements[blockIdx.x] = {sm_id(), cluster};
-  const std::int64_t stay =
-      task.shortest_clocks + memory_latency::mixed(blockIdx.x + task.seed) % task.spread_clocks;
+  const std::int64_t stay = memory_latency::mixed(blockIdx.x + task.seed) % task.spread_clocks;
   const std::int64_t start = clock64();
   while (clock64() - start < stay) {
   }

@@ -114,9 +114,9 @@ struct PairLabels {
   std::string reason;
 };
 
-/// Pairs that clusters of two blocks join far more often than either with a third SM.
+/// Pairs that clusters of two blocks join far more often than either with a third SM, in launches
+/// of many more blocks than fit: first waves may follow one order each time.
 struct ClusterPairs : PairLabels {
-  std::int64_t blocks_per_sm = 0;    ///< 1: first waves on an idle GPU
   double share = 0, next_share = 0;  ///< of an SM's clusters: with its partner, least of all SMs;
                                      ///< with the second most frequent, most of all SMs
   double reproducibility = 0;        ///< adjusted Rand index of two halves of the launches
@@ -126,24 +126,6 @@ ClusterPairs pairs_by_clusters(std::span<const Entry> entries);
 /// Pairs of which each SM's latencies are nearest to the other's, line by line.
 PairLabels pairs_by_latency(std::span<const Entry> entries);
 
-/// Pairs of SMs of which each slows the other down as no other SM does.
-struct ContentionPairs : PairLabels {
-  double slowdown = 0;        ///< of a pair, median: share of the bandwidth alone that is lost
-  double other_slowdown = 0;  ///< of two SMs that are no pair, median
-  const char* instruction = "";
-};
-/// By stores or loads, whichever shows more pairs.
-ContentionPairs pairs_by_contention(std::span<const Entry> entries);
-
-/// Groups of lines that are near to the same SMs, as many as two halves of the SMs agree on.
-struct LineGroups {
-  int groups = 0;
-  double agreement = 0;  ///< adjusted Rand index of the groupings by the even and the odd SMs
-  Matrix matrix;
-  std::string reason;
-};
-LineGroups line_groups(std::span<const Entry> entries);
-
 /// All that the facts and the views are drawn from.
 struct Topology {
   ClusterGroups clusters;    ///< GPCs, but for SMs that clusters leave out
@@ -151,15 +133,13 @@ struct Topology {
   Gpcs joined;               ///< by both
   LatencyGroups latency;     ///< by loads
   Partitions partitions;
-  ContentionPairs contention;  ///< TPCs
-  ClusterPairs cluster_pairs;
+  ClusterPairs cluster_pairs;  ///< TPCs
   PairLabels latency_pairs;
-  LineGroups lines;
 
   /// SMs by GPC, by clusters where there are any, else by latency, unless that shows no more than
   /// the sides of the L2; empty if neither tells.
   const Labels& gpcs() const;
-  /// SMs by TPC, by contention, else by clusters of two; empty if neither tells.
+  /// SMs by TPC, by clusters of two; empty if those do not tell.
   const Labels& tpcs() const;
   /// The members of each GPC, without SMs whose GPC nothing tells.
   std::vector<std::vector<std::size_t>> known_gpcs() const;

@@ -175,32 +175,4 @@ Partitions l2_partitions(std::span<const Entry> entries) {
   return by_loads;
 }
 
-LineGroups line_groups(std::span<const Entry> entries) {
-  LineGroups result;
-  result.matrix = latency_matrix(entries, load_instruction, 0);
-  result.reason = result.matrix.reason;
-  if (result.reason.empty() &&
-      (result.matrix.rows.size() < 4 || result.matrix.rows.front().size() < 4))
-    result.reason = "there are too few SMs or lines to group lines by";
-  if (!result.reason.empty()) return result;
-  const Rows& rows = result.matrix.rows;
-  const std::size_t lines = rows.front().size();
-  // A row for each line, with the latencies of every `step`th SM from `first` on.
-  const auto by = [&](std::size_t first, std::size_t step) {
-    Rows of_lines(lines);
-    for (std::size_t sm = first; sm < rows.size(); sm += step)
-      for (std::size_t line = 0; line < lines; ++line) of_lines[line].push_back(rows[sm][line]);
-    return double_centred(of_lines);
-  };
-  result.groups = parsimonious_clusters(by(0, 1), 2, lines / 2).groups;
-  const auto groups = static_cast<std::size_t>(result.groups);
-  result.agreement = adjusted_rand_index(clusters(by(0, 2), groups), clusters(by(1, 2), groups));
-  if (result.agreement < same_groups) {
-    result.reason = fmt::format(
-        "even and odd SMs do not agree on groups of lines: the adjusted Rand index is {:.2f}",
-        result.agreement);
-  }
-  return result;
-}
-
 }  // namespace fathom::topology

@@ -15,11 +15,9 @@ namespace fathom::topology {
 // clocks.
 
 inline constexpr int latency_threads = 128;
-inline constexpr int contention_threads = 512;
 inline constexpr int empty_brackets = 64;
 inline constexpr std::uint32_t max_lines = 512;
 inline constexpr int max_repeats = 16;
-inline constexpr std::uint32_t max_sms = 512;  ///< SM numbers that a contention report has room for
 inline constexpr int warm_passes = 2;
 inline constexpr std::uint32_t line_bytes = 128;
 /// Longest wait for another SM: about a quarter of a second, and never reached where all blocks
@@ -76,62 +74,19 @@ __global__ void write_lines(Lines lines);
 /// all of them; the other SMs are idle. `report->taken` must be 0. Takes latency_threads.
 void (*line_kernel(LineAccess access))(LineTask, std::uint32_t zero);
 
-/// What SMs contend with.
-enum class Traffic { load, store };
-
-/// All words 0 before the launch.
-struct Turn {
-  std::uint32_t step;    ///< 1 + the SM that has the turn; turn_end when there are no more
-  std::uint32_t ready;   ///< 1 + the SM that streams beside the victim; 0: none does
-  std::uint32_t done;    ///< 1 + the last SM whose turn is over
-  std::uint32_t failed;  ///< 1 + the SM whose turn came to nothing because one kept waiting
-};
-inline constexpr std::uint32_t turn_end = 0xFFFFFFFFu;
-
-struct ContentionReport {
-  Turn turn;
-  std::uint32_t sum;  ///< of the words that the victim loaded in all turns; stores: 0
-  std::int64_t clock_begin, clock_end;
-  std::uint64_t ns_begin, ns_end;
-  std::int64_t clocks[max_sms];  ///< of the victim's accesses in each turn
-};
-
-/// The victim streams through its own slice of a region again and again, each time with another SM
-/// streaming through its own slice beside it, once alone.
-struct ContentionTask {
-  std::byte* base = nullptr;
-  std::uint32_t slice_bytes = 0;  ///< of each SM; multiple of contention_threads * 64
-  int passes = 0;                 ///< through the slice in each turn
-  std::uint32_t partners = 1;     ///< SMs 0 to partners - 1 have a turn; 1 to max_sms
-  std::uint32_t victim = 0;       ///< below the number of SMs; in its own turn it is alone
-  ContentionReport* report = nullptr;
-};
-
-/// What a store puts into the 16-byte word `index` of SM `smid`'s slice, four times.
-__host__ __device__ constexpr std::uint32_t stored_value(std::uint32_t smid, std::uint32_t index) {
-  return memory_latency::mixed(smid * 0x01000193u + index);
-}
-
-/// Writes stored_value into an SM's slice by each block.
-__global__ void write_slices(ContentionTask task);
-/// `report->turn` must be all 0. Takes contention_threads; the kernel does not use the
-/// second argument.
-void (*contention_kernel(Traffic traffic))(ContentionTask, std::uint32_t);
-
 /// Where a block of a cluster launch ran.
 struct Placement {
   std::uint32_t smid;
   std::uint32_t cluster;  ///< %clusterid: blocks with the same one share distributed shared memory
 };
 
-/// Clusters of `cluster_size` blocks, from compute capability 9.0 on. Each block stays for
-/// `shortest_clocks` and a pseudo-random time of less than `spread_clocks` more: with some spread
-/// clusters find ever other SMs free.
+/// Clusters of `cluster_size` blocks, from compute capability 9.0 on. Each block stays for a
+/// pseudo-random time of less than `spread_clocks`: with some spread clusters find ever other SMs
+/// free.
 struct ClusterTask {
   int cluster_size = 2;
   int blocks = 0;        ///< multiple of cluster_size
   int shared_bytes = 0;  ///< of a block: decides how many share an SM
-  std::uint32_t shortest_clocks = 0;
   std::uint32_t spread_clocks = 1;  ///< at least 1
   std::uint32_t seed = 0;
   Placement* placements = nullptr;  ///< one for each block

@@ -1,11 +1,19 @@
 #include "probes/memory_latency/chase.cuh"
-#include "probes/topology/one_per_sm.cuh"
+#include "probes/topology/kernels.h"
 
 namespace fathom::topology {
 namespace {
 
 using memory_latency::bracket;
 using memory_latency::need;
+
+/// Waits until a block runs on the wanted SM, or gives up after patience_clocks. It looks by
+/// atomics, which are no loads by the counters, and rests in between to stay out of the way.
+__device__ void wait_until_taken(std::uint32_t* taken) {
+  constexpr unsigned poll_ns = 200;
+  const std::int64_t start = clock64();
+  while (atomicOr(taken, 0u) == 0 && clock64() - start <= patience_clocks) __nanosleep(poll_ns);
+}
 
 /// `zero` is a run-time 0, so that no atomic can be simplified away.
 template <LineAccess access>
@@ -75,7 +83,7 @@ __global__ void __launch_bounds__(latency_threads)
       mine = atomicAdd(&report.taken, 1u) == 0;
     } else {
       // Stays until the wanted SM has its block: a block that left would make room for that one.
-      wait_for(&report.taken, poll_ns, [](std::uint32_t taken) { return taken != 0; });
+      wait_until_taken(&report.taken);
     }
   }
   if (!__syncthreads_or(mine)) return;

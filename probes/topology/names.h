@@ -5,13 +5,13 @@
 namespace fathom::topology {
 
 inline constexpr const char* latency_sweep = "latency";
-inline constexpr const char* contention_sweep = "contention";
 inline constexpr const char* cluster_sweep = "clusters";
 inline constexpr const char* pair_sweep = "pairs";
+/// Blocks that find room on an SM while clusters of two are counted.
+inline constexpr int pair_blocks_per_sm = 4;
 
 inline constexpr const char* load_instruction = "ld.global.cg";
 inline constexpr const char* atomic_instruction = "atom.global.add";
-inline constexpr const char* store_instruction = "st.global";
 
 /// On the axis "SM": an entry whose profile has all SMs, one after the other.
 inline constexpr const char* all_sms = "all";

@@ -24,7 +24,8 @@ ClusterTask cluster_task(const DeviceFacts& device, int cluster_size, int blocks
   const std::size_t shared_bytes = blocks_per_sm == 1 ? device.shared_bytes_per_block_max
                                                       : device.shared_bytes_per_sm / blocks_per_sm -
                                                             device.reserved_shared_bytes_per_block;
-  return {cluster_size, blocks / cluster_size * cluster_size, static_cast<int>(shared_bytes)};
+  return {cluster_size, blocks / cluster_size * cluster_size, static_cast<int>(shared_bytes),
+          spread_clocks};
 }
 
 /// Nothing if each block ran in its own cluster on one of `sms` SMs, else what is wrong.
@@ -111,9 +112,8 @@ class Readings {
   std::vector<double> counts_;
 };
 
-/// Launches one after the other in the stream, so that each finds the GPU idle. `pairs`: how often
-/// SMs share clusters is asked for, else which ones do.
-Case make_case(const DeviceFacts& device, const ClusterTask& wanted, int launches, bool pairs) {
+/// `pairs`: how often SMs share clusters is asked for, else which ones do.
+Case make_case(const DeviceFacts& device, const ClusterTask& wanted, bool pairs) {
   Case c;
   c.suite = Suite::quick;
   c.precision = cluster_precision;
@@ -124,25 +124,12 @@ Case make_case(const DeviceFacts& device, const ClusterTask& wanted, int launche
     cudaStream_t stream = context.stream();
     ClusterTask task = wanted;
     const Buffer buffer = context.buffers().output(
-        "placements", sizeof(Placement) * static_cast<std::size_t>(task.blocks * launches));
+        "placements", sizeof(Placement) * static_cast<std::size_t>(task.blocks));
     task.placements = buffer.as<Placement>();
     const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
     Workload workload = workload_of(
-        context, {buffer},
-        [=] {
-          for (int i = 0; i < launches; ++i) {
-            ClusterTask wave = task;
-            wave.placements += i * task.blocks;
-            launch_clusters(wave, stream);
-          }
-        },
-        [=]() -> std::optional<std::string> {
-          const std::vector<Placement> all = placements();
-          for (auto wave = all.begin(); wave != all.end(); wave += task.blocks)
-            if (auto wrong = check_placements({wave, wave + task.blocks}, task.cluster_size, sms))
-              return wrong;
-          return std::nullopt;
-        });
+        context, {buffer}, [=] { launch_clusters(task, stream); },
+        [=] { return check_placements(placements(), task.cluster_size, sms); });
     workload.read_sample = [=] {
       readings->take(placements(), task.cluster_size);
       return pairs ? readings->share() : number_of_groups(readings->groups());
@@ -159,7 +146,7 @@ Case make_case(const DeviceFacts& device, const ClusterTask& wanted, int launche
 
 Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks_per_sm,
                   const char* half) {
-  Case c = make_case(device, task, 1, false);
+  Case c = make_case(device, task, false);
   c.name = fmt::format("clusters/size:{}/blocks-per-SM:{}/launches:{}", task.cluster_size,
                        blocks_per_sm, half);
   c.axes = {{"sweep", cluster_sweep},
@@ -172,17 +159,11 @@ Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks
   return c;
 }
 
-constexpr int pair_size = 2;
-constexpr int waves = 24;  // of a sample, where each grid is one wave on an idle GPU
-/// Several times what starting all blocks takes, so that none finds an SM that is free again.
-constexpr std::uint32_t first_wave_clocks = 10'000;
-
-Case pair_case(const DeviceFacts& device, const ClusterTask& task, int launches, int blocks_per_sm,
-               const char* half) {
-  Case c = make_case(device, task, launches, true);
-  c.name = fmt::format("pairs/blocks-per-SM:{}/launches:{}", blocks_per_sm, half);
+Case pair_case(const DeviceFacts& device, const ClusterTask& task, const char* half) {
+  Case c = make_case(device, task, true);
+  c.name = fmt::format("pairs/blocks-per-SM:{}/launches:{}", pair_blocks_per_sm, half);
   c.axes = {{"sweep", pair_sweep},
-            {"blocks per SM", std::int64_t{blocks_per_sm}},
+            {"blocks per SM", std::int64_t{pair_blocks_per_sm}},
             {"launches", half},
             {"SM", all_sms}};
   c.metric = {"clusters with the most frequent partner", "%", Better::higher, std::nullopt};
@@ -203,7 +184,6 @@ std::vector<Case> cluster_cases(const DeviceFacts& device) {
         if (blocks_per_sm == 1 && size > 2) break;
         ClusterTask task =
             cluster_task(device, size, blocks_wanted / 4 * blocks_per_sm, blocks_per_sm);
-        task.spread_clocks = spread_clocks;
         task.seed = static_cast<std::uint32_t>(size) + half * 0x10000u;
         if (most_active_clusters(device.major, task) == 0) continue;
         result.push_back(cluster_case(device, task, blocks_per_sm, set_names[half]));
@@ -216,17 +196,10 @@ std::vector<Case> cluster_cases(const DeviceFacts& device) {
 std::vector<Case> pair_cases(const DeviceFacts& device) {
   std::vector<Case> result;
   for (const std::uint32_t half : {0, 1}) {
-    ClusterTask first_wave = cluster_task(device, pair_size, device.sms, 1);
-    first_wave.shortest_clocks = first_wave_clocks;
-    ClusterTask later = cluster_task(device, pair_size, blocks_wanted, 4);
-    later.spread_clocks = spread_clocks;
-    later.seed = 0x5000u + half * 0x10000u;
-    if (const int active = most_active_clusters(device.major, first_wave); active > 0) {
-      first_wave.blocks = std::min(first_wave.blocks, active * pair_size);
-      result.push_back(pair_case(device, first_wave, waves, 1, set_names[half]));
-    }
-    if (most_active_clusters(device.major, later) > 0)
-      result.push_back(pair_case(device, later, 1, 4, set_names[half]));
+    ClusterTask task = cluster_task(device, 2, blocks_wanted, pair_blocks_per_sm);
+    task.seed = 0x5000u + half * 0x10000u;
+    if (most_active_clusters(device.major, task) > 0)
+      result.push_back(pair_case(device, task, set_names[half]));
   }
   return result;
 }
@@ -250,11 +223,9 @@ const Probe probe{
         "capability 9.0 on: all blocks of a cluster run on one GPC, so SMs that clusters of any "
         "size have in common are in one; SMs that only clusters of two reach are put into one by "
         "their latencies, where those agree on the others. TPCs: how often clusters of two join "
-        "each two SMs, in first waves on an idle GPU and where several blocks share an SM; and an "
-        "SM streams through its own slice of the L2 with each other SM doing the same beside it, "
-        "one at a time, in case SMs of a TPC share a port.",
+        "each two SMs where several blocks share an SM.",
     .conclude = conclude,
-    .cases = {cluster_cases, pair_cases, latency_cases, contention_cases}};
+    .cases = {cluster_cases, pair_cases, latency_cases}};
 
 }  // namespace
 }  // namespace fathom::topology

@@ -24,7 +24,6 @@ const Labels& Topology::gpcs() const {
 }
 
 const Labels& Topology::tpcs() const {
-  if (contention.reason.empty()) return contention.labels;
   return cluster_pairs.reason.empty() ? cluster_pairs.labels : no_labels;
 }
 
@@ -37,7 +36,6 @@ Topology topology_of(std::span<const Entry> entries) {
   t.clusters = gpcs_by_clusters(entries);
   t.latency = latency_groups(entries, load_instruction, GroupedBy::latency);
   t.partitions = l2_partitions(entries);
-  t.contention = pairs_by_contention(entries);
   t.cluster_pairs = pairs_by_clusters(entries);
   t.latency_pairs = pairs_by_latency(entries);
   t.latency_gpcs.reason = t.clusters.reason;
@@ -45,7 +43,6 @@ Topology topology_of(std::span<const Entry> entries) {
     t.latency_gpcs = gpcs_by_latency(entries, t.clusters.inside().size());
     t.joined = joined_gpcs(t.clusters, t.latency_gpcs);
   }
-  t.lines = line_groups(entries);
   return t;
 }
 
@@ -197,21 +194,11 @@ std::ptrdiff_t nested(const Labels& inner, const Labels& outer) {
 }
 
 std::string tpc_method_of(const Topology& t) {
-  const ContentionPairs& c = t.contention;
   const ClusterPairs& p = t.cluster_pairs;
-  std::string method =
-      c.reason.empty()
-          ? fmt::format(
-                "pairs that slow each other down: by {} streams, {:.0f} % of the bandwidth "
-                "alone, {:.0f} % where they are no pair",
-                c.instruction, 100 * c.slowdown, 100 * c.other_slowdown)
-          : fmt::format(
-                "pairs that clusters of two blocks join, {}: at least {:.1f} % of an SM's "
-                "clusters with its partner, at most {:.1f} % with any other SM",
-                p.blocks_per_sm == 1
-                    ? "in the first wave on an idle GPU with one block on each SM"
-                    : fmt::format("with room for {} blocks on each SM", p.blocks_per_sm),
-                100 * p.share, 100 * p.next_share);
+  std::string method = fmt::format(
+      "pairs that clusters of two blocks join, with room for {} blocks on each SM: at least {:.1f} "
+      "% of an SM's clusters with its partner, at most {:.1f} % with any other SM",
+      pair_blocks_per_sm, 100 * p.share, 100 * p.next_share);
   if (t.gpcs().size() == t.tpcs().size()) {
     method += fmt::format("; {} of {} lie within one GPC", nested(t.tpcs(), t.gpcs()),
                           number_of_groups(t.tpcs()));
@@ -220,46 +207,29 @@ std::string tpc_method_of(const Topology& t) {
 }
 
 void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
-  const ContentionPairs& c = t.contention;
+  const ClusterPairs& p = t.cluster_pairs;
   const auto groups = members(t.tpcs());
-  const std::string reason = !groups.empty() ? ""
-                                             : fmt::format("contention: {}; clusters: {}", c.reason,
-                                                           t.cluster_pairs.reason);
-  const Matrix& matrix = c.reason.empty() ? c.matrix : t.cluster_pairs.matrix;
   const std::string method = tpc_method_of(t);
-  add(facts, {"tpcs", "GPU", "TPCs", "TPCs"}, reason, static_cast<double>(groups.size()), method,
-      matrix);
-  add(facts, {"sms_per_tpc", "TPC", "SMs", "SMs"}, reason, sizes_of(groups).second, method, matrix);
-  add(facts, {"tpc_slowdown", "two SMs of a TPC", "bandwidth lost", "%"}, c.reason,
-      100 * c.slowdown,
-      fmt::format("both stream through the L2 by {}, median over pairs", c.instruction), c.matrix);
-  if (c.reason.empty()) facts.back().better = Better::lower;
+  add(facts, {"tpcs", "GPU", "TPCs", "TPCs"}, p.reason, static_cast<double>(groups.size()), method,
+      p.matrix);
+  add(facts, {"sms_per_tpc", "TPC", "SMs", "SMs"}, p.reason, sizes_of(groups).second, method,
+      p.matrix);
 }
 
-/// The second method for TPCs is the latencies' likeness, the third, where it shows any,
-/// contention.
+/// The second method for TPCs is the latencies' likeness.
 void add_tpc_agreement(std::vector<Fact>& facts, const Topology& t) {
-  constexpr const char* others = "they are of different SMs";
-  const ContentionPairs& c = t.contention;
   const ClusterPairs& p = t.cluster_pairs;
   const PairLabels& l = t.latency_pairs;
   const Labels& labels = t.tpcs();
-  const auto agree = [](const std::string& reason, const Labels& a, const Labels& b) {
-    return reason.empty() ? adjusted_rand_index(a, b) : 0;
-  };
   std::string reason = labels.empty() ? "no TPCs are known" : l.reason;
-  if (reason.empty() && l.labels.size() != labels.size()) reason = others;
+  if (reason.empty() && l.labels.size() != labels.size())
+    reason = "they are of different SMs";
   add_index(facts, "tpc_agreement", "TPCs and pairs by latency", reason,
-            agree(reason, labels, l.labels),
+            reason.empty() ? adjusted_rand_index(labels, l.labels) : 0,
             fmt::format("adjusted Rand index of TPCs and of pairs whose latencies are nearest to "
                         "each other's, line by line: {} of {} SMs have such a partner",
                         l.paired, labels.size()),
             l.matrix);
-  reason = !c.reason.empty() ? c.reason : p.reason;
-  if (reason.empty() && c.labels.size() != p.labels.size()) reason = others;
-  add_index(facts, "tpc_contention_agreement", "TPCs by contention and by clusters of two", reason,
-            agree(reason, c.labels, p.labels),
-            "adjusted Rand index of pairs by contention and by clusters of two blocks", c.matrix);
   add_index(facts, "tpc_reproducibility", "TPCs by clusters of two, two halves", p.reason,
             p.reproducibility, "adjusted Rand index of the pairs from two halves of the launches",
             p.matrix);
@@ -331,21 +301,12 @@ void add_latencies(std::vector<Fact>& facts, const Topology& t) {
   }
 }
 
-void add_lines(std::vector<Fact>& facts, const Topology& t) {
-  add(facts, {"l2_line_groups", "L2 lines by latency", "groups", "groups"}, t.lines.reason,
-      t.lines.groups,
-      fmt::format("correlation of {} latencies over the SMs, average linkage, silhouette; even and "
-                  "odd SMs agree to an adjusted Rand index of {:.2f}",
-                  load_instruction, t.lines.agreement),
-      t.lines.matrix);
-}
-
 }  // namespace
 
 std::vector<Fact> facts_of(const Topology& topology) {
   std::vector<Fact> facts;
   for (const auto part : {add_gpcs, add_gpc_agreement, add_tpcs, add_tpc_agreement, add_partitions,
-                          add_latency_groups, add_latencies, add_lines})
+                          add_latency_groups, add_latencies})
     part(facts, topology);
   return facts;
 }

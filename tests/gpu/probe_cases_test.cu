@@ -3,6 +3,7 @@
 
 #include "harness/probe.h"
 #include "probes/copy_bandwidth/kernels.h"
+#include "probes/memory_latency/cases.h"
 #include "probes/warp_reduce/warp_stage_kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
@@ -13,7 +14,9 @@ Probe make_bank_conflicts();
 Probe make_copy_bandwidth();
 Probe make_energy();
 Probe make_launch_overhead();
+Probe make_memory_bandwidth();
 Probe make_occupancy();
+Probe make_tail_effect();
 
 namespace copy_bandwidth {
 // The libraries' copies: no test runs them.
@@ -48,20 +51,22 @@ bool check_spoiled(const test::Gpu& gpu, BufferPool& buffers, const Workload& wo
   return true;
 }
 
-/// Those whose names begin with `prefix`. `role`: the output in which one wrong byte must be seen.
+/// Those whose names begin with `prefix`, of which there must be some. `role`: the output in which
+/// one wrong byte must be seen.
 void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts,
-                 const std::string& role = "", std::string_view prefix = "") {
+                 std::string_view prefix = "", const std::string& role = "") {
   test::Gpu gpu;
   DeviceFacts facts = gpu.facts;
   facts.sms = 2;
   facts.l2_bytes = std::size_t{1} << 20;
   facts.memory_bytes = std::size_t{16} << 20;
   Context context(facts, gpu.stream.get(), 1);
-  int spoiled = 0;
+  int ran = 0, spoiled = 0;
   for (const auto part : parts) {
     for (const Case& c : part(facts)) {
       if (!c.name.starts_with(prefix)) continue;
       CAPTURE(c.name);
+      ++ran;
       context.buffers().set_placement(0);
       const Workload workload = c.prepare(context);
       if (workload.poison) workload.poison();
@@ -77,17 +82,18 @@ void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts
         spoiled += check_spoiled(gpu, context.buffers(), workload, role);
     }
   }
+  CHECK(ran > 0);
   CHECK((role.empty() || spoiled > 0));
 }
 
 }  // namespace
 
 TEST_CASE("atomics leave what as many operations in a row would", "[gpu][atomics][sanitized]") {
-  check_cases(make_atomics().cases, "memory");
+  check_cases(make_atomics().cases, "", "memory");
 }
 
 TEST_CASE("shared loads read the words of every pattern", "[gpu][bank_conflicts][sanitized]") {
-  check_cases(make_bank_conflicts().cases, "out", "load/");
+  check_cases(make_bank_conflicts().cases, "load/", "out");
 }
 
 // Warps, and in many patterns lanes, meet in the same words without a barrier between them. They
@@ -96,13 +102,13 @@ TEST_CASE("shared loads read the words of every pattern", "[gpu][bank_conflicts]
 // bank_conflicts_kernels_test.cu stands in.
 TEST_CASE("shared stores leave the words of every pattern",
           "[gpu][bank_conflicts][sanitized][meeting-stores]") {
-  check_cases(make_bank_conflicts().cases, "out", "store/");
+  check_cases(make_bank_conflicts().cases, "store/", "out");
 }
 
 // Tails and starts between packs are among them.
 TEST_CASE("copies, mixes and folds leave what they are named for",
           "[gpu][copy_bandwidth][sanitized]") {
-  check_cases(make_copy_bandwidth().cases, "dst");
+  check_cases(make_copy_bandwidth().cases, "", "dst");
 }
 
 TEST_CASE("walks through memory read what they say, and threads at rest come back",
@@ -115,8 +121,26 @@ TEST_CASE("dependent kernels run one after the other, and the host sees them don
   check_cases(make_launch_overhead().cases);
 }
 
+// The sweep by SMs is left out, since it needs the GPU's own SMs: memory_bandwidth_kernels_test.cu.
+TEST_CASE("walks through every level move what they say", "[gpu][memory_bandwidth][sanitized]") {
+  for (const char* sweep : {"level/", "footprint/", "in-flight/"})
+    check_cases(make_memory_bandwidth().cases, sweep);
+}
+
+// Not the caches' sizes and sets, whose chases reach further than so little memory.
+TEST_CASE("chases end where the host's do, and code and pairs do what they say",
+          "[gpu][memory_latency][sanitized]") {
+  using namespace memory_latency;
+  check_cases(std::array{latency_cases, fetch_cases, constant_cases, far_cases});
+}
+
 TEST_CASE("every variant copies everything and nothing else", "[gpu][occupancy][sanitized]") {
-  check_cases(make_occupancy().cases, "dst");
+  check_cases(make_occupancy().cases, "", "dst");
+}
+
+TEST_CASE("chains of a grid end where the host's do, and its copies are whole",
+          "[gpu][tail_effect][sanitized]") {
+  check_cases(make_tail_effect().cases);
 }
 
 TEST_CASE("each way to add up a warp leaves the lanes as it must",

@@ -9,17 +9,7 @@ using namespace fathom::topology;
 
 namespace {
 
-struct OnePerSm : test::Pool {
-  int shared_bytes = static_cast<int>(facts.shared_bytes_per_block_max);
-
-  template <class Task>
-  void run(void (*kernel)(Task, std::uint32_t), int threads, const Task& task) {
-    resident_blocks_with(kernel, threads, shared_bytes);
-    launch(kernel, {facts.sms, threads, shared_bytes}, stream.get(), task, 0u);
-  }
-};
-
-struct LineMemory : OnePerSm {
+struct LineMemory : test::Pool {
   static constexpr std::uint64_t stride = 64 * line_bytes;
   Buffer region = buffers.output("region", 37 * stride);
   Buffer report = buffers.output("report", sizeof(LineReport));
@@ -30,12 +20,13 @@ struct LineMemory : OnePerSm {
     buffers.poison(region);
     task = {{region.data, 37, stride, 5}, 3, smid, report.as<LineReport>()};
     set(&task.report->taken, 0, sizeof(std::uint32_t));
-    launch(write_lines, {1, 64}, queue(), task.lines);
-    OnePerSm::run(line_kernel(access), latency_threads, task);
+    launch(write_lines, {1, 64}, stream.get(), task.lines);
+    const int shared_bytes = static_cast<int>(facts.shared_bytes_per_block_max);
+    const auto kernel = line_kernel(access);
+    resident_blocks_with(kernel, latency_threads, shared_bytes);
+    launch(kernel, {facts.sms, latency_threads, shared_bytes}, stream.get(), task, 0u);
     return read<LineReport>(report).front();
   }
-
-  cudaStream_t queue() const { return stream.get(); }
 };
 
 }  // namespace
@@ -81,71 +72,8 @@ TEST_CASE("an SM that is not there keeps nobody waiting for ever", "[gpu][topolo
   CHECK(report.sum == 0xFFFFFFFFu);
 }
 
-TEST_CASE("each partner has its turn beside the victim", "[gpu][topology][sanitized]") {
-  OnePerSm gpu;
-  cudaStream_t stream = gpu.stream.get();
-  constexpr std::uint32_t slice = contention_threads * 64;
-  const auto sms = static_cast<std::uint32_t>(gpu.facts.sms);
-  const Buffer region = gpu.buffers.output("region", std::size_t{slice} * sms);
-  const Buffer buffer = gpu.buffers.output("report", sizeof(ContentionReport));
-  for (const Traffic traffic : {Traffic::load, Traffic::store}) {
-    // The victim among the partners and beyond them.
-    for (const std::uint32_t victim : {1u, sms - 1}) {
-      CAPTURE(static_cast<int>(traffic), victim);
-      const ContentionTask task{region.data,       slice,  2,
-                                std::min(sms, 5u), victim, buffer.as<ContentionReport>()};
-      gpu.buffers.poison(buffer);
-      gpu.buffers.poison(region);
-      if (traffic == Traffic::load)
-        launch(write_slices, {gpu.facts.sms, contention_threads}, stream, task);
-      gpu.set(&task.report->turn, 0, sizeof(Turn));
-      gpu.run(contention_kernel(traffic), contention_threads, task);
-      const auto report = gpu.read<ContentionReport>(buffer).front();
-      CHECK(report.turn.failed == 0);
-      CHECK(report.turn.step == turn_end);
-      CHECK(report.turn.done == task.partners);
-      CHECK(report.turn.ready == 0);
-      CHECK(report.clock_end > report.clock_begin);
-      for (std::uint32_t i = 0; i < task.partners; ++i) CHECK(report.clocks[i] > 0);
-      CHECK(report.clocks[task.partners] == -1);
-
-      const auto words = copy_to_host<std::uint32_t>(region, stream);
-      std::uint32_t sum = 0;
-      for (std::uint32_t i = 0; i < slice / 16; ++i) {
-        sum += 4 * stored_value(victim, i) * task.passes * task.partners;
-      }
-      CHECK(report.sum == (traffic == Traffic::load ? sum : 0));
-      for (std::uint32_t sm = 0; sm < sms; ++sm) {
-        const bool written = traffic == Traffic::load || sm == victim || sm < task.partners;
-        std::uint32_t wrong = 0;
-        for (std::uint32_t i = 0; i < slice / 4; ++i) {
-          const std::uint32_t expected = written ? stored_value(sm, i / 4) : 0xFFFFFFFFu;
-          wrong += words[std::size_t{sm} * slice / 4 + i] != expected;
-        }
-        CAPTURE(sm);
-        CHECK(wrong == 0);
-      }
-      gpu.check_guards();
-    }
-  }
-}
-
-TEST_CASE("a partner that is not there ends the turns", "[gpu][topology]") {
-  OnePerSm gpu;
-  const auto sms = static_cast<std::uint32_t>(gpu.facts.sms);
-  constexpr std::uint32_t slice = contention_threads * 64;
-  const Buffer region = gpu.buffers.output("region", std::size_t{slice} * sms);
-  const Buffer buffer = gpu.poisoned("report", sizeof(ContentionReport));
-  const ContentionTask task{region.data, slice, 1, sms + 1, 0, buffer.as<ContentionReport>()};
-  gpu.set(&task.report->turn, 0, sizeof(Turn));
-  gpu.run(contention_kernel(Traffic::store), contention_threads, task);
-  const auto report = gpu.read<ContentionReport>(buffer).front();
-  CHECK(report.turn.failed == sms + 1);
-  CHECK(report.turn.step == turn_end);
-}
-
 TEST_CASE("blocks of a cluster say where they ran", "[gpu][topology][sanitized]") {
-  OnePerSm gpu;
+  test::Pool gpu;
   ClusterTask task;
   task.blocks = 240;
   task.shared_bytes = 16 * 1024;
@@ -170,20 +98,6 @@ TEST_CASE("blocks of a cluster say where they ran", "[gpu][topology][sanitized]"
       CHECK(placements[block].cluster == static_cast<std::uint32_t>(block / size));
     }
     gpu.check_guards();
-  }
-  // Blocks that stay, of which an SM holds one: the first wave takes each SM once.
-  task.cluster_size = 2;
-  task.blocks = 16;
-  task.shared_bytes = gpu.shared_bytes;
-  task.shortest_clocks = 50'000;
-  task.spread_clocks = 1;
-  gpu.buffers.poison(buffer);
-  launch_clusters(task, gpu.stream.get());
-  auto wave = gpu.read<Placement>(buffer);
-  wave.resize(16);
-  std::ranges::sort(wave, {}, &Placement::smid);
-  if (!test::under_sanitizer()) {
-    CHECK(std::ranges::adjacent_find(wave, {}, &Placement::smid) == wave.end());
   }
   // None of a size that no GPU has.
   task.cluster_size = 64;

@@ -158,10 +158,11 @@ void add_memory_bandwidth(Rows& rows) {
         fmt::format("LDG={} {}!={}", 2 * loads, opcode, 2 * loads),
         fmt::format("{}>={}", opcode, loads));
   };
-  for (const Path p : {Path::cached, Path::l2_only, Path::no_allocate}) {
-    for (const int width : {4, 8, 16}) add_loads(p, width, 4);
-    for (const int loads : {1, 2, 8}) add_loads(p, 16, loads);
-  }
+  for (const Path p : {Path::cached, Path::l2_only, Path::no_allocate})
+    for (const int loads : {4, 8}) add_loads(p, 16, loads);
+  for (const int loads : {1, 2}) add_loads(Path::l2_only, 16, loads);
+  for (const Path p : {Path::cached, Path::l2_only})
+    for (const int width : {4, 8}) add_loads(p, width, 4);
   for (const int width : {4, 8, 16}) {
     std::map<int, int> stores{{4, 2}, {8, 4}};  // the report's
     stores[width] += 4;
@@ -279,11 +280,6 @@ Rows all_rows() {
       // 16 bytes an instruction, past the caches: four in flight, and the remainder's one.
       {"links", "copy_packs", 1, "LDG=5 LDG.E.128.STRONG.SYS=5 STG=5 STG.E.128=5", ""},
       {"links", "::chase(", 1, "LDG=1 LDG.E.STRONG.SYS=1", ""},
-      // SMs stream with accesses of 16 bytes, and wait with atomics.
-      {"topology", "contend<(fathom::topology::Traffic)0>", 1,
-       "LDG.E.128.STRONG.GPU>=8 LDG=LDG.E.128.STRONG.GPU ATOMG.E.OR>=4 NANOSLEEP", "STG.E.128"},
-      {"topology", "contend<(fathom::topology::Traffic)1>", 1,
-       "STG.E.128>=8 ATOMG.E.OR>=4 NANOSLEEP", "LDG"},
       // A dependent kernel waits and lets the next come before it reads its timer.
       {"launch_overhead", "::link(", 1, "STG=2", ""},
       {"launch_overhead", "::link(", 1, "ACQBULK=1 PREEXIT=1", "", 0, "",

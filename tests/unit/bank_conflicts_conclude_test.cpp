@@ -70,9 +70,3 @@ TEST_CASE("without counters the clocks decide", "[probes]") {
   CHECK(planted::claim(bank_conflicts::conclude(entries).claims, "S4").verdict ==
         ClaimVerdict::refuted);
 }
-
-TEST_CASE("without entries nothing is claimed", "[probes]") {
-  const auto findings = bank_conflicts::conclude({});
-  for (const Claim& claim : findings.claims) CHECK(claim.verdict == ClaimVerdict::not_measured);
-  CHECK(findings.answer.empty());
-}

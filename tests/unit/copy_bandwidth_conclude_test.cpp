@@ -78,13 +78,6 @@ Entry place(const char* sweep, I at, double bandwidth, double sectors) {
 
 }  // namespace
 
-TEST_CASE("without entries nothing is answered", "[probes][copy_bandwidth]") {
-  const Findings findings = copy_bandwidth::conclude({});
-  CHECK(findings.answer.empty());
-  CHECK(findings.claims.size() == 11);
-  for (const Claim& claim : findings.claims) CHECK(claim.verdict == not_measured);
-}
-
 TEST_CASE("V1 to V4 compare widths", "[probes][copy_bandwidth]") {
   const auto even = wide(921, 923, 921, 920);
   const auto and_even = [&](const std::vector<Entry>& more) { return with(even, more); };

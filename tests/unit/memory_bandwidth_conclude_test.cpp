@@ -41,13 +41,6 @@ Findings concluded(const std::vector<Entry>& entries) {
 
 }  // namespace
 
-TEST_CASE("without entries every bandwidth says why it is missing", "[probes][memory_bandwidth]") {
-  const Findings findings = concluded({});
-  CHECK(findings.answer.empty());
-  CHECK(findings.facts.size() > 25);
-  for (const Fact& f : findings.facts) CHECK_FALSE(f.value);
-}
-
 TEST_CASE("loads that the L1 may have served say nothing of the L2", "[probes][memory_bandwidth]") {
   const Entry cg = level("L2", "load", "ld.global.cg", 5.6e12);
   Entry inflated = level("L2", "load", "ld.global.L1::no_allocate", 9.9e12);

@@ -98,13 +98,9 @@ Findings concluded(const std::vector<Entry>& entries) {
 
 }  // namespace
 
-TEST_CASE("without entries every fact says why it is missing", "[probes][memory_latency]") {
-  const Findings findings = concluded({});
-  CHECK(findings.answer.empty());
-  CHECK(findings.facts.size() > 30);
-  for (const Fact& f : findings.facts) CHECK_FALSE(f.value);
-  // Two curves stand for the probe on the page atlas: the L1's, and the L2's with DRAM.
-  CHECK(std::ranges::count(findings.views, true, &View::overview) == 2);
+TEST_CASE("two curves stand for the probe on the page atlas: the L1's, and the L2's with DRAM",
+          "[probes][memory_latency]") {
+  CHECK(std::ranges::count(concluded({}).views, true, &View::overview) == 2);
 }
 
 TEST_CASE("without a global timer a latency has cycles alone, without extras a size no value",

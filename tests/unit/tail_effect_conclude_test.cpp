@@ -38,8 +38,6 @@ TEST_CASE("T1 covers every kind of block", "[probes]") {
 
 TEST_CASE("T1 is not measured where a kind is missing", "[probes]") {
   std::vector<Entry> entries;
-  CHECK(tail_effect::conclude(entries).claims.front().verdict == ClaimVerdict::not_measured);
-  CHECK(tail_effect::conclude(entries).answer.empty());
   add(entries, "latency-bound", true);
   const Claim claim = tail_effect::conclude(entries).claims.front();
   CHECK(claim.verdict == ClaimVerdict::not_measured);

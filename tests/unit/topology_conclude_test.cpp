@@ -58,20 +58,6 @@ struct Chip {
     }
     return rows;
   }
-
-  /// Bytes per clock of the row's SM while the column's streams too.
-  Rows bandwidths() const {
-    std::mt19937 random(seed);
-    std::normal_distribution<double> normal;
-    Rows rows(sms, std::vector<double>(sms));
-    for (int i = 0; i < sms; ++i) {
-      for (int j = 0; j < sms; ++j) {
-        const double share = i == j ? 1 : tpc[i] == tpc[j] ? 0.55 : gpc[i] == gpc[j] ? 0.97 : 0.99;
-        rows[i][j] = 60 * share * (1 + 0.003 * normal(random));
-      }
-    }
-    return rows;
-  }
 };
 
 void add_rows(std::vector<Entry>& entries, const Rows& rows, const Axes& axes) {
@@ -112,11 +98,6 @@ void add_latencies(std::vector<Entry>& entries, const Chip& chip) {
   add_latencies(entries, chip, atomic_instruction, chip.far);
 }
 
-void add_contention(std::vector<Entry>& entries, const Chip& chip) {
-  add_rows(entries, chip.bandwidths(),
-           {{"sweep", contention_sweep}, {"instruction", store_instruction}});
-}
-
 void add_clusters(std::vector<Entry>& entries, const Labels& labels, std::int64_t size,
                   std::int64_t blocks_per_sm, int half = 0) {
   Entry e = planted::entry("clusters" + std::to_string(entries.size()),
@@ -136,7 +117,7 @@ void add_clusters(std::vector<Entry>& entries, const Labels& labels, std::int64_
 
 /// Clusters of two, `apart` of each SM's with each SM of its group beyond its pair.
 void add_pairs(std::vector<Entry>& entries, const Labels& pairs, const Labels& groups,
-               std::int64_t blocks_per_sm, double apart) {
+               double apart) {
   Rows counts(sms, std::vector<double>(sms));
   for (int i = 0; i < sms; ++i) {
     for (int j = 0; j < sms; ++j)
@@ -144,7 +125,7 @@ void add_pairs(std::vector<Entry>& entries, const Labels& pairs, const Labels& g
   }
   for (const char* half : set_names) {
     add_in_one(entries, counts,
-               {{"sweep", pair_sweep}, {"blocks per SM", blocks_per_sm}, {"launches", half}});
+               {{"sweep", pair_sweep}, {"blocks per SM", std::int64_t{4}}, {"launches", half}});
   }
 }
 
@@ -162,9 +143,8 @@ std::vector<Entry> whole_chip(const Chip& chip) {
     add_clusters(entries, chip.tpc, 2, 1, half);
     add_clusters(entries, chip.gpc, 8, 4, half);
   }
-  add_pairs(entries, chip.tpc, chip.gpc, 4, 1);
+  add_pairs(entries, chip.tpc, chip.gpc, 1);
   add_latencies(entries, chip);
-  add_contention(entries, chip);
   return entries;
 }
 
@@ -192,13 +172,6 @@ void check_values(const Findings& findings,
 
 }  // namespace
 
-TEST_CASE("without entries no fact of the topology has a value", "[probes][topology]") {
-  const Findings findings = concluded({});
-  CHECK(findings.answer.empty());
-  CHECK(findings.facts.size() > 15);
-  for (const Fact& f : findings.facts) CHECK_FALSE(f.value);
-}
-
 TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
   const Chip chip;
   const std::vector<Entry> entries = whole_chip(chip);
@@ -210,8 +183,6 @@ TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
   CHECK(fact(findings, "tpcs").value == 18);
   CHECK_THAT(fact(findings, "tpcs").method, contains("18 of 18 lie within one GPC"));
   CHECK(fact(findings, "sms_per_tpc").value == 2);
-  CHECK_THAT(*fact(findings, "tpc_slowdown").value, WithinAbs(45, 1));
-  CHECK(fact(findings, "tpc_contention_agreement").value == 1);
   CHECK(fact(findings, "l2_partitions").value == 2);
   const double a = *fact(findings, "sms_near_partition_a").value;
   const double b = *fact(findings, "sms_near_partition_b").value;
@@ -272,48 +243,21 @@ TEST_CASE("without clusters latencies of loads tell what they can", "[probes][to
   chip.noise = 3;
   const Findings noise = concluded(loads_of(chip, 0));
   check_values(
-      noise, {{"gpcs", {}}, {"latency_groups", {}}, {"l2_partitions", {}}, {"l2_line_groups", {}}});
+      noise, {{"gpcs", {}}, {"latency_groups", {}}, {"l2_partitions", {}}});
   CHECK(*fact(noise, "reproducibility").value < same_groups);
 }
 
-TEST_CASE("lines of one slice are one group", "[probes][topology]") {
-  Rows rows(sms, std::vector<double>(lines)), of_slice(6, std::vector<double>(sms));
-  std::mt19937 random(1);
-  std::normal_distribution<double> normal;
-  for (auto& row : of_slice)  // SMs of a TPC are as far from everything
-    for (int sm = 0; sm < sms; sm += 2) row[sm] = row[sm + 1] = 10 * normal(random);
-  for (int sm = 0; sm < sms; ++sm)
-    for (int line = 0; line < lines; ++line)
-      rows[sm][line] = 220 + of_slice[line % 6][sm] + 0.5 * normal(random);
+TEST_CASE("SMs are a TPC where clusters of two join them far more often than others",
+          "[probes][topology]") {
+  const Chip chip;
   std::vector<Entry> entries;
-  add_rows(entries, rows,
-           {{"sweep", latency_sweep}, {"instruction", load_instruction}, {"lines", set_names[0]}});
-  CHECK(fact(concluded(entries), "l2_line_groups").value == 6);
-}
-
-TEST_CASE("SMs that contend alike are no pairs", "[probes][topology]") {
-  Chip chip;
-  std::iota(chip.tpc.begin(), chip.tpc.end(), 0);
-  std::vector<Entry> entries;
-  add_contention(entries, chip);
-  CHECK_THAT(fact(concluded(entries), "tpcs").reason, contains("0 of 36 SMs"));
-
-  // Clusters of two that join the same ones far more often tell as well, others do not.
-  const Chip paired;
-  const std::size_t before = entries.size();
-  add_pairs(entries, paired.tpc, paired.gpc, 4, 20);
-  Findings findings = concluded(entries);
-  CHECK(fact(findings, "tpcs").value == 18);
-  CHECK_THAT(fact(findings, "tpcs").method, contains("with room for 4 blocks"));
-  CHECK(fact(findings, "tpc_reproducibility").value == 1);
-  CHECK(topology_of(entries).tpcs() == renumbered(paired.tpc));
-  entries.resize(before);
-  add_pairs(entries, paired.tpc, paired.gpc, 4, 30);  // not twice as often
+  add_pairs(entries, chip.tpc, chip.gpc, 20);
+  const Findings findings = concluded(entries);
+  check_values(findings, {{"tpcs", 18}, {"tpc_reproducibility", 1}});
+  CHECK(topology_of(entries).tpcs() == renumbered(chip.tpc));
+  entries.clear();
+  add_pairs(entries, chip.tpc, chip.gpc, 30);  // not twice as often
   CHECK_THAT(fact(concluded(entries), "tpcs").reason, contains("0 of 36 SMs with one other"));
-  add_pairs(entries, paired.tpc, paired.gpc, 1, 0);
-  findings = concluded(entries);
-  CHECK(fact(findings, "tpcs").value == 18);
-  CHECK_THAT(fact(findings, "tpcs").method, contains("first wave"));
 }
 
 TEST_CASE("SMs that clusters leave out are put into the GPC that latencies show",
