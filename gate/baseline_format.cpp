@@ -96,8 +96,9 @@ void parse_baseline(const Fields& document, RunMetrics& run) {
   run.suite = document.text("suite");
   run.elapsed_s = document.optional_number("elapsed_s").value_or(0);
   run.identity = identity_of(document.object("identity"));
-  each_row(document, "metrics",
-           [&](dom::element row, const Place& at) { run.metrics.push_back(metric_of(row, at)); });
+  require_few_rows(document, "metrics");
+  each_of(document.list("metrics"), document.place().at("metrics"),
+          [&](dom::element row, const Place& at) { run.metrics.push_back(metric_of(row, at)); });
 }
 
 }  // namespace fathom::gate

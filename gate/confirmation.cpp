@@ -22,15 +22,8 @@ const MetricSeries* find_series(const std::vector<MetricSeries>& all, const std:
 
 class Confirmation {
  public:
-  Confirmation(Candidates candidates, RoundSource& source, const PairedOptions& options,
-               const Rules& rules, const Rounds& before, double overhead_s, CheckResult& result)
-      : source_(source),
-        options_(options),
-        rules_(rules),
-        before_(before),
-        overhead_s_(overhead_s),
-        result_(result),
-        open_(std::move(candidates)) {}
+  Confirmation(PairedRun& run, Candidates candidates, const Rounds& before, double overhead_s)
+      : run_(run), before_(before), overhead_s_(overhead_s), open_(std::move(candidates)) {}
 
   void decide() {
     leave_to_time(rounds_of_block, 0);
@@ -39,7 +32,7 @@ class Confirmation {
       const int rounds = all_rounds();
       all_ = open_;
       const bool comparable = measure_until_quiet(rounds);
-      result_.confirmation_rounds = fresh_.base.size();
+      run_.result.confirmation_rounds = fresh_.base.size();
       if (comparable)
         judge();
       else
@@ -56,7 +49,6 @@ class Confirmation {
   };
 
   bool something_is_open() const { return !open_.suspects.empty() || !open_.improvements.empty(); }
-  double left_s() const { return options_.time_limit_s - source_.elapsed_s(); }
 
   /// Rounds per side. Improvements, which decide nothing, are measured with suspects only where
   /// that fits into the time.
@@ -64,16 +56,17 @@ class Confirmation {
     const std::size_t suspects = open_.suspects.size();
     if (suspects > 0 && !open_.improvements.empty()) {
       const int rounds = confirmation_rounds_for(std::max(suspects, open_.improvements.size()));
-      if (2 * rounds * round_s(suspects) > left_s()) open_.improvements.clear();
+      if (2 * rounds * round_s(suspects) > run_.left_s()) open_.improvements.clear();
     }
     const std::size_t tests = std::max(suspects, open_.improvements.size());
-    if (options_.confirmation_rounds == 0) return rounds_for_noise(confirmation_rounds_for(tests));
+    if (run_.options.confirmation_rounds == 0)
+      return rounds_for_noise(confirmation_rounds_for(tests));
     const int least = confirmation_rounds_for(tests, 1);
-    if (options_.confirmation_rounds < least)
-      result_.notes.push_back(
+    if (run_.options.confirmation_rounds < least)
+      run_.result.notes.push_back(
           fmt::format("{} fresh rounds a side cannot be sure of {}: as many as {} were taken.",
-                      options_.confirmation_rounds, counted(tests, "suspect"), least));
-    return rounds_for_noise(std::max(options_.confirmation_rounds, least));
+                      run_.options.confirmation_rounds, counted(tests, "suspect"), least));
+    return rounds_for_noise(std::max(run_.options.confirmation_rounds, least));
   }
 
   /// More where the rounds differ by so much that three times the noise of so few would hide 2.5 %,
@@ -83,7 +76,7 @@ class Confirmation {
     const double noise =
         noise_factor * usual_spread(series_of(before_.base, before_.head)) / to_be_seen;
     while (rounds < most_confirmation_rounds && rounds < 2 * noise * noise &&
-           2 * (rounds + 2) * round_s(open_.suspects.size()) <= left_s())
+           2 * (rounds + 2) * round_s(open_.suspects.size()) <= run_.left_s())
       rounds += 2;
     return rounds;
   }
@@ -97,18 +90,19 @@ class Confirmation {
   }
 
   std::vector<MetricSeries> series_again() const {
-    return series_of(fresh_.base, fresh_.head, rules_);
+    return series_of(fresh_.base, fresh_.head, run_.rules);
   }
 
   /// What the controls say, and not the suspects, decides whether rounds count.
   bool measure_until_quiet(int rounds) {
     const Candidates wanted = all_;
     while (true) {
-      const double began_s = source_.elapsed_s();
+      const double began_s = run_.source.elapsed_s();
       if (!measure(rounds)) return false;
-      const double took_s = source_.elapsed_s() - began_s;
-      if (!options_.replace_disturbed || disturbance(series_again()).empty() ||
-          late_.size() > never_measured_ || source_.elapsed_s() + took_s > options_.time_limit_s)
+      const double took_s = run_.source.elapsed_s() - began_s;
+      if (!run_.options.replace_disturbed || disturbance(series_again()).empty() ||
+          late_.size() > never_measured_ ||
+          run_.source.elapsed_s() + took_s > run_.options.time_limit_s)
         return true;
       all_ = open_ = wanted;
       fresh_ = {};
@@ -118,7 +112,7 @@ class Confirmation {
 
   /// Whether the sides stayed comparable.
   bool measure(int rounds) {
-    const std::vector<Side> order = round_order(rounds, options_.seed + 0x9e3779b97f4a7c15u);
+    const std::vector<Side> order = round_order(rounds, run_.options.seed + 0x9e3779b97f4a7c15u);
     for (std::size_t done = 0; done < order.size(); done += rounds_of_block) {
       if (done > 0) {
         const std::size_t left = order.size() - done;
@@ -149,11 +143,10 @@ class Confirmation {
     std::vector<std::string> names;
     for (const auto* group : open_.groups())
       for (const Candidate& candidate : *group) names.push_back(decision_of(candidate).name);
-    const double expected_s = round_s(open_.suspects.size()), began_s = source_.elapsed_s();
-    const Taken taken =
-        take_rounds(source_, order, names, options_.time_limit_s, expected_s, fresh_, result_);
+    const double expected_s = round_s(open_.suspects.size()), began_s = run_.source.elapsed_s();
+    const Taken taken = take_rounds(run_, order, names, expected_s, fresh_);
     if (taken != Taken::all) return taken;
-    const double took_s = (source_.elapsed_s() - began_s) / static_cast<double>(order.size());
+    const double took_s = (run_.source.elapsed_s() - began_s) / static_cast<double>(order.size());
     if (expected_s > 0) pace_ *= took_s / expected_s;
     for (std::size_t group = 0; group < open_.groups().size(); ++group)
       for (const Candidate& candidate : *open_.groups()[group])
@@ -184,7 +177,7 @@ class Confirmation {
   /// Nothing stays if not even the next block fits.
   void leave_to_time(std::size_t rounds, std::size_t later) {
     const std::vector<Candidate>& open = open_.suspects;
-    const double left = left_s();
+    const double left = run_.left_s();
     const auto takes_s = [&](std::size_t number, std::size_t suspects) {
       return static_cast<double>(number) * round_s(suspects);
     };
@@ -193,7 +186,7 @@ class Confirmation {
       open_.improvements.clear();
     const double worst_s = takes_s(later, 1);
     const double room_s = takes_s(rounds, 1) + worst_s > left ? left : left - worst_s;
-    std::size_t fit = std::min(open.size(), options_.max_suspects);
+    std::size_t fit = std::min(open.size(), run_.options.max_suspects);
     while (fit > 1 && takes_s(rounds, fit) > room_s && round_s(1) < round_s(fit)) --fit;
     if (takes_s(rounds_of_block, fit) > left) fit = 0;
     leave_out_from(fit);
@@ -209,14 +202,14 @@ class Confirmation {
 
   void tell_late() {
     for (const Late& late : late_) {
-      MetricDecision& decision = result_.metrics[late.index];
+      MetricDecision& decision = run_.result.metrics[late.index];
       if (decision.outcome == Outcome::regression || decision.outcome == Outcome::missing) continue;
       const std::string before = counted(late.before_it, "suspect");
       const std::string why =
-          late.before_it == options_.max_suspects
+          late.before_it == run_.options.max_suspects
               ? fmt::format("{} looked worse than it, and no more are measured", before)
               : fmt::format("the time limit of {} has no room for {}, raise --time-limit",
-                            format_time(options_.time_limit_s),
+                            format_time(run_.options.time_limit_s),
                             late.before_it == 0 ? "any suspect"
                                                 : "more than the " + before + " that looked worse");
       decision.decide(
@@ -241,11 +234,11 @@ class Confirmation {
     const std::vector<MetricSeries> again = series_again();
     std::string disturbed = disturbance(again);
     if (discarded_ > 0)
-      result_.notes.push_back(fmt::format("{} of fresh rounds was disturbed, and measured anew",
-                                          counted(discarded_, "set")));
+      run_.result.notes.push_back(fmt::format("{} of fresh rounds was disturbed, and measured anew",
+                                              counted(discarded_, "set")));
     if (!disturbed.empty()) {
       disturbed += ": the machine was disturbed.";
-      result_.notes.push_back("of the fresh rounds: " + disturbed);
+      run_.result.notes.push_back("of the fresh rounds: " + disturbed);
     }
     const auto judge_group = [&](const std::vector<Candidate>& group, bool suspects) {
       std::vector<MetricSeries> series;
@@ -298,16 +291,13 @@ class Confirmation {
   }
 
   MetricDecision& decision_of(const Candidate& candidate) const {
-    return result_.metrics[candidate.index];
+    return run_.result.metrics[candidate.index];
   }
 
-  RoundSource& source_;
-  const PairedOptions& options_;
-  const Rules& rules_;
+  PairedRun& run_;
   const Rounds& before_;
   double overhead_s_;
   double pace_ = 1;  ///< seconds that the last rounds took, for each that was expected
-  CheckResult& result_;
   Candidates open_;  ///< those that are not settled
   Candidates all_;   ///< that fresh rounds measure
   std::vector<Late> late_;
@@ -329,31 +319,29 @@ int confirmation_rounds_for(std::size_t suspects, double spare) {
   return rounds;
 }
 
-Taken take_rounds(RoundSource& source, std::span<const Side> order,
-                  const std::vector<std::string>& only, double limit_s, double expected_s,
-                  Rounds& to, CheckResult& result) {
+Taken take_rounds(PairedRun& run, std::span<const Side> order, const std::vector<std::string>& only,
+                  double expected_s, Rounds& to) {
   double shortest_s = expected_s, longest_s = expected_s;
   for (std::size_t done = 0; done < order.size(); ++done) {
-    const double began_s = source.elapsed_s(), left_s = limit_s - began_s;
+    const double began_s = run.source.elapsed_s(), left_s = run.left_s();
     if (longest_s > left_s || static_cast<double>(order.size() - done) * shortest_s > left_s)
       return Taken::out_of_time;
     const Side side = order[done];
-    (side == Side::base ? to.base : to.head).push_back(source.round(side, only));
+    (side == Side::base ? to.base : to.head).push_back(run.source.round(side, only));
     const auto refusals = refusals_of(to.base, to.head, Allowed::software);
     if (!refusals.empty()) {
-      result.refusals.insert(result.refusals.end(), refusals.begin(), refusals.end());
+      run.result.refusals.insert(run.result.refusals.end(), refusals.begin(), refusals.end());
       return Taken::not_comparable;
     }
-    const double took_s = source.elapsed_s() - began_s;
+    const double took_s = run.source.elapsed_s() - began_s;
     longest_s = std::max(longest_s, took_s);
     shortest_s = shortest_s > 0 ? std::min(shortest_s, took_s) : took_s;
   }
   return Taken::all;
 }
 
-void confirm(Candidates candidates, RoundSource& source, const PairedOptions& options,
-             const Rules& rules, const Rounds& before, double overhead_s, CheckResult& result) {
-  Confirmation(std::move(candidates), source, options, rules, before, overhead_s, result).decide();
+void confirm(PairedRun& run, Candidates candidates, const Rounds& before, double overhead_s) {
+  Confirmation(run, std::move(candidates), before, overhead_s).decide();
 }
 
 }  // namespace fathom::gate

@@ -19,30 +19,27 @@ bool worst_first(const Candidate& a, const Candidate& b) { return a.severity > b
 
 class PairedCheck {
  public:
-  PairedCheck(RoundSource& source, const PairedOptions& options, const Rules& rules)
-      : source_(source), options_(options), rules_(rules) {
-    result_.mode = "paired";
-  }
+  explicit PairedCheck(const PairedRun& run) : run_(run) { run_.result.mode = "paired"; }
 
   CheckResult check() {
     Rounds all;
-    const std::vector<Side> order = round_order(options_.rounds, options_.seed);
+    const std::vector<Side> order = round_order(run_.options.rounds, run_.options.seed);
     try {
       const Taken taken = take_rounds_until_quiet(order, all);
-      result_.rounds = all.base.size();
+      run_.result.rounds = all.base.size();
       if (taken == Taken::all) decide(all);
       if (taken == Taken::out_of_time)
-        result_.refusals.push_back(fmt::format(
+        run_.result.refusals.push_back(fmt::format(
             "{} of the first {} rounds took {}, so that all do not fit into the time limit of {}: "
             "raise --time-limit, or measure less",
-            all.base.size() + all.head.size(), order.size(), format_time(source_.elapsed_s()),
-            format_time(options_.time_limit_s)));
+            all.base.size() + all.head.size(), order.size(), format_time(run_.source.elapsed_s()),
+            format_time(run_.options.time_limit_s)));
     } catch (const RoundFailed& failed) {
       if (!head_never_works(all)) throw;
       miss_all(all, failed);
     }
-    result_.elapsed_s = source_.elapsed_s();
-    return std::move(result_);
+    run_.result.elapsed_s = run_.source.elapsed_s();
+    return std::move(run_.result);
   }
 
  private:
@@ -52,20 +49,20 @@ class PairedCheck {
     std::size_t discarded = 0;
     Taken taken{};
     while (true) {
-      const double began_s = source_.elapsed_s();
-      taken = take_rounds(source_, order, {}, options_.time_limit_s, 0, all, result_);
-      const double took_s = source_.elapsed_s() - began_s;
-      if (taken != Taken::all || !options_.replace_disturbed ||
-          source_.elapsed_s() + 2 * took_s > options_.time_limit_s ||
+      const double began_s = run_.source.elapsed_s();
+      taken = take_rounds(run_, order, {}, 0, all);
+      const double took_s = run_.source.elapsed_s() - began_s;
+      if (taken != Taken::all || !run_.options.replace_disturbed ||
+          run_.source.elapsed_s() + 2 * took_s > run_.options.time_limit_s ||
           disturbance_of(all, series_of(all.base, all.head)).empty())
         break;
       all = {};
       ++discarded;
-      round_began_s_ = source_.elapsed_s();
+      round_began_s_ = run_.source.elapsed_s();
     }
     if (discarded > 0)
-      result_.notes.push_back(fmt::format("{} of first rounds was disturbed, and measured anew",
-                                          counted(discarded, "set")));
+      run_.result.notes.push_back(fmt::format("{} of first rounds was disturbed, and measured anew",
+                                              counted(discarded, "set")));
     return taken;
   }
 
@@ -75,18 +72,18 @@ class PairedCheck {
     if (!all.head.empty()) return false;
     // As long as the base's round took, the head's may.
     const auto fits = [&](double round_s) {
-      return source_.elapsed_s() + round_s <= options_.time_limit_s;
+      return run_.source.elapsed_s() + round_s <= run_.options.time_limit_s;
     };
-    const double began_s = source_.elapsed_s();
+    const double began_s = run_.source.elapsed_s();
     if (!fits(2 * began_s / (static_cast<double>(all.base.size()) + 1))) return false;
     try {
-      all.base.push_back(source_.round(Side::base, {}));
+      all.base.push_back(run_.source.round(Side::base, {}));
     } catch (const RoundFailed&) {
       return false;
     }
-    if (!fits(source_.elapsed_s() - began_s)) return false;
+    if (!fits(run_.source.elapsed_s() - began_s)) return false;
     try {
-      source_.round(Side::head, {});
+      run_.source.round(Side::head, {});
     } catch (const RoundFailed&) {
       return true;
     }
@@ -94,24 +91,24 @@ class PairedCheck {
   }
 
   void miss_all(const Rounds& all, const RoundFailed& failed) {
-    result_.notes.push_back("the head failed again after a round of --base that did not");
-    for (const MetricSeries& series : series_of(all.base, {}, rules_)) {
-      MetricDecision& decision = result_.metrics.emplace_back(first_decision(series));
+    run_.result.notes.push_back("the head failed again after a round of --base that did not");
+    for (const MetricSeries& series : series_of(all.base, {}, run_.rules)) {
+      MetricDecision& decision = run_.result.metrics.emplace_back(first_decision(series));
       if (decision.outcome == Outcome::missing)
         decision.reason = fmt::format("the head's rounds fail: {}", failed.what());
     }
   }
 
   void decide(const Rounds& all) {
-    series_ = series_of(all.base, all.head, rules_);
-    const double round_s =
-        (source_.elapsed_s() - round_began_s_) / (2.0 * static_cast<double>(result_.rounds));
-    usual_noise_ = usual_spread(series_) * std::sqrt(2 / static_cast<double>(result_.rounds));
+    series_ = series_of(all.base, all.head, run_.rules);
+    const double round_s = (run_.source.elapsed_s() - round_began_s_) /
+                           (2.0 * static_cast<double>(run_.result.rounds));
+    usual_noise_ = usual_spread(series_) * std::sqrt(2 / static_cast<double>(run_.result.rounds));
     for (const MetricSeries& series : series_) {
-      MetricDecision& decision = result_.metrics.emplace_back(first_decision(series));
+      MetricDecision& decision = run_.result.metrics.emplace_back(first_decision(series));
       // One that is there now and then is no metric that could be compared.
       if (decision.outcome == Outcome::unchanged)
-        decide_if_rounds_lack(series, result_.rounds, false, decision);
+        decide_if_rounds_lack(series, run_.result.rounds, false, decision);
       screen(series, decision);
     }
     if (stop_if_disturbed(all)) return;
@@ -120,12 +117,12 @@ class PairedCheck {
     found_.improvements.resize(std::min(found_.improvements.size(), improvements_shown));
     choose_controls();
     const double overhead_s = overhead_of(round_s);
-    confirm(std::move(found_), source_, options_, rules_, all, overhead_s, result_);
+    confirm(run_, std::move(found_), all, overhead_s);
   }
 
   /// What a round takes beside measuring; all of it where no round can leave anything out.
   double overhead_of(double round_s) {
-    if (!source_.can_select()) {
+    if (!run_.source.can_select()) {
       for (auto* group : found_.groups())
         for (Candidate& candidate : *group) candidate.elapsed_s = 0;
       return round_s;
@@ -143,7 +140,7 @@ class PairedCheck {
     if (decision.outcome != Outcome::unchanged) return;
     const Evidence& evidence = decision.evidence.emplace(evidence_of_rounds(series));
     const double counts = evidence.least, elapsed_s = elapsed_of(series);
-    const std::size_t index = result_.metrics.size() - 1;
+    const std::size_t index = run_.result.metrics.size() - 1;
     const double severity = evidence.worse / std::max(counts, 1e-300);
     // Where all metrics are noisy, what they have in common is surer than four values of one.
     const bool noisy = evidence.relative && noise_factor * usual_noise_ > counts;
@@ -180,9 +177,9 @@ class PairedCheck {
   bool stop_if_disturbed(const Rounds& all) {
     const std::string why = disturbance_of(all, series_);
     if (why.empty()) return false;
-    result_.refusals.push_back(why + ": the machine was disturbed, measure again");
+    run_.result.refusals.push_back(why + ": the machine was disturbed, measure again");
     for (const Candidate& suspect : found_.suspects) {
-      MetricDecision& decision = result_.metrics[suspect.index];
+      MetricDecision& decision = run_.result.metrics[suspect.index];
       decision.decide(Outcome::inconclusive,
                       fmt::format("it looked worse by {}, but the machine was disturbed.",
                                   change_words(decision)));
@@ -190,10 +187,7 @@ class PairedCheck {
     return true;
   }
 
-  RoundSource& source_;
-  const PairedOptions& options_;
-  const Rules& rules_;
-  CheckResult result_;
+  PairedRun run_;
   std::vector<MetricSeries> series_;
   Candidates found_;
   double usual_noise_ = 0;    ///< the noise floor of a metric as most are
@@ -215,7 +209,7 @@ std::vector<Side> round_order(int rounds, std::uint64_t seed) {
 }
 
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules) {
-  return PairedCheck(source, options, rules).check();
+  return PairedCheck({source, options, rules}).check();
 }
 
 }  // namespace fathom::gate

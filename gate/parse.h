@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,25 +10,6 @@
 #include "results/json_fields.h"
 
 namespace fathom::gate {
-
-// The kinds of document that the gate reads. Each fills `run`, whose origin is set; names and
-// figures are checked by the caller.
-
-void parse_fathom(const Fields& document, RunMetrics& run);
-void parse_google_benchmark(const Fields& document, RunMetrics& run);
-void parse_baseline(const Fields& document, RunMetrics& run);
-void parse_hyperfine(const Fields& document, RunMetrics& run);
-void parse_pytest_benchmark(const Fields& document, RunMetrics& run);
-
-/// With the sample files that lie beside the document, where there are any.
-void parse_nvbench(const Fields& document, RunMetrics& run);
-
-/// Whether a text begins as one that parse_csv reads.
-bool is_csv(std::string_view text);
-void parse_csv(std::string_view text, RunMetrics& run);
-
-/// A folder of Criterion's. Throws as read_run_metrics.
-void read_criterion(const std::filesystem::path& folder, RunMetrics& run);
 
 /// FATHOM_MACHINE, since a container's host name is another one each time; else `host`.
 std::string machine_or(const std::string& host);
@@ -41,10 +21,16 @@ Identity identity_of_program(const std::string& program, const std::string& host
 /// When a file was written: the date of a run that says none.
 std::string date_of_file(std::filesystem::file_time_type time);
 
-/// Hands on the rows of a run's measurements; refuses more of them than any run has, since the gate
-/// holds those of all runs at once.
-void each_row(const Fields& document, std::string_view key,
-              const std::function<void(simdjson::dom::element, const Place&)>& use);
+/// Refuses more rows of measurements than any run has, since the gate holds those of all runs at
+/// once.
+void require_few_rows(const Fields& document, std::string_view key);
+
+/// Hands on each of so few rows.
+template <typename Use>
+void each_row(const Fields& document, std::string_view key, Use use) {
+  require_few_rows(document, key);
+  document.each(key, use);
+}
 
 /// A run's date, by which runs are ordered. Refuses what is no time in UTC.
 std::string date_of(std::string text, const Place& place);
@@ -93,5 +79,24 @@ class PooledMetrics {
   std::vector<Pool> pools_;
   std::map<std::string, std::size_t> by_name_;
 };
+
+// The kinds of document that the gate reads. Each fills `run`, whose origin is set, and those with
+// rows of samples fill `metrics`; names and figures are checked by the caller.
+
+void parse_fathom(const Fields& document, RunMetrics& run);
+void parse_baseline(const Fields& document, RunMetrics& run);
+void parse_google_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics);
+void parse_hyperfine(const Fields& document, RunMetrics& run, PooledMetrics& metrics);
+void parse_pytest_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics);
+
+/// With the sample files that lie beside the document, where there are any.
+void parse_nvbench(const Fields& document, RunMetrics& run, PooledMetrics& metrics);
+
+/// Whether a text begins as one that parse_csv reads.
+bool is_csv(std::string_view text);
+void parse_csv(std::string_view text, RunMetrics& run, PooledMetrics& metrics);
+
+/// A folder of Criterion's. Throws as read_run_metrics.
+void read_criterion(const std::filesystem::path& folder, RunMetrics& run, PooledMetrics& metrics);
 
 }  // namespace fathom::gate

@@ -51,14 +51,13 @@ void with_json(const fs::path& file, Use use) {
 
 }  // namespace
 
-void read_criterion(const fs::path& folder, RunMetrics& run) {
+void read_criterion(const fs::path& folder, RunMetrics& run, PooledMetrics& metrics) {
   const std::vector<fs::path> results = newest_results(folder);
   if (results.empty())
     fail(ExitCode::bad_input,
          "{} is a folder without results: give a result, or the folder that Criterion leaves "
          "(CRITERION_HOME).",
          run.origin);
-  PooledMetrics metrics;
   fs::file_time_type newest = fs::file_time_type::min();
   for (const fs::path& result : results) {
     std::string name = result.parent_path().lexically_relative(folder).string();
@@ -78,7 +77,6 @@ void read_criterion(const fs::path& folder, RunMetrics& run) {
     const auto written = fs::last_write_time(result / "estimates.json", failed);
     if (!failed) newest = std::max(newest, written);
   }
-  metrics.move_into(run);
   run.date = date_of_file(newest);
   run.identity = identity_of_program("criterion");
 }

@@ -89,7 +89,7 @@ bool is_csv(std::string_view text) {
   return without_byte_order_mark(text).starts_with("name,unit,better,");
 }
 
-void parse_csv(std::string_view text, RunMetrics& run) {
+void parse_csv(std::string_view text, RunMetrics& run, PooledMetrics& metrics) {
   CsvLines lines(without_byte_order_mark(text), run.origin);
   std::vector<std::string> fields;
   lines.next(fields);
@@ -98,7 +98,6 @@ void parse_csv(std::string_view text, RunMetrics& run) {
   run.identity = identity_of_program("csv");
   const Place place{&run.origin};
   constexpr std::size_t most_lines = 200'000;
-  PooledMetrics metrics;
   for (std::size_t count = 0; lines.next(fields); ++count) {
     if (count == most_lines) lines.refuse("is one more than any run has");
     if (fields.size() < 4) lines.refuse("has no sample");
@@ -109,7 +108,6 @@ void parse_csv(std::string_view text, RunMetrics& run) {
       if (!trimmed(fields[i]).empty()) samples.push_back(sample_of(fields[i], lines));
     metrics.add(clean(fields[0]), clean(trimmed(fields[1])), *better, std::move(samples), 0, place);
   }
-  metrics.move_into(run);
 }
 
 }  // namespace fathom::gate

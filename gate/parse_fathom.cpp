@@ -12,8 +12,6 @@
 namespace fathom::gate {
 namespace {
 
-namespace dom = simdjson::dom;
-
 constexpr const char* directions = "\"higher\", \"lower\"";
 
 GpuState state_of(const Fields& telemetry) {
@@ -75,7 +73,7 @@ void add_entry(const Fields& row, RunMetrics& run, std::vector<double>& repeatab
   add_opponents(own, value, run.metrics);
 }
 
-std::string value_text(dom::element value, const Place& place) {
+std::string value_text(simdjson::dom::element value, const Place& place) {
   if (value.is_null()) return {};
   if (value.is_string()) return text_of(value, place);
   return fmt::format("{}", number_of(value, place));
@@ -107,9 +105,8 @@ void parse_fathom(const Fields& document, RunMetrics& run) {
   run.replay = word_of<Source>(own, "source", "\"measured\", \"replay\"") == Source::replay;
   run.identity = identity_of(own.object("fingerprint"));
   std::vector<double> repeatabilities;
-  each_row(document, "benchmarks", [&](dom::element row, const Place& at) {
-    add_entry(Fields(row, at), run, repeatabilities);
-  });
+  each_row(document, "benchmarks",
+           [&](const Fields& row) { add_entry(row, run, repeatabilities); });
   constexpr std::size_t enough = 5;
   if (repeatabilities.size() >= enough) run.unsteadiness = median(repeatabilities);
 }

@@ -13,8 +13,6 @@
 namespace fathom::gate {
 namespace {
 
-namespace dom = simdjson::dom;
-
 /// The context's facts that stay the same from run to run of one machine and build type; the clock
 /// that it also names is a reading of the moment.
 Identity identity_of_context(const Fields& context) {
@@ -112,17 +110,13 @@ void add_row(const Fields& row, const std::set<std::string>& names, PooledMetric
 
 }  // namespace
 
-void parse_google_benchmark(const Fields& document, RunMetrics& run) {
+void parse_google_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
   const Fields context = document.object("context");
   run.date = date_of_context(context);
   run.identity = identity_of_context(context);
   std::set<std::string> names;
-  each_row(document, "benchmarks",
-           [&](dom::element row, const Place& at) { names.insert(Fields(row, at).text("name")); });
-  PooledMetrics metrics;
-  each_row(document, "benchmarks",
-           [&](dom::element row, const Place& at) { add_row(Fields(row, at), names, metrics); });
-  metrics.move_into(run);
+  each_row(document, "benchmarks", [&](const Fields& row) { names.insert(row.text("name")); });
+  document.each("benchmarks", [&](const Fields& row) { add_row(row, names, metrics); });
 }
 
 }  // namespace fathom::gate

@@ -42,42 +42,36 @@ std::optional<double> number_or_text(const Fields& fields, std::string_view key)
 
 /// What nvbench says of one state's time.
 struct StateTime {
-  std::string name;
-  std::string problem;
-  std::optional<double> mean;
-  std::string sample_file;
-  std::optional<double> samples;
+  std::string name, problem{}, sample_file{};
+  std::optional<double> device{};  ///< none of a benchmark of the CPU alone
+  std::optional<double> mean{}, samples{};
 };
 
 /// The float32 samples of nvbench, which calls its sample files "<result>-bin/<number>.bin",
-/// wherever it ran. Only what lies in such a folder beside the document is opened.
-std::optional<std::vector<double>> samples_beside(const std::filesystem::path& result,
-                                                  const std::string& name, double count) {
-  const std::filesystem::path named(name);
+/// wherever it ran. Only what lies in such a folder beside the document is opened; empty: nothing.
+std::vector<double> samples_beside(const std::filesystem::path& result, const StateTime& state) {
+  const std::filesystem::path named(state.sample_file);
   const std::string folder = named.parent_path().filename(), file = named.filename();
-  if (!folder.ends_with("-bin") || !file.ends_with(".bin")) return std::nullopt;
+  if (!state.samples || !folder.ends_with("-bin") || !file.ends_with(".bin")) return {};
   const std::filesystem::path path = result.parent_path() / folder / file;
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
   const std::string bytes = read_file_up_to(path, largest_result);
-  if (static_cast<double>(bytes.size()) != count * sizeof(float))
+  if (static_cast<double>(bytes.size()) != *state.samples * sizeof(float))
     fail(ExitCode::document_malformed, "{}: holds {} bytes, and {} says {} samples of four bytes.",
-         path.string(), bytes.size(), result.string(), count);
+         path.string(), bytes.size(), result.string(), *state.samples);
   std::vector<float> samples(bytes.size() / sizeof(float));
   std::memcpy(samples.data(), bytes.data(), bytes.size());  // little-endian, as every GPU's host
-  return std::vector<double>(samples.begin(), samples.end());
+  return {samples.begin(), samples.end()};
 }
 
-StateTime state_time(const std::string& benchmark, const Fields& state, bool with_device) {
-  StateTime time;
-  time.name = benchmark;
+StateTime state_time(const std::string& benchmark, const Fields& state) {
+  StateTime time{.name = benchmark, .device = state.optional_number("device")};
   each_if_any(state, "axis_values", [&](const Fields& axis) {
     time.name += "/" + axis.text("name") + "=" +
                  (axis.member("value").is_string() ? axis.text("value")
                                                    : fmt::format("{}", axis.number("value")));
   });
-  const auto device = state.optional_number("device");  // none of a benchmark of the CPU alone
-  if (with_device && device) time.name += fmt::format("/Device={}", *device);
   if (state.truth_or("is_skipped", false)) {
     time.problem = "it was skipped: " + state.text_or("skip_reason", "no reason");
     return time;
@@ -122,11 +116,9 @@ Identity identity_of_program(const std::string& program, const std::string& host
   return {{"program", program}, {"host_name", machine_or(host.empty() ? here : host)}};
 }
 
-void parse_hyperfine(const Fields& document, RunMetrics& run) {
+void parse_hyperfine(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
   run.identity = identity_of_program("hyperfine");
-  PooledMetrics metrics;
-  each_row(document, "results", [&](dom::element element, const Place& at) {
-    const Fields row(element, at);
+  each_row(document, "results", [&](const Fields& row) {
     const std::string name = row.text("command");
     std::vector<double> times;
     if (row.has("times") && !row.member("times").is_null())
@@ -141,10 +133,9 @@ void parse_hyperfine(const Fields& document, RunMetrics& run) {
     const double elapsed_s = sum_of(times);
     metrics.add(name, "s", Better::lower, std::move(times), elapsed_s, row.place());
   });
-  metrics.move_into(run);
 }
 
-void parse_pytest_benchmark(const Fields& document, RunMetrics& run) {
+void parse_pytest_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
   const Fields machine = document.object("machine_info");
   run.identity = identity_of_program("pytest-benchmark", machine.text_or("node", ""));
   if (machine.has("cpu")) {
@@ -156,58 +147,46 @@ void parse_pytest_benchmark(const Fields& document, RunMetrics& run) {
   // "2026-11-24T16:48:10.257322+00:00": UTC, in old versions without its zone.
   const std::string date = document.text("datetime");
   run.date = date_of(date.substr(0, 19) + "Z", document.place().at("datetime"));
-  PooledMetrics metrics;
-  each_row(document, "benchmarks", [&](dom::element element, const Place& at) {
-    const Fields row(element, at);
+  each_row(document, "benchmarks", [&](const Fields& row) {
     const Fields stats = row.object("stats");
     const std::string name = row.text_or("fullname", row.text_or("name", ""));
     metrics.add(name, "s", Better::lower, {stats.number("median")},
                 stats.optional_number("total").value_or(0), row.place());
     if (run.intervals) metrics.add_interval(name, interval_of_stats(stats));
   });
-  metrics.move_into(run);
 }
 
-void parse_nvbench(const Fields& document, RunMetrics& run) {
+void parse_nvbench(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
   std::map<double, std::string> devices;
   each_if_any(document, "devices",
               [&](const Fields& device) { devices[device.number("id")] = device.text("name"); });
   std::set<double> used;
-  const auto each_state = [&](auto use) {
-    each_row(document, "benchmarks", [&](dom::element element, const Place& at) {
-      const Fields benchmark(element, at);
-      const std::string name = benchmark.text("name");
-      if (benchmark.member("states").is_null()) return;
-      each_row(benchmark, "states",
-               [&](dom::element state, const Place& at) { use(name, Fields(state, at)); });
-    });
-  };
-  each_state([&](const std::string&, const Fields& state) {
-    if (const auto device = state.optional_number("device")) used.insert(*device);
-  });
   std::vector<StateTime> states;
-  each_state([&](const std::string& name, const Fields& state) {
-    states.push_back(state_time(name, state, used.size() > 1));
+  each_row(document, "benchmarks", [&](const Fields& benchmark) {
+    const std::string name = benchmark.text("name");
+    if (benchmark.member("states").is_null()) return;
+    each_row(benchmark, "states", [&](const Fields& state) {
+      states.push_back(state_time(name, state));
+      if (states.back().device) used.insert(*states.back().device);
+    });
   });
 
   // The mean and the median are not compared with each other: one of them for the whole run.
-  PooledMetrics means, medians;
+  PooledMetrics means;
   bool sampled = true;
   const Place& place = document.place();
-  for (const StateTime& state : states) {
+  for (StateTime& state : states) {
+    if (used.size() > 1 && state.device) state.name += fmt::format("/Device={}", *state.device);
     if (!state.problem.empty()) {
-      means.add_problem(state.name, state.problem);
-      medians.add_problem(state.name, state.problem);
+      for (PooledMetrics* pool : {&means, &metrics}) pool->add_problem(state.name, state.problem);
       continue;
     }
     means.add(state.name, "s", Better::lower, {*state.mean}, 0, place);
-    sampled = sampled && !state.sample_file.empty() && state.samples.has_value();
-    if (!sampled) continue;
-    const auto samples = samples_beside(run.origin, state.sample_file, *state.samples);
-    sampled = samples.has_value() && !samples->empty();
-    if (sampled) medians.add(state.name, "s", Better::lower, *samples, sum_of(*samples), place);
+    const auto samples = sampled ? samples_beside(run.origin, state) : std::vector<double>{};
+    sampled = !samples.empty();
+    if (sampled) metrics.add(state.name, "s", Better::lower, samples, sum_of(samples), place);
   }
-  (sampled ? medians : means).move_into(run);
+  if (!sampled) metrics = std::move(means);
   std::string gpus;
   for (const auto& [id, name] : devices)
     if (used.contains(id)) gpus += (gpus.empty() ? "" : ", ") + name;

@@ -113,6 +113,13 @@ std::pair<std::size_t, double> order_of_interval(std::size_t base, std::size_t h
   return {std::max<std::size_t>(k, 1), covered};
 }
 
+std::pair<std::size_t, double> approximate_order(std::size_t base, std::size_t head) {
+  const double m = static_cast<double>(base), n = static_cast<double>(head);
+  const double z = normal_quantile((1 + interval_confidence) / 2);
+  const double order = m * n / 2 - z * std::sqrt(m * n * (m + n + 1) / 12);
+  return {static_cast<std::size_t>(std::max(1.0, std::floor(order))), interval_confidence};
+}
+
 }  // namespace
 
 double rank_test_greater(std::span<const double> base, std::span<const double> head) {
@@ -138,21 +145,14 @@ Shift shift_of(std::span<const double> base, std::span<const double> head) {
   for (const double theirs : base)
     for (const double ours : head) differences.push_back(ours - theirs);
   std::sort(differences.begin(), differences.end());
-  Shift shift{fathom::median(differences), {}};
-  if (base.size() + head.size() > exact_limit) {
-    const double m = static_cast<double>(base.size()), n = static_cast<double>(head.size());
-    const double z = normal_quantile((1 + interval_confidence) / 2);
-    const double order = m * n / 2 - z * std::sqrt(m * n * (m + n + 1) / 12);
-    const auto k = static_cast<std::size_t>(std::max(1.0, std::floor(order)));
-    shift.interval = {differences[k - 1], differences[differences.size() - k], interval_confidence,
-                      "Hodges-Lehmann, normal approximation"};
-    return shift;
-  }
-  const auto [k, covered] = order_of_interval(base.size(), head.size());
-  shift.interval = {differences[k - 1], differences[differences.size() - k], covered,
-                    fmt::format("Hodges-Lehmann, differences {} and {} of {}", k,
-                                differences.size() - k + 1, differences.size())};
-  return shift;
+  const bool exact = base.size() + head.size() <= exact_limit;
+  const auto [k, covered] = exact ? order_of_interval(base.size(), head.size())
+                                  : approximate_order(base.size(), head.size());
+  return {median(differences),
+          {differences[k - 1], differences[differences.size() - k], covered,
+           exact ? fmt::format("Hodges-Lehmann, differences {} and {} of {}", k,
+                               differences.size() - k + 1, differences.size())
+                 : "Hodges-Lehmann, normal approximation"}};
 }
 
 std::vector<double> holm_adjusted(std::span<const double> p_values) {

@@ -61,8 +61,9 @@ void check_figures(MetricValue& metric, const std::string& origin) {
                                  format_quantity(value, metric.unit));
 }
 
-void check(RunMetrics& run) {
+void finish(RunMetrics& run, PooledMetrics& metrics) {
   constexpr double longest_s = 1e9;
+  metrics.move_into(run);
   check_names(run);
   run.elapsed_s = std::clamp(run.elapsed_s, 0.0, longest_s);
   if (run.unsteadiness) run.unsteadiness = std::clamp(*run.unsteadiness, 0.0, 1e6);
@@ -77,15 +78,17 @@ bool is_fathom(const Fields& document) {
   return document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
 }
 
-void parse_json(std::string_view text, RunMetrics& run) {
+void parse(std::string_view text, RunMetrics& run, PooledMetrics& metrics) {
+  if (is_csv(text)) return parse_csv(text, run, metrics);
   const ParsedJson json(text, run.origin);
   const Place place{&run.origin};
   const Fields document(json.root(), place);
   const bool benchmarks = document.has("benchmarks");
   if (document.has(baseline_key)) return parse_baseline(document, run);
-  if (benchmarks && document.has("machine_info")) return parse_pytest_benchmark(document, run);
-  if (benchmarks && document.has("devices")) return parse_nvbench(document, run);
-  if (!benchmarks && document.has("results")) return parse_hyperfine(document, run);
+  if (benchmarks && document.has("machine_info"))
+    return parse_pytest_benchmark(document, run, metrics);
+  if (benchmarks && document.has("devices")) return parse_nvbench(document, run, metrics);
+  if (!benchmarks && document.has("results")) return parse_hyperfine(document, run, metrics);
   for (const char* key : {"context", "benchmarks"})
     if (!document.has(key))
       place.refuse(
@@ -95,26 +98,15 @@ void parse_json(std::string_view text, RunMetrics& run) {
   if (is_fathom(document))
     parse_fathom(document, run);
   else
-    parse_google_benchmark(document, run);
-}
-
-void parse(std::string_view text, RunMetrics& run) {
-  if (is_csv(text))
-    parse_csv(text, run);
-  else
-    parse_json(text, run);
-  check(run);
+    parse_google_benchmark(document, run, metrics);
 }
 
 }  // namespace
 
-void each_row(const Fields& document, std::string_view key,
-              const std::function<void(simdjson::dom::element, const Place&)>& use) {
+void require_few_rows(const Fields& document, std::string_view key) {
   constexpr std::size_t most_rows = 200'000;
-  const simdjson::dom::array rows = document.list(key);
-  if (rows.size() > most_rows)
+  if (document.list(key).size() > most_rows)
     document.refuse(key, fmt::format("has more than {} rows, more than any run", most_rows));
-  each_of(rows, document.place().at(key), use);
 }
 
 std::string date_of(std::string text, const Place& place) {
@@ -130,23 +122,23 @@ std::string date_of_file(std::filesystem::file_time_type time) {
 }
 
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
-  RunMetrics run;
-  run.origin = origin;
-  parse(text, run);
+  RunMetrics run{.origin = origin};
+  PooledMetrics metrics;
+  parse(text, run, metrics);
+  finish(run, metrics);
   return run;
 }
 
 RunMetrics read_run_metrics(const std::filesystem::path& path, bool with_intervals) {
   std::error_code failed;
-  RunMetrics run;
-  run.origin = path.string();
+  RunMetrics run{.origin = path.string()};
+  PooledMetrics metrics;
   if (with_intervals) run.intervals.emplace();
-  if (std::filesystem::is_directory(path, failed)) {
-    read_criterion(path, run);
-    check(run);
-    return run;
-  }
-  parse(read_file_up_to(path, largest_result), run);
+  if (std::filesystem::is_directory(path, failed))
+    read_criterion(path, run, metrics);
+  else
+    parse(read_file_up_to(path, largest_result), run, metrics);
+  finish(run, metrics);
   if (!run.date.empty() || fact_of(run, "program").empty()) return run;
   const auto written = std::filesystem::last_write_time(path, failed);
   if (!failed) run.date = date_of_file(written);

@@ -103,12 +103,11 @@ class Scores {
     return std::ranges::none_of(group, [&](std::size_t run) { return std::isnan(worse_[run]); });
   }
 
-  /// How far the group's best run is worse than the line; with a sign of -1 how far its worst run
-  /// is better. In a group of four or more, one run may be off, so a quarter of the runs is passed
-  /// over.
-  double distance(const Group& group, double sign, const auto& line) {
+  /// How far the group's best run is worse than the line. In a group of four or more, one run may
+  /// be off, so a quarter of the runs is passed over.
+  double distance(const Group& group, const auto& line) {
     distances_.clear();
-    for (const std::size_t run : group) distances_.push_back(sign * (worse_[run] - line(run)));
+    for (const std::size_t run : group) distances_.push_back(worse_[run] - line(run));
     const auto place = distances_.begin() + static_cast<std::ptrdiff_t>(group.size() / 4);
     std::ranges::nth_element(distances_, place);
     return *place;
@@ -161,7 +160,7 @@ constexpr double suspects = 0.05;
 /// Where to be above all groups is just enough, by so many times: runs are not quite exchangeable.
 constexpr double to_spare = 1.25;
 
-/// What the head's score is compared with: the groups' scores in one direction.
+/// What the head's score is compared with: the groups' scores.
 struct Levels {
   std::vector<double> descending;
   double suspect = 0, limit = 0;  ///< scores above these are suspect, are sure
@@ -236,13 +235,14 @@ bool drifts(const RunValues& metric, std::size_t earlier) {
   return trend.at(metric.worse.size() - 1) - trend.at(0) >= metric.least;
 }
 
-RunRanks rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier, double level) {
-  RunRanks ranks{std::vector<RunRank>(metrics.size()), std::vector<RunRank>(metrics.size())};
+std::vector<RunRank> rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier,
+                               double level) {
+  std::vector<RunRank> ranks(metrics.size());
   if (metrics.empty()) return ranks;
   const std::size_t runs = metrics.front().worse.size(), results = runs - earlier;
   const std::vector<Group> groups = groups_of(runs, results);
   std::vector<Scores> all_scores = scores_of(metrics);
-  std::vector<double> worst(groups.size(), 0), best(groups.size(), 0);
+  std::vector<double> worst(groups.size(), 0);
   Group head(results);
   std::iota(head.begin(), head.end(), earlier);
   for (std::size_t i = 0; i < metrics.size(); ++i) {
@@ -250,29 +250,21 @@ RunRanks rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier, d
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (!scores.has(groups[g])) continue;
       const auto others = scores.others(groups[g]);
-      const auto centre = [&](std::size_t) { return others.centre; };
-      const double up = scores.distance(groups[g], 1, centre);
-      const double down = scores.distance(groups[g], -1, centre);
-      worst[g] = std::max(worst[g], in_spreads(up, others.spread));
-      best[g] = std::max(best[g], in_spreads(down, others.spread));
+      const double distance =
+          scores.distance(groups[g], [&](std::size_t) { return others.centre; });
+      worst[g] = std::max(worst[g], in_spreads(distance, others.spread));
     }
     const auto others = scores.others(head);
     // Where a drift leads by itself is no change: that takes only from the head's own score.
     const Trend trend(std::span(metrics[i].worse).first(earlier));
-    const double up = scores.distance(
-        head, 1, [&](std::size_t run) { return std::max(others.centre, trend.at(run)); });
-    const double down = scores.distance(
-        head, -1, [&](std::size_t run) { return std::min(others.centre, trend.at(run)); });
-    ranks.worse[i].score = in_spreads(up, others.spread);
-    ranks.better[i].score = in_spreads(down, others.spread);
-    ranks.worse[i].spread = ranks.better[i].spread = others.spread;
-    ranks.worse[i].drift = trend.at(runs - 1) - others.centre;
-    ranks.better[i].drift = -ranks.worse[i].drift;
+    const double distance = scores.distance(
+        head, [&](std::size_t run) { return std::max(others.centre, trend.at(run)); });
+    ranks[i].score = in_spreads(distance, others.spread);
+    ranks[i].spread = others.spread;
+    ranks[i].drift = trend.at(runs - 1) - others.centre;
   }
-  const Levels of_worse(std::move(worst), earlier, results, level),
-      of_better(std::move(best), earlier, results, level);
-  for (RunRank& rank : ranks.worse) of_worse.judge(rank);
-  for (RunRank& rank : ranks.better) of_better.judge(rank);
+  const Levels levels(std::move(worst), earlier, results, level);
+  for (RunRank& rank : ranks) levels.judge(rank);
   return ranks;
 }
 

@@ -52,18 +52,15 @@ struct RunRank {
   bool sure = false;     ///< worse, at the level asked for
 };
 
-struct RunRanks {
-  std::vector<RunRank> worse, better;
-};
-
 /// Whether the earlier runs' trend leads away, for the worse, by what counts.
 bool drifts(const RunValues& metric, std::size_t earlier);
 
-/// The ranks at this level of false alarms of a whole suite, in either direction. A single result
-/// among fewer runs than ranks need (49 for 2 %) is sure where there are at least
+/// The ranks at this level of false alarms of a whole suite, half of it for what is worse. A single
+/// result among fewer runs than ranks need (49 for 2 %) is sure where there are at least
 /// `fewest_for_single` and it is far beyond all: by as much as keeps the level for tails as heavy
 /// as those of Student's t with two degrees of freedom.
-RunRanks rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier, double level);
+std::vector<RunRank> rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier,
+                               double level);
 
 /// Against so few earlier runs a single result may have met a state that they did not, as rare as
 /// it may be, in more than 2 % of suites: 1 / (e (n + 1)) at worst.

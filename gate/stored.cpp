@@ -83,6 +83,13 @@ Evidence evidence_of(const RunValues& values, const RunRank& rank, std::size_t e
           rank.p};
 }
 
+/// The same where larger is better.
+std::vector<RunValues> turned(std::vector<RunValues> metrics) {
+  for (RunValues& metric : metrics)
+    for (double& value : metric.worse) value = -value;
+  return metrics;
+}
+
 class StoredCheck {
  public:
   StoredCheck(std::span<const RunMetrics> baseline, std::span<const RunMetrics> head,
@@ -110,16 +117,17 @@ class StoredCheck {
       result_.notes.push_back(
           fmt::format("fewer than {} metrics: a slower machine cannot be told from slower code",
                       fewest_for_common_factor));
-    const RunRanks ranks = rank_runs(values_, earlier_, stored_alpha);
+    const auto ranks = rank_runs(values_, earlier_, stored_alpha),
+               ranks_of_better = rank_runs(turned(values_), earlier_, stored_alpha);
     for (std::size_t i = 0; i < places_.size(); ++i) {
       MetricDecision& decision = result_.metrics[places_[i]];
-      decision.evidence = evidence_of(values_[i], ranks.worse[i], earlier_);
-      decision.adjusted_p = ranks.worse[i].p;
+      decision.evidence = evidence_of(values_[i], ranks[i], earlier_);
+      decision.adjusted_p = ranks[i].p;
       const double worse = decision.evidence->worse, least = values_[i].least;
       if (worse > 0 && worse >= least) {
-        judge_worse(series_[places_[i]], ranks.worse[i], decision);
-      } else if (worse < 0 && -worse >= least && ranks.better[i].sure && !moved_) {
-        decision.adjusted_p = ranks.better[i].p;
+        judge_worse(series_[places_[i]], ranks[i], decision);
+      } else if (worse < 0 && -worse >= least && ranks_of_better[i].sure && !moved_) {
+        decision.adjusted_p = ranks_of_better[i].p;
         decision.decide(Outcome::improved, fmt::format("better by {}.", change_words(decision)));
       }
     }
@@ -154,14 +162,18 @@ class StoredCheck {
                       fmt::format("worse by {} than {} earlier runs ({}).{}", by,
                                   decision.base_runs, p_words(rank.p), clock_remark(series)));
     } else {
-      const std::size_t results = result_.rounds;
       decision.decide(
           Outcome::inconclusive,
           fmt::format("worse by {}, more than any metric between {} earlier runs, of which {} "
-                      "cannot be sure: give {} more of the same commit.",
-                      by, earlier_, counted(results, "result"),
-                      results_needed(earlier_, results, stored_alpha) - results));
+                      "cannot be sure: {}.",
+                      by, earlier_, counted(result_.rounds, "result"), give_more()));
     }
+  }
+
+  std::string give_more() const {
+    const std::size_t results = result_.rounds;
+    return fmt::format("give {} more of the same commit",
+                       results_needed(earlier_, results, stored_alpha) - results);
   }
 
   void tell_what_would_pass() {
@@ -176,15 +188,12 @@ class StoredCheck {
     const auto words = [](double limit) { return format_percent(std::expm1(limit)); };
     std::ranges::sort(limits);
     if (blind) {
-      const std::size_t results = result_.rounds;
-      const bool too_few = smallest_rank_p(earlier_, results) > stored_alpha;
+      const bool too_few = smallest_rank_p(earlier_, result_.rounds) > stored_alpha;
       result_.refusals.push_back(fmt::format(
           "nothing could be seen: even in the steadiest metric a slowdown below {} would have "
           "passed, so much do the earlier runs differ: {}",
           words(limits.front()),
-          too_few ? fmt::format("give {} more of the same commit",
-                                results_needed(earlier_, results, stored_alpha) - results)
-                  : "keep more earlier runs, or measure anew with --base and --head"));
+          too_few ? give_more() : "keep more earlier runs, or measure anew with --base and --head"));
       return;
     }
     const std::size_t half = limits.size() / 2;
