@@ -197,8 +197,7 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
   require_tools(tools, arguments.counters);
   if (!arguments.bounds.empty())
     read_document(arguments.bounds);  // refused before the program runs
-  std::optional<OutputFile> out;
-  if (!arguments.out.empty()) out.emplace(arguments.out).require_writable();
+  std::optional<OutputFile> out = writable_output(arguments.out);
   const TemporaryFolder folder("Let TMPDIR name a folder that can be written.");
   auto [end, seconds] = run_program(arguments, tools.injection, folder.path(),
                                     {"FATHOM_EXPLAIN_SANITIZER=" + tools.sanitizer.string(),

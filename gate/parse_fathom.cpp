@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "gate/parse.h"
-#include "results/document_keys.h"
 #include "results/fail.h"
+#include "results/names.h"
 #include "results/statistics.h"
 #include "results/verdict.h"
 

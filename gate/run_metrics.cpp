@@ -12,9 +12,9 @@
 #include "gate/parse.h"
 #include "results/atomic_file.h"
 #include "results/clean_text.h"
-#include "results/document_keys.h"
 #include "results/fail.h"
 #include "results/format.h"
+#include "results/names.h"
 #include "results/utc_time.h"
 
 namespace fathom::gate {

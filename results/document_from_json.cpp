@@ -8,9 +8,9 @@
 #include "results/clean_text.h"
 #include "results/document_fields.h"
 #include "results/document_io.h"
-#include "results/document_keys.h"
 #include "results/fail.h"
 #include "results/json_place.h"
+#include "results/names.h"
 #include "results/schema_fields.h"
 #include "results/utc_time.h"
 

@@ -8,8 +8,8 @@
 
 #include "results/document_fields.h"
 #include "results/document_io.h"
-#include "results/document_keys.h"
 #include "results/fail.h"
+#include "results/names.h"
 #include "results/write_fields.h"
 
 namespace fathom {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <span>
 #include <stdexcept>
@@ -60,13 +61,10 @@ void append(std::vector<Item>& to, const std::vector<Item>& from) {
 }
 
 /// Appends those whose key is not there yet.
-template <typename Item, typename Key>
-void unite(std::vector<Item>& to, const std::vector<Item>& from, Key key) {
-  for (const Item& item : from) {
-    const bool known =
-        std::ranges::any_of(to, [&](const Item& other) { return key(other) == key(item); });
-    if (!known) to.push_back(item);
-  }
+template <typename Item, typename Key = std::identity>
+void unite(std::vector<Item>& to, const std::vector<Item>& from, Key key = {}) {
+  for (const Item& item : from)
+    if (std::ranges::find(to, std::invoke(key, item), key) == to.end()) to.push_back(item);
 }
 
 bool measured(const Claim& claim) {
@@ -94,13 +92,11 @@ void combine(Claim& claim, const Claim& other) {
 
 void add_claims(std::vector<Claim>& claims, const std::vector<Claim>& more) {
   for (const Claim& claim : more) {
-    const auto known =
-        std::ranges::find_if(claims, [&](const Claim& other) { return other.id == claim.id; });
-    if (known == claims.end()) {
+    const auto known = std::ranges::find(claims, claim.id, &Claim::id);
+    if (known == claims.end())
       claims.push_back(claim);
-    } else {
+    else
       combine(*known, claim);
-    }
   }
 }
 
@@ -131,9 +127,9 @@ Document merge_documents(const std::vector<Document>& parts) {
     append(merged.probes, part.probes);
     add_claims(merged.claims, part.claims);
     append(merged.facts, part.facts);
-    unite(merged.warnings, part.warnings, [](const std::string& warning) { return warning; });
-    unite(merged.notes, part.notes, [](const std::string& note) { return note; });
-    unite(merged.bounds, part.bounds, [](const DeviceBound& bound) { return bound.name; });
+    unite(merged.warnings, part.warnings);
+    unite(merged.notes, part.notes);
+    unite(merged.bounds, part.bounds, &DeviceBound::name);
   }
   return merged;
 }

@@ -3,11 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "results/document.h"
 
 namespace fathom {
+
+namespace keys {
+
+/// The object, in `context`, in each of `benchmarks` and at the top, in which Fathom's own part is.
+inline const std::string own = "fathom";
+
+/// What the names of a replay's entries begin with on disk.
+inline const std::string replay_prefix = "REPLAY/";
+
+}  // namespace keys
 
 /// The words that a document uses for an enumeration, in its order.
 template <typename Enum>

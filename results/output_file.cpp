@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <compare>
 #include <map>
@@ -114,6 +115,13 @@ void OutputFile::require_writable() const {
   if (!is_stream()) require_writable_atomically(file_);
 }
 
+std::optional<OutputFile> writable_output(const fs::path& named) {
+  if (named.empty()) return std::nullopt;
+  OutputFile file(named);
+  file.require_writable();
+  return file;
+}
+
 void append_to_file(const fs::path& path, std::string_view text) {
   const FileDescriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0644));
@@ -122,7 +130,7 @@ void append_to_file(const fs::path& path, std::string_view text) {
 }
 
 void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
-  if (outputs.empty()) return;
+  if (std::ranges::all_of(outputs, [](const NamedFile& file) { return file.path.empty(); })) return;
   std::map<FileId, std::string> read, written;
   for (const NamedFile& input : inputs)
     if (const auto file = known(input.path))
@@ -131,6 +139,7 @@ void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<Na
   if (fstat(STDOUT_FILENO, &standard) == 0 && S_ISREG(standard.st_mode))
     written[{standard.st_dev, standard.st_ino, {}}] = "standard output";
   for (const NamedFile& output : outputs) {
+    if (output.path.empty()) continue;
     const auto file = known(output.path);
     // One name of a device or a socket, as of a terminal, is for reading and writing.
     if (!file || S_ISCHR(file->mode) || S_ISSOCK(file->mode)) continue;

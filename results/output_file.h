@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ class OutputFile {
   FileDescriptor stream_;
 };
 
+/// The file that a flag names, which can be written; nothing for an empty path.
+std::optional<OutputFile> writable_output(const std::filesystem::path& named);
+
 /// Adds to the end of a file that somebody named; makes it where there is none. Throws as above.
 void append_to_file(const std::filesystem::path& path, std::string_view text);
 
@@ -44,7 +48,8 @@ struct NamedFile {
 };
 
 /// Throws Error(bad_input) where an output is also an input or another output, by whatever path or
-/// link: one would destroy the other. Also where a file is standard output's. Opens nothing.
+/// link: one would destroy the other. Also where a file is standard output's. Opens nothing. One with
+/// an empty path is none.
 void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
 
 }  // namespace fathom

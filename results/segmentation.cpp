@@ -266,13 +266,6 @@ class Curve {
 
 }  // namespace
 
-std::vector<Regime> Segmentation::plateaus() const {
-  std::vector<Regime> found;
-  std::ranges::copy_if(regimes, std::back_inserter(found),
-                       [](const Regime& r) { return r.kind == Regime::Kind::plateau; });
-  return found;
-}
-
 std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries,
                                  const std::string& axis) {
   std::vector<CurvePoint> curve;
@@ -284,13 +277,8 @@ std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries,
     else if (const auto* number = std::get_if<double>(value))
       curve.push_back({*number, entry->samples});
   }
-  std::ranges::stable_sort(curve,
-                           [](const CurvePoint& a, const CurvePoint& b) { return a.x < b.x; });
+  std::ranges::stable_sort(curve, {}, &CurvePoint::x);
   return curve;
-}
-
-std::vector<CurvePoint> curve_of(std::span<const Entry> entries, const std::string& axis) {
-  return curve_of(select(entries, {}), axis);
 }
 
 Segmentation segment(std::span<const CurvePoint> curve, const SegmentationOptions& options) {

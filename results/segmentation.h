@@ -37,7 +37,6 @@ struct CurvePoint {
 
 /// The entries' curve over a numeric axis, x ascending; entries without a value or without the axis
 /// are left out.
-std::vector<CurvePoint> curve_of(std::span<const Entry> entries, const std::string& axis);
 std::vector<CurvePoint> curve_of(const std::vector<const Entry*>& entries, const std::string& axis);
 
 struct SegmentationOptions {
@@ -73,9 +72,6 @@ struct Segmentation {
   /// are the intervals, where no point has three samples to draw from.
   std::optional<double> stability;
   RampScale scale = RampScale::log2;  ///< of the ramps, as asked for
-
-  /// The plateaus in order, without the ramps.
-  std::vector<Regime> plateaus() const;
 };
 
 /// Cuts a curve into as many regimes as it has: plateaus, and ramps, which are lines in log2 x or

@@ -29,13 +29,10 @@ void add_compare_flags(CLI::App& app, CompareArguments& arguments) {
 
 ExitCode tell_comparison(const CompareArguments& arguments,
                          const std::function<reports::Comparison()>& compare) {
-  std::vector<NamedFile> outputs;
-  if (!arguments.markdown.empty()) outputs.push_back({"--markdown", arguments.markdown});
-  if (!arguments.json.empty()) outputs.push_back({"--json", arguments.json});
-  require_distinct({{"A", arguments.a}, {"B", arguments.b}}, outputs);
-  std::optional<OutputFile> markdown, json;
-  if (!arguments.markdown.empty()) markdown.emplace(arguments.markdown).require_writable();
-  if (!arguments.json.empty()) json.emplace(arguments.json).require_writable();
+  require_distinct({{"A", arguments.a}, {"B", arguments.b}},
+                   {{"--markdown", arguments.markdown}, {"--json", arguments.json}});
+  std::optional<OutputFile> markdown = writable_output(arguments.markdown);
+  std::optional<OutputFile> json = writable_output(arguments.json);
   const reports::Comparison comparison = compare();
   fmt::print("{}", reports::comparison_text(comparison));
   if (markdown) markdown->write(reports::comparison_markdown(comparison));

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
-#include <vector>
 
 #include "results/fail.h"
 #include "results/file_descriptor.h"
@@ -18,7 +17,7 @@ namespace fathom {
 namespace {
 
 // A default run's document, report and logs take about a quarter of it.
-constexpr std::size_t room_needed = std::size_t{16} << 20;
+constexpr off_t room_needed = off_t{16} << 20;
 
 bool means_full(int error) { return error == ENOSPC || error == EDQUOT; }
 
@@ -34,22 +33,15 @@ bool means_full(int error) { return error == ENOSPC || error == EDQUOT; }
        std::strerror(error), flag);
 }
 
-/// Writes for real: neither permissions nor free-space figures tell the whole truth (quotas,
-/// read-only mounts, reserved blocks).
+/// Takes the room for real: neither permissions nor free-space figures tell the whole truth
+/// (quotas, read-only mounts, reserved blocks).
 void prove_room(const std::filesystem::path& folder) {
   const auto path = folder / fmt::format(".fathom-room-{}", getpid());
   unlink(path.c_str());
   FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0) refuse(folder, errno);
   unlink(path.c_str());  // at once: a run that is killed here leaves nothing
-  const std::vector<char> block(std::size_t{1} << 20, 'x');
-  int error = 0;
-  for (std::size_t written = 0; written < room_needed && error == 0;) {
-    const ssize_t n = write(file.get(), block.data(), block.size());
-    if (n > 0) written += static_cast<std::size_t>(n);
-    if (n == 0) error = ENOSPC;
-    if (n < 0 && errno != EINTR) error = errno;
-  }
+  const int error = posix_fallocate(file.get(), 0, room_needed);
   if (error) refuse(folder, error);
 }
 

@@ -25,7 +25,7 @@ struct OutputFolder {
   std::filesystem::path parts() const { return root / "parts"; }
 };
 
-/// Makes the folder `root` and proves, by writing, that a run's results fit into it. Throws
+/// Makes the folder `root` and proves that a run's results fit into it. Throws
 /// Error(output_unwritable) or Error(output_full).
 OutputFolder prepare_output_folder(const std::filesystem::path& root);
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 
 #include "results/atomic_file.h"
@@ -55,13 +56,22 @@ bool has_filter(const RunArguments& options) {
   });
 }
 
-}  // namespace
-
+/// How long a probe of this run may take, and may take to become ready where it is held.
 std::chrono::seconds probe_time_limit(const RunArguments& options) {
   if (options.time_limit_s > 0)
     return std::chrono::seconds(std::max(1L, std::lround(options.time_limit_s)));
   return std::chrono::seconds(find_run_suite(options.suite)->probe_limit_s);
 }
+
+/// Whether it has ended for what may be its siblings' fault.
+bool lacked_room(ProbeProcess& probe) {
+  const auto end = probe.try_end();
+  return end && end->signal == 0 &&
+         (end->status == to_int(ExitCode::gpu_busy) ||
+          end->status == to_int(ExitCode::gpu_out_of_memory));
+}
+
+}  // namespace
 
 ProbeProcess::ProbeProcess(const ProbeBinary& probe, const RunArguments& options,
                            const OutputFolder& folder, Start start)
@@ -138,6 +148,44 @@ ProbePart ProbeProcess::finish(SignalInbox& inbox,
       summary.status_reason = result.outcome.reason;
     }
   return result;
+}
+
+std::size_t most_held_together(const Fingerprint& gpu) {
+  if (gpu.compute_mode.starts_with("exclusive")) return 1;
+  // What a context takes before anything is allocated in it. Together they are to leave the probes
+  // what these size their arrays for.
+  constexpr std::int64_t context_bytes = 512ll << 20, share_of_memory = 16;
+  return static_cast<std::size_t>(
+      std::max<std::int64_t>(1, gpu.memory_bytes.value_or(0) / share_of_memory / context_bytes));
+}
+
+HeldProbes start_held(std::span<const ProbeBinary> probes, const RunArguments& options,
+                      const OutputFolder& folder, SignalInbox& inbox) {
+  HeldProbes held;
+  std::vector<const HeldRun*> runs;
+  for (const ProbeBinary& probe : probes) {
+    try {
+      held.push_back(
+          std::make_unique<ProbeProcess>(probe, options, folder, ProbeProcess::Start::held));
+      runs.push_back(held.back()->held());
+    } catch (const Error&) {
+      held.push_back(nullptr);
+    }
+  }
+  const std::vector<const HeldRun*> late = wait_for_words(runs, inbox, probe_time_limit(options));
+  if (inbox.interrupts() > 0) return held;
+  // Before the first one begins: what becomes ready later would do it beside a measurement.
+  for (const auto& probe : held)
+    if (probe && std::ranges::count(late, probe->held()) > 0) probe->give_up(inbox);
+  if (std::ranges::any_of(held, [](const auto& probe) { return probe && lacked_room(*probe); }))
+    end_held(held);
+  return held;
+}
+
+void end_held(HeldProbes& probes) {
+  for (const auto& probe : probes)
+    if (probe) probe->kill();
+  probes.clear();
 }
 
 }  // namespace fathom

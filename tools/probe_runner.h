@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -74,7 +75,20 @@ class ProbeProcess {
   std::optional<SupervisedEnd> end_;       ///< where it is known before `finish`
 };
 
-/// How long a probe of this run may take, and may take to become ready where it is held.
-std::chrono::seconds probe_time_limit(const RunArguments& options);
+/// How many probes of a run may be up at the same time on this GPU. 1: none beside another, since
+/// only one process may use the GPU or its memory is unknown or small.
+std::size_t most_held_together(const Fingerprint& gpu);
+
+/// Probes that are up at the same time and measure in turn: CUDA takes each of them most of a
+/// second to start. Null: it could not be started, which its turn will say, or was released.
+using HeldProbes = std::vector<std::unique_ptr<ProbeProcess>>;
+
+/// Starts them all and waits until each is ready, has ended, or has taken its time limit to be
+/// ready, or an interrupt has come. None where there is no room for all of them at once.
+HeldProbes start_held(std::span<const ProbeBinary> probes, const RunArguments& options,
+                      const OutputFolder& folder, SignalInbox& inbox);
+
+/// Ends them, all at once: each takes its time to end.
+void end_held(HeldProbes& probes);
 
 }  // namespace fathom

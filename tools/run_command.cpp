@@ -22,7 +22,7 @@
 #include "tools/card_recordings.h"
 #include "tools/commands.h"
 #include "tools/device_query.h"
-#include "tools/held_probes.h"
+#include "tools/probe_runner.h"
 #include "tools/replay.h"
 #include "tools/suites.h"
 
@@ -56,24 +56,15 @@ ExitCode replay(const RunArguments& options, const std::string& why) {
   return ExitCode::ok;  // nothing was measured, so no check can have failed
 }
 
-constexpr const char* asked_for = "a replay was asked for";
-constexpr const char* none_found = "no NVIDIA GPU found";
-
-Error gpu_required() {
-  return Error(ExitCode::gpu_required,
-               "There is no NVIDIA GPU on this machine, and --require-gpu was given.");
-}
-
-/// A build without CUDA is for machines without a GPU.
-ExitCode replay_without_probes(const RunArguments& options) {
-  if (options.replay) return replay(options, asked_for);
+/// Without a GPU a run is a replay. A machine that has one all the same, which cannot be used, has
+/// a problem that wants to be known.
+ExitCode replay_without_gpu(const RunArguments& options, ExitCode code, const char* problem) {
   if (const auto address = nvidia_gpu_on_pci(); !address.empty())
-    fail(ExitCode::setup_incomplete,
-         "There is an NVIDIA GPU at PCI address {}, but this build has no probes: build them with "
-         "./fathom run, or see a recording with --replay.",
-         address);
-  if (options.require_gpu) throw gpu_required();
-  return replay(options, none_found);
+    fail(code, "There is an NVIDIA GPU at PCI address {}, but {}", address, problem);
+  if (options.require_gpu)
+    throw Error(ExitCode::gpu_required,
+                "There is no NVIDIA GPU on this machine, and --require-gpu was given.");
+  return replay(options, "no NVIDIA GPU found");
 }
 
 /// Holds the GPU for the whole run, so that nobody gets in between two probes.
@@ -214,17 +205,17 @@ class Measuring {
         together_(options.start_together ? most_held_together(fingerprint) : 1) {}
 
   void run(const std::vector<ProbeBinary>& probes) {
-    std::optional<HeldProbes> held;
+    HeldProbes held;  // of the group that the present one is in
     ProgressLine progress(probes.size());
     for (std::size_t i = 0; i < probes.size(); ++i) {
       if (together_ > 1 && i % together_ == 0 && !has_to_stop()) {
         finish_measured();
         progress.start_probe(i, probes[i].name);
-        held.emplace(std::span(probes).subspan(i, std::min(together_, probes.size() - i)), options_,
-                     folder_, inbox_);
+        held = start_held(std::span(probes).subspan(i, std::min(together_, probes.size() - i)),
+                          options_, folder_, inbox_);
       }
       if (has_to_stop()) {
-        held.reset();
+        end_held(held);
         finish_measured();
         parts_.skip(probes[i]);
         continue;
@@ -233,8 +224,9 @@ class Measuring {
       const auto show = [&](const ProbeProgress& p) { progress.update(p); };
       ProbePart part;
       try {
-        const std::size_t ending = measured_ && !measured_->process->try_end() ? 1 : 0;
-        std::unique_ptr<ProbeProcess> process = held ? held->release_next(ending) : nullptr;
+        std::unique_ptr<ProbeProcess> process;
+        if (!held.empty()) process = std::move(held[i % together_]);
+        if (process) process->release(running_beside(held));
         const bool measured = process && process->wait_until_measured(inbox_, show);
         progress.clear();
         finish_measured();
@@ -261,6 +253,14 @@ class Measuring {
     const ProbeBinary* probe;
     std::unique_ptr<ProbeProcess> process;
   };
+
+  /// Those that wait for their turn, and the one before, which may take its time to end.
+  std::size_t running_beside(const HeldProbes& held) const {
+    const auto waiting = std::ranges::count_if(
+        held, [](const auto& probe) { return probe && !probe->try_end(); });
+    const bool ending = measured_ && !measured_->process->try_end();
+    return static_cast<std::size_t>(waiting) + (ending ? 1 : 0);
+  }
 
   void finish_measured() {
     if (!measured_) return;
@@ -325,9 +325,14 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
 ExitCode run_command(const RunArguments& options) {
   if (options.replay && options.require_gpu)
     throw Error(ExitCode::bad_input, "--replay and --require-gpu exclude each other.");
+  // It needs no programs, of which those of its suite may not be built.
+  if (options.replay) return replay(options, "a replay was asked for");
   const fs::path programs = program_folder();
-  // Nor does a replay need the programs of its suite, which may not be built.
-  if (options.replay || !has_probes(programs)) return replay_without_probes(options);
+  if (!has_probes(programs))
+    return replay_without_gpu(
+        options, ExitCode::setup_incomplete,
+        "this build has no probes: build them with ./fathom run, or see a recording with "
+        "--replay.");
   const auto probes =
       select_probes(find_probes(programs), options.probes, *find_run_suite(options.suite));
   check_selected("--counters-of", options.counters_of, probes);
@@ -335,17 +340,11 @@ ExitCode run_command(const RunArguments& options) {
   try {
     fingerprint = query_device(programs, options.device);
   } catch (const Error& error) {
-    // Only a machine without a GPU gets a replay. One whose GPU cannot be used has a problem that
-    // wants to be known: a driver that is missing, too old or lost its GPU.
     if (error.code() != ExitCode::no_driver) throw;
-    if (const auto address = nvidia_gpu_on_pci(); !address.empty())
-      fail(ExitCode::no_driver,
-           "There is an NVIDIA GPU at PCI address {}, but its driver cannot be used: install it, "
-           "or start the container with the GPU (--gpus all); `fathom run --replay` shows a "
-           "recording meanwhile.",
-           address);
-    if (options.require_gpu) throw gpu_required();
-    return replay(options, none_found);
+    return replay_without_gpu(
+        options, ExitCode::no_driver,
+        "its driver cannot be used: install it, or start the container with the GPU (--gpus all); "
+        "`fathom run --replay` shows a recording meanwhile.");
   }
   return measure(options, probes, fingerprint);
 }

@@ -62,7 +62,6 @@ struct CheckOutputs {
     std::vector<NamedFile> all;
     for (const Kind& kind : kinds) all.push_back({kind.flag, kind.path});
     if (github) all.push_back({step_summary, step_summary_file()});
-    std::erase_if(all, [](const NamedFile& file) { return file.path.empty(); });
     return all;
   }
 };

@@ -59,19 +59,6 @@ TEST_CASE("What goes to a pipe or to standard output is written there once", "[e
   check_told(box, "out.json");
 }
 
-TEST_CASE("An output file behind a link is replaced in one step, and the link stays", "[e2e]") {
-  Box box;
-  fs::create_directories(box.folder() / "place");
-  const fs::path target = box.folder() / "place" / "out.json", link = box.folder() / "link";
-  const bool there = GENERATE(true, false);
-  if (there) write_text(target, "earlier");
-  fs::create_symlink("place/out.json", link);
-  expect(3, box.fathom({"check", "in.json", "--baseline", "none", "--json", "link"}));
-  CHECK(fs::is_symlink(link));
-  CHECK(fs::is_regular_file(fs::symlink_status(target)));
-  check_told(box, "place/out.json");
-}
-
 TEST_CASE("An output that is an input or another output is refused, and nothing is touched",
           "[e2e]") {
   Sandbox box({});

@@ -5,11 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <thread>
-
 #include "results/device_lock.h"
 #include "test_folder.h"
 #include "tests/testing.h"
+#include "tools/child_process.h"
 
 namespace {
 
@@ -36,53 +35,35 @@ class LockFolder {
   fathom::TestFolder folder_;
 };
 
-/// A second process that runs `body` and then waits until it is told to end.
+/// A second process that runs `body`, which may throw, and then waits to be ended.
 class Child {
  public:
   explicit Child(const std::function<void()>& body) {
-    std::array<int, 2> ready{}, finish{};
-    REQUIRE(pipe(ready.data()) == 0);
-    REQUIRE(pipe(finish.data()) == 0);
-    pid_ = fork();
-    REQUIRE(pid_ >= 0);
-    if (pid_ == 0) {
-      close(ready[0]);
-      close(finish[1]);
-      // No exception may leave the child: it would run the rest of the tests a second time.
-      int result = 0;
+    std::array<int, 2> ends{};
+    REQUIRE(pipe(ends.data()) == 0);
+    const fathom::FileDescriptor told(ends[0]);
+    fathom::FileDescriptor ready(ends[1]);
+    fathom::ChildStart start;
+    start.work = [&] {
       try {
         body();
-        char byte = 1;
-        if (write(ready[1], &byte, 1) != 1) result = 2;
-        if (read(finish[0], &byte, 1) < 0) result = 2;
       } catch (...) {
-        result = 1;
+        return 1;
       }
-      _exit(result);
-    }
-    close(ready[1]);
-    close(finish[0]);
-    finish_ = finish[1];
-    char byte = 0;
-    const ssize_t count = read(ready[0], &byte, 1);
-    close(ready[0]);
-    REQUIRE(count == 1);
-  }
-  ~Child() {
-    if (pid_ > 0) end(SIGKILL);
+      const pid_t own = getpid();
+      if (write(ready.get(), &own, sizeof own) == sizeof own) pause();
+      return 2;
+    };
+    process_.emplace(start);
+    ready.close();
+    REQUIRE(read(told.get(), &pid_, sizeof pid_) == sizeof pid_);
   }
   pid_t pid() const { return pid_; }
-  void let_end() { close(std::exchange(finish_, -1)); }
-  void end(int signal) {
-    if (finish_ >= 0) let_end();
-    if (signal) kill(pid_, signal);
-    waitpid(pid_, nullptr, 0);
-    pid_ = -1;
-  }
+  void end() { process_.reset(); }
 
  private:
   pid_t pid_ = -1;
-  int finish_ = -1;
+  std::optional<fathom::ChildProcess> process_;
 };
 
 /// Holds the lock as long as the process lives.
@@ -105,31 +86,6 @@ TEST_CASE("A lock held by another process is refused with its holder's name", "[
   CHECK(refusal("b", IfHeld::fail).empty());  // another GPU is free
 }
 
-TEST_CASE("Waiting ends when the holder does, and tells once whom it waits for",
-          "[results][lock]") {
-  const LockFolder folder;
-  Child child(holder("a"));
-  std::string told;
-  int times = 0;
-  std::thread later([&child] {
-    std::this_thread::sleep_for(350ms);
-    child.let_end();
-  });
-  const auto start = std::chrono::steady_clock::now();
-  {
-    const DeviceLock lock("a", IfHeld::wait, 60s, [&](const std::string& who) {
-      told = who;
-      ++times;
-    });
-    CHECK(std::chrono::steady_clock::now() - start >= 300ms);
-    later.join();
-    CHECK(times == 1);
-    CHECK_THAT(told, contains(std::to_string(child.pid())));
-    CHECK_FALSE(refusal("a", IfHeld::fail).empty());  // now it is held here
-  }
-  CHECK(refusal("a", IfHeld::fail).empty());
-}
-
 TEST_CASE("Waiting has a limit", "[results][lock]") {
   const LockFolder folder;
   const Child child(holder("a"));
@@ -139,7 +95,7 @@ TEST_CASE("Waiting has a limit", "[results][lock]") {
 TEST_CASE("A killed holder leaves no lock behind", "[results][lock]") {
   const LockFolder folder;
   Child child(holder("a"));
-  child.end(SIGKILL);
+  child.end();
   CHECK(std::filesystem::file_size(folder.file("a")) > 0);  // its name is still there
   const DeviceLock lock("a", IfHeld::fail);
   std::ifstream file(folder.file("a"));
@@ -155,13 +111,12 @@ TEST_CASE("A child uses its parent's lock and takes no second one", "[results][l
   CHECK((fcntl(std::stoi(text), F_GETFD) & FD_CLOEXEC) == 0);
   setenv("FATHOM_LOCK_FD", text.c_str(), 1);
   {
-    Child child([] {
+    const Child child([] {
       { const DeviceLock inherited("a", IfHeld::fail); }
       // The end of the child's object must not free the parent's lock.
       unsetenv("FATHOM_LOCK_FD");
       if (refusal("a", IfHeld::fail).empty()) throw std::runtime_error("the lock was freed");
     });
-    child.let_end();
   }
   unsetenv("FATHOM_LOCK_FD");
   CHECK_FALSE(refusal("a", IfHeld::fail).empty());

@@ -1,5 +1,5 @@
 #include "tests/testing.h"
-#include "tools/held_probes.h"
+#include "tools/probe_runner.h"
 
 using fathom::Fingerprint;
 using fathom::most_held_together;

@@ -18,11 +18,8 @@ const std::vector<ExportFormat>& export_formats() {
 }
 
 ExitCode export_command(const ExportArguments& options) {
-  std::vector<NamedFile> outputs;
-  if (!options.out.empty()) outputs.push_back({"--out", options.out});
-  require_distinct({{"RESULT", options.result}}, outputs);
-  std::optional<OutputFile> out;
-  if (!options.out.empty()) out.emplace(options.out).require_writable();
+  require_distinct({{"RESULT", options.result}}, {{"--out", options.out}});
+  std::optional<OutputFile> out = writable_output(options.out);
   const auto format = std::ranges::find(export_formats(), options.format, &ExportFormat::name);
   const std::string text = format->text(read_document(options.result));
   if (out)

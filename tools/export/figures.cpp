@@ -1,3 +1,4 @@
+#include "results/names.h"
 #include "tools/export/figures.h"
 
 #include <fmt/format.h>
@@ -5,7 +6,6 @@
 #include "reports/facts.h"
 #include "reports/facts_table.h"
 #include "results/clean_text.h"
-#include "results/document_keys.h"
 #include "results/fail.h"
 #include "results/parse_number.h"
 

@@ -8,7 +8,6 @@
 
 #include "results/clean_text.h"
 #include "results/document_io.h"
-#include "results/document_keys.h"
 #include "results/error.h"
 #include "results/names.h"
 #include "results/utc_time.h"

@@ -45,10 +45,8 @@ bool is_sound(const Entry& entry) {
 
 /// The bound of DRAM that the document's own GPU has.
 std::optional<double> dram_bound(const Document& document) {
-  for (const DeviceBound& bound : document.bounds) {
-    if (bound.name == "dram_bandwidth") return bound.value;
-  }
-  return std::nullopt;
+  const auto bound = std::ranges::find(document.bounds, "dram_bandwidth", &DeviceBound::name);
+  return bound == document.bounds.end() ? std::nullopt : std::optional(bound->value);
 }
 
 /// The share of the entry's bytes that DRAM's counter says were read; empty where it was not

@@ -31,12 +31,11 @@ std::string column_name(int column) {
 /// A field as an error may show it.
 std::string shown(std::string_view field) { return "`" + quotable(field, 40) + "`"; }
 
-/// Takes the field that starts at `at` off the line; past the line's end where it was the last.
-std::string_view take_field(const char*& at, const char* end) {
-  const char* begin = at;
-  at = std::find(at, end, ',');
-  const std::string_view field(begin, static_cast<std::size_t>(at - begin));
-  ++at;
+/// Takes the first field off a line.
+std::string_view take_field(std::string_view& line) {
+  const std::size_t end = std::min(line.find(','), line.size());
+  const std::string_view field = line.substr(0, end);
+  line.remove_prefix(std::min(end + 1, line.size()));
   return field;
 }
 
@@ -66,13 +65,11 @@ class Rows {
     if (const auto count = std::ranges::count(line, ',') + 1; count != columns)
       refuse(-1, fmt::format("{}, not {} (op, bytes and {} lanes)", counted(count, "column"),
                              columns, warp_size));
-    const char* at = line.data();
-    const char* const end = at + line.size();
-    const std::string_view op = take_field(at, end);
+    const std::string_view op = take_field(line);
     if (op != "load" && op != "store")
       refuse(0, fmt::format("{} is neither load nor store", shown(op)));
     access.op = op == "load" ? models::Access::load : models::Access::store;
-    const std::string_view bytes = take_field(at, end);
+    const std::string_view bytes = take_field(line);
     constexpr std::array<std::string_view, 5> widths{"1", "2", "4", "8", "16"};
     const auto width = std::ranges::find(widths, bytes) - widths.begin();
     if (width == std::ssize(widths))
@@ -80,7 +77,7 @@ class Rows {
     access.bytes_per_lane = 1 << width;
     access.active_mask = 0;
     for (int lane = 0; lane < warp_size; ++lane) {
-      const std::string_view field = take_field(at, end);
+      const std::string_view field = take_field(line);
       if (field.empty()) continue;
       if (!parse_address(field, access.address[lane]))
         refuse(lane + 2, fmt::format("{} is no byte address from 0 to 2^64 - 1", shown(field)));
