@@ -42,44 +42,25 @@ TEST_CASE("Published configs give the published numbers of parameters", "[predic
                   {"vocab_size", 32000}});
   CHECK(parameters(shape_of(mixtral.dump())) == parameters(mixtral_8x7b));
 
-  const Json qwen2{{"model_type", "qwen2"},       {"hidden_size", 896},
-                   {"intermediate_size", 4864},   {"num_attention_heads", 14},
-                   {"num_hidden_layers", 24},     {"num_key_value_heads", 2},
-                   {"tie_word_embeddings", true}, {"vocab_size", 151936}};
-  CHECK(parameters(shape_of(qwen2.dump())) == parameters(qwen2_5_0_5b));
-
-  const Json qwen2_moe{{"model_type", "qwen2_moe"},
-                       {"decoder_sparse_step", 1},
-                       {"hidden_size", 2048},
-                       {"intermediate_size", 5632},
-                       {"moe_intermediate_size", 1408},
-                       {"num_attention_heads", 16},
-                       {"num_experts", 60},
-                       {"num_experts_per_tok", 4},
-                       {"num_hidden_layers", 24},
-                       {"num_key_value_heads", 16},
-                       {"shared_expert_intermediate_size", 5632},
-                       {"tie_word_embeddings", false},
-                       {"vocab_size", 151936}};
-  CHECK(parameters(shape_of(qwen2_moe.dump())) == parameters(qwen1_5_moe_a2_7b));
-
-  const Json qwen3_moe{{"model_type", "qwen3_moe"},
-                       {"head_dim", 128},
-                       {"hidden_size", 2048},
-                       {"intermediate_size", 6144},
-                       {"mlp_only_layers", Json::array()},
-                       {"moe_intermediate_size", 768},
-                       {"num_attention_heads", 32},
-                       {"num_experts", 128},
-                       {"num_experts_per_tok", 8},
-                       {"num_hidden_layers", 48},
-                       {"num_key_value_heads", 4},
-                       {"vocab_size", 151936}};
-  CHECK(parameters(shape_of(qwen3_moe.dump())) == parameters(qwen3_30b_a3b));
-
-  const Json small{{"model_type", "gpt2"}, {"n_embd", 768},       {"n_head", 12},
-                   {"n_layer", 12},        {"n_positions", 1024}, {"vocab_size", 50257}};
-  CHECK(parameters(shape_of(small.dump())) == parameters(gpt2));
+  for (const auto& [text, published] : {
+           std::pair{R"({"model_type": "qwen2", "hidden_size": 896, "intermediate_size": 4864,
+               "num_attention_heads": 14, "num_hidden_layers": 24, "num_key_value_heads": 2,
+               "tie_word_embeddings": true, "vocab_size": 151936})", qwen2_5_0_5b},
+           {R"({"model_type": "qwen2_moe", "decoder_sparse_step": 1, "hidden_size": 2048,
+               "intermediate_size": 5632, "moe_intermediate_size": 1408, "num_attention_heads": 16,
+               "num_experts": 60, "num_experts_per_tok": 4, "num_hidden_layers": 24,
+               "num_key_value_heads": 16, "shared_expert_intermediate_size": 5632,
+               "tie_word_embeddings": false, "vocab_size": 151936})", qwen1_5_moe_a2_7b},
+           {R"({"model_type": "qwen3_moe", "head_dim": 128, "hidden_size": 2048,
+               "intermediate_size": 6144, "mlp_only_layers": [], "moe_intermediate_size": 768,
+               "num_attention_heads": 32, "num_experts": 128, "num_experts_per_tok": 8,
+               "num_hidden_layers": 48, "num_key_value_heads": 4, "vocab_size": 151936})",
+            qwen3_30b_a3b},
+           {R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12,
+               "n_positions": 1024, "vocab_size": 50257})", gpt2}}) {
+    INFO(text);
+    CHECK(parameters(shape_of(text)) == parameters(published));
+  }
 }
 
 TEST_CASE("A config that is none, or of another kind of model, is refused in one sentence",

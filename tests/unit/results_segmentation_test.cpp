@@ -231,17 +231,6 @@ TEST_CASE("Shares that a cache keeps are lines in the scale of shares", "[segmen
   CHECK(right(0.001, RampScale::log2) == 0);  // takes the bend for changes
 }
 
-TEST_CASE("Segmentation is the same every time", "[segmentation]") {
-  const auto curve = draw(hierarchy, 40, 24, 0.02, 0.01, 5);
-  const Segmentation a = segment(curve), b = segment(curve);
-  CHECK(a.stability == b.stability);
-  REQUIRE(a.boundaries.size() == b.boundaries.size());
-  for (std::size_t i = 0; i < a.boundaries.size(); ++i) {
-    CHECK(a.boundaries[i].interval == b.boundaries[i].interval);
-    CHECK(a.regimes[i].interval == b.regimes[i].interval);
-  }
-}
-
 TEST_CASE("Curves of few points, and of points that repeat", "[segmentation]") {
   for (std::size_t count = 1; count <= 5; ++count) {
     std::vector<CurvePoint> curve;
