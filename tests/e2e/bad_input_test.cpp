@@ -6,8 +6,6 @@
 namespace fathom {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
-
 void check_refused(const CapturedRun& run, ExitCode expected, const std::string& said) {
   expect(expected, run).is_one_sentence().by_fathom().complains(said);
 }

@@ -30,12 +30,7 @@ TEST_CASE("A bad export is one sentence and leaves no file", "[e2e]") {
   write_text(box.folder() / "broken.json", "{");
   const auto check = [&](std::vector<std::string> arguments, ExitCode expected, const char* says) {
     arguments.insert(arguments.begin(), "export");
-    const auto run = box.fathom(arguments);
-    CAPTURE(arguments, run.errors);
-    CHECK(code(run) == to_int(expected));
-    CHECK(run.output.empty());
-    CHECK_THAT(run.errors, StartsWith("fathom: ") && contains(says));
-    CHECK(std::ranges::count(run.errors, '\n') == 1);
+    expect(expected, box.fathom(arguments)).is_one_sentence().by_fathom().complains(says);
     CHECK_FALSE(std::filesystem::exists(box.folder() / "new"));
   };
   check({"csv", "none.json", "--out", "new"}, ExitCode::bad_input, "no such file");

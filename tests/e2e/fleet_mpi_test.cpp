@@ -8,12 +8,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <catch2/catch_test_macros.hpp>
-
 #include "fleet/run/rank_note.h"
 #include "fleet_ranks.h"
 #include "fleet_run.h"
-#include "results/error.h"
 
 namespace fathom {
 namespace {

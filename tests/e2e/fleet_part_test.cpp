@@ -4,12 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <catch2/catch_test_macros.hpp>
-#include <memory>
-#include <set>
-
 #include "fleet_run.h"
-#include "results/error.h"
 
 namespace fathom {
 namespace {

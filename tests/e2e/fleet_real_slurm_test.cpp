@@ -11,8 +11,6 @@
 namespace fathom {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
-
 using Statuses = std::vector<std::string>;
 const std::vector<std::string> all_gpus{"n1-0", "n1-1", "n2-0", "n2-1"};
 
@@ -119,16 +117,6 @@ TEST_CASE("Under Slurm a rank that is killed itself does not end the step", "[e2
   has(page_of(job.box.out()), "rank 2");
 }
 
-TEST_CASE("Under Slurm a rank that hangs is given up", "[e2e][fleet][slurm]") {
-  SlurmJob job;
-  job.srun("--mpi=pmix", "--wait 1");
-  const auto ranks = job.ranks();
-  REQUIRE(kill(ranks.at(1).first, SIGSTOP) == 0);
-  job.gate->open();
-  job.must_end(ExitCode::incomplete);
-  CHECK(job.statuses() == Statuses{"complete", "failed", "complete", "complete"});
-}
-
 TEST_CASE("A node of Slurm's that stands still costs its own GPUs", "[e2e][fleet][slurm]") {
   SlurmJob job;
   job.srun("--mpi=pmix", "--wait 1");
@@ -180,9 +168,9 @@ TEST_CASE("srun without an MPI says so, and nobody waits", "[e2e][fleet][slurm]"
   const auto begin = std::chrono::steady_clock::now();
   job.must_end(ExitCode::setup_incomplete);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
-  CHECK_THAT(job.output(), ContainsSubstring("fathom: rank 0 of 4") &&
-                               ContainsSubstring("srun --mpi=pmix") &&
-                               !ContainsSubstring("fathom: rank 1 of 4"));
+  CHECK_THAT(job.output(), contains("fathom: rank 0 of 4") &&
+                               contains("srun --mpi=pmix") &&
+                               !contains("fathom: rank 1 of 4"));
 }
 
 TEST_CASE("Slurm runs independent jobs without MPI", "[e2e][fleet][slurm]") {

@@ -1,10 +1,7 @@
 // `fathom fleet run` from outside, by one process: all GPUs of a host, in turn and together.
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sched.h>
-
-#include <catch2/catch_test_macros.hpp>
 
 #include "fleet_run.h"
 

@@ -1,10 +1,7 @@
 // `fathom fleet run` on bad days: probes and GPUs that fail, hang or are wrong, and what it cannot
 // do.
 
-#include <catch2/catch_test_macros.hpp>
-
 #include "fleet_run.h"
-#include "results/error.h"
 
 namespace fathom {
 namespace {

@@ -146,42 +146,38 @@ TEST_CASE("A run that is cut loses nothing, and goes on where it was") {
 
 TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
   Trials trials;
-  const auto first_line_of = [&] { return json::parse(first_line(read_text(trials.journal()))); };
-  const std::vector<std::string> one{"--kind", "unchanged", "--decisions", "1"},
-      two{"--kind", "unchanged", "--decisions", "2", "--resume"};
-  trials.must_run(one);
-  const std::string tool = first_line_of().at("tool");
+  const auto tool_of = [&]() -> std::string {
+    return json::parse(first_line(read_text(trials.journal()))).at("tool");
+  };
+  trials.must_run({"--kind", "unchanged", "--decisions", "1"});
+  const std::string tool = tool_of();
   CHECK(tool == first_line(trials.sandbox().fathom({"--version"}).output));
   has(tool, " (");  // the commit
   has(trials.page(), "### Decided by ");
   // A journal of another commit, and one of before commits were noted.
   const std::string text = read_text(trials.journal());
-  const auto with_tool = [&](const std::string& by) {
-    std::string changed = text;
-    changed.replace(text.find(",\"tool\""), text.find('}') - text.find(",\"tool\""), by);
-    return changed;
-  };
+  const auto named = text.find(",\"tool\"");
   const fs::path other = trials.sandbox().folder() / "other.jsonl";
-  for (const std::string before : {"", ",\"tool\":\"fathom 0.0.1 (abc)\""}) {
-    write_text(other, with_tool(before));
+  for (const auto& [by, heading] :
+       {std::pair{std::string(), "### Decided before commits were noted"},
+        {",\"tool\":\"fathom 0.0.1 (abc)\"", "### Decided by fathom 0.0.1 (abc)"}}) {
+    const std::string old = text.substr(0, named) + by + text.substr(text.find('}'));
+    write_text(other, old);
     const std::string page = trials.page({other.string()});
-    const auto old = page.find(before.empty() ? "### Decided before commits were noted"
-                                              : "### Decided by fathom 0.0.1 (abc)");
-    CHECK(old != std::string::npos);
-    has(page.substr(old), "0 of 1, 0.00 %");
-    CHECK(page.find("of 2, ", old) == std::string::npos);
-    const auto together = page.find("### Decided by all of them together");
-    CHECK(together < old);
-    CHECK(page.find("0 of 2, 0.00 %", together) < old);
+    const auto own = page.find(heading),
+               together = page.find("### Decided by all of them together");
+    REQUIRE(own != std::string::npos);
+    has(page.substr(own), "0 of 1, 0.00 %");
+    lacks(page.substr(own), "of 2, ");
+    CHECK(page.find("0 of 2, 0.00 %", together) < own);
     // What another tool began is not gone on with unless that is asked for.
-    write_text(trials.journal(), with_tool(before));
+    write_text(trials.journal(), old);
+    std::vector<std::string> two{"--kind", "unchanged", "--decisions", "2", "--resume"};
     expect(2, trials.run(two)).complains("--another-tool");
-    CHECK(trials.decisions().size() == 1);
-    std::vector<std::string> asked = two;
-    asked.back() = "--another-tool";
-    trials.must_run(asked);
+    two.back() = "--another-tool";
+    trials.must_run(two);
     CHECK(trials.decisions().size() == 2);
-    has(std::string(first_line_of().at("tool")), ", then " + tool);
+    has(tool_of(), ", then " + tool);
     write_text(trials.journal(), text);
   }
 }

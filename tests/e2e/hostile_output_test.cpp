@@ -222,31 +222,5 @@ TEST_CASE("An interrupt ends every command with one code", "[e2e]") {
   }
 }
 
-TEST_CASE("What a killed run left half written goes with the next one", "[e2e]") {
-  Box box({"first"});
-  expect(0, box.fathom({"baseline", "add", "in.json", "--baseline", "kept"}));
-  const fs::path group = fs::directory_iterator(box.folder() / "kept")->path();
-  const fs::path kept = fs::directory_iterator(group)->path();
-  expect(0, box.run());
-  const std::vector<fs::path> torn{
-      box.folder() / "out.json.4711-0badcafe.tmp", box.out() / "result.json.1-00000000.tmp",
-      box.out() / "report" / "README.md.99999-ffffffff.tmp", kept.string() + ".4711-0badcafe.tmp"};
-  for (const fs::path& file : torn) write_text(file, "{");
-  // Nobody's but their owners' to remove.
-  const std::vector<fs::path> foreign{box.folder() / "out.json.tmp",
-                                      box.folder() / "other.json.4711-0badcafe.tmp",
-                                      group / "notes.tmp"};
-  for (const fs::path& file : foreign) write_text(file, "x");
-  expect(0, box.run());
-  write_text(box.folder() / "in.json", benchmark_file("1001"));
-  expect(0, box.fathom({"baseline", "add", "in.json", "--baseline", "kept"}));
-  expect(3, box.fathom({"check", "in.json", "--baseline", "kept", "--json", "out.json"}));
-  for (const fs::path& file : torn) {
-    CAPTURE(file);
-    CHECK_FALSE(fs::exists(file));
-  }
-  for (const fs::path& file : foreign) CHECK(fs::exists(file));
-}
-
 }  // namespace
 }  // namespace fathom

@@ -12,21 +12,12 @@ inline CapturedRun predict(Sandbox& box, const std::string& line) {
 }
 
 /// What a prediction that succeeds prints.
-inline std::string text_of(Sandbox& box, const std::string& line) {
-  const CapturedRun run = expect(0, predict(box, line)).no_errors();
-  return run.output;
-}
 inline std::string text_of(const std::string& line) {
   Sandbox box({});
-  return text_of(box, line);
-}
-
-inline nlohmann::json json_of(Sandbox& box, const std::string& line) {
-  return nlohmann::json::parse(text_of(box, line + " --json"));
+  return CapturedRun(expect(0, predict(box, line)).no_errors()).output;
 }
 inline nlohmann::json json_of(const std::string& line) {
-  Sandbox box({});
-  return json_of(box, line);
+  return nlohmann::json::parse(text_of(line + " --json"));
 }
 
 }  // namespace fathom

@@ -6,7 +6,6 @@
 namespace fathom {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
 using Json = nlohmann::json;
 
 std::string csv_header() {
@@ -157,8 +156,8 @@ TEST_CASE("A million patterns take under two seconds of one core", "[e2e]") {
 
 TEST_CASE("occupancy names the limiter and the next step", "[e2e]") {
   const std::string text = text_of("occupancy --arch 7.5 --threads 256 --registers 72");
-  CHECK_THAT(text, StartsWith("sm_75 ") && ContainsSubstring("limited by registers") &&
-                       ContainsSubstring("8 registers per thread fewer (72 -> 64) gives 100.0 %"));
+  CHECK_THAT(text, StartsWith("sm_75 ") && contains("limited by registers") &&
+                       contains("8 registers per thread fewer (72 -> 64) gives 100.0 %"));
   const Json all = json_of(
       "occupancy --threads 128 --registers 40 --shared 60000 --static-shared 1000 --carveout 50");
   CHECK(all.at("architectures").size() == 12);
@@ -176,7 +175,7 @@ TEST_CASE("occupancy names the limiter and the next step", "[e2e]") {
 TEST_CASE("swizzle prints an index to paste", "[e2e]") {
   CHECK_THAT(
       text_of("swizzle"),
-      ContainsSubstring("plain: 992 conflicts") &&
+      contains("plain: 992 conflicts") &&
           EndsWith("No conflicts with `tile[row * 32 + (column ^ (row & 31))]`, by the model "
                    "of every warp access.\n"));
   const Json operand = json_of(

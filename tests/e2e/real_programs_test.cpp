@@ -1,11 +1,7 @@
 // The programs as they are built, where no GPU is to be seen: hidden, if the machine has one.
 
-#include <algorithm>
-#include <catch2/catch_test_macros.hpp>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "results/error.h"
 #include "sandbox.h"
 #include "tools/probe_binaries.h"
 
@@ -101,16 +97,6 @@ TEST_CASE("fathom list shows the real probes", "[e2e]") {
         "links", "memory_bandwidth", "memory_latency", "model_validation", "occupancy",
         "tail_effect", "topology", "warp_reduce"})
     has(list.output, name);
-}
-
-TEST_CASE("fathom run replays the recording of this repository", "[e2e]") {
-  Hidden box;
-  if (!std::filesystem::exists(FATHOM_RECORDING_FILE)) SKIP("there is no recording");
-  const CapturedRun run = expect(0, box.run());
-  has(first_line(run.output), "REPLAY");
-  CHECK(box.result().source == Source::replay);
-  CHECK(box.result().probes.size() >= 5);
-  has(box.report(), "REPLAY");
 }
 
 }  // namespace

@@ -1,16 +1,11 @@
 #include "slurm_cluster.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <netinet/in.h>
 #include <pwd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
-#include <optional>
 #include <thread>
 
 namespace fathom {

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Says which kernels of two builds have the same machine code.
 
-    compare_code.py LEFT RIGHT [--cuobjdump PATH] [--allow-removed] [--list]
+    compare_code.py LEFT RIGHT [--cuobjdump PATH] [--allow-removed]
 
 LEFT and RIGHT are objects, libraries, programs or cubins, or folders, of which every .o and .cubin
 counts. Kernels are paired by their code, whatever they are called and wherever they lie: two are
 the same if every instruction has the same encoding, scheduling bits included, and they take the
-same registers, stack and shared memory. Kernels left over are paired by name, then by what they
-consist of, and called changed.
+same registers, stack and shared memory. Kernels left over that have one name are called changed.
 
 Exit code: 0 if all are the same, 1 if not, 2 if a side has no kernel or cannot be read.
 --allow-removed makes kernels that only LEFT has no difference: for a change that deletes some.
@@ -22,11 +21,8 @@ import sys
 
 FUNCTION = re.compile(r"\s+Function : (\S+)")
 ENCODING = re.compile(r"/\* (0x[0-9a-f]{16}) \*/$")
-OPCODE = re.compile(r"\s+/\*[0-9a-f]{4,}\*/\s+(?:@\S+ )?([A-Z][A-Z0-9_.]*)")
 RESOURCE_OWNER = re.compile(r" Function (\S+):$")
 RESOURCES = re.compile(r"(REG|STACK|SHARED|LOCAL):(\d+)")
-# Kernels of other names that share fewer of their opcodes are not told as one that changed.
-LEAST_ALIKE = 0.8
 
 
 class Unreadable(Exception):
@@ -39,7 +35,6 @@ class Kernel:
     file: str
     architecture: str
     words: list = dataclasses.field(default_factory=list)
-    opcodes: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     resources: tuple = ()
 
     def code(self):
@@ -56,8 +51,6 @@ def parse_code(text, file):
             kernels.append(Kernel(match[1], file, architecture))
         elif kernels and (match := ENCODING.search(line)):
             kernels[-1].words.append(match[1])
-            if match := OPCODE.match(line):
-                kernels[-1].opcodes[match[1]] += 1
     return kernels
 
 
@@ -101,12 +94,6 @@ def read_kernels(place, cuobjdump):
     return kernels
 
 
-def alike(left, right):
-    """Share of the longer kernel's instructions whose opcodes both have."""
-    longest = max(left.opcodes.total(), right.opcodes.total(), 1)
-    return (left.opcodes & right.opcodes).total() / longest
-
-
 def pair(left, right):
     """(same, changed, only left, only right); the first two are lists of pairs."""
     by_code = collections.defaultdict(list)
@@ -122,21 +109,18 @@ def pair(left, right):
         else:
             only_left.append(kernel)
     only_right = [kernel for copies in by_code.values() for kernel in copies]
-    candidates = sorted(((a.name == b.name, alike(a, b), i, j)
-                         for i, a in enumerate(only_left) for j, b in enumerate(only_right)
-                         if a.architecture == b.architecture), key=lambda c: (-c[0], -c[1], c[2:]))
-    taken_left, taken_right = set(), set()
-    for named, likeness, i, j in candidates:
-        if (named or likeness >= LEAST_ALIKE) and i not in taken_left and j not in taken_right:
-            taken_left.add(i)
-            taken_right.add(j)
-            changed.append((only_left[i], only_right[j]))
-    return (same, changed, [k for i, k in enumerate(only_left) if i not in taken_left],
-            [k for j, k in enumerate(only_right) if j not in taken_right])
+    for kernel in list(only_left):
+        twins = [k for k in only_right
+                 if (k.name, k.architecture) == (kernel.name, kernel.architecture)]
+        if twins:
+            changed.append((kernel, twins[0]))
+            only_left.remove(kernel)
+            only_right.remove(twins[0])
+    return same, changed, only_left, only_right
 
 
 def shown(kernel):
-    size = f"{kernel.architecture}, {kernel.opcodes.total()} instructions"
+    size = f"{kernel.architecture}, {len(kernel.words) // 2} instructions"
     return f"{kernel.file} ({size}): {kernel.name}"
 
 
@@ -147,7 +131,6 @@ def main():
     parser.add_argument("right")
     parser.add_argument("--cuobjdump", default="cuobjdump")
     parser.add_argument("--allow-removed", action="store_true")
-    parser.add_argument("--list", action="store_true", help="name those that are the same")
     arguments = parser.parse_args()
     try:
         left = read_kernels(arguments.left, arguments.cuobjdump)
@@ -156,8 +139,6 @@ def main():
         print(error, file=sys.stderr)
         return 2
     same, changed, only_left, only_right = pair(left, right)
-    for a, b in same if arguments.list else []:
-        print(f"same        {shown(a)}\n            {shown(b)}")
     for a, b in changed:
         print(f"changed     {shown(a)}\n            {shown(b)}")
     for kernel in only_left:

@@ -1,3 +1,5 @@
+// Global memory: the claims' figures, and every model against the definition, lane by lane.
+
 #include "models/global_memory.h"
 
 #include "random_access.h"
@@ -8,76 +10,116 @@ namespace {
 
 constexpr std::uint64_t GiB = 1024ull * 1024 * 1024;
 
-/// The definition, warp by warp: what `stream_cost` must equal.
+/// The instructions of a kernel: which addresses a warp's active lanes have in each.
+class Instructions {
+ public:
+  explicit Instructions(int bytes) : bytes_(static_cast<std::uint64_t>(bytes)) {}
+  void add(std::array<std::uint64_t, 3> warp_and_instruction, std::uint64_t address) {
+    touched_[warp_and_instruction].insert(address / 32);
+    asked_ += bytes_;
+  }
+  StreamCost total() const {
+    StreamCost cost{.sectors = 0, .requests = touched_.size(), .bytes = asked_};
+    for (const auto& [instruction, sectors] : touched_) cost.sectors += sectors.size();
+    return cost;
+  }
+
+ private:
+  std::uint64_t bytes_, asked_ = 0;
+  std::map<std::array<std::uint64_t, 3>, std::set<std::uint64_t>> touched_;
+};
+
 StreamCost counted(const StreamPattern& p) {
-  StreamCost total;
-  const auto width = static_cast<std::uint64_t>(p.bytes_per_instruction);
-  const std::uint64_t stride = p.stride_bytes != 0
-                                   ? p.stride_bytes
-                                   : width * static_cast<std::uint64_t>(p.instructions_per_access);
+  Instructions kernel(p.bytes_per_instruction);
+  const auto width = static_cast<std::uint64_t>(p.bytes_per_instruction),
+             each = static_cast<std::uint64_t>(p.instructions_per_access),
+             block = static_cast<std::uint64_t>(p.threads_per_block),
+             stride = p.stride_bytes != 0 ? p.stride_bytes : width * each;
+  for (std::uint64_t k = 0; k < p.accesses; ++k)
+    for (std::uint64_t j = 0; j < each; ++j)
+      kernel.add({k / block, k % block / 32, j}, p.base_offset + k * stride + j * width);
+  return kernel.total();
+}
+
+StreamCost counted(const StructPattern& p, int width) {
+  Instructions kernel(width);
+  const auto step = static_cast<std::uint64_t>(width);
   const auto block = static_cast<std::uint64_t>(p.threads_per_block);
-  for (std::uint64_t start = 0; start < p.accesses;) {
-    const std::uint64_t left_in_block = block - start % block;
-    const std::uint64_t lanes = std::min({std::uint64_t{32}, left_in_block, p.accesses - start});
-    for (int j = 0; j < p.instructions_per_access; ++j) {
-      std::set<std::uint64_t> sectors;
-      for (std::uint64_t lane = 0; lane < lanes; ++lane) {
-        sectors.insert(
-            (p.base_offset + (start + lane) * stride + static_cast<std::uint64_t>(j) * width) / 32);
+  for (std::uint64_t k = 0; k < p.elements; ++k)
+    for (std::uint64_t at = 0; at < p.member_bytes; at += step)
+      kernel.add({k / block, k % block / 32, at},
+                 p.base_offset + k * p.struct_bytes + p.member_offset + at);
+  return kernel.total();
+}
+
+TransposeCost counted(const TransposePattern& p) {
+  Instructions loads(p.element_bytes), stores(p.element_bytes);
+  const auto tile = static_cast<std::uint64_t>(p.tile);
+  const auto element = static_cast<std::uint64_t>(p.element_bytes);
+  const std::uint64_t across = (p.columns + tile - 1) / tile, down = (p.rows + tile - 1) / tile;
+  for (std::uint64_t block = 0; block < across * down; ++block) {
+    const std::uint64_t top = block / across * tile, left = block % across * tile;
+    for (std::uint64_t i = 0; i < tile * tile; ++i) {
+      const std::uint64_t y = i / tile, x = i % tile;
+      if (top + y < p.rows && left + x < p.columns) {
+        loads.add({block, i / 32, 0}, p.load_base + ((top + y) * p.columns + left + x) * element);
+        if (!p.through_shared)
+          stores.add({block, i / 32, 0}, p.store_base + ((left + x) * p.rows + top + y) * element);
       }
-      total.sectors += sectors.size();
-      total.requests += 1;
-      total.bytes += lanes * width;
+      if (p.through_shared && left + y < p.columns && top + x < p.rows)
+        stores.add({block, i / 32, 0}, p.store_base + ((left + y) * p.rows + top + x) * element);
     }
-    start += lanes;
   }
-  return total;
+  return {loads.total(), stores.total()};
 }
 
-TEST_CASE("V5: 1 GiB is 33,554,432 sectors whatever the width", "[models]") {
-  for (const int width : widths) {
-    const StreamCost cost = contiguous_cost(GiB, width, width);
-    CHECK(cost.sectors == 33'554'432);
-    CHECK(cost.bytes == GiB);
+TEST_CASE("V5 to V7, V9, V10: sectors and requests of contiguous copies", "[models]") {
+  struct Copy {
+    const char* claim;
+    std::uint64_t bytes;
+    int bytes_per_thread, element_bytes;
+    std::uint64_t offset, sectors, requests;
+  };
+  for (const Copy& copy : {Copy{"V5", GiB, 1, 1, 0, 33'554'432, 33'554'432},
+                           {"V5, V7", GiB, 2, 2, 0, 33'554'432, 16'777'216},
+                           {"V5, V7", GiB, 4, 4, 0, 33'554'432, 8'388'608},
+                           {"V5, V7", GiB, 8, 4, 0, 33'554'432, 4'194'304},
+                           {"V5, V7", GiB, 16, 4, 0, 33'554'432, 2'097'152},
+                           {"V6", GiB, 32, 4, 0, 67'108'864, 2'097'152},
+                           {"V9", GiB, 4, 4, 4, 33'554'432 / 4 * 5, 8'388'608},
+                           // n - 1 vectors, and 3 floats within one sector.
+                           {"V10", (4 * 1024 - 1) * 4, 16, 4, 0, 512 + 1, 32 + 1},
+                           {"a tail alone", 31, 32, 1, 0, 1, 1},
+                           {"no whole element", 3, 4, 4, 0, 0, 0}}) {
+    CAPTURE(copy.claim, copy.bytes_per_thread);
+    const StreamCost cost =
+        contiguous_cost(copy.bytes, copy.bytes_per_thread, copy.element_bytes, copy.offset);
+    CHECK(cost.sectors == copy.sectors);
+    CHECK(cost.requests == copy.requests);
+    CHECK(cost.bytes == copy.bytes / static_cast<unsigned>(copy.element_bytes) *
+                            static_cast<unsigned>(copy.element_bytes));
   }
-}
-
-TEST_CASE("V6: 32 bytes a thread touch every sector twice", "[models]") {
-  const StreamCost cost = contiguous_cost(GiB, 32, 4);
-  CHECK(cost.sectors == 67'108'864);
-  CHECK(cost.requests == contiguous_cost(GiB, 16, 4).requests);
-  CHECK(cost.bytes == GiB);
-}
-
-TEST_CASE("V7: requests halve as the width doubles", "[models]") {
-  CHECK(contiguous_cost(GiB, 4, 4).requests == 8'388'608);
-  CHECK(contiguous_cost(GiB, 8, 4).requests == 4'194'304);
-  CHECK(contiguous_cost(GiB, 16, 4).requests == 2'097'152);
-  CHECK(contiguous_cost(GiB, 2, 2).requests == 16'777'216);
 }
 
 TEST_CASE("V9: a start off the sector costs one sector per warp instruction", "[models]") {
-  CHECK(global_cost(strided(Access::load, 4, 4)).sectors == 4);
-  CHECK(global_cost(strided(Access::load, 4, 4, 32)).sectors == 4);
-  CHECK(global_cost(strided(Access::load, 4, 4, 4)).sectors == 5);
-  CHECK(global_cost(strided(Access::load, 16, 16)).sectors == 16);
-  CHECK(global_cost(strided(Access::load, 16, 16, 16)).sectors == 17);
-  CHECK(global_cost(strided(Access::load, 4, 32)).sectors == 32);
-  CHECK(global_cost(strided(Access::load, 4, 128)).lines == 32);
-  CHECK(global_cost(strided(Access::load, 4, 4, 64)).lines == 2);
-  const StreamCost offset = contiguous_cost(GiB, 4, 4, 4);
-  CHECK(offset.sectors == 33'554'432 / 4 * 5);
-}
-
-TEST_CASE("V10: the tail is taken by one warp of single elements", "[models]") {
-  // 4n - 1 floats by float4: n - 1 vectors and 3 floats within one sector.
-  const StreamCost cost = contiguous_cost((4 * 1024 - 1) * 4, 16, 4);
-  const StreamCost body = contiguous_cost(1023 * 16, 16, 4);
-  CHECK(cost.requests == body.requests + 1);
-  CHECK(cost.sectors == body.sectors + 1);
-  CHECK(cost.bytes == (4 * 1024 - 1) * 4);
-  CHECK(contiguous_cost(31, 32, 1).requests == 1);
-  CHECK(contiguous_cost(3, 4, 4) == StreamCost{});
+  struct Start {
+    int bytes;
+    std::uint64_t stride, offset;
+    int sectors, lines;
+  };
+  for (const auto& [bytes, stride, offset, sectors, lines] : {Start{4, 4, 0, 4, 1},
+                                                              {4, 4, 32, 4, 2},
+                                                              {4, 4, 4, 5, 2},
+                                                              {4, 4, 64, 4, 2},
+                                                              {16, 16, 0, 16, 4},
+                                                              {16, 16, 16, 17, 5},
+                                                              {4, 32, 0, 32, 8},
+                                                              {4, 128, 0, 32, 32}}) {
+    CAPTURE(bytes, stride, offset);
+    const GlobalCost cost = global_cost(strided(Access::load, bytes, stride, offset));
+    CHECK(cost.sectors == sectors);
+    CHECK(cost.lines == lines);
+  }
 }
 
 TEST_CASE("V11: rows read across lanes move a sector per element", "[models]") {
@@ -111,30 +153,114 @@ TEST_CASE("Whole kernels equal the sum over their warps", "[models]") {
   }
 }
 
-TEST_CASE("Properties of global memory cost over random accesses", "[models]") {
-  std::mt19937_64 random(12);
-  for (int trial = 0; trial < 20000; ++trial) {
-    const WarpAccess access = random_access(random);
-    const GlobalCost cost = global_cost(access);
-    CAPTURE(trial, access.bytes_per_lane, access.active_mask);
-    std::set<std::uint64_t> sectors;
-    for (int lane = 0; lane < warp_size; ++lane) {
-      if (access.active(lane)) sectors.insert(access.address[lane] / 32);
-    }
-    REQUIRE(cost.sectors == static_cast<int>(sectors.size()));
-    REQUIRE(cost.lines <= cost.sectors);
-    REQUIRE(cost.requests == (access.active_mask != 0 ? 1 : 0));
-
-    std::array<int, warp_size> source;
-    std::iota(source.begin(), source.end(), 0);
-    std::shuffle(source.begin(), source.end(), random);
-    REQUIRE(global_cost(permuted(access, source)).sectors == cost.sectors);
+TEST_CASE("An array of structures equals the sum over its warps", "[models]") {
+  std::mt19937_64 random(31);
+  for (int trial = 0; trial < 1500; ++trial) {
+    StructPattern p;
+    const auto unit = static_cast<std::uint64_t>(widths[random() % widths.size()]);
+    p.struct_bytes = unit * (1 + random() % 24);
+    p.member_offset = unit * (random() % (p.struct_bytes / unit));
+    p.member_bytes = unit * (1 + random() % ((p.struct_bytes - p.member_offset) / unit));
+    p.base_offset = unit * (random() % 64);
+    p.elements = random() % 5000;
+    p.threads_per_block =
+        static_cast<int>(random() % 2 == 0 ? 32 * (1 + random() % 32) : 1 + random() % 1024);
+    if (random() % 2 == 0) p.bytes_per_instruction = static_cast<int>(unit);
+    const int width =
+        p.bytes_per_instruction != 0 ? p.bytes_per_instruction : member_instruction_bytes(p);
+    CAPTURE(trial, p.struct_bytes, p.member_offset, p.member_bytes, p.base_offset, p.elements,
+            p.threads_per_block, width);
+    REQUIRE(struct_cost(p) == counted(p, width));
   }
-  CHECK(global_cost(broadcast(Access::load, 16, 48)).sectors == 1);
-  CHECK(global_cost(masked(broadcast(Access::load, 4), 0)).requests == 0);
 }
 
-TEST_CASE("Bad streams are refused", "[models]") {
+TEST_CASE("Members are taken by the widest aligned instruction", "[models]") {
+  CHECK(member_instruction_bytes({.struct_bytes = 12, .member_bytes = 12}) == 4);  // float3
+  CHECK(member_instruction_bytes({.struct_bytes = 16, .member_bytes = 16}) == 16);
+  CHECK(member_instruction_bytes({.struct_bytes = 64, .member_bytes = 64}) == 16);
+  CHECK(member_instruction_bytes({.struct_bytes = 16, .member_offset = 4, .member_bytes = 8}) == 4);
+  // One float of a float4: a quarter of each sector.
+  const StreamCost one = struct_cost({.elements = 1 << 20, .struct_bytes = 16, .member_bytes = 4});
+  CHECK(one.sectors * sector_bytes == 4 * one.bytes);
+  // The float3s of an array lie dense, but each of its three loads touches all of their sectors.
+  const StreamCost dense =
+      struct_cost({.elements = 1 << 20, .struct_bytes = 12, .member_bytes = 12});
+  CHECK(dense.sectors * sector_bytes == 3 * dense.bytes);
+}
+
+TEST_CASE("A transpose equals the sum over its warps", "[models]") {
+  std::mt19937_64 random(32);
+  static constexpr std::array tiles{1, 5, 8, 16, 32, 48};
+  for (int trial = 0; trial < 250; ++trial) {
+    TransposePattern p;
+    p.tile = tiles[random() % tiles.size()];
+    const auto side = static_cast<unsigned>(p.tile);
+    // Over 32 small tiles in a row at times: that is where the periods are.
+    p.rows = 1 + random() % (side * (random() % 3 == 0 && side <= 8 ? 70 : 4));
+    p.columns = 1 + random() % (side * (random() % 3 == 0 && side <= 8 ? 70 : 4));
+    p.element_bytes = widths[random() % widths.size()];
+    p.through_shared = random() % 2 == 0;
+    p.load_base = random() % 32 * static_cast<unsigned>(p.element_bytes);
+    p.store_base = random() % 32 * static_cast<unsigned>(p.element_bytes);
+    CAPTURE(trial, p.tile, p.rows, p.columns, p.element_bytes, p.through_shared, p.load_base,
+            p.store_base);
+    const TransposeCost ours = transpose_cost(p), wanted = counted(p);
+    REQUIRE(ours.loads == wanted.loads);
+    REQUIRE(ours.stores == wanted.stores);
+  }
+}
+
+TEST_CASE("A naive transpose stores a sector an element", "[models]") {
+  const TransposeCost naive =
+      transpose_cost({.rows = 4096, .columns = 4096, .through_shared = false});
+  CHECK(naive.stores.sectors == 4096ull * 4096);
+  CHECK(naive.loads.sectors == 4096ull * 4096 / 8);
+  const TransposeCost tiled = transpose_cost({.rows = 4096, .columns = 4096});
+  CHECK(tiled.stores.sectors == 4096ull * 4096 / 8);
+}
+
+TEST_CASE("Cost and explanation of a warp's access are those of its lanes", "[models]") {
+  std::mt19937_64 random(33);
+  for (int trial = 0; trial < 20000; ++trial) {
+    const WarpAccess access = random_access(random);
+    CAPTURE(trial, access.bytes_per_lane, access.active_mask);
+    std::set<std::uint64_t> all, all_lines;
+    for (int lane = 0; lane < warp_size; ++lane) {
+      if (!access.active(lane)) continue;
+      all.insert(access.address[lane] / sector_bytes);
+      all_lines.insert(access.address[lane] / line_bytes);
+    }
+    const GlobalCost cost = global_cost(access);
+    REQUIRE(cost.sectors == static_cast<int>(all.size()));
+    REQUIRE(cost.lines == static_cast<int>(all_lines.size()));
+    REQUIRE(cost.requests == (access.active_mask != 0 ? 1 : 0));
+    REQUIRE(sectors(access) == cost.sectors);
+    if (trial % 4 != 0) continue;
+    const GlobalExplanation why = explain_global(access);
+    REQUIRE(why.cost.sectors == cost.sectors);
+    REQUIRE(static_cast<int>(why.lines.size()) == cost.lines);
+    std::uint32_t seen = 0;
+    int touched = 0;
+    std::uint64_t after = 0;
+    for (const GlobalLine& line : why.lines) {
+      REQUIRE(line.address >= after);
+      REQUIRE(line.address % line_bytes == 0);
+      after = line.address + line_bytes;
+      for (std::size_t i = 0; i < line.lanes.size(); ++i) {
+        touched += line.lanes[i] != 0 ? 1 : 0;
+        REQUIRE((seen & line.lanes[i]) == 0);
+        seen |= line.lanes[i];
+        for (int lane = 0; lane < warp_size; ++lane)
+          if (line.lanes[i] >> lane & 1u)
+            REQUIRE(access.address[lane] / sector_bytes == line.address / sector_bytes + i);
+      }
+    }
+    REQUIRE(seen == access.active_mask);
+    REQUIRE(touched == why.cost.sectors);
+  }
+}
+
+TEST_CASE("Bad patterns are refused", "[models]") {
   CHECK_THROWS_AS(stream_cost({.accesses = 1, .bytes_per_instruction = 12}), std::invalid_argument);
   CHECK_THROWS_AS(stream_cost({.accesses = 1, .bytes_per_instruction = 8, .base_offset = 4}),
                   std::invalid_argument);
@@ -144,6 +270,25 @@ TEST_CASE("Bad streams are refused", "[models]") {
                   std::invalid_argument);
   CHECK_THROWS_AS(contiguous_cost(1024, 64, 4), std::invalid_argument);
   CHECK_THROWS_AS(contiguous_cost(1024, 6, 4), std::invalid_argument);
+  CHECK_THROWS_MATCHES(
+      struct_cost({.elements = 1, .struct_bytes = 8, .member_offset = 4, .member_bytes = 8}),
+      std::invalid_argument, MessageMatches(contains("not inside")));
+  CHECK_THROWS_AS(struct_cost({.elements = 1, .member_bytes = 0}), std::invalid_argument);
+  CHECK_THROWS_AS(struct_cost({.elements = 1, .member_bytes = 12, .bytes_per_instruction = 8}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(
+      struct_cost(
+          {.elements = 2, .struct_bytes = 12, .member_bytes = 8, .bytes_per_instruction = 8}),
+      std::invalid_argument);  // the second structure's member is misaligned
+  CHECK_THROWS_AS(struct_cost({.elements = 1, .bytes_per_instruction = -4}), std::invalid_argument);
+  CHECK_THROWS_AS(transpose_cost({.rows = 4, .columns = 4, .tile = 0}), std::invalid_argument);
+  CHECK_THROWS_AS(transpose_cost({.rows = 4, .columns = 4, .tile = 129}), std::invalid_argument);
+  CHECK_THROWS_AS(transpose_cost({.rows = 4, .columns = 4, .element_bytes = 3}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(transpose_cost({.rows = 4, .columns = 4, .store_base = 2}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(transpose_cost({.rows = std::uint64_t{1} << 33, .columns = 4}),
+                  std::invalid_argument);
 }
 
 }  // namespace

@@ -6,103 +6,91 @@
 namespace fathom::models {
 namespace {
 
-void check(const WarpAccess& access, int wavefronts, int conflicts) {
-  const SharedCost cost = shared_cost(access);
-  CHECK(cost.wavefronts == wavefronts);
-  CHECK(cost.conflicts == conflicts);
+struct Row {
+  const char* claim;
+  WarpAccess access;
+  int wavefronts, conflicts;
+  int clocks = 0;  ///< 0: as many as wavefronts
+};
+
+/// A warp whose lanes from 16 on are another's.
+WarpAccess halves(WarpAccess lower, const WarpAccess& upper) {
+  std::copy(upper.address.begin() + 16, upper.address.end(), lower.address.begin() + 16);
+  return lower;
 }
 
-TEST_CASE("S2: 32-bit accesses cost the distinct words of the busiest bank", "[models]") {
-  for (const Access op : both) {
-    check(strided(op, 4, 4), 1, 0);
-    check(strided(op, 4, 4, 12), 1, 0);
-    for (int stride = 1; stride <= 32; ++stride) {
-      // 32 words of a stride fall into 32 / gcd(stride, 32) banks.
-      const int ways = std::gcd(stride, 32);
-      check(strided(op, 4, static_cast<std::uint64_t>(stride) * 4), ways, ways - 1);
-    }
-    check(broadcast(op, 4, 64), 1, 0);
-    check(grouped(op, 4, 16, 0), 1, 0);    // both half-warps read the same 16 words
-    check(grouped(op, 4, 16, 128), 2, 1);  // ... and the same banks at other words
-  }
-}
-
-TEST_CASE("Accesses narrower than a word count by the words they lie in", "[models]") {
-  for (const Access op : both) {
-    check(strided(op, 1, 1), 1, 0);
-    check(strided(op, 2, 2), 1, 0);
-    check(strided(op, 2, 64), 16, 15);
-    check(strided(op, 1, 128), 32, 31);
-  }
-}
-
-TEST_CASE("S3 and S6: contiguous 64-bit accesses are two wavefronts and no conflict", "[models]") {
-  for (const Access op : both) {
-    check(strided(op, 8, 8), 2, 0);
-    check(strided(op, 8, 16), 4, 2);
-    check(strided(op, 8, 128), 32, 30);
-  }
-}
-
-TEST_CASE("S4: 64-bit half-warps merge where lanes i and i^1, or i and i^2, agree", "[models]") {
-  const Access op = Access::load;
-  check(paired(op, 8, 1), 1, 0);
-  check(paired(op, 8, 2), 1, 0);
-  check(paired(op, 8, 4), 2, 0);  // lanes i and i^4: no merge
-  check(broadcast(op, 8), 1, 0);
-  // Agreement must be of one kind over the whole warp.
-  WarpAccess mixed = paired(op, 8, 1);
-  const WarpAccess other = paired(op, 8, 2);
-  std::copy(other.address.begin() + 16, other.address.end(), mixed.address.begin() + 16);
-  check(mixed, 2, 0);
-  // One disagreeing pair prevents it, unless one of the pair is inactive.
-  WarpAccess broken = paired(op, 8, 1);
+std::vector<Row> rows() {
+  constexpr std::uint32_t even = 0x5555'5555u, half = 0xffffu, quarter = 0xffu;
+  constexpr Access load = Access::load, store = Access::store;
+  WarpAccess broken = paired(load, 8, 1);  // one pair disagrees
   broken.address[7] = broken.address[9];
-  check(broken, 2, 0);
-  check(masked(broken, ~(1u << 7)), 1, 0);
-  check(masked(paired(op, 8, 1), 0x5555'5555u), 1, 0);   // no pair i, i^1 is active at all
-  check(masked(strided(op, 8, 8), 0x5555'5555u), 2, 1);  // merged, and two words in each bank
-  check(masked(strided(op, 8, 8), 0x0000'ffffu), 1, 0);  // a half-warp alone
-}
-
-TEST_CASE("S5: 128-bit accesses are four wavefronts, or two where quarters merge", "[models]") {
-  const Access op = Access::load;
-  check(paired(op, 16, 1), 2, 0);
-  check(paired(op, 16, 2), 2, 0);
-  check(paired(op, 16, 4), 4, 0);
-  check(broadcast(op, 16), 2, 0);  // the halves never merge
-  // A half-warp cannot merge for itself.
-  WarpAccess half = strided(op, 16, 16);
-  const WarpAccess pairs = paired(op, 16, 1);
-  std::copy(pairs.address.begin(), pairs.address.begin() + 16, half.address.begin());
-  check(half, 4, 0);
-  check(masked(strided(op, 16, 16), 0x5555'5555u), 4, 2);
-  for (const Access any : both) {
-    check(strided(any, 16, 16), 4, 0);
-    check(strided(any, 16, 128), 32, 28);
-    check(masked(strided(any, 16, 16), 0x0000'00ffu), 1, 0);
-  }
-}
-
-TEST_CASE("Stores never merge", "[models]") {
-  const Access op = Access::store;
-  check(paired(op, 8, 1), 2, 0);
-  check(broadcast(op, 8), 2, 0);
-  check(paired(op, 16, 1), 4, 0);
-  check(broadcast(op, 16), 4, 0);
-  check(masked(strided(op, 8, 8), 0x5555'5555u), 2, 0);
-}
-
-TEST_CASE("A group without an active lane is no wavefront but takes its clock", "[models]") {
-  const auto clocks = [](const WarpAccess& access) { return shared_cost(access).clocks; };
+  std::vector<Row> all{
+      {"S4: lanes i and i^1 agree", paired(load, 8, 1), 1, 0},
+      {"S4: lanes i and i^2", paired(load, 8, 2), 1, 0},
+      {"S4: lanes i and i^4 do not merge", paired(load, 8, 4), 2, 0},
+      {"S4: a broadcast", broadcast(load, 8), 1, 0},
+      {"S4: of one kind over the warp", halves(paired(load, 8, 1), paired(load, 8, 2)), 2, 0},
+      {"S4: one pair prevents it", broken, 2, 0},
+      {"S4: not if it is inactive", masked(broken, ~(1u << 7)), 1, 0},
+      {"S4: no pair is active at all", masked(paired(load, 8, 1), even), 1, 0},
+      {"S4: two words in each bank", masked(strided(load, 8, 8), even), 2, 1},
+      {"S5: quarters merge by pairs", paired(load, 16, 1), 2, 0},
+      {"S5: by lanes i and i^2", paired(load, 16, 2), 2, 0},
+      {"S5: not by lanes i and i^4", paired(load, 16, 4), 4, 0},
+      {"S5: the halves never merge", broadcast(load, 16), 2, 0},
+      {"S5: nor a half for itself", halves(paired(load, 16, 1), strided(load, 16, 16)), 4, 0},
+      {"S5: two words in each bank", masked(strided(load, 16, 16), even), 4, 2},
+      {"merged groups take their clocks", masked(strided(load, 16, 16), 1u), 1, 0, 2},
+      {"stores never merge: pairs", paired(store, 8, 1), 2, 0},
+      {"stores: a broadcast", broadcast(store, 8), 2, 0},
+      {"stores: pairs of 16 bytes", paired(store, 16, 1), 4, 0},
+      {"stores: a broadcast of 16 bytes", broadcast(store, 16), 4, 0},
+      {"stores: every second lane", masked(strided(store, 8, 8), even), 2, 0},
+      {"stores: one lane", masked(strided(store, 16, 16), 1u), 1, 0, 4},
+      {"no active lane", masked(strided(load, 4, 4), 0), 0, 0}};
   for (const Access op : both) {
-    CHECK(clocks(masked(strided(op, 4, 4), 0x0000'ffffu)) == 1);
-    CHECK(clocks(masked(strided(op, 8, 8), 0x0000'ffffu)) == 2);
-    CHECK(clocks(masked(strided(op, 16, 16), 0x0000'ffffu)) == 4);
-    CHECK(clocks(masked(strided(op, 16, 128), 0x0000'00ffu)) == 8);
+    // 32 words of a stride fall into 32 / gcd(stride, 32) banks.
+    for (int stride = 1; stride <= 32; ++stride) {
+      const int ways = std::gcd(stride, 32);
+      all.push_back({"S2", strided(op, 4, static_cast<std::uint64_t>(stride) * 4), ways, ways - 1});
+    }
+    for (const Row& row : std::initializer_list<Row>{
+             {"S2: a start within the line", strided(op, 4, 4, 12), 1, 0},
+             {"S2: one word", broadcast(op, 4, 64), 1, 0},
+             {"S2: both half-warps take the same words", grouped(op, 4, 16, 0), 1, 0},
+             {"S2: the same banks at other words", grouped(op, 4, 16, 128), 2, 1},
+             {"S2: half a warp", masked(strided(op, 4, 4), half), 1, 0},
+             {"narrow: bytes of a word", strided(op, 1, 1), 1, 0},
+             {"narrow: halves of a word", strided(op, 2, 2), 1, 0},
+             {"narrow: halves of 16 words of a bank", strided(op, 2, 64), 16, 15},
+             {"narrow: bytes of 32 words of a bank", strided(op, 1, 128), 32, 31},
+             {"S3, S6: contiguous doubles", strided(op, 8, 8), 2, 0},
+             {"S3: every second double", strided(op, 8, 16), 4, 2},
+             {"S3: a column of doubles", strided(op, 8, 128), 32, 30},
+             {"S3: a half-warp alone", masked(strided(op, 8, 8), half), 1, 0, 2},
+             {"S5: contiguous", strided(op, 16, 16), 4, 0},
+             {"S5: a column", strided(op, 16, 128), 32, 28},
+             {"S5: a half-warp", masked(strided(op, 16, 16), half), 2, 0, 4},
+             {"S5: a quarter", masked(strided(op, 16, 16), quarter), 1, 0, 4},
+             {"S5: a quarter of a column", masked(strided(op, 16, 128), quarter), 8, 7},
+             {"S8: padded", tile_column(op, {.padding_elements = 1}, 3), 1, 0},
+             {"S8: plain", tile_column(op, {}, 3), 32, 31},
+             {"S8: a swizzled column", tile_column(op, {.xor_swizzle = true}, 31), 1, 0},
+             {"S8: a swizzled row", tile_row(op, {.xor_swizzle = true}, 31), 1, 0}})
+      all.push_back(row);
   }
-  CHECK(clocks(masked(strided(Access::load, 16, 16), 1u)) == 2);  // merged: two halves
-  CHECK(clocks(masked(strided(Access::store, 16, 16), 1u)) == 4);
+  return all;
+}
+
+TEST_CASE("S2 to S6, S8: accesses cost the wavefronts that the claims give them", "[models]") {
+  for (const Row& row : rows()) {
+    CAPTURE(row.claim, row.access.op == Access::load, row.access.bytes_per_lane);
+    const SharedCost cost = shared_cost(row.access);
+    CHECK(cost.wavefronts == row.wavefronts);
+    CHECK(cost.conflicts == row.conflicts);
+    CHECK(cost.clocks == (row.clocks == 0 ? row.wavefronts : row.clocks));
+  }
+  CHECK(shared_cost(broadcast(Access::load, 16)).minimum == 1);  // fewer than its two groups
 }
 
 TEST_CASE("S7: a 16x16 tiled product of doubles takes two wavefronts an operand", "[models]") {
@@ -123,51 +111,102 @@ TEST_CASE("S7: a 16x16 tiled product of doubles takes two wavefronts an operand"
   }
 }
 
-TEST_CASE("S8: padding or an XOR swizzle removes the conflicts of a column", "[models]") {
-  const Tile plain{};
-  const Tile padded{.padding_elements = 1};
-  const Tile swizzled{.xor_swizzle = true};
-  for (const Access op : both) {
-    for (int column = 0; column < 32; ++column) {
-      check(tile_column(op, plain, column), 32, 31);
-      check(tile_column(op, padded, column), 1, 0);
-      check(tile_column(op, swizzled, column), 1, 0);
-      check(tile_row(op, swizzled, column), 1, 0);
+/// The rule as the header words it, word by word: what `shared_cost` must equal.
+SharedCost counted(const WarpAccess& access) {
+  const auto agree = [&](int flip) {
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const int other = lane ^ flip;
+      if (access.active(lane) && access.active(other) &&
+          access.address[lane] != access.address[other])
+        return false;
+    }
+    return true;
+  };
+  int lanes = access.bytes_per_lane <= 4 ? 32 : access.bytes_per_lane == 8 ? 16 : 8;
+  if (lanes < 32 && access.op == Access::load && (agree(1) || agree(2))) lanes *= 2;
+  SharedCost cost;
+  std::set<std::uint64_t> all;
+  for (int first = 0; first < warp_size; first += lanes) {
+    std::array<std::set<std::uint64_t>, 32> banks;
+    for (int lane = first; lane < first + lanes; ++lane) {
+      for (int byte = 0; access.active(lane) && byte < access.bytes_per_lane; ++byte) {
+        const std::uint64_t word = (access.address[lane] + static_cast<unsigned>(byte)) / 4;
+        banks[word % 32].insert(word);
+        all.insert(word);
+      }
+    }
+    std::size_t busiest = 0;
+    for (const auto& words : banks) busiest = std::max(busiest, words.size());
+    cost.wavefronts += static_cast<int>(busiest);
+    cost.groups += busiest != 0 ? 1 : 0;
+  }
+  cost.conflicts = cost.wavefronts - cost.groups;
+  cost.clocks = access.active_mask == 0 ? 0 : std::max(cost.wavefronts, 32 / lanes);
+  cost.minimum = static_cast<int>((all.size() + 31) / 32);
+  return cost;
+}
+
+void require_same(const SharedCost& a, const SharedCost& b) {
+  REQUIRE(std::tie(a.wavefronts, a.conflicts, a.groups, a.clocks, a.minimum) ==
+          std::tie(b.wavefronts, b.conflicts, b.groups, b.clocks, b.minimum));
+}
+
+TEST_CASE("Cost and explanation are those of the rule counted word by word", "[models]") {
+  std::mt19937_64 random(20260701);
+  for (int trial = 0; trial < 20000; ++trial) {
+    const WarpAccess access = random_access(random);
+    CAPTURE(trial, access.bytes_per_lane, access.active_mask);
+    const SharedCost cost = counted(access);
+    require_same(shared_cost(access), cost);
+    REQUIRE(wavefronts(access) == cost.wavefronts);
+    if (trial % 4 != 0) continue;
+    // Every lane is served once, with every word that it asks for.
+    const SharedExplanation why = explain_shared(access);
+    require_same(why.cost, cost);
+    REQUIRE(static_cast<int>(why.wavefronts.size()) == cost.wavefronts);
+    std::array<std::set<std::uint64_t>, warp_size> got;
+    std::set<int> groups;
+    for (const SharedWavefront& wavefront : why.wavefronts) {
+      groups.insert(wavefront.first_lane);
+      std::uint32_t lanes = 0;
+      for (int bank = 0; bank < shared_banks; ++bank) {
+        if (wavefront.lanes[bank] == 0) continue;
+        lanes |= wavefront.lanes[bank];
+        REQUIRE(static_cast<int>(wavefront.word[bank] % shared_banks) == bank);
+        for (int lane = 0; lane < warp_size; ++lane) {
+          if ((wavefront.lanes[bank] >> lane & 1u) == 0) continue;
+          REQUIRE(lane / why.group_lanes * why.group_lanes == wavefront.first_lane);
+          REQUIRE(got[lane].insert(wavefront.word[bank]).second);
+        }
+      }
+      REQUIRE(lanes != 0);  // no wavefront without work
+    }
+    REQUIRE(static_cast<int>(groups.size()) == cost.groups);
+    for (int lane = 0; lane < warp_size; ++lane) {
+      std::set<std::uint64_t> wanted;
+      for (int byte = 0; access.active(lane) && byte < access.bytes_per_lane; ++byte)
+        wanted.insert((access.address[lane] + static_cast<unsigned>(byte)) / 4);
+      REQUIRE(got[lane] == wanted);
     }
   }
 }
 
-TEST_CASE("A wide broadcast needs fewer wavefronts by its words than by its groups", "[models]") {
-  const SharedCost cost = shared_cost(broadcast(Access::load, 16));
-  CHECK(cost.groups == 2);
-  CHECK(cost.minimum == 1);
-  CHECK(shared_group_lanes(4) == 32);
-  CHECK(shared_group_lanes(8) == 16);
-  CHECK(shared_group_lanes(16) == 8);
-}
-
-TEST_CASE("No active lane costs nothing", "[models]") {
-  const SharedCost cost = shared_cost(masked(strided(Access::load, 4, 4), 0));
-  CHECK(cost.wavefronts == 0);
-  CHECK(cost.conflicts == 0);
-  CHECK(cost.minimum == 0);
-}
-
 TEST_CASE("Bad accesses to shared memory are refused with the lane named", "[models]") {
-  CHECK_THROWS_MATCHES(shared_cost(strided(Access::load, 3, 4)), std::invalid_argument,
-                       MessageMatches(contains("not 3")));
-  CHECK_THROWS_AS(shared_cost(strided(Access::load, 32, 32)), std::invalid_argument);
+  const auto refused = [](const WarpAccess& access, const char* said) {
+    CHECK_THROWS_MATCHES(shared_cost(access), std::invalid_argument,
+                         MessageMatches(contains(said)));
+  };
+  refused(strided(Access::load, 3, 4), "not 3");
+  refused(strided(Access::load, 32, 32), "not 32");
   WarpAccess access = strided(Access::load, 8, 8);
   access.address[5] = 44;
-  CHECK_THROWS_MATCHES(shared_cost(access), std::invalid_argument,
-                       MessageMatches(contains("lane 5")));
+  refused(access, "lane 5");
   CHECK_NOTHROW(shared_cost(masked(access, ~(1u << 5))));
   access = strided(Access::load, 4, 4);
-  access.address[31] = shared_address_limit;
-  CHECK_THROWS_MATCHES(shared_cost(access), std::invalid_argument,
-                       MessageMatches(contains("lane 31")));
-  access.address[31] = ~std::uint64_t{3};
-  CHECK_THROWS_AS(shared_cost(access), std::invalid_argument);
+  for (const std::uint64_t beyond : {shared_address_limit, ~std::uint64_t{3}}) {
+    access.address[31] = beyond;
+    refused(access, "lane 31");
+  }
   access.address[31] = shared_address_limit - 4;
   CHECK_NOTHROW(shared_cost(access));
 }

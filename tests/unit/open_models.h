@@ -6,84 +6,44 @@ namespace fathom::open_models {
 
 // Shapes of published models, from the config.json that their makers publish beside the weights.
 
-inline constexpr models::TransformerShape llama_3_1_8b{.layers = 32,
-                                                       .hidden = 4096,
-                                                       .heads = 32,
-                                                       .kv_heads = 8,
-                                                       .vocabulary = 128256,
-                                                       .intermediate = 14336};
-inline constexpr models::TransformerShape llama_3_1_70b{.layers = 80,
-                                                        .hidden = 8192,
-                                                        .heads = 64,
-                                                        .kv_heads = 8,
-                                                        .vocabulary = 128256,
-                                                        .intermediate = 28672};
-inline constexpr models::TransformerShape llama_3_1_405b{.layers = 126,
-                                                         .hidden = 16384,
-                                                         .heads = 128,
-                                                         .kv_heads = 8,
-                                                         .vocabulary = 128256,
-                                                         .intermediate = 53248};
-inline constexpr models::TransformerShape mistral_7b{.layers = 32,
-                                                     .hidden = 4096,
-                                                     .heads = 32,
-                                                     .kv_heads = 8,
-                                                     .vocabulary = 32000,
-                                                     .intermediate = 14336};
-inline constexpr models::TransformerShape mixtral_8x7b{.layers = 32,
-                                                       .hidden = 4096,
-                                                       .heads = 32,
-                                                       .kv_heads = 8,
-                                                       .vocabulary = 32000,
-                                                       .intermediate = 14336,
-                                                       .experts = 8,
-                                                       .active_experts = 2};
-inline constexpr models::TransformerShape qwen2_5_7b{.layers = 28,
-                                                     .hidden = 3584,
-                                                     .heads = 28,
-                                                     .kv_heads = 4,
-                                                     .vocabulary = 152064,
-                                                     .intermediate = 18944,
-                                                     .qkv_bias = true};
-inline constexpr models::TransformerShape qwen2_5_0_5b{.layers = 24,
-                                                       .hidden = 896,
-                                                       .heads = 14,
-                                                       .kv_heads = 2,
-                                                       .vocabulary = 151936,
-                                                       .intermediate = 4864,
-                                                       .tied_embeddings = true,
-                                                       .qkv_bias = true};
-inline constexpr models::TransformerShape qwen1_5_moe_a2_7b{.layers = 24,
-                                                            .hidden = 2048,
-                                                            .heads = 16,
-                                                            .kv_heads = 16,
-                                                            .vocabulary = 151936,
-                                                            .intermediate = 1408,
-                                                            .experts = 60,
-                                                            .active_experts = 4,
-                                                            .shared_intermediate = 5632,
-                                                            .shared_expert_gate = true,
-                                                            .qkv_bias = true};
-inline constexpr models::TransformerShape qwen3_30b_a3b{.layers = 48,
-                                                        .hidden = 2048,
-                                                        .heads = 32,
-                                                        .kv_heads = 4,
-                                                        .head_dim = 128,
-                                                        .vocabulary = 151936,
-                                                        .intermediate = 768,
-                                                        .experts = 128,
-                                                        .active_experts = 8,
-                                                        .qk_norm = true};
-inline constexpr models::TransformerShape gpt2{.layers = 12,
-                                               .hidden = 768,
-                                               .heads = 12,
-                                               .vocabulary = 50257,
-                                               .gated_mlp = false,
-                                               .tied_embeddings = true,
-                                               .qkv_bias = true,
-                                               .output_bias = true,
-                                               .mlp_bias = true,
-                                               .norm_bias = true,
-                                               .learned_positions = 1024};
+using Shape = models::TransformerShape;
+
+/// `more` sets what few models have.
+constexpr Shape shape(int layers, int hidden, int heads, int kv_heads, int vocabulary,
+                      int intermediate, auto more) {
+  Shape s{.layers = layers, .hidden = hidden, .heads = heads, .kv_heads = kv_heads};
+  s.vocabulary = vocabulary;
+  s.intermediate = intermediate;
+  more(s);
+  return s;
+}
+constexpr Shape shape(int layers, int hidden, int heads, int kv_heads, int vocabulary,
+                      int intermediate) {
+  return shape(layers, hidden, heads, kv_heads, vocabulary, intermediate, [](Shape&) {});
+}
+
+inline constexpr Shape llama_3_1_8b = shape(32, 4096, 32, 8, 128256, 14336);
+inline constexpr Shape llama_3_1_70b = shape(80, 8192, 64, 8, 128256, 28672);
+inline constexpr Shape llama_3_1_405b = shape(126, 16384, 128, 8, 128256, 53248);
+inline constexpr Shape mistral_7b = shape(32, 4096, 32, 8, 32000, 14336);
+inline constexpr Shape mixtral_8x7b = shape(32, 4096, 32, 8, 32000, 14336, [](Shape& s) {
+  s.experts = 8, s.active_experts = 2;
+});
+inline constexpr Shape qwen2_5_7b =
+    shape(28, 3584, 28, 4, 152064, 18944, [](Shape& s) { s.qkv_bias = true; });
+inline constexpr Shape qwen2_5_0_5b = shape(24, 896, 14, 2, 151936, 4864, [](Shape& s) {
+  s.tied_embeddings = s.qkv_bias = true;
+});
+inline constexpr Shape qwen1_5_moe_a2_7b = shape(24, 2048, 16, 16, 151936, 1408, [](Shape& s) {
+  s.experts = 60, s.active_experts = 4, s.shared_intermediate = 5632;
+  s.shared_expert_gate = s.qkv_bias = true;
+});
+inline constexpr Shape qwen3_30b_a3b = shape(48, 2048, 32, 4, 151936, 768, [](Shape& s) {
+  s.head_dim = 128, s.experts = 128, s.active_experts = 8, s.qk_norm = true;
+});
+inline constexpr Shape gpt2 = shape(12, 768, 12, 0, 50257, 0, [](Shape& s) {
+  s.gated_mlp = false, s.tied_embeddings = true, s.learned_positions = 1024;
+  s.qkv_bias = s.output_bias = s.mlp_bias = s.norm_bias = true;
+});
 
 }  // namespace fathom::open_models

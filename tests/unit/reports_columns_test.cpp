@@ -76,17 +76,6 @@ TEST_CASE("Axes, counters and further figures are columns; what is absent is a d
   CHECK(make_column("no such axis", list).cells == Cells{"–", "–"});
 }
 
-TEST_CASE("A column that is the same in all rows moves into the caption", "[reports]") {
-  const std::vector<Entry> entries{entry_with(2e12), entry_with(3e12)};
-  const EntryList list = pointers(entries);
-  std::string constant;
-  const Table table = make_table(
-      {make_column("size", list), make_column("metric", list), make_column("bound", list)},
-      constant);
-  CHECK(constant == "size: 1 GiB · bound: 4 TB/s");
-  CHECK(table.markdown() == "| bandwidth (TB/s) |\n| ---: |\n| 2 |\n| 3 |\n");
-}
-
 TEST_CASE("One row keeps its columns, and rows that are alike stay rows", "[reports]") {
   const std::vector<Entry> one{entry_with(2e12)};
   std::string constant;

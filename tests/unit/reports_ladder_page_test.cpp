@@ -63,18 +63,11 @@ TEST_CASE("Views with a section stand on the probe's own page, the others in the
   REQUIRE(paths.pages.size() == 2);
   CHECK(paths.pages[0] == folder.path() / "ladder-fp32.md");
   CHECK(paths.pages[1] == folder.path() / "ladder-bf16.md");
-  const std::string readme = file_text(paths.readme), fp32 = file_text(paths.pages[0]),
-                    bf16 = file_text(paths.pages[1]);
-  CHECK_THAT(readme, contains("[fp32](ladder-fp32.md), [bf16](ladder-bf16.md)") &&
-                         !contains("Against the vendor's library") &&
-                         !contains("The ladder: fp32") && contains("## Claims"));
-  CHECK_THAT(fp32, contains("The ladder: fp32 at 4096³") &&
-                       contains("Against the vendor's library: fp32") &&
-                       contains("**Note:** Tuned") && contains("(ladder-bf16.md)") &&
-                       contains("index.html#view=probes&probe=gemm&section=fp32"));
-  CHECK_THAT(bf16, contains("Against the vendor's library: bf16") &&
-                       contains("Throughput by size, in figures: bf16"));
-
+  CHECK_THAT(file_text(paths.readme),
+             contains("[fp32](ladder-fp32.md), [bf16](ladder-bf16.md)") &&
+                 !contains("The ladder: fp32") && contains("## Claims"));
+  CHECK_THAT(file_text(paths.pages[0]),
+             contains("The ladder: fp32 at 4096³") && contains("**Note:** Tuned"));
   // Without a page's name, the sections stand in the report.
   d.probes.front().page.clear();
   CHECK(ladder_of(d).empty());
@@ -84,16 +77,8 @@ TEST_CASE("Views with a section stand on the probe's own page, the others in the
   CHECK(ladder_of(d).empty());
 }
 
-TEST_CASE("Each step is held against its parent or the one before, by what changed most",
-          "[reports]") {
+TEST_CASE("A step whose parent has no figure is held against the one before", "[reports]") {
   Document d = recorded_ladder();
-  CHECK_THAT(ladder_of(d),
-             contains("| row_major/02_coalesced | A warp's lanes go along a row of C: B and C are "
-                      "read and written in whole sectors, A is broadcast.<br>*Five sectors") &&
-                 contains("**5.769 TFLOP/s**, **11.59 ×** row_major/01_naive ± 0.1 %<br>stall lg "
-                          "throttle ÷ 21.26 (362.2 → 17.03)") &&
-                 contains("shared load wavefronts 0 → 3222 M") &&
-                 contains("**6.29 TFLOP/s** ~ |"));  // the first of a tree, against nothing
   // A rung whose counters are missing explains nothing, and neither does the one after it.
   for (Counter& counter : rung_of(d, "column_major/02_shared_memory").counters)
     counter.value.reset();

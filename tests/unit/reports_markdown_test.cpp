@@ -49,12 +49,6 @@ TEST_CASE("A code span holds any name", "[reports]") {
   CHECK(code("") == "<code></code>");
 }
 
-TEST_CASE("A table has as many cells in each row as columns", "[reports]") {
-  Table table({{"a"}, {"b", Align::right}});
-  table.add_row({"1", ""});
-  CHECK(table.markdown() == "| a | b |\n| --- | ---: |\n| 1 | |\n");
-}
-
 TEST_CASE("A long table opens on a click, or is a link to the HTML page", "[reports]") {
   Table table({{"a"}});
   for (std::size_t i = 0; i <= Page::most_shown; ++i) table.add_row({"1"});
@@ -78,16 +72,6 @@ TEST_CASE("Anchors of a page differ", "[reports]") {
   CHECK(page.heading(2, "a", "same") == "same");
   CHECK(page.heading(2, "b", "same") == "same-2");
   CHECK(page.heading(3, "c", "same") == "same-3");
-}
-
-TEST_CASE("The table of contents goes where it belongs", "[reports]") {
-  Page page(false);
-  page.heading(2, "First", "first");
-  page.contents_here();
-  page.heading(3, "Second", "second");
-  CHECK(page.text() ==
-        "<a id=\"first\"></a>\n\n## First\n\n- [First](#first)\n  - [Second](#second)\n\n"
-        "<a id=\"second\"></a>\n\n### Second\n");
 }
 
 }  // namespace

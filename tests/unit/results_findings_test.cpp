@@ -58,27 +58,6 @@ TEST_CASE("What a probe concludes takes the place of what it concluded before", 
     if (other.name != probe) CHECK(summary_of(document, other.name) == other);
 }
 
-TEST_CASE("Facts have what others published of the document's GPU, whoever measures today",
-          "[results]") {
-  const Document before = recording("atlas/result.json");
-  const auto known = std::ranges::find_if(
-      before.facts, [](const Fact& fact) { return fact.published.has_value(); });
-  REQUIRE(known != before.facts.end());
-  Fact bare = *known;
-  bare.published.reset();
-  bare.probe.clear();
-  Document document = before;
-  put_findings(known->probe, counting({bare}), document);
-  CHECK(std::ranges::count(document.facts, known->probe, &Fact::probe) == 1);
-  const Fact& now = *std::ranges::find(document.facts, known->probe, &Fact::probe);
-  CHECK(now == *known);
-  const auto others = [&](const Document& of) {
-    return std::ranges::count_if(of.facts,
-                                 [&](const Fact& fact) { return fact.probe != known->probe; });
-  };
-  CHECK(others(document) == others(before));
-}
-
 TEST_CASE("A published figure from the probe stays, and what nobody published has none",
           "[results]") {
   Document document = recording("atlas/result.json");
