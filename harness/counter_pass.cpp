@@ -1,18 +1,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <span>
 
 #include "harness/counters/catalogue.h"
 #include "harness/counters/range_profiler.h"
+#include "harness/host_timer.h"
 #include "harness/runner.h"
 
 namespace fathom {
 namespace {
-
-using Pair = std::pair<const Case*, Entry*>;
 
 // Cases that are counted in the same passes. Starting one takes 9 ms, more than most cases.
 constexpr std::size_t cases_of_a_pass = 32;
@@ -28,35 +28,39 @@ std::vector<std::string> roles_of(const Case& c) {
   return names;
 }
 
-void mark_unavailable(const std::vector<Pair>& pairs, const std::string& reason) {
-  for (const auto& [c, entry] : pairs) {
-    entry->counters.clear();
-    for (const CounterRequest& request : c->counters)
-      entry->counters.push_back(to_counter(request, {"", std::nullopt, reason}));
-  }
+/// Puts the case's counters into its entry, each as `reading` says of its role.
+template <class Reading>
+void put_counters(Measured& measured, const Reading& reading) {
+  measured.entry.counters.clear();
+  for (const CounterRequest& request : measured.c->counters)
+    measured.entry.counters.push_back(to_counter(request, reading(request.role)));
 }
 
 }  // namespace
 
-std::optional<Error> Runner::collect_counters(const std::vector<Pair>& pairs,
-                                              const std::function<bool(std::size_t)>& keep_going) {
+void Runner::note(const CounterError& error) {
+  if (error.code() == ExitCode::gpu_lost) throw error;
+  if (!counter_problem_) counter_problem_ = error;
+}
+
+void Runner::collect_counters(std::span<Measured* const> cases,
+                              const std::function<bool(std::size_t)>& keep_going) {
   // A session is made for a set of roles, so cases that ask for the same set share one.
-  std::map<std::vector<std::string>, std::vector<Pair>> by_roles;
-  for (const Pair& pair : pairs) by_roles[roles_of(*pair.first)].push_back(pair);
+  std::map<std::vector<std::string>, std::vector<Measured*>> by_roles;
+  for (Measured* measured : cases) by_roles[roles_of(*measured->c)].push_back(measured);
 
   std::size_t done = 0;
-  std::optional<Error> first_problem;
   for (const auto& [names, group] : by_roles) {
     try {
       CounterSession session(device_.ordinal, names);
       for (std::size_t first = 0; first < group.size(); first += cases_of_a_pass) {
         const auto some =
             std::span(group).subspan(first, std::min(cases_of_a_pass, group.size() - first));
-        for ([[maybe_unused]] const Pair& pair : some)
-          if (!keep_going(done++)) return first_problem;
+        for (std::size_t i = 0; i < some.size(); ++i)
+          if (!keep_going(done++)) return;
         Workload workload;  // one at a time: they share buffers
         const auto prepare = [&](std::size_t i) {
-          const Case& c = *some[i].first;
+          const Case& c = *some[i]->c;
           workload = c.prepare(context_);
           // Hot cases find what their own launch before left: the state in which they were timed.
           if (c.cache == CacheState::cold)
@@ -66,20 +70,42 @@ std::optional<Error> Runner::collect_counters(const std::vector<Pair>& pairs,
         };
         const auto readings =
             session.collect_batch(prepare, some.size(), [&](std::size_t) { workload.launch(); });
-        for (std::size_t i = 0; i < some.size(); ++i) {
-          const auto& [c, entry] = some[i];
-          entry->counters.clear();
-          for (const CounterRequest& request : c->counters)
-            entry->counters.push_back(to_counter(request, readings[i].at(request.role)));
-        }
+        for (std::size_t i = 0; i < some.size(); ++i)
+          put_counters(*some[i], [&](const std::string& role) { return readings[i].at(role); });
       }
     } catch (const CounterError& error) {
-      if (error.code() == ExitCode::gpu_lost) throw;
-      mark_unavailable(group, error.what());
-      if (!first_problem) first_problem = error;
+      note(error);
+      for (Measured* measured : group)
+        put_counters(*measured, [&](const std::string&) {
+          return CounterReading{"", std::nullopt, error.what()};
+        });
     }
   }
-  return first_problem;
+}
+
+Runner::Wrong Runner::run_campaign(const Case& c, bool counters, const KeepGoing& keep_going,
+                                   Entry& entry) {
+  const auto& campaign = std::get<Campaign>(c.mode);
+  const auto start = std::chrono::steady_clock::now();
+  std::string no_counters;
+  const auto run = [&](CounterSession* session) {
+    const Wrong wrong = campaign.run(context_, session, no_counters, keep_going, entry);
+    if (entry.iterations > 0)
+      entry.real_time_s = seconds_since(start) / static_cast<double>(entry.iterations);
+    return wrong;
+  };
+  if (campaign.roles.empty()) return run(nullptr);
+  try {
+    if (counters) {
+      CounterSession session(device_.ordinal, campaign.roles);
+      return run(&session);
+    }
+    no_counters = "hardware counters were switched off (--no-counters)";
+  } catch (const CounterError& error) {
+    note(error);
+    no_counters = error.what();
+  }
+  return run(nullptr);
 }
 
 // Sampling of the program counter.
@@ -107,11 +133,21 @@ std::vector<Counter> missing(const Case& c, const std::string& reason) {
   return counters;
 }
 
+bool lies_on(const PcSample& sample, const LineShare& share) {
+  return std::filesystem::path(sample.file).filename() == share.file &&
+         std::ranges::find(share.lines, sample.line) != share.lines.end();
+}
+
 std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
   double all = 0;
+  std::vector<std::map<std::string, double>> on_lines(c.line_shares.size());  // by reason
   for (const PcSample& sample : profile.samples)
-    for (const auto& [reason, samples] : sample.by_reason)
-      if (reason != issued) all += static_cast<double>(samples);
+    for (const auto& [reason, samples] : sample.by_reason) {
+      if (reason == issued) continue;
+      all += static_cast<double>(samples);
+      for (std::size_t i = 0; i < on_lines.size(); ++i)
+        if (lies_on(sample, c.line_shares[i])) on_lines[i][reason] += static_cast<double>(samples);
+    }
   if (!(all > 0)) {
     return missing(c, fmt::format("no waiting warp among {} samples of {} instructions ({} of "
                                   "unknown kernels, {} dropped)",
@@ -120,24 +156,14 @@ std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
   }
   if (!profile.line_reason.empty()) return missing(c, profile.line_reason);
   std::vector<Counter> counters;
-  for (const LineShare& share : c.line_shares) {
-    double on_lines = 0;
-    std::map<std::string, double> by_reason;
-    for (const PcSample& sample : profile.samples) {
-      if (std::filesystem::path(sample.file).filename() != share.file) continue;
-      if (std::find(share.lines.begin(), share.lines.end(), sample.line) == share.lines.end())
-        continue;
-      for (const auto& [reason, samples] : sample.by_reason) {
-        if (reason == issued) continue;
-        on_lines += static_cast<double>(samples);
-        by_reason[reason] += static_cast<double>(samples);
-      }
-    }
-    counters.push_back(share_counter(share.name, 100 * on_lines / all, ""));
-    for (const auto& [reason, samples] : by_reason) {
-      if (samples < smallest_share_shown * on_lines) continue;
-      counters.push_back(share_counter(share.name + "_" + reason, 100 * samples / all, ""));
-    }
+  for (std::size_t i = 0; i < on_lines.size(); ++i) {
+    const std::string& name = c.line_shares[i].name;
+    double waiting = 0;
+    for (const auto& [reason, samples] : on_lines[i]) waiting += samples;
+    counters.push_back(share_counter(name, 100 * waiting / all, ""));
+    for (const auto& [reason, samples] : on_lines[i])
+      if (samples >= smallest_share_shown * waiting)
+        counters.push_back(share_counter(name + "_" + reason, 100 * samples / all, ""));
   }
   return counters;
 }

@@ -30,20 +30,6 @@ double clock_hz(cudaDeviceAttr which, int ordinal) {
   return khz * 1e3;
 }
 
-/// Whether this process has used the GPU already.
-bool has_context(int ordinal) {
-  unsigned flags = 0;
-  int active = 0;
-  try {
-    // CUDA numbers its driver's devices as the runtime's.
-    const auto get_state = driver_function<int(int device, unsigned* flags, int* active)>(
-        "cuDevicePrimaryCtxGetState");
-    return get_state(ordinal, &flags, &active) == 0 && active != 0;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 /// The oldest driver branch that runs programs of this CUDA major version (release notes, table of
 /// minor version compatibility).
 std::string needed_driver(int runtime) {
@@ -184,7 +170,6 @@ CudaDevice read_cuda_device(int ordinal, const NvmlLibrary& nvml) {
   device.memory_bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal);
   device.sm_clock_max_hz = clock_hz(cudaDevAttrClockRate, ordinal);
   device.memory_clock_max_hz = clock_hz(cudaDevAttrMemoryClockRate, ordinal);
-  device.own_context = has_context(ordinal);
   return device;
 }
 

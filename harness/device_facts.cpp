@@ -8,7 +8,7 @@
 
 #include "harness/cuda_check.h"
 #include "harness/cuda_device.h"
-#include "harness/gpu_checks.h"
+#include "harness/doctor.h"
 #include "models/bandwidth.h"
 #include "models/occupancy.h"
 #include "results/fail.h"
@@ -47,12 +47,12 @@ std::string described(const Reading<T>& reading) {
                                                      : "unknown: " + reading.missing();
 }
 
-Fingerprint fingerprint_of(const DeviceFacts& facts, const CudaDevice& cuda,
-                           const CudaVersions& versions, const NvmlLibrary& nvml,
+Fingerprint fingerprint_of(const CudaDevice& facts, const NvmlLibrary& nvml,
                            const Reading<NvmlDevice>& found) {
+  const CudaVersions versions = read_cuda_versions();
   Fingerprint print;
   print.gpu_name = facts.name;
-  print.gpu_uuid_hash = uuid_hash(cuda.uuid);
+  print.gpu_uuid_hash = uuid_hash(facts.uuid);
   print.compute_capability = fmt::format("{}.{}", facts.major, facts.minor);
   print.cuda_driver = version_text(versions.driver);
   print.cuda_runtime = version_text(versions.runtime);
@@ -130,8 +130,8 @@ void require_usable(int ordinal, const Reading<NvmlDevice>& gpu) {
 
 }  // namespace
 
-DeviceFacts assemble_device_facts(const CudaDevice& cuda, const CudaVersions& versions,
-                                  const NvmlLibrary& nvml, bool beside_siblings) {
+DeviceFacts assemble_device_facts(const CudaDevice& cuda, const NvmlLibrary& nvml,
+                                  bool beside_siblings) {
   const Reading<NvmlDevice> gpu = nvml.device_by_pci_bus_id(cuda.pci_bus_id);
   if (gpu.status == NvmlStatus::gpu_is_lost || gpu.status == NvmlStatus::reset_required)
     fail(ExitCode::gpu_lost,
@@ -146,16 +146,9 @@ DeviceFacts assemble_device_facts(const CudaDevice& cuda, const CudaVersions& ve
   };
   facts.sm_clock_max_hz = std::max(cuda.sm_clock_max_hz, nvml_clock(NvmlClock::sm));
   facts.memory_clock_max_hz = std::max(cuda.memory_clock_max_hz, nvml_clock(NvmlClock::memory));
-  if (gpu) {
-    const NvmlPcieLink link = gpu->pcie_link().value_or({});
-    facts.pcie_generation = static_cast<int>(link.generation_max);
-    facts.pcie_lanes = static_cast<int>(link.width);
-  }
-  facts.mig = gpu && gpu->mig().value_or({}).current;
-  facts.vgpu = gpu && gpu->virtualization().value == NvmlVirtualization::vgpu;
-  facts.fingerprint = fingerprint_of(facts, cuda, versions, nvml, gpu);
+  facts.fingerprint = fingerprint_of(facts, nvml, gpu);
   add_bounds(facts);
-  for (const Check& check : check_gpu(cuda.ordinal, nvml, gpu, cuda.own_context))
+  for (const Check& check : check_gpu(cuda.ordinal, nvml, gpu))
     if ((check.status == CheckStatus::warn || check.status == CheckStatus::fail) &&
         !(beside_siblings && (check.id == "processes" || check.id == "memory")))
       facts.warnings.push_back(
@@ -166,7 +159,7 @@ DeviceFacts assemble_device_facts(const CudaDevice& cuda, const CudaVersions& ve
 DeviceFacts query_device_facts(int ordinal, bool beside_siblings) {
   const NvmlLibrary nvml;
   const CudaDevice cuda = read_cuda_device(ordinal, nvml);
-  DeviceFacts facts = assemble_device_facts(cuda, read_cuda_versions(), nvml, beside_siblings);
+  DeviceFacts facts = assemble_device_facts(cuda, nvml, beside_siblings);
   // After the facts: a context of our own would show among the GPU's processes and memory.
   require_usable(ordinal, nvml.device_by_pci_bus_id(cuda.pci_bus_id));
   return facts;

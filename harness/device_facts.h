@@ -10,7 +10,6 @@
 namespace fathom {
 
 class NvmlLibrary;
-struct CudaVersions;
 
 /// What the CUDA runtime says about one GPU, without creating a context on it. Plain data, so that
 /// everything that is concluded from it can be tested without a GPU. Clocks in hertz, sizes in
@@ -30,15 +29,12 @@ struct CudaDevice {
   int memory_bus_bits = 0;  ///< those in use: 6016 on an H200, whose interface has 6144
   double sm_clock_max_hz = 0;
   double memory_clock_max_hz = 0;  ///< command clock: data moves on both edges
-  bool own_context = false;        ///< this process itself already has memory on the GPU
 };
 
 /// What the driver and NVML say about one GPU, read once at the start of a program.
 /// `query_device_facts` throws Error: no driver, driver too old, GPU busy (exclusive mode), GPU
 /// lost, or an ordinal that does not exist.
 struct DeviceFacts : CudaDevice {
-  int pcie_generation = 0, pcie_lanes = 0;  ///< highest generation, lanes in use; 0: unknown
-  bool mig = false, vgpu = false;
   Fingerprint fingerprint;
   std::vector<DeviceBound> bounds;    ///< dram_bandwidth, shared_bandwidth, l1_bandwidth, fp32_fma
   std::vector<std::string> warnings;  ///< e.g. other processes on the GPU, throttling at idle
@@ -52,7 +48,7 @@ DeviceFacts query_device_facts(int ordinal, bool beside_siblings = false);
 const DeviceBound& bound(const DeviceFacts& facts, const std::string& name);
 
 /// `query_device_facts` from readings that were taken already. Throws Error(gpu_lost).
-DeviceFacts assemble_device_facts(const CudaDevice& cuda, const CudaVersions& versions,
-                                  const NvmlLibrary& nvml, bool beside_siblings = false);
+DeviceFacts assemble_device_facts(const CudaDevice& cuda, const NvmlLibrary& nvml,
+                                  bool beside_siblings = false);
 
 }  // namespace fathom

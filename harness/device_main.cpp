@@ -6,10 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "harness/device_facts.h"
-#include "harness/device_json.h"
 #include "harness/doctor.h"
 #include "results/document_io.h"
 #include "results/error.h"

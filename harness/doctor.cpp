@@ -2,15 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
-#include <cstdint>
-#include <fstream>
-#include <sstream>
+#include <nlohmann/json.hpp>
 
 #include "harness/counters/range_profiler.h"
+#include "results/json_values.h"
 
 namespace fathom {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* name_of(CheckStatus status) {
+  constexpr const char* names[] = {"ok", "warn", "fail", "skip"};
+  return names[static_cast<int>(status)];
+}
 
 /// "the driver is absent" -> "The driver is absent."
 std::string sentence(std::string text) {
@@ -19,33 +26,6 @@ std::string sentence(std::string text) {
   if (text.back() != '.') text += '.';
   return text;
 }
-
-/// The value of a line "key: value" or "key:\tvalue"; empty if there is none.
-std::optional<std::string> file_entry(const std::string& path, const std::string& key) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(key + ":")) continue;
-    const std::size_t value = line.find_first_not_of(" \t", key.size() + 1);
-    return value == std::string::npos ? "" : line.substr(value);
-  }
-  return std::nullopt;
-}
-
-/// Whether this process may do what the driver reserves for administrators: CAP_SYS_ADMIN, or
-/// CAP_PERFMON, which drivers since 2023 take as well. Root inside a container often has neither.
-bool has_admin_capability(const std::string& status_path) {
-  const auto text = file_entry(status_path, "CapEff");
-  if (!text) return false;
-  std::uint64_t bits = 0;
-  std::istringstream(*text) >> std::hex >> bits;
-  constexpr std::uint64_t sys_admin = std::uint64_t{1} << 21, perfmon = std::uint64_t{1} << 38;
-  return (bits & (sys_admin | perfmon)) != 0;
-}
-
-constexpr const char* grant_counters =
-    "Run as root (in a container: --cap-add=SYS_ADMIN), or let every user read counters: write "
-    "\"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" to "
-    "/etc/modprobe.d/nvidia-counters.conf and restart the machine.";
 
 Check check_counters(int ordinal) {
   const std::string problem = CounterSession::problem_on(ordinal);
@@ -105,25 +85,6 @@ std::vector<Check> check_software(const CudaDeviceCount& devices, const Surround
   return checks;
 }
 
-Check check_counter_permission(const std::string& driver_params,
-                               const std::string& process_status) {
-  Check check{"counter_permission", CheckStatus::ok, {}, "Counter permission", "", ""};
-  const auto restricted = file_entry(driver_params, "RmProfilingAdminOnly");
-  if (!restricted) {
-    check.status = CheckStatus::skip;
-    check.detail = fmt::format("unknown: {} does not say", driver_params);
-  } else if (*restricted == "0") {
-    check.detail = "the driver lets every user read hardware counters";
-  } else if (has_admin_capability(process_status)) {
-    check.detail = "the driver lets administrators read hardware counters, and this process is one";
-  } else {
-    check.status = CheckStatus::warn;
-    check.detail = "the driver lets only administrators read hardware counters";
-    check.what_to_do = grant_counters;
-  }
-  return check;
-}
-
 Check check_architecture(const CudaDevice& device, const std::string& architectures) {
   Check check{"gpu", CheckStatus::ok, device.ordinal, "GPU", "", ""};
   check.detail = fmt::format("{}, compute capability {}.{}, {} SMs", device.name, device.major,
@@ -143,18 +104,16 @@ std::vector<Check> run_doctor(std::optional<int> only) {
   if (devices.count == 0) {
     // CUDA is closed, but NVML may still tell what is wrong with a GPU; the numbers are NVML's.
     for (unsigned i = 0; i < nvml.device_count().value_or(0); ++i)
-      append(checks, check_gpu(static_cast<int>(i), nvml, nvml.device_by_index(i), false));
+      append(checks, check_gpu(static_cast<int>(i), nvml, nvml.device_by_index(i)));
     return checks;
   }
-  checks.push_back(check_counter_permission());
   const int first = only.value_or(0);
   const int last = only.value_or(devices.count - 1);
   for (int ordinal = first; ordinal <= last; ++ordinal) {
     try {
       const CudaDevice device = read_cuda_device(ordinal, nvml);
       checks.push_back(check_architecture(device, build_architectures()));
-      append(checks, check_gpu(ordinal, nvml, nvml.device_by_pci_bus_id(device.pci_bus_id),
-                               device.own_context));
+      append(checks, check_gpu(ordinal, nvml, nvml.device_by_pci_bus_id(device.pci_bus_id)));
       // Last: it opens a context, which would show among the GPU's processes.
       checks.push_back(check_counters(ordinal));
     } catch (const Error& error) {
@@ -162,6 +121,66 @@ std::vector<Check> run_doctor(std::optional<int> only) {
     }
   }
   return checks;
+}
+
+Json to_json(const std::vector<Check>& checks) {
+  Json list = Json::array();
+  for (const Check& check : checks)
+    list.push_back({{"id", check.id},
+                    {"status", name_of(check.status)},
+                    {"gpu", or_null(check.gpu)},
+                    {"what", check.what},
+                    {"detail", check.detail},
+                    {"what_to_do", check.what_to_do}});
+  return {{"checks", std::move(list)}};
+}
+
+Json health_json(const Reading<NvmlDevice>& gpu) {
+  Json health{{"pcie_generation", nullptr},
+              {"pcie_width", nullptr},
+              {"uncorrected_ecc_errors", nullptr},
+              {"remapped_rows", nullptr},
+              {"remapping_failed", false},
+              {"remapping_pending", false},
+              {"processes", nullptr}};
+  if (!gpu) return health;
+  if (const auto link = gpu->pcie_link()) {
+    health["pcie_generation"] = link->generation_max;
+    health["pcie_width"] = link->width;
+  }
+  if (const auto errors = gpu->uncorrected_ecc_errors()) health["uncorrected_ecc_errors"] = *errors;
+  if (const auto rows = gpu->remapped_rows()) {
+    health["remapped_rows"] = rows->corrected + rows->uncorrected;
+    health["remapping_failed"] = rows->failed;
+    health["remapping_pending"] = rows->pending;
+  }
+  if (const auto processes = gpu->compute_processes()) health["processes"] = processes->size();
+  return health;
+}
+
+Json gpus_json(const NvmlLibrary& nvml) {
+  Json gpus = Json::array();
+  const int count = count_cuda_devices().count;
+  // Where there is no GPU, the first says why.
+  for (int ordinal = 0; ordinal < std::max(1, count); ++ordinal) {
+    const CudaDevice device = read_cuda_device(ordinal, nvml);
+    gpus.push_back({{"ordinal", device.ordinal},
+                    {"name", device.name},
+                    {"uuid", uuid_text(device.uuid)},
+                    {"uuid_hash", uuid_hash(device.uuid)},
+                    {"pci_bus_id", device.pci_bus_id},
+                    {"health", health_json(nvml.device_by_pci_bus_id(device.pci_bus_id))}});
+  }
+  return gpus;
+}
+
+std::string uuid_text(const std::array<unsigned char, 16>& uuid) {
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < uuid.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", uuid[i]);
+  }
+  return text;
 }
 
 }  // namespace fathom

@@ -1,27 +1,60 @@
 #pragma once
 
+#include <array>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/cuda_device.h"
-#include "harness/gpu_checks.h"
+#include "harness/nvml_library.h"
 
 namespace fathom {
 
-/// Checks driver, toolkit, NVML, GPUs (all, or one), permission to read counters, and each GPU's
-/// state, in the order in which a user should mend them. Never throws for a fault that it can
+/// `skip`: could not be checked, or does not apply here.
+enum class CheckStatus { ok, warn, fail, skip };
+
+/// One thing that was looked at before measuring.
+struct Check {
+  std::string id;  ///< stable name, e.g. "pcie_link"
+  CheckStatus status = CheckStatus::ok;
+  std::optional<int> gpu;  ///< CUDA's ordinal; empty for a check of the whole machine
+  std::string what;        ///< short title, e.g. "PCIe link"
+  std::string detail;      ///< what was found
+  std::string what_to_do;  ///< a sentence; empty where there is nothing to do
+};
+
+/// Checks driver, toolkit, NVML, GPUs (all, or one), each GPU's state, and whether its counters can
+/// be read, in the order in which a user should mend them. Never throws for a fault that it can
 /// describe.
 std::vector<Check> run_doctor(std::optional<int> only);
 
-// The parts of it that need no GPU, for tests.
+/// Everything NVML knows about one GPU that can spoil or limit a measurement: ECC and memory
+/// errors, MIG, virtualisation, clocks, power limit, throttling, temperature, other processes,
+/// memory in use, PCIe link, modes. This process itself must not have used the GPU: it would be
+/// one of the others.
+std::vector<Check> check_gpu(int ordinal, const NvmlLibrary& nvml, const Reading<NvmlDevice>& gpu);
 
 /// Driver, CUDA and toolkit, from what the runtime answered.
 std::vector<Check> check_software(const CudaDeviceCount& devices, const Surroundings& around,
                                   const NvmlLibrary& nvml);
-/// Whether the driver lets this process read hardware counters, from its settings.
-Check check_counter_permission(const std::string& driver_params = "/proc/driver/nvidia/params",
-                               const std::string& process_status = "/proc/self/status");
+/// Whether a build for these architectures has code for the GPU.
 Check check_architecture(const CudaDevice& device, const std::string& architectures);
+
+// As JSON, for the `fathom` command, which has no CUDA in it.
+
+/// {"checks": [{id, status, gpu, what, detail, what_to_do}]}
+nlohmann::ordered_json to_json(const std::vector<Check>& checks);
+
+/// All GPUs that this process sees, without a context on any: [{ordinal, name, uuid, uuid_hash,
+/// pci_bus_id, health{}}]. Throws Error as `read_cuda_device` does where there is none.
+nlohmann::ordered_json gpus_json(const NvmlLibrary& nvml);
+
+/// What may make a GPU slower than others of its kind, as the driver knows it; what it does not
+/// tell is null.
+nlohmann::ordered_json health_json(const Reading<NvmlDevice>& gpu);
+
+/// "GPU-01234567-89ab-...": the text that CUDA_VISIBLE_DEVICES takes.
+std::string uuid_text(const std::array<unsigned char, 16>& uuid);
 
 }  // namespace fathom

@@ -2,37 +2,16 @@
 
 #include <cuda_runtime.h>
 
-#include <cstdint>
-#include <functional>
-#include <map>
+#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "harness/probe.h"
 #include "harness/telemetry.h"
-#include "results/document.h"
+
+// The GPU under lasting load, and the energy that it takes.
 
 namespace fathom {
-
-/// What the GPU took over some time, and what it did in it.
-struct EnergyReading {
-  double joules = 0;
-  double seconds = 0;
-  double work = 0;  ///< in the loop's own unit; 0 where nothing ran
-
-  double watts() const { return joules / seconds; }
-};
-
-/// A case that is measured by its energy: its workload runs without a gap for seconds on end, since
-/// the GPU's energy counter moves only every 100 ms or so. The metric is joules per `work`.
-struct EnergyLoop {
-  double work = 0;       ///< of one launch: bytes, FLOPs, ...; 0: the metric is the power in watts
-  double seconds = 0.8;  ///< of the part that counts: eight steps of the counter, two a window
-  /// Before it: clocks settle, and the counter's averages forget what was before.
-  double settle_s = 0.35;
-  /// Further figures of the entry, from the whole part that counts; may be empty.
-  std::function<std::map<std::string, double>(const EnergyReading& whole)> figures;
-};
 
 /// The energy counter has moved: it read `joules` from `seconds` on, by the host's clock.
 struct EnergyStep {
@@ -57,21 +36,32 @@ std::vector<EnergyReading> energy_windows(std::span<const EnergyStep> steps,
 /// The sum of windows.
 EnergyReading total(std::span<const EnergyReading> windows);
 
-/// What one loop gave.
-struct EnergyRun {
-  std::vector<EnergyReading> windows;  ///< at least one; `work` in launches
-  Telemetry telemetry;                 ///< of the part that counts
-  std::int64_t launches = 0;
-  double launch_s =
-      0;  ///< seconds of one launch, mean of the part that counts; 0 where nothing ran
-  double elapsed_s = 0;
+/// What one workload did in one turn under load.
+struct SustainedTurn {
+  double seconds = 0;  ///< of one launch, over the whole turn, by events
+  /// From the first to the last step of the energy counter after the turn settled, `work` in
+  /// launches; nothing where the GPU counts no energy, or the counter stood still.
+  std::optional<EnergyReading> energy;
+  std::optional<double> sm_clock_hz;  ///< over the whole turn
 };
 
-/// Runs one. `launch` is asynchronous on the stream and has been launched before; empty: nothing
-/// runs. Launches are queued ahead of the GPU. Ends by itself, at the latest a second after the
-/// loop's time. Throws Error(counters_unavailable) where the GPU has no energy counter, or one that
-/// stands still.
-EnergyRun run_energy_loop(const std::function<void()>& launch, const EnergyLoop& loop,
-                          cudaStream_t stream, TelemetrySampler& telemetry);
+/// Turns of each workload, in the order taken.
+using SustainedTurns = std::vector<std::vector<SustainedTurn>>;
+
+/// Joules of one launch.
+struct SustainedEnergy {
+  double joules = 0;      ///< of all turns, over all their launches
+  double half_width = 0;  ///< of the median turn's interval (95 % from six turns on), over `joules`
+};
+
+/// From the turns whose energy is known; nothing if there are none.
+std::optional<SustainedEnergy> energy_of(std::span<const SustainedTurn> turns);
+
+/// Keeps the GPU under load: the first workload for `load.lead_in_s` unmeasured, so that clocks and
+/// power have settled, then every workload in turn for `load.turn_s` with next to no pause. Each
+/// must have been launched before. Throws std::invalid_argument where a turn is shorter than half a
+/// second: the energy counter moves every 100 ms or so.
+SustainedTurns run_sustained(std::span<const Workload* const> workloads, const SustainedLoad& load,
+                             cudaStream_t stream, const TelemetrySampler& telemetry);
 
 }  // namespace fathom

@@ -1,9 +1,9 @@
-#include "harness/gpu_checks.h"
-
 #include <fmt/format.h>
 
 #include <fstream>
 #include <utility>
+
+#include "harness/doctor.h"
 
 namespace fathom {
 namespace {
@@ -34,16 +34,15 @@ std::string describe(const NvmlProcess& process) {
   std::ifstream file(fmt::format("/proc/{}/comm", process.pid));
   std::getline(file, name);
   const std::string memory =
-      process.used_bytes
-          ? fmt::format(", {:.0f} MiB", static_cast<double>(*process.used_bytes) / mebibyte)
-          : "";
+      process.used_bytes == NvmlProcess::unknown
+          ? ""
+          : fmt::format(", {:.0f} MiB", static_cast<double>(process.used_bytes) / mebibyte);
   return fmt::format("process {}{}{}", process.pid, name.empty() ? "" : " (" + name + ")", memory);
 }
 
 class GpuChecks {
  public:
-  GpuChecks(int ordinal, const NvmlDevice& gpu, bool own_context)
-      : ordinal_(ordinal), gpu_(gpu), own_context_(own_context) {}
+  GpuChecks(int ordinal, const NvmlDevice& gpu) : ordinal_(ordinal), gpu_(gpu) {}
 
   std::vector<Check> take() { return std::move(checks_); }
 
@@ -159,8 +158,7 @@ class GpuChecks {
     });
     look("processes", "Other processes", gpu_.compute_processes(), [&](const auto& list) {
       std::vector<std::string> names;
-      for (const NvmlProcess& process : other_processes(list, own_context_))
-        names.push_back(describe(process));
+      for (const NvmlProcess& process : list) names.push_back(describe(process));
       if (names.empty()) return ok("none visible");
       return warn(fmt::format("{}", fmt::join(names, ", ")),
                   "End them, or wait: they share the GPU's time, power and memory.");
@@ -170,7 +168,7 @@ class GpuChecks {
       const std::string detail =
           fmt::format("{:.0f} of {:.0f} MiB are free", static_cast<double>(memory.free) / mebibyte,
                       static_cast<double>(memory.total) / mebibyte);
-      if (own_context_ || used <= unremarkable_mebibytes) return ok(detail);
+      if (used <= unremarkable_mebibytes) return ok(detail);
       return warn(fmt::format("{}; other programs use {:.0f} MiB", detail, used),
                   "End the programs that use it (nvidia-smi lists those of this container only).");
     });
@@ -195,14 +193,12 @@ class GpuChecks {
 
   int ordinal_;
   const NvmlDevice& gpu_;
-  bool own_context_;
   std::vector<Check> checks_;
 };
 
 }  // namespace
 
-std::vector<Check> check_gpu(int ordinal, const NvmlLibrary& nvml, const Reading<NvmlDevice>& gpu,
-                             bool own_context) {
+std::vector<Check> check_gpu(int ordinal, const NvmlLibrary& nvml, const Reading<NvmlDevice>& gpu) {
   if (!gpu) {
     const bool lost =
         gpu.status == NvmlStatus::gpu_is_lost || gpu.status == NvmlStatus::reset_required;
@@ -212,7 +208,7 @@ std::vector<Check> check_gpu(int ordinal, const NvmlLibrary& nvml, const Reading
          lost ? "Look for Xid lines in the kernel log (dmesg) and restart the machine."
               : "Results come without clocks, power and throttle reasons until NVML works."}};
   }
-  GpuChecks checks(ordinal, *gpu, own_context);
+  GpuChecks checks(ordinal, *gpu);
   checks.memory_health();
   checks.modes(nvml);
   checks.clocks_and_power();

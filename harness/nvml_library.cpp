@@ -1,8 +1,6 @@
 #include "harness/nvml_library.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,22 +9,7 @@
 namespace fathom {
 namespace {
 
-// Structures that NVML fills, laid out as in its reference.
-struct MemoryV2 {
-  unsigned version;
-  unsigned long long total, reserved, free, used;
-};
-static_assert(sizeof(MemoryV2) == 40);
-constexpr unsigned memory_v2_version = sizeof(MemoryV2) | 2u << 24;
-
-struct ProcessInfo {
-  unsigned pid;
-  unsigned long long used_bytes;
-  unsigned gpu_instance, compute_instance;
-};
-static_assert(sizeof(ProcessInfo) == 24);
-constexpr unsigned long long process_memory_unknown = ~0ull;
-
+/// nvmlFieldValue_t.
 struct FieldValue {
   unsigned field, scope;
   long long timestamp, latency_us;
@@ -62,14 +45,13 @@ std::string to_string(NvmlStatus status) {
                                   : fmt::format("NVML error {}", static_cast<int>(status));
 }
 
-NvmlFunctions::NvmlFunctions(const char* file)
+NvmlLibrary::Opened::Opened(const char* file)
     : handle(dlopen(file, RTLD_NOW | RTLD_LOCAL)),
       status(handle ? call("nvmlInit_v2") : NvmlStatus::library_not_found) {}
-NvmlFunctions::~NvmlFunctions() {
+NvmlLibrary::Opened::~Opened() {
   if (status == NvmlStatus::success) call("nvmlShutdown");
   if (handle) dlclose(handle);
 }
-void* NvmlFunctions::find(const char* function) const { return dlsym(handle, function); }
 
 Reading<std::uint64_t> NvmlDevice::clock_event_reasons() const {
   const auto reasons = number<std::uint64_t>("nvmlDeviceGetCurrentClocksEventReasons");
@@ -91,10 +73,6 @@ Reading<NvmlMode> NvmlDevice::mode(const char* function) const {
   return reading_of(status, NvmlMode{current != 0, pending != 0});
 }
 
-Reading<std::uint64_t> NvmlDevice::uncorrected_ecc_errors() const {
-  constexpr unsigned uncorrected = 1, since_driver_load = 0;
-  return number<std::uint64_t>("nvmlDeviceGetTotalEccErrors", uncorrected, since_driver_load);
-}
 Reading<NvmlRemappedRows> NvmlDevice::remapped_rows() const {
   unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
   const NvmlStatus status =
@@ -134,15 +112,8 @@ Reading<NvmlNvLinks> NvmlDevice::nvlinks() const {
   return {links, NvmlStatus::success};
 }
 
-Reading<NvmlMemory> NvmlDevice::memory() const {
-  MemoryV2 memory{};
-  memory.version = memory_v2_version;
-  const NvmlStatus status = call("nvmlDeviceGetMemoryInfo_v2", &memory);
-  return reading_of(status, NvmlMemory{memory.total, memory.used, memory.free});
-}
-
 Reading<std::vector<NvmlProcess>> NvmlDevice::compute_processes() const {
-  std::vector<ProcessInfo> list(32);
+  std::vector<NvmlProcess> list(32);
   unsigned count = 0;
   NvmlStatus status = NvmlStatus::insufficient_size;
   // Processes may come between the answer "too small" and the next try: a few tries are enough.
@@ -151,40 +122,38 @@ Reading<std::vector<NvmlProcess>> NvmlDevice::compute_processes() const {
     count = static_cast<unsigned>(list.size());
     status = call("nvmlDeviceGetComputeRunningProcesses_v3", &count, list.data());
   }
-  if (status != NvmlStatus::success) return {std::nullopt, status};
-  std::vector<NvmlProcess> processes;
-  for (unsigned i = 0; i < count; ++i) {
-    NvmlProcess process{list[i].pid, std::nullopt};
-    if (list[i].used_bytes != process_memory_unknown) process.used_bytes = list[i].used_bytes;
-    processes.push_back(process);
-  }
-  return reading_of(status, std::move(processes));
+  if (status == NvmlStatus::success) list.resize(count);
+  return reading_of(status, std::move(list));
 }
 
 NvmlLibrary::NvmlLibrary() {
   const char* override_path = std::getenv("FATHOM_NVML_LIBRARY");
   const char* path = override_path ? override_path : "libnvidia-ml.so.1";
-  library_ = std::make_shared<NvmlFunctions>(path);
-  if (!library_->handle && override_path)
+  opened_ = std::make_shared<Opened>(path);
+  if (!opened_->handle && override_path)
     problem_ = fmt::format("NVML cannot be loaded from {}", path);
   else if (!available())
     problem_ = to_string(status());
+}
+
+Reading<NvmlDevice> NvmlLibrary::device_by_index(unsigned index) const {
+  return number<void*>("nvmlDeviceGetHandleByIndex_v2", index).as([this](void* device) {
+    return NvmlDevice(*this, device);
+  });
+}
+Reading<NvmlDevice> NvmlLibrary::device_by_pci_bus_id(const std::string& bus_id) const {
+  return number<void*>("nvmlDeviceGetHandleByPciBusId_v2", bus_id.c_str()).as([this](void* device) {
+    return NvmlDevice(*this, device);
+  });
 }
 
 Reading<bool> NvmlLibrary::confidential_computing() const {
   struct State {
     unsigned environment, feature, developer_tools;
   };
-  return library_->number<State>("nvmlSystemGetConfComputeState").as([](const State& state) {
+  return number<State>("nvmlSystemGetConfComputeState").as([](const State& state) {
     return state.feature != 0;
   });
-}
-
-std::vector<NvmlProcess> other_processes(std::vector<NvmlProcess> all, bool own_context) {
-  const auto own = static_cast<unsigned>(getpid());
-  const auto removed = std::erase_if(all, [own](const auto& p) { return p.pid == own; });
-  if (own_context && removed == 0 && !all.empty()) all.pop_back();
-  return all;
 }
 
 std::vector<std::string> throttle_reason_names(std::uint64_t bits) {

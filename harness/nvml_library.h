@@ -1,5 +1,7 @@
 #pragma once
 
+#include <dlfcn.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -59,7 +61,7 @@ Reading<T> reading_of(NvmlStatus status, T value) {
   return {std::move(value), status};
 }
 
-enum class NvmlClock : unsigned { graphics = 0, sm = 1, memory = 2 };
+enum class NvmlClock : unsigned { sm = 1, memory = 2 };
 enum class NvmlComputeMode : int {
   shared = 0,
   exclusive_thread = 1,
@@ -80,14 +82,23 @@ struct NvmlMode {
   bool pending = false;
 };
 
+/// nvmlMemory_v2_t, in bytes.
 struct NvmlMemory {
-  std::uint64_t total = 0, used = 0, free = 0;  ///< bytes; `used` without what the driver reserves
+  unsigned version = sizeof(NvmlMemory) | 2u << 24;
+  unsigned long long total = 0, reserved = 0, free = 0;
+  unsigned long long used = 0;  ///< without what the driver reserves
 };
+static_assert(sizeof(NvmlMemory) == 40);
 
+/// nvmlProcessInfo_t.
 struct NvmlProcess {
-  unsigned pid = 0;                         ///< in the host's numbering, also inside a container
-  std::optional<std::uint64_t> used_bytes;  ///< empty where the driver does not tell
+  unsigned pid;                   ///< in the host's numbering, also inside a container
+  unsigned long long used_bytes;  ///< `unknown` where the driver does not tell
+  unsigned gpu_instance, compute_instance;
+
+  static constexpr unsigned long long unknown = ~0ull;
 };
+static_assert(sizeof(NvmlProcess) == 24);
 
 struct NvmlPcieLink {
   unsigned generation = 0, width = 0;          ///< now; the generation falls while the GPU idles
@@ -104,46 +115,72 @@ struct NvmlRemappedRows {
   bool pending = false, failed = false;  ///< waits for a reset; a remapping failed
 };
 
-/// The library, if it could be opened. Functions are looked up by name at each call: a lookup costs
-/// well under a microsecond, and an older driver lacks some of them.
-struct NvmlFunctions {
-  explicit NvmlFunctions(const char* file);
-  ~NvmlFunctions();
-  NvmlFunctions(const NvmlFunctions&) = delete;
-  NvmlFunctions& operator=(const NvmlFunctions&) = delete;
+class NvmlDevice;
 
-  void* find(const char* function) const;
+/// NVML, open and initialised as long as this or a device of it lives. Copies share one library.
+/// Functions are looked up by name at each call: a lookup costs well under a microsecond, and an
+/// older driver lacks some of them.
+class NvmlLibrary {
+ public:
+  /// Opens libnvidia-ml.so.1, or the file that environment variable FATHOM_NVML_LIBRARY names.
+  /// Never throws: without NVML `available` is false and every reading is empty.
+  NvmlLibrary();
 
-  template <class... Args>
-  NvmlStatus call(const char* function, Args... args) const {
-    const auto address = reinterpret_cast<int (*)(Args...)>(find(function));
-    return address ? static_cast<NvmlStatus>(address(args...)) : NvmlStatus::function_not_found;
-  }
+  bool available() const { return status() == NvmlStatus::success; }
+  NvmlStatus status() const { return opened_->status; }
+  /// Why NVML is not available, as one phrase; empty where it is.
+  const std::string& problem() const { return problem_; }
+
+  Reading<std::string> driver_version() const { return text("nvmlSystemGetDriverVersion"); }
+  Reading<unsigned> device_count() const { return number<unsigned>("nvmlDeviceGetCount_v2"); }
+  Reading<bool> confidential_computing() const;
+  Reading<NvmlDevice> device_by_index(unsigned index) const;
+  /// `bus_id` as of cudaDeviceGetPCIBusId. Never by CUDA's ordinal: CUDA_VISIBLE_DEVICES and
+  /// CUDA_DEVICE_ORDER renumber CUDA's devices but not NVML's.
+  Reading<NvmlDevice> device_by_pci_bus_id(const std::string& bus_id) const;
+
+ private:
+  friend class NvmlDevice;
+  struct Opened {
+    explicit Opened(const char* file);
+    ~Opened();
+    Opened(const Opened&) = delete;
+    Opened& operator=(const Opened&) = delete;
+    template <class... Args>
+    NvmlStatus call(const char* function, Args... args) const {
+      const auto address = reinterpret_cast<int (*)(Args...)>(dlsym(handle, function));
+      return address ? static_cast<NvmlStatus>(address(args...)) : NvmlStatus::function_not_found;
+    }
+
+    void* const handle;
+    const NvmlStatus status;  ///< of opening and initialising it
+  };
+
   /// What the function writes through its last argument.
   template <class T, class... Args>
   Reading<T> number(const char* function, Args... args) const {
-    if (status != NvmlStatus::success) return {std::nullopt, status};
+    if (!available()) return {std::nullopt, status()};
     T value{};
-    const NvmlStatus answer = call(function, args..., &value);
+    const NvmlStatus answer = opened_->call(function, args..., &value);
     return reading_of(answer, value);
   }
   template <class... Args>
   Reading<std::string> text(const char* function, Args... args) const {
-    if (status != NvmlStatus::success) return {std::nullopt, status};
+    if (!available()) return {std::nullopt, status()};
     char buffer[128]{};
-    const NvmlStatus answer = call(function, args..., buffer, unsigned{sizeof buffer});
+    const NvmlStatus answer = opened_->call(function, args..., buffer, unsigned{sizeof buffer});
     return reading_of(answer, std::string(buffer));
   }
 
-  void* const handle;
-  const NvmlStatus status;  ///< of opening and initialising it
+  std::shared_ptr<const Opened> opened_;
+  std::string problem_;
 };
 
 /// One GPU as NVML sees it. Every call may be refused by itself.
 class NvmlDevice {
  public:
-  Reading<std::string> name() const { return text("nvmlDeviceGetName"); }
-  Reading<std::string> vbios() const { return text("nvmlDeviceGetVbiosVersion"); }
+  Reading<std::string> name() const { return nvml_.text("nvmlDeviceGetName", device_); }
+  Reading<std::string> vbios() const { return nvml_.text("nvmlDeviceGetVbiosVersion", device_); }
   Reading<double> clock_hz(NvmlClock which) const { return clock("nvmlDeviceGetClockInfo", which); }
   Reading<double> clock_max_hz(NvmlClock which) const {
     return clock("nvmlDeviceGetMaxClockInfo", which);
@@ -174,7 +211,9 @@ class NvmlDevice {
   }
   Reading<NvmlMode> ecc() const { return mode("nvmlDeviceGetEccMode"); }
   Reading<NvmlMode> mig() const { return mode("nvmlDeviceGetMigMode"); }
-  Reading<std::uint64_t> uncorrected_ecc_errors() const;  ///< since the driver was loaded
+  Reading<std::uint64_t> uncorrected_ecc_errors() const {  ///< since the driver was loaded
+    return number<std::uint64_t>("nvmlDeviceGetTotalEccErrors", 1u /* uncorrected */, 0u);
+  }
   Reading<NvmlRemappedRows> remapped_rows() const;
   Reading<bool> persistence() const {
     return number<unsigned>("nvmlDeviceGetPersistenceMode").as([](unsigned on) { return on != 0; });
@@ -188,21 +227,20 @@ class NvmlDevice {
   Reading<NvmlPcieLink> pcie_link() const;
   /// Links that are up; none is a reading too.
   Reading<NvmlNvLinks> nvlinks() const;
-  Reading<NvmlMemory> memory() const;
+  Reading<NvmlMemory> memory() const { return number<NvmlMemory>("nvmlDeviceGetMemoryInfo_v2"); }
   Reading<std::vector<NvmlProcess>> compute_processes() const;
 
  private:
   friend class NvmlLibrary;
-  NvmlDevice(std::shared_ptr<const NvmlFunctions> library, void* device)
-      : library_(std::move(library)), device_(device) {}
+  NvmlDevice(NvmlLibrary nvml, void* device) : nvml_(std::move(nvml)), device_(device) {}
 
   template <class... Args>
   NvmlStatus call(const char* function, Args... args) const {
-    return library_->call(function, device_, args...);
+    return nvml_.opened_->call(function, device_, args...);
   }
   template <class T, class... Args>
   Reading<T> number(const char* function, Args... args) const {
-    return library_->number<T>(function, device_, args...);
+    return nvml_.number<T>(function, device_, args...);
   }
   template <class T, class... Args>
   Reading<double> scaled(double factor, const char* function, Args... args) const {
@@ -217,59 +255,11 @@ class NvmlDevice {
   Reading<double> clock(const char* function, NvmlClock which) const {
     return scaled<unsigned>(1e6, function, static_cast<unsigned>(which));
   }
-  Reading<std::string> text(const char* function) const {
-    return library_->text(function, device_);
-  }
   Reading<NvmlMode> mode(const char* function) const;
 
-  std::shared_ptr<const NvmlFunctions> library_;  ///< keeps NVML open
+  NvmlLibrary nvml_;  ///< keeps it open
   void* device_;
 };
-
-/// NVML, open and initialised as long as this or a device of it lives. Copies share one library.
-class NvmlLibrary {
- public:
-  /// Opens libnvidia-ml.so.1, or the file that environment variable FATHOM_NVML_LIBRARY names.
-  /// Never throws: without NVML `available` is false and every reading is empty.
-  NvmlLibrary();
-
-  bool available() const { return status() == NvmlStatus::success; }
-  NvmlStatus status() const { return library_->status; }
-  /// Why NVML is not available, as one phrase; empty where it is.
-  const std::string& problem() const { return problem_; }
-
-  Reading<std::string> driver_version() const {
-    return library_->text("nvmlSystemGetDriverVersion");
-  }
-  Reading<unsigned> device_count() const {
-    return library_->number<unsigned>("nvmlDeviceGetCount_v2");
-  }
-  Reading<bool> confidential_computing() const;
-  Reading<NvmlDevice> device_by_index(unsigned index) const {
-    return device_by("nvmlDeviceGetHandleByIndex_v2", index);
-  }
-  /// `bus_id` as of cudaDeviceGetPCIBusId. Never by CUDA's ordinal: CUDA_VISIBLE_DEVICES and
-  /// CUDA_DEVICE_ORDER renumber CUDA's devices but not NVML's.
-  Reading<NvmlDevice> device_by_pci_bus_id(const std::string& bus_id) const {
-    return device_by("nvmlDeviceGetHandleByPciBusId_v2", bus_id.c_str());
-  }
-
- private:
-  template <class Key>
-  Reading<NvmlDevice> device_by(const char* function, Key key) const {
-    return library_->number<void*>(function, key).as([this](void* device) {
-      return NvmlDevice(library_, device);
-    });
-  }
-
-  std::shared_ptr<const NvmlFunctions> library_;
-  std::string problem_;
-};
-
-/// Those of a GPU's processes that are not this one, where `own_context` says whether this one has
-/// used the GPU: in a container NVML numbers processes as the host does, and one that cannot be
-/// told from the others is this program then.
-std::vector<NvmlProcess> other_processes(std::vector<NvmlProcess> all, bool own_context);
 
 /// Names of the reasons that hold clocks down, sorted: sw_power_cap, hw_slowdown, ... An idle GPU
 /// is no reason. Bits that are unknown here come as "unknown_0x...".

@@ -14,9 +14,7 @@
 #include <vector>
 
 #include "harness/buffers.h"
-#include "harness/campaign.h"
 #include "harness/device_facts.h"
-#include "harness/energy.h"
 #include "results/exit_codes.h"
 #include "results/findings.h"
 
@@ -159,6 +157,45 @@ struct SustainedLoad {
   double settle_s = 0.15;
 };
 
+/// What the GPU took over some time, and what it did in it.
+struct EnergyReading {
+  double joules = 0;
+  double seconds = 0;
+  double work = 0;  ///< in the loop's own unit; 0 where nothing ran
+
+  double watts() const { return joules / seconds; }
+};
+
+/// A case that is measured by its energy: its workload runs without a gap for seconds on end, since
+/// the GPU's energy counter moves only every 100 ms or so. The metric is joules per `work`. Where
+/// the GPU has no energy counter, or one that stands still, the case fails.
+struct EnergyLoop {
+  double work = 0;       ///< of one launch: bytes, FLOPs, ...; 0: the metric is the power in watts
+  double seconds = 0.8;  ///< of the part that counts: eight steps of the counter, two a window
+  /// Before it: clocks settle, and the counter's averages forget what was before.
+  double settle_s = 0.35;
+  /// Further figures of the entry, from the whole part that counts; may be empty.
+  std::function<std::map<std::string, double>(const EnergyReading& whole)> figures;
+};
+
+class CounterSession;
+
+/// False once the user has asked for an end.
+using KeepGoing = std::function<bool()>;
+
+/// A case that is not timed: very many short trials, each held against what a model says of it.
+struct Campaign {
+  std::vector<std::string> roles;  ///< hardware counters that it compares; may be none
+  /// Runs all trials, or those until `keep_going` says no, and then fills the entry, `iterations`
+  /// being the trials. Gives what is wrong with an output, if anything is. `counters` collects
+  /// `roles`; where it cannot, it is null and `no_counters` says why: then outputs are checked and
+  /// nothing is compared by `roles`.
+  std::function<std::optional<std::string>(Context&, CounterSession* counters,
+                                           const std::string& no_counters,
+                                           const KeepGoing& keep_going, Entry& entry)>
+      run;
+};
+
 /// One point of a probe's sweep.
 struct Case {
   std::string name;  ///< path below the probe's name, e.g. "type:float4/block:256/size:1GiB"
@@ -183,10 +220,11 @@ struct Case {
   ///  - SustainedLoad: as the GPU runs under lasting load. The metric has a sample for each turn,
   ///  and
   ///    the extras say the joules of one launch, `joules`, and of the opponents', `joules:<name>`;
-  ///    how surely is `joules_half_width[:<name>]`, a share of them (harness/sustained.h).
+  ///    how surely is `joules_half_width[:<name>]`, a share of them (harness/energy.h).
   ///  - EnergyLoop: the metric is an energy or a power. `value`, `cache`, `precision` and opponents
   ///    are unused; `prepare` may give a workload without a launch, for a GPU at rest.
-  ///  - Campaign: no workload; the harness uses only name, axes, suite and extras beside it.
+  ///  - Campaign: no workload; the harness uses only name, axes, suite, metric and extras beside
+  ///    it.
   std::variant<LaunchByLaunch, SustainedLoad, EnergyLoop, Campaign> mode;
 };
 

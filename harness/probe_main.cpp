@@ -39,12 +39,6 @@ volatile std::sig_atomic_t interrupt_requested = 0;
 
 extern "C" void request_interrupt(int) { interrupt_requested = 1; }
 
-/// One measured case: what was asked and what came back.
-struct Measured {
-  const Case* c;
-  Entry entry;
-};
-
 TimingPolicy policy_for(const ProbeOptions& options) {
   TimingPolicy policy;
   if (options.suite == Suite::quick) policy.time_limit_s = 0.5;
@@ -144,23 +138,18 @@ class ProbeRun {
     }
     ExitCode code = fatal_ ? fatal_->code() : runner_.case_failure();
     if (!fatal_ && interrupt_requested == 0 && options_.counters) {
-      const std::optional<Error> none = collect_counters();
-      if (none && code == ExitCode::ok) code = none->code();
-      const std::optional<Error>& of_campaign = runner_.counter_problem();
-      if (of_campaign && code == ExitCode::ok) code = of_campaign->code();
+      collect_counters();
+      const std::optional<Error>& problem = runner_.counter_problem();
+      if (problem && code == ExitCode::ok) code = problem->code();
     }
     if (!fatal_) tell_starter();  // who has lost the GPU says so by its end, before the next begins
     if (interrupt_requested != 0) code = ExitCode::interrupted;
-    ProbeStatus status = ProbeStatus::complete;
-    std::string reason;
-    if (fatal_) {
-      status = ProbeStatus::failed;
-      reason = fatal_->what();
-    } else if (interrupt_requested != 0) {
-      status = ProbeStatus::interrupted;
-      reason = "interrupted by the user";
-    }
-    write(status, reason);
+    if (fatal_)
+      write(ProbeStatus::failed, fatal_->what());
+    else if (interrupt_requested != 0)
+      write(ProbeStatus::interrupted, "interrupted by the user");
+    else
+      write(ProbeStatus::complete, "");
     for (const std::string& note : document_.notes) std::cerr << "Note: " << note << '\n';
     if (fatal_) throw *fatal_;
     // Whatever else happened, a failed check is what a caller must not miss.
@@ -260,14 +249,14 @@ class ProbeRun {
     }
   }
 
-  std::optional<Error> collect_counters() {
-    std::vector<std::pair<const Case*, Entry*>> counted;
+  void collect_counters() {
+    std::vector<Measured*> counted;
     for (Measured& m : measured_)
-      if (!m.c->counters.empty() && m.entry.metric.value) counted.emplace_back(m.c, &m.entry);
+      if (!m.c->counters.empty() && m.entry.metric.value) counted.push_back(&m);
     done_ = 0;
     total_ = counted.size();
     try {
-      std::optional<Error> none = runner_.collect_counters(counted, [this](std::size_t done) {
+      runner_.collect_counters(counted, [this](std::size_t done) {
         done_ = done;
         report_progress("counters");
         return interrupt_requested == 0;
@@ -278,10 +267,8 @@ class ProbeRun {
         m.entry.counters.insert(m.entry.counters.end(), shares->second.begin(),
                                 shares->second.end());
       }
-      return none;
     } catch (const Error& error) {
       fatal_ = error;
-      return std::nullopt;
     }
   }
 

@@ -1,10 +1,9 @@
 #include "harness/probe_options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdlib>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -16,17 +15,34 @@
 namespace fathom {
 namespace {
 
-void add_own_option(CLI::App& app, const ProbeOption& option, std::optional<std::string>& given) {
+/// The value of text that has been checked.
+OptionValue value_of(const ProbeOption& option, const std::string& text) {
+  switch (option.kind) {
+    case ProbeOption::Kind::whole_number:
+    case ProbeOption::Kind::flag:
+      return std::int64_t{std::stoll(text)};
+    // Where std::stod would throw for what double holds with fewer bits.
+    case ProbeOption::Kind::number:
+      return std::strtod(text.c_str(), nullptr);
+    case ProbeOption::Kind::text:
+      break;
+  }
+  return text;
+}
+
+void add_own_option(CLI::App& app, const ProbeOption& option, OptionValues& values) {
   using Kind = ProbeOption::Kind;
+  const std::string flag = "--" + option.name;
+  const auto take = [&](const std::string& text) { values[option.name] = value_of(option, text); };
   if (option.kind == Kind::flag) {
-    app.add_flag_callback("--" + option.name, [&given] { given = "1"; }, option.description);
+    app.add_flag_callback(
+        flag, [take] { take("1"); }, option.description);
     return;
   }
   std::string description = option.description;
-  if (option.kind == Kind::whole_number && !option.optional) {
+  if (option.kind == Kind::whole_number && !option.optional)
     description += fmt::format(" (default: {} quick, {} default)", option.quick, option.standard);
-  }
-  CLI::Option* added = app.add_option("--" + option.name, given, description);
+  CLI::Option* added = app.add_option_function<std::string>(flag, take, description);
   if (option.kind == Kind::whole_number) {
     added->type_name("N")->check(whole_number(static_cast<std::uint64_t>(option.least),
                                               static_cast<std::uint64_t>(option.most)));
@@ -35,18 +51,6 @@ void add_own_option(CLI::App& app, const ProbeOption& option, std::optional<std:
   } else {
     added->type_name(option.value_name);
   }
-}
-
-/// The value of text that has been checked.
-OptionValue value_of(const ProbeOption& option, const std::string& text) {
-  switch (option.kind) {
-    case ProbeOption::Kind::whole_number:
-    case ProbeOption::Kind::flag: return std::int64_t{std::stoll(text)};
-    // Where std::stod would throw for what double holds with fewer bits.
-    case ProbeOption::Kind::number: return std::strtod(text.c_str(), nullptr);
-    case ProbeOption::Kind::text: break;
-  }
-  return text;
 }
 
 }  // namespace
@@ -109,9 +113,7 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
                "number of processes still held like this on the same GPU, and write another once "
                "all is measured",
                ordinal(), "N");
-  const std::vector<ProbeOption>& own_options = probe.options;
-  std::map<std::string, std::optional<std::string>> given;
-  for (const ProbeOption& option : own_options) add_own_option(app, option, given[option.name]);
+  for (const ProbeOption& option : probe.options) add_own_option(app, option, options.own);
   try {
     std::vector<std::string> reversed(own.rbegin(), own.rend());  // the order CLI11 wants
     app.parse(reversed);
@@ -139,14 +141,10 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
       fail(ExitCode::bad_input, "{} is of no use beside --conclude, which measures nothing.",
            useless.front());
   }
-  for (const ProbeOption& option : own_options) {
-    const std::optional<std::string>& text = given[option.name];
-    if (text) {
-      options.own[option.name] = value_of(option, *text);
-    } else if (option.kind == ProbeOption::Kind::whole_number && !option.optional) {
-      options.own[option.name] = options.suite == Suite::quick ? option.quick : option.standard;
-    }
-  }
+  for (const ProbeOption& option : probe.options)
+    if (option.kind == ProbeOption::Kind::whole_number && !option.optional)
+      options.own.try_emplace(option.name,
+                              options.suite == Suite::quick ? option.quick : option.standard);
   return options;
 }
 

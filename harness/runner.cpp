@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/cuda_check.h"
 #include "harness/host_timer.h"
-#include "harness/places.h"
-#include "harness/sustained.h"
 #include "results/statistics.h"
 
 namespace fathom {
@@ -93,6 +93,24 @@ std::optional<Profile> read_profile(const Case& c, const Workload& workload) {
 
 }  // namespace
 
+int places_in_a_round(std::size_t bytes, std::size_t l2_bytes) {
+  constexpr std::size_t most = 32;
+  if (bytes == 0) return 1;
+  return static_cast<int>(std::clamp(l2_bytes / 4 / bytes, std::size_t{1}, most));
+}
+
+Workload taking_turns(std::vector<Workload> places) {
+  if (places.empty()) throw std::invalid_argument("work in no place");
+  Workload all = places.back();
+  if (places.size() == 1) return all;
+  all.launch = [places = std::make_shared<const std::vector<Workload>>(std::move(places)),
+                next = std::make_shared<std::size_t>(0)] {
+    (*places)[*next].launch();
+    *next = (*next + 1) % places->size();
+  };
+  return all;
+}
+
 bool leaves_gpu_unusable(ExitCode code) {
   return code == ExitCode::gpu_lost || code == ExitCode::probe_crashed;
 }
@@ -164,44 +182,6 @@ Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& wo
     rounds.samples.timing.stop = "converged";
   else if (rounds.samples.timing.stop == "converged")
     rounds.samples.timing.stop = "round limit";
-  return rounds;
-}
-
-Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Workload>& workloads,
-                                         Entry& entry) {
-  std::vector<const Workload*> pointers;
-  for (const Workload& workload : workloads) pointers.push_back(&workload);
-  telemetry_.start();
-  const auto& load = std::get<SustainedLoad>(c.mode);
-  const SustainedTurns turns = run_sustained(pointers, load, stream_.get(), telemetry_);
-  Rounds rounds;
-  rounds.telemetry = telemetry_.stop();
-  Samples& samples = rounds.samples;
-  samples.of_workload.resize(turns.size());
-  for (std::size_t w = 0; w < turns.size(); ++w) {
-    for (const SustainedTurn& turn : turns[w]) samples.of_workload[w].push_back(turn.seconds);
-    const std::string of = w == 0 ? "" : ":" + c.opponents[w - 1].name;
-    if (const auto energy = energy_of(turns[w])) {
-      entry.extras["joules" + of] = energy->joules;
-      entry.extras["joules_half_width" + of] = energy->half_width;
-    }
-  }
-  samples.seconds = samples.of_workload[0];
-  for (const SustainedTurn& turn : turns[0])
-    if (turn.sm_clock_hz) samples.sm_clocks_hz.push_back(*turn.sm_clock_hz);
-  // There and back is a round.
-  const std::span<const double> seconds = samples.seconds;
-  for (std::size_t i = 0; i < seconds.size(); i += 2) {
-    rounds.medians.push_back(
-        median(seconds.subspan(i, std::min(seconds.size() - i, std::size_t{2}))));
-  }
-  samples.timing.mode = "sustained";
-  samples.timing.timer = "cudaEvent";
-  samples.timing.stop = "time limit";
-  samples.timing.launches_per_sample =
-      static_cast<int>(std::max(1.0, load.turn_s / median(samples.seconds)));
-  samples.timing.elapsed_s =
-      load.lead_in_s + load.turns * load.turn_s * static_cast<double>(turns.size());
   return rounds;
 }
 

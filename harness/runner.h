@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "harness/counters/counter_problem.h"
 #include "harness/counters/pc_sampling.h"
 #include "harness/cuda_handles.h"
 #include "harness/probe.h"
@@ -17,6 +19,25 @@ namespace fathom {
 
 /// After an error with this code no further call to the GPU can succeed in this process.
 bool leaves_gpu_unusable(ExitCode code);
+
+/// One measured case: what was asked and what came back.
+struct Measured {
+  const Case* c;
+  Entry entry;
+};
+
+/// How many places a round has whose buffers that move take so many bytes, on a GPU with such an
+/// L2: as many as a quarter of it holds together, 32 at most. 1 where `bytes` or the L2 is not
+/// known. A sample of fewer launches goes through as many of them as it has.
+///
+/// Small work is in many places because, where the caches hold everything, a time follows from
+/// where the driver put the buffers: on an H200 by up to 12 % for 1 KiB, so that three places left
+/// a median that differed by 2 % (standard deviation) from process to process.
+int places_in_a_round(std::size_t bytes, std::size_t l2_bytes);
+
+/// The last of these workloads, which are one in several places, but each launch is of another of
+/// them, in turn.
+Workload taking_turns(std::vector<Workload> places);
 
 /// Measures the cases of one probe: verification before timing, timing interleaved with the
 /// opponents, telemetry beside it; and afterwards, never at the same time, the hardware counters.
@@ -36,13 +57,12 @@ class Runner {
       const std::string& entry_name, const std::string& probe, const Case& c, bool counters = true,
       const KeepGoing& keep_going = [] { return true; });
 
-  /// Why a campaign had no hardware counters, with its exit code; nothing if each had them.
-  const std::optional<Error>& counter_problem() const { return counter_problem_; }
+  /// Collects the counters of every case into its entry, or why there are none.
+  void collect_counters(std::span<Measured* const> cases,
+                        const std::function<bool(std::size_t done)>& keep_going);
 
-  /// Collects the counters of every (case, entry) pair into the entry. Returns the reason, with
-  /// its exit code, if none can be had on this machine at all; the entries then hold it as well.
-  std::optional<Error> collect_counters(const std::vector<std::pair<const Case*, Entry*>>& pairs,
-                                        const std::function<bool(std::size_t done)>& keep_going);
+  /// Why counters or a campaign's could not be had, with its exit code; nothing if all were.
+  const std::optional<Error>& counter_problem() const { return counter_problem_; }
 
   /// Samples the program counter of a case that asks for `line_shares`: the shares as counters, or
   /// why there are none. Call it before the first `measure`: where a process has captured a stream
@@ -72,11 +92,13 @@ class Runner {
     Telemetry telemetry;          ///< while samples were taken
   };
   /// Small buffers lie elsewhere in each round, and in several places at once where the caches hold
-  /// them (harness/places.h).
+  /// them.
   Rounds sample_in_rounds(const Case& c, std::vector<Workload>& workloads, Wrong& wrong);
 
   /// The same of a case under lasting load, with the joules in the entry's extras.
   Rounds sample_under_load(const Case& c, const std::vector<Workload>& workloads, Entry& entry);
+  /// Keeps it as the counters' problem if it is the first; throws it where the GPU is lost.
+  void note(const CounterError& error);
 
   const DeviceFacts& device_;
   TimingPolicy policy_;

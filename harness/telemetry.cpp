@@ -113,12 +113,10 @@ struct TelemetrySampler::State {
     if (!counted_at || now - *counted_at >= process_period) {
       counted_at = now;
       const auto list = device->compute_processes();
-      // By their number, since in a container a process' own number need not be NVML's. A list that
-      // hides some of them must not become less than none.
-      processes = list
-                      ? std::optional(std::max(
-                            0, static_cast<int>(other_processes(*list, true).size()) - held_beside))
-                      : std::nullopt;
+      // This one is among them, whatever its number: in a container NVML numbers processes as the
+      // host does. A list that hides some must not become less than none.
+      processes.reset();
+      if (list) processes = std::max(0, static_cast<int>(list->size()) - 1 - held_beside);
     }
     const std::lock_guard guard(mutex);
     window.other_processes = std::max(window.other_processes, processes);

@@ -117,6 +117,14 @@ bool narrow_enough(const std::vector<std::vector<double>>& samples, double relat
       });
 }
 
+std::vector<std::size_t> turn_order(std::size_t workloads, int turns) {
+  std::vector<std::size_t> order;
+  for (int turn = 0; turn < turns; ++turn)
+    for (std::size_t i = 0; i < workloads; ++i)
+      order.push_back(turn % 2 == 0 ? i : workloads - 1 - i);
+  return order;
+}
+
 Sampler::Sampler(const DeviceFacts& device, cudaStream_t stream)
     : state_(std::make_unique<State>(device, stream)) {
   // Load both kernels now: lazy loading behind the waiting kernel would wait for it.
@@ -194,16 +202,10 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     result.launches.push_back(prepared[w].launches);
   }
 
-  std::vector<std::size_t> order;
-  if (in_kernel) {
-    if (workloads.size() > 1) throw std::logic_error("opponents of a kernel that times itself");
-    order = {0};
-  } else if (workloads.size() == 1) {
-    order.assign(group_samples, 0);
-  } else {  // A B C C B A
-    for (std::size_t w = 0; w < workloads.size(); ++w) order.push_back(w);
-    for (std::size_t w = workloads.size(); w-- > 0;) order.push_back(w);
-  }
+  if (in_kernel && workloads.size() > 1)
+    throw std::logic_error("opponents of a kernel that times itself");
+  const int turns_of_each = in_kernel ? 1 : workloads.size() == 1 ? group_samples : 2;
+  const std::vector<std::size_t> order = turn_order(workloads.size(), turns_of_each);
 
   const auto note_clock = [&] {
     if (!stamped) return;

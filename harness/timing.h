@@ -50,6 +50,9 @@ struct Samples {
 /// confidence.
 bool narrow_enough(const std::vector<std::vector<double>>& samples, double relative_half_width);
 
+/// Whose turn it is: A B C C B A, and so on.
+std::vector<std::size_t> turn_order(std::size_t workloads, int turns);
+
 /// Times workloads on one stream. Launch latency is kept out by queueing a group of launches
 /// behind a kernel that waits for the host; several workloads are taken in the order A B B A, and
 /// where launches are so short that a sample holds several, it is the mean of a workload's two

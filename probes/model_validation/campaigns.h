@@ -1,5 +1,12 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "harness/cases.h"
 #include "models/warp_access.h"
 #include "probes/model_validation/patterns.h"
@@ -18,5 +25,42 @@ Case warp_case(Space space, models::Access op, int bytes);
 /// Random block sizes, shared memory and carve-outs of kernels with different registers: resident
 /// blocks by the model, by the toolkit's cuda_occupancy.h and by the driver.
 Case occupancy_case(const DeviceFacts& device);
+
+/// One figure of a campaign: what was found in each trial against what a model says of it. The two
+/// must be equal each time. In the entry it becomes two counters: `<name>`, the sums of both sides,
+/// and `<name>_mismatches`, the number of trials that differ, expected to be 0.
+struct Comparison {
+  std::string name;      ///< a counter's role, or what else was asked: "driver_blocks"
+  std::string source;    ///< the chip's metric, or the call that answers
+  std::string unit;      ///< of the figure
+  std::string model;     ///< "the shared-memory model"
+  std::string reason{};  ///< why a trial could not be compared; empty if all could
+  std::int64_t compared = 0, differing = 0;
+  double found_sum = 0, expected_sum = 0;
+  std::vector<std::string> examples{};  ///< the first trials that differ, in words
+
+  static constexpr std::size_t most_examples = 8;
+
+  /// One trial; `describe` is asked for its words if they are needed. Returns whether it agrees.
+  bool add(double found, double expected, const std::function<std::string()>& describe);
+};
+
+/// What one run of a campaign found.
+struct CampaignResult {
+  std::int64_t trials = 0;
+  std::int64_t differing = 0;        ///< trials in which any comparison differs
+  std::optional<std::string> wrong;  ///< what is wrong with an output, if anything is
+  std::vector<Comparison> comparisons;
+  std::map<std::string, double> extras;
+};
+
+/// What a case's metric is: the number of trials that differ, expected to be 0. `trials` says what
+/// a trial is, in the plural.
+Metric mismatches_of(const std::string& trials);
+
+/// Puts into the entry, whose metric that is, what the campaign found, with the counters of each
+/// comparison. A campaign that could not compare everything has no value and has failed, never
+/// passed. Returns what is wrong with an output.
+std::optional<std::string> report(const CampaignResult& result, Entry& entry);
 
 }  // namespace fathom::model_validation

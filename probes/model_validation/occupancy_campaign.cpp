@@ -86,15 +86,6 @@ int model_blocks(const models::SmLimits& sm, const cudaFuncAttributes& attribute
       .blocks;
 }
 
-Comparison blocks_by(std::string name, std::string source) {
-  Comparison comparison;
-  comparison.name = std::move(name);
-  comparison.source = std::move(source);
-  comparison.unit = "blocks per SM";
-  comparison.model = "the occupancy model";
-  return comparison;
-}
-
 CampaignResult run(Context& context, const DeviceFacts& device, const KeepGoing& keep_going) {
   const models::SmLimits& sm = models::sm_limits(device.major, device.minor);
   cudaDeviceProp properties{};
@@ -109,8 +100,10 @@ CampaignResult run(Context& context, const DeviceFacts& device, const KeepGoing&
 
   CampaignResult result;
   const std::int64_t wanted = context.option("configurations");
-  Comparison toolkit = blocks_by("toolkit_blocks", "cudaOccMaxActiveBlocksPerMultiprocessor");
-  Comparison driver = blocks_by("driver_blocks", "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  Comparison toolkit{"toolkit_blocks", "cudaOccMaxActiveBlocksPerMultiprocessor", "blocks per SM",
+                     "the occupancy model"};
+  Comparison driver{"driver_blocks", "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+                    "blocks per SM", "the occupancy model"};
   std::mt19937_64 random(context.seed());
   std::int64_t launchable = 0;
   for (; result.trials < wanted && keep_going(); ++result.trials) {
@@ -142,11 +135,12 @@ Case occupancy_case(const DeviceFacts& device) {
   c.name = "occupancy";
   c.axes = {{"model", "occupancy"}};
   c.suite = Suite::quick;
-  c.mode = Campaign{"configurations",
-                    {},
-                    [device](Context& context, CounterSession*, const KeepGoing& keep_going) {
+  c.metric = mismatches_of("configurations");
+  c.mode = Campaign{{},
+                    [device](Context& context, CounterSession*, const std::string&,
+                             const KeepGoing& keep_going, Entry& entry) {
                       try {
-                        return run(context, device, keep_going);
+                        return report(run(context, device, keep_going), entry);
                       } catch (const std::invalid_argument& error) {  // an SM that no table has
                         throw Error(ExitCode::bad_input, error.what());
                       }

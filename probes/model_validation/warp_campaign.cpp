@@ -98,16 +98,13 @@ std::optional<std::string> check_outputs(Context& context, const Instruction& in
   return std::nullopt;
 }
 
-/// One comparison for each of the roles, without trials.
-std::vector<Comparison> comparisons_of(const Instruction& instruction) {
+/// One comparison for each of the roles, without trials; `no_counters` says why there will be none.
+std::vector<Comparison> comparisons_of(const Instruction& instruction,
+                                       const std::string& no_counters) {
+  const std::string model = fmt::format("the {}-memory model", name(instruction.space));
   std::vector<Comparison> comparisons;
-  for (const std::string& name : instruction.roles()) {
-    Comparison& comparison = comparisons.emplace_back();
-    comparison.name = name;
-    comparison.unit = role(name).unit;
-    comparison.model =
-        fmt::format("the {}-memory model", fathom::model_validation::name(instruction.space));
-  }
+  for (const std::string& figure : instruction.roles())
+    comparisons.push_back({figure, "", role(figure).unit, model, no_counters});
   return comparisons;
 }
 
@@ -141,17 +138,15 @@ void compare_counters(Context& context, CounterSession& counters, const Instruct
   }
 }
 
-CampaignResult run(Context& context, CounterSession* counters, const KeepGoing& keep_going,
-                   const Instruction& instruction) {
+CampaignResult run(Context& context, CounterSession* counters, const std::string& no_counters,
+                   const KeepGoing& keep_going, const Instruction& instruction) {
   const std::int64_t wanted = (context.option("patterns") + warp_campaigns - 1) / warp_campaigns;
   const auto next_pattern =
       random_patterns(instruction.space, instruction.op, instruction.bytes, context.seed());
   const Buffer region = prepared_region(context, instruction.op);
   CampaignResult result;
-  if (counters != nullptr) {
-    result.comparisons = comparisons_of(instruction);
-    result.extras["passes"] = static_cast<double>(counters->passes());
-  }
+  result.comparisons = comparisons_of(instruction, no_counters);
+  if (counters != nullptr) result.extras["passes"] = static_cast<double>(counters->passes());
   double& with_inactive_lanes = result.extras["patterns_with_inactive_lanes"];
   std::vector<RandomPattern> patterns;
   while (result.trials < wanted && keep_going()) {
@@ -167,6 +162,7 @@ CampaignResult run(Context& context, CounterSession* counters, const KeepGoing& 
       compare_counters(context, *counters, instruction, patterns, region, result);
     result.trials += static_cast<std::int64_t>(patterns.size());
   }
+  result.wrong = context.buffers().guards_intact();
   return result;
 }
 
@@ -180,11 +176,13 @@ Case warp_case(Space space, Access op, int bytes) {
             {"operation", name(op)},
             {"bits", std::int64_t{8} * bytes}};
   c.suite = Suite::quick;
-  c.mode = Campaign{
-      "patterns", instruction.roles(),
-      [instruction](Context& context, CounterSession* counters, const KeepGoing& keep_going) {
-        return run(context, counters, keep_going, instruction);
-      }};
+  c.metric = mismatches_of("patterns");
+  c.mode =
+      Campaign{instruction.roles(), [instruction](Context& context, CounterSession* counters,
+                                                  const std::string& no_counters,
+                                                  const KeepGoing& keep_going, Entry& entry) {
+                 return report(run(context, counters, no_counters, keep_going, instruction), entry);
+               }};
   return c;
 }
 

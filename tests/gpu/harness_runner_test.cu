@@ -2,7 +2,6 @@
 
 #include "harness/counters/pc_sampling.h"
 #include "harness/counters/range_profiler.h"
-#include "harness/places.h"
 #include "harness/runner.h"
 #include "tests/gpu/gpu_fixture.h"
 

@@ -1,7 +1,7 @@
 // Turns under lasting load, with workloads whose energies are known against each other. They need
 // the energy counter, which every GPU since Volta has outside of a virtual machine.
 
-#include "harness/sustained.h"
+#include "harness/energy.h"
 #include "results/statistics.h"
 #include "tests/gpu/gpu_fixture.h"
 

@@ -1,7 +1,9 @@
+#include "harness/doctor.h"
+
+#include <nlohmann/json.hpp>
+
 #include "harness/cuda_check.h"
 #include "harness/cuda_device.h"
-#include "harness/device_json.h"
-#include "harness/doctor.h"
 #include "tests/testing.h"
 #include "tests/unit/fake_nvml.h"
 
@@ -105,33 +107,6 @@ TEST_CASE("The hash of a UUID is FNV-1a of its 16 bytes", "[harness][cuda_device
         "e7ecfb4f6e006495");
 }
 
-std::string file_with(const std::string& name, const std::string& text) {
-  const auto path = std::filesystem::temp_directory_path() / ("fathom-doctor-test-" + name);
-  std::ofstream(path) << text;
-  return path.string();
-}
-
-TEST_CASE("Permission to read counters", "[harness][doctor]") {
-  const std::string user = file_with("user", "Name:\tx\nCapEff:\t0000000000000000\n");
-  const std::string root = file_with("root", "CapEff:\t000001ffffffffff\n");
-  const std::string contained = file_with("contained", "CapEff:\t00000000a80425fb\n");
-  const std::string perfmon = file_with("perfmon", "CapEff:\t0000004000000000\n");
-  const std::string closed = file_with("closed", "ModifyDeviceFiles: 1\nRmProfilingAdminOnly: 1\n");
-  const std::string open = file_with("open", "RmProfilingAdminOnly: 0\n");
-  const auto status = fathom::check_counter_permission;
-  CHECK(status(open, user).status == CheckStatus::ok);
-  CHECK(status(closed, root).status == CheckStatus::ok);
-  CHECK(status(closed, perfmon).status == CheckStatus::ok);
-  CHECK(status("/nonexistent", root).status == CheckStatus::skip);
-  for (const std::string& process : {user, contained}) {
-    const Check check = status(closed, process);
-    CHECK(check.status == CheckStatus::warn);
-    CHECK_THAT(check.what_to_do, contains("NVreg_RestrictProfilingToAdminUsers=0"));
-  }
-  for (const std::string& path : {user, root, contained, perfmon, closed, open})
-    std::filesystem::remove(path);
-}
-
 TEST_CASE("The software's checks", "[harness][doctor]") {
   using Statuses = std::map<std::string, CheckStatus>;
   const auto not_ok = [](const FakeNvml&, const fathom::CudaDeviceCount& devices,
@@ -174,6 +149,30 @@ TEST_CASE("Checks as JSON", "[harness][doctor]") {
   CHECK(json["checks"][1]["gpu"] == 1);
   CHECK(json["checks"][1]["status"] == "warn");
   CHECK(json["checks"][2]["what_to_do"] == "Mend it.");
+}
+
+TEST_CASE("A UUID is written as CUDA_VISIBLE_DEVICES takes it", "[harness][fleet]") {
+  std::array<unsigned char, 16> uuid{};
+  for (std::size_t i = 0; i < uuid.size(); ++i) uuid[i] = static_cast<unsigned char>(17 * i);
+  CHECK(fathom::uuid_text(uuid) == "GPU-00112233-4455-6677-8899-aabbccddeeff");
+}
+
+TEST_CASE("A GPU's health is what NVML tells of it", "[harness][fleet]") {
+  const FakeNvml fake(Answers{{"processes", "2"}});
+  CHECK(fathom::health_json(NvmlLibrary().device_by_index(0)).dump() ==
+        R"({"pcie_generation":5,"pcie_width":16,"uncorrected_ecc_errors":0,"remapped_rows":0,)"
+        R"("remapping_failed":false,"remapping_pending":false,"processes":2})");
+}
+
+TEST_CASE("What NVML refuses is unknown, and not zero", "[harness][fleet]") {
+  const std::string unknown =
+      R"({"pcie_generation":null,"pcie_width":null,"uncorrected_ecc_errors":null,)"
+      R"("remapped_rows":null,"remapping_failed":false,"remapping_pending":false,)"
+      R"("processes":null})";
+  for (const char* refused : {"ALL", "handle"}) {
+    const FakeNvml fake(Answers{{refused, "error:4"}});
+    CHECK(fathom::health_json(NvmlLibrary().device_by_index(0)).dump() == unknown);
+  }
 }
 
 }  // namespace

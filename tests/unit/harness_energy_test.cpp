@@ -1,5 +1,5 @@
 #include "harness/energy.h"
-#include "harness/sustained.h"
+#include "harness/timing.h"
 #include "tests/testing.h"
 
 using namespace fathom;

@@ -1,4 +1,4 @@
-#include "harness/places.h"
+#include "harness/runner.h"
 #include "tests/testing.h"
 
 using namespace fathom;

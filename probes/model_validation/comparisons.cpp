@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "probes/model_validation/campaigns.h"
+
+namespace fathom::model_validation {
+namespace {
+
+/// The two counters of a comparison.
+void add_counters(const Comparison& comparison, Entry& entry) {
+  const std::string& trials = entry.metric.unit;
+  Counter sum;
+  sum.role = comparison.name;
+  sum.metric = comparison.source;
+  sum.unit = comparison.unit;
+  sum.reason = comparison.reason;
+  sum.expected_model = fmt::format("{}, summed over all {}", comparison.model, trials);
+  Counter mismatches = sum;
+  mismatches.role = comparison.name + "_mismatches";
+  mismatches.unit = trials;
+  mismatches.expected = 0;
+  mismatches.expected_model = comparison.model;
+  if (!comparison.examples.empty()) {
+    mismatches.expected_model +=
+        fmt::format("; the first that differ: {}", fmt::join(comparison.examples, "; "));
+  }
+  if (comparison.reason.empty()) {
+    sum.value = comparison.found_sum;
+    sum.expected = comparison.expected_sum;
+    mismatches.value = static_cast<double>(comparison.differing);
+  }
+  entry.counters.push_back(std::move(sum));
+  entry.counters.push_back(std::move(mismatches));
+}
+
+}  // namespace
+
+bool Comparison::add(double found, double expected, const std::function<std::string()>& describe) {
+  ++compared;
+  found_sum += found;
+  expected_sum += expected;
+  if (found == expected) return true;
+  ++differing;
+  if (examples.size() < most_examples) {
+    examples.push_back(
+        fmt::format("{} has {:g} {} instead of {:g}", describe(), found, unit, expected));
+  }
+  return false;
+}
+
+Metric mismatches_of(const std::string& trials) {
+  return {"mismatches", trials, Better::lower, std::nullopt};
+}
+
+std::optional<std::string> report(const CampaignResult& result, Entry& entry) {
+  entry.extras.insert(result.extras.begin(), result.extras.end());
+  entry.extras["trials"] = static_cast<double>(result.trials);
+  entry.iterations = result.trials;
+  entry.telemetry.missing_reason = "nothing is timed here";
+  if (result.wrong) return result.wrong;
+  std::string incomplete = result.trials == 0 ? "there was no trial" : "";
+  std::string models;
+  for (const Comparison& comparison : result.comparisons) {
+    add_counters(comparison, entry);
+    if (comparison.reason.empty() && models.find(comparison.model) == std::string::npos)
+      models += (models.empty() ? "" : ", ") + comparison.model;
+    if (!incomplete.empty()) continue;
+    if (!comparison.reason.empty()) {
+      incomplete = fmt::format("{}: {}", comparison.name, comparison.reason);
+    } else if (comparison.compared != result.trials) {
+      incomplete = fmt::format("{}: only {} of {} {}", comparison.name, comparison.compared,
+                               result.trials, entry.metric.unit);
+    }
+  }
+  if (!incomplete.empty()) {
+    // Not knowing must not look like agreement, even if all that was compared agrees.
+    entry.verdict.status = VerdictStatus::failed;
+    entry.verdict.reasons = {"not compared with the model; " + incomplete};
+    return std::nullopt;
+  }
+  const auto count = static_cast<double>(result.differing);
+  entry.metric.value = count;
+  entry.samples = {count};
+  entry.interval = Interval{count, count, 1, "a count is exact"};
+  entry.expected = Expectation{0, 0, models};
+  return std::nullopt;
+}
+
+}  // namespace fathom::model_validation
