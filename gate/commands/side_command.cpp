@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -39,12 +40,25 @@ std::string filled(std::string_view text, const std::map<std::string_view, std::
   return result;
 }
 
-/// Whether a quote of the command's own stands beside a word.
-bool is_quoted(const std::string& command, const std::string& word) {
-  for (const char quote : {'\'', '"'})
-    if (command.find(quote + word) != std::string::npos ||
-        command.find(word + quote) != std::string::npos)
-      return true;
+/// Whether a word stands between quotes of the command's own, as a POSIX shell reads them. What a
+/// comment holds is no quote; here documents are not looked into.
+bool is_quoted(std::string_view command, std::string_view word) {
+  char quote = '\0';
+  for (std::size_t at = 0; at < command.size(); ++at) {
+    if (quote != '\0' && command.substr(at).starts_with(word)) return true;
+    const char c = command[at];
+    if (c == '#' && quote == '\0' &&
+        (at == 0 || std::isspace(static_cast<unsigned char>(command[at - 1])) != 0)) {
+      at = std::min(command.find('\n', at), command.size() - 1);
+      continue;
+    }
+    if (c == '\\' && quote != '\'')
+      ++at;
+    else if (quote == '\0' && (c == '\'' || c == '"'))
+      quote = c;
+    else if (c == quote)
+      quote = '\0';
+  }
   return false;
 }
 
