@@ -72,7 +72,7 @@ TEST_CASE("predict transformer: a shape, a GPU and the table of GPUs", "[e2e]") 
   CHECK(answer["table"][0]["precision"] == "fp16");  // it has no bf16
 }
 
-TEST_CASE("predict transformer: a size alone, measured bandwidth, several GPUs", "[e2e]") {
+TEST_CASE("predict transformer: a size alone, measured bandwidth, a config", "[e2e]") {
   Sandbox box({});
   const Json size =
       json_of("transformer --params 70B --weights fp8 --result " FATHOM_RECORDING_FILE);
@@ -83,12 +83,6 @@ TEST_CASE("predict transformer: a size alone, measured bandwidth, several GPUs",
   CHECK(size["gpu"]["bounds"]["decode"]["seconds"].get<double>() ==
         Approx(70e9 / size["gpu"]["bandwidth"]["value"].get<double>()));
 
-<<<<<<< HEAD
-  const Json two =
-      json_of(box,
-              "transformer --layers 80 --hidden 8192 --heads 64 --kv-heads 8 --vocab 128256 "
-              "--intermediate 28672 --gpu H200 --gpus 2 --context 8192");
-=======
   write_text(box.folder() / "config.json",
              R"({"model_type": "llama", "hidden_size": 8192, "intermediate_size": 28672,
                  "num_attention_heads": 64, "num_hidden_layers": 80, "num_key_value_heads": 8,
@@ -97,7 +91,6 @@ TEST_CASE("predict transformer: a size alone, measured bandwidth, several GPUs",
       0,
       predict(box, "transformer --config config.json --gpu H200 --gpus 2 --context 8192 --json"));
   const Json two = Json::parse(run.output);
->>>>>>> h-tst
   CHECK(two["model"]["parameters"] == 70553706496);
   CHECK(two["gpu"]["fits"] == true);
   CHECK(two["gpu"]["gpus_needed"] == 2);

@@ -16,6 +16,7 @@
 #include "tools/predict/machine.h"
 #include "tools/predict/predict_command.h"
 #include "tools/predict/quantity.h"
+#include "tools/predict/transformer_config.h"
 
 namespace fathom {
 namespace {
@@ -25,6 +26,7 @@ using namespace models;
 
 struct TransformerArguments {
   MachineFlags machine;
+  std::filesystem::path config;
   double parameters = 0, active = 0;
   TransformerShape shape;
   bool plain_mlp = false;
@@ -76,10 +78,33 @@ constexpr NumberFlag number_flags[] = {
     {"--shared-expert", &TransformerShape::shared_intermediate,
      "Intermediate size of the expert that every token passes"}};
 
+bool gives_shape(const TransformerArguments& a) {
+  return a.plain_mlp || a.shape.tied_embeddings || a.shape.qkv_bias ||
+         std::ranges::any_of(number_flags, [&](const auto& f) { return a.shape.*f.field != 0; });
+}
+
+/// The config's shape with what flags say instead.
+TransformerShape shape_of(const TransformerArguments& a) {
+  TransformerShape shape;
+  if (!a.config.empty()) {
+    const ConfiguredModel model = model_from_config(a.config);
+    shape = model.shape;
+    if (model.window && *model.window < a.load.context)
+      fail(ExitCode::bad_input,
+           "{}: its attention looks back {} tokens only, which the model of a context of {} does "
+           "not know: give --context {} or less.",
+           a.config.string(), *model.window, a.load.context, *model.window);
+  }
+  for (const auto& flag : number_flags)
+    if (a.shape.*flag.field != 0) shape.*flag.field = a.shape.*flag.field;
+  shape.tied_embeddings = shape.tied_embeddings || a.shape.tied_embeddings;
+  shape.qkv_bias = shape.qkv_bias || a.shape.qkv_bias;
+  if (a.plain_mlp) shape.gated_mlp = false;
+  return shape;
+}
+
 Transformer model_of(const TransformerArguments& a) {
-  const bool shaped =
-      a.plain_mlp || a.shape.tied_embeddings || a.shape.qkv_bias ||
-      std::ranges::any_of(number_flags, [&](const auto& f) { return a.shape.*f.field != 0; });
+  const bool shaped = gives_shape(a) || !a.config.empty();
   if (a.parameters > 0 && shaped)
     throw Error(ExitCode::bad_input,
                 "--params is for a model whose shape is unknown: give it or the shape, not both.");
@@ -90,11 +115,9 @@ Transformer model_of(const TransformerArguments& a) {
   if (a.parameters > 0) return transformer_of_size(a.parameters, a.active);
   if (!shaped)
     throw Error(ExitCode::bad_input,
-                "Nothing to predict: give a model's shape (--layers, --hidden, ...), or its size "
-                "(--params 8B).");
-  TransformerShape shape = a.shape;
-  shape.gated_mlp = !a.plain_mlp;
-  return transformer_of_shape(shape);
+                "Nothing to predict: give a model's config.json (--config FILE), its shape "
+                "(--layers, --hidden, ...), or its size (--params 8B).");
+  return transformer_of_shape(shape_of(a));
 }
 
 /// The peak of the weights' own precision; where the GPU lacks that, or has none for 4 bits, of the
@@ -194,8 +217,8 @@ void print_model(const TransformerArguments& a, const Answer& answer) {
                format_count(*kv_elements_per_token(answer.model) * a.load.kv_bytes),
                counted(a.load.batch, "sequence"), a.load.context);
   else
-    fmt::print("  {:<13} {:>10}  give the model's shape (--layers, --hidden, ...)\n", "KV cache",
-               "unknown");
+    fmt::print("  {:<13} {:>10}  give the model's shape (--config, or --layers, --hidden, ...)\n",
+               "KV cache", "unknown");
   if (memory.activations_per_gpu)
     fmt::print("  {:<13} {:>10}  on each GPU, an estimate: {} tokens of the prefill at once\n",
                "activations", gigabytes(*memory.activations_per_gpu), a.load.prefill_chunk);
@@ -306,6 +329,7 @@ ExitCode predict(const TransformerArguments& given) {
 
 void add_flags(CLI::App& app, TransformerArguments& a) {
   add_machine_flags(app, a.machine);
+  path_flag(app, "--config", a.config, "Shape of a model: its config.json, as published");
   app.add_option("--params", a.parameters, "Instead of a shape, the number of parameters: 8B")
       ->transform(model_size())
       ->type_name("N");
@@ -345,7 +369,8 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
       "precision where the GPU has it, else bf16 or fp16.\n\n"
       "Examples:\n"
       "  fathom predict transformer --params 70B --weights fp8 --gpu H200\n"
-      "  fathom predict transformer --params 8B --context 32768 --batch 16 --result result.json\n"
+      "  fathom predict transformer --config config.json --context 32768 --batch 16 --gpu H200\n"
+      "  fathom predict transformer --config config.json --result result.json --gpus 4\n"
       "  fathom predict transformer --layers 32 --hidden 4096 --heads 32 --kv-heads 8 \\\n"
       "      --vocab 128256 --intermediate 14336 --weights int4 --json\n");
 }

@@ -1,0 +1,148 @@
+#include "tools/predict/transformer_config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "results/atomic_file.h"
+#include "results/fail.h"
+#include "results/strict_json.h"
+
+namespace fathom {
+namespace {
+
+using PlainJson = nlohmann::json;
+using models::TransformerShape;
+
+class Config {
+ public:
+  Config(PlainJson json, std::string file) : json_(std::move(json)), file_(std::move(file)) {}
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    fail(ExitCode::bad_input, "{}: {}.", file_, what);
+  }
+  std::int64_t number(const char* key) const {
+    if (const auto value = find_number(key)) return *value;
+    refuse(fmt::format("it has no `{}`, which a config.json of its family needs", key));
+  }
+  std::int64_t number(const char* key, std::int64_t otherwise) const {
+    return find_number(key).value_or(otherwise);
+  }
+  bool flag(const char* key, bool otherwise) const {
+    const auto found = json_.find(key);
+    if (found == json_.end() || found->is_null()) return otherwise;
+    if (!found->is_boolean()) refuse(fmt::format("its `{}` is neither true nor false", key));
+    return found->get<bool>();
+  }
+  std::string word(const char* key) const {
+    const auto found = json_.find(key);
+    return found != json_.end() && found->is_string() ? found->get<std::string>() : "";
+  }
+  bool is_empty_list(const char* key) const {
+    const auto found = json_.find(key);
+    return found == json_.end() || found->is_null() || found->empty();
+  }
+
+ private:
+  std::optional<std::int64_t> find_number(const char* key) const {
+    const auto found = json_.find(key);
+    if (found == json_.end() || found->is_null()) return std::nullopt;
+    if (!found->is_number_integer()) refuse(fmt::format("its `{}` is not a whole number", key));
+    return found->get<std::int64_t>();
+  }
+
+  PlainJson json_;
+  std::string file_;
+};
+
+TransformerShape gpt2_shape(const Config& config) {
+  return {.layers = config.number("n_layer"),
+          .hidden = config.number("n_embd"),
+          .heads = config.number("n_head"),
+          .vocabulary = config.number("vocab_size"),
+          .intermediate = config.number("n_inner", 0),
+          .gated_mlp = false,
+          .tied_embeddings = config.flag("tie_word_embeddings", true),
+          .qkv_bias = true,
+          .output_bias = true,
+          .mlp_bias = true,
+          .norm_bias = true,
+          .learned_positions = config.number("n_positions")};
+}
+
+/// What llama and the families after it share.
+TransformerShape llama_shape(const Config& config) {
+  const bool attention_bias = config.flag("attention_bias", false);
+  return {.layers = config.number("num_hidden_layers"),
+          .hidden = config.number("hidden_size"),
+          .heads = config.number("num_attention_heads"),
+          .kv_heads = config.number("num_key_value_heads", 0),
+          .head_dim = config.number("head_dim", 0),
+          .vocabulary = config.number("vocab_size"),
+          .intermediate = config.number("intermediate_size"),
+          .tied_embeddings = config.flag("tie_word_embeddings", false),
+          .qkv_bias = attention_bias,
+          .output_bias = attention_bias,
+          .mlp_bias = config.flag("mlp_bias", false)};
+}
+
+void add_qwen_experts(const Config& config, TransformerShape& shape) {
+  if (config.number("decoder_sparse_step", 1) != 1 || !config.is_empty_list("mlp_only_layers"))
+    config.refuse("some of its layers have experts and others none, which the model does not know");
+  shape.experts = config.number("num_experts");
+  shape.active_experts = config.number("num_experts_per_tok");
+  shape.intermediate = config.number("moe_intermediate_size");
+}
+
+Config read_config(const std::filesystem::path& file) {
+  // A config has a few kilobytes; whatever is larger is another file.
+  constexpr std::size_t limit = 1 << 20;
+  PlainJson json;
+  try {
+    json = parse_strict_json(read_file_up_to(file, limit), file.string());
+  } catch (const Error& error) {
+    // The parser's sentence is about result documents.
+    if (error.code() != ExitCode::document_malformed) throw;
+  }
+  if (!json.is_object())
+    fail(ExitCode::bad_input, "{} is no JSON object: give a model's config.json.", file.string());
+  return Config(std::move(json), file.string());
+}
+
+TransformerShape shape_of(const Config& config) {
+  const std::string family = config.word("model_type");
+  if (family == "gpt2") return gpt2_shape(config);
+  static const std::vector<std::string> families{"gpt2",  "llama",     "mistral", "mixtral",
+                                                 "qwen2", "qwen2_moe", "qwen3",   "qwen3_moe"};
+  if (std::ranges::count(families, family) == 0)
+    config.refuse(
+        fmt::format("its model_type `{}` is none of {}: give --layers, --hidden, ... instead",
+                    family, fmt::join(families, ", ")));
+  TransformerShape shape = llama_shape(config);
+  if (family == "qwen2" || family == "qwen2_moe") shape.qkv_bias = true;
+  if (family == "qwen3" || family == "qwen3_moe") shape.qk_norm = true;
+  if (family == "mixtral") {
+    shape.experts = config.number("num_local_experts");
+    shape.active_experts = config.number("num_experts_per_tok");
+  }
+  if (family.ends_with("_moe")) add_qwen_experts(config, shape);
+  if (family == "qwen2_moe") {
+    shape.shared_intermediate = config.number("shared_expert_intermediate_size");
+    shape.shared_expert_gate = true;
+  }
+  return shape;
+}
+
+}  // namespace
+
+ConfiguredModel model_from_config(const std::filesystem::path& file) {
+  const Config config = read_config(file);
+  const std::int64_t window = config.number("sliding_window", 0);
+  const bool slides = window > 0 && config.flag("use_sliding_window", true);
+  return {shape_of(config), slides ? std::optional(window) : std::nullopt};
+}
+
+}  // namespace fathom
