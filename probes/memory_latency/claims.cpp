@@ -34,6 +34,10 @@ View with_regimes(View view, std::span<const Entry> entries, const AxisFilter& c
 }
 
 std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>& facts) {
+  View code = curve_view("Pace of straight-line code against its length",
+                         {{"sweep", {"code"}}, {"level", {"instruction caches"}}},
+                         "working set (B)", "Length", {"level"});
+  code.y_label = "Cycles per instruction";
   View carveouts = curve_view("Latency against working set, L1 by carve-out",
                               {{"sweep", {"size"}}, {"level", {"L1"}}}, "working set (B)",
                               "Working set", {"carve-out (KiB)"});
@@ -63,6 +67,7 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
       curve_view("Latency of constants beside code that shares a cache with them",
                  {{"sweep", {"beside code"}}}, "working set (B)", "Constants and code",
                  {"constants (B)"}),
+      code,
       with_regimes(curve_view("Latency against footprint, one line in each large page",
                               {{"sweep", {"pages"}}}, "working set (B)", "Footprint", {"level"}),
                    entries, {{"sweep", "pages"}}, facts,
@@ -81,7 +86,7 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
 Findings conclude(std::span<const Entry> entries) {
   Findings findings = evaluate(
       {.facts = latency_rows(entries),
-       .more_facts = {size_facts, constant_facts, driver_size_facts, line_facts,
+       .more_facts = {size_facts, code_and_constant_facts, driver_size_facts, line_facts,
                       set_facts},
        .answer = "A load takes {shared.latency:.1f} cycles from shared memory, {l1.latency:.1f} "
                  "from the L1, {l2.latency:.1f} from the L2 and {dram.latency:.1f} from DRAM; the "

@@ -92,9 +92,9 @@ void add_constants(std::vector<Case>& result) {
   }
 }
 
-// Constants beside straight-line code of growing length. Constant memory ends before the cache
-// behind the first constant one does, but that cache holds code too: what both fill together goes
-// beyond it.
+// Instruction caches, by straight-line code of growing length; and constants beside such code.
+// Constant memory ends before the cache behind the first constant one does, but that cache holds
+// code too: what both fill together goes beyond it.
 
 constexpr std::size_t most_code = std::size_t{most_code_blocks} * code_block_bytes;
 
@@ -117,6 +117,8 @@ std::optional<std::string> check(const Report& report, const CodeRun& run) {
 }
 
 std::function<Workload(Context&)> workload(const CodeRun& run) {
+  const int loads = static_cast<int>(run.constants.count);
+  const int counted = loads > 0 ? loads : (run.blocks - 1) * code_block_instructions;
   return [=, readings = std::make_shared<Readings>()](Context& context) {
     fill_constants(context, run.constants);
     return report_workload(
@@ -128,10 +130,23 @@ std::function<Workload(Context&)> workload(const CodeRun& run) {
         },
         [=](const Report& report) { return check(report, run); },
         [=](const Report& report) {
-          return readings->take(report, Timed::mean,
-                                static_cast<int>(run.constants.count) * run.rounds);
+          return readings->take(report, Timed::mean, counted * run.rounds);
         });
   };
+}
+
+CodeRun run_of(std::size_t code, std::size_t constants) {
+  return {.blocks = static_cast<int>(code / code_block_bytes),
+          .constants = {.count = static_cast<std::uint32_t>(constants / line), .stride = line},
+          .rounds = 2};
+}
+
+Case code_case(std::size_t bytes) {
+  Case c = make_case(
+      {"code", "instruction caches", "fma.rn.f32", Timed::mean, {working_set_axis(bytes)}});
+  c.metric.name = "issue interval";
+  c.prepare = workload(run_of(bytes, 0));
+  return c;
 }
 
 Case beside_case(std::size_t constants, std::size_t both) {
@@ -141,14 +156,15 @@ Case beside_case(std::size_t constants, std::size_t both) {
        "ld.const",
        Timed::mean,
        {{"constants (B)", static_cast<std::int64_t>(constants)}, working_set_axis(both)}});
-  c.prepare = workload(
-      {.blocks = static_cast<int>((both - constants) / code_block_bytes),
-       .constants = {.count = static_cast<std::uint32_t>(constants / line), .stride = line},
-       .rounds = 2});
+  c.prepare = workload(run_of(both - constants, constants));
   return c;
 }
 
 void add_code(std::vector<Case>& result) {
+  std::set<std::size_t> sizes = geometric(4 * kib, most_code, 2, code_block_bytes);
+  add_steps(sizes, 12 * kib, 48 * kib, 2 * kib);
+  add_steps(sizes, 48 * kib, 160 * kib, 4 * kib);
+  for (const std::size_t size : sizes) result.push_back(code_case(size));
   for (const auto& [constants, step] :
        {std::pair{std::size_t{constant_bytes}, 4 * kib}, {std::size_t{16 * kib}, 8 * kib}}) {
     std::set<std::size_t> both{most_code / 2 + constants, most_code + constants};

@@ -25,8 +25,9 @@ std::vector<Fact> size_facts(std::span<const Entry> entries);
 /// few points.
 std::optional<Segmentation> regimes_of(std::span<const Entry> entries, const AxisFilter& curve);
 
-/// Sizes of the constant caches, and what a miss of both costs.
-std::vector<Fact> constant_facts(std::span<const Entry> entries);
+/// Sizes of the constant caches, and of the instruction caches with what an instruction from each
+/// costs.
+std::vector<Fact> code_and_constant_facts(std::span<const Entry> entries);
 
 // Sizes that no chase has to find out, since the driver says them. The cases carry them as extras,
 // in bytes, so that a recording states them too.

@@ -200,8 +200,9 @@ const Probe probe{
         "before and after each of up to {} loads, less the median of empty brackets. The set is "
         "warmed by the same SM before. Where a chase ends and the sum of the addresses that it "
         "visited must be the host's. Sizes are where the curve of latency over working set leaves "
-        "a plateau, by change-point segmentation with bootstrapped intervals. Straight-line code "
-        "beside a chase through constants fills the cache that both share. Nanoseconds are cycles by the SM clock that "
+        "a plateau, by change-point segmentation with bootstrapped intervals. Instruction caches "
+        "show in the pace of straight-line code by its length; code beside a chase through "
+        "constants fills the cache that both share. Nanoseconds are cycles by the SM clock that "
         "the kernels saw (clock64 against the global timer).",
         max_timed_loads),
     .conclude = conclude,

@@ -2,7 +2,7 @@
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
-// Constant caches, also beside code.
+// Instruction caches, constants beside code, kernel parameters.
 
 using namespace fathom;
 using planted::steps;
@@ -34,6 +34,18 @@ void add_beside_code(std::vector<Entry>& entries, std::int64_t constants, std::i
         noisy({{"sweep", "beside code"}, {"constants (B)", constants}, {"working set (B)", both}},
               98 + 53 * over));
   }
+}
+
+std::vector<Entry> code_of(const std::function<double(std::int64_t)>& interval) {
+  std::vector<Entry> entries;
+  std::vector<std::int64_t> sizes = steps(4 * kib, 46 * kib, 2 * kib);
+  for (const std::int64_t size : steps(48 * kib, 256 * kib, 8 * kib)) sizes.push_back(size);
+  for (const std::int64_t size : sizes) {
+    entries.push_back(
+        noisy({{"sweep", "code"}, {"level", "instruction caches"}, {"working set (B)", size}},
+              interval(size)));
+  }
+  return entries;
 }
 
 }  // namespace
@@ -84,3 +96,26 @@ TEST_CASE("a second constant cache that constant memory overflows needs no code"
   add_beside_code(entries, 64 * kib, 104 * kib);
   check_values(entries, {{"const.l1.size", 2 * kib}, {"const.l1_5.size", 32 * kib}});
 }
+
+TEST_CASE("instruction caches end with the plateaus of the code's pace",
+          "[probes][memory_latency]") {
+  // Some misses shortly before the end of a cache are no level by themselves.
+  const auto early = code_of([](std::int64_t s) {
+    return s <= 22 * kib ? 1.1 : s <= 104 * kib ? 2.23 : s <= 128 * kib ? 2.75 : 5.6;
+  });
+  CHECK(fact(early, "instruction_cache.size_2").value == 104 * kib);
+  CHECK(std::abs(*fact(early, "instruction_cache.issue_interval_3").value - 5.6) < 0.02);
+  CHECK_THROWS_AS(fact(early, "instruction_cache.size_3"), std::out_of_range);
+
+  // A pace that is no more even by a few percent is one level.
+  const auto uneven = code_of([](std::int64_t s) {
+    return s <= 12 * kib ? 1.12 : s <= 32 * kib ? 1.09 : 2.2;
+  });
+  CHECK(fact(uneven, "instruction_cache.size").value == 32 * kib);
+  CHECK_THROWS_AS(fact(uneven, "instruction_cache.size_2"), std::out_of_range);
+
+  const auto flat = code_of([](std::int64_t) { return 1.1; });
+  CHECK_THAT(fact(flat, "instruction_cache.size").reason, contains("plateau"));
+  CHECK_THAT(fact({}, "instruction_cache.size").reason, contains("default suite"));
+}
+

@@ -31,7 +31,7 @@ bool is_gone(const Fact& fact) {
   static const std::set<std::string> gone{"topology.tpc_slowdown",
                                           "topology.tpc_contention_agreement",
                                           "topology.l2_line_groups"};
-  return gone.contains(fact.id) || fact.id.starts_with("instruction_cache.");
+  return gone.contains(fact.id);
 }
 
 /// Older answers do not mark the figures of noisy entries.
