@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "probes/topology/names.h"
-#include "results/statistics.h"
 
 // TPCs: pairs of SMs by how often clusters of two join them, and how alike their latencies are.
 

@@ -1,4 +1,4 @@
-// Cases as their probes run them, on two SMs of a GPU with little memory: what a launch leaves
+// Cases as their probes run them, on two SMs or so of a GPU with little memory: what a launch leaves
 // passes the case's own check, and what it finds there does not.
 
 #include "harness/probe.h"
@@ -17,6 +17,7 @@ Probe make_launch_overhead();
 Probe make_memory_bandwidth();
 Probe make_occupancy();
 Probe make_tail_effect();
+Probe make_topology();
 
 namespace copy_bandwidth {
 // The libraries' copies: no test runs them.
@@ -51,13 +52,14 @@ bool check_spoiled(const test::Gpu& gpu, BufferPool& buffers, const Workload& wo
   return true;
 }
 
-/// Those whose names begin with `prefix`, of which there must be some. `role`: the output in which
-/// one wrong byte must be seen.
+/// Those whose names begin with `prefix`, of which there must be some; on all of the GPU's SMs where
+/// cases name them. `role`: the output in which one wrong byte must be seen.
 void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts,
-                 std::string_view prefix = "", const std::string& role = "") {
+                 std::string_view prefix = "", const std::string& role = "",
+                 bool on_all_sms = false) {
   test::Gpu gpu;
   DeviceFacts facts = gpu.facts;
-  facts.sms = 2;
+  if (!on_all_sms) facts.sms = 2;
   facts.l2_bytes = std::size_t{1} << 20;
   facts.memory_bytes = std::size_t{16} << 20;
   Context context(facts, gpu.stream.get(), 1);
@@ -141,6 +143,11 @@ TEST_CASE("every variant copies everything and nothing else", "[gpu][occupancy][
 TEST_CASE("chains of a grid end where the host's do, and its copies are whole",
           "[gpu][tail_effect][sanitized]") {
   check_cases(make_tail_effect().cases);
+}
+
+TEST_CASE("the SM that is asked reads each line, and blocks of a cluster say where they ran",
+          "[gpu][topology][sanitized]") {
+  check_cases(make_topology().cases, "", "", true);
 }
 
 TEST_CASE("each way to add up a warp leaves the lanes as it must",
