@@ -1,7 +1,5 @@
 #include "gemm/best/tma_operands.h"
 
-#include "gemm/blocks/element_types.cuh"
-#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tensor_map.h"
 #include "harness/cuda_check.h"
 #include "results/error.h"
@@ -82,45 +80,23 @@ __global__ void __launch_bounds__(32 * transpose_rows)
 }
 
 template <class T>
-void transpose_as(const Lines& s, void* target, std::int64_t target_stride, cudaStream_t stream) {
-  const std::int64_t along = ceil_div(s.length, side);
-  const std::int64_t blocks = along * ceil_div(s.lines, side);
+void transpose_as(const TmaOperand& x, void* target, std::int64_t target_stride,
+                  cudaStream_t stream) {
+  const std::int64_t along = ceil_div(x.inner(), side);
+  const std::int64_t blocks = along * ceil_div(x.lines(), side);
   transpose<T><<<static_cast<unsigned>(blocks), 32 * transpose_rows, 0, stream>>>(
-      static_cast<const T*>(s.data), s.lines, s.length, s.stride, static_cast<T*>(target),
+      static_cast<const T*>(x.data), x.lines(), x.inner(), x.stride, static_cast<T*>(target),
       target_stride, static_cast<int>(along));
   FATHOM_CUDA(cudaGetLastError());
 }
 
-/// Copies its transpose: `length` lines of `lines` elements. Those of 16 bits are taken in every
-/// layout.
-void launch_transpose(const Lines& s, void* target, std::int64_t target_stride,
+/// Copies its transpose. Elements of 16 bits are taken in every layout.
+void launch_transpose(const TmaOperand& x, void* target, std::int64_t target_stride,
                       cudaStream_t stream) {
-  if (s.bytes == 1) return transpose_as<std::uint8_t>(s, target, target_stride, stream);
-  if (s.bytes == 4) return transpose_as<std::uint32_t>(s, target, target_stride, stream);
+  const int bytes = element_bytes(x.element);
+  if (bytes == 1) return transpose_as<std::uint8_t>(x, target, target_stride, stream);
+  if (bytes == 4) return transpose_as<std::uint32_t>(x, target, target_stride, stream);
   throw Error(ExitCode::check_failed, "No kernel transposes elements of this size.");
-}
-
-constexpr int scale_threads = 256;
-
-template <class T, class Scalar>
-__global__ void __launch_bounds__(scale_threads)
-    scale(T* c, int m, std::int64_t ldc, Scalar beta, int chunks) {
-  const std::int64_t column = blockIdx.x / chunks;
-  const int row =
-      static_cast<int>(blockIdx.x % chunks) * scale_threads + static_cast<int>(threadIdx.x);
-  if (row >= m) return;
-  T& x = c[column * ldc + row];
-  x = beta == Scalar(0) ? T(Scalar(0)) : T(beta * static_cast<Scalar>(x));
-}
-
-template <class T, class Scalar>
-void scale_as(const Arguments& arguments, cudaStream_t stream) {
-  const Problem& p = arguments.problem;
-  const std::int64_t chunks = ceil_div(p.m, scale_threads);
-  scale<T, Scalar><<<static_cast<unsigned>(chunks * p.n), scale_threads, 0, stream>>>(
-      static_cast<T*>(arguments.c), static_cast<int>(p.m), p.ldc, static_cast<Scalar>(p.beta),
-      static_cast<int>(chunks));
-  FATHOM_CUDA(cudaGetLastError());
 }
 
 bool fits(const TmaOperand& x, const std::optional<Major>& taken) {
@@ -131,33 +107,31 @@ bool fits(const TmaOperand& x, const std::optional<Major>& taken) {
 TmaOperand copy_of(TmaOperand x, const std::optional<Major>& taken) {
   x.major = taken.value_or(x.major);
   const std::int64_t unit = map_alignment / element_bytes(x.element);
-  const std::int64_t inner = x.major == Major::k ? x.k : x.outer;
-  x.stride = (inner + unit - 1) / unit * unit;
+  x.stride = ceil_div(x.inner(), unit) * unit;
   return x;
 }
 
 std::size_t bytes_of(const TmaOperand& copy) {
-  const std::int64_t columns = copy.major == Major::k ? copy.outer : copy.k;
   return workspace_part(
-      static_cast<std::size_t>(copy.stride * columns * element_bytes(copy.element)));
+      static_cast<std::size_t>(copy.stride * copy.lines() * element_bytes(copy.element)));
 }
 
 }  // namespace
 
-void launch_realign(const Lines& s, void* target, std::int64_t target_stride, cudaStream_t stream) {
-  const std::int64_t chunks = ceil_div(ceil_div(s.length * s.bytes, 4), chunk_words);
-  realign<<<static_cast<unsigned>(chunks * s.lines), copy_threads, 0, stream>>>(
-      static_cast<const std::byte*>(s.data), s.length * s.bytes, s.stride * s.bytes,
-      static_cast<std::byte*>(target), target_stride * s.bytes, static_cast<int>(chunks));
+void launch_realign(const TmaOperand& x, void* target, std::int64_t target_stride,
+                    cudaStream_t stream) {
+  const int bytes = element_bytes(x.element);
+  const std::int64_t chunks = ceil_div(ceil_div(x.inner() * bytes, 4), chunk_words);
+  realign<<<static_cast<unsigned>(chunks * x.lines()), copy_threads, 0, stream>>>(
+      static_cast<const std::byte*>(x.data), x.inner() * bytes, x.stride * bytes,
+      static_cast<std::byte*>(target), target_stride * bytes, static_cast<int>(chunks));
   FATHOM_CUDA(cudaGetLastError());
 }
 
 bool launch_without_product(const Arguments& arguments, cudaStream_t stream) {
   const Problem& p = arguments.problem;
-  if (p.m == 0 || p.n == 0) return true;
-  if (p.k != 0 && p.alpha != 0) return false;
-  with_types(p.of,
-             [&]<class T>(T) { scale_as<typename T::Out, typename T::Scalar>(arguments, stream); });
+  if (p.m != 0 && p.n != 0 && p.k != 0 && p.alpha != 0) return false;
+  launch_fallback(arguments, stream);
   return true;
 }
 
@@ -170,13 +144,10 @@ TmaOperand prepare(const TmaOperand& x, const std::optional<Major>& taken, std::
   if (fits(x, taken)) return x;
   TmaOperand copy = copy_of(x, taken);
   copy.data = workspace;
-  const bool along_k = x.major == Major::k;
-  const Lines source{x.data, along_k ? x.outer : x.k, along_k ? x.k : x.outer, x.stride,
-                     element_bytes(x.element)};
   if (copy.major == x.major) {
-    launch_realign(source, workspace, copy.stride, stream);
+    launch_realign(x, workspace, copy.stride, stream);
   } else {
-    launch_transpose(source, workspace, copy.stride, stream);
+    launch_transpose(x, workspace, copy.stride, stream);
   }
   workspace += bytes_of(copy);
   return copy;

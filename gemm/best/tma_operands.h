@@ -22,6 +22,10 @@ struct TmaOperand {
   std::int64_t outer = 0, k = 0, stride = 0;
   Major major = Major::k;
   Element element = Element::f16;
+
+  // As it lies in memory: lines of contiguous elements.
+  std::int64_t inner() const { return major == Major::k ? k : outer; }
+  std::int64_t lines() const { return major == Major::k ? outer : k; }
 };
 
 /// Bytes that a copy of the operand would take for a kernel that takes this way of contiguity
@@ -56,21 +60,13 @@ struct TmaOperands {
                               std::byte* workspace, cudaStream_t stream);
 };
 
-/// A matrix in memory of `lines` lines of `length` contiguous elements of `bytes` bytes, `stride`
-/// elements from one to the next.
-struct Lines {
-  const void* data;
-  std::int64_t lines, length, stride;
-  int bytes;
-};
-
 /// Copies it to where lines start on 16 bytes; `target_stride` in elements. Gaps between lines
 /// become anything.
-void launch_realign(const Lines& source, void* target, std::int64_t target_stride,
+void launch_realign(const TmaOperand& source, void* target, std::int64_t target_stride,
                     cudaStream_t stream);
 
-/// Nothing to do, or no more than C = beta C, where k or alpha is 0: done, and true. Where beta is
-/// 0, C is not read.
+/// Nothing to do, or no more than C = beta C, where k or alpha is 0: done by the fallback, and
+/// true.
 bool launch_without_product(const Arguments& arguments, cudaStream_t stream);
 
 }  // namespace fathom::gemm

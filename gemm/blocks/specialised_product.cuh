@@ -45,14 +45,9 @@ __device__ inline void drain(const TileRing<d>& ring, RingPosition<d.stages> pos
     wait(ring.empty(position.stage), position.parity ^ 1);
 }
 
-/// Pieces of 128 bytes that a tile's rows take.
-template <KernelConfig d, class Out>
-inline constexpr int row_pieces = d.n / staged_columns<Out>;
-/// Whether a row is whole pieces, and the ring has room for all.
-template <KernelConfig d, class Out>
-inline constexpr bool stores_through_ring =
-    d.single_tile&& d.split_k == 1 && d.n % staged_columns<Out> == 0 &&
-    row_pieces<d, Out> <= d.stages;
+/// Whether the ring has room for a tile's rows, in pieces of 128 bytes.
+template <KernelConfig d>
+inline constexpr bool stores_through_ring = d.single_tile&& d.split_k == 1;
 
 /// Stores a warp's finished sums by TMA from where the ring had the rows of A that its
 /// warpgroup alone has read, a stage for each 128 bytes of a row. After the tile's last product;
@@ -62,12 +57,12 @@ __device__ inline void store_through_ring(const TiledProduct<Out, Scalar>& p,
                                           const TileRing<d>& ring,
                                           const std::uint32_t (&sums)[Count], int block, int row,
                                           int column) {
-  constexpr int columns = staged_columns<Out>;
-  static_assert(stores_through_ring<d, Out> && 4 * staged_bytes == block_bytes);
+  constexpr int columns = staged_columns<Out>, pieces = d.n / columns;
+  static_assert(pieces * columns == d.n && pieces <= d.stages && 4 * staged_bytes == block_bytes);
   const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
   named_barrier(2 + block, 128);  // all of the warpgroup's products are done
 #pragma unroll
-  for (int piece = 0; piece < row_pieces<d, Out>; ++piece) {
+  for (int piece = 0; piece < pieces; ++piece) {
     const int first = piece * columns;
     const std::uint32_t buffer = ring.a(piece) + block * block_bytes + warp * staged_bytes;
     stage_chunk<Out, Scalar>(sums, first / 2, buffer);
@@ -134,7 +129,7 @@ inline constexpr int staging_bytes =
 
 /// Dynamic shared memory of a block.
 template <KernelConfig d>
-inline constexpr int specialised_shared_bytes = ring_shared_bytes<d.ring(), staging_bytes<d>>;
+inline constexpr int specialised_shared_bytes = ring_shared_bytes<d, staging_bytes<d>>;
 
 /// Asks for the stages that fill the ring, or all that there are, before anything was in it. By the
 /// producer thread of a block that keeps its registers, beside whose start this is in the code.
@@ -196,7 +191,10 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
     TileIndex corner = keeps_registers<d> ? first_tile : scheduler.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
     if constexpr (d.tma_stores) asm volatile("" : "+r"(corner.m), "+r"(corner.n));
-    if constexpr (d.promoted) {
+    if constexpr (d.a_in_registers) {
+      accumulate_registers<a_major, d>({ring, place, warpgroup}, position, range.count,
+                                       corner.m + warpgroup * block_side < p.m, of);
+    } else if constexpr (d.promoted) {
       accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, warpgroup, place,
                                                    sums);
     } else {
@@ -206,10 +204,15 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
     if constexpr (d.split_k > 1) {
       if (takes_turns<d> && warpgroup == 0) ping_pong_wait(0);
       named_barrier(1, d.consumers * 128);  // both warpgroups have read the ring
-      const int row = warpgroup * 64 + warp * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
-      keep_partial<d.n>(
-          ring.tiles, of, [&](int upper) { return row + upper * 8; }, range.count > 0);
+      constexpr Major rows = d.a_in_registers ? a_major : Major::k;
+      const int lane = static_cast<int>(threadIdx.x) % 32;
+      const auto row_of = [&](int upper) {
+        return warpgroup * block_side + row_in_block<rows>(warp, lane, upper);
+      };
+      keep_partial<d.n>(ring.tiles, of, row_of, d.a_in_registers || range.count > 0);
       return;
+    } else if constexpr (d.a_in_registers) {
+      store_block<a_major>(p, of, corner.m + warpgroup * block_side, corner.n);
     } else {
       const int row = corner.m + warpgroup * 64 + warp * 16;
       if constexpr (d.tma_stores) {
@@ -224,7 +227,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
         } else {
           store_by_rows(p, of, row, corner.n, staging);
         }
-      } else if constexpr (stores_through_ring<d, Out>) {
+      } else if constexpr (stores_through_ring<d>) {
         if (p.tma_stores) {
           finish(p, of, row, corner.n);
           store_through_ring(p, ring, of, warpgroup, row, corner.n);
@@ -249,19 +252,19 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
     const __grid_constant__ TiledProduct<typename Kernel::Out, typename Kernel::Scalar> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using In = typename Kernel::In;
-  constexpr KernelConfig d = Kernel::config, r = d.ring();
+  constexpr KernelConfig d = Kernel::config;
   constexpr Major a_major = Kernel::a_major, b_major = Kernel::b_major;
   extern __shared__ std::byte shared[];
   static_assert(d.consumers == 2 && d.m_blocks == 1, "the register counts are those of these");
   if constexpr (d.has_tail && d.a_in_registers) asm volatile("griddepcontrol.launch_dependents;");
-  const ClusterPlace<r> place;
-  const TileRing<r> ring = make_ring<r, staging_bytes<d>>(shared);
-  const std::uint32_t staging = ring.tiles + TileRing<r>::bytes;
+  const ClusterPlace<d> place;
+  const TileRing<d> ring = make_ring<d, staging_bytes<d>>(shared);
+  const std::uint32_t staging = ring.tiles + TileRing<d>::bytes;
   TileIndex first_tile{};
   if constexpr (d.single_tile) {
     if (threadIdx.x == 128) prefetch_maps(p);
     // A block has one tile. Its division is done, and the parameters are there, before the wait.
-    first_tile = TileScheduler<r>(p).corner(p, place);
+    first_tile = TileScheduler<d>(p).corner(p, place);
     int depth = p.depth;
     asm volatile("" : "+r"(first_tile.m), "+r"(first_tile.n), "+r"(depth));
   }
@@ -283,7 +286,7 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
 
   if constexpr (keeps_registers<d>) {
     if (threadIdx.x == d.consumers * 128)
-      fill_ring<In, r, a_major, b_major>(p, ring, place, first_tile);
+      fill_ring<In, d, a_major, b_major>(p, ring, place, first_tile);
   }
 
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
@@ -291,17 +294,13 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   if (group == d.consumers) {
     if constexpr (!keeps_registers<d>)
       asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers<d>));
-    if (threadIdx.x % 128 == 0) load_tiles<In, r, a_major, b_major>(p, ring, place, first_tile);
+    if (threadIdx.x % 128 == 0) load_tiles<In, d, a_major, b_major>(p, ring, place, first_tile);
   } else {
     if constexpr (!keeps_registers<d>)
       asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers<d>));
-    if constexpr (d.a_in_registers) {
-      multiply_register_tiles<a_major, d>(p, {ring, place, group});
-    } else {
-      const int warp = static_cast<int>(threadIdx.x) / 32;
-      multiply_tiles<In, d, a_major, b_major>(p, ring, place, first_tile, group,
-                                              staging + warp * staging_slots * staged_bytes);
-    }
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    multiply_tiles<In, d, a_major, b_major>(p, ring, place, first_tile, group,
+                                            staging + warp * staging_slots * staged_bytes);
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
@@ -311,9 +310,8 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   if constexpr (d.split_k > 1) {
     bool arrived = false;
     if (group < d.consumers) {
-      const TileScheduler<r> scheduler(p);
-      TileIndex corner = scheduler.corner(p, place);
-      corner.n /= d.planes();
+      const TileScheduler<d> scheduler(p);
+      const TileIndex corner = scheduler.corner(p, place);
       if (!scheduler.done()) {
         // Beside an operand in registers there is none for the place: it is read anew.
         if constexpr (d.a_in_registers) {

@@ -3,18 +3,17 @@
 #include <cstring>
 #include <type_traits>
 
-#include "gemm/bench/problem.h"
 #include "gemm/blocks/cluster_sum.cuh"
 #include "gemm/blocks/dmma.cuh"
 #include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
-#include "gemm/blocks/streamed_config.cuh"
 #include "gemm/blocks/streamed_ring.cuh"
 
-// The kernel for products of few columns that the memory bus bounds (streamed_config.cuh): a warp
-// has TMA stream its rows into a ring, the others multiply them by what they hold.
+// The kernel for products of few columns that the memory bus bounds (streamed_rows.cuh): a warp
+// has TMA stream its rows into a ring, the others multiply them by what they hold. T is double, or
+// float, which the tensor cores take as tf32.
 
-namespace fathom::gemm {
+namespace fathom::gemm::streamed {
 
 // What a lane has of a step of k, 128 bytes of each of 16 rows of A and of each of 16 columns of B:
 // two chunks of 16 bytes of rows l / 4 and l / 4 + 8, and of columns 2 (l / 4) and the next.
@@ -23,22 +22,15 @@ namespace fathom::gemm {
 // the same in any order, as long as A and B have the same one: so a lane's chunks are taken as they
 // are, and need no instruction but the load.
 
-/// Type of the sums.
-template <class In>
-using StreamedSum = std::conditional_t<std::is_same_v<In, double>, double, float>;
-
 /// Sums of a warp: of half h of the columns the fragment of mma.sync, whose elements 2 i and 2 i +
 /// 1 are row l / 4 + 8 i, columns 4 (l % 4) + h and 4 (l % 4) + 2 + h of B.
-template <class In>
-struct StreamedSums {
-  StreamedSum<In> of[2][4] = {};
+template <class T>
+struct WarpSums {
+  T of[2][4] = {};
 };
 
-/// A lane's two chunks of each of its rows, and of its columns.
-struct LaneRows {
-  std::uint32_t of[2][2][4];
-};
-struct LaneColumns {
+/// A lane's two chunks of each of its rows, or of its columns.
+struct LaneChunks {
   std::uint32_t of[2][2][4];
 };
 
@@ -46,20 +38,16 @@ struct LaneColumns {
 /// 16 bytes, then of the others (PTX ISA, the fragments of mma.m16n8k8 in tf32).
 __device__ inline void multiply_lines(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                       std::uint32_t b1) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %9}, {%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-#else
-  (void)d, (void)a, (void)b0, (void)b1;
-#endif
 }
 
 /// Adds the products of a step in fp64, which needs both chunks: places 4 i + l % 4 of 16 along k
 /// are a lane's four neighbours of both its rows, and columns.
-__device__ inline void multiply_step(StreamedSums<double>& sums, const LaneRows& a,
-                                     const LaneColumns& b) {
+__device__ inline void multiply_step(WarpSums<double>& sums, const LaneChunks& a,
+                                     const LaneChunks& b) {
   double of_a[8], of_b[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -74,8 +62,8 @@ __device__ inline void multiply_step(StreamedSums<double>& sums, const LaneRows&
 }
 
 /// Adds the products of a chunk in tf32.
-__device__ inline void multiply_chunk(StreamedSums<float>& sums, const LaneRows& a,
-                                      const LaneColumns& b, int chunk) {
+__device__ inline void multiply_chunk(WarpSums<float>& sums, const LaneChunks& a,
+                                      const LaneChunks& b, int chunk) {
 #pragma unroll
   for (int i = 0; i < 4; i += 2) {
     const std::uint32_t of_a[4] = {a.of[0][chunk][i], a.of[1][chunk][i], a.of[0][chunk][i + 1],
@@ -86,33 +74,30 @@ __device__ inline void multiply_chunk(StreamedSums<float>& sums, const LaneRows&
   }
 }
 
-/// Two neighbours of a line of a matrix that is contiguous along its outer dimension.
-template <class In>
-struct alignas(2 * sizeof(In)) NeighbouringPair {
-  In of[2];
-};
-
 /// A lane's chunk of B at `k`, of both its columns: contiguous along k, each column on 16 bytes, or
 /// along the columns, of which there are an even number and each line starts on two elements. A
 /// column beyond the last is clamped to it, so that loads stay unconditional.
-template <class In, Major major>
-__device__ inline void hold_chunk(const Matrix<const In>& b, int k, int columns, int lane,
-                                  int chunk, LaneColumns& to) {
+template <Major major, class T>
+__device__ inline void hold_chunk(const Product<T>& p, int k, int lane, int chunk, LaneChunks& to) {
+  const Matrix<const T>& b = p.b;
   if constexpr (major == Major::k) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int column = min(streamed_column(lane, half), columns - 1);
+      const int column = min(column_of(lane, half), p.n - 1);
       const uint4 x = *reinterpret_cast<const uint4*>(b.data + column * b.column_stride + k);
       memcpy(to.of[half][chunk], &x, sizeof x);
     }
   } else {
-    constexpr int elements = 16 / static_cast<int>(sizeof(In));
-    const int column = min(streamed_column(lane, 0), columns - 2);
-    const In* const from = b.data + k * b.row_stride + column;
-    In x[2][elements];
+    struct alignas(2 * sizeof(T)) Neighbours {
+      T of[2];
+    };
+    constexpr int elements = 16 / static_cast<int>(sizeof(T));
+    const int column = min(column_of(lane, 0), p.n - 2);
+    const T* const from = b.data + k * b.row_stride + column;
+    T x[2][elements];
 #pragma unroll
     for (int i = 0; i < elements; ++i) {
-      const auto pair = *reinterpret_cast<const NeighbouringPair<In>*>(from + i * b.row_stride);
+      const auto pair = *reinterpret_cast<const Neighbours*>(from + i * b.row_stride);
       x[0][i] = pair.of[0];
       x[1][i] = pair.of[1];
     }
@@ -120,6 +105,32 @@ __device__ inline void hold_chunk(const Matrix<const In>& b, int k, int columns,
     memcpy(to.of[1][chunk], x[1], 16);
   }
 }
+
+/// What a lane holds of B: its chunks of every step of a slab, which begins at byte `begin`. Steps
+/// behind the rows' end hold anything: they are not multiplied.
+struct HeldOperand {
+  LaneChunks of[slab_stages][steps];
+
+  template <Major major, class T>
+  __device__ void hold(const Product<T>& p, int begin) {
+    constexpr int bytes = static_cast<int>(sizeof(T));
+    // Read anew: what follows from it would else be kept from pass to pass, where registers are
+    // few.
+    int lane;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    const int last = p.k * bytes - step_bytes;
+#pragma unroll
+    for (int i = 0; i < slab_stages; ++i) {
+#pragma unroll
+      for (int step = 0; step < steps; ++step) {
+        const int at = min(begin + i * run_bytes + step * step_bytes, last);
+#pragma unroll
+        for (int chunk = 0; chunk < 2; ++chunk)
+          hold_chunk<major>(p, (at + chunk_of(lane, chunk)) / bytes, lane, chunk, of[i][step]);
+      }
+    }
+  }
+};
 
 /// 16 bytes of shared memory.
 __device__ inline void load_chunk(std::uint32_t (&to)[4], std::uint32_t address) {
@@ -129,63 +140,32 @@ __device__ inline void load_chunk(std::uint32_t (&to)[4], std::uint32_t address)
                : "memory");
 }
 
-/// What a lane holds of B: its chunks of every step of a slab.
-template <StreamedKernelConfig d>
-struct HeldOperand {
-  LaneColumns of[d.slab_stages][d.steps()];
-};
-
-/// Holds this warp's part of a slab, which begins at byte `begin`. Steps behind the rows' end hold
-/// anything: they are not multiplied.
-template <StreamedKernelConfig d, Major major, class P>
-__device__ inline void hold(HeldOperand<d>& held, const P& p, int begin) {
-  using In = std::remove_const_t<std::remove_pointer_t<decltype(p.b.data)>>;
-  constexpr int bytes = static_cast<int>(sizeof(In));
-  // Read anew: what follows from it would else be kept from pass to pass, where registers are few.
-  int lane;
-  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
-  const int last = p.k * bytes - streamed_step;
-#pragma unroll
-  for (int i = 0; i < d.slab_stages; ++i) {
-#pragma unroll
-    for (int step = 0; step < d.steps(); ++step) {
-      const int at = min(begin + i * d.run_bytes() + step * streamed_step, last);
-#pragma unroll
-      for (int chunk = 0; chunk < 2; ++chunk) {
-        hold_chunk<In, major>(p.b, (at + streamed_chunk(lane, chunk)) / bytes, p.n, lane, chunk,
-                              held.of[i][step]);
-      }
-    }
-  }
-}
-
 /// A lane's chunk of its two rows, 8 rows apart.
-template <StreamedKernelConfig d>
-__device__ inline void load_rows(LaneRows& a, int chunk, std::uint32_t step) {
-  load_chunk(a.of[0][chunk], step + chunk * streamed_chunk_stride);
-  load_chunk(a.of[1][chunk], step + chunk * streamed_chunk_stride + 8 * d.pitch());
+__device__ inline void load_rows(LaneChunks& a, int chunk, std::uint32_t step) {
+  load_chunk(a.of[0][chunk], step + chunk * chunk_stride);
+  load_chunk(a.of[1][chunk], step + chunk * chunk_stride + 8 * run_bytes);
 }
 
 /// Multiplies a warp's part of a stage, of which `valid` bytes of each row exist.
-template <class In, StreamedKernelConfig d>
-__device__ inline void multiply_part(StreamedSums<In>& sums, std::uint32_t part, int valid,
-                                     const LaneColumns (&b)[d.steps()]) {
+template <class T>
+__device__ inline void multiply_part(WarpSums<T>& sums, std::uint32_t part, int valid,
+                                     const LaneChunks (&b)[steps]) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const std::uint32_t row = part + lane / 4 * d.pitch() + streamed_chunk(lane, 0);
+  const std::uint32_t row = part + lane / 4 * run_bytes + chunk_of(lane, 0);
 #pragma unroll
-  for (int step = 0; step < d.steps(); ++step) {
-    if (step * streamed_step >= valid) break;
-    const std::uint32_t from = row + step * streamed_step;
-    if constexpr (std::is_same_v<In, double>) {
-      LaneRows a;
-      load_rows<d>(a, 0, from);
-      load_rows<d>(a, 1, from);
+  for (int step = 0; step < steps; ++step) {
+    if (step * step_bytes >= valid) break;
+    const std::uint32_t from = row + step * step_bytes;
+    if constexpr (std::is_same_v<T, double>) {
+      LaneChunks a;
+      load_rows(a, 0, from);
+      load_rows(a, 1, from);
       multiply_step(sums, a, b[step]);
     } else {
 #pragma unroll
       for (int chunk = 0; chunk < 2; ++chunk) {
-        LaneRows a;
-        load_rows<d>(a, chunk, from);
+        LaneChunks a;
+        load_rows(a, chunk, from);
         multiply_chunk(sums, a, b[step], chunk);
       }
     }
@@ -194,87 +174,80 @@ __device__ inline void multiply_part(StreamedSums<In>& sums, std::uint32_t part,
 
 /// Adds the warps' sums of 16 rows to those that the block keeps, always in the same order. By all
 /// that multiply.
-template <StreamedKernelConfig d, class In>
-__device__ inline void keep_sums(const StreamedSums<In>& sums, StreamedSum<In>* exchange,
-                                 StreamedSum<In>* kept, bool first_pass) {
-  using Sum = StreamedSum<In>;
-  constexpr int tile = StreamedMemory<d, Sum>::tile;
+template <class T>
+__device__ inline void keep_sums(const WarpSums<T>& sums, T* exchange, T* kept, bool first_pass) {
+  constexpr int tile = Memory<T>::tile, each = tile / multiplying_threads;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
 #pragma unroll
   for (int below = 0; below < 2; ++below) {
-    Sum* const to =
-        exchange + warp * tile + (lane / 4 + 8 * below) * streamed_columns + lane % 4 * 4;
+    T* const to = exchange + warp * tile + (lane / 4 + 8 * below) * columns + lane % 4 * 4;
 #pragma unroll
     for (int i = 0; i < 4; ++i) to[i] = sums.of[i % 2][2 * below + i / 2];
   }
-  named_barrier(1, d.multiplying_threads());
-  constexpr int each = tile / d.multiplying_threads();
-  static_assert(each * d.multiplying_threads() == tile);
+  named_barrier(1, multiplying_threads);
+  static_assert(each * multiplying_threads == tile);
 #pragma unroll
   for (int j = 0; j < each; ++j) {
-    const int i = static_cast<int>(threadIdx.x) + j * d.multiplying_threads();
-    Sum sum = first_pass ? Sum(0) : kept[i];
+    const int i = static_cast<int>(threadIdx.x) + j * multiplying_threads;
+    T sum = first_pass ? T(0) : kept[i];
 #pragma unroll
-    for (int other = 0; other < d.warps; ++other) sum += exchange[other * tile + i];
+    for (int other = 0; other < warps; ++other) sum += exchange[other * tile + i];
     kept[i] = sum;
   }
-  named_barrier(1, d.multiplying_threads());
+  named_barrier(1, multiplying_threads);
 }
 
-template <StreamedKernelConfig d, Major major, class P>
-__device__ inline void multiply_rows(const P& p, const StreamedShare& share,
-                                     const TileRing<d>& ring, std::byte* memory, int warp) {
-  using In = std::remove_const_t<std::remove_pointer_t<decltype(p.a.data)>>;
-  using Sum = StreamedSum<In>;
-  using Memory = StreamedMemory<d, Sum>;
-  auto* const exchange = reinterpret_cast<Sum*>(memory + Memory::exchange);
-  auto* const kept = reinterpret_cast<Sum*>(memory + Memory::kept);
-  const int row_bytes = p.k * static_cast<int>(sizeof(In));
-  RingPosition<d.stages> position;
+template <Major major, class T, class Ring>
+__device__ inline void multiply_rows(const Product<T>& p, const Share& share, const Ring& ring,
+                                     std::byte* memory, int warp) {
+  auto* const exchange = reinterpret_cast<T*>(memory + Memory<T>::exchange);
+  auto* const kept = reinterpret_cast<T*>(memory + Memory<T>::kept);
+  const int row_bytes = p.k * static_cast<int>(sizeof(T));
+  RingPosition<ring_of<T>.stages> position;
 #pragma unroll 1
-  for (int pass = 0; pass < streamed_passes<d>(row_bytes); ++pass) {
-    const StreamedSlab slab = streamed_slab<d>(row_bytes, pass, share.rank);
-    const int begin = slab.begin + warp * d.warp_bytes;
-    HeldOperand<d> held;
-    hold<d, major>(held, p, begin);
+  for (int pass = 0; pass < passes_over(row_bytes); ++pass) {
+    const Slab slab = slab_of(row_bytes, pass, share.rank);
+    const int begin = slab.begin + warp * warp_bytes;
+    HeldOperand held;
+    held.hold<major>(p, begin);
 #pragma unroll 1
-    for (int row = 0; row < share.rows; row += streamed_rows) {
-      StreamedSums<In> sums;
+    for (int row = 0; row < share.rows; row += rows_at_once) {
+      WarpSums<T> sums;
 #pragma unroll
-      for (int i = 0; i < d.slab_stages; ++i) {
+      for (int i = 0; i < slab_stages; ++i) {
         if (i >= slab.stages) continue;
         wait(ring.full(position.stage), position.parity);
-        multiply_part<In, d>(sums, ring.a(position.stage) + warp * d.warp_bytes,
-                             row_bytes - begin - i * d.run_bytes(), held.of[i]);
+        multiply_part(sums, ring.a(position.stage) + warp * warp_bytes,
+                      row_bytes - begin - i * run_bytes, held.of[i]);
         // For the whole warp, whose reads __syncwarp orders before it. racecheck does not follow
         // that, and calls it a race with the next copy; with an arrival of each lane it is clean.
         __syncwarp();
         if (threadIdx.x % 32 == 0) arrive(ring.empty(position.stage));
         position.advance();
       }
-      keep_sums<d>(sums, exchange, kept + row * streamed_columns, pass == 0);
+      keep_sums(sums, exchange, kept + row * columns, pass == 0);
     }
   }
 }
 
 /// Adds what the cluster's blocks have kept and stores this block's part of the rows: 16 bytes of
 /// sums a thread. After the cluster has met.
-template <StreamedKernelConfig d, class Sum, class P>
-__device__ inline void store_rows(const P& p, const StreamedShare& share, std::uint32_t kept) {
-  constexpr int vector = 16 / static_cast<int>(sizeof(Sum));
-  const int vectors = share.rows * streamed_columns / vector;
-  for (int v = share.rank * d.threads() + static_cast<int>(threadIdx.x); v < vectors;
-       v += d.cluster * d.threads()) {
-    Sum sums[vector] = {};
+template <class T>
+__device__ inline void store_rows(const Product<T>& p, const Share& share, std::uint32_t kept) {
+  constexpr int vector = 16 / static_cast<int>(sizeof(T));
+  const int vectors = share.rows * columns / vector;
+  for (int v = share.rank * threads + static_cast<int>(threadIdx.x); v < vectors;
+       v += cluster * threads) {
+    T sums[vector] = {};
 #pragma unroll
-    for (int rank = 0; rank < d.cluster; ++rank) {
+    for (int rank = 0; rank < cluster; ++rank) {
       const uint4 bits = load_of_rank(kept + v * 16, rank);
-      Sum of[vector];
+      T of[vector];
       memcpy(of, &bits, sizeof of);
 #pragma unroll
       for (int i = 0; i < vector; ++i) sums[i] += of[i];
     }
-    const int row = v * vector / streamed_columns, column = v * vector % streamed_columns;
+    const int row = v * vector / columns, column = v * vector % columns;
 #pragma unroll
     for (int i = 0; i < vector; ++i) {
       if (column + i < p.n) store_element(p, share.first + row, column + i, sums[i]);
@@ -282,35 +255,28 @@ __device__ inline void store_rows(const P& p, const StreamedShare& share, std::u
   }
 }
 
-/// `Kernel` has the types In, Out and Scalar, the StreamedKernelConfig `config`, and B's Major
-/// `major`. The grid is of whole clusters, of so many that none has more than the config's
-/// `most_rows`.
-template <class Kernel>
-__global__ void __launch_bounds__(Kernel::config.threads(), 1)
-    streamed_product(const __grid_constant__
-                         Product<typename Kernel::In, typename Kernel::Out, typename Kernel::Scalar>
-                             p) {
+/// `major`: of B. The grid is of whole clusters, of so many that none has more than `most_rows`.
+template <class T, Major major>
+__global__ void __launch_bounds__(threads, 1)
+    streamed_product(const __grid_constant__ Product<T> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  constexpr StreamedKernelConfig d = Kernel::config;
-  using Sum = StreamedSum<typename Kernel::In>;
   extern __shared__ __align__(128) std::byte streamed_memory[];
-  using Memory = StreamedMemory<d, Sum>;
   const std::uint32_t memory = shared_address(streamed_memory);
-  const TileRing<d> ring{memory, memory + Memory::barriers};
-  if (threadIdx.x == 0) ring.init(d.warps);
+  const RowRing<T> ring{memory, memory + Memory<T>::barriers};
+  if (threadIdx.x == 0) ring.init(warps);
   __syncthreads();
-  const StreamedShare share = streamed_share<d>(p);
+  const Share share = share_of_block(p);
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
-  if (warp == d.warps) {
-    stream_rows<d>(p, share, ring);
+  if (warp == warps) {
+    stream_rows(p, share, ring);
   } else {
-    multiply_rows<d, Kernel::major>(p, share, ring, streamed_memory, warp);
+    multiply_rows<major>(p, share, ring, streamed_memory, warp);
   }
   cluster_sync();
-  store_rows<d, Sum>(p, share, memory + Memory::kept);
+  store_rows(p, share, memory + Memory<T>::kept);
   cluster_sync();  // no block ends while another may still read its sums
 #endif
 }
 
-}  // namespace fathom::gemm
+}  // namespace fathom::gemm::streamed

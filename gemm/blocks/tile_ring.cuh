@@ -37,8 +37,8 @@ struct KernelConfig {
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
   /// Every other tile goes through k backwards: it starts with what the L2 has seen last.
   bool serpentine = false;
-  /// B's boxes have as many lines as the tile has columns, fewer than 64, instead of lines that
-  /// other tiles have or none. For B along k only.
+  /// B has one box a stage, of its tile's lines, fewer than 64, and of none that other tiles have.
+  /// For B along k only.
   bool narrow_b = false;
   float kept_a = 0;       ///< how much of A's lines the L2 is told to keep for the rest of the band
   bool has_tail = false;  ///< a tail kernel runs beside it on the SMs that its clusters leave
@@ -49,12 +49,6 @@ struct KernelConfig {
   bool three_products = false;
 
   __host__ __device__ constexpr int planes() const { return three_products ? 2 : 1; }
-  /// What the ring is told: its second operand has the columns of all planes.
-  __host__ __device__ constexpr KernelConfig ring() const {
-    KernelConfig d = *this;
-    d.n = n * planes();
-    return d;
-  }
   __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
   __host__ __device__ constexpr int cluster() const { return cluster_m * cluster_n * split_k; }
   /// Blocks of a cluster that share a tile of A or of B with one of them, itself included.
@@ -63,11 +57,16 @@ struct KernelConfig {
   __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
   __host__ __device__ constexpr int a_bytes() const { return a_blocks() * block_bytes; }
-  __host__ __device__ constexpr int b_blocks() const { return (n + block_side - 1) / block_side; }
-  /// Lines of B's boxes.
-  __host__ __device__ constexpr int b_box_lines() const { return narrow_b ? n : block_side; }
+  /// Lines of B's tile, of all its planes, and of its boxes.
+  __host__ __device__ constexpr int b_lines() const { return n * planes(); }
+  __host__ __device__ constexpr int b_box_lines() const {
+    return narrow_b ? b_lines() : block_side;
+  }
+  __host__ __device__ constexpr int b_blocks() const {
+    return (b_lines() + block_side - 1) / block_side;
+  }
   __host__ __device__ constexpr int stage_bytes() const {
-    return a_bytes() + (narrow_b ? n * 128 : b_blocks() * block_bytes);
+    return a_bytes() + b_blocks() * b_box_lines() * 128;
   }
 };
 
@@ -161,8 +160,8 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
   }
 #pragma unroll
   for (int i = 0; i < share_b; ++i) {
-    load_block<b_major, d.cluster_m>(ring.b(stage), place.m * share_b + i, map_b, column, k, full,
-                                     column_blocks);
+    load_block<b_major, d.cluster_m>(ring.b(stage), place.m * share_b + i, map_b,
+                                     column * d.planes(), k, full, column_blocks);
   }
 }
 

@@ -61,9 +61,9 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(const Ar
   const TmaOperand& b = swapped ? operands.a : operands.b;
   TiledProduct<Out, Scalar> product{};
   product.map_a = operand_map(a);
-  product.map_b = operand_map(b, d.ring().b_box_lines());
+  product.map_b = operand_map(b, d.b_box_lines());
   product.m = static_cast<int>(swapped ? p.m : p.n);
-  product.n = static_cast<int>(swapped ? p.n : p.m);  // of one plane
+  product.n = static_cast<int>(swapped ? p.n : p.m);
   product.depth = static_cast<int>(ceil_div(p.k, stage_depth<In>));
   product.tiles_m = static_cast<int>(ceil_div(product.m, d.m() * d.cluster_m));
   product.tiles_n = static_cast<int>(ceil_div(product.n, d.n * d.cluster_n));

@@ -107,7 +107,7 @@ TEST_CASE("where a rung goes another way for small, skinny or odd products, that
         {"bf16/15_deferred_stores",
          "specialised_product<TmaKernel<LargeClusters<",
          {4096, 4096, 4096}},
-        {"tf32/03_large_clusters", "streamed_product<", {16, 8192, 8192}},
+        {"tf32/03_large_clusters", "streamed::streamed_product<", {16, 8192, 8192}},
         {"tf32/03_large_clusters",
          "specialised_product<TmaKernel<tf32::LargeClusters",
          {4096, 4096, 4096}}}) {

@@ -5,7 +5,7 @@ std::vector<RungCode> fp64_codes() {
   std::vector<RungCode> codes{
       // Runs of memory instead of boxes, one for each of 16 rows. Products of two stages: two
       // halves of the columns for each of two steps. Blocks of the cluster read each other's sums.
-      {"fp64/08_late_reads", "streamed_product<*fp64*::Streamed,", 2,
+      {"fp64/08_late_reads", "streamed_product<double,", 2,
        "DMMA.16x8x16=8 UBLKCP.S.G=16 LDS.128 LD.E.128 UCGABAR_ARV SYNCS.PHASECHK>=2 DADD",
        no_atomics + "UTMALDG USETMAXREG"}};
   struct Tile {
@@ -15,9 +15,8 @@ std::vector<RungCode> fp64_codes() {
     const char *has, *lacks;
   };
   const char* multicast = "UTMALDG.2D.MULTICAST";
-  // Only half of the last rows' products are left where no stage follows, but for Rows16.
+  // Only half of the last rows' products are left where no stage follows.
   for (const Tile& t : {Tile{"Rows64", 10, 8, 8, "", multicast},
-                        {"Rows16", 2, 4, 4, "", multicast},
                         {"LateReads", 18, 16, 8, "UTMALDG.2D.MULTICAST UCGABAR_ARV", ""}}) {
     for (const bool a_along_k : {false, true}) {
       for (const bool b_along_k : {false, true}) {

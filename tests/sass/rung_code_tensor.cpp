@@ -44,8 +44,7 @@ RungCode tma(const char* rung, const std::string& kernel, int kernels, const Tma
   code.has += e.keeps ? " USETMAXREG=0" : " USETMAXREG=2";
   // No arrival costs a fence of the whole GPU: that is for the cluster's meetings alone, two or,
   // where the blocks share k, three, of which the compiler has the code twice.
-  const bool shares_depth =
-      kernel.find("::Columns") != std::string::npos || kernel.find("Narrow") != std::string::npos;
+  const bool shares_depth = kernel.find("::Columns") != std::string::npos;
   // Blocks of single-tile kernels meet without one but where they have left each other sums, and
   // where they part once these are read: which a thread does in one of three places.
   const int fences = shares_depth                         ? (e.single_tile ? 8 : 6)
@@ -122,11 +121,10 @@ std::vector<RungCode> other_tensor_codes() {
   add_registers(tf32_top, "::LargeClusters>,", 1, {t256, 2, 4, 0, 2, 2, 2});
   add_registers(tf32_top, "::HalfWide,", 1, {t128, 2, 4, 0, 2, 1, 1});
   add_registers(tf32_top, "::Skinny,", 2, {t128, 2, 4, 0, 2, 2, 0});
-  add(tf32_top, "NarrowBoxes,", {t16, 4, 3, 0, 0});
   // Runs of memory instead of boxes, one for each of 16 rows. Products of two stages: of a step of
   // 32 of k, 4 by 8 for each half of the columns. Blocks of the cluster read each other's sums.
   codes.push_back(
-      {tf32_top, "streamed_product<*tf32*::Streamed,", 2,
+      {tf32_top, "streamed_product<float,", 2,
        "HMMA.1688.F32.TF32=32 UBLKCP.S.G=16 LDS.128 LD.E.128 UCGABAR_ARV SYNCS.PHASECHK>=2 FADD",
        "HGMMA UTMALDG LDGSTS USETMAXREG RED REDG ATOMG"});
 

@@ -11,34 +11,32 @@ using namespace fathom::gemm;
 
 constexpr Transpose no = Transpose::no, yes = Transpose::yes;
 
-TEST_CASE("tiles that transpose take operands that lie as they do, with lines on 16 bytes",
+TEST_CASE("fp32's tiles are filled as operands lie, and as aligned copies where they must be",
           "[gemm]") {
-  const fp32::WarpSpecialisedChoice a = fp32::transposing_producer_a(),
-                                    b = fp32::transposing_producer_b(),
-                                    both = fp32::transposing_producer_both();
-  const auto product = [](std::int64_t m, std::int64_t n, Transpose transa, Transpose transb) {
-    return make_problem(Class::fp32, m, n, 512, transa, transb);
+  constexpr int sms = 132;
+  const auto plan = [&](Transpose transa, Transpose transb, std::int64_t ldb = 4096) {
+    Problem p = make_problem(Class::fp32, 4096, 4096, 4096, transa, transb);
+    p.ldb = ldb;
+    return fp32::warp_specialised_plan(p, sms);
   };
-  for (const auto& [transa, transb, one, two] : {std::tuple{no, no, true, false},
-                                                 {yes, yes, true, false},
-                                                 {yes, no, false, true},
-                                                 {no, yes, false, false}}) {
-    const Problem p = product(512, 512, transa, transb);
-    CAPTURE(p.describe());
-    CHECK(a.takes(p) == one);
-    CHECK(b.takes(p) == one);
-    CHECK(both.takes(p) == two);
-    Problem unaligned = p;
-    ++unaligned.ldb;
-    for (const fp32::WarpSpecialisedChoice& tile : {a, b, both}) CHECK_FALSE(tile.takes(unaligned));
+  // A along k, B along k, both and none: each has a kernel of its own, and copies nothing.
+  std::set<const void*> kernels;
+  for (const auto& [transa, transb] : {std::pair{no, no}, {yes, yes}, {yes, no}, {no, yes}}) {
+    const RungPlan aligned = plan(transa, transb), other = plan(transa, transb, 4097);
+    kernels.insert(aligned.kernel.function);
+    CHECK(aligned.workspace_bytes < std::size_t{sms + 1} * 128 * 256 * sizeof(float));
+    // Lines that start anywhere: copied to how TMA alone takes them.
+    CHECK(other.kernel.function == plan(no, yes).kernel.function);
+    CHECK(other.workspace_bytes > aligned.workspace_bytes + std::size_t{4096} * 4096 * 4 - 1);
   }
-  // Of NN the second operand lies along k; on the tile's longer side it is where m is small.
-  CHECK(a.placement(product(128, 8192, no, no)).covered == 2 * 128 * 8192);
-  CHECK(b.placement(product(128, 8192, no, no)).covered == 128 * 8192);
-  // Two cover as much: the one whose long side lies along C's columns.
-  CHECK(a.placement(product(4096, 4096, no, no)) < b.placement(product(4096, 4096, no, no)));
-  CHECK(b.placement(product(4096, 4096, yes, yes)) < a.placement(product(4096, 4096, yes, yes)));
-  CHECK(a.placement(product(8192, 128, no, no)).covered == 128 * 8192);
+  CHECK(kernels.size() == 4);
+  // The tile's longer side lies where it reaches less beyond C.
+  const auto covered = [](std::int64_t m, std::int64_t n) {
+    return fp32::covered_by_tiles(make_problem(Class::fp32, m, n, 512));
+  };
+  CHECK(covered(128, 8192) == 128 * 8192);
+  CHECK(covered(8192, 128) == 128 * 8192);
+  CHECK(covered(129, 257) == 256 * 384);
 }
 
 TEST_CASE("stream-K and sliced depth say what workspace they take", "[gemm]") {

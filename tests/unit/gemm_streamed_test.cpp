@@ -1,30 +1,11 @@
-#include "gemm/blocks/streamed_config.cuh"
+#include "gemm/blocks/rows_at_once.cuh"
 #include "models/shared_memory.h"
 #include "tests/testing.h"
 
 using namespace fathom::gemm;
+using namespace fathom::gemm::streamed;
 
 namespace {
-
-constexpr StreamedKernelConfig designs[] = {{},
-                                            {.warp_bytes = 128, .slab_stages = 4, .stages = 5},
-                                            {.warps = 4, .slab_stages = 3, .cluster = 3}};
-
-template <int Index>
-void every_byte_of_a_row_once(int row_bytes) {
-  constexpr StreamedKernelConfig d = designs[Index];
-  std::vector<int> times(row_bytes);
-  for (int pass = 0; pass < streamed_passes<d>(row_bytes); ++pass) {
-    for (int rank = 0; rank < d.cluster; ++rank) {
-      const StreamedSlab slab = streamed_slab<d>(row_bytes, pass, rank);
-      REQUIRE((0 <= slab.stages && slab.stages <= d.slab_stages));
-      for (int byte = slab.begin; byte < slab.begin + slab.stages * d.run_bytes(); ++byte) {
-        if (byte < row_bytes) ++times[byte];
-      }
-    }
-  }
-  for (const int t : times) REQUIRE(t == 1);
-}
 
 int wavefronts(int bytes, auto address) {
   fathom::models::WarpAccess access;
@@ -40,11 +21,10 @@ TEST_CASE("clusters of a streamed product have equal shares of its rows", "[gemm
     for (const int clusters : {1, 2, 33, 66}) {
       if (clusters > rows) continue;
       CAPTURE(rows, clusters);
-      REQUIRE(streamed_first_row(rows, 0, clusters) == 0);
-      REQUIRE(streamed_first_row(rows, clusters, clusters) == rows);
+      REQUIRE(first_row(rows, 0, clusters) == 0);
+      REQUIRE(first_row(rows, clusters, clusters) == rows);
       for (int c = 0; c < clusters; ++c) {
-        const int own =
-            streamed_first_row(rows, c + 1, clusters) - streamed_first_row(rows, c, clusters);
+        const int own = first_row(rows, c + 1, clusters) - first_row(rows, c, clusters);
         REQUIRE((own == rows / clusters || own == rows / clusters + 1));
       }
     }
@@ -54,9 +34,16 @@ TEST_CASE("clusters of a streamed product have equal shares of its rows", "[gemm
 TEST_CASE("slabs and passes of a streamed product have every byte of a row once", "[gemm]") {
   for (const int row_bytes : {128, 2048, 4096, 16384, 16512, 65536, 70016}) {
     CAPTURE(row_bytes);
-    every_byte_of_a_row_once<0>(row_bytes);
-    every_byte_of_a_row_once<1>(row_bytes);
-    every_byte_of_a_row_once<2>(row_bytes);
+    std::vector<int> times(row_bytes);
+    for (int pass = 0; pass < passes_over(row_bytes); ++pass) {
+      for (int rank = 0; rank < cluster; ++rank) {
+        const Slab slab = slab_of(row_bytes, pass, rank);
+        REQUIRE((0 <= slab.stages && slab.stages <= slab_stages));
+        const int end = std::min(slab.begin + slab.stages * run_bytes, row_bytes);
+        for (int byte = slab.begin; byte < end; ++byte) ++times[byte];
+      }
+    }
+    CHECK(std::ranges::count(times, 1) == row_bytes);
   }
 }
 
@@ -64,17 +51,13 @@ TEST_CASE(
     "a stage of a streamed product is read in twice the wavefronts of its bytes, its sums in as "
     "many",
     "[gemm]") {
-  for (const StreamedKernelConfig& d : designs) {
-    for (int chunk = 0; chunk < 2; ++chunk) {
-      // 512 bytes, of which pairs of rows have the same banks: what copies on 128 bytes cost.
-      CHECK(wavefronts(16, [&](int lane) {
-              return lane / 4 * d.pitch() + streamed_chunk(lane, chunk);
-            }) == 8);
-    }
+  for (int chunk = 0; chunk < 2; ++chunk) {
+    // 512 bytes, of which pairs of rows have the same banks: what copies on 128 bytes cost.
+    CHECK(wavefronts(16, [&](int lane) { return lane / 4 * run_bytes + chunk_of(lane, chunk); }) ==
+          8);
   }
   // A lane's four sums in fp32 are 16 bytes of a row of 16.
-  CHECK(wavefronts(16, [](int lane) { return lane / 4 * streamed_columns * 4 + lane % 4 * 16; }) ==
-        4);
+  CHECK(wavefronts(16, [](int lane) { return lane / 4 * columns * 4 + lane % 4 * 16; }) == 4);
 }
 
 // What the tensor cores make of a lane's chunks, by the fragments of mma.m16n8k16 (PTX ISA): A's
@@ -82,14 +65,14 @@ TEST_CASE(
 // register r column l / 4 and places 2 (l % 4) + 8 r and the next; of D element e is row l / 4 + 8
 // (e / 2), column 2 (l % 4) + e % 2.
 TEST_CASE("chunks as they lie in memory make a step's products", "[gemm]") {
-  constexpr int depth = streamed_step / 2;  // of 16 bits
+  constexpr int depth = step_bytes / 2;  // of 16 bits
   const auto a = [](int row, int k) { return (row * 31 + k * 7) % 23 - 11; };
   const auto b = [](int k, int column) { return (k * 13 + column * 5) % 19 - 9; };
-  std::array<std::array<int, streamed_columns>, streamed_rows> c{};
+  std::array<std::array<int, columns>, rows_at_once> c{};
   for (int chunk = 0; chunk < 2; ++chunk) {
     for (int i = 0; i < 4; i += 2) {
       const auto k_of = [&](int lane, int reg, int element) {
-        return streamed_chunk(lane, chunk) / 2 + (i + reg) * 2 + element;
+        return chunk_of(lane, chunk) / 2 + (i + reg) * 2 + element;
       };
       for (int half = 0; half < 2; ++half) {
         for (int row = 0; row < 16; ++row) {
@@ -99,7 +82,7 @@ TEST_CASE("chunks as they lie in memory make a step's products", "[gemm]") {
             for (int place = 0; place < 16; ++place) {
               const int of_a = row % 8 * 4 + place % 8 / 2, of_b = n * 4 + place % 8 / 2;
               sum += a(of_a / 4 + row / 8 * 8, k_of(of_a, place / 8, place % 2)) *
-                     b(k_of(of_b, place / 8, place % 2), streamed_column(of_b, half));
+                     b(k_of(of_b, place / 8, place % 2), column_of(of_b, half));
             }
             // As sums are exchanged: element 2 (row / 8) + n % 2 of half h is column 4 (l % 4) + 2
             // (n % 2) + h.
@@ -109,8 +92,8 @@ TEST_CASE("chunks as they lie in memory make a step's products", "[gemm]") {
       }
     }
   }
-  for (int row = 0; row < streamed_rows; ++row) {
-    for (int column = 0; column < streamed_columns; ++column) {
+  for (int row = 0; row < rows_at_once; ++row) {
+    for (int column = 0; column < columns; ++column) {
       int expected = 0;
       for (int k = 0; k < depth; ++k) expected += a(row, k) * b(k, column);
       CHECK(c[row][column] == expected);

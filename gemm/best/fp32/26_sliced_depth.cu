@@ -3,7 +3,6 @@
 // warps share k instead of the tile.
 
 #include <algorithm>
-#include <optional>
 
 #include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "gemm/best/plan.h"
@@ -236,21 +235,10 @@ void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaS
   FATHOM_CUDA(cudaGetLastError());
 }
 
-/// Filled by TMA, and threads that transpose what lies along k, where lines start on 16 bytes: the
-/// best placed of those tiles. Else by TMA alone, for which operands are copied first.
-WarpSpecialisedChoice choice_for(const Problem& p) {
-  std::optional<WarpSpecialisedChoice> best;
-  for (const WarpSpecialisedChoice& tile :
-       {transposing_producer_a(), transposing_producer_b(), transposing_producer_both()}) {
-    if (tile.takes(p) && (!best || tile.placement(p) < best->placement(p))) best = tile;
-  }
-  return best.value_or(tma_producer_128x256());
-}
-
 /// Whether sliced tiles are done sooner, by estimated clocks: whole waves of them, against
 /// stream-K, which leaves no SM idle and passes sums on. Fitted to an H100: of 55 products from 64³
 /// to 2048³, and with 16 to 192 rows of 8192, it takes the faster way.
-bool slices_are_sooner(const Problem& p, const WarpSpecialisedChoice& tile, int sms) {
+bool slices_are_sooner(const Problem& p, int sms) {
   const TmaOperands operands = TmaOperands::of({p});
   const bool along_k = (is_swapped(p) ? operands.b : operands.a).major == Major::k;
   const double clocks_of_a_stage = along_k ? 1835 : 1600, around_a_slice = 3000;
@@ -260,17 +248,16 @@ bool slices_are_sooner(const Problem& p, const WarpSpecialisedChoice& tile, int 
   const auto stages = static_cast<double>(ceil_div(p.k, Tile::k));
   const double sliced =
       static_cast<double>(ceil_div(slices, sms)) * (stages * clocks_of_a_stage + around_a_slice);
-  const double tiled = static_cast<double>(tile.placement(p).covered) * static_cast<double>(p.k) /
+  const double tiled = static_cast<double>(covered_by_tiles(p)) * static_cast<double>(p.k) /
                            (sms * products_per_clock) +
                        clocks_of_sharing;
   return sliced < tiled;
 }
 
 RungPlan plan(const Problem& p, int sms) {
-  const WarpSpecialisedChoice tile = choice_for(p);
-  if (slices_are_sooner(p, tile, sms))
+  if (slices_are_sooner(p, sms))
     return {&launch_sliced, TmaOperands::copy_bytes(p, sliced_majors(p))};
-  return tile.plan(p, sms);
+  return warp_specialised_plan(p, sms);
 }
 
 }  // namespace

@@ -11,11 +11,9 @@ namespace fathom::gemm::fp32 {
 /// A block's tile in row-major terms, and how its consumer threads share it (ThreadTile). A stage
 /// is 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with `PadA` and
 /// `PadB` floats between lines. The loop's body goes `body` of k at once.
-template <int Stages, int PadA, int PadB, Cut C = Cut::stages>
+template <int Stages, int PadA, int PadB, Cut C>
 struct WarpSpecialisedTile {
   static constexpr Cut cut = C;
-  template <Cut Other>
-  using WithCut = WarpSpecialisedTile<Stages, PadA, PadB, Other>;
   static constexpr int rows = 16, columns = 8;  ///< of a thread
   static constexpr int m = 128, n = 256, k = 32;
   static constexpr int stages = Stages, body = 8;

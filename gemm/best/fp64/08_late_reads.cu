@@ -6,7 +6,6 @@
 #include "gemm/best/fp64/warp_sums.cuh"
 #include "gemm/best/plan.h"
 #include "gemm/best/tma_operands.h"
-#include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/streamed_launch.cuh"
 #include "gemm/blocks/tensor_map.h"
@@ -59,37 +58,24 @@ __device__ inline void fixup(const DmmaProduct& p, WarpSums<d>& sums, int tile) 
   }
 }
 
-/// Computes this worker's segments; `accumulate` adds so many stages to sums.
-template <KernelConfig d, Major a_major, Major b_major, class Accumulate>
-__device__ inline void compute_segments(const DmmaProduct& p, const Accumulate& accumulate) {
+/// Computes this worker's segments.
+template <KernelConfig d, Major a_major, Major b_major>
+__device__ inline void multiply_segments(const DmmaProduct& p, const TileRing<d>& ring) {
+  WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
+  RingCursor<d> position(ring);
+  place.a.move(ring.a(0));
+  place.b.move(ring.b(0));
   TileScheduler scheduler(p, worker_of_block<d>());
   for (Segment s; scheduler.next(p, worker_of_block<d>(), s);) {
     WarpSums<d> sums;
     sums.clear();
-    accumulate(s.count, sums);
+    accumulate_late<d>(position, s.count, place, sums);
     if (s.first > 0) {
       store_partial(p, sums, reload_block_id());
       continue;
     }
     if (s.tile < p.stream_tiles) fixup(p, sums, s.tile);
     store<d, a_major, b_major>(p, sums, corner_of<d>(p, s.tile, rank_of_block<d>()));
-  }
-}
-
-template <KernelConfig d, Major a_major, Major b_major>
-__device__ inline void multiply_segments(const DmmaProduct& p, const TileRing<d>& ring) {
-  WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
-  if constexpr (d.m_blocks > 1) {
-    RingCursor<d> position(ring);
-    place.a.move(ring.a(0));
-    place.b.move(ring.b(0));
-    compute_segments<d, a_major, b_major>(
-        p, [&](int steps, WarpSums<d>& sums) { accumulate_late<d>(position, steps, place, sums); });
-  } else {
-    RingPosition<d.stages> position;
-    compute_segments<d, a_major, b_major>(p, [&](int steps, WarpSums<d>& sums) {
-      accumulate_plainly<d>(ring, position, steps, place, sums);
-    });
   }
 }
 
@@ -133,8 +119,8 @@ struct TmaKernel {
 struct OperandLines {
   std::int64_t inner, lines, stride;
   explicit OperandLines(const TmaOperand& x)
-      : inner(x.major == Major::k ? x.k : x.outer),
-        lines(x.major == Major::k ? x.outer : x.k),
+      : inner(x.inner()),
+        lines(x.lines()),
         // After a single line, no other one has to be found.
         stride(lines > 1 ? x.stride : inner + inner % 2) {}
   bool split() const { return stride % 2 != 0; }
@@ -162,7 +148,7 @@ inline OperandMaps operand_maps(const TmaOperand& x, int rows, std::byte*& works
     return maps;
   }
   const double* const odd = static_cast<const double*>(x.data) + l.stride;
-  launch_realign({odd, l.lines / 2, l.inner, 2 * l.stride, sizeof(double)}, workspace,
+  launch_realign({odd, l.lines / 2, l.inner, 2 * l.stride, Major::k, x.element}, workspace,
                  l.copied_stride(), stream);
   maps.of[0] = tensor_map(x.data, x.element, l.inner, (l.lines + 1) / 2, 2 * l.stride, box);
   maps.of[1] = tensor_map(workspace, x.element, l.inner, l.lines / 2, l.copied_stride(), box);
@@ -252,30 +238,18 @@ void launch_tma_product(const Arguments& arguments, const Workspace& workspace, 
   launch.template operator()<Major::outer, Major::outer>();
 }
 
-/// fp64 throughout.
-using Types = KernelTypes<double>;
-
 namespace {
 
 /// Tiles for products that the tensor cores bound.
 struct LateReads {
   static constexpr KernelConfig config{.cluster_n = 2};
 };
-/// For products of few rows: no more than there are are multiplied, and the ring keeps the memory
-/// bus busy.
+/// For products of few rows: hardly more than there are are multiplied, and the ring keeps the
+/// memory bus busy.
 struct Rows64 {
   static constexpr KernelConfig config{
       .warps_m = 2, .warps_n = 4, .m_blocks = 2, .n_blocks = 4, .stages = 8, .band = 1};
 };
-struct Rows16 {
-  static constexpr KernelConfig config{
-      .warps_m = 1, .warps_n = 8, .m_blocks = 1, .n_blocks = 2, .stages = 5, .band = 1};
-};
-/// For most of those: the large operand streams by, as long runs.
-struct Streamed {
-  static constexpr StreamedKernelConfig config{.stages = 4, .cluster = 4, .evict_first = true};
-};
-
 /// What the rung reports where its own tiles do a product. A KernelConfig is in BLAS's terms, a
 /// rung's kernel in row-major ones.
 RungKernel own_kernel() {
@@ -305,10 +279,9 @@ RungPlan plan_of(const Problem& p, int sms, bool swapped, const RungKernel& kern
 }
 
 RungPlan plan(const Problem& p, int sms) {
-  if (takes_streamed<Types>(p)) return {&launch_streamed<Streamed, Types>};
+  if (streamed::takes<double>(p)) return {&streamed::launch<double>};
   // The tiles' rows go along the small side.
   const bool swapped = p.n < p.m;
-  if (std::min(p.m, p.n) <= Rows16::config.m()) return plan_of<Rows16>(p, sms, swapped);
   if (std::min(p.m, p.n) <= Rows64::config.m()) return plan_of<Rows64>(p, sms, swapped);
   return plan_of<LateReads>(p, sms, false, own_kernel());
 }
@@ -321,8 +294,8 @@ Rung late_reads() {
       "Fragments are read into registers that a product took at least one product ago, in an "
       "order that the compiler cannot change. Of the tiles that do not fill a whole wave each "
       "worker gets an equal share of all their k; who begins a tile adds up, in order, what others "
-      "have summed of it. For few rows, tiles of 16 or 64; and where the large operand of 16 lies "
-      "along k, it streams by in runs of 2 KiB.";
+      "have summed of it. For few rows, tiles of 64; and where the large operand of 16 lies along "
+      "k, it streams by in runs of 2 KiB.";
   rung.gain =
       "A read into registers that the last product still takes waits for it, and the next product "
       "waits behind the read. 1024 tiles on 132 SMs take the time of 7.76 waves instead of 8, and "

@@ -126,34 +126,6 @@ __device__ inline void accumulate_late(RingCursor<d>& cursor, int steps,
   each<half, d.n_blocks>([&]<int j> { multiply.template operator()<last, j>(); });
 }
 
-/// The same for small tiles, which other warps and not their own registers keep fed: every stage's
-/// fragments are read, then multiplied. A stage is released during the next one: the products that
-/// took its fragments have begun then, and so nothing of it is still to be read.
-template <KernelConfig d, Major a_major, Major b_major>
-__device__ inline void accumulate_plainly(const TileRing<d>& ring, RingPosition<d.stages>& position,
-                                          int steps, const WarpPlace<d, a_major, b_major>& place,
-                                          WarpSums<d>& sums) {
-  int last = -1;
-#pragma unroll 1
-  for (; steps > 0; --steps) {
-    double a[d.m_blocks][8], b[d.n_blocks][4];
-    wait(ring.full(position.stage), position.parity);
-    if (last >= 0) release(ring, last);
-#pragma unroll
-    for (int i = 0; i < d.m_blocks; ++i) place.a.load(ring.a(position.stage), i, a[i]);
-#pragma unroll
-    for (int j = 0; j < d.n_blocks; ++j) place.b.load(ring.b(position.stage), j, b[j]);
-#pragma unroll
-    for (int i = 0; i < d.m_blocks; ++i) {
-#pragma unroll
-      for (int j = 0; j < d.n_blocks; ++j) multiply_16x8x16(sums.of[i][j], a[i], b[j]);
-    }
-    last = position.stage;
-    position.advance();
-  }
-  if (last >= 0) release(ring, last);
-}
-
 /// Where a block's sums lie on their way to another worker: thread by thread, as no other reads
 /// them.
 template <KernelConfig d>

@@ -46,17 +46,6 @@ struct Skinny {
       .n = 128, .stages = 6, .split_k = 2, .band = 1, .a_in_registers = true};
 };
 
-/// For those of 16 columns at most, both operands along k.
-struct NarrowBoxes : AlongK {
-  static constexpr KernelConfig config{
-      .n = 16, .stages = 12, .split_k = 2, .band = 1, .narrow_b = true};
-};
-
-/// For most of those: the large operand streams by, as long runs.
-struct Streamed {
-  static constexpr StreamedKernelConfig config{.stages = 5, .cluster = 4};
-};
-
 /// Both operands along k: nothing lies across.
 bool none_lies_across(const Problem& p) {
   return p.transa == Transpose::yes && p.transb == Transpose::no;
@@ -73,12 +62,10 @@ RungPlan register_plan(const Problem& p, bool a_first) {
                                   reinterpret_cast<const void*>(&specialised_product<Kernel>));
 }
 
-bool a_is_large(const Problem& p) { return p.m >= p.n; }
-
 /// The operand of a skinny product that goes through registers: the large one where it lies across,
 /// so that it need not be transposed, else the small one.
 bool skinny_a_first(const Problem& p) {
-  return a_is_large(p) ? p.transa == Transpose::no : p.transb == Transpose::no;
+  return p.m >= p.n ? p.transa == Transpose::no : p.transb == Transpose::no;
 }
 
 /// Whether tiles half as wide are done sooner: one an SM at a time, each in 0.625 of the time of a
@@ -94,15 +81,12 @@ bool half_wide_is_sooner(const Problem& p, int sms) {
 
 /// Products along k and those that stream by have no tiles of these shapes.
 RungPlan plan(const Problem& p, int sms) {
-  if (takes_streamed<Types>(p)) return {&launch_streamed<Streamed, Types>};
+  if (streamed::takes<float>(p)) return {&streamed::launch<float>};
   if (!is_skinny(p)) {
     if (none_lies_across(p)) return shape_plan<WideTile<AlongK>, Types>(p, false);
     return half_wide_is_sooner(p, sms) ? register_plan<HalfWide>(p, a_first(p))
                                        : register_plan<LargeClusters>(p, a_first(p));
   }
-  const bool large_along = a_is_large(p) ? p.transa == Transpose::yes : p.transb == Transpose::no;
-  if (large_along && std::min(p.m, p.n) <= NarrowBoxes::config.n)
-    return shape_plan<NarrowBoxes, Types>(p, a_is_large(p));
   return register_plan<Skinny>(p, skinny_a_first(p));
 }
 
