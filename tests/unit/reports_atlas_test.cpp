@@ -31,7 +31,7 @@ Document atlas_document() {
 }
 
 std::string atlas_of(const Document& document) {
-  const ReportFolder folder;
+  const TestFolder folder;
   return file_text(write_report(document, folder.path()).atlas);
 }
 
@@ -39,7 +39,7 @@ std::string atlas_of(const Document& document) {
 
 TEST_CASE("A document that names one level has no atlas", "[reports]") {
   Document d = sample::document();
-  const ReportFolder folder;
+  const TestFolder folder;
   std::erase_if(d.facts, [](const Fact& f) { return f.id.starts_with("l1."); });
   const ReportPaths paths = write_report(d, folder.path());
   CHECK(paths.atlas.empty());
