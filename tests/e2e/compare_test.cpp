@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "results/document_io.h"
 #include "results/format.h"
 #include "sandbox.h"
 
@@ -10,37 +9,6 @@ namespace fathom {
 namespace {
 
 const std::string recorded = FATHOM_RECORDING_FILE;
-
-TEST_CASE("One slower figure and another driver are found in a copy of the recording", "[e2e]") {
-  Sandbox box({});
-  Document altered = read_document(recorded);
-  altered.fingerprint.driver = "999.99";
-  const std::string name = "copy_bandwidth/best/block:320/size:4GiB";
-  const auto slower = std::ranges::find(altered.entries, name, &Entry::name);
-  REQUIRE(slower != altered.entries.end());
-  slower->metric.value = *slower->metric.value * 0.9;
-  slower->interval->low *= 0.9;
-  slower->interval->high *= 0.9;
-  write_document(altered, box.folder() / "altered.json");
-
-  expect(0, box.fathom(
-                {"compare", recorded, "altered.json", "--markdown", "c.md", "--json", "c.json"}))
-      .no_errors()
-      .says("Machine: 1 of ", "999.99", "1 differ (0 better in B, 1 in A; 0 of them noisy)", name,
-            "A better", "Only in A: nothing.");
-  CHECK_THAT(read_text(box.folder() / "c.md"), contains("999.99") && StartsWith("<a id"));
-  const auto json = nlohmann::json::parse(read_text(box.folder() / "c.json"));
-  CHECK(json.at("figures").size() > altered.entries.size());
-  CHECK(json.at("figures").at(0).at("name") == name);
-  CHECK(json.at("figures").at(0).at("better_in") == "a");
-  CHECK(json.at("figures").at(1).at("outcome") != "differs");
-
-  altered.source = Source::replay;
-  write_document(altered, box.folder() / "altered.json");
-  const auto replayed = box.fathom({"compare", recorded, "altered.json"});
-  CHECK_THAT(replayed.output, StartsWith("A:") && contains("\nREPLAY · B:"));
-  has(replayed.output, "1 differ (0 better in B");
-}
 
 TEST_CASE("The lines of docs/commands.md stand in the comparison of the recorded GPUs", "[e2e]") {
   Sandbox box({});

@@ -54,14 +54,6 @@ inline std::vector<std::string> fleet_run(const Sandbox& box, std::vector<std::s
   return words;
 }
 
-/// As `fleet_run`, with the links between the GPUs.
-inline std::vector<std::string> fleet_run_with_links(const Sandbox& box,
-                                                     std::vector<std::string> more = {}) {
-  auto words = fleet_run(box, std::move(more));
-  std::erase(words, "--no-links");
-  return words;
-}
-
 /// The answer of such a run, which has to end as expected.
 inline json run_fleet(Sandbox& box, std::vector<std::string> more = {},
                       ExitCode expected = ExitCode::ok) {

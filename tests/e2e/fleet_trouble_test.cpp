@@ -98,9 +98,9 @@ TEST_CASE("A folder that takes no documents is told as such", "[e2e][fleet]") {
   Sandbox box({"first"});
   fs::create_directories(box.out());
   write_text(box.out() / "gpus", "a file where a folder should be");
-  expect(ExitCode::output_unwritable, box.fathom(fleet_run(box)))
-      .one_line()
-      .never_complains("holds no result");
+  const CapturedRun run =
+      expect(ExitCode::output_unwritable, box.fathom(fleet_run(box))).one_line();
+  lacks(run.errors, "holds no result");
 }
 
 TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]") {

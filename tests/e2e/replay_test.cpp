@@ -38,13 +38,6 @@ TEST_CASE("A replay shows only the probes asked for", "[e2e]") {
   CHECK(document.claims.size() == 1);
 }
 
-TEST_CASE("The report of a replayed document is a replay's too", "[e2e]") {
-  Replaying box;
-  expect(0, box.run());
-  expect(0, box.fathom({"report", "out/result.json", "--out", "again"})).starts("REPLAY");
-  has(read_text(box.folder() / "again" / "README.md"), "REPLAY");
-}
-
 TEST_CASE("With --require-gpu a missing GPU is an error of one sentence", "[e2e]") {
   Replaying box;
   expect(ExitCode::gpu_required, box.run({"--require-gpu"})).is_one_sentence();

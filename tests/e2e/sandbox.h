@@ -127,10 +127,6 @@ class Ended {
   const Ended& complains(const Texts&... texts) const {
     return (check_part(run_.errors, texts, true), ...), *this;
   }
-  template <class... Texts>
-  const Ended& never_complains(const Texts&... texts) const {
-    return (check_part(run_.errors, texts, false), ...), *this;
-  }
   /// Standard output begins so.
   const Ended& starts(Text text) const;
   const Ended& first_line(Text text) const;

@@ -159,36 +159,18 @@ std::vector<std::pair<std::size_t, std::size_t>> values_of(std::string_view text
 
 /// Another value in place of one: what a figure or a name must not be, or what stands elsewhere.
 void change_value(std::string& text, std::mt19937& random) {
-  static constexpr const char* others[] = {"0",
-                                           "-1",
-                                           "1e308",
-                                           "-1e308",
-                                           "5e-324",
-                                           "1e-300",
-                                           "0.1",
-                                           "-0.0",
-                                           "null",
-                                           "true",
-                                           "[]",
-                                           "{}",
-                                           "\"\"",
-                                           "\"\\u0000\"",
-                                           "\"|\"",
-                                           "\"`\"",
-                                           "\"\\u202e\"",
-                                           "\"\\u0085\"",
-                                           "\"a\\n| b](<c>\"",
-                                           "\"\\\\\"",
-                                           "\"é\\\\|\"",
-                                           "\"#\"",
-                                           "\"->\"",
-                                           "9223372036854775807"};
+  static const std::vector<std::string> others = [] {
+    std::istringstream words(R"(0 -1 1e308 -1e308 5e-324 1e-300 0.1 -0.0 null true [] {} ""
+        "\u0000" "|" "`" "\u202e" "\u0085" "a\n|\u0020b](<c>" "\\" "é\\|" "#" "->"
+        9223372036854775807)");
+    return std::vector<std::string>(std::istream_iterator<std::string>(words), {});
+  }();
   const auto values = values_of(text);
   if (values.empty()) return;
   const auto [first, last] = values[random() % values.size()];
   const auto [from, to] = values[random() % values.size()];
   const std::string other =
-      random() % 3 == 0 ? text.substr(from, to - from) : others[random() % std::size(others)];
+      random() % 3 == 0 ? text.substr(from, to - from) : others[random() % others.size()];
   // Into a text, or in place of a value.
   if (text[first] == '"' && other.starts_with('"') && random() % 2 == 0)
     text.insert(first + 1, other.substr(1, other.size() - 2));

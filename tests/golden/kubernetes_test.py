@@ -12,16 +12,13 @@ except ImportError:
     sys.exit(77)  # skipped
 
 folder = pathlib.Path(sys.argv[1]) / "docs" / "fleet"
-measure, collect = (
-    yaml.safe_load((folder / name).read_text())
-    for name in ("kubernetes.yaml", "kubernetes-collect.yaml")
-)
+measure, collect = (yaml.safe_load((folder / name).read_text())
+                    for name in ("kubernetes.yaml", "kubernetes-collect.yaml"))
 
 spec = measure["spec"]
 assert spec["completionMode"] == "Indexed"  # backoffLimitPerIndex needs it, and Never
-assert (
-    spec["completions"] == spec["parallelism"] == spec["maxFailedIndexes"]
-)  # all nodes at once, none ends the others
+# All nodes at once, none ends the others.
+assert spec["completions"] == spec["parallelism"] == spec["maxFailedIndexes"]
 assert "backoffLimitPerIndex" in spec and "backoffLimit" not in spec
 
 for job in (measure, collect):
@@ -30,11 +27,8 @@ for job in (measure, collect):
     (container,) = pod["containers"]
     volumes = {volume["name"] for volume in pod["volumes"]}
     assert {mount["name"] for mount in container["volumeMounts"]} == volumes
-    (claim,) = [
-        v["persistentVolumeClaim"]["claimName"]
-        for v in pod["volumes"]
-        if "persistentVolumeClaim" in v
-    ]
+    (claim,) = [v["persistentVolumeClaim"]["claimName"] for v in pod["volumes"]
+                if "persistentVolumeClaim" in v]
     assert claim == "fathom-shared"
     assert "/shared/fleet" in container["command"]
 
@@ -52,7 +46,5 @@ try:
     import kubernetes_validate
 except ImportError:
     sys.exit()
-for job in (measure, collect):
-    kubernetes_validate.validate(
-        job, "1.29", strict=True
-    )  # the oldest with backoffLimitPerIndex by default
+for job in (measure, collect):  # the oldest with backoffLimitPerIndex by default
+    kubernetes_validate.validate(job, "1.29", strict=True)

@@ -48,14 +48,14 @@ TEST_CASE("A replay's report", "[golden]") {
 }
 
 TEST_CASE("The sample document's atlas", "[golden]") {
-  const ReportFolder folder;
+  const TestFolder folder;
   compare(golden / "sample_atlas.md",
           file_text(write_report(sample::document(), folder.path()).atlas));
 }
 
 TEST_CASE("The recorded ladder's pages", "[golden]") {
   const auto recorded = std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/gemm";
-  const ReportFolder folder;
+  const TestFolder folder;
   const auto pages =
       write_report(read_document(recorded / "result.json"), folder.path(), "result.json").pages;
   CHECK(pages.size() == 8);

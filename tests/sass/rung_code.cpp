@@ -86,16 +86,6 @@ bool is_half(const std::string& rung) {
 
 }  // namespace
 
-const std::vector<RungCode>& rung_codes() {
-  static const std::vector<RungCode> all = [] {
-    std::vector<RungCode> codes;
-    for (auto part : {fp32_codes(), fp64_codes(), half_codes(), other_tensor_codes()})
-      std::ranges::move(part, std::back_inserter(codes));
-    return codes;
-  }();
-  return all;
-}
-
 std::string folder_of(const std::string& rung) {
   std::string folder = is_half(rung) ? "half" : rung.substr(0, rung.find('/'));
   std::ranges::replace(folder, '-', '_');

@@ -25,11 +25,6 @@ struct RungCode {
 
 /// Every rung that there is.
 const std::vector<RungCode>& rung_codes();
-/// Parts of it.
-std::vector<RungCode> fp32_codes();
-std::vector<RungCode> fp64_codes();
-std::vector<RungCode> half_codes();
-std::vector<RungCode> other_tensor_codes();
 
 /// The folder of the ladder that a rung is in: "half" of "bf16/05_wgmma", "fp32_3xtf32" of
 /// "fp32-3xtf32/...".

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "results/document_io.h"
 #include "tests/testing.h"
 #include "tools/predict/quantity.h"
 
@@ -113,16 +112,6 @@ TEST_CASE("A replay is called one", "[predict]") {
   CHECK_THAT(replay.origin(), StartsWith("REPLAY: "));
   CHECK(replay.bandwidth().origin == "replay");
   CHECK(replay.peak("bf16")->origin == "replay");
-}
-
-TEST_CASE("The recording of an H200 gives its read bandwidth", "[predict]") {
-  const Machine machine(read_document(FATHOM_SOURCE_DIR "/recordings/h200/result.json"), "h200");
-  const MachineFigure read = machine.bandwidth();
-  CHECK(read.origin == "measured");
-  CHECK(read.value > 4.4e12);
-  CHECK(read.value < 4.814304e12);
-  CHECK(machine.link()->value == 450e9);
-  CHECK(machine.sms() == 132);
 }
 
 TEST_CASE("A machine by name, and the closest to a misspelt one", "[predict]") {

@@ -5,11 +5,9 @@
 
 namespace fathom {
 
-using ReportFolder = TestFolder;
-
 /// The page of a document.
 inline std::string page_of(const Document& document) {
-  const ReportFolder folder;
+  const TestFolder folder;
   return file_text(write_report(document, folder.path()).readme);
 }
 

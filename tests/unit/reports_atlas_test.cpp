@@ -10,16 +10,9 @@
 namespace fathom {
 namespace {
 
-Fact fact(std::string id, std::string subject, std::string quantity, double value, std::string unit,
-          std::string probe = "memory_latency") {
-  Fact f;
-  f.id = std::move(id);
-  f.subject = std::move(subject);
-  f.quantity = std::move(quantity);
-  f.value = value;
-  f.unit = std::move(unit);
-  f.probe = std::move(probe);
-  return f;
+Fact fact(const char* id, const char* subject, const char* quantity, double value, const char* unit,
+          const char* probe = "memory_latency") {
+  return sample::fact(id, subject, quantity, value, unit, probe);
 }
 
 /// The sample's facts, and some of parts that are no levels.
@@ -29,7 +22,8 @@ Document atlas_document() {
   d.facts.push_back(fact("dram.bytes_per_clock", "DRAM", "bytes per clock and SM", 17, "B/clk"));
   d.facts.push_back(fact("l1.latency_time", "L1", "latency in time", 16.4e-9, "s"));
   for (const char* name : {"gpcs", "tpcs", "partitions"}) {
-    d.facts.push_back(fact(std::string("topology.") + name, "topology", name, 2, "", "topology"));
+    d.facts.push_back(
+        sample::fact(std::string("topology.") + name, "topology", name, 2, "", "topology"));
   }
   d.facts.push_back(fact("ffma.latency", "FFMA", "latency", 4, "cycles", "instructions"));
   d.facts.push_back(fact("dfma.latency", "DFMA", "latency", 8, "cycles", "instructions"));
@@ -37,7 +31,7 @@ Document atlas_document() {
 }
 
 std::string atlas_of(const Document& document) {
-  const ReportFolder folder;
+  const TestFolder folder;
   return file_text(write_report(document, folder.path()).atlas);
 }
 
@@ -45,7 +39,7 @@ std::string atlas_of(const Document& document) {
 
 TEST_CASE("A document that names one level has no atlas", "[reports]") {
   Document d = sample::document();
-  const ReportFolder folder;
+  const TestFolder folder;
   std::erase_if(d.facts, [](const Fact& f) { return f.id.starts_with("l1."); });
   const ReportPaths paths = write_report(d, folder.path());
   CHECK(paths.atlas.empty());
@@ -97,8 +91,8 @@ TEST_CASE("A page shows the facts that people quote, and links to the others", "
              contains("27 cycles **better than its bound**") && !contains("[All"));
   // A probe that has neither shows its first twelve facts.
   for (int i = 0; i < 20; ++i)
-    d.facts.push_back(fact("op" + std::to_string(i), "OP" + std::to_string(i), "latency", 4,
-                           "cycles", "instructions"));
+    d.facts.push_back(sample::fact("op" + std::to_string(i), "OP" + std::to_string(i), "latency", 4,
+                                   "cycles", "instructions"));
   CHECK_THAT(section("Instructions"), contains("**12 of 22 facts**") &&
                                           contains("| OP9: latency |") &&
                                           !contains("| OP10: latency |"));

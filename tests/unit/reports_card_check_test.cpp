@@ -210,7 +210,7 @@ TEST_CASE("Terminal and page say it first", "[card]") {
   CHECK_THAT(summary, contains("Card:    low: copy 3.87 TB/s"));
   CHECK(summary.find("Card:") < summary.find("Verdict:"));
   CHECK_THAT(terminal_summary(own, false), !contains("Card:"));
-  const ReportFolder folder;
+  const TestFolder folder;
   const std::string page =
       file_text(write_report(own, folder.path(), "result.json", &check).readme);
   CHECK_THAT(page, contains("**Card:** low: copy 3.87 TB/s"));

@@ -32,7 +32,7 @@ Entry& rung_of(Document& document, const std::string& name) {
 }
 
 std::string ladder_of(const Document& document) {
-  const ReportFolder folder;
+  const TestFolder folder;
   const ReportPaths paths = write_report(document, folder.path());
   return paths.pages.empty() ? "" : file_text(paths.pages.front());
 }
@@ -58,7 +58,7 @@ TEST_CASE("Views with a section stand on the probe's own page, the others in the
           "[reports]") {
   Document d = recorded_ladder();
   d.notes = {"Tuned"};
-  const ReportFolder folder;
+  const TestFolder folder;
   const ReportPaths paths = write_report(d, folder.path());
   REQUIRE(paths.pages.size() == 2);
   CHECK(paths.pages[0] == folder.path() / "ladder-fp32.md");

@@ -43,7 +43,7 @@ void check_tables(const std::string& page) {
 }
 
 TEST_CASE("Every heading and caption of a replay says REPLAY, on each page", "[reports]") {
-  const ReportFolder folder;
+  const TestFolder folder;
   const ReportPaths paths = write_report(sample::replay(), folder.path());
   auto heads = captions(file_text(paths.readme)), of_atlas = captions(file_text(paths.atlas));
   CHECK((heads.size() > 20 && of_atlas.size() > 5));
@@ -110,7 +110,7 @@ TEST_CASE("Names cannot become markup", "[reports]") {
     fact.counters = {sample::counter(hostile, "", hostile, 1, 1),
                      sample::missing_counter(hostile, hostile)};
   }
-  const ReportFolder folder;
+  const TestFolder folder;
   const std::string page = page_of(d) + file_text(write_report(d, folder.path()).atlas);
   check_tables(page);
   CHECK_THAT(page, !contains("<script>") && !contains(" _d_") && !contains(" *e*") &&
@@ -244,7 +244,7 @@ TEST_CASE("Figures that are not finite are shown as such", "[reports]") {
 }
 
 TEST_CASE("A folder that cannot be written is an error of one sentence", "[reports]") {
-  const ReportFolder folder;
+  const TestFolder folder;
   const auto file = folder.path() / "file";
   std::ofstream(file) << "x";
   const Refusal refused = refusal_of([&] { write_report(sample::document(), file / "report"); });

@@ -31,7 +31,7 @@ TEST_CASE("A gzip file that is cut off or changed is refused", "[results]") {
 }
 
 TEST_CASE("A packed document is read as a plain one is", "[results]") {
-  const ReportFolder folder;
+  const TestFolder folder;
   const auto plain = folder.path() / "r.json", packed = folder.path() / "r.json.gz";
   write_document(sample::empty_run(), plain);
   write_document(sample::empty_run(), packed);

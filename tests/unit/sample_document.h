@@ -191,41 +191,37 @@ inline Fingerprint fingerprint() {
   return f;  // confidential_computing stays unknown
 }
 
+inline Fact fact(std::string id, std::string subject, std::string quantity,
+                 std::optional<double> value, std::string unit, std::string probe) {
+  Fact f;
+  f.id = std::move(id);
+  f.subject = std::move(subject);
+  f.quantity = std::move(quantity);
+  f.value = value;
+  f.unit = std::move(unit);
+  f.probe = std::move(probe);
+  return f;
+}
+
 /// Facts as an atlas has them: with and without an interval, a published figure, a bound; missing.
 inline std::vector<Fact> facts() {
-  Fact latency;
-  latency.id = "l1.latency";
-  latency.subject = "L1";
-  latency.quantity = "latency";
-  latency.value = 32.5;
-  latency.unit = "cycles";
+  Fact latency = fact("l1.latency", "L1", "latency", 32.5, "cycles", "bank_conflicts");
   latency.interval = Interval{32.25, 33, 0.957, "median, order statistics 10 and 21 of 30"};
   latency.method = "unrolled chase between two readings of the SM's clock";
   latency.repeats = 30;
   latency.evidence = {"bank_conflicts/access:load/stride:1"};
   latency.published = Published{33, "Dissecting Hopper via microbenchmarking, H800"};
-  latency.probe = "bank_conflicts";
   latency.better = Better::lower;
-  Fact bandwidth;
-  bandwidth.id = "dram.bandwidth";
-  bandwidth.subject = "DRAM";
-  bandwidth.quantity = "bandwidth";
-  bandwidth.value = 4.28e12;
-  bandwidth.unit = "B/s";
+  Fact bandwidth = fact("dram.bandwidth", "DRAM", "bandwidth", 4.28e12, "B/s", "copy_bandwidth");
   bandwidth.method = "largest of the copies";
   bandwidth.repeats = 30;
   bandwidth.evidence = {"copy_bandwidth/type:float4/size:1GiB"};
-  bandwidth.probe = "copy_bandwidth";
   bandwidth.bound = Bound{4.8e12, "6144 bit x 3.125 GHz x 2 / 8"};
   bandwidth.counters = {missing_counter("dram_read_bytes", "the driver does not permit counters")};
-  Fact missing;
-  missing.id = "dsmem.latency";
-  missing.subject = "distributed shared memory";
-  missing.quantity = "latency";
-  missing.unit = "cycles";
+  Fact missing =
+      fact("dsmem.latency", "distributed shared memory", "latency", {}, "cycles", "bank_conflicts");
   missing.method = "chase through another block's shared memory";
   missing.reason = "the chip has no thread-block clusters (compute capability 9.0 and later)";
-  missing.probe = "bank_conflicts";
   missing.better = Better::lower;
   return {bandwidth, latency, missing};
 }

@@ -37,7 +37,7 @@ class Recordings {
   }
 
  private:
-  ReportFolder folder_;
+  TestFolder folder_;
 };
 
 TEST_CASE("Cards of one model are recorded beside each other, each with its page", "[recording]") {
@@ -113,7 +113,7 @@ TEST_CASE("What is no whole measurement is refused", "[recording]") {
 }
 
 TEST_CASE("A folder of recordings that is not there is named", "[recording]") {
-  const ReportFolder folder;
+  const TestFolder folder;
   write_document(quick_run(), folder.path() / "r.json");
   CHECK_THROWS_MATCHES(recording_add_command({folder.path() / "r.json", folder.path() / "none"}),
                        Error, MessageMatches(contains("--recordings")));

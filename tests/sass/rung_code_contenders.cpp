@@ -1,3 +1,5 @@
+// The contenders of gemm/best, type by type.
+
 #include "tests/sass/rung_code.h"
 
 namespace {
@@ -83,7 +85,68 @@ RungCode through_registers(const char* rung, const std::string& kernel, bool acr
       specialised};
 }
 
-}  // namespace
+std::vector<RungCode> fp32_codes() {
+  const std::string specialised_code =
+      "FFMA>=1024 LDS.128 STG.E.128 USETMAXREG=2 BAR.ARV SYNCS.PHASECHK>=2 ";
+  return {
+      // Sums of a tile's parts go from block to block, with a word that says so; no atomics add
+      // them. Each producer has one kernel whose shares end with a stage, and one whose end with a
+      // body.
+      {"fp32/26_sliced_depth", "warp_specialised_product<*, fathom::gemm::fp32::TmaProducer>", 2,
+       specialised_code + "UTMALDG.2D>=2 LDG.E.STRONG.GPU STG.E.STRONG.GPU MEMBAR.SC.GPU",
+       "LDGSTS LDSM STS UTMALDG.2D.MULTICAST RED REDG ATOMG", specialised},
+      {"fp32/26_sliced_depth", "warp_specialised_product<*TransposingProducer<", 6,
+       specialised_code + "LDSM.16.M88.4 STS.128 UTMALDG.2D>=3 LDG.E.STRONG.GPU STG.E.STRONG.GPU",
+       "LDGSTS RED REDG ATOMG", specialised},
+      // Four words of 8 x 4 elements by 4 of k a stage; of A four boxes along k or one along its
+      // rows, and one of B.
+      {"fp32/26_sliced_depth", "::sliced_product<", 2,
+       "FFMA>=512 LDS.128=48 UTMALDG.2D>=2 SYNCS.PHASECHK>=2 STS.128=8 FADD>=8",
+       "LDGSTS UBLKCP UCGABAR_ARV UTMALDG.2D.MULTICAST USETMAXREG RED REDG ATOMG"},
+  };
+}
+
+std::vector<RungCode> fp64_codes() {
+  const std::string no_atomics = "RED REDG ATOMG LDGSTS ";
+  std::vector<RungCode> codes{
+      // Runs of memory instead of boxes, one for each of 16 rows. Products of two stages: two
+      // halves of the columns for each of two steps. Blocks of the cluster read each other's sums.
+      {"fp64/08_late_reads", "streamed_product<double,", 2,
+       "DMMA.16x8x16=8 UBLKCP.S.G=16 LDS.128 LD.E.128 UCGABAR_ARV SYNCS.PHASECHK>=2 DADD",
+       no_atomics + "UTMALDG USETMAXREG"}};
+  struct Tile {
+    const char* shape;
+    int products;          ///< of a stage, and again of its last rows where no stage follows
+    int a_words, b_words;  ///< 16-byte loads of a stage's fragments
+    const char *has, *lacks;
+  };
+  const char* multicast = "UTMALDG.2D.MULTICAST";
+  // Only half of the last rows' products are left where no stage follows.
+  for (const Tile& t : {Tile{"Rows64", 10, 8, 8, "", multicast},
+                        {"LateReads", 18, 16, 8, "UTMALDG.2D.MULTICAST UCGABAR_ARV", ""}}) {
+    for (const bool a_along_k : {false, true}) {
+      for (const bool b_along_k : {false, true}) {
+        // A along m and B along k, BLAS's plain layout: 16 bytes a load, and none else. Along k,
+        // A's and along n, B's come one by one.
+        const std::string loads =
+            !a_along_k && b_along_k
+                ? fmt::format("LDS.128={} LDS.64=0", t.a_words + t.b_words)
+                : fmt::format("LDS.64={}", (a_along_k ? 2 * t.a_words : 0) + 2 * t.b_words);
+        codes.push_back(
+            {"fp64/08_late_reads",
+             fmt::format("tma_product<*::{},*(fathom::gemm::Major){}, (fathom::gemm::Major){}>",
+                         t.shape, a_along_k ? 0 : 1, b_along_k ? 0 : 1),
+             1,
+             // Who begins a tile adds up what others left, which a word says is there.
+             fmt::format("UTMALDG.2D USETMAXREG=2 SYNCS.PHASECHK>=2 DMMA.16x8x16={} {} {} "
+                         "LDG.E.STRONG.GPU LDG.E.128.STRONG.GPU STG.E.STRONG.GPU DADD",
+                         t.products, loads, t.has),
+             no_atomics + t.lacks, 168});  // of 384 threads
+      }
+    }
+  }
+  return codes;
+}
 
 std::vector<RungCode> half_codes() {
   const char *n16 = "HGMMA.64x16x16.F32", *n64 = "HGMMA.64x64x16.F32",
@@ -164,4 +227,16 @@ std::vector<RungCode> other_tensor_codes() {
     add(rung, "Columns128<fathom::gemm::AlongK>,", {n128, 4, 4, 0, 0});
   }
   return codes;
+}
+
+}  // namespace
+
+const std::vector<RungCode>& rung_codes() {
+  static const std::vector<RungCode> all = [] {
+    std::vector<RungCode> codes;
+    for (auto part : {fp32_codes(), fp64_codes(), half_codes(), other_tensor_codes()})
+      std::ranges::move(part, std::back_inserter(codes));
+    return codes;
+  }();
+  return all;
 }
