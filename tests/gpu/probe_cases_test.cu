@@ -1,5 +1,5 @@
-// Cases as their probes run them, on two SMs or so of a GPU with little memory: what a launch leaves
-// passes the case's own check, and what it finds there does not.
+// Cases as their probes run them, on two SMs of a GPU with little memory where they do not ask for
+// each SM: what a launch leaves passes the case's own check, and what it finds there does not.
 
 #include "harness/probe.h"
 #include "probes/copy_bandwidth/kernels.h"
@@ -33,8 +33,8 @@ using namespace fathom;
 
 namespace {
 
-/// Those whose names begin with `prefix`, of which there must be some; on all of the GPU's SMs where
-/// cases name them.
+/// Those whose names begin with `prefix`, of which there must be some. `on_all_sms`: cases name the
+/// GPU's SMs.
 void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts,
                  std::string_view prefix = "", bool on_all_sms = false) {
   test::Gpu gpu;
