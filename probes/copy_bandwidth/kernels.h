@@ -95,7 +95,7 @@ struct SourceLines {
 };
 SourceLines plain_copy_lines();
 
-/// Of a block, in all that follows but the asynchronous copies.
+/// Threads of a block in all that follows but the asynchronous copies.
 inline constexpr int pattern_threads = 256;
 
 enum class Strided { loads, stores };

@@ -173,8 +173,7 @@ Case pair_case(const DeviceFacts& device, const ClusterTask& task, const char* h
   return c;
 }
 
-}  // namespace
-
+/// Which SMs clusters join.
 std::vector<Case> cluster_cases(const DeviceFacts& device) {
   std::vector<Case> result;
   for (const std::uint32_t half : {0, 1}) {
@@ -193,6 +192,7 @@ std::vector<Case> cluster_cases(const DeviceFacts& device) {
   return result;
 }
 
+/// How often clusters of two join each two SMs.
 std::vector<Case> pair_cases(const DeviceFacts& device) {
   std::vector<Case> result;
   for (const std::uint32_t half : {0, 1}) {
@@ -203,8 +203,6 @@ std::vector<Case> pair_cases(const DeviceFacts& device) {
   }
   return result;
 }
-
-namespace {
 
 const Probe probe{
     .name = "topology",

@@ -154,7 +154,7 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
   return workload;
 }
 
-/// Of one SM or of all, `smids`.
+/// `smids`: one SM, or all.
 Case latency_case(const DeviceFacts& device, LineAccess access, int set,
                   const std::vector<int>& smids) {
   const bool all = smids.size() > 1;
