@@ -2,7 +2,6 @@
 // machine whose GPU cannot be used is told so instead.
 
 #include "results/document_io.h"
-#include "results/rows.h"
 #include "sandbox.h"
 
 namespace fathom {
@@ -115,8 +114,12 @@ TEST_CASE("The terminal names the page atlas where there is one", "[e2e]") {
   lacks(box.run().output, "Atlas: ");
   Document document = read_document(box.folder() / "recorded" / "result.json");
   for (const char* level : {"l1", "l2"}) {
-    Fact fact = named_fact({std::string(level) + ".latency", level, "latency", "cycles"});
+    Fact fact;
+    fact.id = std::string(level) + ".latency";
+    fact.subject = level;
+    fact.quantity = "latency";
     fact.value = 30;
+    fact.unit = "cycles";
     fact.probe = "first";
     document.facts.push_back(std::move(fact));
   }
