@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace fathom {
 namespace {
@@ -40,21 +39,13 @@ struct CodePoints {
   char32_t first, last;
 };
 
-/// Unicode's control and format characters, and its separators of lines and paragraphs.
-constexpr std::array<CodePoints, 10> not_shown{{{0x00, 0x1F},
-                                                {0x7F, 0x9F},
-                                                {0xAD, 0xAD},
-                                                {0x61C, 0x61C},
-                                                {0x180E, 0x180E},
-                                                {0x200B, 0x200F},
-                                                {0x2028, 0x202E},
-                                                {0x2060, 0x206F},
-                                                {0xFEFF, 0xFEFF},
-                                                {0xFFF9, 0xFFFB}}};
+/// Unicode's control and format characters, its separators of lines and paragraphs, and its tags.
+constexpr CodePoints not_shown[] = {{0x00, 0x1F},     {0x7F, 0x9F},      {0xAD, 0xAD},
+                                    {0x61C, 0x61C},   {0x180E, 0x180E},  {0x200B, 0x200F},
+                                    {0x2028, 0x202E}, {0x2060, 0x206F},  {0xFEFF, 0xFEFF},
+                                    {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
 
 bool is_shown(char32_t value) {
-  constexpr CodePoints tags{0xE0000, 0xE007F};
-  if (value >= tags.first && value <= tags.last) return false;
   return std::ranges::none_of(not_shown, [&](const CodePoints& range) {
     return value >= range.first && value <= range.last;
   });

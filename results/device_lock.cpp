@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -17,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "results/clean_text.h"
 #include "results/fail.h"
 #include "results/parse_number.h"
 #include "results/utc_time.h"
@@ -74,12 +76,9 @@ bool try_lock(int fd, const std::string& path) {
 std::string own_command() {
   std::ifstream file("/proc/self/cmdline");
   std::string text((std::istreambuf_iterator<char>(file)), {});
-  for (char& c : text)
-    if (c == '\0' || c == '\n') c = ' ';
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  constexpr std::size_t longest = 200;
-  if (text.size() > longest) text = text.substr(0, longest) + "...";
-  return text;
+  std::ranges::replace(text, '\0', ' ');
+  text.erase(text.find_last_not_of(' ') + 1);  // npos + 1 is 0
+  return quotable(text, 200);
 }
 
 void write_holder(int fd) {

@@ -82,12 +82,10 @@ View plot(std::string title, Where where, std::string x, std::string y_label,
 }
 
 View table(std::string title, Where where, std::vector<std::string> columns, std::string note) {
-  View view;
-  view.title = std::move(title);
-  view.note = std::move(note);
-  view.where = std::move(where);
-  view.columns = std::move(columns);
-  return view;
+  return {.title = std::move(title),
+          .note = std::move(note),
+          .where = std::move(where),
+          .columns = std::move(columns)};
 }
 
 }  // namespace fathom

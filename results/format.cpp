@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 #include <string_view>
@@ -23,21 +22,11 @@ struct Prefix {
   const char* symbol;
 };
 
-constexpr std::array<Prefix, 10> decimal_prefixes{{{1e-12, "p"},
-                                                   {1e-9, "n"},
-                                                   {1e-6, "u"},
-                                                   {1e-3, "m"},
-                                                   {1, ""},
-                                                   {1e3, "k"},
-                                                   {1e6, "M"},
-                                                   {1e9, "G"},
-                                                   {1e12, "T"},
-                                                   {1e15, "P"}}};
-constexpr std::array<Prefix, 5> binary_prefixes{{{1, ""},
-                                                 {1024.0, "Ki"},
-                                                 {1024.0 * 1024, "Mi"},
-                                                 {1024.0 * 1024 * 1024, "Gi"},
-                                                 {1024.0 * 1024 * 1024 * 1024, "Ti"}}};
+constexpr Prefix decimal_prefixes[] = {{1e-12, "p"}, {1e-9, "n"}, {1e-6, "u"}, {1e-3, "m"},
+                                       {1, ""},      {1e3, "k"},  {1e6, "M"},  {1e9, "G"},
+                                       {1e12, "T"},  {1e15, "P"}};
+constexpr Prefix binary_prefixes[] = {
+    {1, ""}, {0x1p10, "Ki"}, {0x1p20, "Mi"}, {0x1p30, "Gi"}, {0x1p40, "Ti"}};
 
 /// What each unit's prefixes are; units not here get none.
 std::span<const Prefix> prefixes_of(std::string_view unit) {

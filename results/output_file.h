@@ -48,8 +48,8 @@ struct NamedFile {
 };
 
 /// Throws Error(bad_input) where an output is also an input or another output, by whatever path or
-/// link: one would destroy the other. Also where a file is standard output's. Opens nothing. One with
-/// an empty path is none.
+/// link: one would destroy the other. Also where a file is standard output's. Opens nothing. An
+/// output with an empty path is none.
 void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
 
 }  // namespace fathom

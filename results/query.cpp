@@ -58,9 +58,8 @@ const Opponent* fastest_opponent(const Entry& entry) {
 }
 
 const Counter* find_counter(const Entry& entry, const std::string& role) {
-  for (const Counter& counter : entry.counters)
-    if (counter.role == role) return &counter;
-  return nullptr;
+  const auto found = std::ranges::find(entry.counters, role, &Counter::role);
+  return found == entry.counters.end() ? nullptr : &*found;
 }
 
 std::optional<double> counter_value(const Entry& entry, const std::string& role) {

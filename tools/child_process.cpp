@@ -320,11 +320,10 @@ CapturedRun run_and_capture(const std::filesystem::path& program,
 }
 
 std::string last_line(std::string_view text) {
-  const auto is_space = [](char c) { return c == '\n' || c == '\r' || c == ' ' || c == '\t'; };
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  const auto newline = text.find_last_of("\r\n");
-  if (newline != std::string_view::npos) text.remove_prefix(newline + 1);
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  constexpr std::string_view space = " \t\r\n";
+  text = text.substr(0, text.find_last_not_of(space) + 1);  // npos + 1 is 0
+  text.remove_prefix(text.find_last_of("\r\n") + 1);
+  text.remove_prefix(std::min(text.find_first_not_of(space), text.size()));
   return std::string(text);
 }
 

@@ -42,9 +42,7 @@ std::vector<CLI::App*> commands_of(CLI::App& app) {
 }
 
 CLI::Option* flag_of(CLI::App& command, const std::string& name) {
-  for (CLI::Option* option : command.get_options())
-    if (!option->get_positional() && std::ranges::count(names_of(*option), name) > 0) return option;
-  return nullptr;
+  return name.starts_with('-') ? command.get_option_no_throw(name) : nullptr;
 }
 
 /// What a shell completes a value by itself with; empty: nothing.

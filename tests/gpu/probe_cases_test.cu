@@ -1,5 +1,5 @@
-// Cases as their probes run them, on two SMs or so of a GPU with little memory: what a launch leaves
-// passes the case's own check, and what it finds there does not.
+// Cases as their probes run them, on two SMs of a GPU with little memory where they do not ask for
+// each SM: what a launch leaves passes the case's own check, and what it finds there does not.
 
 #include "harness/probe.h"
 #include "probes/copy_bandwidth/kernels.h"
@@ -52,8 +52,8 @@ bool check_spoiled(const test::Gpu& gpu, BufferPool& buffers, const Workload& wo
   return true;
 }
 
-/// Those whose names begin with `prefix`, of which there must be some; on all of the GPU's SMs where
-/// cases name them. `role`: the output in which one wrong byte must be seen.
+/// Those whose names begin with `prefix`, of which there must be some. `role`: the output in which
+/// one wrong byte must be seen. `on_all_sms`: cases name the GPU's SMs.
 void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts,
                  std::string_view prefix = "", const std::string& role = "",
                  bool on_all_sms = false) {

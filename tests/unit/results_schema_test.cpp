@@ -73,18 +73,8 @@ void compare(const Document& sample) {
   collect(document, "", "", kinds, places);
   int refused = 0, accepted = 0;
   for (const Json::json_pointer& place : places) {
-    const Json other_values{nullptr,
-                            true,
-                            0,
-                            -1,
-                            0.5,
-                            1e30,
-                            "",
-                            "x",
-                            Json::array(),
-                            Json::object(),
-                            Json::array({1}),
-                            Json::object({{"x", 1}})};
+    const Json other_values =
+        Json::parse(R"([null, true, 0, -1, 0.5, 1e30, "", "x", [], {}, [1], {"x": 1}])");
     for (std::size_t i = 0; i <= other_values.size(); ++i) {
       Json changed = document;
       if (i < other_values.size())

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "results/document.h"
+#include "results/rows.h"
 #include "results/statistics.h"
 #include "results/verdict.h"
 
@@ -47,13 +48,12 @@ inline Counter missing_counter(std::string role, std::string reason) {
 }
 
 inline Telemetry telemetry() {
-  return {{1965e6, 1980e6, 1980e6},
-          {3201e6, 3201e6, 3201e6},
-          {412.5, 455.25, 470.0},
-          {41, 44, 46},
-          {},
-          "",
-          std::nullopt};
+  Telemetry t;
+  t.sm_clock_hz = {1965e6, 1980e6, 1980e6};
+  t.memory_clock_hz = {3201e6, 3201e6, 3201e6};
+  t.power_w = {412.5, 455.25, 470.0};
+  t.temperature_c = {41, 44, 46};
+  return t;
 }
 
 inline Entry timed_entry(std::string probe, std::string path, Axes axes, Metric metric,
@@ -136,21 +136,10 @@ inline View copy_plot() {
 }
 
 inline View copy_table() {
-  View v;
-  v.title = "Copies of 1 GiB";
-  v.where = {{"size", {std::int64_t{1} << 30}}};
-  v.columns = {"type",
-               "bytes_per_thread",
-               "metric",
-               "interval",
-               "of_bound",
-               "expected",
-               "ratio:cudaMemcpyAsync",
-               "counter:global_load_sectors",
-               "counter:dram_read_bytes",
-               "extra:theoretical_occupancy",
-               "verdict"};
-  return v;
+  return table("Copies of 1 GiB", {{"size", {std::int64_t{1} << 30}}},
+               {"type", "bytes_per_thread", "metric", "interval", "of_bound", "expected",
+                "ratio:cudaMemcpyAsync", "counter:global_load_sectors", "counter:dram_read_bytes",
+                "extra:theoretical_occupancy", "verdict"});
 }
 
 inline View conflict_plot() {
@@ -191,38 +180,29 @@ inline Fingerprint fingerprint() {
   return f;  // confidential_computing stays unknown
 }
 
-inline Fact fact(std::string id, std::string subject, std::string quantity,
-                 std::optional<double> value, std::string unit, std::string probe) {
-  Fact f;
-  f.id = std::move(id);
-  f.subject = std::move(subject);
-  f.quantity = std::move(quantity);
-  f.value = value;
-  f.unit = std::move(unit);
-  f.probe = std::move(probe);
-  return f;
-}
-
 /// Facts as an atlas has them: with and without an interval, a published figure, a bound; missing.
 inline std::vector<Fact> facts() {
-  Fact latency = fact("l1.latency", "L1", "latency", 32.5, "cycles", "bank_conflicts");
+  Fact latency = named_fact({"l1.latency", "L1", "latency", "cycles", Better::lower});
+  latency.value = 32.5;
   latency.interval = Interval{32.25, 33, 0.957, "median, order statistics 10 and 21 of 30"};
   latency.method = "unrolled chase between two readings of the SM's clock";
   latency.repeats = 30;
   latency.evidence = {"bank_conflicts/access:load/stride:1"};
   latency.published = Published{33, "Dissecting Hopper via microbenchmarking, H800"};
-  latency.better = Better::lower;
-  Fact bandwidth = fact("dram.bandwidth", "DRAM", "bandwidth", 4.28e12, "B/s", "copy_bandwidth");
+  latency.probe = "bank_conflicts";
+  Fact bandwidth = named_fact({"dram.bandwidth", "DRAM", "bandwidth", "B/s"});
+  bandwidth.value = 4.28e12;
   bandwidth.method = "largest of the copies";
   bandwidth.repeats = 30;
   bandwidth.evidence = {"copy_bandwidth/type:float4/size:1GiB"};
+  bandwidth.probe = "copy_bandwidth";
   bandwidth.bound = Bound{4.8e12, "6144 bit x 3.125 GHz x 2 / 8"};
   bandwidth.counters = {missing_counter("dram_read_bytes", "the driver does not permit counters")};
-  Fact missing =
-      fact("dsmem.latency", "distributed shared memory", "latency", {}, "cycles", "bank_conflicts");
+  Fact missing = missing_fact(
+      {"dsmem.latency", "distributed shared memory", "latency", "cycles", Better::lower},
+      "the chip has no thread-block clusters (compute capability 9.0 and later)");
   missing.method = "chase through another block's shared memory";
-  missing.reason = "the chip has no thread-block clusters (compute capability 9.0 and later)";
-  missing.better = Better::lower;
+  missing.probe = "bank_conflicts";
   return {bandwidth, latency, missing};
 }
 

@@ -26,9 +26,11 @@ std::string difference(const FactValues& facts) { return whole(facts[0] - facts[
 
 /// Cycles between two instructions of a warp on one of an SM's four partitions.
 std::string initiation(double lanes_a_clock) { return whole(32 * 4 / lanes_a_clock); }
-std::string latency_and_initiation(const FactValues& facts) {
-  const std::string latency = whole(facts[0]), interval = initiation(facts[1]);
+std::string pair(const std::string& latency, const std::string& interval) {
   return latency.empty() || interval.empty() ? "" : latency + "," + interval;
+}
+std::string latency_and_initiation(const FactValues& facts) {
+  return pair(whole(facts[0]), initiation(facts[1]));
 }
 
 /// An mma.m16n8k16 has 2048 multiply-adds.
@@ -84,10 +86,7 @@ const std::vector<SimulatorParameter> trace{
      latency_and_initiation},
     {"-trace_opcode_latency_initiation_tensor",
      {"mma_f16_k16.latency", "mma_f16_k16.throughput"},
-     [](const FactValues& f) {
-       const std::string latency = whole(f[0]), interval = mma_initiation(f[1]);
-       return latency.empty() || interval.empty() ? "" : latency + "," + interval;
-     }}};
+     [](const FactValues& f) { return pair(whole(f[0]), mma_initiation(f[1])); }}};
 
 /// What describes hardware, and why it is not exported.
 struct NotMeasured {
