@@ -167,15 +167,6 @@ SplitChoice choose_operands(const Arguments& arguments) {
   return {plain.b, plain.a, true};
 }
 
-std::size_t plane_bytes(const TmaOperand& second, int columns) {
-  return workspace_part(tf32_planes(second, columns).bytes());
-}
-
-std::size_t split_workspace_bytes(const Problem& problem, int columns) {
-  const SplitChoice choice = choose_operands({problem});
-  return plane_bytes(choice.second, columns) + copy_bytes(choice.first, std::nullopt);
-}
-
 int best_tile(std::int64_t rows, std::int64_t columns, std::int64_t k, int sms) {
   int best = 0;
   double least = 0;

@@ -18,7 +18,10 @@ namespace fathom::gemm::fp32_3xtf32 {
 struct Tf32Planes {
   std::int64_t outer = 0;   ///< lines of both planes, those that fill up the last tile included
   std::int64_t stride = 0;  ///< elements from one line to the next, on 16 bytes
-  std::size_t bytes() const { return static_cast<std::size_t>(outer * stride) * sizeof(float); }
+  /// Up to where another matrix may start.
+  std::size_t bytes() const {
+    return workspace_part(static_cast<std::size_t>(outer * stride) * sizeof(float));
+  }
 };
 
 Tf32Planes tf32_planes(const TmaOperand& operand, int columns);
@@ -38,12 +41,6 @@ struct SplitChoice {
 /// the small one; else the one whose lines do not start on 16 bytes, since its planes' do; else the
 /// one that lies along k and needs no transposition.
 SplitChoice choose_operands(const Arguments& arguments);
-
-/// Bytes of the planes, up to where another matrix may start.
-std::size_t plane_bytes(const TmaOperand& second, int columns);
-
-/// Bytes of the planes and of what must be copied of the other operand.
-std::size_t split_workspace_bytes(const Problem& problem, int columns);
 
 /// A tile has 128 rows of the first operand and so many columns of the second; `split_k` blocks
 /// share its k.

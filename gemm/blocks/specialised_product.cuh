@@ -21,14 +21,6 @@ namespace fathom::gemm {
 template <KernelConfig d>
 inline constexpr bool keeps_registers = d.single_tile && !d.promoted;
 
-/// Brings all of a product's maps into the cache that TMA reads them from.
-template <class P>
-__device__ inline void prefetch_maps(const P& p) {
-  prefetch_map(p.map_a);
-  prefetch_map(p.map_b);
-  if (p.tma_stores) prefetch_map(p.map_c);
-}
-
 /// Every thread of the cluster meets here, as in cluster_sync, and sees the barriers that were made
 /// before barrier_init_fence. Other memory is not ordered: a release would wait for all of this
 /// thread's stores.
@@ -262,7 +254,11 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   const std::uint32_t staging = ring.tiles + TileRing<d>::bytes;
   TileIndex first_tile{};
   if constexpr (d.single_tile) {
-    if (threadIdx.x == 128) prefetch_maps(p);
+    if (threadIdx.x == 128) {
+      prefetch_map(p.map_a);
+      prefetch_map(p.map_b);
+      if (p.tma_stores) prefetch_map(p.map_c);
+    }
     // A block has one tile. Its division is done, and the parameters are there, before the wait.
     first_tile = TileScheduler<d>(p).corner(p, place);
     int depth = p.depth;

@@ -49,7 +49,7 @@ TEST_CASE("planes hold both parts of whole tiles, with lines on 16 bytes", "[gem
   CHECK(planes.outer == 512);
   CHECK(planes.stride == 32);
   CHECK(planes.bytes() == 512 * 32 * 4);
-  CHECK(fp32_3xtf32::plane_bytes({nullptr, 3, 1, 1, Major::k, Element::f32}, 16) == 512);
+  CHECK(tf32_planes({nullptr, 3, 1, 1, Major::k, Element::f32}, 16).bytes() == 512);
 }
 
 // Times that an H200 recorded when waves of blocks that share k counted as they would alone

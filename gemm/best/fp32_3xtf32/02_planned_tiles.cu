@@ -65,7 +65,7 @@ void launch_split_shape(const Arguments& arguments, const Workspace& workspace,
   const SplitChoice choice = choose_operands(arguments);
   std::byte* scratch = workspace.data;
   TmaOperands operands{{}, launch_split(choice.second, Shape::config.n, scratch, stream)};
-  scratch += plane_bytes(choice.second, Shape::config.n);
+  scratch += tf32_planes(choice.second, Shape::config.n).bytes();
   operands.a = prepare(choice.first, std::nullopt, scratch, stream);
   if (choice.a_first) std::swap(operands.a, operands.b);
   launch_tma_product<Shape, Types>(arguments, operands, choice.a_first, stream);
@@ -77,9 +77,10 @@ RungPlan plan(const Problem& p, int sms) {
   return with_shape(tile, [&]<class Shape>(Shape) -> RungPlan {
     using Kernel = TmaKernel<Shape, Types, Major::outer, Major::k>;
     const auto function = reinterpret_cast<const void*>(&specialised_product<Kernel>);
-    return {&launch_split_shape<Shape>, split_workspace_bytes(p, Shape::config.n),
-            tma_kernel<Shape, Types>(function, choice.a_first),
-            copy_bytes(choice.first, std::nullopt) == 0};
+    const std::size_t copied = copy_bytes(choice.first, std::nullopt);
+    return {&launch_split_shape<Shape>,
+            tf32_planes(choice.second, Shape::config.n).bytes() + copied,
+            tma_kernel<Shape, Types>(function, choice.a_first), copied == 0};
   });
 }
 

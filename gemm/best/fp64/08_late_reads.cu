@@ -115,44 +115,34 @@ struct TmaKernel {
   static constexpr Major a_major = a, b_major = b;
 };
 
-/// An operand's lines in memory, and what has to become of the odd ones.
-struct OperandLines {
-  std::int64_t inner, lines, stride;
-  explicit OperandLines(const TmaOperand& x)
-      : inner(x.inner()),
-        lines(x.lines()),
-        // After a single line, no other one has to be found.
-        stride(lines > 1 ? x.stride : inner + inner % 2) {}
-  bool split() const { return stride % 2 != 0; }
-  std::int64_t copied_stride() const { return inner + inner % 2; }
-  std::size_t copied_bytes() const {
-    return workspace_part(split() ? sizeof(double) * copied_stride() * (lines / 2) : 0);
-  }
-};
-
-inline std::size_t copied_bytes(const Problem& problem) {
-  if (problem.m == 0 || problem.n == 0 || problem.k == 0) return 0;
-  const TmaOperands operands = TmaOperands::of({problem});
-  return OperandLines(operands.a).copied_bytes() + OperandLines(operands.b).copied_bytes();
+/// From an operand's line in memory to the next: after a single line, no other one has to be found.
+inline std::int64_t line_stride(const TmaOperand& x) {
+  return x.lines() > 1 ? x.stride : x.inner() + x.inner() % 2;
+}
+/// Bytes that its odd lines take in the workspace, where they do not start on 16 bytes.
+inline std::size_t copied_bytes(const TmaOperand& x) {
+  if (line_stride(x) % 2 == 0) return 0;
+  return workspace_part(sizeof(double) * (x.inner() + x.inner() % 2) * (x.lines() / 2));
 }
 
 /// The operand's maps for tiles of `rows`; copies its odd lines to `workspace`, and moves that on,
 /// where TMA cannot read them in place.
 inline OperandMaps operand_maps(const TmaOperand& x, int rows, std::byte*& workspace,
                                 cudaStream_t stream) {
-  const OperandLines l(x);
+  const std::int64_t inner = x.inner(), lines = x.lines(), stride = line_stride(x);
   const int box = x.major == Major::k ? box_lines<Major::k>(rows) : box_lines<Major::outer>(rows);
-  OperandMaps maps{{}, l.split()};
+  OperandMaps maps{{}, stride % 2 != 0};
   if (!maps.split) {
-    maps.of[0] = tensor_map(x.data, x.element, l.inner, l.lines, l.stride, box);
+    maps.of[0] = tensor_map(x.data, x.element, inner, lines, stride, box);
     return maps;
   }
-  const double* const odd = static_cast<const double*>(x.data) + l.stride;
-  launch_realign({odd, l.lines / 2, l.inner, 2 * l.stride, Major::k, x.element}, workspace,
-                 l.copied_stride(), stream);
-  maps.of[0] = tensor_map(x.data, x.element, l.inner, (l.lines + 1) / 2, 2 * l.stride, box);
-  maps.of[1] = tensor_map(workspace, x.element, l.inner, l.lines / 2, l.copied_stride(), box);
-  workspace += l.copied_bytes();
+  const std::int64_t copied_stride = inner + inner % 2;
+  launch_realign({static_cast<const double*>(x.data) + stride, lines / 2, inner, 2 * stride,
+                  Major::k, x.element},
+                 workspace, copied_stride, stream);
+  maps.of[0] = tensor_map(x.data, x.element, inner, (lines + 1) / 2, 2 * stride, box);
+  maps.of[1] = tensor_map(workspace, x.element, inner, lines / 2, copied_stride, box);
+  workspace += copied_bytes(x);
   return maps;
 }
 
@@ -250,21 +240,14 @@ struct Rows64 {
   static constexpr KernelConfig config{
       .warps_m = 2, .warps_n = 4, .m_blocks = 2, .n_blocks = 4, .stages = 8, .band = 1};
 };
+
 /// What the rung reports where its own tiles do a product. A KernelConfig is in BLAS's terms, a
 /// rung's kernel in row-major ones.
 RungKernel own_kernel() {
   using Kernel = TmaKernel<LateReads, Major::outer, Major::k>;
   constexpr KernelConfig d = LateReads::config;
-  return RungKernel{reinterpret_cast<const void*>(&tma_product<Kernel>),
-                    d.threads(),
-                    ring_shared_bytes<d>,
-                    d.m(),
-                    d.n(),
-                    stage_depth,
-                    0,
-                    1,
-                    d.cluster_n}
-      .transposed();
+  const auto function = reinterpret_cast<const void*>(&tma_product<Kernel>);
+  return {function, d.threads(), ring_shared_bytes<d>, d.n(), d.m(), stage_depth, 0, d.cluster_n};
 }
 
 template <class Shape>
@@ -274,7 +257,9 @@ RungPlan plan_of(const Problem& p, int sms, bool swapped, const RungKernel& kern
     if (launch_without_product(arguments, stream)) return;
     launch_tma_product<Shape>(arguments, workspace, swapped, stream);
   };
-  const std::size_t copied = copied_bytes(p);
+  const TmaOperands operands = TmaOperands::of({p});
+  const bool empty = p.m == 0 || p.n == 0 || p.k == 0;
+  const std::size_t copied = empty ? 0 : copied_bytes(operands.a) + copied_bytes(operands.b);
   return {launch, stream_bytes<Shape::config>(sms) + copied, kernel, copied == 0};
 }
 
