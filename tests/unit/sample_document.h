@@ -180,22 +180,27 @@ inline Fingerprint fingerprint() {
   return f;  // confidential_computing stays unknown
 }
 
+inline Fact fact(std::string id, std::string subject, std::string quantity,
+                 std::optional<double> value, std::string unit, std::string probe) {
+  Fact f = named_fact({std::move(id), std::move(subject), std::move(quantity), std::move(unit)});
+  f.value = value;
+  f.probe = std::move(probe);
+  return f;
+}
+
 /// Facts as an atlas has them: with and without an interval, a published figure, a bound; missing.
 inline std::vector<Fact> facts() {
-  Fact latency = named_fact({"l1.latency", "L1", "latency", "cycles", Better::lower});
-  latency.value = 32.5;
+  Fact latency = fact("l1.latency", "L1", "latency", 32.5, "cycles", "bank_conflicts");
+  latency.better = Better::lower;
   latency.interval = Interval{32.25, 33, 0.957, "median, order statistics 10 and 21 of 30"};
   latency.method = "unrolled chase between two readings of the SM's clock";
   latency.repeats = 30;
   latency.evidence = {"bank_conflicts/access:load/stride:1"};
   latency.published = Published{33, "Dissecting Hopper via microbenchmarking, H800"};
-  latency.probe = "bank_conflicts";
-  Fact bandwidth = named_fact({"dram.bandwidth", "DRAM", "bandwidth", "B/s"});
-  bandwidth.value = 4.28e12;
+  Fact bandwidth = fact("dram.bandwidth", "DRAM", "bandwidth", 4.28e12, "B/s", "copy_bandwidth");
   bandwidth.method = "largest of the copies";
   bandwidth.repeats = 30;
   bandwidth.evidence = {"copy_bandwidth/type:float4/size:1GiB"};
-  bandwidth.probe = "copy_bandwidth";
   bandwidth.bound = Bound{4.8e12, "6144 bit x 3.125 GHz x 2 / 8"};
   bandwidth.counters = {missing_counter("dram_read_bytes", "the driver does not permit counters")};
   Fact missing = missing_fact(
