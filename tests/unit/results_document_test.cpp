@@ -77,6 +77,7 @@ TEST_CASE("Documents of random texts and numbers come back as they were", "[resu
     Document d = coin() ? sample::document() : sample::replay();
     d.suite = text();
     d.warnings = {text(), text()};
+    d.notes = {text(), text()};
     d.fingerprint.power_limit_w = maybe();
     for (Entry& e : d.entries) {
       e.name = "x" + text();
