@@ -94,29 +94,23 @@ def read_kernels(place, cuobjdump):
     return kernels
 
 
-def pair(left, right):
-    """(same, changed, only left, only right); the first two are lists of pairs."""
-    by_code = collections.defaultdict(list)
-    for kernel in right:
-        by_code[kernel.code()].append(kernel)
-    same, changed, only_left = [], [], []
-    # Those with the same name first, so that copies of one code are not told as moved.
-    for kernel in left:
-        copies = by_code[kernel.code()]
-        if copies:
-            named = next((i for i, c in enumerate(copies) if c.name == kernel.name), 0)
-            same.append((kernel, copies.pop(named)))
+def without(kernels, others, key):
+    """The kernels for which `others` has none left that is the same by that key."""
+    spare = collections.Counter(map(key, others))
+    left = []
+    for kernel in kernels:
+        if spare[key(kernel)] == 0:
+            left.append(kernel)
         else:
-            only_left.append(kernel)
-    only_right = [kernel for copies in by_code.values() for kernel in copies]
-    for kernel in list(only_left):
-        twins = [k for k in only_right
-                 if (k.name, k.architecture) == (kernel.name, kernel.architecture)]
-        if twins:
-            changed.append((kernel, twins[0]))
-            only_left.remove(kernel)
-            only_right.remove(twins[0])
-    return same, changed, only_left, only_right
+            spare[key(kernel)] -= 1
+    return left
+
+
+def apart(left, right, *keys):
+    """What each side has alone, once the same by the first key are gone, then by the next."""
+    for key in keys:
+        left, right = without(left, right, key), without(right, left, key)
+    return left, right
 
 
 def shown(kernel):
@@ -138,14 +132,15 @@ def main():
     except Unreadable as error:
         print(error, file=sys.stderr)
         return 2
-    same, changed, only_left, only_right = pair(left, right)
-    for a, b in changed:
-        print(f"changed     {shown(a)}\n            {shown(b)}")
-    for kernel in only_left:
-        print(f"only left   {shown(kernel)}")
-    for kernel in only_right:
-        print(f"only right  {shown(kernel)}")
-    print(f"{len(same)} the same, {len(changed)} changed, {len(only_left)} only left, "
+    # Those with the same name first, so that of copies of one code the right one is left.
+    others, new = apart(left, right, lambda k: (k.name, k.code()), Kernel.code)
+    only_left, only_right = apart(others, new, lambda k: (k.name, k.architecture))
+    changed = [kernel for kernel in others if kernel not in only_left]
+    for what, kernels in (("changed    ", changed), ("only left  ", only_left),
+                          ("only right ", only_right)):
+        for kernel in kernels:
+            print(f"{what} {shown(kernel)}")
+    print(f"{len(left) - len(others)} the same, {len(changed)} changed, {len(only_left)} only left, "
           f"{len(only_right)} only right")
     return 1 if changed or only_right or (only_left and not arguments.allow_removed) else 0
 

@@ -1,6 +1,5 @@
 #include <nlohmann/json.hpp>
 
-#include "fleet/outliers.h"
 #include "fleet/report.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_cards.h"
@@ -58,13 +57,6 @@ void remove_first(Json& card) {
 const Problem* problem_of(const Fleet& fleet, const std::string& what) {
   const auto found = std::ranges::find(fleet.problems, what, &Problem::what);
   return found == fleet.problems.end() ? nullptr : &*found;
-}
-
-std::vector<std::string> named(const Fleet& fleet) {
-  std::vector<std::string> names;
-  for (const CardScore& card : find_outliers(fleet, {}).cards)
-    if (!card.findings.empty()) names.push_back(name_of(fleet.gpus[card.gpu].summary));
-  return names;
 }
 
 /// The whole report with its hosts' pages.

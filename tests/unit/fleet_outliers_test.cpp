@@ -1,5 +1,4 @@
 #include "fleet/causes.h"
-#include "fleet/outliers.h"
 #include "fleet/report.h"
 #include "results/document_io.h"
 #include "studies/fleet/simulation.h"
@@ -45,13 +44,6 @@ class Cards {
   std::vector<GpuSummary> cards_;
 };
 
-std::vector<std::string> named(const Fleet& fleet, const Outliers& outliers) {
-  std::vector<std::string> names;
-  for (const CardScore& card : outliers.cards)
-    if (!card.findings.empty()) names.push_back(name_of(fleet.gpus[card.gpu].summary));
-  return names;
-}
-
 std::string cause_of(const Cards& planted) {
   const Fleet fleet = planted.fleet();
   const Outliers outliers = find_outliers(fleet, {});
@@ -67,7 +59,7 @@ TEST_CASE("The one slow card of many is named, with the metric and the gap", "[f
   const Cards planted(0.002, 40, 17, 0.03);
   const Fleet fleet = planted.fleet();
   const Outliers outliers = find_outliers(fleet, {});
-  CHECK(named(fleet, outliers) == std::vector<std::string>{"host2 GPU 1"});
+  CHECK(named(fleet) == std::vector<std::string>{"host2 GPU 1"});
   const Finding& finding = outliers.cards.front().findings.front();
   CHECK(fleet.metrics[finding.metric].name == "copy/best");
   CHECK(finding.gap == Approx(0.03).margin(0.008));
@@ -76,8 +68,7 @@ TEST_CASE("The one slow card of many is named, with the metric and the gap", "[f
 
 TEST_CASE("Of four cards the slow one is named, of two none, and a better one never", "[fleet]") {
   const Cards four(0.001, 4, 2, 0.05);
-  CHECK(named(four.fleet(), find_outliers(four.fleet(), {})) ==
-        std::vector<std::string>{"host0 GPU 2"});
+  CHECK(named(four.fleet()) == std::vector<std::string>{"host0 GPU 2"});
   CHECK(find_outliers(Cards(0.001, 2, 1, 0.2).fleet(), {}).named() == 0);
   CHECK(find_outliers(Cards(0.001, 20, 3, -0.1).fleet(), {}).named() == 0);
 }
@@ -94,7 +85,7 @@ TEST_CASE("Of a metric that one card a host has, these are held against each oth
     return planted.fleet();
   };
   const Fleet ten = with_counters(10);
-  CHECK(named(ten, find_outliers(ten, {})) == std::vector<std::string>{"host0 GPU 2"});
+  CHECK(named(ten) == std::vector<std::string>{"host0 GPU 2"});
   const Fleet two = with_counters(2);
   CHECK(find_outliers(two, {}).named() == 0);
 }
@@ -114,7 +105,7 @@ TEST_CASE("A card that loses more than others together is named for that", "[fle
   }
   const Fleet fleet = planted.fleet();
   const Outliers outliers = find_outliers(fleet, {});
-  REQUIRE(named(fleet, outliers) == std::vector<std::string>{"host0 GPU 4"});
+  REQUIRE(named(fleet) == std::vector<std::string>{"host0 GPU 4"});
   CHECK(std::ranges::any_of(outliers.cards.front().findings, [](const Finding& finding) {
     return finding.compared == Compared::loss && std::abs(finding.gap - 0.0833) < 0.01;
   }));

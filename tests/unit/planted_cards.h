@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "fleet/gpu_summary.h"
+#include "fleet/outliers.h"
 
 namespace fathom::fleet {
 
@@ -16,6 +18,14 @@ inline GpuSummary planted_card(std::size_t number) {
   card.names = {{"copy/best", "B/s", Better::higher}, {"launch/time", "s", Better::lower}};
   card.figures.resize(2);
   return card;
+}
+
+/// The cards that the outliers name.
+inline std::vector<std::string> named(const Fleet& fleet) {
+  std::vector<std::string> names;
+  for (const CardScore& card : find_outliers(fleet, {}).cards)
+    if (!card.findings.empty()) names.push_back(name_of(fleet.gpus[card.gpu].summary));
+  return names;
 }
 
 }  // namespace fathom::fleet

@@ -26,16 +26,6 @@ EntryList pointers(const std::vector<Entry>& entries) {
   return list;
 }
 
-TEST_CASE("A column has one unit and figures of four digits", "[reports]") {
-  std::vector<Entry> entries{entry_with(2e12), entry_with(3.25e12), entry_with(0)};
-  entries[2].metric.value.reset();
-  const Column column = make_column("metric", pointers(entries));
-  CHECK(column.name == "bandwidth");
-  CHECK(column.unit == "TB/s");
-  CHECK(column.align == Align::right);
-  CHECK(column.cells == Cells{"2.000", "3.250", "–"});
-}
-
 TEST_CASE("Bound and expectation have the metric's prefix", "[reports]") {
   std::vector<Entry> entries{entry_with(5e11), entry_with(6e11)};
   CHECK(make_column("metric", pointers(entries)).unit == "GB/s");
@@ -84,11 +74,6 @@ TEST_CASE("One row keeps its columns, and rows that are alike stay rows", "[repo
   CHECK(constant.empty());
   const std::vector<Entry> two{entry_with(2e12), entry_with(2e12)};
   CHECK(make_table({make_column("size", pointers(two))}, constant).rows() == 2);
-}
-
-TEST_CASE("Ends of an interval have equally many digits", "[reports]") {
-  CHECK(interval_text({3.7e12, 3.7125e12, 0.95, ""}, {1e12, "TB/s"}) == "3.700 to 3.712");
-  CHECK(interval_text({1, 2, 0.95, ""}, {}) == "1 to 2");
 }
 
 TEST_CASE("Figures line up, whole ones in full", "[reports]") {
