@@ -199,20 +199,6 @@ __device__ inline void accumulate_fp32(const RegisterSource<d>& source,
   }
 }
 
-/// The one or the other; nothing, where all of the warpgroup's rows are beyond C.
-template <Major major, KernelConfig d>
-__device__ inline void accumulate_registers(const RegisterSource<d>& source,
-                                            RingPosition<d.stages>& position, int steps,
-                                            bool any_rows, std::uint32_t (&sums)[d.n / 2]) {
-  if (!any_rows) {
-    source.pass(position, steps);
-  } else if constexpr (d.three_products) {
-    accumulate_fp32<major, d>(source, position, steps, sums);
-  } else {
-    accumulate_tf32<major, d>(source, position, steps, sums);
-  }
-}
-
 // A warpgroup's sums are a block of 64 rows, in the order of row_in_block.
 
 /// Which elements of C a thread stores at once: neighbours in memory of two rows or of two columns.
@@ -282,6 +268,43 @@ __device__ inline void store_block(const TiledProduct<float, float>& p,
     store.template operator()<StoredPairs::columns>();
   } else {
     store.template operator()<StoredPairs::none>();
+  }
+}
+
+/// A warpgroup's tiles: multiplied and, but for a split k, stored. A loop of its own: in that of the
+/// other kernels 128 rows of m take 2 % longer.
+template <Major major, KernelConfig d>
+__device__ inline void multiply_register_tiles(const TiledProduct<float, float>& p,
+                                               const RegisterSource<d>& source) {
+  const DepthRange range = depth_range<d>(p, source.place);
+  RingPosition<d.stages> position;
+  std::uint32_t sums[d.n / 2];
+#pragma unroll
+  for (std::uint32_t& sum : sums) sum = 0;
+  // The compiler would set a known value just before the first product reads it, between products
+  // that are under way.
+  fence_accumulators(sums);
+  for (TileScheduler<d> scheduler(p); !scheduler.done(); scheduler.advance()) {
+    const TileIndex corner = scheduler.corner(p, source.place);
+    const int first_row = source.warpgroup * block_side;
+    if (corner.m + first_row >= p.m) {
+      source.pass(position, range.count);
+    } else if constexpr (d.three_products) {
+      accumulate_fp32<major, d>(source, position, range.count, sums);
+    } else {
+      accumulate_tf32<major, d>(source, position, range.count, sums);
+    }
+    if constexpr (d.split_k > 1) {
+      named_barrier(1, d.consumers * 128);  // both warpgroups have read the ring
+      const int lane = static_cast<int>(threadIdx.x) % 32,
+                warp = static_cast<int>(threadIdx.x) / 32 % 4;
+      keep_partial<d.n>(source.ring.tiles, sums, [&](int upper) {
+        return first_row + row_in_block<major>(warp, lane, upper);
+      });
+      return;
+    } else {
+      store_block<major>(p, sums, corner.m + first_row, corner.n);
+    }
   }
 }
 

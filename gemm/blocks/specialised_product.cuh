@@ -183,10 +183,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
     TileIndex corner = keeps_registers<d> ? first_tile : scheduler.corner(p, place);
     // Divided now, under the products, and not when the results wait for it.
     if constexpr (d.tma_stores) asm volatile("" : "+r"(corner.m), "+r"(corner.n));
-    if constexpr (d.a_in_registers) {
-      accumulate_registers<a_major, d>({ring, place, warpgroup}, position, range.count,
-                                       corner.m + warpgroup * block_side < p.m, of);
-    } else if constexpr (d.promoted) {
+    if constexpr (d.promoted) {
       accumulate_promoted<In, d, a_major, b_major>(ring, position, range.count, warpgroup, place,
                                                    sums);
     } else {
@@ -196,15 +193,10 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
     if constexpr (d.split_k > 1) {
       if (takes_turns<d> && warpgroup == 0) ping_pong_wait(0);
       named_barrier(1, d.consumers * 128);  // both warpgroups have read the ring
-      constexpr Major rows = d.a_in_registers ? a_major : Major::k;
-      const int lane = static_cast<int>(threadIdx.x) % 32;
-      const auto row_of = [&](int upper) {
-        return warpgroup * block_side + row_in_block<rows>(warp, lane, upper);
-      };
-      keep_partial<d.n>(ring.tiles, of, row_of, d.a_in_registers || range.count > 0);
+      const int row = warpgroup * 64 + warp * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
+      keep_partial<d.n>(
+          ring.tiles, of, [&](int upper) { return row + upper * 8; }, range.count > 0);
       return;
-    } else if constexpr (d.a_in_registers) {
-      store_block<a_major>(p, of, corner.m + warpgroup * block_side, corner.n);
     } else {
       const int row = corner.m + warpgroup * 64 + warp * 16;
       if constexpr (d.tma_stores) {
@@ -294,9 +286,13 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   } else {
     if constexpr (!keeps_registers<d>)
       asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers<d>));
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    multiply_tiles<In, d, a_major, b_major>(p, ring, place, first_tile, group,
-                                            staging + warp * staging_slots * staged_bytes);
+    if constexpr (d.a_in_registers) {
+      multiply_register_tiles<a_major, d>(p, {ring, place, group});
+    } else {
+      const int warp = static_cast<int>(threadIdx.x) / 32;
+      multiply_tiles<In, d, a_major, b_major>(p, ring, place, first_tile, group,
+                                              staging + warp * staging_slots * staged_bytes);
+    }
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
