@@ -125,11 +125,6 @@ class ChangePictures {
   double low_ = 0, high_ = 0;  // zero is always in the picture
 };
 
-std::string padded(const std::string& text, std::size_t width) {
-  const std::size_t shown = reports::width(text);
-  return text + std::string(width > shown ? width - shown : 0, ' ');
-}
-
 }  // namespace
 
 std::string log_text(std::string_view raw) {
@@ -179,15 +174,14 @@ std::string terminal_table(const CheckResult& result, bool colour) {
     const auto metrics = with_outcome(result, outcome);
     for (std::size_t i = 0; i < metrics.size(); ++i) {
       if (i == most_listed) {
-        text += fmt::format("  {}  and {} more: --markdown or --json has them all\n",
-                            padded(std::string(to_string(outcome)), 12),
-                            format_count(metrics.size() - i));
+        text += fmt::format("  {:12}  and {} more: --markdown or --json has them all\n",
+                            to_string(outcome), format_count(metrics.size() - i));
         break;
       }
       const MetricDecision* metric = metrics[i];
-      text += fmt::format(
-          "  {}  {}  {}", paint(padded(std::string(to_string(outcome)), 12), style_of(outcome)),
-          padded(change_text(*metric), change_width), padded(log_text(metric->name), name_width));
+      text += fmt::format("  {}  {:{}}  {:{}}",
+                          paint(fmt::format("{:12}", to_string(outcome)), style_of(outcome)),
+                          change_text(*metric), change_width, log_text(metric->name), name_width);
       for (const std::string& more : {values_text(*metric), metric->reason})
         if (!more.empty()) text += "  " + log_text(more);
       text += "\n";

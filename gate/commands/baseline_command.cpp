@@ -20,6 +20,7 @@
 // `fathom baseline` and `fathom history`: what works on a folder of earlier runs.
 
 namespace fathom {
+using namespace gate;
 namespace {
 
 struct BaselineArguments {
@@ -30,68 +31,65 @@ struct BaselineArguments {
 };
 
 ExitCode add(const BaselineArguments& arguments) {
-  const gate::BaselineFolder folder(arguments.folder);
+  const BaselineFolder folder(arguments.folder);
   // All are read before the first is kept: a bad one among them leaves the folder as it was.
-  std::vector<gate::RunMetrics> runs;
-  for (const std::string& file : arguments.results) runs.push_back(gate::read_run_metrics(file));
-  for (const gate::RunMetrics& run : runs) {
+  std::vector<RunMetrics> runs;
+  for (const std::string& file : arguments.results) runs.push_back(read_run_metrics(file));
+  for (const RunMetrics& run : runs) {
     const auto file = folder.add(run);
     const std::size_t there = folder.files_like(run).size();
     const auto kept = static_cast<std::size_t>(
-        std::ranges::count_if(run.metrics, &std::string::empty, &gate::MetricValue::problem));
+        std::ranges::count_if(run.metrics, &std::string::empty, &MetricValue::problem));
     const std::size_t left_out = run.metrics.size() - kept;
     fmt::print(
-        "{}: {}{}; {} of this identity{}\n", gate::log_text(file.string()), counted(kept, "metric"),
+        "{}: {}{}; {} of this identity{}\n", log_text(file.string()), counted(kept, "metric"),
         left_out == 0 ? ""
                       : fmt::format(", {} left out without a usable value", format_count(left_out)),
         counted(there, "run"),
-        there < gate::fewest_baseline_runs
-            ? fmt::format(", {} are needed", gate::fewest_baseline_runs)
-            : "");
+        there < fewest_baseline_runs ? fmt::format(", {} are needed", fewest_baseline_runs) : "");
   }
   return ExitCode::ok;
 }
 
 /// A group's runs, oldest first; says which files hold none.
-std::vector<gate::RunMetrics> runs_of(const gate::BaselineFolder::Group& group) {
-  gate::ReadRuns read = gate::read_runs(group.files);
+std::vector<RunMetrics> runs_of(const BaselineFolder::Group& group) {
+  ReadRuns read = read_runs(group.files);
   for (const auto& [file, error] : read.unreadable)
-    fmt::print("left out: {}\n", gate::log_text(error.what()));
+    fmt::print("left out: {}\n", log_text(error.what()));
   return std::move(read.runs);
 }
 
 ExitCode list(const BaselineArguments& arguments) {
-  const gate::BaselineFolder folder(arguments.folder);
+  const BaselineFolder folder(arguments.folder);
   const auto groups = folder.groups();
-  if (groups.empty()) fmt::print("{}.\n", gate::log_text(folder.why_empty()));
+  if (groups.empty()) fmt::print("{}.\n", log_text(folder.why_empty()));
   for (const auto& group : groups) {
     const auto runs = runs_of(group);
     if (runs.empty()) continue;
-    const gate::RunMetrics& newest = runs.back();
+    const RunMetrics& newest = runs.back();
     fmt::print("{}\n",
-               gate::log_text(fmt::format("{}: {} from {} to {}, {} in the newest",
-                                          group.folder.filename().string(),
-                                          counted(runs.size(), "run"), runs.front().date,
-                                          newest.date, counted(newest.metrics.size(), "metric"))));
-    if (!newest.suite.empty()) fmt::print("  suite: {}\n", gate::log_text(newest.suite));
+               log_text(fmt::format("{}: {} from {} to {}, {} in the newest",
+                                    group.folder.filename().string(), counted(runs.size(), "run"),
+                                    runs.front().date, newest.date,
+                                    counted(newest.metrics.size(), "metric"))));
+    if (!newest.suite.empty()) fmt::print("  suite: {}\n", log_text(newest.suite));
     for (const auto& [name, value] : newest.identity)
-      if (!value.empty()) fmt::print("  {}\n", gate::log_text(name + ": " + value));
+      if (!value.empty()) fmt::print("  {}\n", log_text(name + ": " + value));
   }
   return ExitCode::ok;
 }
 
 ExitCode prune(const BaselineArguments& arguments) {
-  gate::BaselineFolder::Pruning pruning;
+  BaselineFolder::Pruning pruning;
   if (arguments.keep > 0) pruning.keep = arguments.keep;
   if (arguments.max_age_days > 0)
     pruning.older_than = utc_time(std::chrono::system_clock::now() -
                                   std::chrono::hours(24 * arguments.max_age_days));
   pruning.dry_run = arguments.dry_run;
-  const auto [gone, unreadable] = gate::BaselineFolder(arguments.folder).prune(pruning);
-  for (const std::string& why : unreadable) fmt::print("no run: {}\n", gate::log_text(why));
+  const auto [gone, unreadable] = BaselineFolder(arguments.folder).prune(pruning);
+  for (const std::string& why : unreadable) fmt::print("no run: {}\n", log_text(why));
   for (const auto& file : gone)
-    fmt::print("{} {}\n", arguments.dry_run ? "would remove" : "removed",
-               gate::log_text(file.string()));
+    fmt::print("{} {}\n", arguments.dry_run ? "would remove" : "removed", log_text(file.string()));
   fmt::print("{} {}\n", counted(gone.size(), "file"),
              arguments.dry_run  ? "would go"
              : gone.size() == 1 ? "is gone"
@@ -125,19 +123,18 @@ struct HistoryArguments {
 };
 
 ExitCode history(const HistoryArguments& arguments) {
-  std::vector<gate::RunMetrics> runs;
-  const gate::BaselineFolder folder(arguments.folder);
+  std::vector<RunMetrics> runs;
+  const BaselineFolder folder(arguments.folder);
   for (const auto& group : folder.groups())
     std::ranges::move(runs_of(group), std::back_inserter(runs));
   if (runs.empty()) {
-    fmt::print("{}.\n", gate::log_text(folder.why_empty()));
+    fmt::print("{}.\n", log_text(folder.why_empty()));
     return ExitCode::ok;
   }
-  const auto histories = gate::history_of(runs, arguments.effect_percent / 100);
-  print_out(gate::history_text(histories));
+  const auto histories = history_of(runs, arguments.effect_percent / 100);
+  print_out(history_text(histories));
   if (!arguments.out.empty())
-    fmt::print("Page: {}\n",
-               gate::write_history(histories, gate::history_page(runs), arguments.out).string());
+    fmt::print("Page: {}\n", write_history(histories, history_page(runs), arguments.out).string());
   return ExitCode::ok;
 }
 

@@ -28,6 +28,7 @@
 #include "tools/temporary_folder.h"
 
 namespace fathom {
+using namespace gate;
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,12 +50,12 @@ struct CheckOutputs {
   struct Kind {
     const char* flag;
     const char* description;
-    std::string (*text)(const gate::CheckResult&);
+    std::string (*text)(const CheckResult&);
     std::string path{};
   };
-  std::array<Kind, 3> kinds{{{"--markdown", "Write a summary in Markdown", gate::markdown_summary},
-                             {"--junit", "Write JUnit XML", gate::junit_xml},
-                             {"--json", "Write everything as JSON", gate::decision_json}}};
+  std::array<Kind, 3> kinds{{{"--markdown", "Write a summary in Markdown", markdown_summary},
+                             {"--junit", "Write JUnit XML", junit_xml},
+                             {"--json", "Write everything as JSON", decision_json}}};
   bool github = false;  ///< annotations, and the step's summary
 
   std::vector<NamedFile> files() const {
@@ -80,7 +81,7 @@ class CheckReport {
 
   /// Puts into each file that `check` has not ended: one that is killed leaves no earlier one's
   /// result, and what cannot be written is known before anything is measured.
-  void begin(gate::CheckResult check) {
+  void begin(CheckResult check) {
     check.refusals = {"the check has not ended: it still runs, or something ended it"};
     for (File& file : files_)
       if (!file.file.is_stream()) file.file.write(file.text(check));
@@ -89,20 +90,20 @@ class CheckReport {
 
   /// Writes what was found, to the terminal as well, which hears as an error why a check ended
   /// without a decision.
-  void publish(const gate::CheckResult& result) {
+  void publish(const CheckResult& result) {
     const int terminal = file_on_standard_output_ ? STDERR_FILENO : STDOUT_FILENO;
     const bool colour = isatty(terminal) == 1 && !std::getenv("NO_COLOR");
-    if (!result.ended) print(gate::terminal_table(result, colour));
+    if (!result.ended) print(terminal_table(result, colour));
     for (File& file : files_) file.file.write(file.text(result));
     if (!github_) return;
-    print(gate::github_annotations(result));
-    append_step_summary(gate::markdown_summary(result) + "\n");
+    print(github_annotations(result));
+    append_step_summary(markdown_summary(result) + "\n");
   }
 
  private:
   struct File {
     OutputFile file;
-    std::string (*text)(const gate::CheckResult&);
+    std::string (*text)(const CheckResult&);
   };
   /// For people: not among what goes to standard output as a file.
   void print(const std::string& text) const {
@@ -120,8 +121,8 @@ class CheckReport {
 struct CheckArguments {
   std::vector<std::string> results;
   std::string baseline, base, head, config, keep;
-  gate::PairedOptions options{.seed = 0};  ///< 0: from the clock
-  gate::BuildRound round;
+  PairedOptions options{.seed = 0};  ///< 0: from the clock
+  BuildRound round;
   double round_limit_s = 600;
   CheckOutputs outputs;
   bool inconclusive_passes = false, ratios_only = false;
@@ -132,60 +133,59 @@ struct CheckArguments {
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ExitCode::bad_input, why); }
 
-gate::CheckResult paired(const CheckArguments& arguments, const gate::Rules& rules) {
+CheckResult paired(const CheckArguments& arguments, const Rules& rules) {
   std::unique_ptr<TemporaryFolder> temporary;
   fs::path folder = arguments.keep;
   if (folder.empty()) {
     temporary = std::make_unique<TemporaryFolder>("give a folder with --keep");
     folder = temporary->path();
   }
-  using gate::Side;
   // A round as long as the whole check may take decides nothing.
   const std::chrono::duration<double> limit(
       std::min(arguments.round_limit_s, arguments.options.time_limit_s));
-  gate::ProcessRounds rounds({Side::base, arguments.base, arguments.round},
-                             {Side::head, arguments.head, arguments.round}, fs::absolute(folder),
-                             std::chrono::ceil<std::chrono::milliseconds>(limit));
-  gate::PairedOptions options = arguments.options;
+  ProcessRounds rounds({Side::base, arguments.base, arguments.round},
+                       {Side::head, arguments.head, arguments.round}, fs::absolute(folder),
+                       std::chrono::ceil<std::chrono::milliseconds>(limit));
+  PairedOptions options = arguments.options;
   if (options.seed == 0)
     options.seed =
         static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  gate::CheckResult result = gate::check_paired(rounds, options, rules);
+  CheckResult result = check_paired(rounds, options, rules);
   result.base = arguments.base;
   result.notes.push_back(fmt::format("the rounds' order has seed {}", options.seed));
   return result;
 }
 
-void keep_ratios(std::vector<gate::RunMetrics>& results) {
-  for (gate::RunMetrics& run : results) {
-    run = gate::ratios_of(std::move(run));
+void keep_ratios(std::vector<RunMetrics>& results) {
+  for (RunMetrics& run : results) {
+    run = ratios_of(std::move(run));
     if (run.metrics.empty())
       refuse(run.origin + " has no ratio to an opponent, and --ratios-only compares nothing else.");
   }
 }
 
-gate::CheckResult stored(const CheckArguments& arguments, const gate::Rules& rules) {
-  std::vector<gate::RunMetrics> head;
+CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
+  std::vector<RunMetrics> head;
   std::set<fs::path> given;
   for (const std::string& file : arguments.results) {
     std::error_code unknown;  // a file that cannot be read says so itself
     const fs::path same = fs::weakly_canonical(file, unknown);
     if (!given.insert(unknown ? fs::path(file) : same).second)
       refuse(file + " is given twice, and several results count as rounds of their own.");
-    head.push_back(gate::read_run_metrics(file));
+    head.push_back(read_run_metrics(file));
   }
-  const gate::BaselineFolder folder(arguments.baseline);
-  std::vector<gate::RunMetrics> baseline =
+  const BaselineFolder folder(arguments.baseline);
+  std::vector<RunMetrics> baseline =
       arguments.ratios_only ? folder.ratios_like(head.front()) : folder.runs_like(head.front());
   if (arguments.ratios_only) keep_ratios(head);
-  const std::size_t themselves = gate::leave_out_themselves(baseline, head);
-  gate::CheckResult result = gate::check_stored(baseline, head, rules);
-  if (baseline.empty() && themselves == 0 && gate::refusals_of(head, {}).empty()) {
-    std::vector<gate::RunMetrics> others = folder.newest_of_each();
+  const std::size_t themselves = leave_out_themselves(baseline, head);
+  CheckResult result = check_stored(baseline, head, rules);
+  if (baseline.empty() && themselves == 0 && refusals_of(head, {}).empty()) {
+    std::vector<RunMetrics> others = folder.newest_of_each();
     if (arguments.ratios_only)
-      for (gate::RunMetrics& run : others) run = gate::ratios_of(std::move(run));
-    result.refusals = others.empty() ? std::vector{folder.why_empty()}
-                                     : gate::why_none_like(head.front(), others);
+      for (RunMetrics& run : others) run = ratios_of(std::move(run));
+    result.refusals =
+        others.empty() ? std::vector{folder.why_empty()} : why_none_like(head.front(), others);
   }
   result.base =
       fmt::format("{} in {}", counted(baseline.size(), "earlier run"), arguments.baseline);
@@ -215,8 +215,8 @@ void require_even_rounds(const CheckArguments& arguments) {
 }
 
 /// What is known of a check before it has measured or read anything.
-gate::CheckResult beginning_of(const CheckArguments& arguments) {
-  gate::CheckResult check;
+CheckResult beginning_of(const CheckArguments& arguments) {
+  CheckResult check;
   const bool pair = arguments.is_paired();
   check.mode = pair ? "paired" : "stored";
   check.base = pair ? arguments.base : arguments.baseline;
@@ -232,12 +232,12 @@ std::vector<NamedFile> inputs_of(const CheckArguments& arguments) {
   if (!arguments.config.empty()) inputs.push_back({"--config", arguments.config});
   if (arguments.is_paired()) {
     for (const std::string& side : {arguments.base, arguments.head})
-      for (const fs::path& program : gate::programs_of_build(side))
+      for (const fs::path& program : programs_of_build(side))
         inputs.push_back({"the program", program});
     return inputs;
   }
   try {
-    for (const auto& group : gate::BaselineFolder(arguments.baseline).groups())
+    for (const auto& group : BaselineFolder(arguments.baseline).groups())
       for (const fs::path& file : group.files) inputs.push_back({"a run of the baseline", file});
   } catch (const Error&) {
     // Whoever reads it says why it cannot be read.
@@ -245,24 +245,22 @@ std::vector<NamedFile> inputs_of(const CheckArguments& arguments) {
   return inputs;
 }
 
-void name_useless_rules(const gate::Rules& rules, gate::CheckResult& result) {
+void name_useless_rules(const Rules& rules, CheckResult& result) {
   if (result.metrics.empty()) return;
-  std::set<const gate::Rule*> used;
-  for (const auto& metric : result.metrics) used.insert(gate::find_rule(rules, metric.name));
-  for (const gate::Rule& rule : rules)
+  std::set<const Rule*> used;
+  for (const auto& metric : result.metrics) used.insert(find_rule(rules, metric.name));
+  for (const Rule& rule : rules)
     if (!used.contains(&rule))
       result.notes.push_back(fmt::format("the rule for `{}` decides on no metric", rule.pattern));
 }
 
 /// Opens the outputs once the inputs that there are have been read, and before anything is
 /// measured.
-gate::CheckResult decide(const CheckArguments& arguments, const gate::CheckResult& beginning,
-                         std::optional<CheckReport>& report) {
-  const gate::Rules rules =
-      arguments.config.empty() ? gate::Rules{} : gate::read_rules(arguments.config);
+CheckResult decide(const CheckArguments& arguments, const CheckResult& beginning,
+                   std::optional<CheckReport>& report) {
+  const Rules rules = arguments.config.empty() ? Rules{} : read_rules(arguments.config);
   if (arguments.is_paired()) report.emplace(arguments.outputs).begin(beginning);
-  gate::CheckResult result =
-      arguments.is_paired() ? paired(arguments, rules) : stored(arguments, rules);
+  CheckResult result = arguments.is_paired() ? paired(arguments, rules) : stored(arguments, rules);
   result.head = beginning.head;
   result.date = utc_time(std::chrono::system_clock::now());
   name_useless_rules(rules, result);
@@ -274,7 +272,7 @@ ExitCode check(const CheckArguments& arguments) {
   require_even_rounds(arguments);
   require_distinct(inputs_of(arguments), arguments.outputs.files());
   const auto start = std::chrono::steady_clock::now();
-  gate::CheckResult result = beginning_of(arguments);
+  CheckResult result = beginning_of(arguments);
   std::optional<CheckReport> report;
   try {
     with_gate_codes([&] {
@@ -299,13 +297,13 @@ ExitCode check(const CheckArguments& arguments) {
   }
   if (!report) report.emplace(arguments.outputs);
   report->publish(result);
-  const ExitCode code = gate::exit_code(result);
+  const ExitCode code = exit_code(result);
   return code == ExitCode::inconclusive && arguments.inconclusive_passes ? ExitCode::ok : code;
 }
 
 void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
   const char* side = "BUILD_OR_COMMAND";
-  gate::PairedOptions& options = arguments.options;
+  PairedOptions& options = arguments.options;
   arguments.of_paired = {
       app.add_option(
              "--base", arguments.base,

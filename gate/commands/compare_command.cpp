@@ -11,14 +11,15 @@
 // `fathom compare` of two files of another tool, which `fathom` hands over.
 
 namespace fathom {
+using namespace gate;
 namespace {
 
 /// The metrics as entries, each with the interval that its samples give. `read_run_metrics` has
 /// checked them.
-Document document_of(const gate::RunMetrics& run) {
+Document document_of(const RunMetrics& run) {
   Document document;
   for (std::size_t i = 0; i < run.metrics.size(); ++i) {
-    const gate::MetricValue& metric = run.metrics[i];
+    const MetricValue& metric = run.metrics[i];
     Entry entry;
     entry.name = entry.probe = metric.name;
     entry.metric = {"value", metric.unit, metric.better, {}};
@@ -30,7 +31,7 @@ Document document_of(const gate::RunMetrics& run) {
   return document;
 }
 
-reports::ComparedDocument described(const gate::RunMetrics& run) {
+reports::ComparedDocument described(const RunMetrics& run) {
   const std::string program = fact_of(run, "program"), host = fact_of(run, "host_name");
   return {run.origin, (program.empty() ? "google-benchmark" : program) + " on " + host,
           "",         run.date,
@@ -39,8 +40,8 @@ reports::ComparedDocument described(const gate::RunMetrics& run) {
 
 /// Machines may differ, as of Fathom's documents, but not what a value is: another tool's, or a
 /// mean instead of a median.
-void require_one_tool(const gate::RunMetrics& a, const gate::RunMetrics& b,
-                      const std::vector<gate::Difference>& differences) {
+void require_one_tool(const RunMetrics& a, const RunMetrics& b,
+                      const std::vector<Difference>& differences) {
   std::string why;
   if (a.fathom != b.fathom) why = differences_of(a, b).front();
   for (const auto& [fact, in_a, in_b] : differences)
@@ -52,8 +53,7 @@ void require_one_tool(const gate::RunMetrics& a, const gate::RunMetrics& b,
 }
 
 reports::Comparison comparison_of(const CompareArguments& arguments) {
-  const gate::RunMetrics a = gate::read_run_metrics(arguments.a, true),
-                         b = gate::read_run_metrics(arguments.b, true);
+  const RunMetrics a = read_run_metrics(arguments.a, true), b = read_run_metrics(arguments.b, true);
   const auto differences = changed_facts(a, b);
   require_one_tool(a, b, differences);
   reports::Comparison comparison =
