@@ -166,7 +166,9 @@ TEST_CASE(
   everywhere("exit status 9");
   expect(2, check("true", {"--inconclusive-passes"})).complains("left no result");
   everywhere("left no result");
-  has(read_text(json), "\"exit_code\": 2");
+  has(read_text(json), "\"exit_code\": 2", "\"headline\": \"ERROR: ");
+  for (const fs::path& file : {junit, markdown, json, step})
+    lacks(read_text(file), "nconclusive", "INCONCLUSIVE");
   check("kill -9 $PPID");
   everywhere("the check has not ended");
 }

@@ -239,21 +239,6 @@ TEST_CASE("Nothing compared is told by every output", "[gate]") {
     CHECK_THAT(text, contains("nothing was compared"));
 }
 
-TEST_CASE("What ended a check is an error everywhere, and not inconclusive", "[gate]") {
-  CheckResult result;
-  result.refusals = {"Round 1 of --head ended with exit status 127."};
-  result.ended = ExitCode::bad_input;
-  CHECK(exit_code(result) == ExitCode::bad_input);
-  CHECK(headline(result) == "ERROR: Round 1 of --head ended with exit status 127.");
-  CHECK(github_annotations(result).starts_with("::error title=Check ended::Round 1"));
-  CHECK_THAT(junit_xml(result), contains("type=\"ended\""));
-  CHECK(nlohmann::json::parse(decision_json(result)).at("exit_code") == 2);
-  for (const std::string& text : {markdown_summary(result), junit_xml(result),
-                                  decision_json(result), github_annotations(result)}) {
-    CHECK_THAT(text, !contains("nconclusive") && !contains("INCONCLUSIVE"));
-  }
-}
-
 TEST_CASE("One change is told as one figure", "[gate]") {
   CheckResult result = planted_result();
   MetricDecision& metric = result.metrics[0];

@@ -54,20 +54,6 @@ TEST_CASE("The rank test is exact, with and without ties", "[gate]") {
   CHECK(smallest_rank_p(30, 1) == Approx(1.0 / 31));
 }
 
-TEST_CASE("The rank test of many values goes over into the normal approximation", "[gate]") {
-  std::mt19937_64 generator(3);
-  std::normal_distribution<double> noise;
-  std::vector<double> base(49), head(51);
-  for (double& value : base) value = noise(generator);
-  for (double& value : head) value = noise(generator) + 0.3;
-  const double exact = rank_test_greater(base, head);
-  base.push_back(0.1);
-  const double approximated = rank_test_greater(base, head);  // 101 values
-  CHECK(approximated == Approx(exact).epsilon(0.25));
-  const std::vector<double> equal(80, 1.0);
-  CHECK(rank_test_greater(equal, equal) == 1);
-}
-
 TEST_CASE("The normal approximation corrects for ties and for continuity", "[gate]") {
   // By SciPy 1.16, mannwhitneyu(head, base, alternative="greater", method="asymptotic").
   const auto filled = [](int values, auto value_of) {
@@ -84,6 +70,8 @@ TEST_CASE("The normal approximation corrects for ties and for continuity", "[gat
   const auto even = filled(60, [](int i) { return 0.37 * i; });
   const auto growing = filled(60, [](int i) { return 0.37 * i + 0.001 * i * i + 1; });
   CHECK(rank_test_greater(even, growing) == Approx(0.06236405732233457).epsilon(1e-9));
+  const std::vector<double> equal(80, 1.0);
+  CHECK(rank_test_greater(equal, equal) == 1);
   // The 1426th smallest and largest of 3600 differences: 1800 - 1.96 sqrt(60 * 60 * 121 / 12).
   const Shift shift = shift_of(even, growing);
   CHECK(shift.estimate == Approx(2.105));
@@ -122,22 +110,6 @@ TEST_CASE("Hodges and Lehmann's estimate and its interval", "[gate]") {
   const Shift wide = shift_of(eight, other);
   CHECK(wide.interval.method == "Hodges-Lehmann, differences 14 and 51 of 64");
   CHECK(wide.interval.confidence >= 0.95);
-}
-
-TEST_CASE("The interval covers the shift as often as it says", "[gate]") {
-  std::mt19937_64 generator(11);
-  std::normal_distribution<double> noise;
-  int covered = 0;
-  constexpr int trials = 4000;
-  for (int trial = 0; trial < trials; ++trial) {
-    std::vector<double> base(8), head(8);
-    for (double& value : base) value = noise(generator);
-    for (double& value : head) value = noise(generator) + 2;
-    const Shift shift = shift_of(base, head);
-    covered += shift.interval.low <= 2 && 2 <= shift.interval.high;
-  }
-  CHECK(covered > 0.94 * trials);
-  CHECK(covered < 0.975 * trials);
 }
 
 TEST_CASE("Holm's procedure", "[gate]") {

@@ -53,32 +53,8 @@ TEST_CASE("The same seed plants the same, another one something else", "[gate]")
   CHECK(flags(3, 5) != flags(3, 6));
 }
 
-TEST_CASE("Real faults are planted where they can be", "[gate]") {
-  const TrialPlan plan = plan_trial(options(TrialKind::faults), victim(), 1);
-  REQUIRE(plan.planted.size() == 6);
-  std::set<std::string> metrics;
-  for (const Planted& planted : plan.planted) {
-    CHECK(metrics.insert(planted.metric).second);
-    CHECK_THAT(planted.metric, !contains("/fma/"));
-    if (planted.fault == "conflict") CHECK_THAT(planted.metric, contains("/shared/"));
-  }
-  CHECK_THROWS_AS(plan_trial(options(TrialKind::faults), {"v/fma/1"}, 0), Error);
-}
-
 TEST_CASE("Faults become the victim's flags, as one word each", "[gate]") {
   CHECK(victim_flags({}).empty());
   CHECK(victim_flags({{"v/a", "slow", 0.03}, {"v/b", "slow", 0.0025}, {"v/c", "conflict", 0.01}}) ==
         " --conflict 'v/c=0.01' --slow 'v/a=1.03,v/b=1.0025'");
-}
-
-TEST_CASE("Disturbed decisions take the patterns in turn and plant nothing", "[gate]") {
-  for (std::size_t index = 0; index < 4; ++index) {
-    const TrialPlan plan = plan_trial(options(TrialKind::disturbed), {}, index);
-    REQUIRE(plan.load);
-    CHECK(plan.planted.empty());
-    CHECK(plan.load->pattern == (index % 2 == 0 ? LoadPattern::once : LoadPattern::head));
-  }
-  CHECK(trial_kind("faults") == TrialKind::faults);
-  CHECK_THROWS_AS(trial_kind("fault"), Error);
-  CHECK_THROWS_AS(load_pattern(""), Error);
 }
