@@ -22,18 +22,20 @@ constexpr auto abandoned_after = std::chrono::hours(1);
        folder.string(), error.message());
 }
 
-/// What is in a folder, by name; nothing where it is not there.
-std::vector<fs::path> entries_of(const fs::path& folder) {
+/// What a folder has of one kind, by name; nothing where it is not there.
+std::vector<fs::path> entries_of(const fs::path& folder, bool (*is_wanted)(const fs::path&)) {
   std::error_code error;
   std::vector<fs::path> found;
   fs::directory_iterator place(folder, error);
   if (error == std::errc::no_such_file_or_directory) return found;
   for (; !error && place != fs::directory_iterator(); place.increment(error))
-    found.push_back(place->path());
+    if (is_wanted(place->path())) found.push_back(place->path());
   if (error) fail_folder(folder, error);
   std::sort(found.begin(), found.end());
   return found;
 }
+
+bool is_run(const fs::path& file) { return file.extension() == ".json"; }
 
 bool is_folder(const fs::path& path) {
   std::error_code ignored;
@@ -96,23 +98,15 @@ fs::path BaselineFolder::add(const RunMetrics& run) const {
   const fs::path file =
       folder / fmt::format("{}-{}.json", reports::slug(run.date), short_hash(text));
   write_file_atomically(file, text);
-  for (const fs::path& other : entries_of(folder))
-    if (is_unfinished_of_add(other)) remove_abandoned(other);
+  for (const fs::path& other : entries_of(folder, is_unfinished_of_add)) remove_abandoned(other);
   return file;
 }
 
 std::vector<BaselineFolder::Group> BaselineFolder::groups() const {
-  std::error_code error;
-  if (fs::exists(root_, error) && !is_folder(root_))
-    fail_folder(root_, std::make_error_code(std::errc::not_a_directory));
   std::vector<Group> found;
-  for (const fs::path& folder : entries_of(root_)) {
-    if (!is_folder(folder)) continue;
-    Group group{folder, {}};
-    for (const fs::path& file : entries_of(folder))
-      if (file.extension() == ".json") group.files.push_back(file);
-    if (!group.files.empty()) found.push_back(std::move(group));
-  }
+  for (const fs::path& folder : entries_of(root_, is_folder))
+    if (auto files = entries_of(folder, is_run); !files.empty())
+      found.push_back({folder, std::move(files)});
   return found;
 }
 
@@ -182,10 +176,11 @@ BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
   if (!is_there(root_)) fail(ExitCode::bad_input, "{}: there is no such folder.", root_.string());
   Pruned pruned;
   std::vector<fs::path>& going = pruned.gone;
-  for (const Group& group : groups()) {
-    const auto [runs, unreadable] = read_runs(group.files);
+  const auto now = fs::file_time_type::clock::now();
+  for (const fs::path& folder : entries_of(root_, is_folder)) {
+    const auto [runs, unreadable] = read_runs(entries_of(folder, is_run));
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const bool surplus = pruning.keep && runs.size() - i > *pruning.keep;
+      const bool surplus = pruning.keep > 0 && runs.size() - i > pruning.keep;
       const bool old = !pruning.older_than.empty() && runs[i].date < pruning.older_than;
       if ((surplus || old) && is_of_add(runs[i].origin)) going.emplace_back(runs[i].origin);
     }
@@ -193,15 +188,10 @@ BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
       pruned.unreadable.emplace_back(error.what());
       if (is_lost_run(file, error)) going.push_back(file);
     }
-  }
-  const auto now = fs::file_time_type::clock::now();
-  for (const fs::path& folder : entries_of(root_)) {
-    if (!is_folder(folder)) continue;
-    for (const fs::path& file : entries_of(folder)) {
+    for (const fs::path& file : entries_of(folder, is_unfinished_of_add)) {
       std::error_code gone;
       const auto written = fs::last_write_time(file, gone);
-      if (is_unfinished_of_add(file) && !gone && now - written > abandoned_after)
-        going.push_back(file);
+      if (!gone && now - written > abandoned_after) going.push_back(file);
     }
   }
   if (pruning.dry_run) return pruned;

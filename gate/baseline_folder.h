@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,8 +47,8 @@ class BaselineFolder {
   std::string why_empty() const;
 
   struct Pruning {
-    std::optional<std::size_t> keep{};  ///< newest runs of each identity
-    std::string older_than{};           ///< ISO 8601: runs from before go; empty: none
+    std::size_t keep = 0;      ///< newest runs of each identity; 0: all
+    std::string older_than{};  ///< ISO 8601: runs from before go; empty: none
     bool dry_run = false;
   };
   struct Pruned {

@@ -26,8 +26,8 @@ namespace {
 struct BaselineArguments {
   std::string folder;
   std::vector<std::string> results;
-  std::uint64_t keep = 0, max_age_days = 0;
-  bool dry_run = false;
+  std::uint64_t max_age_days = 0;
+  BaselineFolder::Pruning pruning{};
 };
 
 ExitCode add(const BaselineArguments& arguments) {
@@ -80,18 +80,16 @@ ExitCode list(const BaselineArguments& arguments) {
 }
 
 ExitCode prune(const BaselineArguments& arguments) {
-  BaselineFolder::Pruning pruning;
-  if (arguments.keep > 0) pruning.keep = arguments.keep;
+  BaselineFolder::Pruning pruning = arguments.pruning;
   if (arguments.max_age_days > 0)
     pruning.older_than = utc_time(std::chrono::system_clock::now() -
                                   std::chrono::hours(24 * arguments.max_age_days));
-  pruning.dry_run = arguments.dry_run;
   const auto [gone, unreadable] = BaselineFolder(arguments.folder).prune(pruning);
   for (const std::string& why : unreadable) fmt::print("no run: {}\n", log_text(why));
   for (const auto& file : gone)
-    fmt::print("{} {}\n", arguments.dry_run ? "would remove" : "removed", log_text(file.string()));
+    fmt::print("{} {}\n", pruning.dry_run ? "would remove" : "removed", log_text(file.string()));
   fmt::print("{} {}\n", counted(gone.size(), "file"),
-             arguments.dry_run  ? "would go"
+             pruning.dry_run    ? "would go"
              : gone.size() == 1 ? "is gone"
                                 : "are gone");
   return ExitCode::ok;
@@ -110,11 +108,11 @@ void add_add_flags(CLI::App& app, BaselineArguments& arguments) {
 
 void add_prune_flags(CLI::App& app, BaselineArguments& arguments) {
   add_baseline_flag(app, arguments);
-  checked_flag(app, "--keep", arguments.keep,
+  checked_flag(app, "--keep", arguments.pruning.keep,
                "Newest runs of each identity that stay (default: all)", whole_number(1), "N");
   number_flag(app, "--max-age-days", arguments.max_age_days, "Older runs go (default: none)", 1,
               36500);
-  app.add_flag("--dry-run", arguments.dry_run, "Only say what would go");
+  app.add_flag("--dry-run", arguments.pruning.dry_run, "Only say what would go");
 }
 
 struct HistoryArguments {
