@@ -23,30 +23,13 @@ CheckResult check_in(double time_limit_s, PlantedRounds::Change change = slow_th
   return check(std::move(change), {}, limited(time_limit_s));
 }
 
-/// Rounds that measure everything whatever they are asked for.
-class Unselective : public PlantedRounds {
- public:
-  using PlantedRounds::PlantedRounds;
-  RunMetrics round(Side side, const std::vector<std::string>&) override {
-    return PlantedRounds::round(side, {});
-  }
-  bool can_select() const override { return false; }
-};
-
 /// Rounds that take longer from one on than what they measure says.
-class Slowing : public PlantedRounds {
- public:
-  Slowing(int from, double by_s) : PlantedRounds(slow_three), from_(from), by_s_(by_s) {}
-  RunMetrics round(Side side, const std::vector<std::string>& only) override {
-    if (static_cast<int>(asked.size()) + 1 >= from_) more_s_ += by_s_;
-    return PlantedRounds::round(side, only);
-  }
-  double elapsed_s() const override { return PlantedRounds::elapsed_s() + more_s_; }
-
- private:
-  int from_;
-  double by_s_, more_s_ = 0;
-};
+PlantedRounds::Change slowing(int from, double by_s) {
+  return [=](Side side, int round, RunMetrics& run) {
+    slow_three(side, round, run);
+    run.elapsed_s = round >= from ? by_s : 0;
+  };
+}
 
 }  // namespace
 
@@ -103,7 +86,7 @@ TEST_CASE("Rounds that get slower pass the time limit by one round's surprise at
   for (int from = 2; from < 24; ++from) {
     for (const double by_s : {0.5, 3.0, 30.0}) {
       CAPTURE(from, by_s);
-      Slowing rounds(from, by_s);
+      PlantedRounds rounds(slowing(from, by_s));
       const CheckResult result = check_paired(rounds, limited(40), {});
       CHECK(rounds.elapsed_s() <= 40 + by_s);
       // Whatever was measured before the limit: as much of the base as of the head.
@@ -122,15 +105,16 @@ TEST_CASE("First rounds that do not fit into the time limit end the check", "[ga
         "INCONCLUSIVE: 1 of the first 4 rounds took 2 s, so that all do not fit into the time "
         "limit of 7 s: raise --time-limit, or measure less");
   // Each was as expected until the last.
-  Slowing slowing(3, 1);
-  CHECK(exit_code(check_paired(slowing, limited(9), {})) == ExitCode::inconclusive);
-  CHECK(slowing.asked.size() == 3);
+  PlantedRounds slower(slowing(3, 1));
+  CHECK(exit_code(check_paired(slower, limited(9), {})) == ExitCode::inconclusive);
+  CHECK(slower.asked.size() == 3);
 }
 
 TEST_CASE("Where rounds measure everything anyway, the time limit leaves out all or none",
           "[gate]") {
   const auto outcomes = [](double limit_s, Outcome outcome) {
-    Unselective rounds(slow_three);
+    PlantedRounds rounds(slow_three);
+    rounds.selects = false;
     return count(check_paired(rounds, limited(limit_s), {}), outcome);
   };
   // 20 of 2 s; of three suspects 16 are enough.
