@@ -193,7 +193,8 @@ class StoredCheck {
           "nothing could be seen: even in the steadiest metric a slowdown below {} would have "
           "passed, so much do the earlier runs differ: {}",
           words(limits.front()),
-          too_few ? give_more() : "keep more earlier runs, or measure anew with --base and --head"));
+          too_few ? give_more()
+                  : "keep more earlier runs, or measure anew with --base and --head"));
       return;
     }
     const std::size_t half = limits.size() / 2;

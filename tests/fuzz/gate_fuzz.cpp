@@ -5,6 +5,7 @@
 
 #include "gate_fuzz.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -29,16 +30,22 @@ void require_no_command(const std::string& text) {
   require(has_no_command(text), "no command for a CI server");
 }
 
+/// All is on the lines that it was put on: the corpus has texts with such a line in them.
+void require_harmless(const std::string& text) {
+  require_plain(text);
+  require(("\n" + text).find("\n::error title=pwn") == std::string::npos, "no line of an input");
+}
+
 void write_all(const CheckResult& result) {
   const std::string table = terminal_table(result, false);
   require_no_command(table);
   for (const std::string& text :
        {table, markdown_summary(result), junit_xml(result), decision_json(result)}) {
     require(!text.empty(), "every output");
-    require_plain(text);
+    require_harmless(text);
   }
   require_no_reference(junit_xml(result));
-  require_plain(github_annotations(result));
+  require_harmless(github_annotations(result));
   terminal_table(result, true);
 }
 
@@ -57,8 +64,11 @@ void decide_on(const RunMetrics& run) {
   require(check_stored(baseline, {&same, 1}, {}).refusals.empty(),
           "a run is comparable with itself");
   RunMetrics head = same;
-  for (std::size_t i = 0; i < head.metrics.size(); i += 2) head.metrics[i].value *= 1.5;
-  const CheckResult result = check_stored(baseline, {&head, 1}, {});
+  for (std::size_t i = 0; i < head.metrics.size(); ++i)
+    head.metrics[i].value *= i % 2 == 0 ? 1.5 : 0.5;
+  CheckResult result = check_stored(baseline, std::vector(3, head), {});
+  result.base = result.head = run.suite;
+  result.notes.push_back(result.base);
   write_all(result);
   // Added before it is checked: its own runs are no earlier ones.
   std::vector<RunMetrics> with_itself(2, head);
@@ -74,8 +84,9 @@ void decide_on(const RunMetrics& run) {
   CheckResult refused = check_stored({}, {&other, 1}, {});
   refused.refusals = why_none_like(other, baseline);
   write_all(refused);
+  std::fill_n(baseline.begin(), 3, head);
   const std::string history = history_text(history_of(baseline, 0.01));
-  require_plain(history);
+  require_harmless(history);
   require_no_command(history);
 }
 

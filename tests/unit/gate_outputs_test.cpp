@@ -1,9 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
-#include "gate/history.h"
 #include "gate/outputs.h"
-#include "tests/fuzz/printable.h"
 #include "tests/testing.h"
 
 using namespace fathom;
@@ -43,71 +41,7 @@ CheckResult planted_result() {
   return result;
 }
 
-/// What a document may hold to be obeyed by a terminal or by a CI server.
-const std::string hostile =
-    "\x1b[31m\n::error title=pwn::injected\r##[group]\x01\x7f\xC2\x9B"
-    "2J\xff";
-
-/// One of each outcome, with hostile text wherever a document's stands.
-CheckResult hostile_result() {
-  CheckResult result = planted_result();
-  result.mode = "stored";
-  result.base = result.head = "::error::" + hostile;
-  for (MetricDecision& metric : result.metrics) {
-    metric.name = "::error::" + hostile + metric.name;
-    metric.unit += hostile;
-    metric.reason += hostile;
-  }
-  result.refusals = {"::error::" + hostile};
-  result.notes = {"::error::" + hostile};
-  return result;
-}
-
-/// Whether all is on the lines that it was put on, and none of them is obeyed.
-bool harmless(const std::string& text) {
-  return is_printable(text) && ("\n" + text).find("\n::error title=pwn") == std::string::npos;
-}
-
 }  // namespace
-
-TEST_CASE("Nothing that a document holds is obeyed by a terminal or a CI server", "[gate]") {
-  CheckResult result = hostile_result();
-  CHECK(harmless(terminal_table(result, false)));
-  CHECK(has_no_command(terminal_table(result, false)));
-  CHECK(harmless(markdown_summary(result)));
-  CHECK(harmless(decision_json(result)));
-  CHECK(harmless(github_annotations(result)));
-  const std::string annotations = github_annotations(result);
-  CHECK(std::count(annotations.begin(), annotations.end(), '\n') == 5);
-  // The headline is the first refusal where nothing failed.
-  std::erase_if(result.metrics, [](const auto& metric) {
-    return metric.outcome != Outcome::unchanged && metric.outcome != Outcome::improved;
-  });
-  REQUIRE(exit_code(result) == ExitCode::inconclusive);
-  CHECK(harmless(terminal_table(result, false)));
-  CHECK(harmless(markdown_summary(result)));
-}
-
-TEST_CASE("JUnit's XML has no character that XML does not allow", "[gate]") {
-  const std::string xml = junit_xml(hostile_result());
-  CHECK(harmless(xml));
-  CHECK_THAT(xml, !contains("&#"));
-  pugi::xml_document document;
-  CHECK(document.load_string(xml.c_str()));
-}
-
-TEST_CASE("A history's text obeys the same", "[gate]") {
-  MachineHistory history;
-  history.machine = "::error::" + hostile;
-  history.suite = hostile;
-  for (int run = 0; run < 6; ++run) history.dates.push_back(hostile);
-  history.identity_changes.assign(6, {hostile});
-  history.changes = {{.metric = "m" + hostile, .unit = hostile, .run = 3, .before = 1, .after = 2}};
-  const std::string text = history_text({history});
-  CHECK(harmless(text));
-  CHECK(has_no_command(text));
-  CHECK(std::count(text.begin(), text.end(), '\n') == 2);
-}
 
 TEST_CASE("Text for a log begins no command", "[gate]") {
   CHECK(log_text("::error::x") == ": :error::x");
