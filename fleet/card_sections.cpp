@@ -22,7 +22,8 @@ void write_rest(FleetWriting& to, std::size_t all) {
     to.page.paragraph(fmt::format("And {} more: all are in `fleet.json`.", all - most_listed));
 }
 
-std::vector<std::string> row_of(FleetWriting& to, const CardScore& card, const Finding& finding) {
+std::vector<std::string> row_of(FleetWriting& to, const CardScore& card) {
+  const Finding& finding = card.findings.empty() ? card.worst : card.findings.front();
   const MetricName& metric = to.fleet.metrics[finding.metric];
   const MetricFigures f = to.fleet.gpus[card.gpu].at(finding.metric);
   return {escape_text(name_of(to.fleet.gpus[card.gpu].summary)),
@@ -32,12 +33,17 @@ std::vector<std::string> row_of(FleetWriting& to, const CardScore& card, const F
           gap_text(finding.gap),
           fmt::format("{:.1f}", finding.score),
           fmt::format("{:.1f}", finding.limit),
-          escape_text(cause_text(to.causes.of(card, finding)))};
+          escape_text(cause_text(to.causes.of(card, finding))),
+          std::to_string(card.findings.size())};
 }
 
-std::vector<Table::Column> columns() {
-  return {left("Card"),      left("Metric"), left("When"),        right("Figure"),
-          right("Worse by"), right("Score"), right("Named from"), left("Likely cause")};
+/// "node01 GPU 3", and for a list of many "node01 GPU 3, ... and 12 more".
+std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus, std::size_t most) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(most, gpus.size()); ++i)
+    names.push_back(name_of(fleet.gpus[gpus[i]].summary));
+  const std::string text = fmt::format("{}", fmt::join(names, ", "));
+  return gpus.size() > most ? fmt::format("{} and {} more", text, gpus.size() - most) : text;
 }
 
 void write_missing(FleetWriting& to, const std::vector<std::size_t>& cards) {
@@ -60,58 +66,29 @@ std::string gap_text(double gap) {
   return fmt::format("over 1,000 times{}", gap < 0 ? " better" : "");
 }
 
-std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus, std::size_t most) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(most, gpus.size()); ++i)
-    names.push_back(name_of(fleet.gpus[gpus[i]].summary));
-  const std::string text = fmt::format("{}", fmt::join(names, ", "));
-  return gpus.size() > most ? fmt::format("{} and {} more", text, gpus.size() - most) : text;
-}
-
 std::string cause_text(const std::vector<std::string>& causes) {
   return causes.empty() ? "nothing in the telemetry" : fmt::format("{}", fmt::join(causes, "; "));
 }
 
-void write_named(FleetWriting& to) {
-  to.page.heading(2, "Cards that are worse than their kind", "named");
-  const std::size_t named = to.outliers.named();
-  if (named == 0) {
-    to.page.paragraph("None.");
-    return;
-  }
-  auto header = columns();
-  header.push_back(right("Metrics"));
-  Table table(header);
-  for (const CardScore& card : to.outliers.cards) {
-    if (card.findings.empty() || table.rows() == most_listed) break;  // the named come first
-    auto row = row_of(to, card, card.findings.front());
-    row.push_back(std::to_string(card.findings.size()));
-    table.add_row(std::move(row));
-  }
-  to.page.paragraph(
-      "Each with the metric in which it stands out most, and the number of those in which it does. "
-      "A card is held against those of the same model and settings; score and limit are explained "
-      "in docs/fleet.md.");
-  to.page.table("Named cards", table);
-  write_rest(to, named);
-}
-
 void write_worst(FleetWriting& to) {
   if (to.outliers.cards.empty()) return;
-  to.page.heading(2, "The ten worst", "worst");
-  Table table(columns());
-  std::vector<const CardScore*> cards;
-  for (const CardScore& card : to.outliers.cards)
-    if (card.worst.limit > 0) cards.push_back(&card);
-  std::ranges::sort(cards, std::greater{},
-                    [](const CardScore* card) { return card->worst.score / card->worst.limit; });
-  for (std::size_t i = 0; i < std::min(most_worst, cards.size()); ++i)
-    table.add_row(row_of(to, *cards[i], cards[i]->worst));
-  if (table.rows() == 0)
-    to.page.paragraph("Fewer than three cards of a kind: none can be held against the others.");
-  to.page.table(
-      "By score over limit; a score below its limit is within what chance makes of so many figures",
-      table);
+  to.page.heading(2, "The worst cards", "worst");
+  const std::size_t named = to.outliers.named();
+  Table table({left("Card"), left("Metric"), left("When"), right("Figure"), right("Worse by"),
+               right("Score"), right("Named from"), left("Likely cause"), right("Metrics")});
+  for (const CardScore& card : to.outliers.cards) {  // the named come first
+    if (table.rows() == std::clamp(named, most_worst, most_listed)) break;
+    if (card.worst.limit > 0) table.add_row(row_of(to, card));
+  }
+  to.page.paragraph(
+      table.rows() == 0
+          ? "Fewer than three cards of a kind: none can be held against the others."
+          : "Each with the metric in which it stands out most, and the number of those that name "
+            "it. A card is held against those of the same model and settings; score and limit are "
+            "explained in docs/fleet.md. A score below its limit is within what chance makes of so "
+            "many figures.");
+  to.page.table("The ten worst, and all that are named", table);
+  write_rest(to, named);
 }
 
 void write_problems(FleetWriting& to) {

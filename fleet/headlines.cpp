@@ -12,13 +12,13 @@
 namespace fathom::fleet {
 namespace {
 
-/// One named card in a line: where it stands out most, by how much, and probably why.
-struct Headline {
-  std::string card, metric, gap, also, cause;
-};
+using Written = std::string (*)(std::string_view);
 
-std::vector<Headline> headlines_of(const Fleet& fleet, const Outliers& outliers, std::size_t most) {
-  std::vector<Headline> lines;
+/// Each named card in a line: where it stands out most, by how much, and probably why.
+std::vector<std::string> headlines_of(const Fleet& fleet, const Outliers& outliers,
+                                      std::size_t most, const char* bold, Written text,
+                                      Written code) {
+  std::vector<std::string> lines;
   Causes causes(fleet, outliers);
   for (const CardScore& card : outliers.cards) {
     if (card.findings.empty() || lines.size() == most) break;  // the named come first
@@ -28,10 +28,13 @@ std::vector<Headline> headlines_of(const Fleet& fleet, const Outliers& outliers,
       // The one that stands out most is also the luckiest of many: the median tells the size.
       std::vector<double> gaps;
       for (const Finding& finding : card.findings) gaps.push_back(finding.gap);
-      also = fmt::format(" ({} metrics, by {} in the median)", gaps.size(), gap_text(median(gaps)));
+      also = " " + text(fmt::format("({} metrics, by {} in the median)", gaps.size(),
+                                    gap_text(median(gaps))));
     }
-    lines.push_back({name_of(fleet.gpus[card.gpu].summary), fleet.metrics[worst.metric].name,
-                     gap_text(worst.gap), std::move(also), cause_text(causes.of(card, worst))});
+    lines.push_back(fmt::format("{0}{1}{0}: {2} worse in {3}{4}; {5}", bold,
+                                text(name_of(fleet.gpus[card.gpu].summary)), gap_text(worst.gap),
+                                code(fleet.metrics[worst.metric].name), also,
+                                text(cause_text(causes.of(card, worst)))));
   }
   return lines;
 }
@@ -59,13 +62,9 @@ void write_headlines(FleetWriting& to) {
   reports::Page& page = to.page;
   constexpr std::size_t most = 5;
   page.paragraph(fmt::format("**{}**", verdict_text(fleet, outliers)));
-  std::vector<std::string> items;
-  for (const Headline& line : headlines_of(fleet, outliers, most))
-    items.push_back(fmt::format("**{}**: {} worse in {}{}{}; {}", reports::escape_text(line.card),
-                                line.gap, reports::code(line.metric), line.also.empty() ? "" : " ",
-                                reports::escape_text(line.also), reports::escape_text(line.cause)));
+  auto items = headlines_of(fleet, outliers, most, "**", reports::escape_text, reports::code);
   if (outliers.named() > most)
-    items.push_back(fmt::format("and [{} more](#named)", outliers.named() - most));
+    items.push_back(fmt::format("and [{} more](#worst)", outliers.named() - most));
   if (!items.empty()) page.list(items);
 }
 
@@ -74,10 +73,8 @@ std::string fleet_summary(const Fleet& fleet, const Outliers& outliers) {
   std::string text;
   if (fleet.replay()) text += "REPLAY: figures repeat a recording, or were made from one.\n";
   text += counts_text(fleet) + "; " + verdict_text(fleet, outliers) + "\n";
-  for (const Headline& line : headlines_of(fleet, outliers, most))
-    text += clean(fmt::format("  {}: {} worse in {}{}; {}", line.card, line.gap, line.metric,
-                              line.also, line.cause)) +
-            "\n";
+  for (const std::string& line : headlines_of(fleet, outliers, most, "", clean, clean))
+    text += "  " + line + "\n";
   if (outliers.named() > most) text += fmt::format("  ... and {} more\n", outliers.named() - most);
   const std::size_t shown = std::min(most, fleet.problems.size());
   for (const Problem& problem : std::span(fleet.problems).first(shown))

@@ -23,12 +23,13 @@ bool is_inner(const fs::path& folder) {
 /// Several are read at once; a whole atlas with all its samples has a tenth of it.
 constexpr std::size_t largest_file = std::min(document_size_limit, std::size_t{64} << 20);
 
-/// What a process that died while writing leaves.
-bool is_torn(const fs::path& file) { return file.extension() == ".tmp"; }
-
 struct Found {
-  std::vector<fs::path> files, torn;
-  std::vector<std::pair<fs::path, std::string>> unread;  ///< and why
+  std::vector<fs::path> files;
+  std::vector<Problem> unread;  ///< with whole paths
+  void add_unread(const fs::path& path, const std::string& why) {
+    unread.push_back(
+        {path, fmt::format("it cannot be read ({})", why), to_int(ExitCode::incomplete)});
+  }
 };
 
 bool is_summary(const fs::path& file) {
@@ -46,21 +47,22 @@ void look_into(const fs::path& folder, bool summed_up, Found& found) {
     const fs::path& path = at->path();
     std::error_code unknown;
     if (at->symlink_status(unknown).type() == fs::file_type::directory) {
-      if (is_summary(path)) found.unread.emplace_back(path, "it is a folder");
+      if (is_summary(path)) found.add_unread(path, "it is a folder");
       if (!is_inner(path)) inner.push_back(path);
-    } else if (is_torn(path)) {
-      found.torn.push_back(path);
+    } else if (path.extension() == ".tmp") {
+      found.unread.push_back(
+          {path, "its writer died before it was complete", to_int(ExitCode::document_malformed)});
     } else if (path.extension() == ".json" && path.filename() != "fleet.json") {
       const fs::file_type type = at->status(unknown).type();
       if (type == fs::file_type::directory) continue;  // by a link
       if (type == fs::file_type::regular)
         (is_summary(path) ? found.files : documents).push_back(path);
       else  // a pipe, whose writer would be waited for, or a link that leads nowhere
-        found.unread.emplace_back(path, "it is no file");
+        found.add_unread(path, "it is no file");
       summed_up = summed_up || is_summary(path);
     }
   }
-  if (error) found.unread.emplace_back(folder, error.message());
+  if (error) found.add_unread(folder, error.message());
   if (!summed_up) found.files.insert(found.files.end(), documents.begin(), documents.end());
   for (const fs::path& below : inner) look_into(below, summed_up, found);
 }
@@ -74,7 +76,6 @@ Found find_files(const fs::path& folder) {
          folder.string(), error.message());
   look_into(folder, false, found);
   std::ranges::sort(found.files);
-  std::ranges::sort(found.torn);
   return found;
 }
 
@@ -141,18 +142,14 @@ Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned thre
   Found found = find_files(root);
   if (!expected.run.empty()) {
     // Its own are written in one step; the others are of runs before it.
-    found.torn.clear();
     found.unread.clear();
     std::erase_if(found.files, [](const fs::path& file) { return !is_summary(file); });
   }
   FleetBuilder builder;
-  for (const fs::path& file : found.torn)
-    builder.add(Problem{file.lexically_relative(root).string(),
-                        "its writer died before it was complete",
-                        to_int(ExitCode::document_malformed)});
-  for (const auto& [path, why] : found.unread)
-    builder.add(Problem{path.lexically_relative(root).string(),
-                        fmt::format("it cannot be read ({})", why), to_int(ExitCode::incomplete)});
+  for (Problem& problem : found.unread) {
+    problem.what = fs::path(problem.what).lexically_relative(root);
+    builder.add(std::move(problem));
+  }
   std::atomic<std::size_t> next = 0;
   const auto read = [&] {
     for (std::size_t i; (i = next++) < found.files.size();)

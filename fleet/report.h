@@ -9,22 +9,17 @@
 
 namespace fathom::fleet {
 
-struct ReportOptions {
-  /// Hosts that get a page of their own; besides these, all of them where there are few.
-  std::vector<std::string> hosts;
-  std::string collect_command = "fathom fleet collect DIR";  ///< for the hint how to get a page
-};
-
 struct FleetReportPaths {
   std::filesystem::path readme;
   std::vector<std::filesystem::path> hosts;
 };
 
-/// Writes the report of a fleet into a folder: README.md and pages of hosts. Its size grows with
-/// what was found, not with the fleet. Throws Error(output_unwritable) or Error(output_full).
+/// Writes the report of a fleet into a folder: README.md and pages of hosts, of `hosts` and where
+/// there are few of all. Its size grows with what was found, not with the fleet. Throws
+/// Error(output_unwritable) or Error(output_full).
 FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers,
                                     const std::filesystem::path& folder,
-                                    const ReportOptions& options);
+                                    const std::vector<std::string>& hosts);
 
 /// A few lines for a terminal: how many, who is named and why, what is missing.
 std::string fleet_summary(const Fleet& fleet, const Outliers& outliers);

@@ -84,10 +84,8 @@ ExitCode publish_fleet(const fleet::Fleet& fleet, const FleetReportArguments& ar
   write_file_atomically(document, fleet_document(fleet, outliers));
   fmt::print("{}Document: {}\n", fleet_summary(fleet, outliers), document.string());
   if (!arguments.no_report) {
-    const auto paths = write_fleet_report(
-        fleet, outliers, arguments.out / "report",
-        {.hosts = arguments.hosts,
-         .collect_command = fmt::format("fathom fleet collect {}", arguments.out.string())});
+    const auto paths =
+        write_fleet_report(fleet, outliers, arguments.out / "report", arguments.hosts);
     fmt::print("Report: {}\n", paths.readme.string());
   }
   const ExitCode cause = cause_of(fleet);

@@ -207,11 +207,11 @@ TEST_CASE("Planted faults are found in a simulated fleet, and hardly another car
   CHECK(fleet.hosts() == 250);
 
   TestFolder folder;
-  const auto paths = write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"node0007"}});
+  const auto paths = write_fleet_report(fleet, outliers, folder.path(), {"node0007"});
   CHECK(paths.hosts.size() == 1);
   CHECK(std::filesystem::file_size(paths.readme) < 500'000);
   // A host that is not there costs its page only.
-  CHECK(write_fleet_report(fleet, outliers, folder.path(), {.hosts = {"nowhere"}}).hosts.empty());
+  CHECK(write_fleet_report(fleet, outliers, folder.path(), {"nowhere"}).hosts.empty());
   CHECK_THAT(fleet_summary(fleet, outliers), contains("REPLAY"));
 }
 
