@@ -11,7 +11,8 @@ namespace {
 
 /// Those that CUPTI knows, but for Volta: CUDA 13 has no compiler for it.
 std::vector<std::string> chips() {
-  FATHOM_CUPTI_PARAMS(CUpti_Profiler_Host_GetSupportedChips_Params, params);
+  CUpti_Profiler_Host_GetSupportedChips_Params params{};
+  params.structSize = CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE;
   FATHOM_CUPTI(cuptiProfilerHostGetSupportedChips, params);
   std::vector<std::string> all(params.ppChipNames, params.ppChipNames + params.numChips);
   std::erase_if(all, [](const std::string& chip) { return chip.starts_with("GV"); });
