@@ -64,7 +64,7 @@ struct Window {
                         throttle_reason_names(reasons),
                         "",
                         other_processes};
-    if (std::ranges::all_of(values, &std::vector<double>::empty))
+    if (std::ranges::all_of(values, [](const auto& v) { return v.empty(); }))
       telemetry.missing_reason = to_string(first_failure);
     return telemetry;
   }
