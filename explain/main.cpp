@@ -23,8 +23,7 @@ std::filesystem::path sanitizer_library() {
 }
 
 std::filesystem::path cupti_folder() try {
-  void* const handle = dlopen(fathom::cupti_library().path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  return fathom::path_of_library(handle).parent_path();
+  return fathom::cupti_library().path.parent_path();
 } catch (const fathom::CounterError&) {
   return {};
 }

@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "harness/cuda_check.h"
 #include "results/fail.h"
 
 namespace fathom {
@@ -25,30 +24,18 @@ std::uint64_t hash(const std::string& text, std::uint64_t seed) {
 
 struct BufferPool::Block {
   std::string role;
-  std::byte* base = nullptr;      // of the allocation
+  DeviceMemory<std::byte> base;
   std::size_t capacity = 0;       // bytes between the guard bands at the largest request
   std::size_t bytes = 0;          // of the newest request: the upper guard stands right behind it
   std::optional<Fill> filled_as;  // empty: an output
 
-  std::byte* data() const { return base + guard_bytes; }
+  std::byte* data() const { return base.get() + guard_bytes; }
 };
 
 BufferPool::BufferPool(int device_ordinal, cudaStream_t stream, std::uint64_t seed)
     : device_(device_ordinal), stream_(stream), seed_(seed) {}
 
-BufferPool::~BufferPool() {
-  // A destructor has nobody to tell; a lost device has been reported by the call that met it.
-  for (auto& [role, block] : blocks_) cudaFree(block.base);
-  for (std::byte* base : retired_) cudaFree(base);
-}
-
-void BufferPool::free_retired() {
-  while (!retired_.empty()) {
-    std::byte* base = retired_.back();
-    retired_.pop_back();
-    FATHOM_CUDA(cudaFree(base));
-  }
-}
+BufferPool::~BufferPool() = default;
 
 void BufferPool::set_placement(int placement) {
   placement_ = placement;
@@ -61,16 +48,13 @@ std::size_t BufferPool::bytes_that_move() const {
   return sum;
 }
 
-std::string BufferPool::key_of(const std::string& role, std::size_t bytes) const {
-  return bytes <= small_bytes ? fmt::format("{} (small, placement {})", role, placement_) : role;
-}
-
-Buffer BufferPool::allocate(const std::string& role, const std::string& key, std::size_t bytes) {
+BufferPool::Block& BufferPool::allocate(const std::string& role, std::size_t bytes) {
   FATHOM_CUDA(cudaSetDevice(device_));
+  const std::string key =
+      bytes <= small_bytes ? fmt::format("{} (small, placement {})", role, placement_) : role;
   asked_for_[key] = bytes;
   Block& block = blocks_[key];
-  if (block.base != nullptr && block.capacity < bytes)
-    retired_.push_back(std::exchange(block.base, nullptr));
+  if (block.base != nullptr && block.capacity < bytes) retired_.push_back(std::move(block.base));
   if (block.base == nullptr) {
     // Rounded up so that a ragged fill may write whole elements.
     const std::size_t capacity = (bytes + 255) / 256 * 256;
@@ -78,7 +62,7 @@ Buffer BufferPool::allocate(const std::string& role, const std::string& key, std
     cudaError_t status = cudaMalloc(&base, capacity + 2 * guard_bytes);
     if (status == cudaErrorMemoryAllocation && !retired_.empty()) {
       cudaGetLastError();  // clears it
-      free_retired();
+      retired_.clear();
       status = cudaMalloc(&base, capacity + 2 * guard_bytes);
     }
     if (status == cudaErrorMemoryAllocation) {
@@ -92,33 +76,32 @@ Buffer BufferPool::allocate(const std::string& role, const std::string& key, std
            free_bytes / 0x1p30, total_bytes / 0x1p30, role, bytes / 0x1p30);
     }
     FATHOM_CUDA(status);
-    block = Block{role, static_cast<std::byte*>(base), capacity, 0, std::nullopt};
-    FATHOM_CUDA(cudaMemsetAsync(block.base, guard_byte, guard_bytes, stream_));
+    block = Block{role, DeviceMemory<std::byte>(static_cast<std::byte*>(base)), capacity, 0, {}};
+    FATHOM_CUDA(cudaMemsetAsync(base, guard_byte, guard_bytes, stream_));
+  }
+  return block;
+}
+
+void BufferPool::end_at(Block& block, std::size_t bytes) {
+  block.bytes = bytes;
+  FATHOM_CUDA(cudaMemsetAsync(block.data() + bytes, guard_byte, guard_bytes, stream_));
+}
+
+Buffer BufferPool::input(const std::string& role, std::size_t bytes, Fill fill) {
+  Block& block = allocate(role, bytes);
+  if (block.filled_as != fill) {
+    fill_random_data(block.data(), block.capacity, fill, hash(role, seed_), stream_);
+    block.filled_as = fill;
+    end_at(block, block.capacity);
   }
   return {block.data(), bytes};
 }
 
-Buffer BufferPool::input(const std::string& role, std::size_t bytes, Fill fill) {
-  const std::string key = key_of(role, bytes);
-  const Buffer buffer = allocate(role, key, bytes);
-  Block& block = blocks_.at(key);
-  if (block.filled_as != fill) {
-    fill_random_data(block.data(), block.capacity, fill, hash(role, seed_), stream_);
-    block.filled_as = fill;
-    block.bytes = block.capacity;
-    FATHOM_CUDA(cudaMemsetAsync(block.data() + block.capacity, guard_byte, guard_bytes, stream_));
-  }
-  return buffer;
-}
-
 Buffer BufferPool::output(const std::string& role, std::size_t bytes) {
-  const std::string key = key_of(role, bytes);
-  const Buffer buffer = allocate(role, key, bytes);
-  Block& block = blocks_.at(key);
-  block.bytes = bytes;
+  Block& block = allocate(role, bytes);
   block.filled_as.reset();
-  FATHOM_CUDA(cudaMemsetAsync(block.data() + bytes, guard_byte, guard_bytes, stream_));
-  return buffer;
+  end_at(block, bytes);
+  return {block.data(), bytes};
 }
 
 void BufferPool::poison(const Buffer& buffer) {
@@ -130,7 +113,7 @@ std::optional<std::string> BufferPool::guards_intact() {
   for (const auto& [key, bytes] : asked_for_) {
     const Block& block = blocks_.at(key);
     for (const bool upper : {false, true}) {
-      const std::byte* start = upper ? block.data() + block.bytes : block.base;
+      const std::byte* start = upper ? block.data() + block.bytes : block.base.get();
       FATHOM_CUDA(
           cudaMemcpyAsync(band.data(), start, guard_bytes, cudaMemcpyDeviceToHost, stream_));
       FATHOM_CUDA(cudaStreamSynchronize(stream_));
@@ -144,13 +127,6 @@ std::optional<std::string> BufferPool::guards_intact() {
     }
   }
   return std::nullopt;
-}
-
-void BufferPool::release() {
-  free_retired();
-  for (auto& [role, block] : blocks_) FATHOM_CUDA(cudaFree(std::exchange(block.base, nullptr)));
-  blocks_.clear();
-  asked_for_.clear();
 }
 
 }  // namespace fathom

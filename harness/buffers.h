@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/cuda_check.h"
+#include "harness/cuda_handles.h"
 
 namespace fathom {
 
@@ -44,8 +45,8 @@ struct Buffer {
 /// Device memory of a probe by role ("src", "dst"), kept and reused between cases, since filling
 /// gigabytes for every case would cost more than measuring. A block that became too small is kept
 /// until memory runs short: on an H200, freeing tens of gigabytes makes every kernel of the next
-/// 75 ms about 10 % slower. All calls are asynchronous on the
-/// pool's stream except `guards_intact` and `release`. Throws Error(gpu_out_of_memory).
+/// 75 ms about 10 % slower. All calls are asynchronous on the pool's stream except `guards_intact`.
+/// Throws Error(gpu_out_of_memory).
 class BufferPool {
  public:
   static constexpr std::size_t small_bytes = std::size_t{64} << 20;
@@ -73,20 +74,17 @@ class BufferPool {
   /// Nothing, or which guard band of which role was overwritten and where; of the buffers asked for
   /// since `set_placement`.
   std::optional<std::string> guards_intact();
-  /// Frees every buffer.
-  void release();
 
  private:
   struct Block;
-  void free_retired();
-  /// Where a buffer of this role and size is kept.
-  std::string key_of(const std::string& role, std::size_t bytes) const;
-  Buffer allocate(const std::string& role, const std::string& key, std::size_t bytes);
+  Block& allocate(const std::string& role, std::size_t bytes);
+  /// Puts the upper guard there.
+  void end_at(Block& block, std::size_t bytes);
   int device_;
   cudaStream_t stream_;
   std::uint64_t seed_;
-  std::map<std::string, Block> blocks_;
-  std::vector<std::byte*> retired_;
+  std::map<std::string, Block> blocks_;  ///< by role and, if small, placement
+  std::vector<DeviceMemory<std::byte>> retired_;
   int placement_ = 0;
   std::map<std::string, std::size_t> asked_for_;  ///< bytes by key, since `set_placement`
 };

@@ -17,11 +17,6 @@ namespace {
 // Cases that are counted in the same passes. Starting one takes 9 ms, more than most cases.
 constexpr std::size_t cases_of_a_pass = 32;
 
-Counter to_counter(const CounterRequest& request, const CounterReading& reading) {
-  return {request.role,   reading.metric,   role(request.role).unit, reading.value,
-          reading.reason, request.expected, request.tolerance,       request.model};
-}
-
 std::vector<std::string> roles_of(const Case& c) {
   std::vector<std::string> names;
   for (const CounterRequest& request : c.counters) names.push_back(request.role);
@@ -29,11 +24,73 @@ std::vector<std::string> roles_of(const Case& c) {
 }
 
 /// Puts the case's counters into its entry, each as `reading` says of its role.
-template <class Reading>
-void put_counters(Measured& measured, const Reading& reading) {
+template <class ReadingOf>
+void put_counters(Measured& measured, const ReadingOf& reading_of) {
   measured.entry.counters.clear();
-  for (const CounterRequest& request : measured.c->counters)
-    measured.entry.counters.push_back(to_counter(request, reading(request.role)));
+  for (const CounterRequest& request : measured.c->counters) {
+    const CounterReading reading = reading_of(request.role);
+    measured.entry.counters.push_back({request.role, reading.metric, role(request.role).unit,
+                                       reading.value, reading.reason, request.expected,
+                                       request.tolerance, request.model});
+  }
+}
+
+// Sampling of the program counter.
+
+/// Reasons with a smaller share of a line's samples are left out.
+constexpr double smallest_share_shown = 0.01;
+
+/// Millions of samples instead of some 200,000, so that small shares are steady too.
+constexpr int sampled_launches = 64;
+
+/// CUPTI calls a warp that issued `selected`; all others wait.
+constexpr const char* issued = "selected";
+
+Counter share_counter(const std::string& name, std::optional<double> percent,
+                      const std::string& reason) {
+  return {name, "PC sampling, by source line", "%", percent, reason, std::nullopt, 0, ""};
+}
+
+std::vector<Counter> missing(const Case& c, const std::string& reason) {
+  std::vector<Counter> counters;
+  for (const LineShare& share : c.line_shares)
+    counters.push_back(share_counter(share.name, std::nullopt, reason));
+  return counters;
+}
+
+bool lies_on(const PcSample& sample, const LineShare& share) {
+  return std::filesystem::path(sample.file).filename() == share.file &&
+         std::ranges::find(share.lines, sample.line) != share.lines.end();
+}
+
+std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
+  double all = 0;
+  std::vector<std::map<std::string, double>> on_lines(c.line_shares.size());  // by reason
+  for (const PcSample& sample : profile.samples)
+    for (const auto& [reason, samples] : sample.by_reason) {
+      if (reason == issued) continue;
+      all += static_cast<double>(samples);
+      for (std::size_t i = 0; i < on_lines.size(); ++i)
+        if (lies_on(sample, c.line_shares[i])) on_lines[i][reason] += static_cast<double>(samples);
+    }
+  if (!(all > 0)) {
+    return missing(c, fmt::format("no waiting warp among {} samples of {} instructions ({} of "
+                                  "unknown kernels, {} dropped)",
+                                  profile.total_samples, profile.samples.size(),
+                                  profile.unknown_kernel_samples, profile.dropped_samples));
+  }
+  if (!profile.line_reason.empty()) return missing(c, profile.line_reason);
+  std::vector<Counter> counters;
+  for (std::size_t i = 0; i < on_lines.size(); ++i) {
+    const std::string& name = c.line_shares[i].name;
+    double waiting = 0;
+    for (const auto& [reason, samples] : on_lines[i]) waiting += samples;
+    counters.push_back(share_counter(name, 100 * waiting / all, ""));
+    for (const auto& [reason, samples] : on_lines[i])
+      if (samples >= smallest_share_shown * waiting)
+        counters.push_back(share_counter(name + "_" + reason, 100 * samples / all, ""));
+  }
+  return counters;
 }
 
 }  // namespace
@@ -107,68 +164,6 @@ Runner::Wrong Runner::run_campaign(const Case& c, bool counters, const KeepGoing
   }
   return run(nullptr);
 }
-
-// Sampling of the program counter.
-
-namespace {
-
-/// Reasons with a smaller share of a line's samples are left out.
-constexpr double smallest_share_shown = 0.01;
-
-/// Millions of samples instead of some 200,000, so that small shares are steady too.
-constexpr int sampled_launches = 64;
-
-/// CUPTI calls a warp that issued `selected`; all others wait.
-constexpr const char* issued = "selected";
-
-Counter share_counter(const std::string& name, std::optional<double> percent,
-                      const std::string& reason) {
-  return {name, "PC sampling, by source line", "%", percent, reason, std::nullopt, 0, ""};
-}
-
-std::vector<Counter> missing(const Case& c, const std::string& reason) {
-  std::vector<Counter> counters;
-  for (const LineShare& share : c.line_shares)
-    counters.push_back(share_counter(share.name, std::nullopt, reason));
-  return counters;
-}
-
-bool lies_on(const PcSample& sample, const LineShare& share) {
-  return std::filesystem::path(sample.file).filename() == share.file &&
-         std::ranges::find(share.lines, sample.line) != share.lines.end();
-}
-
-std::vector<Counter> shares(const Case& c, const PcProfile& profile) {
-  double all = 0;
-  std::vector<std::map<std::string, double>> on_lines(c.line_shares.size());  // by reason
-  for (const PcSample& sample : profile.samples)
-    for (const auto& [reason, samples] : sample.by_reason) {
-      if (reason == issued) continue;
-      all += static_cast<double>(samples);
-      for (std::size_t i = 0; i < on_lines.size(); ++i)
-        if (lies_on(sample, c.line_shares[i])) on_lines[i][reason] += static_cast<double>(samples);
-    }
-  if (!(all > 0)) {
-    return missing(c, fmt::format("no waiting warp among {} samples of {} instructions ({} of "
-                                  "unknown kernels, {} dropped)",
-                                  profile.total_samples, profile.samples.size(),
-                                  profile.unknown_kernel_samples, profile.dropped_samples));
-  }
-  if (!profile.line_reason.empty()) return missing(c, profile.line_reason);
-  std::vector<Counter> counters;
-  for (std::size_t i = 0; i < on_lines.size(); ++i) {
-    const std::string& name = c.line_shares[i].name;
-    double waiting = 0;
-    for (const auto& [reason, samples] : on_lines[i]) waiting += samples;
-    counters.push_back(share_counter(name, 100 * waiting / all, ""));
-    for (const auto& [reason, samples] : on_lines[i])
-      if (samples >= smallest_share_shown * waiting)
-        counters.push_back(share_counter(name + "_" + reason, 100 * samples / all, ""));
-  }
-  return counters;
-}
-
-}  // namespace
 
 std::vector<Counter> Runner::sample_lines(const Case& c, std::optional<PcSampler>& sampler) {
   try {

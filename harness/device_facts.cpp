@@ -34,10 +34,8 @@ std::string name_of(NvmlVirtualization mode) {
 
 /// The highest generation, since the current one falls while the GPU idles, and the lanes in use.
 std::string name_of(const NvmlPcieLink& link) {
-  const std::string lanes = link.width == link.width_max
-                                ? fmt::format("x{}", link.width)
-                                : fmt::format("x{} of x{}", link.width, link.width_max);
-  return fmt::format("generation {}, {}", link.generation_max, lanes);
+  return fmt::format("generation {}, x{}{}", link.generation_max, link.width,
+                     link.width == link.width_max ? "" : fmt::format(" of x{}", link.width_max));
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "harness/counters/range_profiler.h"
@@ -13,11 +14,6 @@ namespace fathom {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-const char* name_of(CheckStatus status) {
-  constexpr const char* names[] = {"ok", "warn", "fail", "skip"};
-  return names[static_cast<int>(status)];
-}
 
 /// "the driver is absent" -> "The driver is absent."
 std::string sentence(std::string text) {
@@ -34,10 +30,6 @@ Check check_counters(int ordinal) {
   return {"counters", CheckStatus::warn,
           ordinal,    "Hardware counters",
           problem,    "Results come without counters until this is mended."};
-}
-
-void append(std::vector<Check>& checks, std::vector<Check> more) {
-  checks.insert(checks.end(), more.begin(), more.end());
 }
 
 }  // namespace
@@ -104,7 +96,8 @@ std::vector<Check> run_doctor(std::optional<int> only) {
   if (devices.count == 0) {
     // CUDA is closed, but NVML may still tell what is wrong with a GPU; the numbers are NVML's.
     for (unsigned i = 0; i < nvml.device_count().value_or(0); ++i)
-      append(checks, check_gpu(static_cast<int>(i), nvml, nvml.device_by_index(i)));
+      std::ranges::move(check_gpu(static_cast<int>(i), nvml, nvml.device_by_index(i)),
+                        std::back_inserter(checks));
     return checks;
   }
   const int first = only.value_or(0);
@@ -113,7 +106,8 @@ std::vector<Check> run_doctor(std::optional<int> only) {
     try {
       const CudaDevice device = read_cuda_device(ordinal, nvml);
       checks.push_back(check_architecture(device, build_architectures()));
-      append(checks, check_gpu(ordinal, nvml, nvml.device_by_pci_bus_id(device.pci_bus_id)));
+      std::ranges::move(check_gpu(ordinal, nvml, nvml.device_by_pci_bus_id(device.pci_bus_id)),
+                        std::back_inserter(checks));
       // Last: it opens a context, which would show among the GPU's processes.
       checks.push_back(check_counters(ordinal));
     } catch (const Error& error) {
@@ -124,10 +118,11 @@ std::vector<Check> run_doctor(std::optional<int> only) {
 }
 
 Json to_json(const std::vector<Check>& checks) {
+  constexpr const char* statuses[] = {"ok", "warn", "fail", "skip"};
   Json list = Json::array();
   for (const Check& check : checks)
     list.push_back({{"id", check.id},
-                    {"status", name_of(check.status)},
+                    {"status", statuses[static_cast<int>(check.status)]},
                     {"gpu", or_null(check.gpu)},
                     {"what", check.what},
                     {"detail", check.detail},

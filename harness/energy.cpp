@@ -29,8 +29,6 @@ constexpr std::size_t most_windows = 4;
 /// How long the last step is waited for.
 constexpr double grace_s = 1;
 
-constexpr double shortest_turn_s = 0.5;
-
 /// A step of the energy counter is seen up to this late by who polls as often.
 constexpr auto step_poll_period = std::chrono::microseconds(500);
 
@@ -244,26 +242,24 @@ std::optional<SustainedEnergy> energy_of(std::span<const SustainedTurn> turns) {
   return SustainedEnergy{one, relative_half_width(median_interval(joules, 0.95), one)};
 }
 
-SustainedTurns run_sustained(std::span<const Workload* const> workloads, const SustainedLoad& load,
+SustainedTurns run_sustained(std::span<const Workload> workloads, const SustainedLoad& load,
                              cudaStream_t stream, const TelemetrySampler& telemetry) {
-  if (!(load.turn_s >= shortest_turn_s))
+  if (!(load.turn_s >= 0.5))
     throw std::invalid_argument("a turn under load must last half a second at least");
   if (counters_active()) throw std::logic_error("timing while hardware counters are collected");
   Turns turns(stream, telemetry);
-  if (load.lead_in_s > 0) turns.take(*workloads[0], load.lead_in_s, load.lead_in_s);
+  if (load.lead_in_s > 0) turns.take(workloads[0], load.lead_in_s, load.lead_in_s);
   SustainedTurns taken(workloads.size());
   for (const std::size_t w : turn_order(workloads.size(), load.turns))
-    taken[w].push_back(turns.take(*workloads[w], load.turn_s, load.settle_s));
+    taken[w].push_back(turns.take(workloads[w], load.turn_s, load.settle_s));
   return taken;
 }
 
 Runner::Rounds Runner::sample_under_load(const Case& c, const std::vector<Workload>& workloads,
                                          Entry& entry) {
-  std::vector<const Workload*> pointers;
-  for (const Workload& workload : workloads) pointers.push_back(&workload);
   telemetry_.start();
   const auto& load = std::get<SustainedLoad>(c.mode);
-  const SustainedTurns turns = run_sustained(pointers, load, stream_.get(), telemetry_);
+  const SustainedTurns turns = run_sustained(workloads, load, stream_.get(), telemetry_);
   Rounds rounds;
   rounds.telemetry = telemetry_.stop();
   Samples& samples = rounds.samples;

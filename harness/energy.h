@@ -61,7 +61,7 @@ std::optional<SustainedEnergy> energy_of(std::span<const SustainedTurn> turns);
 /// power have settled, then every workload in turn for `load.turn_s` with next to no pause. Each
 /// must have been launched before. Throws std::invalid_argument where a turn is shorter than half a
 /// second: the energy counter moves every 100 ms or so.
-SustainedTurns run_sustained(std::span<const Workload* const> workloads, const SustainedLoad& load,
+SustainedTurns run_sustained(std::span<const Workload> workloads, const SustainedLoad& load,
                              cudaStream_t stream, const TelemetrySampler& telemetry);
 
 }  // namespace fathom

@@ -218,13 +218,11 @@ struct Case {
   /// How it is measured.
   ///  - LaunchByLaunch: each sample is one launch, or one graph of several.
   ///  - SustainedLoad: as the GPU runs under lasting load. The metric has a sample for each turn,
-  ///  and
-  ///    the extras say the joules of one launch, `joules`, and of the opponents', `joules:<name>`;
-  ///    how surely is `joules_half_width[:<name>]`, a share of them (harness/energy.h).
+  ///    and the extras say the joules of one launch, `joules`, and of the opponents',
+  ///    `joules:<name>`; how surely is `joules_half_width[:<name>]`, a share of them.
   ///  - EnergyLoop: the metric is an energy or a power. `value`, `cache`, `precision` and opponents
   ///    are unused; `prepare` may give a workload without a launch, for a GPU at rest.
-  ///  - Campaign: no workload; the harness uses only name, axes, suite, metric and extras beside
-  ///    it.
+  ///  - Campaign: no workload; only name, axes, suite, metric and extras are used beside it.
   std::variant<LaunchByLaunch, SustainedLoad, EnergyLoop, Campaign> mode;
 };
 

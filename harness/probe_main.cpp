@@ -33,8 +33,6 @@
 namespace fathom {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 volatile std::sig_atomic_t interrupt_requested = 0;
 
 extern "C" void request_interrupt(int) { interrupt_requested = 1; }
@@ -90,10 +88,6 @@ DeviceLock lock_of(const DeviceFacts& device, const ProbeOptions& options) {
                     options.wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail);
 }
 
-bool samples_lines(const Probe& probe, const ProbeOptions& options) {
-  return probe.samples_lines && options.counters && !options.list_only;
-}
-
 /// One program's run of its probe.
 class ProbeRun {
  public:
@@ -126,7 +120,7 @@ class ProbeRun {
   }
 
   ExitCode run() {
-    if (samples_lines(probe_, options_)) sample_lines();
+    if (options_.counters && !options_.list_only) sample_lines();
     if (!options_.list_only) wait_for_start();
     const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
     if (options_.list_only) return ExitCode::ok;
@@ -188,7 +182,7 @@ class ProbeRun {
     if (recv(options_.start_fd, &held_beside, 1, MSG_DONTWAIT) == 1)
       runner_.set_held_beside(held_beside);
     lock_ = lock_of(device_, options_);
-    start_ = Clock::now();  // to have waited is no part of the measuring
+    start_ = std::chrono::steady_clock::now();  // to have waited is no part of the measuring
   }
 
   /// That this is ready, and later that it has measured, so that the next one need not wait for
@@ -323,7 +317,7 @@ class ProbeRun {
   std::optional<Error> fatal_;
   std::size_t done_ = 0, total_ = 0;
   double next_write_s_ = 0;
-  Clock::time_point start_ = Clock::now();
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
@@ -361,7 +355,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
 
   // Source lines are known only of modules that were seen as they were loaded, so this comes before
   // anything else that may start CUDA.
-  if (samples_lines(probe, *options)) {
+  if (probe.samples_lines && options->counters && !options->list_only) {
     try {
       PcSampler::watch_modules();
     } catch (const Error&) {

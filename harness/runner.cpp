@@ -169,10 +169,8 @@ Runner::Rounds Runner::sample_in_rounds(const Case& c, std::vector<Workload>& wo
     std::vector<Workload> sampled;
     for (std::vector<Workload>& of_one : in_places)
       sampled.push_back(taking_turns(std::move(of_one)));
-    std::vector<const Workload*> pointers;
-    for (const Workload& workload : sampled) pointers.push_back(&workload);
     r == 0 ? telemetry_.start() : telemetry_.resume();
-    const Samples samples = sampler_.sample(pointers, c.cache, round, rounds.samples.launches);
+    const Samples samples = sampler_.sample(sampled, c.cache, round, rounds.samples.launches);
     rounds.telemetry = telemetry_.stop();
     rounds.medians.push_back(median(samples.of_workload[0]));
     append(rounds.samples, samples);

@@ -61,7 +61,7 @@ class Runner {
   void collect_counters(std::span<Measured* const> cases,
                         const std::function<bool(std::size_t done)>& keep_going);
 
-  /// Why counters or a campaign's could not be had, with its exit code; nothing if all were.
+  /// Why counters, a campaign's too, could not be had, with its exit code; nothing if all were.
   const std::optional<Error>& counter_problem() const { return counter_problem_; }
 
   /// Samples the program counter of a case that asks for `line_shares`: the shares as counters, or

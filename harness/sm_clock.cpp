@@ -5,14 +5,10 @@
 #include "harness/cuda_check.h"
 
 namespace fathom {
-namespace {
-
-constexpr unsigned long long shortest_ns = 50'000;
-
-}  // namespace
 
 std::optional<double> clock_between(std::span<const SmStamp> before,
                                     std::span<const SmStamp> after) {
+  constexpr unsigned long long shortest_ns = 50'000;
   double sum = 0;
   int sms = 0;
   for (std::size_t sm = 0; sm < std::min(before.size(), after.size()); ++sm) {

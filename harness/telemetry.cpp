@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -63,9 +64,8 @@ struct Window {
                         throttle_reason_names(reasons),
                         "",
                         other_processes};
-    const bool empty = std::all_of(values.begin(), values.end(),
-                                   [](const std::vector<double>& v) { return v.empty(); });
-    if (empty) telemetry.missing_reason = to_string(first_failure);
+    if (std::ranges::all_of(values, [](const auto& v) { return v.empty(); }))
+      telemetry.missing_reason = to_string(first_failure);
     return telemetry;
   }
 };
@@ -81,24 +81,16 @@ struct TelemetrySampler::State {
       return;
     }
     device = *found;
-    thread = std::thread([this] { sample_while_active(); });
+    thread = std::jthread([this](std::stop_token stop) { sample_while_active(stop); });
   }
-  ~State() {
-    {
-      const std::lock_guard guard(mutex);
-      quit = true;
-    }
-    wake.notify_all();
-    if (thread.joinable()) thread.join();
-  }
-
-  void sample_while_active() {
+  void sample_while_active(const std::stop_token& stop) {
     std::unique_lock guard(mutex);
-    while (!quit) {
-      wake.wait(guard, [this] { return quit || active; });
+    while (wake.wait(guard, stop, [this] { return active; }) && !stop.stop_requested()) {
       const std::uint64_t number = window_number;
-      const auto ended = [&] { return quit || !active || window_number != number; };
-      while (!wake.wait_for(guard, sampling_period, ended)) {
+      const auto ended = [&] {
+        return stop.stop_requested() || !active || window_number != number;
+      };
+      while (!wake.wait_for(guard, stop, sampling_period, ended)) {
         guard.unlock();  // NVML may take milliseconds, and stop() must not wait for that
         const Round round = read_round(*device);
         guard.lock();
@@ -128,11 +120,11 @@ struct TelemetrySampler::State {
   std::optional<int> processes;
   int held_beside = 0;
   std::mutex mutex;
-  std::condition_variable wake;
-  bool active = false, quit = false;
+  std::condition_variable_any wake;
+  bool active = false;
   std::uint64_t window_number = 0;
   Window window;
-  std::thread thread;
+  std::jthread thread;  ///< ends before anything that it uses
 };
 
 TelemetrySampler::TelemetrySampler(const std::string& pci_bus_id)

@@ -36,6 +36,20 @@ constexpr int group_samples = 4;
 /// more. One alone may be a host that was busy; a tool that serialises launches stops every one.
 constexpr int stalls_until_serialised = 2;
 
+/// A workload made ready to be sampled: alone, or several launches in one graph.
+struct Prepared {
+  const Workload* workload;
+  int launches = 1;
+  GraphExec graph;
+
+  void launch(cudaStream_t stream) const {
+    if (graph != nullptr)
+      FATHOM_CUDA(cudaGraphLaunch(graph.get(), stream));
+    else
+      for (int i = 0; i < launches; ++i) workload->launch();
+  }
+};
+
 }  // namespace
 
 struct Sampler::State {
@@ -74,11 +88,6 @@ struct Sampler::State {
     launch_wait_for_host(flag, flag + 1, wait_limit_ns, stream);
   }
 
-  bool finish() {
-    FATHOM_CUDA(cudaStreamSynchronize(stream));
-    return true;
-  }
-
   /// False if the launches behind did not wait for the host, so that their times hold its latency.
   bool release() {
     if (blocking) static_cast<volatile int*>(flags.get())[0] = 1;
@@ -89,24 +98,6 @@ struct Sampler::State {
     return !stalled;
   }
 };
-
-namespace {
-
-/// A workload made ready to be sampled: alone, or several launches in one graph.
-struct Prepared {
-  const Workload* workload;
-  int launches = 1;
-  GraphExec graph;
-
-  void launch(cudaStream_t stream) const {
-    if (graph != nullptr)
-      FATHOM_CUDA(cudaGraphLaunch(graph.get(), stream));
-    else
-      for (int i = 0; i < launches; ++i) workload->launch();
-  }
-};
-
-}  // namespace
 
 bool narrow_enough(const std::vector<std::vector<double>>& samples, double relative_half_width) {
   return std::all_of(
@@ -138,14 +129,14 @@ Sampler::~Sampler() = default;
 
 void Sampler::flush_l2() { state_->flush(); }
 
-Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState cache,
+Samples Sampler::sample(std::span<const Workload> workloads, CacheState cache,
                         const TimingPolicy& policy, std::span<const int> launches) {
   if (counters_active()) throw std::logic_error("timing while hardware counters are collected");
   State& s = *state_;
   const auto start = Clock::now();
   Samples result;
   result.of_workload.resize(workloads.size());
-  const bool in_kernel = static_cast<bool>(workloads[0]->read_sample);
+  const bool in_kernel = static_cast<bool>(workloads[0].read_sample);
   const bool cold = cache == CacheState::cold;
   const bool host_paced = std::ranges::any_of(workloads, &Workload::host_paced);
 
@@ -154,7 +145,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
 
   // Elapsed seconds of each of `order`'s workloads, launched in that order, one event pair each.
   std::vector<Prepared> prepared;
-  for (const Workload* workload : workloads) prepared.push_back({workload, 1, nullptr});
+  for (const Workload& workload : workloads) prepared.push_back({&workload, 1, nullptr});
   const auto run_group = [&](std::span<const std::size_t> order) {
     std::vector<double> seconds(order.size());
     bool valid = false;
@@ -168,7 +159,8 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
         FATHOM_CUDA(cudaEventRecord(s.event(2 * i + 1).get(), s.stream));
       }
       if (stamped) s.clock.end();
-      valid = host_paced ? s.finish() : s.release();
+      if (host_paced) FATHOM_CUDA(cudaStreamSynchronize(s.stream));
+      valid = host_paced || s.release();
     }
     for (std::size_t i = 0; i < order.size(); ++i) {
       float ms = 0;
@@ -185,7 +177,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     result.timing.warm_up_launches += 3;
     if (!launches.empty()) {
       prepared[w].launches = launches[w];
-    } else if (!cold && !in_kernel && !host_paced && workloads[w]->capturable) {
+    } else if (!cold && !in_kernel && !host_paced && workloads[w].capturable) {
       const double fastest = *std::min_element(seconds.begin(), seconds.end());
       const double wanted = policy.min_sample_s / std::max(fastest, 1e-6);
       prepared[w].launches =
@@ -194,7 +186,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
     if (prepared[w].launches > 1) {
       prepared[w].graph = capture_graph(
           [&] {
-            for (int i = 0; i < prepared[w].launches; ++i) workloads[w]->launch();
+            for (int i = 0; i < prepared[w].launches; ++i) workloads[w].launch();
           },
           s.stream);
       run_group(std::span(&w, 1));  // the first replay uploads the graph
@@ -241,7 +233,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
       const std::size_t w = order[i];
       const double sample =
           turns == 1 ? seconds[i] : (seconds[i] + seconds[order.size() - 1 - i]) / 2;
-      result.of_workload[w].push_back(in_kernel ? workloads[w]->read_sample() : sample);
+      result.of_workload[w].push_back(in_kernel ? workloads[w].read_sample() : sample);
       if (w == 0) result.seconds.push_back(sample);
     }
     const std::size_t taken = turns * result.of_workload[0].size();
@@ -258,7 +250,7 @@ Samples Sampler::sample(std::span<const Workload* const> workloads, CacheState c
 
   result.timing.launches_per_sample = turns * prepared[0].launches;
   result.timing.rest = policy.rest;
-  const std::string& sample_timer = workloads[0]->sample_timer;
+  const std::string& sample_timer = workloads[0].sample_timer;
   const bool by_host = in_kernel && sample_timer == host_timer_name;
   result.timing.mode = by_host                    ? "host clock"
                        : in_kernel                ? "in-kernel clock"

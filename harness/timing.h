@@ -70,8 +70,8 @@ class Sampler {
   /// would deadlock behind the waiting kernel). `launches`: how many launches make a sample of each
   /// workload, from an earlier call that this one continues; empty: find out. Throws
   /// std::logic_error while hardware counters are being collected: nothing may be timed then.
-  Samples sample(std::span<const Workload* const> workloads, CacheState cache,
-                 const TimingPolicy& policy, std::span<const int> launches = {});
+  Samples sample(std::span<const Workload> workloads, CacheState cache, const TimingPolicy& policy,
+                 std::span<const int> launches = {});
 
   /// Empties the L2 of what the workloads use: reads a buffer of several times its size, which
   /// leaves clean lines behind, so that a timed launch pays for none of our write-backs.

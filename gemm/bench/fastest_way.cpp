@@ -71,10 +71,10 @@ std::optional<FastestWay> find_fastest(Context& context, std::size_t ways,
   // Times these anew, the last of all by default if that is asked for; whose seconds are returned.
   const auto meet = [&](const std::vector<std::size_t>& these, const TimingPolicy& policy,
                         bool with_default) {
-    std::vector<const Workload*> pointers;
-    for (const std::size_t i : these) pointers.push_back(&workloads[i]);
-    if (with_default) pointers.push_back(&default_workload);
-    const Samples samples = sampler.sample(pointers, CacheState::hot, policy);
+    std::vector<Workload> met;
+    for (const std::size_t i : these) met.push_back(workloads[i]);
+    if (with_default) met.push_back(default_workload);
+    const Samples samples = sampler.sample(met, CacheState::hot, policy);
     seconds.assign(ways, {});
     for (std::size_t place = 0; place < these.size(); ++place)
       seconds[these[place]] = samples.of_workload[place];

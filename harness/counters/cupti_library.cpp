@@ -1,11 +1,10 @@
 #include "harness/counters/cupti_library.h"
 
+#include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <type_traits>
-
-#include "harness/counters/counter_problem.h"
+#include "harness/cuda_check.h"
 #include "harness/toolkit_libraries.h"
 
 namespace fathom {
@@ -16,16 +15,12 @@ namespace fs = std::filesystem;
 // The major version must be that of the headers: structures differ between majors.
 constexpr int cupti_major = CUPTI_API_VERSION / 10000;
 
-std::string library_name() { return fmt::format("libcupti.so.{}", cupti_major); }
-
-/// Fills `l` from the library; returns the first function that it lacks, or null.
+/// Fills `l` from the library; returns a function that it lacks, or null.
 const char* resolve(void* handle, CuptiLibrary& l) {
   const char* missing = nullptr;
-  const auto get = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-    if (function == nullptr && missing == nullptr) missing = name;
-  };
-#define FATHOM_RESOLVE(function) get(l.function, #function);
+#define FATHOM_RESOLVE(function)                                                 \
+  l.function = reinterpret_cast<decltype(l.function)>(dlsym(handle, #function)); \
+  if (l.function == nullptr) missing = #function;
   FATHOM_CUPTI_FUNCTIONS(FATHOM_RESOLVE)
 #undef FATHOM_RESOLVE
   return missing;
@@ -43,23 +38,19 @@ void open_companions(const fs::path& cupti) {
 }  // namespace
 
 std::vector<fs::path> cupti_search_path() {
-  return toolkit_library_files(library_name(), "FATHOM_CUPTI_DIR",
+  return toolkit_library_files(fmt::format("libcupti.so.{}", cupti_major), "FATHOM_CUPTI_DIR",
                                {"lib64", "extras/CUPTI/lib64", "lib"});
 }
 
 CuptiLibrary load_cupti(const std::vector<fs::path>& files) {
   std::string tried;
   for (const fs::path& file : files) {
+    tried += (tried.empty() ? "tried " : ", ") + file.string();
     void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-      tried += fmt::format("{}{}", tried.empty() ? "tried " : ", ", file.string());
-      continue;
-    }
+    if (handle == nullptr) continue;
     CuptiLibrary library;
-    const char* const missing = resolve(handle, library);
-    if (missing != nullptr) {
-      tried +=
-          fmt::format("{}{} (has no {})", tried.empty() ? "tried " : ", ", file.string(), missing);
+    if (const char* const missing = resolve(handle, library)) {
+      tried += fmt::format(" (has no {})", missing);
       dlclose(handle);
       continue;
     }
@@ -83,6 +74,64 @@ void check_cupti(CUptiResult result, const char* call) {
   throw CounterError(problem_of(result),
                      fmt::format("{} returned {} ({})", call, static_cast<int>(result),
                                  text == nullptr ? "no name" : text));
+}
+
+void initialise_profilers(int device) {
+  const CuptiLibrary& cupti = cupti_library();
+  FATHOM_CUDA(cudaSetDevice(device));
+  FATHOM_CUDA(cudaFree(nullptr));
+  // Once for the program: CUPTI stays initialised, since other sessions follow.
+  static const CUptiResult result = [&cupti] {
+    FATHOM_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
+    return cupti.cuptiProfilerInitialize(&params);
+  }();
+  check_cupti(result, "cuptiProfilerInitialize");
+}
+
+CUcontext current_context() {
+  CUcontext context = nullptr;
+  const CUresult result = driver_function<CUresult(CUcontext*)>("cuCtxGetCurrent")(&context);
+  if (result != CUDA_SUCCESS || context == nullptr)
+    throw CounterError(CounterProblem::failed, "there is no current CUDA context");
+  return context;
+}
+
+std::string chip_name(int device) {
+  FATHOM_CUPTI_PARAMS(CUpti_Device_GetChipName_Params, params,
+                      .deviceIndex = static_cast<std::size_t>(device));
+  FATHOM_CUPTI(cuptiDeviceGetChipName, params);
+  return params.pChipName;
+}
+
+CounterProblem device_problem(int device) {
+  CUdevice handle = 0;
+  const CUresult result = driver_function<CUresult(CUdevice*, int)>("cuDeviceGet")(&handle, device);
+  if (result != CUDA_SUCCESS) throw CounterError(CounterProblem::failed, "cuDeviceGet failed");
+
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported_Params, params, .cuDevice = handle,
+                      .api = CUPTI_PROFILER_RANGE_PROFILING);
+  FATHOM_CUPTI(cuptiProfilerDeviceSupported, params);
+  const auto closed = [](CUpti_Profiler_Support_Level level) {
+    return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
+           level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
+  };
+  if (closed(params.architecture)) return CounterProblem::unsupported_gpu;
+  if (closed(params.wsl)) return CounterProblem::wsl;
+  if (closed(params.vGpu)) return CounterProblem::vgpu;
+  if (closed(params.confidentialCompute)) return CounterProblem::confidential_computing;
+  if (closed(params.cmp)) return CounterProblem::mining_gpu;
+  if (closed(params.sli)) return CounterProblem::sli;
+  return closed(params.isSupported) ? CounterProblem::unsupported_gpu : CounterProblem::none;
+}
+
+std::vector<std::uint8_t> counter_availability() {
+  FATHOM_CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, params,
+                      .ctx = current_context());
+  FATHOM_CUPTI(cuptiProfilerGetCounterAvailability, params);
+  std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
+  params.pCounterAvailabilityImage = image.data();
+  FATHOM_CUPTI(cuptiProfilerGetCounterAvailability, params);
+  return image;
 }
 
 }  // namespace fathom

@@ -10,9 +10,12 @@
 #include <cupti_target.h>
 #include <cupti_version.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "harness/counters/counter_problem.h"
 
 namespace fathom {
 
@@ -40,7 +43,7 @@ namespace fathom {
 /// The CUPTI functions that Fathom calls, loaded at run time: a machine without CUPTI must still
 /// measure times, so nothing links it. A function that an older libcupti lacks makes it unusable.
 struct CuptiLibrary {
-  std::filesystem::path path;  ///< the file it was loaded from, as it was searched for
+  std::filesystem::path path;  ///< the file it was loaded from
   unsigned version = 0;        ///< e.g. 130001
 #define FATHOM_DECLARE(function) decltype(&::function) function = nullptr;
   FATHOM_CUPTI_FUNCTIONS(FATHOM_DECLARE)
@@ -62,16 +65,32 @@ const CuptiLibrary& cupti_library();
 /// Throws CounterError if `result` is a failure of `call`.
 void check_cupti(CUptiResult result, const char* call);
 
+// What it says of a device.
+
+/// Makes `device` current, creates its context, and initialises CUPTI's profilers, in this order:
+/// the other way round CUPTI fails and the next CUDA call crashes. Throws CounterError or Error.
+void initialise_profilers(int device);
+
+/// The current CUDA context of this thread.
+CUcontext current_context();
+
+/// The chip's name by CUPTI, "GH100".
+std::string chip_name(int device);
+
+/// Why `device`, by its kind and the driver's settings, has no counters, or `none`.
+CounterProblem device_problem(int device);
+
+/// Which counters the device has free, for MetricHost. Fails while a profiler is enabled on it.
+std::vector<std::uint8_t> counter_availability();
+
 }  // namespace fathom
 
 /// Calls a function of the program's CUPTI with the address of its parameters, and checks it.
 #define FATHOM_CUPTI(function, parameters) \
   ::fathom::check_cupti(::fathom::cupti_library().function(&(parameters)), #function)
-/// The parameters of such a function, empty but for their size; those of PC sampling name it
-/// otherwise.
-#define FATHOM_CUPTI_PARAMS(Type, name) \
-  Type name{};                          \
-  name.structSize = Type##_STRUCT_SIZE
-#define FATHOM_SAMPLING_PARAMS(Type, name) \
-  Type name{};                             \
-  name.size = Type##Size
+/// The parameters of such a function with these members, `.member = value`; the others are empty
+/// but for the size, which those of PC sampling name otherwise.
+#define FATHOM_CUPTI_PARAMS(Type, name, ...) \
+  Type name { .structSize = Type##_STRUCT_SIZE, __VA_ARGS__ }
+#define FATHOM_SAMPLING_PARAMS(Type, name, ...) \
+  Type name { .size = Type##Size, __VA_ARGS__ }

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 struct CUpti_Profiler_Host_Object;
@@ -17,7 +19,8 @@ class MetricHost {
  public:
   /// `availability` is the device's counter availability image; empty without a GPU, for a chip
   /// that this CUPTI knew when it was released.
-  explicit MetricHost(const std::string& chip, std::span<const std::uint8_t> availability = {});
+  explicit MetricHost(const std::string& chip, std::vector<std::uint8_t> availability = {})
+      : chip_(chip), availability_(std::move(availability)) {}
 
   /// Schedules metrics, each "unit__quantity.rollup", in place of those scheduled before. Returns
   /// those that the chip does not have; the others are scheduled. All in one call, since CUPTI
@@ -33,16 +36,15 @@ class MetricHost {
   /// How many times the work must run for such a schedule.
   static std::size_t passes(std::span<const std::uint8_t> config_image);
 
-  /// Values of `metrics()` in the range at `position` of a decoded counter data image. A metric
-  /// that divides by a zero count gives NaN or infinity.
-  std::vector<double> evaluate(std::span<const std::uint8_t> counter_data,
-                               std::size_t position) const;
+  /// Values by metric in the range at `position` of a decoded counter data image. A metric that
+  /// divides by a zero count gives NaN or infinity.
+  std::map<std::string, double> evaluate(std::span<const std::uint8_t> counter_data,
+                                         std::size_t position) const;
 
  private:
   struct Deleter {
     void operator()(CUpti_Profiler_Host_Object* object) const;
   };
-  void initialise();
   int add(const std::vector<std::string>& metrics);
 
   std::string chip_;

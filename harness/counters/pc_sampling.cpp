@@ -6,7 +6,6 @@
 #include <string_view>
 #include <tuple>
 
-#include "harness/counters/cupti_device.h"
 #include "harness/counters/cupti_library.h"
 #include "harness/counters/source_line.h"
 #include "harness/cuda_check.h"
@@ -16,6 +15,7 @@ namespace {
 
 // Enough for the instructions of every kernel that one launch starts.
 constexpr std::size_t max_instructions = 20000;
+constexpr std::uint32_t log2_period = 11;  // in cycles of an SM; CUPTI takes 5 to 31
 // How often CUPTI's thread empties the hardware's buffer.
 constexpr std::uint32_t worker_period_ms = 5;
 
@@ -33,9 +33,7 @@ Modules& modules() {
 
 // CUPTI calls this as it loads a module, which is the one moment at which it shows the code.
 void CUPTIAPI keep_cubin(const void* cubin, std::size_t bytes, std::uint64_t* crc) {
-  FATHOM_SAMPLING_PARAMS(CUpti_GetCubinCrcParams, params);
-  params.cubin = cubin;
-  params.cubinSize = bytes;
+  FATHOM_SAMPLING_PARAMS(CUpti_GetCubinCrcParams, params, .cubinSize = bytes, .cubin = cubin);
   if (cupti_library().cuptiGetCubinCrc(&params) != CUPTI_SUCCESS) return;
   *crc = params.cubinCrc;
   const auto* const begin = static_cast<const char*>(cubin);
@@ -62,6 +60,9 @@ bool locate(PcSample& sample, std::uint64_t crc) {
   }
   return at.has_value();
 }
+
+/// By function, offset, and check sum of the machine code.
+using ByInstruction = std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, PcSample>;
 
 /// Room for CUPTI's samples.
 struct PcBuffer {
@@ -94,33 +95,29 @@ struct PcSampler::State {
   PcBuffer fetched;
 
   void enable() {
-    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingEnableParams, params);
-    params.ctx = context;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingEnableParams, params, .ctx = context);
     FATHOM_CUPTI(cuptiPCSamplingEnable, params);
     enabled = true;
   }
 
   void read_reasons() {
     std::size_t count = 0;
-    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingGetNumStallReasonsParams, number);
-    number.ctx = context;
-    number.numStallReasons = &count;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingGetNumStallReasonsParams, number, .ctx = context,
+                           .numStallReasons = &count);
     FATHOM_CUPTI(cuptiPCSamplingGetNumStallReasons, number);
 
     std::vector<std::uint32_t> indices(count);
     std::vector<std::string> names(count, std::string(CUPTI_STALL_REASON_STRING_SIZE, '\0'));
     std::vector<char*> pointers;
     for (std::string& name : names) pointers.push_back(name.data());
-    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingGetStallReasonsParams, params);
-    params.ctx = context;
-    params.numStallReasons = count;
-    params.stallReasonIndex = indices.data();
-    params.stallReasons = pointers.data();
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingGetStallReasonsParams, params, .ctx = context,
+                           .numStallReasons = count, .stallReasonIndex = indices.data(),
+                           .stallReasons = pointers.data());
     FATHOM_CUPTI(cuptiPCSamplingGetStallReasons, params);
     for (std::size_t i = 0; i < count; ++i) reasons[indices[i]] = short_reason(pointers[i]);
   }
 
-  void configure(unsigned log2_period) {
+  void configure() {
     std::vector<CUpti_PCSamplingConfigurationInfo> infos;
     const auto add = [&](CUpti_PCSamplingConfigurationAttributeType type) -> auto& {
       infos.emplace_back().attributeType = type;
@@ -142,29 +139,24 @@ struct PcSampler::State {
     add(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)
         .attributeData.samplingDataBufferData.samplingDataBuffer = &configured.data;
 
-    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingConfigurationInfoParams, params);
-    params.ctx = context;
-    params.numAttributes = infos.size();
-    params.pPCSamplingConfigurationInfo = infos.data();
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingConfigurationInfoParams, params, .ctx = context,
+                           .numAttributes = infos.size(),
+                           .pPCSamplingConfigurationInfo = infos.data());
     FATHOM_CUPTI(cuptiPCSamplingSetConfigurationAttribute, params);
   }
 
   void start() {
-    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingStartParams, params);
-    params.ctx = context;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingStartParams, params, .ctx = context);
     FATHOM_CUPTI(cuptiPCSamplingStart, params);
   }
 
   CUptiResult stop() {
-    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingStopParams, params);
-    params.ctx = context;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingStopParams, params, .ctx = context);
     return cupti_library().cuptiPCSamplingStop(&params);
   }
 
   /// Moves what is in the buffer to `profile`, summed by instruction.
-  void drain(PcBuffer& buffer,
-             std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, PcSample>& found,
-             PcProfile& profile) {
+  void drain(PcBuffer& buffer, ByInstruction& found, PcProfile& profile) {
     for (std::size_t i = 0; i < buffer.data.totalNumPcs; ++i) {
       CUpti_PCSamplingPCData& pc = buffer.instructions[i];
       const std::string function = pc.functionName == nullptr ? "" : pc.functionName;
@@ -193,8 +185,7 @@ struct PcSampler::State {
 
   ~State() {
     if (!enabled) return;
-    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingDisableParams, params);
-    params.ctx = context;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingDisableParams, params, .ctx = context);
     cupti_library().cuptiPCSamplingDisable(&params);
   }
 };
@@ -206,7 +197,7 @@ void PcSampler::watch_modules() {
   modules().watched = true;
 }
 
-PcSampler::PcSampler(int device, unsigned log2_period) : state_(std::make_unique<State>()) {
+PcSampler::PcSampler(int device) : state_(std::make_unique<State>()) {
   initialise_profilers(device);
   watch_modules();
   state_->context = current_context();
@@ -214,7 +205,7 @@ PcSampler::PcSampler(int device, unsigned log2_period) : state_(std::make_unique
   state_->read_reasons();
   state_->configured.reserve(state_->reasons.size());
   state_->fetched.reserve(state_->reasons.size());
-  state_->configure(log2_period);
+  state_->configure();
 }
 
 PcSampler::~PcSampler() = default;
@@ -243,11 +234,10 @@ PcProfile PcSampler::end() {
   check_cupti(s.stop(), "cuptiPCSamplingStop");
 
   PcProfile profile;
-  std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, PcSample> found;
+  ByInstruction found;
   do {
-    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingGetDataParams, params);
-    params.ctx = s.context;
-    params.pcSamplingData = &s.fetched.data;
+    FATHOM_SAMPLING_PARAMS(CUpti_PCSamplingGetDataParams, params, .ctx = s.context,
+                           .pcSamplingData = &s.fetched.data);
     FATHOM_CUPTI(cuptiPCSamplingGetData, params);
     s.drain(s.fetched, found, profile);
   } while (s.fetched.data.remainingNumPcs > 0);

@@ -50,9 +50,8 @@ class PcSampler {
   /// lines. Throws CounterError. Repeated calls do nothing.
   static void watch_modules();
 
-  /// Takes a sample every 2^log2_period cycles of each SM, log2_period from 5 to 31. Throws
-  /// CounterError.
-  explicit PcSampler(int device, unsigned log2_period = 11);
+  /// Takes a sample every 2048 cycles of each SM. Throws CounterError.
+  explicit PcSampler(int device);
   ~PcSampler();
   PcSampler(const PcSampler&) = delete;
   PcSampler& operator=(const PcSampler&) = delete;

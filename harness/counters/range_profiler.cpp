@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/counters/cupti_device.h"
 #include "harness/counters/cupti_library.h"
 #include "harness/counters/metric_host.h"
 #include "harness/cuda_check.h"
@@ -25,14 +24,13 @@ constexpr std::size_t most_counter_data = std::size_t{64} << 20;
 class RangeProfiler {
  public:
   RangeProfiler() {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params);
-    params.ctx = current_context();
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, params, .ctx = current_context());
     FATHOM_CUPTI(cuptiRangeProfilerEnable, params);
     object_ = params.pRangeProfilerObject;
   }
   ~RangeProfiler() {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params);
-    params.pRangeProfilerObject = object_;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params, params,
+                        .pRangeProfilerObject = object_);
     cupti_library().cuptiRangeProfilerDisable(&params);
   }
   RangeProfiler(const RangeProfiler&) = delete;
@@ -40,12 +38,10 @@ class RangeProfiler {
 
   std::size_t counter_data_size(const std::vector<std::string>& metrics, std::size_t ranges) const {
     std::vector<const char*> names = c_strings(metrics);
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, params);
-    params.pRangeProfilerObject = object_;
-    params.pMetricNames = names.data();
-    params.numMetrics = names.size();
-    params.maxNumOfRanges = ranges;
-    params.maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges);
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, params,
+                        .pRangeProfilerObject = object_, .pMetricNames = names.data(),
+                        .numMetrics = names.size(), .maxNumOfRanges = ranges,
+                        .maxNumRangeTreeNodes = static_cast<std::uint32_t>(ranges));
     FATHOM_CUPTI(cuptiRangeProfilerGetCounterDataSize, params);
     return params.counterDataSize;
   }
@@ -57,18 +53,15 @@ class RangeProfiler {
   /// must outlive the ranges. Those of CUPTI's replay are the kernels launched, by their number.
   void configure(std::span<const std::uint8_t> config, std::span<std::uint8_t> counter_data,
                  std::size_t ranges, Replay replay) const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image);
-    image.pRangeProfilerObject = object_;
-    image.counterDataSize = counter_data.size();
-    image.pCounterData = counter_data.data();
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, image,
+                        .pRangeProfilerObject = object_, .counterDataSize = counter_data.size(),
+                        .pCounterData = counter_data.data());
     FATHOM_CUPTI(cuptiRangeProfilerCounterDataImageInitialize, image);
 
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, params);
-    params.pRangeProfilerObject = object_;
-    params.configSize = config.size();
-    params.pConfig = config.data();
-    params.counterDataImageSize = counter_data.size();
-    params.pCounterDataImage = counter_data.data();
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, params,
+                        .pRangeProfilerObject = object_, .configSize = config.size(),
+                        .pConfig = config.data(), .counterDataImageSize = counter_data.size(),
+                        .pCounterDataImage = counter_data.data());
     const bool by_cupti = replay == Replay::by_cupti;
     params.range = by_cupti ? CUPTI_AutoRange : CUPTI_UserRange;
     params.replayMode = by_cupti ? CUPTI_KernelReplay : CUPTI_UserReplay;
@@ -81,39 +74,39 @@ class RangeProfiler {
   }
 
   void start() const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
-    params.pRangeProfilerObject = object_;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params, .pRangeProfilerObject = object_);
     FATHOM_CUPTI(cuptiRangeProfilerStart, params);
   }
 
   void push(const std::string& name) const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
-    params.pRangeProfilerObject = object_;
-    params.pRangeName = name.c_str();
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params,
+                        .pRangeProfilerObject = object_, .pRangeName = name.c_str());
     FATHOM_CUPTI(cuptiRangeProfilerPushRange, params);
   }
 
   CUptiResult pop() const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
-    params.pRangeProfilerObject = object_;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params,
+                        .pRangeProfilerObject = object_);
     return cupti_library().cuptiRangeProfilerPopRange(&params);
   }
 
   /// Ends a pass; true if it was the last. Takes the result out instead of throwing because it also
   /// cleans up after a failed launch.
   std::pair<CUptiResult, bool> stop() const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
-    params.pRangeProfilerObject = object_;
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params, .pRangeProfilerObject = object_);
     const CUptiResult result = cupti_library().cuptiRangeProfilerStop(&params);
     return {result, params.isAllPassSubmitted != 0};
   }
 
-  /// Returns how many ranges had no room.
-  std::size_t decode() const {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
-    params.pRangeProfilerObject = object_;
+  /// Fills the counter data, which must hold all of `ranges`.
+  void decode(std::size_t ranges) const {
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params,
+                        .pRangeProfilerObject = object_);
     FATHOM_CUPTI(cuptiRangeProfilerDecodeData, params);
-    return params.numOfRangeDropped;
+    if (params.numOfRangeDropped != 0)
+      throw CounterError(CounterProblem::failed,
+                         fmt::format("the counter data had no room for {} of {} ranges",
+                                     params.numOfRangeDropped, ranges));
   }
 
  private:
@@ -123,18 +116,19 @@ class RangeProfiler {
 // A range is named by its number in the batch.
 std::string range_name(std::size_t number) { return std::to_string(number); }
 
-/// Runs one pass over all launches, each in a range of its own; true if it was the last pass.
-bool run_pass(const RangeProfiler& profiler, const CounterSession::Step& prepare, std::size_t count,
-              const CounterSession::Step& launch) {
+/// Runs one pass over `count` launches from `first` on, each in a range of its own; true if it was
+/// the last pass.
+bool run_pass(const RangeProfiler& profiler, const CounterSession::Step& prepare, std::size_t first,
+              std::size_t count, const CounterSession::Step& launch) {
   profiler.start();
   bool in_range = false;
   try {
     for (std::size_t i = 0; i < count; ++i) {
-      if (prepare) prepare(i);
+      if (prepare) prepare(first + i);
       FATHOM_CUDA(cudaDeviceSynchronize());
       profiler.push(range_name(i));
       in_range = true;
-      launch(i);
+      launch(first + i);
       FATHOM_CUDA(cudaGetLastError());
       FATHOM_CUDA(cudaDeviceSynchronize());
       in_range = false;
@@ -154,18 +148,17 @@ bool run_pass(const RangeProfiler& profiler, const CounterSession::Step& prepare
 /// the order in which the ranges were pushed.
 std::vector<std::size_t> range_positions(std::span<const std::uint8_t> counter_data,
                                          std::size_t count) {
-  FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
-  info.pCounterDataImage = counter_data.data();
-  info.counterDataImageSize = counter_data.size();
+  FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info,
+                      .pCounterDataImage = counter_data.data(),
+                      .counterDataImageSize = counter_data.size());
   FATHOM_CUPTI(cuptiRangeProfilerGetCounterDataInfo, info);
 
   std::map<std::string, std::size_t> by_name;
   for (std::size_t position = 0; position < info.numTotalRanges; ++position) {
-    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, range);
-    range.pCounterDataImage = counter_data.data();
-    range.counterDataImageSize = counter_data.size();
-    range.rangeIndex = position;
-    range.rangeDelimiter = "/";
+    FATHOM_CUPTI_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, range,
+                        .pCounterDataImage = counter_data.data(),
+                        .counterDataImageSize = counter_data.size(), .rangeIndex = position,
+                        .rangeDelimiter = "/");
     FATHOM_CUPTI(cuptiRangeProfilerCounterDataGetRangeInfo, range);
     by_name[range.rangeName] = position;
   }
@@ -187,7 +180,6 @@ struct CounterSession::State {
   std::string chip;
   Readings readings;  ///< without values
   std::optional<MetricHost> host;
-  std::vector<std::string> metric_roles;  ///< the role of each of the host's metrics
   std::vector<std::uint8_t> config, counter_data;
   std::size_t ranges = 0;  ///< that counter_data has room for
   std::size_t passes = 0;
@@ -199,8 +191,7 @@ struct CounterSession::State {
     counter_data.resize(profiler->counter_data_size(host->metrics(), count));
     ranges = count;
   }
-  void run_batch(const Step& prepare, std::size_t count, const Step& launch);
-  void decode(std::size_t count) const;
+  void run_batch(const Step& prepare, std::size_t first, std::size_t count, const Step& launch);
   Readings read(std::size_t position) const;  ///< of a range, by where it lies
 };
 
@@ -220,13 +211,10 @@ std::string CounterSession::problem_on(int device) {
 
 CounterSession::CounterSession(int device, std::span<const std::string> roles)
     : state_(std::make_unique<State>()) {
-  for (const std::string& name : roles) role(name);  // throws for an unknown one
-
   initialise_profilers(device);
   State& s = *state_;
   s.chip = chip_name(device);
-  const std::vector<std::uint8_t> availability = counter_availability();
-  s.host.emplace(s.chip, availability);
+  s.host.emplace(s.chip, counter_availability());
   std::vector<std::string> metrics;
   for (const std::string& name : roles) {
     if (s.readings.contains(name)) continue;
@@ -240,13 +228,7 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
     reading.reason = fmt::format("unavailable on {}: CUPTI {} does not know {} there", s.chip,
                                  cupti_library().version, reading.metric);
   }
-  // In the order of the metrics scheduled, which is that of their values.
-  for (const std::string& metric : s.host->metrics()) {
-    const auto found = std::ranges::find(s.readings, metric,
-                                         [](const auto& entry) { return entry.second.metric; });
-    s.metric_roles.push_back(found->first);
-  }
-  if (s.metric_roles.empty()) return;
+  if (s.host->metrics().empty()) return;
 
   s.config = s.host->config_image();
   s.passes = MetricHost::passes(s.config);
@@ -259,7 +241,8 @@ CounterSession::CounterSession(int device, std::span<const std::string> roles)
 
 CounterSession::~CounterSession() = default;
 
-void CounterSession::State::run_batch(const Step& prepare, std::size_t count, const Step& launch) {
+void CounterSession::State::run_batch(const Step& prepare, std::size_t first, std::size_t count,
+                                      const Step& launch) {
   make_room(count);
   profiler->configure(config, counter_data, count, RangeProfiler::Replay::by_caller);
   bool last = false;
@@ -268,26 +251,19 @@ void CounterSession::State::run_batch(const Step& prepare, std::size_t count, co
       throw CounterError(CounterProblem::failed,
                          fmt::format("{} passes were not enough for the counters", pass));
     }
-    last = run_pass(*profiler, prepare, count, launch);
+    last = run_pass(*profiler, prepare, first, count, launch);
   }
-  decode(count);
-}
-
-void CounterSession::State::decode(std::size_t count) const {
-  if (const std::size_t dropped = profiler->decode(); dropped != 0) {
-    throw CounterError(
-        CounterProblem::failed,
-        fmt::format("the counter data had no room for {} of {} ranges", dropped, count));
-  }
+  profiler->decode(count);
 }
 
 CounterSession::Readings CounterSession::State::read(std::size_t position) const {
   Readings result = readings;
-  const std::vector<double> values = host->evaluate(counter_data, position);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    CounterReading& reading = result[metric_roles[i]];
-    if (std::isfinite(values[i]))
-      reading.value = values[i];
+  const std::map<std::string, double> values = host->evaluate(counter_data, position);
+  for (auto& [role, reading] : result) {
+    const auto value = values.find(reading.metric);
+    if (value == values.end()) continue;
+    if (std::isfinite(value->second))
+      reading.value = value->second;
     else
       reading.reason = "undefined here: the metric divides by a count that was zero";
   }
@@ -310,10 +286,7 @@ std::vector<CounterSession::Readings> CounterSession::collect_batch(const Step& 
   result.reserve(count);
   for (std::size_t first = 0; first < count; first += s.largest_batch) {
     const std::size_t ranges = std::min(s.largest_batch, count - first);
-    const auto at = [first](const Step& step) {
-      return [&step, first](std::size_t i) { step(first + i); };
-    };
-    s.run_batch(prepare ? at(prepare) : Step(), ranges, at(launch));
+    s.run_batch(prepare, first, ranges, launch);
     for (const std::size_t position : range_positions(s.counter_data, ranges))
       result.push_back(s.read(position));
   }
@@ -331,7 +304,7 @@ void CounterSession::begin_kernel() {
 CounterSession::Readings CounterSession::end_kernel() {
   State& s = *state_;
   check_cupti(s.profiler->stop().first, "cuptiRangeProfilerStop");
-  s.decode(1);
+  s.profiler->decode(1);
   return s.read(0);
 }
 

@@ -8,11 +8,9 @@ namespace fathom {
 
 std::optional<SourceLine> source_line(const std::vector<char>& code, const std::string& function,
                                       std::uint64_t offset) {
-  FATHOM_SAMPLING_PARAMS(CUpti_GetSassToSourceCorrelationParams, params);
-  params.cubin = code.data();
-  params.cubinSize = code.size();
-  params.functionName = function.c_str();
-  params.pcOffset = offset;
+  FATHOM_SAMPLING_PARAMS(CUpti_GetSassToSourceCorrelationParams, params, .cubin = code.data(),
+                         .functionName = function.c_str(), .cubinSize = code.size(),
+                         .pcOffset = offset);
   if (cupti_library().cuptiGetSassToSourceCorrelation(&params) != CUPTI_SUCCESS) return {};
   std::optional<SourceLine> line;
   if (params.fileName != nullptr && params.lineNumber != 0) {

@@ -57,8 +57,7 @@ struct Timed : test::Gpu {
   }
   Samples sample(const Workload& workload, CacheState cache = CacheState::hot,
                  const TimingPolicy& policy = {}) {
-    const std::array<const Workload*, 1> one{&workload};
-    return sampler.sample(one, cache, policy);
+    return sampler.sample(std::span(&workload, 1), cache, policy);
   }
 };
 
@@ -115,7 +114,7 @@ TEST_CASE("the SM clock between two stamps is the one that a kernel sees", "[gpu
 TEST_CASE("groups of samples that events timed have an SM clock, and no others", "[gpu][harness]") {
   Timed gpu;
   const Workload a = gpu.spinning(single_ns), b = gpu.spinning(2 * single_ns);
-  const std::array<const Workload*, 2> both{&a, &b};
+  const std::array both{a, b};
   TimingPolicy policy;
   policy.min_samples = policy.max_samples = 8;
   const auto clocks = [&](const Workload& workload, CacheState cache = CacheState::hot) {
@@ -146,7 +145,7 @@ TEST_CASE("groups of samples that events timed have an SM clock, and no others",
 TEST_CASE("the GPU rests before samples as long as it was told", "[gpu][harness]") {
   Timed gpu;
   const Workload a = gpu.spinning(2'000'000), b = gpu.spinning(3'000'000);
-  const std::array<const Workload*, 2> both{&a, &b};
+  const std::array both{a, b};
   TimingPolicy policy;
   policy.min_samples = policy.max_samples = 8;
   policy.rest = 3;
@@ -164,7 +163,7 @@ TEST_CASE("opponents are timed in the order A B B A", "[gpu][harness]") {
   gpu.set(log.get(), 0, 4096 * sizeof(int));
   const Workload a = gpu.spinning(single_ns, log.get(), 0),
                  b = gpu.spinning(single_ns / 3 * 4, log.get(), 1);
-  const std::array<const Workload*, 2> both{&a, &b};
+  const std::array both{a, b};
   const Samples samples = gpu.sampler.sample(both, CacheState::hot, {});
   const std::vector<int> host = test::to_host<int>(log.get(), 4096);
   // Before the samples: two launches by this test, and each workload's warm-up.
@@ -186,7 +185,7 @@ TEST_CASE("opponents are timed in the order A B B A", "[gpu][harness]") {
 TEST_CASE("beside opponents both turns of a short kernel are one sample", "[gpu][harness]") {
   Timed gpu;
   const Workload a = gpu.spinning(20'000), b = gpu.spinning(40'000);
-  const std::array<const Workload*, 2> both{&a, &b};
+  const std::array both{a, b};
   const Samples samples =
       gpu.sampler.sample(both, CacheState::hot, {.min_samples = 24, .max_samples = 24});
   CHECK(samples.timing.mode == "graph");

@@ -44,7 +44,7 @@ struct Loaded : test::Pool {
 TEST_CASE("the same work under load takes the same time and energy", "[gpu][harness]") {
   Loaded gpu;
   const Workload same = gpu.multiplying(2 * gpu.facts.sms);
-  const std::array<const Workload*, 2> twice{&same, &same};
+  const std::array twice{same, same};
   const SustainedTurns turns =
       run_sustained(twice, {.lead_in_s = 1}, gpu.stream.get(), gpu.telemetry);
   std::array<double, 2> seconds{}, clocks{};
@@ -77,7 +77,7 @@ TEST_CASE("a turn's energy holds nothing of the turn before", "[gpu][harness]") 
   Loaded gpu;
   if (!gpu.counts()) SKIP("this GPU has no energy counter");
   const Workload all = gpu.multiplying(2 * gpu.facts.sms), few = gpu.multiplying(gpu.facts.sms / 8);
-  const std::array<const Workload*, 2> both{&all, &few};
+  const std::array both{all, few};
   const SustainedTurns turns =
       run_sustained(both, {.lead_in_s = 1}, gpu.stream.get(), gpu.telemetry);
   for (std::size_t w = 0; w < 2; ++w) {
