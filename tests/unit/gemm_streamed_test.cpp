@@ -1,4 +1,4 @@
-#include "gemm/blocks/rows_at_once.cuh"
+#include "gemm/blocks/streamed_rows.cuh"
 #include "models/shared_memory.h"
 #include "tests/testing.h"
 
