@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gemm/bench/verification.h"
-#include "gemm/ladder/lessons.h"
+#include "gemm/bench/rung.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
 #include "harness/probe.h"
