@@ -175,6 +175,32 @@ Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> ope
   return workload;
 }
 
+/// The fastest of cublasLtMatmul's algorithms on the product.
+Workload tuned_workload(Context& context, const Problem& problem,
+                        const std::shared_ptr<ReferenceStore>& references, bool fast_sums,
+                        Choices& choices) {
+  const auto operands = std::make_shared<Operands>(context, references, problem, cublaslt_name);
+  const auto call = std::make_shared<TunedCall>(
+      library_product(context, *operands, "workspace of cuBLASLt"), fast_sums);
+  const auto launch = [call](std::size_t algorithm) {
+    check_cublas(call->try_launch(algorithm), "cublasLtMatmul");
+  };
+  const auto works = [&](std::size_t i) { return call->try_launch(i) == CUBLAS_STATUS_SUCCESS; };
+  const std::string key = choice_key(problem, fast_sums);
+  if (!choices.contains(key)) {
+    const auto found = find_fastest(context, call->algorithms(), works, launch);
+    if (!found)
+      throw Error(ExitCode::bad_input,
+                  "cuBLASLt has no algorithm for this product: choose another.");
+    choices[key] = *found;
+  }
+  const std::size_t chosen = choices[key];
+  return workload_of(
+      [launch, chosen] { launch(chosen); }, operands,
+      fmt::format("number {} of the {} that the heuristic names", chosen + 1, call->algorithms()),
+      context.stream());
+}
+
 }  // namespace
 
 std::vector<OpponentCase> opponents(const Problem& problem,
@@ -206,30 +232,7 @@ std::vector<OpponentCase> opponents(const Problem& problem,
                       }});
   }
   result.push_back({cublaslt_name, [problem, references, choices, fast_sums](Context& context) {
-                      const auto operands =
-                          std::make_shared<Operands>(context, references, problem, cublaslt_name);
-                      const auto call = std::make_shared<TunedCall>(
-                          library_product(context, *operands, "workspace of cuBLASLt"), fast_sums);
-                      const auto launch = [call](std::size_t algorithm) {
-                        check_cublas(call->try_launch(algorithm), "cublasLtMatmul");
-                      };
-                      const std::string key = choice_key(problem, fast_sums);
-                      if (!choices->contains(key)) {
-                        const auto works = [&](std::size_t i) {
-                          return call->try_launch(i) == CUBLAS_STATUS_SUCCESS;
-                        };
-                        const auto found = find_fastest(context, call->algorithms(), works, launch);
-                        if (!found)
-                          throw Error(
-                              ExitCode::bad_input,
-                              "cuBLASLt has no algorithm for this product: choose another.");
-                        (*choices)[key] = *found;
-                      }
-                      const std::size_t chosen = (*choices)[key];
-                      return workload_of([launch, chosen] { launch(chosen); }, operands,
-                                         fmt::format("number {} of the {} that the heuristic names",
-                                                     chosen + 1, call->algorithms()),
-                                         context.stream());
+                      return tuned_workload(context, problem, references, fast_sums, *choices);
                     }});
   return result;
 }
