@@ -295,17 +295,22 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
       add(*rung, problem, Suite::standard, "layouts");
   }
   for (const Rung* rung : rungs) {
-    const std::optional<Problem> problem = claimed_product(*rung);
-    if (problem) add(*rung, *problem, Suite::standard, claimed_part);
-    if (!rung->answers("GC10")) continue;
+    if (rung->id() == "fp16/02_wmma_shared") {  // claim G6
+      constexpr std::int64_t size = 8192;
+      add(*rung, make_problem(rung->of, size, size, size, Transpose::no, Transpose::no, 0.5, 0.5),
+          Suite::standard, claimed_part);
+    }
+    if (rung->id() != "fp32/column_major/01_naive") continue;  // claim GC10
     const Problem compared = cube(*rung, ladder_size);
     if (!within_reach(device, compared, longest_launch_s(claimed_part))) continue;
     if (auto library = library_case(shared, compared)) cases.push_back(std::move(*library));
   }
-  // Under lasting load: last, since what it leaves is a hot card.
+  // Under lasting load: last, since what it leaves is a hot card. Of the classes that the power
+  // limit holds hardest a product eight times as long, too.
   for (const Rung* rung : last_contenders(rungs, device, true)) {
-    for (const std::int64_t size : sustained_sizes(rung->of))
-      add(*rung, cube(*rung, size), Suite::standard, "sustained");
+    add(*rung, cube(*rung, ladder_size), Suite::standard, "sustained");
+    if (rung->of == Class::fp16 || rung->of == Class::bf16)
+      add(*rung, cube(*rung, 2 * ladder_size), Suite::standard, "sustained");
   }
   return cases;
 }

@@ -73,99 +73,99 @@ ClaimRow share_row(const LadderClaim& row) {
                                : ""};
 }
 
-/// A claim on the ratio of two rungs' throughputs.
-struct RatioClaim {
-  const char *id, *statement, *claimed, *rung, *against;
-  double least, most;  ///< of the ratio
-};
-
-constexpr double any = std::numeric_limits<double>::infinity();
-constexpr RatioClaim ratios[] = {
-    // "Barely helps": an output a thread more is worth no more than a tenth.
-    {"G1", "Two outputs per thread (instruction-level parallelism of 2) barely helps",
-     "within a few % of shared memory", "row_major/12_two_outputs", "row_major/03_shared_memory", 0,
-     1.10},
-    {"G3", "Double buffering lets a tiled product drop its second barrier, and is faster",
-     "correct with one barrier, and faster", "row_major/08_double_buffered", "row_major/05_tile_2d",
-     1 + same_throughput, any},
-    {"G7", "A 32x32 tiled product with two pairs of shared buffers is faster than with one",
-     "faster", "row_major/13_two_buffers", "row_major/03_shared_memory", 1 + same_throughput, any},
-};
-
-ClaimRow ratio_row(const RatioClaim& row) {
-  return {.id = row.id,
-          .statement = row.statement,
-          .claimed = row.claimed,
-          .reading = {{rung_at_size("rung", row.rung), rung_at_size("against", row.against)},
-                      {ratio("ratio", "rung", "against")}},
-          .checks = {{"ratio", row.least, row.most}},
-          .sentence = fmt::format("[{} {{rung}} against {{against}} of {} ({{ratio:.3f}} x)]",
-                                  row.rung, row.against)};
-}
-
 /// A counter that a claim names: its role, what it counts in words, and its format.
 struct Told {
   const char *role, *words, *format;
 };
 
-/// A claim on the one thing in which a lesson and one that goes on from it differ: the throughputs'
-/// ratio is within these ends and, if it `rises`, the first of the counters that say why does from
-/// the rung to its ablation.
-ClaimRow ablation_row(const char* id, const char* statement, const char* claimed, const char* rung,
-                      const char* ablation, const char* difference,
-                      const std::vector<Told>& counters, double least, double most, bool rises) {
-  Reading reading{{rung_at_size("rung", rung), rung_at_size("ablation", ablation)},
-                  {ratio("ratio", "rung", "ablation")}};
-  std::string sentence =
-      fmt::format("[{} has {{ratio:.3f}} x the {{ablation}} of {}; they differ in nothing but {}]",
-                  rung, ablation, difference);
-  const auto compare = [&](const std::string& name, const Figure& figure, const char* words,
-                           const char* format) {
-    reading.quantities.push_back(rung_at_size(name, rung, figure));
-    reading.quantities.push_back(rung_at_size("other " + name, ablation, figure));
-    sentence += fmt::format("[; {0}: {{{1}{2}}} against {{other {1}{2}}}]", words, name, format);
-  };
-  for (const auto& [role, words, format] : counters) compare(role, counter_of(role), words, format);
-  compare("registers", extra_of("registers"), "registers", "");
-  std::vector<FigureRange> checks{{"ratio", least, most}};
-  if (rises) {
-    const std::string first = counters[0].role;
-    reading.formulas.push_back(ratio("kept", first, "other " + first));
-    checks.push_back({"kept", 0, below_one});
-  }
-  return {.id = id,
-          .statement = statement,
-          .claimed = claimed,
-          .reading = std::move(reading),
-          .checks = std::move(checks),
-          .sentence = std::move(sentence)};
+/// A claim on the ratio of two rungs' throughputs.
+struct RatioClaim {
+  const char *id, *statement, *claimed, *rung, *against;
+  double least, most;  ///< of the ratio
+  /// The one thing in which `against` differs from the rung that it goes on from, and counters that
+  /// say why it matters. The first of them, if it `rises`, does so from rung to `against`.
+  const char* difference = nullptr;
+  std::vector<Told> counters{};
+  bool rises = false;
+};
+
+constexpr double any = std::numeric_limits<double>::infinity();
+constexpr double faster = 1 + same_throughput;
+
+const std::vector<RatioClaim>& ratios() {
+  static const Told reads{"shared_load_wavefronts", "wavefronts of shared-memory reads", ""};
+  static const std::vector<RatioClaim> rows{
+      // "Barely helps": an output a thread more is worth no more than a tenth.
+      {"G1", "Two outputs per thread (instruction-level parallelism of 2) barely helps",
+       "within a few % of shared memory", "row_major/12_two_outputs", "row_major/03_shared_memory",
+       0, 1.10},
+      {"G3", "Double buffering lets a tiled product drop its second barrier, and is faster",
+       "correct with one barrier, and faster", "row_major/08_double_buffered",
+       "row_major/05_tile_2d", faster, any},
+      {"G7", "A 32x32 tiled product with two pairs of shared buffers is faster than with one",
+       "faster", "row_major/13_two_buffers", "row_major/03_shared_memory", faster, any},
+      {"GC8",
+       "Staging a fixed loop's operand in registers by hand changes nothing: the compiler does it",
+       "about the same",
+       "column_major/02_shared_memory",
+       "column_major/08_staged_registers",
+       1 - same_throughput,
+       faster,
+       "the array in which the source stages A's elements",
+       {reads, {"stall_short_scoreboard", "warps per issue that wait for shared memory", ":.2f"}}},
+      {"GC9",
+       "An 8x8 thread tile loses coalesced stores against 4x16, which is faster",
+       "4x16 is faster",
+       "column_major/06_tile_128",
+       "column_major/09_tile_8x8",
+       faster,
+       any,
+       "the thread tile",
+       {{"global_store_sectors", "sectors that stores touch", ""}, reads},
+       true},
+      {"GC13",
+       "Storing float4 by a 4x1 thread tile instead of staging is slower: MIO throttle rises",
+       "slower",
+       "column_major/03_tile_2x2",
+       "column_major/10_vector_store",
+       faster,
+       any,
+       "the thread tile and its way to C",
+       {{"stall_mio_throttle", "warps per issue that wait for the MIO queue", ":.2f"}, reads},
+       true}};
+  return rows;
 }
 
-std::vector<ClaimRow> ablations() {
-  constexpr double faster = 1 + same_throughput;
-  const Told reads{"shared_load_wavefronts", "wavefronts of shared-memory reads", ""};
-  return {
-      ablation_row(
-          "GC8",
-          "Staging a fixed loop's operand in registers by hand changes nothing: the compiler does "
-          "it",
-          "about the same", "column_major/02_shared_memory", "column_major/08_staged_registers",
-          "the array in which the source stages A's elements",
-          {reads,
-           {"stall_short_scoreboard", "warps per issue that wait for shared memory", ":.2f"}},
-          1 - same_throughput, faster, false),
-      ablation_row("GC9", "An 8x8 thread tile loses coalesced stores against 4x16, which is faster",
-                   "4x16 is faster", "column_major/06_tile_128", "column_major/09_tile_8x8",
-                   "the thread tile",
-                   {{"global_store_sectors", "sectors that stores touch", ""}, reads}, faster, any,
-                   true),
-      ablation_row(
-          "GC13",
-          "Storing float4 by a 4x1 thread tile instead of staging is slower: MIO throttle rises",
-          "slower", "column_major/03_tile_2x2", "column_major/10_vector_store",
-          "the thread tile and its way to C",
-          {{"stall_mio_throttle", "warps per issue that wait for the MIO queue", ":.2f"}, reads},
-          faster, any, true)};
+ClaimRow ratio_row(const RatioClaim& claim) {
+  ClaimRow row{
+      .id = claim.id,
+      .statement = claim.statement,
+      .claimed = claim.claimed,
+      .reading = {{rung_at_size("rung", claim.rung), rung_at_size("against", claim.against)},
+                  {ratio("ratio", "rung", "against")}},
+      .checks = {{"ratio", claim.least, claim.most}},
+      .sentence = fmt::format("[{} {{rung}} against {{against}} of {} ({{ratio:.3f}} x)]",
+                              claim.rung, claim.against)};
+  if (claim.difference == nullptr) return row;
+  row.sentence =
+      fmt::format("[{} has {{ratio:.3f}} x the {{against}} of {}; they differ in nothing but {}]",
+                  claim.rung, claim.against, claim.difference);
+  const auto compare = [&](const std::string& name, const Figure& figure, const char* words,
+                           const char* format) {
+    row.reading.quantities.push_back(rung_at_size(name, claim.rung, figure));
+    row.reading.quantities.push_back(rung_at_size("other " + name, claim.against, figure));
+    row.sentence +=
+        fmt::format("[; {0}: {{{1}{2}}} against {{other {1}{2}}}]", words, name, format);
+  };
+  for (const auto& [role, words, format] : claim.counters)
+    compare(role, counter_of(role), words, format);
+  compare("registers", extra_of("registers"), "registers", "");
+  if (claim.rises) {
+    const std::string first = claim.counters[0].role;
+    row.reading.formulas.push_back(ratio("kept", first, "other " + first));
+    row.checks.push_back({"kept", 0, below_one});
+  }
+  return row;
 }
 
 /// Against the fastest lesson, itself among them.
@@ -190,87 +190,73 @@ Claim registers_buffered(std::span<const Entry> entries) {
   return claim;
 }
 
-ClaimRow conflicts_of_doubles() {
+/// fp64's, before the ladders' traffic.
+std::vector<ClaimRow> products_of_doubles() {
   // A share of all wavefronts. A layout that conflicts costs every load of a warp another wavefront
   // or more. The counter also has a few where loads meet another warp's stores, whatever the layout
   // (an H200 counts 0.015 % for this kernel). Without wavefronts nothing was counted.
   constexpr double no_conflicts = 0.1;
-  return {.id = "S7",
-          .statement =
-              "A 16x16 tiled product of doubles has no bank conflict: one operand "
-              "broadcasts, the other is contiguous per half-warp",
-          .claimed = "zero conflicts",
-          .reading = {{rung_at_size("loads", "01_shared_memory",
-                                    counter_of("shared_load_conflicts"), "fp64"),
-                       rung_at_size("wavefronts", "01_shared_memory",
-                                    counter_of("shared_load_wavefronts"), "fp64")},
-                      {percent("share", "loads", "wavefronts")}},
-          .checks = {{"share", 0, no_conflicts}},
-          .sentence =
-              "[{loads:.0f} conflicts in {wavefronts:.0f} wavefronts of loads ({share:.3f} "
-              "%)]"};
-}
-
-/// An entry has a figure only if its C was right against a reference of twice the precision.
-ClaimRow doubles_by_shared_tiles() {
-  return {.id = "G4",
-          .statement = "fp64 by shared-memory tiles: the kernel of S7 computes the product",
-          .claimed = "no figure given",
-          .reading = {{rung_at_size("rung", "01_shared_memory", metric_of, "fp64"),
-                       library_at_size("fp64")},
-                      {percent("share", "rung", "library")}},
-          .checks = {{"rung", 0}},
-          .sentence = "[{rung}][, {share:.1f} % of {library opponent}'s {library}]"};
-}
-
-ClaimRow straight_from_global() {
-  constexpr double far_below = 50;  // "far below the library": less than half of it
-  Quantity rung = best_at_size("rung", "fp16", [](const Entry& e) {
-    // The second name: documents from before the lessons.
-    return rung_of(e) == "01_wmma_global" || rung_of(e) == "02_wmma_global";
-  });
-  return {.id = "G5",
-          .statement = "Tensor cores by WMMA, straight from global memory, fp16 at 4096³",
-          .claimed = "far below the library",
-          .reading = {{rung, library_at_size("fp16")}, {percent("share", "rung", "library")}},
-          .checks = {{"share", 0, far_below * below_one}},
-          .sentence = "[{share:.1f} %: {rung} against {library} of {library opponent}]"};
-}
-
-ClaimRow share_of_peak() {
-  constexpr double all_of_it = 95;  // "100 %": this share at least
-  const auto claimed = [](const char* name, Figure figure) {
-    return Quantity{name,
-                    {{"part", claimed_part}, {"type", "fp16"}},
-                    Pick::first,
-                    std::move(figure),
-                    "FLOP/s",
-                    [](const Entry& e) {
-                      // The second name: documents from before the lessons.
-                      return has_figure(e) &&
-                             (rung_of(e) == "02_wmma_shared" || rung_of(e) == "03_wmma");
-                    }};
+  const auto tiles = [](const char* name, Figure figure) {
+    return rung_at_size(name, "01_shared_memory", std::move(figure), "fp64");
   };
-  return {.id = "G6",
-          .statement =
-              "WMMA, 256 threads, block K of 32, rows padded by 8, two stages, alpha = "
-              "beta = 0.5, fp16 at 8192³: its share of the dense fp16 peak",
-          .claimed = "100 % (165.1 TFLOP/s of an RTX 4090)",
-          .reading = {{claimed("rung", metric_of), claimed("peak", extra_of(published_peak_key)),
-                       best_at_size("top", "fp16", has_figure)},
-                      {percent("share", "rung", "peak"),
-                       {"faster",
-                        [](const Figures& f) {
-                          return f["share"] > 0 && f["top"] > f["rung"]
-                                     ? f["top"]
-                                     : std::numeric_limits<double>::quiet_NaN();
-                        },
-                        "FLOP/s"}}},
-          .checks = {{"share", all_of_it}},
-          .sentence =
-              "[{share:.1f} %: ][{rung}][ of the published {peak}][; {top rung} has "
-              "{faster} at 4096³]",
-          .missing = "the product or this GPU's published peak is missing"};
+  return {{.id = "S7",
+           .statement = "A 16x16 tiled product of doubles has no bank conflict: one operand "
+                        "broadcasts, the other is contiguous per half-warp",
+           .claimed = "zero conflicts",
+           .reading = {{tiles("loads", counter_of("shared_load_conflicts")),
+                        tiles("wavefronts", counter_of("shared_load_wavefronts"))},
+                       {percent("share", "loads", "wavefronts")}},
+           .checks = {{"share", 0, no_conflicts}},
+           .sentence =
+               "[{loads:.0f} conflicts in {wavefronts:.0f} wavefronts of loads ({share:.3f} %)]"},
+          // An entry has a figure only if its C was right against a reference of twice the
+          // precision.
+          {.id = "G4",
+           .statement = "fp64 by shared-memory tiles: the kernel of S7 computes the product",
+           .claimed = "no figure given",
+           .reading = {{tiles("rung", metric_of), library_at_size("fp64")},
+                       {percent("share", "rung", "library")}},
+           .checks = {{"rung", 0}},
+           .sentence = "[{rung}][, {share:.1f} % of {library opponent}'s {library}]"}};
+}
+
+/// fp16's, by WMMA. The second names of rungs: documents from before the lessons.
+std::vector<ClaimRow> products_by_wmma() {
+  constexpr double far_below = 50;  // "far below the library": less than half of it
+  constexpr double all_of_it = 95;  // "100 %": this share at least
+  const auto from_global = [](const Entry& e) {
+    return rung_of(e) == "01_wmma_global" || rung_of(e) == "02_wmma_global";
+  };
+  const auto from_shared = [](const Entry& e) {
+    return has_figure(e) && (rung_of(e) == "02_wmma_shared" || rung_of(e) == "03_wmma");
+  };
+  const auto claimed = [&](const char* name, Figure figure) {
+    return Quantity{name,        {{"part", claimed_part}, {"type", "fp16"}},
+                    Pick::first, std::move(figure),
+                    "FLOP/s",    from_shared};
+  };
+  const auto top_if_faster = [](const Figures& f) {
+    return f["share"] > 0 && f["top"] > f["rung"] ? f["top"]
+                                                  : std::numeric_limits<double>::quiet_NaN();
+  };
+  return {{.id = "G5",
+           .statement = "Tensor cores by WMMA, straight from global memory, fp16 at 4096³",
+           .claimed = "far below the library",
+           .reading = {{best_at_size("rung", "fp16", from_global), library_at_size("fp16")},
+                       {percent("share", "rung", "library")}},
+           .checks = {{"share", 0, far_below * below_one}},
+           .sentence = "[{share:.1f} %: {rung} against {library} of {library opponent}]"},
+          {.id = "G6",
+           .statement = "WMMA, 256 threads, block K of 32, rows padded by 8, two stages, alpha = "
+                        "beta = 0.5, fp16 at 8192³: its share of the dense fp16 peak",
+           .claimed = "100 % (165.1 TFLOP/s of an RTX 4090)",
+           .reading = {{claimed("rung", metric_of), claimed("peak", extra_of(published_peak_key)),
+                        best_at_size("top", "fp16", has_figure)},
+                       {percent("share", "rung", "peak"), {"faster", top_if_faster, "FLOP/s"}}},
+           .checks = {{"share", all_of_it}},
+           .sentence = "[{share:.1f} %: ][{rung}][ of the published {peak}][; {top rung} has "
+                       "{faster} at 4096³]",
+           .missing = "the product or this GPU's published peak is missing"}};
 }
 
 }  // namespace
@@ -285,19 +271,17 @@ std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
   std::vector<Claim> claims;
   const auto add = [&](const ClaimRow& row) { claims.push_back(evaluate(row, entries)); };
   for (const LadderClaim& row : table) add(share_row(row));
-  for (const RatioClaim& row : ratios) add(ratio_row(row));
-  for (const ClaimRow& row : ablations()) {
+  for (const RatioClaim& claim : ratios()) {
+    const ClaimRow row = ratio_row(claim);
     add(row);
     // What was measured stands without the counter that would decide.
-    if (claims.back().verdict == ClaimVerdict::not_measured)
+    if (claims.back().verdict == ClaimVerdict::not_measured && claim.difference != nullptr)
       claims.back().figure = Figures(row.reading, entries).tell(row.sentence, nullptr, false);
   }
   claims.push_back(registers_buffered(entries));
-  add(conflicts_of_doubles());
-  add(doubles_by_shared_tiles());
+  for (const ClaimRow& row : products_of_doubles()) add(row);
   for (Claim& claim : traffic_claims(entries)) claims.push_back(std::move(claim));
-  add(straight_from_global());
-  add(share_of_peak());
+  for (const ClaimRow& row : products_by_wmma()) add(row);
   claims.push_back(tile_claim(entries));
   for (Claim& claim : claims) {
     const ClaimSource& source = source_of(claim.id);

@@ -27,23 +27,6 @@ struct Ladder {
   }
 };
 
-Ladder ladder_at(std::span<const Entry> entries, const std::string& type, std::int64_t size) {
-  return {type,
-          fmt::format("{} at {}³", type, size),
-          {{"part", {"ladder"}}, {"type", {type}}, {"m", {size}}},
-          best(select(entries, at_size(type, size))),
-          libraries_among(ladder_of(entries, type, size))};
-}
-
-/// The rungs on the product that the command line asked for.
-Ladder ladder_asked_for(const std::string& type, const std::vector<const Entry*>& rungs) {
-  return {type,
-          fmt::format("{} {}", type, product_of(*rungs.front())),
-          {{"part", {"request"}}, {"type", {type}}},
-          best(rungs),
-          libraries_among(rungs)};
-}
-
 std::vector<PlotLevel> peaks(const Ladder& ladder) {
   std::vector<PlotLevel> levels;
   const std::optional<Bound>& bound = ladder.top->bound;
@@ -226,11 +209,21 @@ std::vector<View> ladder_views(std::span<const Entry> entries) {
     const auto measured = [&](const char* part) {
       return find_measured(entries, {{"part", part}, {"type", row.name}}) != nullptr;
     };
-    if (const Ladder ladder = ladder_at(entries, row.name, size); ladder.top != nullptr)
-      add(ladder, true);
+    if (const auto rungs = ladder_of(entries, row.name, size); !rungs.empty())
+      add({row.name,
+           fmt::format("{} at {}³", row.name, size),
+           {{"part", {"ladder"}}, {"type", {row.name}}, {"m", {size}}},
+           best(rungs),
+           libraries_among(rungs)},
+          true);
     // One rung is no ladder: there is nothing to climb, and its figures are in the tables.
-    if (const std::vector<const Entry*> rungs = requested(entries, row.name); !rungs.empty())
-      add(ladder_asked_for(row.name, rungs), rungs.size() > 1);
+    if (const auto rungs = requested(entries, row.name); !rungs.empty())
+      add({row.name,
+           fmt::format("{} {}", row.name, product_of(*rungs.front())),
+           {{"part", {"request"}}, {"type", {row.name}}},
+           best(rungs),
+           libraries_among(rungs)},
+          rungs.size() > 1);
     if (measured("contest") || measured("request")) views.push_back(contest(row.name));
     if (measured("layouts")) views.push_back(layouts_view(entries, row.name));
     if (measured("sizes")) std::ranges::move(sizes_views(row.name), std::back_inserter(views));

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "gemm/ladder/lessons.h"
+#include "gemm/bench/rung.h"
 
 namespace fathom::gemm {
 

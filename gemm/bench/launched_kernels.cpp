@@ -10,6 +10,7 @@
 #include <memory>
 #include <string_view>
 
+#include "gemm/bench/shapes.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
 #include "results/error.h"
@@ -30,13 +31,6 @@ class UnsafeCallsAllowed {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-void check_driver(CUresult status, const char* asked) {
-  if (status != CUDA_SUCCESS) {
-    throw Error(ExitCode::driver_too_old, fmt::format("the driver does not say {} (CUresult {})",
-                                                      asked, static_cast<int>(status)));
-  }
-}
-
 LaunchedKernel kernel_of(cudaGraphNode_t node) {
   static const auto get_parameters =
       driver_function<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)>(
@@ -49,32 +43,32 @@ LaunchedKernel kernel_of(cudaGraphNode_t node) {
       driver_function<CUresult(int*, CUfunction_attribute, CUfunction)>("cuFuncGetAttribute", 2020);
   static const auto get_blocks = driver_function<CUresult(int*, CUfunction, int, std::size_t)>(
       "cuOccupancyMaxActiveBlocksPerMultiprocessor", 6050);
+  const auto check = [](CUresult status) {
+    if (status != CUDA_SUCCESS)
+      throw Error(ExitCode::driver_too_old,
+                  fmt::format("the driver does not say what a kernel takes (CUresult {})",
+                              static_cast<int>(status)));
+  };
   CUDA_KERNEL_NODE_PARAMS_v2 parameters{};
-  check_driver(get_parameters(node, &parameters), "what a kernel is launched with");
+  check(get_parameters(node, &parameters));
   CUfunction function = parameters.func;
-  if (function == nullptr)
-    check_driver(function_of(&function, parameters.kern), "which function a kernel is");
+  if (function == nullptr) check(function_of(&function, parameters.kern));
   LaunchedKernel kernel;
   const char* name = nullptr;
   if (get_name(&name, function) == CUDA_SUCCESS && name != nullptr) kernel.name = name;
   kernel.threads =
       static_cast<int>(parameters.blockDimX * parameters.blockDimY * parameters.blockDimZ);
   kernel.dynamic_shared_bytes = static_cast<int>(parameters.sharedMemBytes);
-  check_driver(get_attribute(&kernel.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
-               "a kernel's registers");
-  check_driver(get_attribute(&kernel.shared_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
-               "a kernel's shared memory");
+  check(get_attribute(&kernel.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
+  check(get_attribute(&kernel.shared_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function));
   kernel.shared_bytes += kernel.dynamic_shared_bytes;
-  check_driver(
-      get_blocks(&kernel.blocks_per_sm, function, kernel.threads, parameters.sharedMemBytes),
-      "a kernel's occupancy");
+  check(get_blocks(&kernel.blocks_per_sm, function, kernel.threads, parameters.sharedMemBytes));
   return kernel;
 }
 
 }  // namespace
 
-std::vector<LaunchedKernel> launched_kernels(const std::function<void()>& launch,
-                                             cudaStream_t stream) {
+Launched launched_kernels(const std::function<void()>& launch, cudaStream_t stream) try {
   const UnsafeCallsAllowed allowed;
   const Graph graph = capture(launch, stream);
   std::size_t count = 0;
@@ -87,7 +81,10 @@ std::vector<LaunchedKernel> launched_kernels(const std::function<void()>& launch
     FATHOM_CUDA(cudaGraphNodeGetType(node, &type));
     if (type == cudaGraphNodeTypeKernel) kernels.push_back(kernel_of(node));
   }
-  return kernels;
+  return {kernels};
+} catch (const Error& error) {
+  if (error.code() == ExitCode::gpu_lost) throw;
+  return {{}, std::string(unknown_kernel) + error.what()};
 }
 
 const LaunchedKernel* product_kernel(std::span<const LaunchedKernel> kernels) {
@@ -132,16 +129,14 @@ std::string kernel_template(const std::string& mangled) {
   return name.substr(0, name.find('<'));
 }
 
-std::string kernel_names(const std::function<void()>& launch, cudaStream_t stream) try {
-  std::string names;
-  for (const LaunchedKernel& kernel : launched_kernels(launch, stream)) {
+std::string kernel_names(const std::function<void()>& launch, cudaStream_t stream) {
+  const Launched launched = launched_kernels(launch, stream);
+  std::string names = launched.unknown;
+  for (const LaunchedKernel& kernel : launched.kernels) {
     names += names.empty() ? "" : ", ";
     names += kernel.name.empty() ? "unknown" : readable_kernel_name(kernel.name);
   }
   return names.empty() ? "none" : names;
-} catch (const Error& error) {
-  if (error.code() == ExitCode::gpu_lost) throw;
-  return std::string("unknown: ") + error.what();
 }
 
 }  // namespace fathom::gemm

@@ -19,14 +19,17 @@ struct LaunchedKernel {
   int blocks_per_sm = 0;
 };
 
+struct Launched {
+  std::vector<LaunchedKernel> kernels;
+  std::string unknown{};  ///< "unknown: ", and why nobody can tell; empty where they are known
+};
+
 /// The kernels that `launch` puts on the stream, in the order in which the driver lists the nodes
 /// of its capture. CUDA promises no order of these, and drivers so far list them as captured: of a
 /// launch of two products tests/gpu/gemm_launched_kernels_test.cpp would see the other one first.
 /// Found by capturing, so that nothing of it runs, and known to be what it runs whoever chose
-/// among kernels. Throws Error for a launch that cannot be captured, and where the driver cannot
-/// tell.
-std::vector<LaunchedKernel> launched_kernels(const std::function<void()>& launch,
-                                             cudaStream_t stream);
+/// among kernels. Unknown for a launch that cannot be captured, and where the driver cannot tell.
+Launched launched_kernels(const std::function<void()>& launch, cudaStream_t stream);
 
 /// The one of a rung's kernels that multiplies. All of those, and no others, have names that end in
 /// "_product" (tests/sass holds them to it): before it operands may be copied, and after it sums be

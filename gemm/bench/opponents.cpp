@@ -87,9 +87,6 @@ LibraryProduct library_product(Context& context, const Operands& operands, const
           context.stream()};
 }
 
-/// Whether cublasGemmEx takes the class.
-bool takes_default(Class of) { return of != Class::fp8; }
-
 /// The library as its users call it, on these operands: cublasGemmEx.
 std::function<void()> default_call(Context& context, const Operands& operands) {
   const LibraryProduct q = library_product(context, operands, "workspace of cuBLAS");
@@ -178,15 +175,30 @@ Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> ope
   return workload;
 }
 
-Choice choose(Context& context, const Operands& operands, const TunedCall& call,
-              const std::function<void(std::size_t)>& launch) {
-  std::function<void()> by_default;
-  if (takes_default(operands.arguments().problem.of)) by_default = default_call(context, operands);
-  const auto works = [&](std::size_t i) { return call.try_launch(i) == CUBLAS_STATUS_SUCCESS; };
-  const auto found = find_fastest(context, call.algorithms(), works, launch, by_default);
-  if (!found)
-    throw Error(ExitCode::bad_input, "cuBLASLt has no algorithm for this product: choose another.");
-  return {found->index, slower_than_default(found->seconds, found->default_seconds)};
+/// The fastest of cublasLtMatmul's algorithms on the product.
+Workload tuned_workload(Context& context, const Problem& problem,
+                        const std::shared_ptr<ReferenceStore>& references, bool fast_sums,
+                        Choices& choices) {
+  const auto operands = std::make_shared<Operands>(context, references, problem, cublaslt_name);
+  const auto call = std::make_shared<TunedCall>(
+      library_product(context, *operands, "workspace of cuBLASLt"), fast_sums);
+  const auto launch = [call](std::size_t algorithm) {
+    check_cublas(call->try_launch(algorithm), "cublasLtMatmul");
+  };
+  const auto works = [&](std::size_t i) { return call->try_launch(i) == CUBLAS_STATUS_SUCCESS; };
+  const std::string key = choice_key(problem, fast_sums);
+  if (!choices.contains(key)) {
+    const auto found = find_fastest(context, call->algorithms(), works, launch);
+    if (!found)
+      throw Error(ExitCode::bad_input,
+                  "cuBLASLt has no algorithm for this product: choose another.");
+    choices[key] = *found;
+  }
+  const std::size_t chosen = choices[key];
+  return workload_of(
+      [launch, chosen] { launch(chosen); }, operands,
+      fmt::format("number {} of the {} that the heuristic names", chosen + 1, call->algorithms()),
+      context.stream());
 }
 
 }  // namespace
@@ -211,7 +223,7 @@ std::vector<OpponentCase> opponents(const Problem& problem,
                           problem.ldb % 4 == 0 && problem.ldc % 4 == 0;
   if (problem.of == Class::int8 && !takes_int8) return {};
   std::vector<OpponentCase> result;
-  if (takes_default(problem.of)) {
+  if (problem.of != Class::fp8) {  // which cublasGemmEx does not take
     result.push_back({cublas_name, [problem, references](Context& context) {
                         const auto operands =
                             std::make_shared<Operands>(context, references, problem, cublas_name);
@@ -219,23 +231,9 @@ std::vector<OpponentCase> opponents(const Problem& problem,
                                            "the library's default", context.stream());
                       }});
   }
-  result.push_back(
-      {cublaslt_name, [problem, references, choices, fast_sums](Context& context) {
-         const auto operands =
-             std::make_shared<Operands>(context, references, problem, cublaslt_name);
-         const auto call = std::make_shared<TunedCall>(
-             library_product(context, *operands, "workspace of cuBLASLt"), fast_sums);
-         const auto launch = [call](std::size_t algorithm) {
-           check_cublas(call->try_launch(algorithm), "cublasLtMatmul");
-         };
-         const std::string key = choice_key(problem, fast_sums);
-         if (!choices->contains(key)) (*choices)[key] = choose(context, *operands, *call, launch);
-         const Choice& chosen = (*choices)[key];
-         return workload_of([launch, algorithm = chosen.index] { launch(algorithm); }, operands,
-                            fmt::format("number {} of the {} that the heuristic names{}",
-                                        chosen.index + 1, call->algorithms(), chosen.remark),
-                            context.stream());
-       }});
+  result.push_back({cublaslt_name, [problem, references, choices, fast_sums](Context& context) {
+                      return tuned_workload(context, problem, references, fast_sums, *choices);
+                    }});
   return result;
 }
 

@@ -85,19 +85,18 @@ struct RungPlan {
 /// gives to a slower one.
 struct Rung : RungText {
   Class of = Class::fp32;
-  bool exact_capability = false;  ///< runs on that one only, as code for sm_90a does
   /// Held against the vendor's library, at the goals' sizes too; all others are lessons. Who stands
   /// in: gemm/bench/cases.cpp.
   bool contender = false;
-  /// For fp8: its sums keep the bits that the tensor cores drop when they accumulate fast. So do
-  /// those of the library that it is held against.
-  bool promoted = false;
   std::function<RungPlan(const Problem&, int sms)> plan{};
 
   std::string id() const;  ///< "fp64/03_tensor_cores": type and name
-  bool answers(const char* claim) const;
   bool takes_own_path(const Problem& problem) const { return plan(problem, 1).own_path; }
 };
+
+Rung rung_of(Class of, const Lesson& lesson);
+/// The lessons of a class, parents before children.
+std::vector<Rung> lessons_of(Class of);
 
 /// Every rung, class by class, each ladder in order.
 std::span<const Rung> all_rungs();

@@ -42,22 +42,6 @@ namespace {
 
 using Extras = std::map<std::string, double>;
 
-/// Which kernel multiplies in a launch.
-struct Multiplying {
-  std::optional<LaunchedKernel> kernel;  ///< nothing: none does, or nobody can tell
-  std::string unknown;                   ///< why nobody can
-};
-
-Multiplying multiplying_kernel(const std::function<void()>& launch, cudaStream_t stream) try {
-  const std::vector<LaunchedKernel> kernels = launched_kernels(launch, stream);
-  const LaunchedKernel* kernel = product_kernel(kernels);
-  if (kernel == nullptr) return {};
-  return {*kernel, ""};
-} catch (const Error& error) {
-  if (error.code() == ExitCode::gpu_lost) throw;
-  return {std::nullopt, std::string(unknown_kernel) + error.what()};
-}
-
 /// Whether it is the rung's kernel for this product, however that was compiled for how operands
 /// lie: only then are its tiles known.
 bool is_of_rung(const LaunchedKernel& launched, const RungKernel& kernel) {
@@ -100,9 +84,7 @@ std::size_t autotune(Context& context, const Rung& rung, const std::vector<RungP
                   fmt::format("{} as {}: {}", rung.id(), variants[i].name, *wrong));
     return true;
   };
-  const auto found =
-      find_fastest(context, variants.size(), is_right, launch, [&] { launch(0); }).value();
-  return clearly_faster(found.seconds, found.default_seconds) ? found.index : 0;
+  return find_fastest(context, variants.size(), is_right, launch).value();
 }
 
 }  // namespace
@@ -120,8 +102,8 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
   if (!plan.variants.empty()) {
     const std::string key = rung.id() + " " + problem.describe();
     if (!choices->contains(key))
-      (*choices)[key] = {autotune(context, rung, plan.variants, *operands, workspace)};
-    plan = RungPlan(plan.variants[(*choices)[key].index]);
+      (*choices)[key] = autotune(context, rung, plan.variants, *operands, workspace);
+    plan = RungPlan(plan.variants[(*choices)[key]]);
   }
 
   const auto accuracy = std::make_shared<Accuracy>();
@@ -131,26 +113,25 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
       },
       operands, accuracy);
   // Asked once the launch has run, and by extras and notes alike.
-  const auto multiplying =
-      [launch = workload.launch, stream = context.stream(),
-       found = std::make_shared<std::optional<Multiplying>>()]() -> const Multiplying& {
-    if (!*found) *found = multiplying_kernel(launch, stream);
+  const auto launched = [launch = workload.launch, stream = context.stream(),
+                         found = std::make_shared<std::optional<Launched>>()]() -> const Launched& {
+    if (!*found) *found = launched_kernels(launch, stream);
     return **found;
   };
-  workload.extras = [plan, problem, accuracy, multiplying, &device = context.device()] {
-    const std::optional<LaunchedKernel>& kernel = multiplying().kernel;
+  workload.extras = [plan, problem, accuracy, launched, &device = context.device()] {
+    const LaunchedKernel* const kernel = product_kernel(launched().kernels);
     Extras extras = kernel ? kernel_extras(*kernel, plan.kernel, problem, device) : Extras{};
     if (!plan.name.empty()) extras["tuned"] = 1;
     extras["relative_frobenius_error"] = accuracy->relative_frobenius;
     extras["worst_error_of_allowed"] = accuracy->worst;
     return extras;
   };
-  workload.notes = [plan, multiplying] {
+  workload.notes = [plan, launched] {
     std::map<std::string, std::string> all;
     if (!plan.name.empty()) all["variant"] = plan.name + ", tuned";
-    const Multiplying& found = multiplying();
-    if (found.kernel) all[kernel_note] = ladder_kernel_name(found.kernel->name);
-    if (!found.unknown.empty()) all[kernel_note] = found.unknown;
+    if (const LaunchedKernel* kernel = product_kernel(launched().kernels))
+      all[kernel_note] = ladder_kernel_name(kernel->name);
+    if (!launched().unknown.empty()) all[kernel_note] = launched().unknown;
     return all;
   };
   return workload;

@@ -13,9 +13,9 @@ namespace fathom::gemm {
 
 /// A rung's product on the GPU, ready to be verified and timed: in the fastest variant, where the
 /// rung has some. Each of these is held against the reference first: throws Error(check_failed)
-/// where its product is wrong. One that is not clearly faster is not preferred to the first. Its
-/// extras say the registers, shared memory, warps and waves of the kernel that multiplied, and how
-/// accurate C was; its notes say which variant and which kernel ran.
+/// where its product is wrong. Its extras say the registers, shared memory, warps and waves of the
+/// kernel that multiplied, and how accurate C was; its notes say which variant and which kernel
+/// ran.
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
                        const std::shared_ptr<ReferenceStore>& references,
                        const std::shared_ptr<Choices>& choices);

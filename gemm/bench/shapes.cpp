@@ -32,11 +32,6 @@ const Units& units_of(Class of) { return *std::ranges::find(units, of, &Units::o
 
 }  // namespace
 
-std::vector<std::int64_t> sustained_sizes(Class of) {
-  if (of == Class::fp16 || of == Class::bf16) return {ladder_size, 2 * ladder_size};
-  return {ladder_size};
-}
-
 Problem contested_problem(Class of, const Shape& shape) {
   const bool along_k = of == Class::fp8 || of == Class::int8;
   return make_problem(of, shape.m, shape.n, shape.k, along_k ? Transpose::yes : Transpose::no);
@@ -82,12 +77,6 @@ bool within_reach(const DeviceFacts& device, const Problem& problem, double long
   if (memory > 0 && problem.minimum_bytes() > share_of_memory * memory) return false;
   const auto peak = arithmetic_peak(device, problem.of);
   return !peak || problem.flops() <= longest_s * peak->value;
-}
-
-std::optional<Problem> claimed_product(const Rung& rung) {
-  constexpr std::int64_t size = 8192;
-  if (rung.of != Class::fp16 || !rung.answers("G6")) return std::nullopt;
-  return make_problem(rung.of, size, size, size, Transpose::no, Transpose::no, 0.5, 0.5);
 }
 
 std::optional<double> published_peak(const std::string& device, Class of) {

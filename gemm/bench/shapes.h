@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "gemm/bench/problem.h"
-#include "gemm/bench/rung.h"
 #include "harness/device_facts.h"
 
 // Which products are measured, what bounds them, and the names under which a document has them.
@@ -30,10 +29,6 @@ inline constexpr Shape contested_shapes[] = {
 /// Sizes m = n = k over which the top rung and the library are swept.
 inline constexpr std::int64_t swept_sizes[] = {256,  384,  512,  768,  1024,  1536, 2048,
                                                3072, 4096, 6144, 8192, 12288, 16384};
-
-/// Those at which a class is held against the library under lasting load: the ladder's own, and of
-/// the classes that the power limit holds hardest one eight times as long.
-std::vector<std::int64_t> sustained_sizes(Class of);
 
 /// m of products with n = k = `ladder_size` around multiples of a tile's side (claim T2): at each
 /// multiple, just past it, and halfway to the next. They end where 4096 is passed, and all are
@@ -77,10 +72,6 @@ inline constexpr const char* published_peak_key = "published_peak_FLOP_per_s";
 /// The value of the axis `rung` of the library measured by itself, for its counters: of an opponent
 /// none are read.
 inline constexpr const char* library_alone = "cuBLAS";
-
-/// The product of which a claim on this rung speaks, where it is none of the ladder's: of G6 8192³
-/// with alpha = beta = 0.5, in fp16.
-std::optional<Problem> claimed_product(const Rung& rung);
 
 /// What the maker of the GPU of this name publishes as the dense peak of a type on its tensor
 /// cores, sums in fp32 (models/gpu_table.h); nothing for one that the table lacks.

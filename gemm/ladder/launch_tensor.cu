@@ -2,6 +2,7 @@
 // code.
 
 #include <algorithm>
+#include <map>
 
 #include "gemm/blocks/dmma_tile.cuh"
 #include "gemm/blocks/element_types.cuh"
@@ -11,33 +12,38 @@
 namespace fathom::gemm {
 namespace {
 
-/// A cluster a tile or, for a persistent kernel, as many as the GPU runs at once.
-ClusterLaunch cluster_launch(const LessonTile& tile, cudaStream_t stream = nullptr) {
-  return {1, tile.threads, tile.shared_bytes, tile.cluster_m, stream};
+/// A cluster a tile or, for a persistent kernel, as many as the GPU runs at once, but no more than
+/// there are tiles.
+int clusters_for(int tiles, const Lesson& lesson) {
+  const LessonTile& tile = lesson.tile;
+  if (!tile.persistent) return tiles;
+  static std::map<const void*, int> at_once;
+  int& known = at_once[lesson.kernel];
+  if (known == 0)
+    known = needed_clusters(lesson.kernel, {1, tile.threads, tile.shared_bytes, tile.cluster_m});
+  return std::min(tiles, known);
 }
 
-void launch(const void* kernel, ClusterLaunch launch, int clusters, void* product) {
-  launch.blocks = clusters * launch.cluster;
-  with_launch_config(kernel, launch, [&](const cudaLaunchConfig_t& config) {
-    FATHOM_CUDA(cudaLaunchKernelExC(&config, kernel, &product));
-  });
+void launch(const Lesson& lesson, int clusters, void* product, cudaStream_t stream) {
+  const LessonTile& tile = lesson.tile;
+  with_launch_config(
+      lesson.kernel,
+      {clusters * tile.cluster_m, tile.threads, tile.shared_bytes, tile.cluster_m, stream},
+      [&](const cudaLaunchConfig_t& config) {
+        FATHOM_CUDA(cudaLaunchKernelExC(&config, lesson.kernel, &product));
+      });
 }
 
 }  // namespace
 
-int clusters_at_once(const void* kernel, const LessonTile& tile) {
-  return tile.persistent ? needed_clusters(kernel, cluster_launch(tile)) : 0;
-}
-
-void launch_half(const void* kernel, const LessonTile& tile, int, const Arguments& arguments,
-                 cudaStream_t stream) {
+void launch_half(const Lesson& lesson, const Arguments& arguments, cudaStream_t stream) {
   auto product = row_major<std::uint16_t, std::uint16_t, float>(arguments);
-  const TileGrid grid(product.m, product.n, tile.m, tile.n);
-  launch(kernel, cluster_launch(tile, stream), static_cast<int>(grid.blocks()), &product);
+  const TileGrid grid(product.m, product.n, lesson.tile.m, lesson.tile.n);
+  launch(lesson, static_cast<int>(grid.blocks()), &product, stream);
 }
 
-void launch_wgmma(const void* kernel, const LessonTile& tile, int clusters,
-                  const Arguments& arguments, cudaStream_t stream) {
+void launch_wgmma(const Lesson& lesson, const Arguments& arguments, cudaStream_t stream) {
+  const LessonTile& tile = lesson.tile;
   const KernelConfig d{.consumers = tile.m / block_side,
                        .n = tile.n,
                        .cluster_m = tile.cluster_m,
@@ -45,14 +51,14 @@ void launch_wgmma(const void* kernel, const LessonTile& tile, int clusters,
   with_types(arguments.problem.of, [&]<class Types>(Types) {
     auto product =
         tiled_product<Types>(arguments, TmaOperands::of(arguments), d, /*swapped=*/false);
-    if (clusters > 0) product.step = std::min(product.end, clusters);
-    launch(kernel, cluster_launch(tile, stream), product.step, &product);
+    product.step = clusters_for(product.end, lesson);
+    launch(lesson, product.step, &product, stream);
   });
 }
 
-void launch_dmma(const void* kernel, const LessonTile& tile, int clusters,
-                 const Arguments& arguments, cudaStream_t stream) {
+void launch_dmma(const Lesson& lesson, const Arguments& arguments, cudaStream_t stream) {
   using namespace fp64;
+  const LessonTile& tile = lesson.tile;
   const Problem& q = arguments.problem;
   DmmaProduct p{};
   // As BLAS has it: rows of the product are the tile's columns.
@@ -68,9 +74,8 @@ void launch_dmma(const void* kernel, const LessonTile& tile, int clusters,
   p.beta = q.beta;
   p.c = {static_cast<double*>(arguments.c), 1, q.ldc};
   p.vectors = true;
-  p.workers = p.tiles_m * p.tiles_n;
-  if (clusters > 0) p.workers = std::min(p.workers, clusters);
-  launch(kernel, cluster_launch(tile, stream), p.workers, &p);
+  p.workers = clusters_for(p.tiles_m * p.tiles_n, lesson);
+  launch(lesson, p.workers, &p, stream);
 }
 
 }  // namespace fathom::gemm

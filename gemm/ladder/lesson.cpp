@@ -1,8 +1,10 @@
-#include <algorithm>
-#include <string>
+#include <fmt/format.h>
 
+#include <string>
+#include <utility>
+
+#include "gemm/bench/rung.h"
 #include "gemm/blocks/operands.cuh"
-#include "gemm/ladder/lessons.h"
 #include "gemm/ladder/simt_lesson.h"
 
 namespace fathom::gemm {
@@ -11,10 +13,10 @@ namespace {
 /// Most blocks of a grid's second dimension.
 constexpr std::int64_t most_blocks_y = 65535;
 
-/// The product in the lesson's view.
+/// The product in the lesson's order.
 template <class T>
-LessonProductOf<T> lesson_product(const Arguments& arguments, View view) {
-  const bool by_column = view == View::column_major;
+LessonProductOf<T> lesson_product(const Arguments& arguments, Order order) {
+  const bool by_column = order == Order::column_major;
   const Product<T> p = by_column ? column_major<T>(arguments) : row_major<T>(arguments);
   const auto ld = [&](const auto& x) { return by_column ? x.column_stride : x.row_stride; };
   return {p.m, p.n, p.k, p.alpha, p.beta, p.a.data, ld(p.a), p.b.data, ld(p.b), p.c.data, ld(p.c)};
@@ -51,47 +53,29 @@ std::vector<CounterModel> known_fragments_ahead(const Problem& p, int capability
 
 std::string Rung::id() const { return std::string(traits(of).name) + "/" + name; }
 
-bool Rung::answers(const char* claim) const {
-  return std::ranges::any_of(claims, [&](const std::string& own) { return own == claim; });
-}
-
 bool runs_on(const Rung& rung, int major, int minor) {
   const int capability = 10 * major + minor;
   return rung.exact_capability ? capability == rung.capability : capability >= rung.capability;
 }
 
-Rung rung_of(Class of, const Lesson& lesson) {
-  Rung rung{lesson.text};
-  rung.of = of;
-  rung.exact_capability = lesson.exact_capability;
-  rung.promoted = lesson.promoted;
-  rung.plan = [lesson](const Problem& p, int) -> RungPlan {
-    const LessonTile& tile = lesson.tile;
-    RungPlan plan{lesson.launch,
-                  0,
-                  {lesson.kernel, tile.threads, tile.shared_bytes, tile.m, tile.n, tile.k, 1,
-                   tile.cluster_m},
-                  lesson.takes_own_path(p)};
-    if (lesson.variants != nullptr) lesson.variants(p, plan.variants);
-    return plan;
-  };
-  return rung;
-}
+namespace {
 
-bool is_plain(const Problem& p, View view, const LessonTile& tile) {
+/// Whether a lesson without tensor cores computes the product by its own kernel.
+bool is_plain(const Problem& p, Order order, const LessonTile& tile) {
   if (p.transa == Transpose::yes || p.transb == Transpose::yes) return false;
-  if (p.k == 0 || p.alpha == 0) return false;
+  if (p.m == 0 || p.n == 0 || p.k == 0 || p.alpha == 0) return false;
   const std::int64_t vector = p.of == Class::fp64 ? 2 : 4;
   if (tile.vectors && (p.lda % vector != 0 || p.ldb % vector != 0 || p.ldc % vector != 0))
     return false;
-  const bool by_column = view == View::column_major;
+  const bool by_column = order == Order::column_major;
   const std::int64_t rows = by_column ? p.m : p.n, columns = by_column ? p.n : p.m;
   const std::int64_t blocks_y =
-      view == View::row_major_x_along_rows ? ceil_div(rows, tile.m) : ceil_div(columns, tile.n);
+      order == Order::row_major_x_along_rows ? ceil_div(rows, tile.m) : ceil_div(columns, tile.n);
   if (blocks_y > most_blocks_y) return false;
   return tile.any_size || (rows % tile.m == 0 && columns % tile.n == 0 && p.k % tile.k == 0);
 }
 
+/// The same of one for tensor cores.
 bool is_plain(const Problem& p, const LessonTile& tile) {
   const ClassTraits& types = traits(p.of);
   const int inputs = 16 / element_bytes(types.input), outputs = 16 / element_bytes(types.output);
@@ -102,37 +86,55 @@ bool is_plain(const Problem& p, const LessonTile& tile) {
          p.k % tile.k == 0 && p.lda % inputs == 0 && p.ldb % inputs == 0 && p.ldc % outputs == 0;
 }
 
-bool is_plain(const Arguments& arguments, const LessonTile& tile) {
-  return is_plain(arguments.problem, tile);
-}
-
 template <class T>
-void launch_lesson(const Arguments& arguments, cudaStream_t stream, View view,
-                   LessonKernel<T> kernel, const LessonTile& tile) {
-  if (arguments.problem.m == 0 || arguments.problem.n == 0) return;
-  if (!is_plain(arguments.problem, view, tile)) return launch_fallback(arguments, stream);
-  const LessonProductOf<T> p = lesson_product<T>(arguments, view);
+void launch_simt_as(const Lesson& lesson, const Arguments& arguments, cudaStream_t stream) {
+  const LessonTile& tile = lesson.tile;
+  const LessonProductOf<T> p = lesson_product<T>(arguments, *lesson.order);
   const auto down = static_cast<unsigned>(ceil_div(p.m, tile.m));
   const auto across = static_cast<unsigned>(ceil_div(p.n, tile.n));
-  const dim3 grid = view == View::row_major_x_along_rows ? dim3(across, down) : dim3(down, across);
-  launch_blocks(kernel, grid, tile.threads, p, stream);
+  const bool x_along_rows = *lesson.order == Order::row_major_x_along_rows;
+  launch_blocks(reinterpret_cast<LessonKernel<T>>(const_cast<void*>(lesson.kernel)),
+                x_along_rows ? dim3(across, down) : dim3(down, across), tile.threads, p, stream);
 }
 
-template void launch_lesson(const Arguments&, cudaStream_t, View, LessonKernel<float>,
-                            const LessonTile&);
-template void launch_lesson(const Arguments&, cudaStream_t, View, LessonKernel<double>,
-                            const LessonTile&);
-
-void add_variant(std::vector<RungPlan>& variants, const Problem& problem, View view,
-                 LessonKernel<float> kernel, const LessonTile& tile) {
-  if (!is_plain(problem, view, tile)) return;
-  RungPlan& variant = variants.emplace_back();
-  variant.name = std::to_string(tile.m) + "x" + std::to_string(tile.n) + "x" +
-                 std::to_string(tile.k) + " by " + std::to_string(tile.threads) + " threads";
-  variant.kernel = {reinterpret_cast<const void*>(kernel), tile.threads, 0, tile.m, tile.n, tile.k};
-  variant.launch = [=](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
-    launch_lesson(arguments, stream, view, kernel, tile);
+RungPlan plan_of(const Lesson& lesson, const Problem& problem) {
+  const auto takes = [lesson](const Problem& p) {
+    return lesson.order ? is_plain(p, *lesson.order, lesson.tile) : is_plain(p, lesson.tile);
   };
+  const auto launch = [lesson, takes](const Arguments& arguments, const Workspace&,
+                                      cudaStream_t stream) {
+    if (!takes(arguments.problem)) return launch_fallback(arguments, stream);
+    lesson.launch(lesson, arguments, stream);
+  };
+  const LessonTile& tile = lesson.tile;
+  return {
+      launch,
+      0,
+      {lesson.kernel, tile.threads, tile.shared_bytes, tile.m, tile.n, tile.k, 1, tile.cluster_m},
+      takes(problem)};
+}
+
+}  // namespace
+
+void launch_simt(const Lesson& lesson, const Arguments& arguments, cudaStream_t stream) {
+  return arguments.problem.of == Class::fp64 ? launch_simt_as<double>(lesson, arguments, stream)
+                                             : launch_simt_as<float>(lesson, arguments, stream);
+}
+
+Rung rung_of(Class of, const Lesson& lesson) {
+  Rung rung{lesson.text};
+  rung.of = of;
+  rung.plan = [lesson](const Problem& p, int) {
+    RungPlan plan = plan_of(lesson, p);
+    for (const auto& [kernel, tile] : lesson.variants) {
+      RungPlan variant = plan_of({lesson.text, kernel, tile, lesson.launch, lesson.order}, p);
+      if (!variant.own_path) continue;
+      variant.name = fmt::format("{}x{}x{} by {} threads", tile.m, tile.n, tile.k, tile.threads);
+      plan.variants.push_back(std::move(variant));
+    }
+    return plan;
+  };
+  return rung;
 }
 
 }  // namespace fathom::gemm

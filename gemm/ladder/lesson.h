@@ -2,17 +2,16 @@
 
 #include <cuda_runtime.h>
 
+#include <optional>
 #include <vector>
 
-// What a lesson's file says of its kernel. gemm/ladder/lessons.h makes a rung of it; what a product
-// is to the rest of gemm, nobody has to know here.
+// What a lesson's file says of its kernel. gemm/bench/rung.h makes a rung of it; what a product is
+// to the rest of gemm, nobody has to know here.
 
 namespace fathom::gemm {
 
 struct Problem;
 struct Arguments;
-struct Workspace;
-struct RungPlan;
 struct CounterModel;
 
 /// What a lesson's kernel is made for. Everything else goes to the fallback: transposes (but for
@@ -45,60 +44,60 @@ struct RungText {
   const char* parent = "";  ///< a lesson's, of the same type: gains are against it; empty: none
   const char* idea = "";    ///< what it adds to the rung before, one sentence
   const char* gain = "";    ///< what that should gain and why, one or two sentences
-  std::vector<const char*> claims{};  ///< identifiers of the claims that it answers
-  int capability = 75;                ///< least compute capability, 10 x major + minor
+  int capability = 75;      ///< least compute capability, 10 x major + minor
   KnownCounters* counters = nullptr;  ///< where its own kernel does the product; null: none
+  bool exact_capability = false;      ///< runs on that one only, as code for sm_90a does
+  /// For fp8: its sums keep the bits that the tensor cores drop when they accumulate fast. So do
+  /// those of the library that it is held against.
+  bool promoted = false;
+};
+
+/// How a lesson looks at the matrices of a product (gemm/bench/problem.h), and in which direction
+/// blockIdx.x counts its tiles.
+enum class Order { row_major, row_major_x_along_rows, column_major };
+
+struct Lesson;
+/// Gives a lesson's kernel its product, which must be one that it takes, and launches it.
+using LaunchLesson = void(const Lesson& lesson, const Arguments& arguments, cudaStream_t stream);
+LaunchLesson launch_simt;   ///< gemm/ladder/simt_lesson.h
+LaunchLesson launch_half;   ///< gemm/blocks/half_tiles.cuh
+LaunchLesson launch_wgmma;  ///< gemm/blocks/wgmma.cuh
+LaunchLesson launch_dmma;   ///< gemm/blocks/dmma_tile.cuh
+
+/// A kernel that autotuning tries in a lesson's place.
+struct LessonVariant {
+  const void* kernel;
+  LessonTile tile;
 };
 
 struct Lesson {
   RungText text;
   const void* kernel;
   LessonTile tile;
-  void (*launch)(const Arguments&, const Workspace&, cudaStream_t);
-  bool (*takes_own_path)(const Problem&);
-  void (*variants)(const Problem&, std::vector<RungPlan>& found) = nullptr;
-  bool exact_capability = false;
-  bool promoted = false;
+  LaunchLesson* launch;
+  std::optional<Order> order{};  ///< none: for tensor cores, of whole tiles and lines on 16 bytes
+  std::vector<LessonVariant> variants{};  ///< the kernel itself first
 };
+
+/// The fp32 lessons, two trees.
+std::vector<Lesson> fp32_lessons();
 
 /// Computes any product, with every index checked.
 void launch_fallback(const Arguments& arguments, cudaStream_t stream);
 
-// Lessons for tensor cores: of whole tiles, and lines that start on 16 bytes.
-
-bool is_plain(const Problem& problem, const LessonTile& tile);
-bool is_plain(const Arguments& arguments, const LessonTile& tile);
-
-/// Clusters of a persistent kernel: what the GPU runs at once. 0 if it is not persistent.
-int clusters_at_once(const void* kernel, const LessonTile& tile);
-
-/// How a kernel gets its product; `clusters` as clusters_at_once has it.
-using LaunchTensorKernel = void(const void* kernel, const LessonTile& tile, int clusters,
-                                const Arguments& arguments, cudaStream_t stream);
-LaunchTensorKernel launch_half;   ///< gemm/blocks/half_tiles.cuh
-LaunchTensorKernel launch_wgmma;  ///< gemm/blocks/wgmma.cuh
-LaunchTensorKernel launch_dmma;   ///< gemm/blocks/dmma_tile.cuh
-
-/// A lesson whose kernel this is. What is made for compute capability 9.0 runs nowhere else.
-template <auto kernel, LessonTile tile, LaunchTensorKernel& launch>
-Lesson tensor_lesson(const RungText& text) {
-  static const void* const function = reinterpret_cast<const void*>(kernel);
-  return {.text = text,
-          .kernel = function,
-          .tile = tile,
-          .launch =
-              [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
-                if (!is_plain(arguments, tile)) return launch_fallback(arguments, stream);
-                static const int clusters = clusters_at_once(function, tile);
-                launch(function, tile, clusters, arguments, stream);
-              },
-          .takes_own_path = [](const Problem& p) { return is_plain(p, tile); },
-          .exact_capability = text.capability == 90};
+/// A lesson for tensor cores whose kernel this is. One that is fed by TMA is made for compute
+/// capability 9.0 and runs nowhere else.
+template <auto kernel, LessonTile tile, LaunchLesson& launch>
+Lesson tensor_lesson(RungText text) {
+  text.exact_capability = &launch != &launch_half;
+  if (text.exact_capability) text.capability = 90;
+  return {text, reinterpret_cast<const void*>(kernel), tile, &launch};
 }
 
-/// The same for either type of 16 bits.
-template <auto fp16_kernel, auto bf16_kernel, LessonTile tile, LaunchTensorKernel& launch>
-Lesson half_lesson(bool is_bf16, const RungText& text) {
+/// The same for either type of 16 bits. Tensor cores take bf16 since Ampere.
+template <auto fp16_kernel, auto bf16_kernel, LessonTile tile, LaunchLesson& launch>
+Lesson half_lesson(bool is_bf16, RungText text) {
+  if (is_bf16) text.capability = 80;
   return is_bf16 ? tensor_lesson<bf16_kernel, tile, launch>(text)
                  : tensor_lesson<fp16_kernel, tile, launch>(text);
 }

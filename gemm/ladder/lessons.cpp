@@ -1,4 +1,4 @@
-#include "gemm/ladder/lessons.h"
+#include "gemm/bench/rung.h"
 #include "gemm/ladder/simt_lesson.h"
 #include "harness/cuda_check.h"
 
@@ -15,20 +15,21 @@ Lesson wmma_global(bool is_bf16), wmma_shared(bool), mma_sync(bool), multistage(
     overlapped_epilogue(bool);
 // tf32, fp8 and int8, which wgmma takes along k alone.
 Lesson wgmma_tf32(), fast_sums(), wgmma_int8();
-
-std::vector<Lesson> lessons(bool is_bf16) {
-  std::vector<Lesson> all;
-  for (const auto lesson : {wmma_global, wmma_shared, mma_sync, multistage, wgmma, warp_specialised,
-                            wide_tile, persistent, cluster_multicast, overlapped_epilogue})
-    all.push_back(lesson(is_bf16));
-  return all;
-}
 }  // namespace half
 namespace along_k {
 Lesson promoted();
 }
 
 namespace {
+
+std::vector<Lesson> half_lessons(bool is_bf16) {
+  using namespace half;
+  std::vector<Lesson> all;
+  for (const auto lesson : {wmma_global, wmma_shared, mma_sync, multistage, wgmma, warp_specialised,
+                            wide_tile, persistent, cluster_multicast, overlapped_epilogue})
+    all.push_back(lesson(is_bf16));
+  return all;
+}
 
 std::vector<Lesson> written_lessons(Class of) {
   switch (of) {
@@ -40,9 +41,8 @@ std::vector<Lesson> written_lessons(Class of) {
       return {fp64::shared_memory(), fp64::register_tile(), fp64::tensor_cores(),
               fp64::wide_products(), fp64::tma(),           fp64::cluster_multicast()};
     case Class::fp16:
-      return half::lessons(false);
     case Class::bf16:
-      return half::lessons(true);
+      return half_lessons(of == Class::bf16);
     case Class::tf32:
       return {half::wgmma_tf32()};
     case Class::int8:

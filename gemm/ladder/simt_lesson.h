@@ -26,19 +26,6 @@ using LessonProduct = LessonProductOf<float>;
 template <class T>
 using LessonKernel = void (*)(LessonProductOf<T>);
 
-/// How a lesson looks at the matrices of a product (gemm/bench/problem.h), and in which direction
-/// blockIdx.x counts its tiles.
-enum class View { row_major, row_major_x_along_rows, column_major };
-
-/// Whether the lesson's own kernel computes the product.
-bool is_plain(const Problem& problem, View view, const LessonTile& tile);
-
-/// Launches the lesson's kernel if the product is plain, and the fallback otherwise. For float
-/// and double.
-template <class T>
-void launch_lesson(const Arguments& arguments, cudaStream_t stream, View view,
-                   LessonKernel<T> kernel, const LessonTile& tile);
-
 /// A kernel with what it is launched with; `call` is the kernel as a function of C++.
 struct BlocksLaunch {
   const void* kernel;
@@ -59,20 +46,10 @@ void launch_blocks(void (*kernel)(P), dim3 grid, int threads, P product, cudaStr
   launch_blocks({reinterpret_cast<const void*>(kernel), grid, threads, &product, call}, stream);
 }
 
-/// Adds a kernel to those that autotuning tries, if it computes the product.
-void add_variant(std::vector<RungPlan>& variants, const Problem& problem, View view,
-                 LessonKernel<float> kernel, const LessonTile& tile);
-
 /// A lesson whose kernel this is.
-template <auto kernel, View view, LessonTile tile>
+template <auto kernel, Order order, LessonTile tile>
 Lesson make_lesson(const RungText& text) {
-  return {
-      .text = text,
-      .kernel = reinterpret_cast<const void*>(kernel),
-      .tile = tile,
-      .launch = [](const Arguments& arguments, const Workspace&,
-                   cudaStream_t stream) { launch_lesson(arguments, stream, view, kernel, tile); },
-      .takes_own_path = [](const Problem& p) { return is_plain(p, view, tile); }};
+  return {text, reinterpret_cast<const void*>(kernel), tile, &launch_simt, order};
 }
 
 }  // namespace fathom::gemm

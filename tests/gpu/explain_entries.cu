@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "gemm/bench/rung.h"
 #include "gemm/bench/verification.h"
-#include "gemm/ladder/lessons.h"
 #include "harness/cuda_check.h"
 #include "harness/cuda_handles.h"
 #include "harness/probe.h"

@@ -18,11 +18,12 @@ std::vector<LaunchedKernel> kernels_of(test::RungBench& bench, const Rung& rung,
   const Buffer any = bench.context.buffers().output("any matrix", std::size_t{256} << 20);
   const RungPlan plan = rung.plan(p, h200_sms);
   const Workspace workspace = bench.workspace(plan.workspace_bytes, h200_sms);
-  return launched_kernels(
-      [&] {
-        plan.launch({p, any.data, any.data, any.data}, workspace, bench.stream.get());
-      },
-      bench.stream.get());
+  const auto launch = [&] {
+    plan.launch({p, any.data, any.data, any.data}, workspace, bench.stream.get());
+  };
+  Launched launched = launched_kernels(launch, bench.stream.get());
+  CHECK(launched.unknown.empty());
+  return std::move(launched.kernels);
 }
 
 std::string multiplying(const std::vector<LaunchedKernel>& kernels) {

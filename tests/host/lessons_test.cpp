@@ -2,7 +2,7 @@
 // plain sum in higher precision, races, accesses outside of the matrices, and what models/ says
 // that its memory traffic costs.
 
-#include "gemm/ladder/lessons.h"
+#include "gemm/bench/rung.h"
 #include "gemm/bench/tolerance.h"
 #include "tests/host/host_run.h"
 #include "tests/testing.h"
@@ -303,14 +303,14 @@ TEST_CASE("what the lessons' traffic costs", "[host][gemm]") {
 
 // The runner itself: a kernel that goes beyond what it was given is told.
 TEST_CASE("an access outside of the matrices is a fault", "[host][gemm]") {
-  const Lesson lesson = fp32::row_major::naive();
+  const Rung lesson = rung_of(Class::fp32, fp32::row_major::naive());
   const Problem p = make_problem(Class::fp32, 32, 32, 8);
   std::mt19937 random(7);
   HostMatrix<float> a(p.m, p.k, p.lda, random), b(p.k, p.n, p.ldb, random),
       c(p.m, p.n, p.ldc, random);
   const auto faults = [&](std::span<const Buffer> buffers) {
     const Arguments arguments{p, a.data(), b.data(), c.data()};
-    return record(buffers, [&] { lesson.launch(arguments, {}, nullptr); }).faults;
+    return record(buffers, [&] { lesson.plan(p, 1).launch(arguments, {}, nullptr); }).faults;
   };
   Buffer short_c = c.buffer();
   short_c.bytes -= sizeof(float);

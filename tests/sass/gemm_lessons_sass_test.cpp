@@ -1,6 +1,6 @@
 // Every lesson against what makes it what it is, in the machine code.
 
-#include "gemm/ladder/lessons.h"
+#include "gemm/bench/rung.h"
 #include "tests/sass/rung_code.h"
 
 namespace {

@@ -3,7 +3,6 @@
 #include "gemm/bench/conclude.h"
 #include "gemm/bench/request.h"
 #include "gemm/bench/rung.h"
-#include "gemm/ladder/lessons.h"
 #include "tests/testing.h"
 
 using namespace fathom;

@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(d.threads(), 1)
 }  // namespace
 
 Lesson promoted() {
-  Lesson lesson = tensor_lesson<promoted_product, lesson_tile, launch_wgmma>(
+  return tensor_lesson<promoted_product, lesson_tile, launch_wgmma>(
       {.name = "along_k/02_promoted",
        .parent = "along_k/01_fast_sums",
        .idea = "The tensor cores add up 128 of k of 128 columns at a time; the threads add "
@@ -106,9 +106,7 @@ Lesson promoted() {
        .gain = "Bits, not speed: the tensor cores cut off from 128 products instead of all of "
                "k. 256 of a stage's 1024 clocks are additions, under which the other warpgroup "
                "multiplies: a few percent of the parent's speed go.",
-       .capability = 90});
-  lesson.promoted = true;
-  return lesson;
+       .promoted = true});
 }
 
 }  // namespace fathom::gemm::along_k

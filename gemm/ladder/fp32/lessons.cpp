@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <iterator>
-
-#include "gemm/ladder/lessons.h"
+#include "gemm/ladder/lesson.h"
 
 // The fp32 lessons, two trees.
 
@@ -32,7 +29,7 @@ std::vector<Lesson> lessons() {
 
 std::vector<Lesson> fp32_lessons() {
   std::vector<Lesson> all = fp32::column_major::lessons();
-  std::ranges::move(fp32::row_major::lessons(), std::back_inserter(all));
+  for (const Lesson& lesson : fp32::row_major::lessons()) all.push_back(lesson);
   return all;
 }
 

@@ -40,14 +40,13 @@ __global__ void __launch_bounds__(tile.threads) square_tile_product(LessonProduc
 }  // namespace
 
 Lesson shared_memory() {
-  return make_lesson<square_tile_product, View::row_major_x_along_rows, tile>(
+  return make_lesson<square_tile_product, Order::row_major_x_along_rows, tile>(
       {.name = "01_shared_memory",
        .idea = "A block of 16 x 16 threads stages 16 x 16 tiles of doubles in shared memory; a "
                "thread computes one element.",
        .gain =
            "Each element is read from memory once for 16 uses; but each multiplication still takes "
-           "an element of both operands from shared memory, whose bandwidth is the limit.",
-       .claims = {"S7", "G4"}});
+           "an element of both operands from shared memory, whose bandwidth is the limit."});
 }
 
 }  // namespace fathom::gemm::fp64

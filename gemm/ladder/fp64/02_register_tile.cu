@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(tile.threads, 1)
 }  // namespace
 
 Lesson register_tile() {
-  return make_lesson<register_tile_product, View::row_major_x_along_rows, tile>(
+  return make_lesson<register_tile_product, Order::row_major_x_along_rows, tile>(
       {.name = "02_register_tile",
        .parent = "01_shared_memory",
        .idea = "A thread computes 8 x 8 elements as an outer product of two fragments in "

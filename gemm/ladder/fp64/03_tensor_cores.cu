@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(tile.threads, 1) tensor_cores_product(LessonPr
 }  // namespace
 
 Lesson tensor_cores() {
-  return make_lesson<tensor_cores_product<false>, View::row_major_x_along_rows, tile>(
+  return make_lesson<tensor_cores_product<false>, Order::row_major_x_along_rows, tile>(
       {.name = "03_tensor_cores",
        .parent = "02_register_tile",
        .idea = "mma.sync.m8n8k4: a warp multiplies 64 x 32 x 4 by 32 products of 8 x 8 x 4 on the "
@@ -96,7 +96,7 @@ Lesson tensor_cores() {
 }
 
 Lesson wide_products() {
-  return make_lesson<tensor_cores_product<true>, View::row_major_x_along_rows, tile>(
+  return make_lesson<tensor_cores_product<true>, Order::row_major_x_along_rows, tile>(
       {.name = "04_wide_products",
        .parent = "03_tensor_cores",
        .idea = "mma.sync.m16n8k16: the same tile by products of 16 x 8 x 16.",

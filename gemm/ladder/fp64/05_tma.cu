@@ -77,8 +77,7 @@ Lesson tma() {
                "16 bytes at a time, from swizzled lines, and multiply.",
        .gain = "Neither loads nor barriers of the block stand between products: 48 bytes of shared "
                "memory a clock feed 128 multiplications, and the tensor cores wait for the first "
-               "stage and the last store of a tile only.",
-       .capability = 90});
+               "stage and the last store of a tile only."});
 }
 
 }  // namespace fathom::gemm::fp64

@@ -84,8 +84,7 @@ Lesson cluster_multicast() {
                "side by side each loads half of A's tile for both.",
        .gain = "The ring fills with the next tile while the last one is stored, and a block takes "
                "12 bytes a clock from the L2 instead of 16: fewer joules, where the power limit "
-               "holds the clock down.",
-       .capability = 90});
+               "holds the clock down."});
 }
 
 }  // namespace fathom::gemm::fp64

@@ -67,8 +67,6 @@ Lesson wmma_global(bool is_bf16) {
                "straight from global memory.",
        .gain = "4096 multiplications an instruction pair; but only 8 for each element that a "
                "warp loads, and the L1 looks up 64 lines for them: that is what it waits for.",
-       .claims = {"G5"},
-       .capability = is_bf16 ? 80 : 75,
        .counters = &known_products});
 }
 

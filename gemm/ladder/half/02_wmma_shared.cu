@@ -94,8 +94,6 @@ Lesson wmma_shared(bool is_bf16) {
                "two stages, 256 threads.",
        .gain = "85 multiplications of each element that a block loads instead of 8: the caches "
                "are no limit any more, and fragments come from shared memory.",
-       .claims = {"G6"},
-       .capability = is_bf16 ? 80 : 75,
        .counters = &known_products});
 }
 

@@ -70,7 +70,6 @@ Lesson mma_sync(bool is_bf16) {
                "and padded ones.",
        .gain = "Eight loads of four wavefronts each, none in conflict, for 32 products of a "
                "warp, and no shared memory for padding.",
-       .capability = is_bf16 ? 80 : 75,
        .counters = &known_fragments});
 }
 

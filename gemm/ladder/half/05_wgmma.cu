@@ -75,8 +75,7 @@ Lesson wgmma(bool is_bf16) {
                "is there.",
        .gain = "Hopper's tensor cores do 2048 multiplications a clock and SM by wgmma and at "
                "most 1361 by mma.sync (measured by the probe instructions): half as much again. "
-               "Neither loads nor ldmatrix take issue slots or registers any more.",
-       .capability = 90});
+               "Neither loads nor ldmatrix take issue slots or registers any more."});
 }
 
 }  // namespace fathom::gemm::half

@@ -85,8 +85,7 @@ Lesson warp_specialised(bool is_bf16) {
            "that multiply (setmaxnreg); full and empty barriers are all that they share.",
        .gain = "No warpgroup stops multiplying to issue a load or to wait for the slowest warp: of "
                "a tile's 64 stages of 512 clocks at k = 4096 the tensor cores wait for the first "
-               "alone, and for the epilogue.",
-       .capability = 90});
+               "alone, and for the epilogue."});
 }
 
 Lesson wide_tile(bool is_bf16) {
@@ -99,8 +98,7 @@ Lesson wide_tile(bool is_bf16) {
                "registers.",
        .gain = "Each element of the tiles is used for 85 multiplications instead of 64, so that a "
                "quarter of the traffic from the L2 goes, and the products read 80 bytes of shared "
-               "memory a clock instead of 96.",
-       .capability = 90});
+               "memory a clock instead of 96."});
 }
 
 }  // namespace fathom::gemm::half

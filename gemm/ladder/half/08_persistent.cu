@@ -82,8 +82,7 @@ Lesson persistent(bool is_bf16) {
        .gain = "The ring fills with the next tile while the last one is stored: at 4096³ "
                "three of an SM's four tiles begin without a wait. 132 tiles at a time need 4160 "
                "rows and columns of the operands instead of 5152, and at 8192³ instead of "
-               "8720: less traffic from the L2 and beyond, fewer joules.",
-       .capability = 90});
+               "8720: less traffic from the L2 and beyond, fewer joules."});
 }
 
 }  // namespace fathom::gemm::half

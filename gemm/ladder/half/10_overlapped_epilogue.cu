@@ -106,8 +106,7 @@ Lesson overlapped_epilogue(bool is_bf16) {
        .idea = "Sums go to shared memory by stmatrix, 16 rows by 64 columns at a time, and TMA "
                "stores them while the warp goes on to the next tile.",
        .gain = "Whole lines of C instead of pieces of 16 bytes a row, and no warpgroup waits for "
-               "its stores: the epilogue of a tile shrinks to the conversion.",
-       .capability = 90});
+               "its stores: the epilogue of a tile shrinks to the conversion."});
 }
 
 Lesson wgmma_tf32() {
@@ -119,8 +118,7 @@ Lesson wgmma_tf32() {
                "wgmma turns 16-bit elements alone.",
        .gain = "Eight times the rate of the FMA units, half of fp16's: the tensor cores take "
                "32 of k in the 1024 clocks in which they take 64 of 16 bits. No conversion; 10 "
-               "bits of each operand's mantissa count.",
-       .capability = 90});
+               "bits of each operand's mantissa count."});
 }
 
 Lesson fast_sums() {
@@ -131,8 +129,7 @@ Lesson fast_sums() {
                "bytes is 128 of k, both operands lie along k, and sums stay with the tensor "
                "cores over all of k.",
        .gain = "Twice the rate of 16-bit types from half of the bytes for an operand, at the "
-               "price of sums of 14 bits.",
-       .capability = 90});
+               "price of sums of 14 bits."});
 }
 
 Lesson wgmma_int8() {
@@ -143,8 +140,7 @@ Lesson wgmma_int8() {
                "line of 128 bytes is 128 of k, both operands lie along k, and the sums are "
                "exact in 32 bits.",
        .gain = "Twice the rate of 16-bit types from half of the bytes for an operand; but C "
-               "has 32 bits, twice a tile's bytes to store for half of the stages.",
-       .capability = 90});
+               "has 32 bits, twice a tile's bytes to store for half of the stages."});
 }
 
 }  // namespace fathom::gemm::half

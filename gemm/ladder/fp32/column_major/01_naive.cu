@@ -45,13 +45,12 @@ __global__ void __launch_bounds__(tile.threads) naive_product(LessonProduct p) {
 }  // namespace
 
 Lesson naive() {
-  return make_lesson<naive_product, View::column_major, tile>(
+  return make_lesson<naive_product, Order::column_major, tile>(
       {.name = "column_major/01_naive",
        .idea = "Tiles of A, B and C in shared memory; a lane's element of A reaches the others by "
                "shuffles along a diagonal.",
        .gain = "The start. Each multiplication takes a shared load and a shuffle, and the sums "
-               "travel to shared memory and back.",
-       .claims = {"GC1", "GC10", "GC11"}});
+               "travel to shared memory and back."});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

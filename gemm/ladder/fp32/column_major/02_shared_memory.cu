@@ -51,23 +51,21 @@ __global__ void __launch_bounds__(tile.threads) shared_memory_product(LessonProd
 }  // namespace
 
 Lesson shared_memory() {
-  return make_lesson<shared_memory_product<false>, View::column_major, tile>(
+  return make_lesson<shared_memory_product<false>, Order::column_major, tile>(
       {.name = "column_major/02_shared_memory",
        .parent = "column_major/01_naive",
        .idea = "The sums move to registers: a thread computes four elements of C, a warp 32 rows "
                "of a column.",
-       .gain = "No shuffles and no sums in shared memory: about a third of the accesses to it.",
-       .claims = {"GC2", "GC8"}});
+       .gain = "No shuffles and no sums in shared memory: about a third of the accesses to it."});
 }
 
 Lesson staged_registers() {
-  return make_lesson<shared_memory_product<true>, View::column_major, tile>(
+  return make_lesson<shared_memory_product<true>, Order::column_major, tile>(
       {.name = "column_major/08_staged_registers",
        .parent = "column_major/02_shared_memory",
        .idea = "A thread reads its 32 elements of A's tile into an array before it multiplies.",
        .gain = "Nothing: the loops are unrolled, and the compiler keeps what four columns share in "
-               "registers already.",
-       .claims = {"GC8"}});
+               "registers already."});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

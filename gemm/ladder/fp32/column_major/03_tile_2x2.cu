@@ -55,13 +55,12 @@ __global__ void __launch_bounds__(tile.threads) tile_2x2_product(LessonProduct p
 }  // namespace
 
 Lesson tile_2x2() {
-  return make_lesson<tile_2x2_product, View::column_major, tile>(
+  return make_lesson<tile_2x2_product, Order::column_major, tile>(
       {.name = "column_major/03_tile_2x2",
        .parent = "column_major/02_shared_memory",
        .idea = "A thread computes 2 x 2 elements; the results go through shared memory, so that "
                "whole columns are stored.",
-       .gain = "Four shared loads for four multiplications, and coalesced stores.",
-       .claims = {"GC3"}});
+       .gain = "Four shared loads for four multiplications, and coalesced stores."});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

@@ -42,13 +42,12 @@ __global__ void __launch_bounds__(tile.threads) tile_64_product(LessonProduct p)
 }  // namespace
 
 Lesson tile_64() {
-  return make_lesson<tile_64_product, View::column_major, tile>(
+  return make_lesson<tile_64_product, Order::column_major, tile>(
       {.name = "column_major/04_tile_64",
        .parent = "column_major/03_tile_2x2",
        .idea = "A tile of 64 x 64, 64 deep, 4 x 4 elements a thread, stored by 16 bytes.",
        .gain = "Half of the global traffic; but a column of B at a time, so that A is read again "
-               "for each of the four.",
-       .claims = {"GC4", "GC12"}});
+               "for each of the four."});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

@@ -47,24 +47,22 @@ __global__ void __launch_bounds__(tile.threads, 2) tile_128_product(LessonProduc
 }  // namespace
 
 Lesson tile_128() {
-  return make_lesson<tile_128_product<4, 16>, View::column_major, tile>(
+  return make_lesson<tile_128_product<4, 16>, Order::column_major, tile>(
       {.name = "column_major/06_tile_128",
        .parent = "column_major/05_vectorised_64",
        .idea = "A tile of 128 x 128 x 8 and 4 x 16 elements a thread: a warp has all rows of 16 "
                "columns.",
        .gain = "20 elements from shared memory for 64 multiplications instead of eight for 16, "
-               "half of the global traffic, and whole columns stored.",
-       .claims = {"GC6", "GC9"}});
+               "half of the global traffic, and whole columns stored."});
 }
 
 Lesson tile_8x8() {
-  return make_lesson<tile_128_product<8, 8>, View::column_major, tile>(
+  return make_lesson<tile_128_product<8, 8>, Order::column_major, tile>(
       {.name = "column_major/09_tile_8x8",
        .parent = "column_major/06_tile_128",
        .idea = "The thread's tile has 8 x 8 elements instead of 4 x 16.",
        .gain = "16 elements from shared memory instead of 20 for 64 multiplications; but a store "
-               "covers half of each sector, and reads of A conflict.",
-       .claims = {"GC9"}});
+               "covers half of each sector, and reads of A conflict."});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

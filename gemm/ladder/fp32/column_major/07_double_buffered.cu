@@ -49,14 +49,13 @@ __global__ void __launch_bounds__(tile.threads, 2) double_buffered_product(Lesso
 }  // namespace
 
 Lesson double_buffered() {
-  return make_lesson<double_buffered_product, View::column_major, tile>(
+  return make_lesson<double_buffered_product, Order::column_major, tile>(
       {.name = "column_major/07_double_buffered",
        .parent = "column_major/06_tile_128",
        .idea = "Two tiles of each operand in shared memory and one barrier a step; no registers "
                "between global and shared memory.",
        .gain = "Half of the barriers. The latency of global memory is still waited for, so that "
-               "little is gained.",
-       .claims = {"GC7"}});
+               "little is gained."});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

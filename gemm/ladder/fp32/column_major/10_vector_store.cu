@@ -40,13 +40,12 @@ __global__ void __launch_bounds__(tile.threads) vector_store_product(LessonProdu
 }  // namespace
 
 Lesson vector_store() {
-  return make_lesson<vector_store_product, View::column_major, tile>(
+  return make_lesson<vector_store_product, Order::column_major, tile>(
       {.name = "column_major/10_vector_store",
        .parent = "column_major/03_tile_2x2",
        .idea = "A thread computes four rows of a column and stores them by 16 bytes, without a way "
                "through shared memory.",
-       .gain = "A barrier and the staging go, for five shared loads for four multiplications.",
-       .claims = {"GC13"}});
+       .gain = "A barrier and the staging go, for five shared loads for four multiplications."});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

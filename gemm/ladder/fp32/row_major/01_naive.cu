@@ -1,7 +1,7 @@
 // One thread, one element of C. The lanes of a warp go down a column of C, because threadIdx.x
 // counts rows: the mistake that everybody makes first. The load of B is one word for all lanes.
 //
-// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 1.
+// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 1 (claims GR1, V11).
 
 #include "gemm/blocks/simt.cuh"
 
@@ -22,12 +22,11 @@ __global__ void __launch_bounds__(tile.threads) naive_product(LessonProduct p) {
 }  // namespace
 
 Lesson naive() {
-  return make_lesson<naive_product, View::row_major, tile>(
+  return make_lesson<naive_product, Order::row_major, tile>(
       {.name = "row_major/01_naive",
        .idea = "One thread computes one element of C, and a warp's lanes go down a column of C.",
        .gain = "The start. A warp's load of A touches 32 sectors and uses an eighth of each, and "
-               "so does its store.",
-       .claims = {"GR1", "V11"}});
+               "so does its store."});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

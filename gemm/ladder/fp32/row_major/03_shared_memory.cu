@@ -3,7 +3,7 @@
 // one wavefront, no conflict. The first barrier lets nobody read a tile that is not whole; the
 // second lets nobody overwrite one that others still read.
 //
-// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 3.
+// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 3 (claim GR3).
 
 #include "gemm/blocks/simt.cuh"
 
@@ -36,14 +36,13 @@ __global__ void __launch_bounds__(tile.threads) shared_memory_product(LessonProd
 }  // namespace
 
 Lesson shared_memory() {
-  return make_lesson<shared_memory_product, View::row_major, tile>(
+  return make_lesson<shared_memory_product, Order::row_major, tile>(
       {.name = "row_major/03_shared_memory",
        .parent = "row_major/02_coalesced",
        .idea = "1024 threads stage 32 x 32 tiles of A and B in shared memory, both stored as they "
                "are read; a thread computes one element.",
        .gain = "Global traffic falls 32-fold; but a multiplication still takes two loads, now from "
-               "shared memory, whose bandwidth is the new limit.",
-       .claims = {"GR3"}});
+               "shared memory, whose bandwidth is the new limit."});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

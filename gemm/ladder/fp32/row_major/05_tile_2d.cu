@@ -5,7 +5,7 @@
 // reads meet in the same banks. The lessons 06 and 07 remove that in two ways, 08 and 09 go on from
 // here too.
 //
-// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 5.
+// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 5 (claims GR5, G3).
 
 #include "gemm/blocks/simt.cuh"
 
@@ -46,14 +46,14 @@ __global__ void __launch_bounds__(tile.threads, 2) tile_2d_product(LessonProduct
 }  // namespace
 
 Lesson tile_2d() {
-  return make_lesson<tile_2d_product, View::row_major_x_along_rows, tile>(
+  return make_lesson<tile_2d_product, Order::row_major_x_along_rows, tile>(
       {.name = "row_major/05_tile_2d",
        .parent = "row_major/04_tile_1d",
        .idea = "A thread computes 8 x 8 elements as an outer product of registers; the block's "
                "tile is 128 x 128 x 8.",
-       .gain = "Sixteen elements from shared memory for 64 multiplications instead of nine for "
-               "eight: arithmetic becomes the limit, once loads and conflicts are out of the way.",
-       .claims = {"GR5", "G3"}});
+       .gain =
+           "Sixteen elements from shared memory for 64 multiplications instead of nine for "
+           "eight: arithmetic becomes the limit, once loads and conflicts are out of the way."});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

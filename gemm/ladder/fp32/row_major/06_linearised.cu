@@ -2,7 +2,7 @@
 // it. The j-th elements of all threads of a row of threads lie side by side. A thread's eight are
 // no longer neighbours, and stores conflict four-fold: they are eight times fewer than the reads.
 //
-// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 7 ("linearise").
+// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 7 ("linearise"; GR6).
 
 #include "gemm/blocks/simt.cuh"
 
@@ -50,14 +50,13 @@ __global__ void __launch_bounds__(tile.threads, 2) linearised_product(LessonProd
 }  // namespace
 
 Lesson linearised() {
-  return make_lesson<linearised_product, View::row_major_x_along_rows, tile>(
+  return make_lesson<linearised_product, Order::row_major_x_along_rows, tile>(
       {.name = "row_major/06_linearised",
        .parent = "row_major/05_tile_2d",
        .idea = "B's tile is laid out by its readers: the j-th elements of neighbouring threads lie "
                "side by side.",
        .gain = "A warp's reads of B no longer meet in the same banks, at the price of eight loads "
-               "where two of 16 bytes did.",
-       .claims = {"GR6"}});
+               "where two of 16 bytes did."});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

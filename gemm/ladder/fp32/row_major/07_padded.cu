@@ -6,7 +6,7 @@
 // the second half is four words further, in the banks between. Still two loads, half of the
 // wavefronts.
 //
-// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 8 ("offset"). It
+// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 8 ("offset"; GR7). It
 // lengthens whole lines instead, which shifts all lanes of a read alike.
 
 #include "gemm/blocks/simt.cuh"
@@ -57,13 +57,12 @@ __global__ void __launch_bounds__(tile.threads, 2) padded_product(LessonProduct 
 }  // namespace
 
 Lesson padded() {
-  return make_lesson<padded_product, View::row_major_x_along_rows, tile>(
+  return make_lesson<padded_product, Order::row_major_x_along_rows, tile>(
       {.name = "row_major/07_padded",
        .parent = "row_major/05_tile_2d",
        .idea = "After every 32 floats of a line of B four words stay empty.",
        .gain = "A quarter-warp's 16-byte reads of B fall into all 32 banks instead of half of "
-               "them: half of the wavefronts, from the same instructions.",
-       .claims = {"GR7"}});
+               "them: half of the wavefronts, from the same instructions."});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

@@ -3,7 +3,7 @@
 // reads from the next step's writes of the same tile, and these writes from the reads that follow.
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 11, whose idea this is
-// without its other parts.
+// without its other parts (claims GR8, G3).
 
 #include "gemm/blocks/simt.cuh"
 
@@ -56,14 +56,13 @@ __global__ void __launch_bounds__(tile.threads, 2) double_buffered_product(Lesso
 }  // namespace
 
 Lesson double_buffered() {
-  return make_lesson<double_buffered_product, View::row_major_x_along_rows, tile>(
+  return make_lesson<double_buffered_product, Order::row_major_x_along_rows, tile>(
       {.name = "row_major/08_double_buffered",
        .parent = "row_major/05_tile_2d",
        .idea = "Two tiles of each operand: the next one is fetched while the present one is "
                "multiplied, with one barrier a step.",
        .gain = "The latency of global memory hides behind 512 multiplications a thread, and half "
-               "of the barriers go.",
-       .claims = {"GR8", "G3"}});
+               "of the barriers go."});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

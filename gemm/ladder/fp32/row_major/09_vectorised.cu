@@ -2,7 +2,7 @@
 // k are neighbours in shared memory. Four words more a line of A spread its transposed store over
 // all banks. B's reads conflict as before (lesson 07), and the warp tile (11) ends that.
 //
-// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6.
+// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 6 (claim GR9).
 
 #include "gemm/blocks/simt.cuh"
 
@@ -43,14 +43,13 @@ __global__ void __launch_bounds__(tile.threads, 2) vectorised_product(LessonProd
 }  // namespace
 
 Lesson vectorised() {
-  return make_lesson<vectorised_product, View::row_major_x_along_rows, tile>(
+  return make_lesson<vectorised_product, Order::row_major_x_along_rows, tile>(
       {.name = "row_major/09_vectorised",
        .parent = "row_major/05_tile_2d",
        .idea = "Global and shared memory are read and written by 16 bytes; A is transposed as it "
                "is stored.",
        .gain = "Four shared loads for 64 multiplications instead of ten, and a quarter of the "
-               "global ones: issue slots for multiplications.",
-       .claims = {"GR9"}});
+               "global ones: issue slots for multiplications."});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

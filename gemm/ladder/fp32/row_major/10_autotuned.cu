@@ -4,7 +4,7 @@
 // Larger tiles read less global memory, deeper ones have fewer barriers, smaller ones fill more SMs
 // and leave less of the last wave empty. Which wins depends on the GPU and on the product's size.
 //
-// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 9.
+// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 9 (claim GR10).
 
 #include "gemm/blocks/simt.cuh"
 
@@ -46,34 +46,25 @@ __global__ void __launch_bounds__(m / rows * (n / columns)) autotuned_product(Le
 }
 
 template <int m, int n, int k, int rows, int columns>
-void add(const Problem& problem, std::vector<RungPlan>& found) {
-  add_variant(found, problem, View::row_major_x_along_rows,
-              &autotuned_product<m, n, k, rows, columns>, tiling(m, n, k, rows, columns));
-}
-
-void variants(const Problem& problem, std::vector<RungPlan>& found) {
-  add<128, 128, 8, 8, 8>(problem, found);
-  add<128, 128, 16, 8, 8>(problem, found);
-  add<128, 64, 16, 8, 8>(problem, found);
-  add<64, 128, 16, 8, 8>(problem, found);
-  add<64, 64, 16, 8, 8>(problem, found);
-  add<64, 64, 16, 4, 4>(problem, found);
-  add<256, 128, 16, 8, 8>(problem, found);
+LessonVariant by() {
+  return {reinterpret_cast<const void*>(&autotuned_product<m, n, k, rows, columns>),
+          tiling(m, n, k, rows, columns)};
 }
 
 }  // namespace
 
 Lesson autotuned() {
-  Lesson lesson = make_lesson<autotuned_product<128, 128, 8, 8, 8>, View::row_major_x_along_rows,
+  Lesson lesson = make_lesson<autotuned_product<128, 128, 8, 8, 8>, Order::row_major_x_along_rows,
                               tile>(
       {.name = "row_major/10_autotuned",
        .parent = "row_major/09_vectorised",
        .idea =
            "Seven tilings of the parent's kernel, of which the fastest is found by running them.",
        .gain = "What a tile saves in traffic and barriers against what it costs in registers and "
-               "idle SMs, decided by the clock and not by a model.",
-       .claims = {"GR10"}});
-  lesson.variants = &variants;
+               "idle SMs, decided by the clock and not by a model."});
+  lesson.variants = {by<128, 128, 8, 8, 8>(), by<128, 128, 16, 8, 8>(), by<128, 64, 16, 8, 8>(),
+                     by<64, 128, 16, 8, 8>(), by<64, 64, 16, 8, 8>(),   by<64, 64, 16, 4, 4>(),
+                     by<256, 128, 16, 8, 8>()};
   return lesson;
 }
 

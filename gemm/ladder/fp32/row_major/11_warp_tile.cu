@@ -5,7 +5,7 @@
 // so that lanes i and i ^ 1 read the same of A, and i and i ^ 2 the same of B; then a 16-byte load
 // takes two wavefronts and not four.
 //
-// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 10.
+// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 10 (claims GR11, S5).
 
 #include "gemm/blocks/simt.cuh"
 
@@ -57,14 +57,13 @@ __global__ void __launch_bounds__(tile.threads, 2) warp_tile_product(LessonProdu
 }  // namespace
 
 Lesson warp_tile() {
-  return make_lesson<warp_tile_product, View::row_major_x_along_rows, tile>(
+  return make_lesson<warp_tile_product, Order::row_major_x_along_rows, tile>(
       {.name = "row_major/11_warp_tile",
        .parent = "row_major/09_vectorised",
        .idea = "Each warp computes a tile of 64 x 32, its lanes 8 x 4, a lane's rows and columns "
                "in groups of four.",
        .gain = "A warp reads 96 different elements a step of k instead of 144, and its 16-byte "
-               "reads have no conflicts and take two wavefronts each.",
-       .claims = {"GR11", "S5"}});
+               "reads have no conflicts and take two wavefronts each."});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

@@ -43,13 +43,12 @@ __global__ void __launch_bounds__(tile.threads) two_outputs_product(LessonProduc
 }  // namespace
 
 Lesson two_outputs() {
-  return make_lesson<two_outputs_product, View::row_major, tile>(
+  return make_lesson<two_outputs_product, Order::row_major, tile>(
       {.name = "row_major/12_two_outputs",
        .parent = "row_major/03_shared_memory",
        .idea = "A thread computes two elements, 16 rows apart: two independent chains.",
        .gain = "Three shared loads for two multiplications instead of four; the second chain hides "
-               "latency that other warps hide already.",
-       .claims = {"G1"}});
+               "latency that other warps hide already."});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

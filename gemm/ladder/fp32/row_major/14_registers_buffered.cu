@@ -91,14 +91,13 @@ __global__ void __launch_bounds__(tile.threads, 2) registers_buffered_product(Le
 }  // namespace
 
 Lesson registers_buffered() {
-  return make_lesson<registers_buffered_product, View::row_major_x_along_rows, tile>(
+  return make_lesson<registers_buffered_product, Order::row_major_x_along_rows, tile>(
       {.name = "row_major/14_registers_buffered",
        .parent = "row_major/09_vectorised",
        .idea = "A tile 16 deep, fetched one step ahead; a thread's elements of the next k are read "
                "one product ahead, in two halves of four.",
        .gain = "One barrier for 16 of k instead of two for eight, and neither global nor shared "
-               "memory is waited for.",
-       .claims = {"G2"}});
+               "memory is waited for."});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

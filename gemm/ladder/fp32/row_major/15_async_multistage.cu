@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(block_threads, blocks) async_multistage_produc
 }  // namespace
 
 Lesson async_multistage() {
-  return make_lesson<async_multistage_product<128, 5, 2>, View::row_major_x_along_rows,
+  return make_lesson<async_multistage_product<128, 5, 2>, Order::row_major_x_along_rows,
                      lesson_tile<128>>(
       {.name = "row_major/15_async_multistage",
        .parent = "row_major/11_warp_tile",
@@ -110,7 +110,7 @@ Lesson async_multistage() {
 }
 
 Lesson wide_thread_tile() {
-  return make_lesson<async_multistage_product<256, 3, 1>, View::row_major_x_along_rows,
+  return make_lesson<async_multistage_product<256, 3, 1>, Order::row_major_x_along_rows,
                      lesson_tile<256>>(
       {.name = "row_major/16_wide_thread_tile",
        .parent = "row_major/15_async_multistage",
