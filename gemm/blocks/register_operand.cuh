@@ -271,8 +271,8 @@ __device__ inline void store_block(const TiledProduct<float, float>& p,
   }
 }
 
-/// A warpgroup's tiles: multiplied and, but for a split k, stored. A loop of its own: in that of the
-/// other kernels 128 rows of m take 2 % longer.
+/// A warpgroup's tiles: multiplied and, but for a split k, stored. Products of 128 rows took 2 %
+/// longer on an H200 in the loop of the other kernels.
 template <Major major, KernelConfig d>
 __device__ inline void multiply_register_tiles(const TiledProduct<float, float>& p,
                                                const RegisterSource<d>& source) {

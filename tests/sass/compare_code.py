@@ -140,8 +140,8 @@ def main():
                           ("only right ", only_right)):
         for kernel in kernels:
             print(f"{what} {shown(kernel)}")
-    print(f"{len(left) - len(others)} the same, {len(changed)} changed, {len(only_left)} only left, "
-          f"{len(only_right)} only right")
+    print(f"{len(left) - len(others)} the same, {len(changed)} changed, "
+          f"{len(only_left)} only left, {len(only_right)} only right")
     return 1 if changed or only_right or (only_left and not arguments.allow_removed) else 0
 
 

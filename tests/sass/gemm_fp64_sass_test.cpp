@@ -1,4 +1,4 @@
-// When fp64's contender reads its fragments: what else it is made of stands in rung_code_contenders.cpp.
+// When fp64's contender reads its fragments; what else it is made of: rung_code_contenders.cpp.
 
 #include <regex>
 
