@@ -37,11 +37,15 @@ std::vector<double> sorted(std::span<const double> samples) {
 /// The largest k for which 1 - 2 P(X < k) is at least `confidence`, X binomial(n, 1/2); at least 1.
 std::size_t order_of_interval(std::size_t n, double confidence) {
   const double tail = (1 - confidence) / 2;
-  const auto orders = std::views::iota(std::size_t{1}, n / 2 + 1);
-  const auto beyond = std::ranges::partition_point(orders, [&](std::size_t k) {
-    return fair_coin_cdf(static_cast<double>(n), static_cast<double>(k - 1)) <= tail;
-  });
-  return std::max<std::size_t>(1, static_cast<std::size_t>(beyond - orders.begin()));
+  std::size_t low = 1, high = n / 2 + 1;  // k is in [low, high)
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (fair_coin_cdf(static_cast<double>(n), static_cast<double>(middle - 1)) <= tail)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
 }
 
 double coverage_of_order(std::size_t n, std::size_t k) {
