@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "fleet/commands/fleet_commands.h"
+#include "fleet/run/rank_note.h"
 #include "results/flag_checks.h"
 #include "tools/program_commands.h"
 
@@ -15,7 +16,10 @@ struct CollectArguments {
 ExitCode collect(const CollectArguments& arguments) {
   FleetReportArguments report = arguments.report;
   if (report.out.empty()) report.out = arguments.folder;
-  return publish_fleet(fleet::read_fleet(arguments.folder, expected_of(report)), report);
+  fleet::Fleet fleet = fleet::read_fleet(arguments.folder, expected_of(report));
+  const FleetFolder folder{arguments.folder};
+  add_rank_problems(fleet, problems_of_notes(folder, read_note(folder, 0)));
+  return publish_fleet(fleet, report);
 }
 
 void add_collect_flags(CLI::App& app, CollectArguments& arguments) {

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "fleet/run/rank_note.h"
 #include "fleet_ranks.h"
 #include "fleet_run.h"
 
@@ -168,7 +169,7 @@ TEST_CASE("Ranks that MPI does not know of are no ranks", "[e2e][fleet][mpi]") {
 TEST_CASE("Ranks that share no storage are told, and measure nothing", "[e2e][fleet][mpi]") {
   Sandbox box({"first"}, 2);
   // What rank 0 has written is not there for the second.
-  const std::string note = (box.out() / "ranks" / "run").string();
+  const std::string note = (box.out() / "ranks" / "0.note").string();
   const std::string blind =
       "while [ ! -e '" + note + "' ]; do sleep 0.05; done; rm '" + note + "'; exec \"$@\"";
   Job(box, scripted(fleet_run(box), {"exec \"$@\"", blind}))
@@ -195,8 +196,9 @@ TEST_CASE("Fewer ranks than before report no more than themselves", "[e2e][fleet
   const json fleet = Job(box, 2, {"--alone", "none"}).must_report();
   CHECK(fleet.at("gpus").size() == 2);
   CHECK(fleet.at("gpus").at(0).at("run") == fleet.at("gpus").at(1).at("run"));
-  CHECK(fleet.at("problems").empty());
-  CHECK(fs::exists(box.out() / "ranks" / "2.note"));
+  REQUIRE(fs::exists(box.out() / "ranks" / "2.note"));
+  const FleetFolder folder{box.out()};
+  CHECK(problems_of_notes(folder, read_note(folder, 0)).empty());
 }
 
 TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]") {
@@ -228,7 +230,7 @@ TEST_CASE("A rank killed in the middle takes nobody with it", "[e2e][fleet][mpi]
   };
   told(fleet);
   has(page_of(box.out()), rank);
-  box.fathom({"fleet", "collect", box.out().string()});  // by the summary that it left
+  box.fathom({"fleet", "collect", box.out().string()});  // by the note that it left
   told(fleet_of(box.out()));
 }
 
@@ -270,7 +272,7 @@ TEST_CASE("A job that mpirun ends costs no more than what was not written yet",
     CHECK(summary_in(box.out(), gpu).at("metrics").at("alone").at(0) == 1e-6);
   // The one that died had no time to say so.
   const json fleet = fleet_of(box.out());
-  has(reason_of(fleet, 2), "rank 2 ended before it had measured");
+  has(reason_of(fleet, 2), "rank 2, on box: it ended before it had measured");
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include "fleet/commands/fleet_commands.h"
 #include "fleet/run/launcher.h"
 #include "fleet/run/measure.h"
+#include "fleet/run/rank_note.h"
 #include "fleet/run/roll_call.h"
 #include "tests/testing.h"
+#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 
@@ -74,11 +76,47 @@ TEST_CASE("A replay collects all counters, and where the probes are not known no
   decide_counters(arguments, 2, jobs);
   const std::string why = std::exchange(jobs[0].summary.no_counters, "");
   CHECK_THAT(why, contains("no probe programs in /nowhere"));
-  arguments.no_counters = true;
+  arguments.counters = "none";
   arguments.replay = true;
   decide_counters(arguments, 2, jobs);
   CHECK(jobs[0].summary.counters_of.empty());
   CHECK(jobs[0].summary.no_counters.empty());
+}
+
+TEST_CASE("The last job's ranks are told that failed or left nothing, and no others", "[fleet]") {
+  const TestFolder root;
+  const FleetFolder folder{root.path()};
+  CHECK(problems_of_notes(folder, read_note(folder, 0)).empty());
+  const auto leave = [&](const char* run, int rank, const char* reason, bool ended) {
+    leave_note(folder, {.run = run,
+                        .rank = rank,
+                        .size = 5,
+                        .host = "n\"7",
+                        .reason = reason,
+                        .exit_code = 11,
+                        .ended = ended});
+  };
+  leave("new", 0, "", false);
+  leave("new", 1, "disk full", true);
+  leave("old", 2, "it died long ago", true);
+  leave("new", 4, "it ended before", false);
+  leave("old", 7, "so did this one", true);
+  const auto problems = [&](const std::string& no_answer = "") {
+    std::vector<std::string> all;
+    for (const fleet::Problem& problem : problems_of_notes(folder, read_note(folder, 0), no_answer))
+      all.push_back(fmt::format("{}: {}, {}", problem.what, problem.reason, problem.exit_code));
+    return all;
+  };
+  using Problems = std::vector<std::string>;
+  for (const char* torn : {"", "{\"rank\": 3", "[]", "{\"host\": 1}"}) {
+    CAPTURE(torn);
+    root.write("ranks/3.note", torn);
+    CHECK(problems() == Problems{"rank 1: on n\"7: disk full, 11", "rank 2: it left no word, 5",
+                                 "rank 3: it left no word, 5",
+                                 "rank 4: on n\"7: it ended before, 11"});
+  }
+  CHECK(problems("late") == Problems{"rank 1: on n\"7: disk full, 11", "rank 2: late, 5",
+                                     "rank 3: late, 5", "rank 4: late, 5"});
 }
 
 TEST_CASE("Ranks know their hosts by what all of them say", "[fleet]") {
@@ -86,11 +124,12 @@ TEST_CASE("Ranks know their hosts by what all of them say", "[fleet]") {
                       .barrier = "/dev/shm/x",
                       .gpus = {{"GPU-0", false}, {"M", true}},
                       .run = "r",
-                      .out = "/out"};
+                      .out = "/out",
+                      .failure = 17};
   const RankWord heard = parse_word("12 " + to_line(said));
   CHECK(heard.leader == 12);
   CHECK(to_line(heard) == to_line(said));
-  CHECK((heard.host == "a b" && heard.gpus.at(1).mig && heard.out == "/out"));
+  CHECK((heard.host == "a b" && heard.gpus.at(1).mig && heard.failure == 17));
   // Two hosts of one name, and one of another between them.
   const std::vector<RankWord> all{{0, "n"}, {1, "n"}, {2, "m"}, {1, "n"}, {0, "n"}};
   CHECK(ranks_of_host(all, 4) == std::vector<std::size_t>{0, 4});
