@@ -55,10 +55,10 @@ struct RunRank {
 /// Whether the earlier runs' trend leads away, for the worse, by what counts.
 bool drifts(const RunValues& metric, std::size_t earlier);
 
-/// The ranks at this level of false alarms of a whole suite, half of it for what is worse. A single
-/// result among fewer runs than ranks need (49 for 2 %) is sure where there are at least
-/// `fewest_for_single` and it is far beyond all: by as much as keeps the level for tails as heavy
-/// as those of Student's t with two degrees of freedom.
+/// Ranks the head for the worse. `level`: false alarms of a whole suite in both directions, of
+/// which this one has half. A single result among fewer runs than ranks need (49 for 2 %) is sure
+/// where there are at least `fewest_for_single` and it is far beyond all: by as much as keeps the
+/// level for tails as heavy as those of Student's t with two degrees of freedom.
 std::vector<RunRank> rank_runs(const std::vector<RunValues>& metrics, std::size_t earlier,
                                double level);
 

@@ -83,7 +83,7 @@ Evidence evidence_of(const RunValues& values, const RunRank& rank, std::size_t e
           rank.p};
 }
 
-/// The same where larger is better.
+/// The same metrics with their signs turned, so that what is better ranks as worse.
 std::vector<RunValues> turned(std::vector<RunValues> metrics) {
   for (RunValues& metric : metrics)
     for (double& value : metric.worse) value = -value;

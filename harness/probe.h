@@ -189,7 +189,7 @@ struct Campaign {
   /// Runs all trials, or those until `keep_going` says no, and then fills the entry, `iterations`
   /// being the trials. Gives what is wrong with an output, if anything is. `counters` collects
   /// `roles`; where it cannot, it is null and `no_counters` says why: then outputs are checked and
-  /// nothing is compared by `roles`.
+  /// nothing is compared by `roles`. Without roles it is null and `no_counters` empty.
   std::function<std::optional<std::string>(Context&, CounterSession* counters,
                                            const std::string& no_counters,
                                            const KeepGoing& keep_going, Entry& entry)>

@@ -41,7 +41,8 @@ void prove_room(const std::filesystem::path& folder) {
   FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0) refuse(folder, errno);
   unlink(path.c_str());  // at once: a run that is killed here leaves nothing
-  const int error = posix_fallocate(file.get(), 0, room_needed);
+  int error = EINTR;
+  while (error == EINTR) error = posix_fallocate(file.get(), 0, room_needed);
   if (error) refuse(folder, error);
 }
 

@@ -305,8 +305,8 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
     if (!within_reach(device, compared, longest_launch_s(claimed_part))) continue;
     if (auto library = library_case(shared, compared)) cases.push_back(std::move(*library));
   }
-  // Under lasting load: last, since what it leaves is a hot card. Of the classes that the power
-  // limit holds hardest a product eight times as long, too.
+  // Last, under lasting load, since it leaves the card hot. fp16 and bf16, which the power limit
+  // holds hardest, also do a product eight times as long.
   for (const Rung* rung : last_contenders(rungs, device, true)) {
     add(*rung, cube(*rung, ladder_size), Suite::standard, "sustained");
     if (rung->of == Class::fp16 || rung->of == Class::bf16)

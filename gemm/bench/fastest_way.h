@@ -14,8 +14,8 @@ namespace fathom::gemm {
 
 /// The index of the fastest of several ways to do a product, found under the conditions in which it
 /// is then held against others: in bursts, short launches in rows. The ways that single launches
-/// leave in question meet in turn. Of products of 20 ms a launch that is some three seconds, of
-/// most less than half of one.
+/// leave in question meet in turn. Products of 20 ms a launch take some three seconds, most
+/// others less than half of one.
 ///
 /// `works` launches a way, and is false where it cannot do the product; `launch` throws there.
 /// Nothing if none works.

@@ -65,8 +65,8 @@ struct TmaOperands {
 void launch_realign(const TmaOperand& source, void* target, std::int64_t target_stride,
                     cudaStream_t stream);
 
-/// Nothing to do, or no more than C = beta C, where k or alpha is 0: done by the fallback, and
-/// true.
+/// Nothing to do, or no more than C = beta C, where k or alpha is 0: done by the fallback, which
+/// then reads neither A nor B, and true.
 bool launch_without_product(const Arguments& arguments, cudaStream_t stream);
 
 }  // namespace fathom::gemm

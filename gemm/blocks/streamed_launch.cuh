@@ -49,6 +49,7 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
   const auto kernel = major_of(product) == Major::k ? &streamed_product<T, Major::k>
                                                     : &streamed_product<T, Major::outer>;
   ClusterLaunch launch{1, threads, Memory<T>::bytes, cluster, stream};
+  // The same for both majors: shared memory allows one block an SM.
   static const int resident = resident_clusters(kernel, launch);
   const int wanted = std::min(resident, std::max(1, workspace.sms / cluster));
   const int fewest = static_cast<int>(ceil_div(product.m, most_rows));

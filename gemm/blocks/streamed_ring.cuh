@@ -11,6 +11,7 @@
 
 namespace fathom::gemm::streamed {
 
+/// What TileRing needs to know: a stage holds A's rows alone.
 struct RingConfig {
   int stages;
   __host__ __device__ constexpr int stage_bytes() const { return rows_at_once * run_bytes; }

@@ -25,7 +25,7 @@ inline constexpr int step_bytes = 128;
 // One block an SM, of warps that multiply and one that has the copies made.
 inline constexpr int warps = 8, multiplying_threads = 32 * warps;
 inline constexpr int threads = multiplying_threads + 32;
-/// Of a row's bytes in a stage, those of one warp, and the steps that it takes for them.
+/// One warp's part of a row's bytes in a stage, and the steps that it takes.
 inline constexpr int warp_bytes = 256, steps = warp_bytes / step_bytes;
 /// Contiguous bytes that one copy brings: a row's part of a stage. The rows of a stage follow each
 /// other: two rows and the four lanes of each are what a quarter of a warp reads at once, 64 bytes

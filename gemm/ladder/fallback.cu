@@ -57,7 +57,8 @@ void launch_fallback(const Arguments& arguments, cudaStream_t stream) {
     using In = typename T::In;
     using Out = typename T::Out;
     using Sum = typename T::Scalar;
-    const auto p = row_major<In, Out, Sum>(arguments);
+    auto p = row_major<In, Out, Sum>(arguments);
+    if (arguments.problem.alpha == 0) p.k = 0;  // as in BLAS: A and B are not read
     launch_blocks(&any_product<In, Out, Sum>, dim3(TileGrid(p.m, p.n, 64, 64).blocks()), 256, p,
                   stream);
   });

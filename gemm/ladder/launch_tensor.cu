@@ -17,7 +17,7 @@ namespace {
 int clusters_for(int tiles, const Lesson& lesson) {
   const LessonTile& tile = lesson.tile;
   if (!tile.persistent) return tiles;
-  static std::map<const void*, int> at_once;
+  static std::map<const void*, int> at_once;  // one thread launches
   int& known = at_once[lesson.kernel];
   if (known == 0)
     known = needed_clusters(lesson.kernel, {1, tile.threads, tile.shared_bytes, tile.cluster_m});

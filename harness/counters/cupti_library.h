@@ -65,7 +65,7 @@ const CuptiLibrary& cupti_library();
 /// Throws CounterError if `result` is a failure of `call`.
 void check_cupti(CUptiResult result, const char* call);
 
-// What it says of a device.
+// What CUPTI says of a device.
 
 /// Makes `device` current, creates its context, and initialises CUPTI's profilers, in this order:
 /// the other way round CUPTI fails and the next CUDA call crashes. Throws CounterError or Error.

@@ -119,7 +119,7 @@ void launch_check_strided_copy(const StridedRun& run, unsigned long long* wrong,
 /// lanes and `column_step` 1 across them, in one and the same compiled loop.
 struct RowRun {
   const std::uint32_t* src = nullptr;
-  std::uint32_t* dst = nullptr;  ///< one word a row
+  std::uint32_t* dst = nullptr;         ///< one word a row
   std::uint32_t rows = 0, columns = 0;  ///< rows: a multiple of pattern_threads
   std::size_t row_step = 0, column_step = 0;
 };

@@ -84,12 +84,8 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
   const int of_sm = own ? blocks_per_sm : 1, sms = blocks / of_sm;
   const double bound = limits_of(device).l1_bytes_per_clock;
   // A second block of a cluster on the same SM would read its own.
-  SharedRun run{operation,
-                width,
-                shared_walk(operation, width, 1),
-                blocks,
-                cluster_size,
-                own ? shared_bytes_used : one_block_shared_bytes(device)};
+  SharedRun run{operation, width,        shared_walk(operation, width, 1),
+                blocks,    cluster_size, own ? shared_bytes_used : one_block_shared_bytes(device)};
   // So many passes that the SMs are busy for `clocks`.
   const double bytes_per_clock = own ? bound : usual_cluster_bytes_per_clock;
   const int passes =

@@ -73,6 +73,7 @@ std::optional<std::string> report(const CampaignResult& result, Entry& entry) {
                                result.trials, entry.metric.unit);
     }
   }
+  if (result.comparisons.empty() && incomplete.empty()) incomplete = "nothing was compared";
   if (!incomplete.empty()) {
     // Not knowing must not look like agreement, even if all that was compared agrees.
     entry.verdict.status = VerdictStatus::failed;

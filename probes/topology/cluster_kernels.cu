@@ -1,5 +1,5 @@
-#include "probes/device/launch.h"
 #include "harness/device_clocks.cuh"
+#include "probes/device/launch.h"
 #include "probes/topology/kernels.h"
 
 namespace fathom::topology {

@@ -115,7 +115,7 @@ struct PairLabels {
 };
 
 /// Pairs that clusters of two blocks join far more often than either with a third SM, in launches
-/// of many more blocks than fit: first waves may follow one order each time.
+/// of many more blocks than fit, because first waves may follow one order each time.
 struct ClusterPairs : PairLabels {
   double share = 0, next_share = 0;  ///< of an SM's clusters: with its partner, least of all SMs;
                                      ///< with the second most frequent, most of all SMs

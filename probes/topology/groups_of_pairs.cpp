@@ -46,9 +46,11 @@ void pair_up(PairLabels& result, const Rows& figures, bool (*good)(const Partner
 constexpr double least_margin = 2;
 
 void pair_by_counts(PairLabels& result, const Rows& counts) {
-  pair_up(result, counts, [](const Partner& partner) {
-    return partner.best > 0 && partner.best >= least_margin * partner.next;
-  });
+  pair_up(
+      result, counts,
+      [](const Partner& partner) {
+        return partner.best > 0 && partner.best >= least_margin * partner.next;
+      });
 }
 
 /// Root mean square difference of each two rows, negative: the nearest is the largest.

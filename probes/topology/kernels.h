@@ -85,8 +85,8 @@ struct Placement {
 /// free.
 struct ClusterTask {
   int cluster_size = 2;
-  int blocks = 0;        ///< multiple of cluster_size
-  int shared_bytes = 0;  ///< of a block: decides how many share an SM
+  int blocks = 0;                   ///< multiple of cluster_size
+  int shared_bytes = 0;             ///< of a block: decides how many share an SM
   std::uint32_t spread_clocks = 1;  ///< at least 1
   std::uint32_t seed = 0;
   Placement* placements = nullptr;  ///< one for each block

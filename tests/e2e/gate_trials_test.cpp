@@ -174,6 +174,7 @@ TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
     write_text(trials.journal(), old);
     std::vector<std::string> two{"--kind", "unchanged", "--decisions", "2", "--resume"};
     expect(2, trials.run(two)).complains("--another-tool");
+    CHECK(trials.decisions().size() == 1);
     two.back() = "--another-tool";
     trials.must_run(two);
     CHECK(trials.decisions().size() == 2);

@@ -30,7 +30,7 @@ void require_no_command(const std::string& text) {
   require(has_no_command(text), "no command for a CI server");
 }
 
-/// All is on the lines that it was put on: the corpus has texts with such a line in them.
+/// No text of an input begins a line of its own; the corpus has texts that try to.
 void require_harmless(const std::string& text) {
   require_plain(text);
   require(("\n" + text).find("\n::error title=pwn") == std::string::npos, "no line of an input");
@@ -65,10 +65,11 @@ void decide_on(const RunMetrics& run) {
           "a run is comparable with itself");
   RunMetrics head = same;
   for (std::size_t i = 0; i < head.metrics.size(); ++i)
-    head.metrics[i].value *= i % 2 == 0 ? 1.5 : 0.5;
+    head.metrics[i].value *= i % 2 == 0 ? 0.5 : 1.5;
   CheckResult result = check_stored(baseline, std::vector(3, head), {});
   result.base = result.head = run.suite;
   result.notes.push_back(result.base);
+  for (MetricDecision& metric : result.metrics) metric.reason += result.base;
   write_all(result);
   // Added before it is checked: its own runs are no earlier ones.
   std::vector<RunMetrics> with_itself(2, head);

@@ -19,7 +19,7 @@ TEST_CASE("fp32 tiles of the warp-specialised kernel are right in shares and who
   // How the operands lie decides who fills the ring, of lines on 16 bytes; others are copied first.
   constexpr Transpose no = Transpose::no, yes = Transpose::yes;
   for (const auto& [transa, transb, gap] :
-       {std::tuple{no, no, 0}, {yes, yes, 0}, {yes, no, 0}, {no, yes, 0}, {no, no, 1}}) {
+       {std::tuple{no, no, 0}, {yes, yes, 0}, {yes, no, 0}, {no, yes, 0}, {no, no, 1}, {yes, yes, 1}}) {
     for (const int k : depths) {
       for (const int beyond : {0, 1}) {
         for (const int blocks : grids) {

@@ -1,5 +1,4 @@
-// What the memory-bandwidth probe needs of an SM that has one block; probe_cases_test.cu runs its
-// cases.
+// The sweep over chosen SMs, one block on each. The probe's other cases: probe_cases_test.cu.
 
 #include "probes/memory_bandwidth/kernels.h"
 #include "tests/gpu/gpu_fixture.h"

@@ -10,8 +10,7 @@ TEST_CASE("an L1 hit takes the same by both ways to time it", "[gpu][memory_late
   test::Pool memory;
   const Buffer data = memory.buffers.output("data", 64 * 1024);
   const Buffer report = memory.buffers.output("report", sizeof(Report));
-  const Chain chain{
-      .base = reinterpret_cast<std::uint64_t>(data.data), .count = 37, .stride = 128};
+  const Chain chain{.base = reinterpret_cast<std::uint64_t>(data.data), .count = 37, .stride = 128};
   launch(write_chain, writers(chain.count), memory.stream.get(), chain);
   double by_way[2];
   for (const Timed timed : {Timed::mean, Timed::each}) {

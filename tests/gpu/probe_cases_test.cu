@@ -127,6 +127,9 @@ TEST_CASE("dependent kernels run one after the other, and the host sees them don
 TEST_CASE("walks through every level move what they say", "[gpu][memory_bandwidth][sanitized]") {
   for (const char* sweep : {"level/", "footprint/", "in-flight/"})
     check_cases(make_memory_bandwidth().cases, sweep);
+  for (const char* written : {"level/DRAM/store/", "level/DRAM/copy/"})
+    check_cases(make_memory_bandwidth().cases, written, "dst");
+  check_cases(make_memory_bandwidth().cases, "level/shared/store/", "after");
 }
 
 // Not the caches' sizes and sets, whose chases reach further than so little memory.
@@ -142,7 +145,9 @@ TEST_CASE("every variant copies everything and nothing else", "[gpu][occupancy][
 
 TEST_CASE("chains of a grid end where the host's do, and its copies are whole",
           "[gpu][tail_effect][sanitized]") {
-  check_cases(make_tail_effect().cases);
+  for (const char* chain : {"latency-bound/", "throughput-bound/"})
+    check_cases(make_tail_effect().cases, chain, "out");
+  check_cases(make_tail_effect().cases, "memory-bound/", "dst");
 }
 
 TEST_CASE("the SM that is asked reads each line, and blocks of a cluster say where they ran",

@@ -41,7 +41,7 @@ std::vector<RunMetrics> planted_heads(int results, std::mt19937_64& generator) {
   return heads;
 }
 
-/// Earlier runs and results of the head; else one.
+/// So many earlier runs, and so many results of the head.
 std::pair<std::vector<RunMetrics>, std::vector<RunMetrics>> planted(unsigned seed, int runs,
                                                                     int results) {
   std::mt19937_64 generator(seed);

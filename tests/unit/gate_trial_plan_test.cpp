@@ -58,3 +58,13 @@ TEST_CASE("Faults become the victim's flags, as one word each", "[gate]") {
   CHECK(victim_flags({{"v/a", "slow", 0.03}, {"v/b", "slow", 0.0025}, {"v/c", "conflict", 0.01}}) ==
         " --conflict 'v/c=0.01' --slow 'v/a=1.03,v/b=1.0025'");
 }
+
+TEST_CASE("A metric has one real fault, and one that it can have", "[gate]") {
+  std::set<std::string> metrics;
+  for (const Planted& planted : plan_trial(options(TrialKind::faults), victim(), 1).planted) {
+    CHECK(metrics.insert(planted.metric).second);
+    CHECK_THAT(planted.metric, !contains("/fma/"));
+  }
+  CHECK_THROWS_AS(plan_trial(options(TrialKind::faults), {"v/fma/1"}, 0), Error);
+  CHECK_THROWS_AS(load_pattern(""), Error);
+}

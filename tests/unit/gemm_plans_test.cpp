@@ -37,6 +37,12 @@ TEST_CASE("fp32's tiles are filled as operands lie, and as aligned copies where 
   CHECK(covered(128, 8192) == 128 * 8192);
   CHECK(covered(8192, 128) == 128 * 8192);
   CHECK(covered(129, 257) == 256 * 384);
+  const auto rows_of = [&](std::int64_t m, std::int64_t n) {
+    return fp32::warp_specialised_plan(make_problem(Class::fp32, m, n, 512), sms).kernel.tile_m;
+  };
+  CHECK(rows_of(128, 8192) == 256);
+  CHECK(rows_of(8192, 128) == 128);
+  CHECK(rows_of(4096, 4096) == 128);  // both reach as far: along C's columns
 }
 
 TEST_CASE("stream-K and sliced depth say what workspace they take", "[gemm]") {

@@ -4,14 +4,18 @@
 
 using namespace fathom;
 
-TEST_CASE("without entries no probe answers, and all that it would state says why", "[probes]") {
-  for (const char* probe :
-       {"atomics", "bank_conflicts", "copy_bandwidth", "energy", "instructions", "launch_overhead",
-        "links", "memory_bandwidth", "memory_latency", "model_validation", "occupancy",
-        "tail_effect", "topology", "warp_reduce"}) {
+TEST_CASE("without entries a probe has no answer, and each fact says why it has no value",
+          "[probes]") {
+  // How many facts and claims each states.
+  for (const auto& [probe, statements] :
+       {std::pair{"atomics", 112u}, {"bank_conflicts", 12}, {"copy_bandwidth", 11}, {"energy", 33},
+        {"instructions", 192}, {"launch_overhead", 24}, {"links", 26}, {"memory_bandwidth", 40},
+        {"memory_latency", 70}, {"model_validation", 0}, {"occupancy", 4}, {"tail_effect", 1},
+        {"topology", 20}, {"warp_reduce", 2}}) {
     CAPTURE(probe);
     const Findings findings = planted::checked(conclusion_of(probe)({}));
     CHECK(findings.answer.empty());
+    CHECK(findings.facts.size() + findings.claims.size() == statements);
     for (const Fact& fact : findings.facts) CHECK_FALSE(fact.value);
     for (const Claim& claim : findings.claims)
       CHECK(claim.verdict == ClaimVerdict::not_measured);

@@ -118,6 +118,9 @@ TEST_CASE("A document from before some of its fields is read without them", "[re
   const Document read = parse_document(older.dump(), "text");
   CHECK(read.facts.empty());
   CHECK_FALSE(read.entries.front().profile);
+  const View& view = read.probes.front().views.front();
+  CHECK_FALSE((view.overview || view.show_opponents));
+  CHECK(view.markers.empty());
   Json rest = to_json(read);
   age(rest);
   CHECK(rest == older);

@@ -104,6 +104,16 @@ TEST_CASE("A killed holder leaves no lock behind", "[results][lock]") {
   CHECK(pid == getpid());
 }
 
+TEST_CASE("Whom a lock waits for is told once", "[results][lock]") {
+  const LockFolder folder;
+  const Child child(holder("a"));
+  std::vector<std::string> told;
+  const auto tell = [&](const std::string& who) { told.push_back(who); };
+  CHECK_THROWS_AS(DeviceLock("a", IfHeld::wait, 1s, tell), fathom::Error);
+  REQUIRE(told.size() == 1);
+  CHECK_THAT(told.front(), contains(std::to_string(child.pid())));
+}
+
 TEST_CASE("A child uses its parent's lock and takes no second one", "[results][lock]") {
   const LockFolder folder;
   DeviceLock lock("a", IfHeld::fail);

@@ -1,4 +1,3 @@
-#include "results/names.h"
 #include "tools/export/figures.h"
 
 #include <fmt/format.h>
@@ -7,6 +6,7 @@
 #include "reports/facts_table.h"
 #include "results/clean_text.h"
 #include "results/fail.h"
+#include "results/names.h"
 #include "results/parse_number.h"
 
 namespace fathom {

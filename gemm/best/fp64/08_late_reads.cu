@@ -234,8 +234,8 @@ namespace {
 struct LateReads {
   static constexpr KernelConfig config{.cluster_n = 2};
 };
-/// For products of few rows: hardly more than there are are multiplied, and the ring keeps the
-/// memory bus busy.
+/// For products of few rows: tiles of 64 multiply fewer rows that do not exist than tiles of 128
+/// would, and the ring keeps the memory bus busy.
 struct Rows64 {
   static constexpr KernelConfig config{
       .warps_m = 2, .warps_n = 4, .m_blocks = 2, .n_blocks = 4, .stages = 8, .band = 1};
