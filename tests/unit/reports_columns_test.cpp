@@ -80,6 +80,7 @@ TEST_CASE("Figures line up, whole ones in full", "[reports]") {
   CHECK(figures({1.0, 32.1, 0.05}) == Cells{"1.000", "32.10", "0.05000"});
   CHECK(figures({1.0, 32.0, std::nullopt}) == Cells{"1", "32", "–"});
   CHECK(figures({0.0, 0.5}) == Cells{"0", "0.5000"});
+  CHECK(interval_text({1, 2, 0.95, ""}, {}) == "1 to 2");
 }
 
 }  // namespace
