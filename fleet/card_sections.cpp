@@ -37,15 +37,6 @@ std::vector<std::string> row_of(FleetWriting& to, const CardScore& card) {
           std::to_string(card.findings.size())};
 }
 
-/// "node01 GPU 3", and for a list of many "node01 GPU 3, ... and 12 more".
-std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus, std::size_t most) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(most, gpus.size()); ++i)
-    names.push_back(name_of(fleet.gpus[gpus[i]].summary));
-  const std::string text = fmt::format("{}", fmt::join(names, ", "));
-  return gpus.size() > most ? fmt::format("{} and {} more", text, gpus.size() - most) : text;
-}
-
 void write_missing(FleetWriting& to, const std::vector<std::size_t>& cards) {
   Table table({left("Card"), left("Metric"), left("When"), left("Why")});
   std::size_t all = 0;
@@ -60,6 +51,14 @@ void write_missing(FleetWriting& to, const std::vector<std::size_t>& cards) {
 }
 
 }  // namespace
+
+std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus, std::size_t most) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(most, gpus.size()); ++i)
+    names.push_back(name_of(fleet.gpus[gpus[i]].summary));
+  const std::string text = fmt::format("{}", fmt::join(names, ", "));
+  return gpus.size() > most ? fmt::format("{} and {} more", text, gpus.size() - most) : text;
+}
 
 std::string gap_text(double gap) {
   if (!beyond_measured(gap)) return fmt::format("{:.2f} %", 100 * gap);
