@@ -97,7 +97,7 @@ void keep_latest(Fleet& fleet) {
   fleet.gpus = std::move(kept);
 }
 
-/// Of GPUs in the order of their names, those that share one: of machines of one name.
+/// Tells of GPUs that share a name. The GPUs are in the order of their names.
 void name_namesakes(Fleet& fleet) {
   for (std::size_t i = 1; i < fleet.gpus.size(); ++i)
     if (const std::string name = name_of(fleet.gpus[i].summary);

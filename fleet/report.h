@@ -14,8 +14,8 @@ struct FleetReportPaths {
   std::vector<std::filesystem::path> hosts;
 };
 
-/// Writes the report of a fleet into a folder: README.md and pages of hosts, of `hosts` and where
-/// there are few of all. Its size grows with what was found, not with the fleet. Throws
+/// Writes the report of a fleet into a folder: README.md, and a page for each of `hosts`; for every
+/// host where there are few. Its size grows with what was found, not with the fleet. Throws
 /// Error(output_unwritable) or Error(output_full).
 FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers,
                                     const std::filesystem::path& folder,

@@ -25,7 +25,7 @@ std::string date_of_file(std::filesystem::file_time_type time);
 /// once.
 void require_few_rows(const Fields& document, std::string_view key);
 
-/// Hands on each of so few rows.
+/// Calls `use` for each row, once require_few_rows has passed.
 template <typename Use>
 void each_row(const Fields& document, std::string_view key, Use use) {
   require_few_rows(document, key);

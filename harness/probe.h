@@ -219,7 +219,7 @@ struct Case {
   ///  - LaunchByLaunch: each sample is one launch, or one graph of several.
   ///  - SustainedLoad: as the GPU runs under lasting load. The metric has a sample for each turn,
   ///    and the extras say the joules of one launch, `joules`, and of the opponents',
-  ///    `joules:<name>`; how surely is `joules_half_width[:<name>]`, a share of them.
+  ///    `joules:<name>`; `joules_half_width[:<name>]` is their uncertainty, as a share.
   ///  - EnergyLoop: the metric is an energy or a power. `value`, `cache`, `precision` and opponents
   ///    are unused; `prepare` may give a workload without a launch, for a GPU at rest.
   ///  - Campaign: no workload; only name, axes, suite, metric and extras are used beside it.

@@ -17,7 +17,7 @@ TEST_CASE("the fastest few algorithms are tried again, others and failed ones ar
   CHECK(finalists(Times{1.0, failed, 1.49, 1.51, 5.0}) == Indices{0, 2});
   CHECK(finalists(Times{3.0, 1.1, 1.0}) == Indices{2, 1});
   CHECK(finalists(Times{7e-6, 5e-6, 15e-6}) == Indices{1, 0});
-  // Of many as fast the heuristic thinks better of the first.
+  // Among many that are equally fast, the ones that the heuristic names first.
   CHECK(finalists(Times(20, 1.0)) == Indices{0, 1, 2, 3, 4, 5, 6, 7});
   CHECK(finalists(Times{1.4, 1.3, 1.2, 1.1, 1.0, 1.1, 1.2, 1.3, 1.4, 1.0}) ==
         Indices{4, 9, 3, 5, 2, 6, 1, 7});
