@@ -11,34 +11,33 @@
 #include "gemm/blocks/tensor_map.h"
 
 namespace fathom::gemm::fp64 {
+namespace {
 
 // One thread has TMA fill a ring of stages, warps multiply from it on the tensor cores.
 
 /// Registers of a producer thread and of a consumer thread, of the 168 that each of 384 starts
 /// with.
-inline constexpr int producer_registers = 40, consumer_registers = 232;
+constexpr int producer_registers = 40, consumer_registers = 232;
 
 /// A cluster is a worker; the blocks of one are neighbours.
-template <KernelConfig d>
 __device__ inline int worker_of_block() {
   return reload_block_id() / d.cluster_n;
 }
-template <KernelConfig d>
 __device__ inline int rank_of_block() {
   return reload_block_id() % d.cluster_n;
 }
 
-template <KernelConfig d, Major a_major, Major b_major>
+template <Major a_major, Major b_major>
 __device__ inline void load_segments(const DmmaProduct& p, const TileRing<d>& ring) {
   prefetch_map(p.a.of[0]);
   prefetch_map(p.b.of[0]);
   RingPosition<d.stages> position;
-  TileScheduler scheduler(p, worker_of_block<d>());
-  for (Segment s; scheduler.next(p, worker_of_block<d>(), s);) {
-    const TileIndex corner = corner_of<d>(p, s.tile, rank_of_block<d>());
+  TileScheduler scheduler(p, worker_of_block());
+  for (Segment s; scheduler.next(p, worker_of_block(), s);) {
+    const TileIndex corner = corner_of<d>(p, s.tile, rank_of_block());
     for (int step = s.first; step < s.first + s.count; ++step) {
       wait(ring.empty(position.stage), position.parity ^ 1);
-      load_stage<d, a_major, b_major>(p, ring, position.stage, rank_of_block<d>(), corner.m,
+      load_stage<d, a_major, b_major>(p, ring, position.stage, rank_of_block(), corner.m,
                                       corner.n, step * stage_depth);
       position.advance();
     }
@@ -46,89 +45,73 @@ __device__ inline void load_segments(const DmmaProduct& p, const TileRing<d>& ri
 }
 
 /// Adds the other workers' sums to a tile that this worker began, in order.
-template <KernelConfig d>
 __device__ inline void fixup(const DmmaProduct& p, WarpSums<d>& sums, int tile) {
   const long long end = static_cast<long long>(tile + 1) * p.depth;
-  int other = worker_of_block<d>() + 1;
+  int other = worker_of_block() + 1;
   for (long long begin = TileScheduler::share_begin(p, other); begin < end; ++other) {
     const long long next = TileScheduler::share_begin(p, other + 1);
     // A share may have nothing in it.
-    if (next > begin) add_partial(p, sums, other * d.cluster_n + rank_of_block<d>());
+    if (next > begin) add_partial(p, sums, other * d.cluster_n + rank_of_block());
     begin = next;
   }
 }
 
 /// Computes this worker's segments.
-template <KernelConfig d, Major a_major, Major b_major>
+template <Major a_major, Major b_major>
 __device__ inline void multiply_segments(const DmmaProduct& p, const TileRing<d>& ring) {
   WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
-  RingCursor<d> position(ring);
+  RingCursor position(ring);
   place.a.move(ring.a(0));
   place.b.move(ring.b(0));
-  TileScheduler scheduler(p, worker_of_block<d>());
-  for (Segment s; scheduler.next(p, worker_of_block<d>(), s);) {
+  TileScheduler scheduler(p, worker_of_block());
+  for (Segment s; scheduler.next(p, worker_of_block(), s);) {
     WarpSums<d> sums;
     sums.clear();
-    accumulate_late<d>(position, s.count, place, sums);
+    accumulate_late(position, s.count, place, sums);
     if (s.first > 0) {
       store_partial(p, sums, reload_block_id());
       continue;
     }
     if (s.tile < p.stream_tiles) fixup(p, sums, s.tile);
-    store<d, a_major, b_major>(p, sums, corner_of<d>(p, s.tile, rank_of_block<d>()));
+    store<d, a_major, b_major>(p, sums, corner_of<d>(p, s.tile, rank_of_block()));
   }
 }
 
-/// `Kernel` has the KernelConfig `config` and the Majors `a_major` and `b_major`.
-template <class Kernel>
-__global__ void __launch_bounds__(Kernel::config.threads(), 1)
+template <Major a_major, Major b_major>
+__global__ void __launch_bounds__(d.threads(), 1)
     tma_product(const __grid_constant__ DmmaProduct p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  constexpr KernelConfig d = Kernel::config;
-  static_assert(d.warps() == 8, "the register counts are those of two warpgroups");
-  constexpr Major a_major = Kernel::a_major, b_major = Kernel::b_major;
   extern __shared__ std::byte shared[];
   const TileRing<d> ring = make_ring<d>(shared);
   if (threadIdx.x == 0) ring.init(d.reading_warps());
-  if constexpr (d.cluster_n == 1) {
-    __syncthreads();
-  } else {
-    cluster_sync();
-  }
+  cluster_sync();
   // The same in all lanes of a warp, and known to be: what depends on it stays out of the lanes.
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
   if (group == d.warps() / 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
-    if (threadIdx.x % 128 == 0) load_segments<d, a_major, b_major>(p, ring);
+    if (threadIdx.x % 128 == 0) load_segments<a_major, b_major>(p, ring);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));
-    multiply_segments<d, a_major, b_major>(p, ring);
+    multiply_segments<a_major, b_major>(p, ring);
   }
-  // No block ends while another of its cluster may still arrive at its barriers.
-  if constexpr (d.cluster_n > 1) cluster_sync();
+  cluster_sync();  // no block ends while another of its cluster may still arrive at its barriers
 #endif
 }
 
-template <class Shape, Major a, Major b>
-struct TmaKernel {
-  static constexpr KernelConfig config = Shape::config;
-  static constexpr Major a_major = a, b_major = b;
-};
-
 /// From an operand's line in memory to the next: after a single line, no other one has to be found.
-inline std::int64_t line_stride(const TmaOperand& x) {
+std::int64_t line_stride(const TmaOperand& x) {
   return x.lines() > 1 ? x.stride : x.inner() + x.inner() % 2;
 }
 /// Bytes that its odd lines take in the workspace, where they do not start on 16 bytes.
-inline std::size_t copied_bytes(const TmaOperand& x) {
+std::size_t copied_bytes(const TmaOperand& x) {
   if (line_stride(x) % 2 == 0) return 0;
   return workspace_part(sizeof(double) * (x.inner() + x.inner() % 2) * (x.lines() / 2));
 }
 
 /// The operand's maps for tiles of `rows`; copies its odd lines to `workspace`, and moves that on,
 /// where TMA cannot read them in place.
-inline OperandMaps operand_maps(const TmaOperand& x, int rows, std::byte*& workspace,
-                                cudaStream_t stream) {
+OperandMaps operand_maps(const TmaOperand& x, int rows, std::byte*& workspace,
+                         cudaStream_t stream) {
   const std::int64_t inner = x.inner(), lines = x.lines(), stride = line_stride(x);
   const int box = x.major == Major::k ? box_lines<Major::k>(rows) : box_lines<Major::outer>(rows);
   OperandMaps maps{{}, stride % 2 != 0};
@@ -146,21 +129,18 @@ inline OperandMaps operand_maps(const TmaOperand& x, int rows, std::byte*& works
   return maps;
 }
 
-template <KernelConfig d>
 std::size_t flag_bytes(int blocks) {
   return workspace_part(static_cast<std::size_t>(blocks) * d.warps() * sizeof(unsigned));
 }
 /// Room for what is handed over between blocks, on as many SMs.
-template <KernelConfig d>
 std::size_t stream_bytes(int sms) {
-  return flag_bytes<d>(sms) + static_cast<std::size_t>(sms) * d.m() * d.n() * sizeof(double);
+  return flag_bytes(sms) + static_cast<std::size_t>(sms) * d.m() * d.n() * sizeof(double);
 }
 
 /// Fewest stages of a share of the tiles that are cut along k.
-inline constexpr int least_share = 8;
+constexpr int least_share = 8;
 
 /// Decides which tiles are cut along k, and makes ready what is needed for it.
-template <KernelConfig d>
 void share_along_k(DmmaProduct& p, std::int64_t tiles, int resident, const Workspace& workspace,
                    cudaStream_t stream) {
   const std::int64_t left = tiles % resident;
@@ -177,98 +157,61 @@ void share_along_k(DmmaProduct& p, std::int64_t tiles, int resident, const Works
   }
   p.stream_tiles = static_cast<int>(shared);
   p.partials = reinterpret_cast<double*>(workspace.data);
-  p.ready = reinterpret_cast<unsigned*>(workspace.data + stream_bytes<d>(workspace.sms) -
-                                        flag_bytes<d>(workspace.sms));
-  FATHOM_CUDA(cudaMemsetAsync(p.ready, 0, flag_bytes<d>(p.workers * d.cluster_n), stream));
+  p.ready = reinterpret_cast<unsigned*>(workspace.data + stream_bytes(workspace.sms) -
+                                        flag_bytes(workspace.sms));
+  FATHOM_CUDA(cudaMemsetAsync(p.ready, 0, flag_bytes(p.workers * d.cluster_n), stream));
 }
 
-template <class Kernel>
+template <Major a_major, Major b_major>
 void launch_tma_kernel(DmmaProduct p, const Workspace& workspace, cudaStream_t stream) {
-  constexpr KernelConfig d = Kernel::config;
-  const auto kernel = tma_product<Kernel>;
+  const auto kernel = tma_product<a_major, b_major>;
   ClusterLaunch launch{1, d.threads(), ring_shared_bytes<d>, d.cluster_n, stream};
   const std::int64_t tiles = std::int64_t{p.tiles_m} * p.tiles_n;
   static const int resident = needed_clusters(kernel, launch);
   p.workers = static_cast<int>(std::min<std::int64_t>(tiles, resident));
-  share_along_k<d>(p, tiles, resident, workspace, stream);
+  share_along_k(p, tiles, resident, workspace, stream);
   launch.blocks = p.workers * d.cluster_n;
   launch_cluster(kernel, launch, p);
 }
 
-/// The product as BLAS states it or, `swapped`, as C^T = op(B)^T op(A)^T.
-template <class Shape>
-void launch_tma_product(const Arguments& arguments, const Workspace& workspace, bool swapped,
+void launch_tma_product(const Arguments& arguments, const Workspace& workspace,
                         cudaStream_t stream) {
-  constexpr KernelConfig d = Shape::config;
+  if (launch_without_product(arguments, stream)) return;
   const Problem& problem = arguments.problem;
-  const TmaOperands operands = TmaOperands::of(arguments);
-  // In row-major terms, BLAS's B is the first operand.
-  const TmaOperand& a = swapped ? operands.a : operands.b;
-  const TmaOperand& b = swapped ? operands.b : operands.a;
+  // The product as BLAS states it: in row-major terms, BLAS's A is the second operand.
+  const auto [b, a] = TmaOperands::of(arguments);
   DmmaProduct p{};
-  std::byte* copies = workspace.data + stream_bytes<d>(workspace.sms);
+  std::byte* copies = workspace.data + stream_bytes(workspace.sms);
   p.a = operand_maps(a, d.m(), copies, stream);
   p.b = operand_maps(b, d.n(), copies, stream);
-  p.m = static_cast<int>(a.outer);
-  p.n = static_cast<int>(b.outer);
+  p.m = static_cast<int>(problem.m);
+  p.n = static_cast<int>(problem.n);
   p.depth = static_cast<int>(ceil_div(problem.k, stage_depth));
   p.tiles_m = static_cast<int>(ceil_div(p.m, d.m()));
   p.tiles_n = static_cast<int>(ceil_div(p.n, d.n() * d.cluster_n));
   p.alpha = problem.alpha;
   p.beta = problem.beta;
-  p.c = {static_cast<double*>(arguments.c), swapped ? problem.ldc : 1, swapped ? 1 : problem.ldc};
-  p.vectors = !swapped && problem.ldc % 2 == 0;
-  const auto launch = [&]<Major a_major, Major b_major>() {
-    if (a.major == a_major && b.major == b_major)
-      launch_tma_kernel<TmaKernel<Shape, a_major, b_major>>(p, workspace, stream);
-  };
-  launch.template operator()<Major::k, Major::k>();
-  launch.template operator()<Major::k, Major::outer>();
-  launch.template operator()<Major::outer, Major::k>();
-  launch.template operator()<Major::outer, Major::outer>();
-}
-
-namespace {
-
-/// Tiles for products that the tensor cores bound.
-struct LateReads {
-  static constexpr KernelConfig config{.cluster_n = 2};
-};
-/// For products of few rows: tiles of 64 multiply fewer rows that do not exist than tiles of 128
-/// would, and the ring keeps the memory bus busy.
-struct Rows64 {
-  static constexpr KernelConfig config{
-      .warps_m = 2, .warps_n = 4, .m_blocks = 2, .n_blocks = 4, .stages = 8, .band = 1};
-};
-
-/// What the rung reports where its own tiles do a product. A KernelConfig is in BLAS's terms, a
-/// rung's kernel in row-major ones.
-RungKernel own_kernel() {
-  using Kernel = TmaKernel<LateReads, Major::outer, Major::k>;
-  constexpr KernelConfig d = LateReads::config;
-  const auto function = reinterpret_cast<const void*>(&tma_product<Kernel>);
-  return {function, d.threads(), ring_shared_bytes<d>, d.n(), d.m(), stage_depth, 0, d.cluster_n};
-}
-
-template <class Shape>
-RungPlan plan_of(const Problem& p, int sms, bool swapped, const RungKernel& kernel = {}) {
-  const auto launch = [swapped](const Arguments& arguments, const Workspace& workspace,
-                                cudaStream_t stream) {
-    if (launch_without_product(arguments, stream)) return;
-    launch_tma_product<Shape>(arguments, workspace, swapped, stream);
-  };
-  const TmaOperands operands = TmaOperands::of({p});
-  const bool empty = p.m == 0 || p.n == 0 || p.k == 0;
-  const std::size_t copied = empty ? 0 : copied_bytes(operands.a) + copied_bytes(operands.b);
-  return {launch, stream_bytes<Shape::config>(sms) + copied, kernel, copied == 0};
+  p.c = {static_cast<double*>(arguments.c), 1, problem.ldc};
+  p.vectors = problem.ldc % 2 == 0;
+  const auto launch =
+      a.major == Major::k
+          ? (b.major == Major::k ? launch_tma_kernel<Major::k, Major::k>
+                                 : launch_tma_kernel<Major::k, Major::outer>)
+          : (b.major == Major::k ? launch_tma_kernel<Major::outer, Major::k>
+                                 : launch_tma_kernel<Major::outer, Major::outer>);
+  launch(p, workspace, stream);
 }
 
 RungPlan plan(const Problem& p, int sms) {
   if (streamed::takes<double>(p)) return {&streamed::launch<double>};
-  // The tiles' rows go along the small side.
-  const bool swapped = p.n < p.m;
-  if (std::min(p.m, p.n) <= Rows64::config.m()) return plan_of<Rows64>(p, sms, swapped);
-  return plan_of<LateReads>(p, sms, false, own_kernel());
+  // In row-major terms; a KernelConfig is in BLAS's.
+  const RungKernel kernel{reinterpret_cast<const void*>(&tma_product<Major::outer, Major::k>),
+                          d.threads(), ring_shared_bytes<d>, d.n(), d.m(), stage_depth, 0,
+                          d.cluster_n};
+  const TmaOperands operands = TmaOperands::of({p});
+  const bool empty = p.m == 0 || p.n == 0 || p.k == 0;
+  const std::size_t copied = empty ? 0 : copied_bytes(operands.a) + copied_bytes(operands.b);
+  return {&launch_tma_product, stream_bytes(sms) + copied, kernel, copied == 0};
 }
 
 }  // namespace
@@ -279,8 +222,8 @@ Rung late_reads() {
       "Fragments are read into registers that a product took at least one product ago, in an "
       "order that the compiler cannot change. Of the tiles that do not fill a whole wave each "
       "worker gets an equal share of all their k; who begins a tile adds up, in order, what others "
-      "have summed of it. For few rows, tiles of 64; and where the large operand of 16 lies along "
-      "k, it streams by in runs of 2 KiB.";
+      "have summed of it. Where the large operand of 16 lies along k, it streams by in runs of 2 "
+      "KiB.";
   rung.gain =
       "A read into registers that the last product still takes waits for it, and the next product "
       "waits behind the read. 1024 tiles on 132 SMs take the time of 7.76 waves instead of 8, and "

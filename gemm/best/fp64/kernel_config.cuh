@@ -9,6 +9,10 @@
 
 namespace fathom::gemm::fp64 {
 
+/// Tiles of 128 x 256 for a cluster, in BLAS's terms.
+inline constexpr KernelConfig d{.cluster_n = 2};
+static_assert(d.warps() == 8, "the register counts are those of two warpgroups");
+
 __device__ inline int reload_block_id() {
   int x;
   asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(x));

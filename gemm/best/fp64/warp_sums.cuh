@@ -9,30 +9,20 @@ namespace fathom::gemm::fp64 {
 
 /// A warp's place in the ring as addresses that move on with it, so that between products next to
 /// nothing is left to compute.
-template <KernelConfig d>
 class RingCursor {
  public:
   __device__ explicit RingCursor(const TileRing<d>& ring)
       : full_(ring.full(0)), empty_(ring.empty(0)) {
-    if constexpr (d.cluster_n > 1) {
-      asm volatile("mapa.shared::cluster.u32 %0, %0, %1;"
-                   : "+r"(empty_)
-                   : "r"(lane() % d.cluster_n));
-    }
+    asm volatile("mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(empty_) : "r"(lane() % d.cluster_n));
   }
 
   __device__ bool is_full() const { return has_ended(full_, position_.parity); }
   __device__ void wait_full() const { wait(full_, position_.parity); }
-  /// As `release` of the stage.
+  /// As `release` of the stage: as arrive_at, with the remote address precomputed.
   __device__ void release() const {
-    if constexpr (d.cluster_n == 1) {
-      if (lane() == 0) arrive(empty_);
-    } else {
-      // As arrive_at, with the remote address precomputed.
-      if (lane() < d.cluster_n) {
-        asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(empty_)
-                     : "memory");
-      }
+    if (lane() < d.cluster_n) {
+      asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(empty_)
+                   : "memory");
     }
   }
   /// Returns how many bytes further the next stage lies.
@@ -74,8 +64,8 @@ __device__ inline void each(const Use& use) {
 /// taken the registers last, and from reads on nothing is counted. One half of a stage's last 16
 /// rows is multiplied after the next stage has come, so that the loop has one branch; the first
 /// time that is nothing by nothing.
-template <KernelConfig d, Major a_major, Major b_major>
-__device__ inline void accumulate_late(RingCursor<d>& cursor, int steps,
+template <Major a_major, Major b_major>
+__device__ inline void accumulate_late(RingCursor& cursor, int steps,
                                        WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums) {
   static_assert(d.m_blocks % 2 == 0);
   constexpr int last = d.m_blocks - 1, half = d.n_blocks / 2;
@@ -128,22 +118,19 @@ __device__ inline void accumulate_late(RingCursor<d>& cursor, int steps,
 
 /// Where a block's sums lie on their way to another worker: thread by thread, as no other reads
 /// them.
-template <KernelConfig d>
 __device__ inline double2* partial_of(const DmmaProduct& p, int block) {
   return reinterpret_cast<double2*>(p.partials) +
          static_cast<std::int64_t>(block) * (d.m() * d.n() / 2) + reload_thread_id();
 }
 
 /// Set once this warp's share of them is there.
-template <KernelConfig d>
 __device__ inline unsigned* ready_flag(const DmmaProduct& p, int block) {
   return p.ready + block * d.warps() + reload_thread_id() / 32;
 }
 
 /// Hands a warp's sums over to the worker that has begun the tile.
-template <KernelConfig d>
 __device__ inline void store_partial(const DmmaProduct& p, const WarpSums<d>& sums, int block) {
-  double2* to = partial_of<d>(p, block);
+  double2* to = partial_of(p, block);
 #pragma unroll
   for (const auto& row : sums.of) {
 #pragma unroll
@@ -156,21 +143,20 @@ __device__ inline void store_partial(const DmmaProduct& p, const WarpSums<d>& su
   __threadfence();
   __syncwarp();
   if (reload_thread_id() % 32 == 0) {
-    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(ready_flag<d>(p, block)) : "memory");
+    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(ready_flag(p, block)) : "memory");
   }
 }
 
 /// Adds the sums that block `block` has handed over.
-template <KernelConfig d>
 __device__ inline void add_partial(const DmmaProduct& p, WarpSums<d>& sums, int block) {
-  const unsigned* const ready = ready_flag<d>(p, block);
+  const unsigned* const ready = ready_flag(p, block);
   unsigned there = 0;
 #pragma unroll 1
   for (int tries = 0; there == 0; ++tries) {
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(ready) : "memory");
     if (tries == most_tries) __trap();
   }
-  const double2* from = partial_of<d>(p, block);
+  const double2* from = partial_of(p, block);
 #pragma unroll
   for (auto& row : sums.of) {
     asm volatile("" ::: "memory");  // registers are for one row's loads at a time
