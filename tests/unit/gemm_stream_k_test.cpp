@@ -1,7 +1,7 @@
-#include "gemm/best/fp32/stream_k.h"
+#include "gemm/best/stream_k.h"
 #include "tests/testing.h"
 
-using namespace fathom::gemm::fp32;
+using namespace fathom::gemm;
 
 namespace {
 

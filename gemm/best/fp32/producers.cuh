@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gemm/best/fp32/stream_k.h"
+#include "gemm/best/stream_k.h"
 #include "gemm/best/fp32/warp_specialised_tile.cuh"
 #include "gemm/blocks/box_transposition.cuh"
 #include "gemm/blocks/operands.cuh"

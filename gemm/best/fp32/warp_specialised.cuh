@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gemm/best/fp32/producers.cuh"
-#include "gemm/best/fp32/stream_k.h"
+#include "gemm/best/stream_k.h"
 #include "gemm/best/fp32/warp_specialised_tile.cuh"
 #include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
@@ -81,11 +81,7 @@ __device__ inline void wait_partial(const Partials& shared, int part) {
 template <class Tile>
 __device__ void fixup(const WarpSpecialisedProduct& p, const WorkPiece& piece,
                       Consumer<Tile>& consumer) {
-  const std::int64_t tile_end = (static_cast<std::int64_t>(piece.tile) + 1) * p.shares.depth;
-  const int blocks = static_cast<int>(gridDim.x);
-  for (int block = static_cast<int>(blockIdx.x) + 1; p.shares.begin(block, blocks) < tile_end;
-       ++block) {
-    if (p.shares.begin(block, blocks) == p.shares.begin(block + 1, blocks)) continue;
+  const auto add = [&](int block) {
     wait_partial(p.shared, block);
 #pragma unroll
     for (int i = 0; i < Tile::rows; ++i) {
@@ -93,7 +89,8 @@ __device__ void fixup(const WarpSpecialisedProduct& p, const WorkPiece& piece,
       for (int j = 0; j < Tile::columns; ++j)
         consumer.sums.c[i][j] += __ldcg(partial_sum<Tile>(p.shared, block, i, j));
     }
-  }
+  };
+  p.shares.each_behind(static_cast<int>(blockIdx.x), piece.tile, static_cast<int>(gridDim.x), add);
 }
 
 /// Stores a thread's sums of the tile at `at`.

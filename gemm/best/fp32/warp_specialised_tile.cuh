@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gemm/best/fp32/stream_k.h"
+#include "gemm/best/stream_k.h"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/thread_tile.cuh"
 

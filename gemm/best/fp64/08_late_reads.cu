@@ -5,6 +5,7 @@
 
 #include "gemm/best/fp64/warp_sums.cuh"
 #include "gemm/best/plan.h"
+#include "gemm/best/stream_k.h"
 #include "gemm/best/tma_operands.h"
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/streamed_launch.cuh"
@@ -19,23 +20,33 @@ namespace {
 /// with.
 constexpr int producer_registers = 40, consumer_registers = 232;
 
-/// A cluster is a worker; the blocks of one are neighbours.
+__device__ inline int reload_block_id() {
+  int x;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(x));
+  return x;
+}
+
+/// A cluster is a worker (gemm/best/stream_k.h has blocks); the blocks of one are neighbours.
 __device__ inline int worker_of_block() {
   return reload_block_id() / d.cluster_n;
 }
 __device__ inline int rank_of_block() {
   return reload_block_id() % d.cluster_n;
 }
+__device__ inline StreamKShares shares_of(const DmmaProduct& p) {
+  return {p.tiles_m * p.tiles_n, p.depth, p.stream_tiles};
+}
 
 template <Major a_major, Major b_major>
-__device__ inline void load_segments(const DmmaProduct& p, const TileRing<d>& ring) {
+__device__ inline void load_pieces(const DmmaProduct& p, const TileRing<d>& ring) {
   prefetch_map(p.a.of[0]);
   prefetch_map(p.b.of[0]);
   RingPosition<d.stages> position;
-  TileScheduler scheduler(p, worker_of_block());
-  for (Segment s; scheduler.next(p, worker_of_block(), s);) {
-    const TileIndex corner = corner_of<d>(p, s.tile, rank_of_block());
-    for (int step = s.first; step < s.first + s.count; ++step) {
+  const StreamKShares shares = shares_of(p);
+  for (StreamKScheduler scheduler(shares, worker_of_block(), p.workers); !scheduler.done();) {
+    const WorkPiece piece = scheduler.take();
+    const TileIndex corner = corner_of<d>(p, piece.tile, rank_of_block());
+    for (int step = piece.first; step < piece.end; ++step) {
       wait(ring.empty(position.stage), position.parity ^ 1);
       load_stage<d, a_major, b_major>(p, ring, position.stage, rank_of_block(), corner.m,
                                       corner.n, step * stage_depth);
@@ -44,36 +55,29 @@ __device__ inline void load_segments(const DmmaProduct& p, const TileRing<d>& ri
   }
 }
 
-/// Adds the other workers' sums to a tile that this worker began, in order.
-__device__ inline void fixup(const DmmaProduct& p, WarpSums<d>& sums, int tile) {
-  const long long end = static_cast<long long>(tile + 1) * p.depth;
-  int other = worker_of_block() + 1;
-  for (long long begin = TileScheduler::share_begin(p, other); begin < end; ++other) {
-    const long long next = TileScheduler::share_begin(p, other + 1);
-    // A share may have nothing in it.
-    if (next > begin) add_partial(p, sums, other * d.cluster_n + rank_of_block());
-    begin = next;
-  }
-}
-
-/// Computes this worker's segments.
+/// Computes this worker's pieces. Who begins a tile adds up and stores it.
 template <Major a_major, Major b_major>
-__device__ inline void multiply_segments(const DmmaProduct& p, const TileRing<d>& ring) {
+__device__ inline void multiply_pieces(const DmmaProduct& p, const TileRing<d>& ring) {
   WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
   RingCursor position(ring);
   place.a.move(ring.a(0));
   place.b.move(ring.b(0));
-  TileScheduler scheduler(p, worker_of_block());
-  for (Segment s; scheduler.next(p, worker_of_block(), s);) {
+  const StreamKShares shares = shares_of(p);
+  for (StreamKScheduler scheduler(shares, worker_of_block(), p.workers); !scheduler.done();) {
+    const WorkPiece piece = scheduler.take();
     WarpSums<d> sums;
     sums.clear();
-    accumulate_late(position, s.count, place, sums);
-    if (s.first > 0) {
+    accumulate_late(position, piece.end - piece.first, place, sums);
+    if (piece.first > 0) {
       store_partial(p, sums, reload_block_id());
       continue;
     }
-    if (s.tile < p.stream_tiles) fixup(p, sums, s.tile);
-    store<d, a_major, b_major>(p, sums, corner_of<d>(p, s.tile, rank_of_block()));
+    if (piece.end < p.depth) {
+      shares.each_behind(worker_of_block(), piece.tile, p.workers, [&](int other) {
+        add_partial(p, sums, other * d.cluster_n + rank_of_block());
+      });
+    }
+    store<d, a_major, b_major>(p, sums, corner_of<d>(p, piece.tile, rank_of_block()));
   }
 }
 
@@ -89,10 +93,10 @@ __global__ void __launch_bounds__(d.threads(), 1)
   const int group = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
   if (group == d.warps() / 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
-    if (threadIdx.x % 128 == 0) load_segments<a_major, b_major>(p, ring);
+    if (threadIdx.x % 128 == 0) load_pieces<a_major, b_major>(p, ring);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));
-    multiply_segments<a_major, b_major>(p, ring);
+    multiply_pieces<a_major, b_major>(p, ring);
   }
   cluster_sync();  // no block ends while another of its cluster may still arrive at its barriers
 #endif

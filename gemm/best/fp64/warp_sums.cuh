@@ -1,11 +1,15 @@
 #pragma once
 
-#include "gemm/best/fp64/kernel_config.cuh"
+#include "gemm/blocks/dmma_tile.cuh"
 #include "gemm/blocks/mbarrier.cuh"
 
 // How a warp's sums grow, and are handed over to another worker.
 
 namespace fathom::gemm::fp64 {
+
+/// Tiles of 128 x 256 for a cluster, in BLAS's terms.
+inline constexpr KernelConfig d{.cluster_n = 2};
+static_assert(d.warps() == 8, "the register counts are those of two warpgroups");
 
 /// A warp's place in the ring as addresses that move on with it, so that between products next to
 /// nothing is left to compute.

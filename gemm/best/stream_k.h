@@ -8,7 +8,7 @@
 // k cut wherever a block's share ends (Osama et al., Stream-K: Work-centric Parallel Decomposition
 // for Dense Matrix-Matrix Multiplication on the GPU, PPoPP 2023).
 
-namespace fathom::gemm::fp32 {
+namespace fathom::gemm {
 
 /// Where a share may end: between two stages of a tile, or between two bodies of the loop within
 /// one, of which shares are more equal; there the blocks that end in a tile add it up together.
@@ -28,6 +28,15 @@ struct StreamKShares {
   /// The steps before block `block`'s share.
   __host__ __device__ std::int64_t begin(int block, int blocks) const {
     return static_cast<std::int64_t>(shared) * depth * block / blocks;
+  }
+
+  /// Calls `use` with each block behind `block` that has a part of the tile, in order.
+  template <class Use>
+  __device__ void each_behind(int block, int tile, int blocks, const Use& use) const {
+    const std::int64_t tile_end = (static_cast<std::int64_t>(tile) + 1) * depth;
+    while (begin(++block, blocks) < tile_end) {
+      if (begin(block, blocks) != begin(block + 1, blocks)) use(block);
+    }
   }
 };
 
@@ -121,4 +130,4 @@ __host__ __device__ inline TileSharers sharers_of(const StreamKShares& shares, i
   return {block_of(begin), last, shares.begin(last + 1, blocks) == end ? last : last - 1};
 }
 
-}  // namespace fathom::gemm::fp32
+}  // namespace fathom::gemm
