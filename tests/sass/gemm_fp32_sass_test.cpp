@@ -130,13 +130,12 @@ TEST_CASE("the model of register banks counts what it should", "[sass][gemm]") {
 TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every clock",
           "[sass][gemm]") {
   const auto& functions = disassemble_ladder("fp32", "warp_specialised_tiles");
-  for (const char* producer :
-       {"TmaProducer", "TransposingProducer<true, false>", "TransposingProducer<false, true>",
-        "TransposingProducer<true, true>"}) {
+  for (const char* tile : {"Tile<false, false,", "Tile<true, false,", "Tile<false, true,",
+                           "Tile<true, true,"}) {
     int found = 0;
     for (const SassFunction& function : functions) {
       if (function.name.find("warp_specialised_product<") == std::string::npos ||
-          function.name.find(producer) == std::string::npos)
+          function.name.find(tile) == std::string::npos)
         continue;
       ++found;
       const Lines loop = hot_loop(function);
@@ -145,9 +144,8 @@ TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every 
       CHECK(multiplications >= 1024);
       // The compiler's choice for the one that transposes both and cuts shares within stages is a
       // worse one.
-      const bool worst =
-          function.name.find("Cut)1>, fathom::gemm::fp32::TransposingProducer<true, true>") !=
-          std::string::npos;
+      const bool worst = function.name.find("Tile<true, true, (fathom::gemm::Cut)1>") !=
+                         std::string::npos;
       CHECK(static_cast<double>(multiplications) / clocks(loop) >= (worst ? 0.87 : 0.89));
       CHECK(function.count("BAR.ARV") > 0);  // who multiplies waits for nobody to have read
     }
@@ -157,20 +155,20 @@ TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every 
 
 TEST_CASE("producer warps transpose by two instructions for 128 floats", "[sass][gemm]") {
   struct Expected {
-    std::string producer;
+    std::string tile;
     int rows;  ///< that a stage's transposed lines have in all
     int tma;   ///< boxes of a stage that TMA brings
   };
   const auto& functions = disassemble_ladder("fp32", "warp_specialised_tiles");
   std::vector<Expected> all;
   // Shares cut at stages and at bodies.
-  for (const std::string cut : {"Cut)0>, fathom::gemm::fp32::", "Cut)1>, fathom::gemm::fp32::"}) {
-    all.push_back({cut + "TransposingProducer<true, false>", 128, 2});
-    all.push_back({cut + "TransposingProducer<false, true>", 256, 2});
-    all.push_back({cut + "TransposingProducer<true, true>", 384, 2});
+  for (const std::string cut : {" (fathom::gemm::Cut)0>", " (fathom::gemm::Cut)1>"}) {
+    all.push_back({"Tile<true, false," + cut, 128, 2});
+    all.push_back({"Tile<false, true," + cut, 256, 2});
+    all.push_back({"Tile<true, true," + cut, 384, 2});
   }
   for (const Expected& e : all) {
-    const SassFunction& kernel = find(functions, e.producer);
+    const SassFunction& kernel = find(functions, e.tile);
     CAPTURE(kernel.name);
     const int at_once = 4, warps = 4, pairs = e.rows / warps / at_once;
     CHECK(kernel.count("LDSM.16.M88.4") == pairs);

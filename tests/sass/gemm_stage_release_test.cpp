@@ -68,5 +68,5 @@ TEST_CASE("a stage of fp64's ring is given back when all of it has been read", "
             return s.starts_with("SYNCS.ARRIVE") && s.ends_with("A1T0");
           }) == 1);
   }
-  CHECK(kernels == 8);
+  CHECK(kernels == 4);
 }

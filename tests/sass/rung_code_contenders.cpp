@@ -90,12 +90,12 @@ std::vector<RungCode> fp32_codes() {
       "FFMA>=1024 LDS.128 STG.E.128 USETMAXREG=2 BAR.ARV SYNCS.PHASECHK>=2 ";
   return {
       // Sums of a tile's parts go from block to block, with a word that says so; no atomics add
-      // them. Each producer has one kernel whose shares end with a stage, and one whose end with a
-      // body.
-      {"fp32/26_sliced_depth", "warp_specialised_product<*, fathom::gemm::fp32::TmaProducer>", 2,
+      // them. Each way to fill the ring has one kernel whose shares end with a stage, and one whose
+      // shares end with a body.
+      {"fp32/26_sliced_depth", "warp_specialised_product<*Tile<false, false,", 2,
        specialised_code + "UTMALDG.2D>=2 LDG.E.STRONG.GPU STG.E.STRONG.GPU MEMBAR.SC.GPU",
        "LDGSTS LDSM STS UTMALDG.2D.MULTICAST RED REDG ATOMG", specialised},
-      {"fp32/26_sliced_depth", "warp_specialised_product<*TransposingProducer<", 6,
+      {"fp32/26_sliced_depth", "warp_specialised_product<*Tile<*true", 6,
        specialised_code + "LDSM.16.M88.4 STS.128 UTMALDG.2D>=3 LDG.E.STRONG.GPU STG.E.STRONG.GPU",
        "LDGSTS RED REDG ATOMG", specialised},
       // Four words of 8 x 4 elements by 4 of k a stage; of A four boxes along k or one along its

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "gemm/best/fp32/producers.cuh"
-#include "gemm/best/stream_k.h"
+#include "gemm/best/fp32/producer.cuh"
 #include "gemm/best/fp32/warp_specialised_tile.cuh"
+#include "gemm/best/stream_k.h"
 #include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/operands.cuh"
@@ -169,9 +169,9 @@ __device__ void fixup_together(const WarpSpecialisedProduct& p, int tile,
 }
 
 /// Dynamic shared memory of a block.
-template <class Tile, class Producer>
+template <class Tile>
 constexpr int warp_specialised_shared_bytes() {
-  constexpr int bytes = Tile::shared_bytes + Producer::template staging_bytes<Tile>;
+  constexpr int bytes = Tile::shared_bytes + Staging<Tile>::bytes;
   static_assert(bytes <= 227 * 1024);
   return bytes;
 }
@@ -180,20 +180,20 @@ constexpr int warp_specialised_shared_bytes() {
 /// of the one and two of the other.
 inline constexpr int producer_registers = 40, consumer_registers = 232;
 
-template <class Tile, class Producer>
+template <class Tile>
 __global__ void __launch_bounds__(Tile::threads, 1)
     warp_specialised_product(const __grid_constant__ WarpSpecialisedProduct p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ __align__(128) float shared_tiles[];
   const StageRing<Tile> ring(shared_tiles);
-  if (threadIdx.x == 0) ring.init(Producer::arrivals);
+  if (threadIdx.x == 0) ring.init();
   __syncthreads();
   // The same in all lanes of a warp, and known to be.
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   StreamKScheduler scheduler = own_work(p);
   if (warp >= Tile::consumer_threads / 32) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
-    Producer::produce(p.sources, ring, scheduler, [&](int tile) { return corner<Tile>(p, tile); });
+    produce(p.sources, ring, scheduler, [&](int tile) { return corner<Tile>(p, tile); });
     return;
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gemm/best/stream_k.h"
+#include "gemm/blocks/box_transposition.cuh"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/thread_tile.cuh"
 
@@ -9,27 +10,34 @@
 namespace fathom::gemm::fp32 {
 
 /// A block's tile in row-major terms, and how its consumer threads share it (ThreadTile). A stage
-/// is 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with `PadA` and
-/// `PadB` floats between lines. The loop's body goes `body` of k at once.
-template <int Stages, int PadA, int PadB, Cut C>
+/// is 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with padding
+/// between the lines of an operand that comes along k and is transposed. The loop's body goes `body`
+/// of k at once.
+template <bool TransposeA, bool TransposeB, Cut C>
 struct WarpSpecialisedTile {
+  static constexpr bool transposes_a = TransposeA, transposes_b = TransposeB;
   static constexpr Cut cut = C;
   static constexpr int rows = 16, columns = 8;  ///< of a thread
   static constexpr int m = 128, n = 256, k = 32;
-  static constexpr int stages = Stages, body = 8;
+  /// Stages of the ring: both operands' boxes beside it leave it room for three.
+  static constexpr int stages = TransposeA && TransposeB ? 3 : 4, body = 8;
   /// How much of k a unit of shares has, and how many units a stage.
   static constexpr int step = C == Cut::stages ? k : body, steps = k / step;
   using Threads = ThreadTile<m, n, rows, columns, 2, 4, 4>;
   /// The first of the block's threads multiply; a warpgroup fills the ring.
   static constexpr int consumer_threads = Threads::threads, producer_threads = 128,
                        threads = consumer_threads + producer_threads;
-  static constexpr int pitch_a = m + PadA, pitch_b = n + PadB;
+  /// At a stage's full barrier: of the threads that transpose, and of who tells TMA of the rest.
+  static constexpr int arrivals = (TransposeA || TransposeB ? producer_threads : 0) +
+                                  (TransposeA && TransposeB ? 0 : 1);
+  static constexpr int pitch_a = m + (TransposeA ? transposed_line_pad : 0),
+                       pitch_b = n + (TransposeB ? transposed_line_pad : 0);
   static constexpr int a_floats = k * pitch_a, stage_floats = a_floats + k * pitch_b;
   static constexpr int a_bytes = a_floats * 4, stage_bytes = stage_floats * 4,
                        b_bytes = stage_bytes - a_bytes;
   /// Bytes of the stages and their barriers, on 128 bytes.
-  static constexpr int shared_bytes = (Stages * (stage_bytes + 8) + 127) / 128 * 128;
-  static_assert(Stages >= 2 && k % body == 0 && body % 2 == 0);
+  static constexpr int shared_bytes = (stages * (stage_bytes + 8) + 127) / 128 * 128;
+  static_assert(k % body == 0 && body % 2 == 0);
 };
 
 /// The ring's memory and barriers. What a stage holds is waited for by its bytes or copies; that it
@@ -51,8 +59,8 @@ struct StageRing {
   __device__ std::uint32_t full(int i) const { return barriers + 8 * i; }
 
   /// By one thread, before the block meets.
-  __device__ void init(int producer_arrivals) const {
-    for (int i = 0; i < Tile::stages; ++i) barrier_init(full(i), producer_arrivals);
+  __device__ void init() const {
+    for (int i = 0; i < Tile::stages; ++i) barrier_init(full(i), Tile::arrivals);
     barrier_init_fence();
   }
 

@@ -14,11 +14,6 @@
 namespace fathom::gemm::fp32 {
 namespace {
 
-/// Stages of the ring: both boxes beside it leave it room for three.
-template <class Producer, Cut cut>
-using TileFilledBy = WarpSpecialisedTile<Producer::transposes_a && Producer::transposes_b ? 3 : 4,
-                                         Producer::pad_a, Producer::pad_b, cut>;
-
 /// How a tile lies on a product's C, row-major or, `swapped`, as BLAS states it: then C lies along
 /// its columns, and the tile, wider than high, along the other side. `first`: elements of the tiles
 /// that cover C; `second`: whether it is swapped. The less the better: tiles that reach less beyond
@@ -27,8 +22,8 @@ using TileFilledBy = WarpSpecialisedTile<Producer::transposes_a && Producer::tra
 /// of 1.000).
 using TilePlacement = std::pair<std::int64_t, bool>;
 
-/// The same for all producers.
-using AnyTile = TileFilledBy<TmaProducer, Cut::stages>;
+/// All of them are as large.
+using AnyTile = WarpSpecialisedTile<false, false, Cut::stages>;
 
 TilePlacement placement_of(const Problem& p) {
   const auto lying = [](std::int64_t m, std::int64_t n, bool swapped) {
@@ -43,11 +38,11 @@ TileGrid tiles_of(const Problem& p, bool swapped) {
           AnyTile::n};
 }
 
-/// How a producer takes operands.
-template <class Producer>
+/// How a tile takes operands.
+template <class Tile>
 MajorsTaken majors_of(bool swapped) {
-  constexpr Major a = Producer::transposes_a ? Major::k : Major::outer,
-                  b = Producer::transposes_b ? Major::k : Major::outer;
+  constexpr Major a = Tile::transposes_a ? Major::k : Major::outer,
+                  b = Tile::transposes_b ? Major::k : Major::outer;
   return swapped ? MajorsTaken{b, a} : MajorsTaken{a, b};
 }
 
@@ -58,7 +53,7 @@ CUtensorMap box_map(const TmaOperand& o, int side, int k) {
   return plain_tensor_map(o.data, o.element, o.outer, o.k, o.stride, side, k);
 }
 
-template <class Tile, class Producer>
+template <class Tile>
 void launch(const Arguments& arguments, const Workspace& workspace, bool swapped,
             const StreamKShares& shares, std::size_t sums_bytes, cudaStream_t stream) {
   if (launch_without_product(arguments, stream)) return;
@@ -75,12 +70,12 @@ void launch(const Arguments& arguments, const Workspace& workspace, bool swapped
     p.shared.ready = reinterpret_cast<unsigned*>(workspace.data + sums_bytes - flags);
     FATHOM_CUDA(cudaMemsetAsync(p.shared.ready, 0, flags, stream));
   }
-  const TmaOperands x = TmaOperands::prepared(arguments, majors_of<Producer>(swapped),
+  const TmaOperands x = TmaOperands::prepared(arguments, majors_of<Tile>(swapped),
                                               workspace.data + workspace_part(sums_bytes), stream);
   p.sources = {box_map(swapped ? x.b : x.a, Tile::m, Tile::k),
                box_map(swapped ? x.a : x.b, Tile::n, Tile::k)};
-  const auto kernel = warp_specialised_product<Tile, Producer>;
-  constexpr int shared_bytes = warp_specialised_shared_bytes<Tile, Producer>();
+  const auto kernel = warp_specialised_product<Tile>;
+  constexpr int shared_bytes = warp_specialised_shared_bytes<Tile>();
   FATHOM_CUDA(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
   // Blocks that share tiles wait for each other's sums: all of them must be resident at once, one
@@ -89,13 +84,12 @@ void launch(const Arguments& arguments, const Workspace& workspace, bool swapped
   FATHOM_CUDA(cudaGetLastError());
 }
 
-template <class Producer, Cut cut>
+template <class Tile>
 RungPlan plan_of(const Problem& p, int sms, bool swapped) {
-  using Tile = TileFilledBy<Producer, cut>;
   const RungKernel kernel{
-      .function = reinterpret_cast<const void*>(&warp_specialised_product<Tile, Producer>),
+      .function = reinterpret_cast<const void*>(&warp_specialised_product<Tile>),
       .threads = Tile::threads,
-      .dynamic_shared_bytes = warp_specialised_shared_bytes<Tile, Producer>(),
+      .dynamic_shared_bytes = warp_specialised_shared_bytes<Tile>(),
       .tile_m = Tile::m,
       .tile_n = Tile::n,
       .tile_k = Tile::k,
@@ -108,24 +102,24 @@ RungPlan plan_of(const Problem& p, int sms, bool swapped) {
                                      : static_cast<std::size_t>(sms) * partials_per_block<Tile> *
                                            (Tile::m * Tile::n * sizeof(float) + sizeof(unsigned));
   RungPlan plan{[=](const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-                  launch<Tile, Producer>(arguments, workspace, swapped, shares, sums_bytes, stream);
+                  launch<Tile>(arguments, workspace, swapped, shares, sums_bytes, stream);
                 },
                 0, swapped ? kernel.transposed() : kernel};
   if (p.alpha != 0 && p.k != 0)
     plan.workspace_bytes =
-        workspace_part(sums_bytes) + TmaOperands::copy_bytes(p, majors_of<Producer>(swapped));
+        workspace_part(sums_bytes) + TmaOperands::copy_bytes(p, majors_of<Tile>(swapped));
   return plan;
 }
 
 /// With shares that end at bodies where two SMs and more share a tile, and there is a body for
 /// each. There half a stage is much of a share, and who has a tile's first stage would add for long
 /// while the others have nothing to do.
-template <class Producer>
+template <bool a, bool b>
 RungPlan plan_with_cut(const Problem& p, int sms, bool swapped) {
   const std::int64_t tiles = tiles_of(p, swapped).blocks();
   if (2 * tiles <= sms && tiles * ceil_div(p.k, AnyTile::body) >= sms)
-    return plan_of<Producer, Cut::bodies>(p, sms, swapped);
-  return plan_of<Producer, Cut::stages>(p, sms, swapped);
+    return plan_of<WarpSpecialisedTile<a, b, Cut::bodies>>(p, sms, swapped);
+  return plan_of<WarpSpecialisedTile<a, b, Cut::stages>>(p, sms, swapped);
 }
 
 }  // namespace
@@ -138,10 +132,10 @@ RungPlan warp_specialised_plan(const Problem& p, int sms) {
   const bool aligned = TmaOperands::copy_bytes(p, {}) == 0;
   const bool a = aligned && (swapped ? x.b : x.a).major == Major::k,
              b = aligned && (swapped ? x.a : x.b).major == Major::k;
-  if (a && b) return plan_with_cut<TransposingProducer<true, true>>(p, sms, swapped);
-  if (a) return plan_with_cut<TransposingProducer<true, false>>(p, sms, swapped);
-  if (b) return plan_with_cut<TransposingProducer<false, true>>(p, sms, swapped);
-  return plan_with_cut<TmaProducer>(p, sms, swapped);
+  if (a && b) return plan_with_cut<true, true>(p, sms, swapped);
+  if (a) return plan_with_cut<true, false>(p, sms, swapped);
+  if (b) return plan_with_cut<false, true>(p, sms, swapped);
+  return plan_with_cut<false, false>(p, sms, swapped);
 }
 
 }  // namespace fathom::gemm::fp32

@@ -1,0 +1,106 @@
+#pragma once
+
+#include "gemm/best/fp32/warp_specialised_tile.cuh"
+#include "gemm/best/stream_k.h"
+#include "gemm/blocks/box_transposition.cuh"
+#include "gemm/blocks/operands.cuh"
+#include "gemm/blocks/tma.cuh"
+
+// How the ring of the warp-specialised product is filled: by TMA, so that what is outside of a
+// matrix reads as zero.
+
+namespace fathom::gemm::fp32 {
+
+/// What a producer reads: boxes of 32 of k by a tile's side, contiguous as the operand is.
+struct OperandBoxes {
+  CUtensorMap a, b;
+};
+
+/// Boxes as TMA brings them of operands along k, rows of 32 of k, and the barrier that ends when
+/// they are full: behind the ring.
+template <class Tile>
+struct Staging {
+  static_assert(Tile::k == transposed_box_depth);
+  static constexpr int a_bytes = Tile::transposes_a ? Tile::m * Tile::k * 4 : 0;
+  static constexpr int box_bytes = a_bytes + (Tile::transposes_b ? Tile::n * Tile::k * 4 : 0);
+  static constexpr int bytes = box_bytes == 0 ? 0 : box_bytes + 8;
+  std::uint32_t a, b, full;
+
+  __device__ explicit Staging(const StageRing<Tile>& ring)
+      : a(ring.behind()), b(a + a_bytes), full(a + box_bytes) {}
+};
+
+/// By all producer threads: fills stage after stage of the scheduler. One thread tells TMA, which
+/// puts an operand along its outer dimension where it belongs; what it brings of operands along k,
+/// four warps transpose in shared memory. All lines and rows start on 16 bytes.
+///
+/// One staging buffer is enough: what it holds is transposed as soon as a stage is released, and
+/// the next box has nearly a stage's multiplications of time to come. A second would cost a stage
+/// of the ring.
+template <class Tile, class Corner>
+__device__ void produce(const OperandBoxes& from, const StageRing<Tile>& ring,
+                        StreamKScheduler& scheduler, Corner corner) {
+  constexpr bool transposes_a = Tile::transposes_a, transposes_b = Tile::transposes_b;
+  constexpr bool transposes = transposes_a || transposes_b;
+  constexpr int warps = Tile::producer_threads / 32;
+  const Staging<Tile> staging(ring);
+  const int thread = static_cast<int>(threadIdx.x) - Tile::consumer_threads;
+  const bool tells = thread == 0;
+  if constexpr (transposes) {
+    if (tells) {
+      barrier_init(staging.full, 1);
+      barrier_init_fence();
+    }
+    StageRing<Tile>::producers_sync();
+  }
+  const int warp = __shfl_sync(~0u, thread / 32, 0), lane = thread % 32;
+  StageScheduler<Corner, TileIndex, Tile::steps> next(scheduler, corner);
+  const auto fetch = [&] {
+    if (!transposes || !tells) return;
+    arrive_expect_tx(staging.full, Staging<Tile>::box_bytes);
+    const int k = next.step * Tile::step;
+    if constexpr (transposes_a) load_box(staging.a, from.a, k, next.at.m, staging.full);
+    if constexpr (transposes_b) load_box(staging.b, from.b, k, next.at.n, staging.full);
+  };
+  FillOrder<Tile> order;
+  std::uint32_t parity = 0;
+  bool more = next.next();
+  if (more) fetch();
+  while (more) {
+    // First the hardware barrier, where most of the time is waited: when it ends, the box is
+    // there.
+    const int i = order.next();
+    const std::uint32_t lines_a = ring.stage(i), lines_b = lines_a + Tile::a_bytes,
+                        full = ring.full(i);
+    if constexpr (!(transposes_a && transposes_b)) {
+      if (tells) {
+        const int k = next.step * Tile::step;
+        arrive_expect_tx(full,
+                         (transposes_a ? 0 : Tile::a_bytes) + (transposes_b ? 0 : Tile::b_bytes));
+        if constexpr (!transposes_a) load_box(lines_a, from.a, next.at.m, k, full);
+        if constexpr (!transposes_b) load_box(lines_b, from.b, next.at.n, k, full);
+      }
+    }
+    more = next.next();
+    if constexpr (!transposes) continue;
+    wait(staging.full, parity);
+    parity ^= 1;
+    if constexpr (transposes_a)
+      transpose_rows<Tile::m / warps, Tile::pitch_a>(staging.a, lines_a, lane,
+                                                     warp * (Tile::m / warps));
+    if constexpr (transposes_b)
+      transpose_rows<Tile::n / warps, Tile::pitch_b>(staging.b, lines_b, lane,
+                                                     warp * (Tile::n / warps));
+    // The stage's lines are stored and read by threads alone, so that arriving hands them over.
+    // The engine writes only where threads read and never store: the staging buffer, once all
+    // four warps have read it, and the other operand's lines, once they are released. Between
+    // accesses of the two kinds barriers order reads before writes; a proxy fence would be for
+    // what a thread stored and the engine then touches, and there is no such memory.
+    arrive(full);
+    StageRing<Tile>::producers_sync();
+    if (more) fetch();
+  }
+  order.finish();
+}
+
+}  // namespace fathom::gemm::fp32
