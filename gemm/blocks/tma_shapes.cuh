@@ -99,22 +99,15 @@ struct ColumnHalves : Layout {
 /// row-major terms: these are BLAS's m, or exchanged n.
 inline bool small_side_is_n(const Problem& p) { return p.n < p.m; }
 
-/// Calls `use` with the narrow shape that the small side asks for.
-template <class Layout, class Use>
-auto with_skinny_shape(const Problem& p, Use&& use) {
-  const std::int64_t columns = std::min(p.m, p.n);
-  if (columns <= Columns16<Layout>::config.n) return use(Columns16<Layout>{});
-  if (columns <= Columns64<Layout>::config.n) return use(Columns64<Layout>{});
-  return use(Columns128<Layout>{});
-}
-
-/// What a rung reports of a shape; its own view has BLAS's columns as rows. `function`: the kernel
-/// of any shape, since it tells the template alone (gemm/bench/rung_workload.cpp), and to name this
-/// one would compile it here too.
+/// What a rung reports of a shape; its own view has BLAS's columns as rows. The kernel is named in
+/// one of the layouts that it is compiled for.
 template <class Shape, class Types>
-RungKernel tma_kernel(const void* function, bool swapped) {
+RungKernel tma_kernel(bool swapped) {
   constexpr KernelConfig d = Shape::config;
-  const RungKernel kernel{function,  d.threads(), specialised_shared_bytes<d>,
+  using Kernel = TmaKernel<Shape, Types, Shape::majors.a.value_or(Major::outer),
+                           Shape::majors.b.value_or(Major::k)>;
+  const RungKernel kernel{reinterpret_cast<const void*>(&specialised_product<Kernel>),
+                          d.threads(), specialised_shared_bytes<d>,
                           d.m(),     d.n,         stage_depth<typename Types::In>,
                           d.split_k, d.cluster_m, d.cluster_n};
   return swapped ? kernel.transposed() : kernel;
@@ -123,7 +116,7 @@ RungKernel tma_kernel(const void* function, bool swapped) {
 /// The plan of a product with this shape, after copies of the operands that lie otherwise.
 /// `swapped`: the operands are exchanged.
 template <class Shape, class Types>
-RungPlan shape_plan(const Problem& p, bool swapped, const void* function = nullptr) {
+RungPlan shape_plan(const Problem& p, bool swapped) {
   constexpr MajorsTaken majors = Shape::majors;
   const MajorsTaken taken = swapped ? MajorsTaken{majors.b, majors.a} : majors;
   const std::size_t copied = TmaOperands::copy_bytes(p, taken);
@@ -134,9 +127,7 @@ RungPlan shape_plan(const Problem& p, bool swapped, const void* function = nullp
         arguments, TmaOperands::prepared(arguments, taken, workspace.data, stream), swapped,
         stream);
   };
-  const RungKernel kernel =
-      function == nullptr ? RungKernel{} : tma_kernel<Shape, Types>(function, swapped);
-  return {launch, copied, kernel, copied == 0};
+  return {launch, copied, tma_kernel<Shape, Types>(swapped), copied == 0};
 }
 
 /// Which of the shapes a product takes where a rung has them all: large clusters for what fills
@@ -144,24 +135,23 @@ RungPlan shape_plan(const Problem& p, bool swapped, const void* function = nullp
 /// more SMs.
 template <class Layout, class Types>
 RungPlan best_plan(const Problem& p, int sms) {
-  using Large = LargeClusters<Layout>;
-  using Kernel = TmaKernel<Large, Types, Layout::majors.a.value_or(Major::k),
-                           Layout::majors.b.value_or(Major::outer)>;
-  const auto function = reinterpret_cast<const void*>(&specialised_product<Kernel>);
   const bool swapped = small_side_is_n(p);
-  const auto by = [&]<class Shape>(Shape, bool swapped) {
-    return shape_plan<Shape, Types>(p, swapped, function);
-  };
-  if (!is_skinny(p) && fills_large_clusters<Layout>(p, sms)) return by(Large{}, false);
+  if (!is_skinny(p) && fills_large_clusters<Layout>(p, sms))
+    return shape_plan<LargeClusters<Layout>, Types>(p, false);
   // Promoted sums are slower in halves: 0.67 of the library's speed at m = 128, n = k = 8192 on an
   // H200, where blocks that share k reach 0.81.
   if constexpr (!Layout::promoted) {
     if (is_skinny(p) && std::min(p.m, p.n) > Columns64<Layout>::config.n)
-      return by(ColumnHalves<Layout>{}, swapped);
+      return shape_plan<ColumnHalves<Layout>, Types>(p, swapped);
   }
-  if (is_skinny(p) || halves_of_small_tiles_are_sooner(p, sms))
-    return with_skinny_shape<Layout>(p, [&](auto shape) { return by(shape, swapped); });
-  return by(WideTile<Layout>{}, false);
+  if (!is_skinny(p) && !halves_of_small_tiles_are_sooner(p, sms))
+    return shape_plan<WideTile<Layout>, Types>(p, false);
+  const std::int64_t columns = std::min(p.m, p.n);
+  if (columns <= Columns16<Layout>::config.n)
+    return shape_plan<Columns16<Layout>, Types>(p, swapped);
+  if (columns <= Columns64<Layout>::config.n)
+    return shape_plan<Columns64<Layout>, Types>(p, swapped);
+  return shape_plan<Columns128<Layout>, Types>(p, swapped);
 }
 
 /// The top rung of a type.

@@ -75,12 +75,10 @@ RungPlan plan(const Problem& p, int sms) {
   const SplitChoice choice = choose_operands({p});
   const int tile = best_tile(choice.first.outer, choice.second.outer, p.k, sms);
   return with_shape(tile, [&]<class Shape>(Shape) -> RungPlan {
-    using Kernel = TmaKernel<Shape, Types, Major::outer, Major::k>;
-    const auto function = reinterpret_cast<const void*>(&specialised_product<Kernel>);
     const std::size_t copied = copy_bytes(choice.first, std::nullopt);
     return {&launch_split_shape<Shape>,
             tf32_planes(choice.second, Shape::config.n).bytes() + copied,
-            tma_kernel<Shape, Types>(function, choice.a_first), copied == 0};
+            tma_kernel<Shape, Types>(choice.a_first), copied == 0};
   });
 }
 

@@ -54,14 +54,6 @@ bool none_lies_across(const Problem& p) {
 /// Whether the operand that goes through registers is BLAS's A: it lies across k then.
 bool a_first(const Problem& p) { return p.transa == Transpose::no; }
 
-/// The plan with BLAS's A through registers or its B, which is the first in row-major terms.
-template <class Shape>
-RungPlan register_plan(const Problem& p, bool a_first) {
-  using Kernel = TmaKernel<Shape, Types, Major::outer, Major::k>;
-  return shape_plan<Shape, Types>(p, a_first,
-                                  reinterpret_cast<const void*>(&specialised_product<Kernel>));
-}
-
 /// The operand of a skinny product that goes through registers: the large one where it lies across,
 /// so that it need not be transposed, else the small one.
 bool skinny_a_first(const Problem& p) {
@@ -79,15 +71,15 @@ bool half_wide_is_sooner(const Problem& p, int sms) {
   return 0.625 * waves(HalfWide::config.n) < waves(LargeClusters::config.n);
 }
 
-/// Products along k and those that stream by have no tiles of these shapes.
+/// Those that stream by have no tiles.
 RungPlan plan(const Problem& p, int sms) {
   if (streamed::takes<float>(p)) return {&streamed::launch<float>};
   if (!is_skinny(p)) {
     if (none_lies_across(p)) return shape_plan<WideTile<AlongK>, Types>(p, false);
-    return half_wide_is_sooner(p, sms) ? register_plan<HalfWide>(p, a_first(p))
-                                       : register_plan<LargeClusters>(p, a_first(p));
+    return half_wide_is_sooner(p, sms) ? shape_plan<HalfWide, Types>(p, a_first(p))
+                                       : shape_plan<LargeClusters, Types>(p, a_first(p));
   }
-  return register_plan<Skinny>(p, skinny_a_first(p));
+  return shape_plan<Skinny, Types>(p, skinny_a_first(p));
 }
 
 }  // namespace
