@@ -2,7 +2,6 @@
 
 #include "gemm/blocks/tensor_map.h"
 #include "harness/cuda_check.h"
-#include "results/error.h"
 
 namespace fathom::gemm {
 namespace {
@@ -79,24 +78,16 @@ __global__ void __launch_bounds__(32 * transpose_rows)
   }
 }
 
+/// Copies its transpose: of 8 or 32 bits an element, since those of 16 are taken in every layout.
 template <class T>
-void transpose_as(const TmaOperand& x, void* target, std::int64_t target_stride,
-                  cudaStream_t stream) {
+void launch_transpose(const TmaOperand& x, void* target, std::int64_t target_stride,
+                      cudaStream_t stream) {
   const std::int64_t along = ceil_div(x.inner(), side);
   const std::int64_t blocks = along * ceil_div(x.lines(), side);
   transpose<T><<<static_cast<unsigned>(blocks), 32 * transpose_rows, 0, stream>>>(
       static_cast<const T*>(x.data), x.lines(), x.inner(), x.stride, static_cast<T*>(target),
       target_stride, static_cast<int>(along));
   FATHOM_CUDA(cudaGetLastError());
-}
-
-/// Copies its transpose. Elements of 16 bits are taken in every layout.
-void launch_transpose(const TmaOperand& x, void* target, std::int64_t target_stride,
-                      cudaStream_t stream) {
-  const int bytes = element_bytes(x.element);
-  if (bytes == 1) return transpose_as<std::uint8_t>(x, target, target_stride, stream);
-  if (bytes == 4) return transpose_as<std::uint32_t>(x, target, target_stride, stream);
-  throw Error(ExitCode::check_failed, "No kernel transposes elements of this size.");
 }
 
 bool fits(const TmaOperand& x, const std::optional<Major>& taken) {
@@ -144,13 +135,18 @@ TmaOperand prepare(const TmaOperand& x, const std::optional<Major>& taken, std::
   if (fits(x, taken)) return x;
   TmaOperand copy = copy_of(x, taken);
   copy.data = workspace;
-  if (copy.major == x.major) {
-    launch_realign(x, workspace, copy.stride, stream);
-  } else {
-    launch_transpose(x, workspace, copy.stride, stream);
-  }
+  const auto launch = copy.major == x.major            ? launch_realign
+                      : element_bytes(x.element) == 1 ? launch_transpose<std::uint8_t>
+                                                      : launch_transpose<std::uint32_t>;
+  launch(x, workspace, copy.stride, stream);
   workspace += bytes_of(copy);
   return copy;
+}
+
+CUtensorMap box_map(const TmaOperand& x, int side, int k) {
+  const bool along_k = x.major == Major::k;
+  return tensor_map(x.data, x.element, x.inner(), x.lines(), x.stride, along_k ? side : k,
+                    along_k ? k : side);
 }
 
 std::size_t TmaOperands::copy_bytes(const Problem& problem, const MajorsTaken& taken) {

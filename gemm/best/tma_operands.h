@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -40,6 +41,9 @@ TmaOperand prepare(const TmaOperand& operand, const std::optional<Major>& taken,
 struct MajorsTaken {
   std::optional<Major> a, b;
 };
+
+/// A map for boxes of `k` of k by `side`, in shared memory contiguous as the operand is.
+CUtensorMap box_map(const TmaOperand& operand, int side, int k);
 
 struct TmaOperands {
   TmaOperand a, b;  ///< the row-major product's first operand and its second: BLAS's B and A

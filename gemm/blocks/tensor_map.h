@@ -20,16 +20,12 @@ inline constexpr int map_alignment = 16;
 /// the 128-byte swizzle: a box's column c is 128 bytes, and its 16-byte word w is at word w ^ (c %
 /// 8). Shared memory of a box must start on 1024 bytes. What is outside the matrix reads as zero.
 ///
+/// With `plain_box_inner` a box has so many by `box_columns` elements, at most 256 each, and lies
+/// in shared memory one column after the other, not swizzled, from where 128 bytes start.
+///
 /// Throws Error if the driver refuses: for a matrix without elements, a base or a column that does
 /// not start on 16 bytes.
 CUtensorMap tensor_map(const void* data, Element element, std::int64_t inner, std::int64_t outer,
-                       std::int64_t stride, int box_columns);
-
-/// The same with boxes of `box_inner` x `box_columns` elements, at most 256 each, that lie in
-/// shared memory one column after the other, not swizzled. Shared memory of a box must start on 128
-/// bytes.
-CUtensorMap plain_tensor_map(const void* data, Element element, std::int64_t inner,
-                             std::int64_t outer, std::int64_t stride, int box_inner,
-                             int box_columns);
+                       std::int64_t stride, int box_columns, int plain_box_inner = 0);
 
 }  // namespace fathom::gemm

@@ -42,9 +42,9 @@ constexpr bool takes(const MajorsTaken& taken, Major a, Major b) {
 /// The map of an operand: boxes of `lines` lines, along k or along the outer dimension; there of
 /// 32-bit elements 32.
 inline CUtensorMap operand_map(const TmaOperand& x, int lines = block_side) {
-  if (x.major == Major::k) return tensor_map(x.data, x.element, x.k, x.outer, x.stride, lines);
-  return tensor_map(x.data, x.element, x.outer, x.k, x.stride,
-                    element_bytes(x.element) == 4 ? half_block_side : lines);
+  const bool halves = x.major == Major::outer && element_bytes(x.element) == 4;
+  return tensor_map(x.data, x.element, x.inner(), x.lines(), x.stride,
+                    halves ? half_block_side : lines);
 }
 
 /// The product in row-major terms, or with both operands exchanged and C transposed: `swapped`.

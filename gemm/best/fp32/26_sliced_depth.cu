@@ -223,10 +223,9 @@ void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaS
   p.tiles_n = static_cast<int>(ceil_div(p.product.n, Tile::n));
   const TmaOperand& a = swapped ? operands.b : operands.a;
   const TmaOperand& b = swapped ? operands.a : operands.b;
-  p.map_a = a.major == Major::k
-                ? tensor_map(a.data, a.element, a.k, a.outer, a.stride, Tile::m)
-                : plain_tensor_map(a.data, a.element, a.outer, a.k, a.stride, Tile::m, Tile::k);
-  p.map_b = plain_tensor_map(b.data, b.element, b.outer, b.k, b.stride, Tile::n, Tile::k);
+  p.map_a = a.major == Major::k ? tensor_map(a.data, a.element, a.k, a.outer, a.stride, Tile::m)
+                                : box_map(a, Tile::m, Tile::k);
+  p.map_b = box_map(b, Tile::n, Tile::k);
   const auto kernel = a.major == Major::k ? sliced_product<Major::k> : sliced_product<Major::outer>;
   FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    Tile::shared_bytes));

@@ -46,13 +46,6 @@ MajorsTaken majors_of(bool swapped) {
   return swapped ? MajorsTaken{b, a} : MajorsTaken{a, b};
 }
 
-/// For boxes of `k` of k by `side`, in shared memory contiguous as the operand is.
-CUtensorMap box_map(const TmaOperand& o, int side, int k) {
-  if (o.major == Major::k)
-    return plain_tensor_map(o.data, o.element, o.k, o.outer, o.stride, k, side);
-  return plain_tensor_map(o.data, o.element, o.outer, o.k, o.stride, side, k);
-}
-
 template <class Tile>
 void launch(const Arguments& arguments, const Workspace& workspace, bool swapped,
             const StreamKShares& shares, std::size_t sums_bytes, cudaStream_t stream) {
