@@ -7,8 +7,13 @@
 
 namespace fathom::gemm {
 
-/// A contender of compute capability 9.0 alone, as code for wgmma, TMA and clusters is.
+/// A contender of compute capability 9.0 alone, as code for wgmma, TMA and clusters is. `plan` is
+/// asked of products that multiply: C = beta C is the fallback's, which then reads neither A nor B.
 Rung hopper_contender(Class of, const char* name, RungPlan (*plan)(const Problem&, int sms));
+
+/// Whether a kernel of a tile whose one side may be the small one takes the product as BLAS states
+/// it rather than in row-major terms, so that the small side is its columns.
+inline bool small_side_is_n(const Problem& p) { return p.n < p.m; }
 
 // Which of the tiles of the kernels whose operands come by TMA (gemm/blocks/tma_shapes.cuh) a
 // product is cut into where it fills the GPU with none of them.

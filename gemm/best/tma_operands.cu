@@ -119,13 +119,6 @@ void launch_realign(const TmaOperand& x, void* target, std::int64_t target_strid
   FATHOM_CUDA(cudaGetLastError());
 }
 
-bool launch_without_product(const Arguments& arguments, cudaStream_t stream) {
-  const Problem& p = arguments.problem;
-  if (p.m != 0 && p.n != 0 && p.k != 0 && p.alpha != 0) return false;
-  launch_fallback(arguments, stream);
-  return true;
-}
-
 std::size_t copy_bytes(const TmaOperand& x, const std::optional<Major>& taken) {
   return fits(x, taken) ? 0 : bytes_of(copy_of(x, taken));
 }
@@ -149,18 +142,18 @@ CUtensorMap box_map(const TmaOperand& x, int side, int k) {
                     along_k ? k : side);
 }
 
-std::size_t TmaOperands::copy_bytes(const Problem& problem, const MajorsTaken& taken) {
-  const TmaOperands plain = of({problem});
+std::size_t TmaOperands::copy_bytes(const Problem& problem, bool swapped,
+                                    const MajorsTaken& taken) {
+  const TmaOperands plain = of({problem}, swapped);
   return gemm::copy_bytes(plain.a, taken.a) + gemm::copy_bytes(plain.b, taken.b);
 }
 
-TmaOperands TmaOperands::prepared(const Arguments& arguments, const MajorsTaken& taken,
-                                  std::byte* workspace, cudaStream_t stream) {
-  const TmaOperands plain = of(arguments);
-  TmaOperands ready;
-  ready.a = prepare(plain.a, taken.a, workspace, stream);
-  ready.b = prepare(plain.b, taken.b, workspace, stream);
-  return ready;
+TmaOperands TmaOperands::prepared(const Arguments& arguments, bool swapped,
+                                  const MajorsTaken& taken, std::byte* workspace,
+                                  cudaStream_t stream) {
+  const TmaOperands plain = of(arguments, swapped);
+  return {prepare(plain.a, taken.a, workspace, stream),
+          prepare(plain.b, taken.b, workspace, stream)};
 }
 
 }  // namespace fathom::gemm

@@ -12,8 +12,7 @@
 #include "gemm/blocks/matrix.cuh"
 
 // Operands as kernels of TMA need them: contiguous along the dimension that the kernel is made for,
-// and every column on 16 bytes. What is not so is copied to the workspace first. And what is done
-// instead of a product.
+// and every column on 16 bytes. What is not so is copied to the workspace first.
 
 namespace fathom::gemm {
 
@@ -46,21 +45,24 @@ struct MajorsTaken {
 CUtensorMap box_map(const TmaOperand& operand, int side, int k);
 
 struct TmaOperands {
-  TmaOperand a, b;  ///< the row-major product's first operand and its second: BLAS's B and A
+  TmaOperand a, b;  ///< a kernel's first operand and its second
 
-  /// As they lie in memory.
-  static TmaOperands of(const Arguments& arguments) {
+  /// As they lie in memory: of the product in row-major terms, whose first is BLAS's B, or
+  /// `swapped`, as BLAS states it.
+  static TmaOperands of(const Arguments& arguments, bool swapped = false) {
     const Problem& p = arguments.problem;
     const Element element = traits(p.of).input;
     // BLAS's B is k x n: its columns are rows of op(B)^T, contiguous along k unless transposed.
     const Major a = p.transb == Transpose::no ? Major::k : Major::outer,
                 b = p.transa == Transpose::no ? Major::outer : Major::k;
-    return {{arguments.b, p.n, p.k, p.ldb, a, element}, {arguments.a, p.m, p.k, p.lda, b, element}};
+    const TmaOperand first{arguments.b, p.n, p.k, p.ldb, a, element},
+        second{arguments.a, p.m, p.k, p.lda, b, element};
+    return swapped ? TmaOperands{second, first} : TmaOperands{first, second};
   }
   /// Bytes that copies would take; 0 if none is needed.
-  static std::size_t copy_bytes(const Problem& problem, const MajorsTaken& taken);
+  static std::size_t copy_bytes(const Problem& problem, bool swapped, const MajorsTaken& taken);
   /// Copies what must be to `workspace`, asynchronously, and gives the operands to use.
-  static TmaOperands prepared(const Arguments& arguments, const MajorsTaken& taken,
+  static TmaOperands prepared(const Arguments& arguments, bool swapped, const MajorsTaken& taken,
                               std::byte* workspace, cudaStream_t stream);
 };
 
@@ -68,9 +70,5 @@ struct TmaOperands {
 /// become anything.
 void launch_realign(const TmaOperand& source, void* target, std::int64_t target_stride,
                     cudaStream_t stream);
-
-/// Nothing to do, or no more than C = beta C, where k or alpha is 0: done by the fallback, which
-/// then reads neither A nor B, and true.
-bool launch_without_product(const Arguments& arguments, cudaStream_t stream);
 
 }  // namespace fathom::gemm

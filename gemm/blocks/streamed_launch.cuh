@@ -33,7 +33,6 @@ std::optional<Major> major_of(const Product<T>& p) {
 /// each of its rows whole steps from where 16 bytes start, and the small one as `major_of` says.
 template <class T>
 bool takes(const Problem& problem) {
-  if (problem.m == 0 || problem.n == 0 || problem.k == 0 || problem.alpha == 0) return false;
   constexpr std::int64_t bytes = sizeof(T), most_row_bytes = std::int64_t{1} << 30;
   const Product<T> p = view<T>({problem});
   return p.n <= columns && p.a.column_stride == 1 && p.a.row_stride * bytes % 16 == 0 &&
@@ -41,10 +40,9 @@ bool takes(const Problem& problem) {
          major_of(p).has_value();
 }
 
-/// For products that `takes` lets pass, or that need no product.
+/// For products that `takes` lets pass.
 template <class T>
 void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
   const Product<T> product = view<T>(arguments);
   const auto kernel = major_of(product) == Major::k ? &streamed_product<T, Major::k>
                                                     : &streamed_product<T, Major::outer>;

@@ -57,13 +57,11 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(const Ar
   using Out = typename Types::Out;
   using Scalar = typename Types::Scalar;
   const Problem& p = arguments.problem;
-  const TmaOperand& a = swapped ? operands.b : operands.a;
-  const TmaOperand& b = swapped ? operands.a : operands.b;
   TiledProduct<Out, Scalar> product{};
-  product.map_a = operand_map(a);
-  product.map_b = operand_map(b, d.b_box_lines());
-  product.m = static_cast<int>(swapped ? p.m : p.n);
-  product.n = static_cast<int>(swapped ? p.n : p.m);
+  product.map_a = operand_map(operands.a);
+  product.map_b = operand_map(operands.b, d.b_box_lines());
+  product.m = static_cast<int>(operands.a.outer);
+  product.n = static_cast<int>(swapped ? p.n : p.m);  // planes have more lines than the operand
   product.depth = static_cast<int>(ceil_div(p.k, stage_depth<In>));
   product.tiles_m = static_cast<int>(ceil_div(product.m, d.m() * d.cluster_m));
   product.tiles_n = static_cast<int>(ceil_div(product.n, d.n * d.cluster_n));
@@ -94,11 +92,9 @@ template <class Shape, class Types>
 void launch_tma_product(const Arguments& arguments, const TmaOperands& operands, bool swapped,
                         cudaStream_t stream) {
   const auto product = tiled_product<Types>(arguments, operands, Shape::config, swapped);
-  const Major a_major = (swapped ? operands.b : operands.a).major;
-  const Major b_major = (swapped ? operands.a : operands.b).major;
   const auto launch = [&]<Major a, Major b>() {
     if constexpr (takes(Shape::majors, a, b)) {
-      if (a != a_major || b != b_major) return;
+      if (a != operands.a.major || b != operands.b.major) return;
       constexpr KernelConfig d = Shape::config;
       constexpr auto kernel = &specialised_product<TmaKernel<Shape, Types, a, b>>;
       if constexpr (d.has_tail) {

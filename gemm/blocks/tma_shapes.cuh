@@ -95,10 +95,6 @@ struct ColumnHalves : Layout {
       .n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true, .single_tile = true};
 };
 
-/// Whether the operands are exchanged so that the small side is the columns of the product in
-/// row-major terms: these are BLAS's m, or exchanged n.
-inline bool small_side_is_n(const Problem& p) { return p.n < p.m; }
-
 /// What a rung reports of a shape; its own view has BLAS's columns as rows. The kernel is named in
 /// one of the layouts that it is compiled for.
 template <class Shape, class Types>
@@ -117,15 +113,12 @@ RungKernel tma_kernel(bool swapped) {
 /// `swapped`: the operands are exchanged.
 template <class Shape, class Types>
 RungPlan shape_plan(const Problem& p, bool swapped) {
-  constexpr MajorsTaken majors = Shape::majors;
-  const MajorsTaken taken = swapped ? MajorsTaken{majors.b, majors.a} : majors;
-  const std::size_t copied = TmaOperands::copy_bytes(p, taken);
-  const auto launch = [=](const Arguments& arguments, const Workspace& workspace,
-                          cudaStream_t stream) {
-    if (launch_without_product(arguments, stream)) return;
-    launch_tma_product<Shape, Types>(
-        arguments, TmaOperands::prepared(arguments, taken, workspace.data, stream), swapped,
-        stream);
+  const std::size_t copied = TmaOperands::copy_bytes(p, swapped, Shape::majors);
+  const auto launch = [swapped](const Arguments& arguments, const Workspace& workspace,
+                                cudaStream_t stream) {
+    const TmaOperands operands =
+        TmaOperands::prepared(arguments, swapped, Shape::majors, workspace.data, stream);
+    launch_tma_product<Shape, Types>(arguments, operands, swapped, stream);
   };
   return {launch, copied, tma_kernel<Shape, Types>(swapped), copied == 0};
 }

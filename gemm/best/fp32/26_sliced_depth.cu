@@ -203,26 +203,18 @@ __global__ void __launch_bounds__(Tile::threads, 1)
 #endif
 }
 
-/// Whether the product is taken as BLAS states it, not row-major: so that its columns are few.
-bool is_swapped(const Problem& p) { return p.n < p.m; }
-
 /// How sliced tiles take operands: the one of many rows either way, the other along its columns.
 /// Others are copied first.
-MajorsTaken sliced_majors(const Problem& p) {
-  return is_swapped(p) ? MajorsTaken{Major::outer, {}} : MajorsTaken{{}, Major::outer};
-}
+constexpr MajorsTaken sliced_majors{{}, Major::outer};
 
 void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
-  const bool swapped = is_swapped(arguments.problem);
-  const TmaOperands operands =
-      TmaOperands::prepared(arguments, sliced_majors(arguments.problem), workspace.data, stream);
+  const bool swapped = small_side_is_n(arguments.problem);
+  const auto [a, b] =
+      TmaOperands::prepared(arguments, swapped, sliced_majors, workspace.data, stream);
   SlicedProduct p{};
   p.product = swapped ? column_major<float>(arguments) : row_major<float>(arguments);
   p.depth = static_cast<int>(ceil_div(p.product.k, Tile::k));
   p.tiles_n = static_cast<int>(ceil_div(p.product.n, Tile::n));
-  const TmaOperand& a = swapped ? operands.b : operands.a;
-  const TmaOperand& b = swapped ? operands.a : operands.b;
   p.map_a = a.major == Major::k ? tensor_map(a.data, a.element, a.k, a.outer, a.stride, Tile::m)
                                 : box_map(a, Tile::m, Tile::k);
   p.map_b = box_map(b, Tile::n, Tile::k);
@@ -238,8 +230,7 @@ void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaS
 /// stream-K, which leaves no SM idle and passes sums on. Fitted to an H100: of 55 products from 64³
 /// to 2048³, and with 16 to 192 rows of 8192, it takes the faster way.
 bool slices_are_sooner(const Problem& p, int sms) {
-  const TmaOperands operands = TmaOperands::of({p});
-  const bool along_k = (is_swapped(p) ? operands.b : operands.a).major == Major::k;
+  const bool along_k = TmaOperands::of({p}, small_side_is_n(p)).a.major == Major::k;
   const double clocks_of_a_stage = along_k ? 1835 : 1600, around_a_slice = 3000;
   constexpr double products_per_clock = 105, clocks_of_sharing = 36000;
   const std::int64_t slices =
@@ -255,7 +246,7 @@ bool slices_are_sooner(const Problem& p, int sms) {
 
 RungPlan plan(const Problem& p, int sms) {
   if (slices_are_sooner(p, sms))
-    return {&launch_sliced, TmaOperands::copy_bytes(p, sliced_majors(p))};
+    return {&launch_sliced, TmaOperands::copy_bytes(p, small_side_is_n(p), sliced_majors)};
   return warp_specialised_plan(p, sms);
 }
 

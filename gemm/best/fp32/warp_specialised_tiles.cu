@@ -40,16 +40,12 @@ TileGrid tiles_of(const Problem& p, bool swapped) {
 
 /// How a tile takes operands.
 template <class Tile>
-MajorsTaken majors_of(bool swapped) {
-  constexpr Major a = Tile::transposes_a ? Major::k : Major::outer,
-                  b = Tile::transposes_b ? Major::k : Major::outer;
-  return swapped ? MajorsTaken{b, a} : MajorsTaken{a, b};
-}
+constexpr MajorsTaken majors_of{Tile::transposes_a ? Major::k : Major::outer,
+                                Tile::transposes_b ? Major::k : Major::outer};
 
 template <class Tile>
 void launch(const Arguments& arguments, const Workspace& workspace, bool swapped,
             const StreamKShares& shares, std::size_t sums_bytes, cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
   WarpSpecialisedProduct p{};
   p.product = swapped ? column_major<float>(arguments) : row_major<float>(arguments);
   const TileGrid tiles = tiles_of(arguments.problem, swapped);
@@ -63,10 +59,9 @@ void launch(const Arguments& arguments, const Workspace& workspace, bool swapped
     p.shared.ready = reinterpret_cast<unsigned*>(workspace.data + sums_bytes - flags);
     FATHOM_CUDA(cudaMemsetAsync(p.shared.ready, 0, flags, stream));
   }
-  const TmaOperands x = TmaOperands::prepared(arguments, majors_of<Tile>(swapped),
+  const TmaOperands x = TmaOperands::prepared(arguments, swapped, majors_of<Tile>,
                                               workspace.data + workspace_part(sums_bytes), stream);
-  p.sources = {box_map(swapped ? x.b : x.a, Tile::m, Tile::k),
-               box_map(swapped ? x.a : x.b, Tile::n, Tile::k)};
+  p.sources = {box_map(x.a, Tile::m, Tile::k), box_map(x.b, Tile::n, Tile::k)};
   const auto kernel = warp_specialised_product<Tile>;
   constexpr int shared_bytes = warp_specialised_shared_bytes<Tile>();
   FATHOM_CUDA(
@@ -94,14 +89,11 @@ RungPlan plan_of(const Problem& p, int sms, bool swapped) {
                                      ? 0
                                      : static_cast<std::size_t>(sms) * partials_per_block<Tile> *
                                            (Tile::m * Tile::n * sizeof(float) + sizeof(unsigned));
-  RungPlan plan{[=](const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-                  launch<Tile>(arguments, workspace, swapped, shares, sums_bytes, stream);
-                },
-                0, swapped ? kernel.transposed() : kernel};
-  if (p.alpha != 0 && p.k != 0)
-    plan.workspace_bytes =
-        workspace_part(sums_bytes) + TmaOperands::copy_bytes(p, majors_of<Tile>(swapped));
-  return plan;
+  return {[=](const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+            launch<Tile>(arguments, workspace, swapped, shares, sums_bytes, stream);
+          },
+          workspace_part(sums_bytes) + TmaOperands::copy_bytes(p, swapped, majors_of<Tile>),
+          swapped ? kernel.transposed() : kernel};
 }
 
 /// With shares that end at bodies where two SMs and more share a tile, and there is a body for
@@ -121,10 +113,9 @@ std::int64_t covered_by_tiles(const Problem& problem) { return placement_of(prob
 
 RungPlan warp_specialised_plan(const Problem& p, int sms) {
   const bool swapped = placement_of(p).second;
-  const TmaOperands x = TmaOperands::of({p});
-  const bool aligned = TmaOperands::copy_bytes(p, {}) == 0;
-  const bool a = aligned && (swapped ? x.b : x.a).major == Major::k,
-             b = aligned && (swapped ? x.a : x.b).major == Major::k;
+  const TmaOperands x = TmaOperands::of({p}, swapped);
+  const bool aligned = TmaOperands::copy_bytes(p, swapped, {}) == 0;
+  const bool a = aligned && x.a.major == Major::k, b = aligned && x.b.major == Major::k;
   if (a && b) return plan_with_cut<true, true>(p, sms, swapped);
   if (a) return plan_with_cut<true, false>(p, sms, swapped);
   if (b) return plan_with_cut<false, true>(p, sms, swapped);

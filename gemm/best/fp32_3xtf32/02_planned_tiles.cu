@@ -1,8 +1,6 @@
 // fp32 accuracy from the tensor cores: three products of tf32 for one, in tiles that leave no SM
 // without work.
 
-#include <utility>
-
 #include "gemm/best/tf32_planes.h"
 #include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/tma_shapes.cuh"
@@ -61,13 +59,11 @@ auto with_shape(int tile, Use&& use) {
 template <class Shape>
 void launch_split_shape(const Arguments& arguments, const Workspace& workspace,
                         cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
   const SplitChoice choice = choose_operands(arguments);
   std::byte* scratch = workspace.data;
   TmaOperands operands{{}, launch_split(choice.second, Shape::config.n, scratch, stream)};
   scratch += tf32_planes(choice.second, Shape::config.n).bytes();
   operands.a = prepare(choice.first, std::nullopt, scratch, stream);
-  if (choice.a_first) std::swap(operands.a, operands.b);
   launch_tma_product<Shape, Types>(arguments, operands, choice.a_first, stream);
 }
 

@@ -180,10 +180,8 @@ void launch_tma_kernel(DmmaProduct p, const Workspace& workspace, cudaStream_t s
 
 void launch_tma_product(const Arguments& arguments, const Workspace& workspace,
                         cudaStream_t stream) {
-  if (launch_without_product(arguments, stream)) return;
   const Problem& problem = arguments.problem;
-  // The product as BLAS states it: in row-major terms, BLAS's A is the second operand.
-  const auto [b, a] = TmaOperands::of(arguments);
+  const auto [a, b] = TmaOperands::of(arguments, /*swapped=*/true);
   DmmaProduct p{};
   std::byte* copies = workspace.data + stream_bytes(workspace.sms);
   p.a = operand_maps(a, d.m(), copies, stream);
@@ -213,8 +211,7 @@ RungPlan plan(const Problem& p, int sms) {
                           d.threads(), ring_shared_bytes<d>, d.n(), d.m(), stage_depth, 0,
                           d.cluster_n};
   const TmaOperands operands = TmaOperands::of({p});
-  const bool empty = p.m == 0 || p.n == 0 || p.k == 0;
-  const std::size_t copied = empty ? 0 : copied_bytes(operands.a) + copied_bytes(operands.b);
+  const std::size_t copied = copied_bytes(operands.a) + copied_bytes(operands.b);
   return {&launch_tma_product, stream_bytes(sms) + copied, kernel, copied == 0};
 }
 
