@@ -95,13 +95,14 @@ struct ColumnHalves : Layout {
       .n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true, .single_tile = true};
 };
 
-/// What a rung reports of a shape; its own view has BLAS's columns as rows. The kernel is named in
-/// one of the layouts that it is compiled for.
+/// What a rung reports of a shape; its own view has BLAS's columns as rows. The kernel is that of
+/// BLAS's NN where it is compiled for that: one operand lies along k, the other across.
 template <class Shape, class Types>
 RungKernel tma_kernel(bool swapped) {
   constexpr KernelConfig d = Shape::config;
-  using Kernel = TmaKernel<Shape, Types, Shape::majors.a.value_or(Major::outer),
-                           Shape::majors.b.value_or(Major::k)>;
+  constexpr Major b = Shape::majors.b.value_or(Major::outer),
+                  a = Shape::majors.a.value_or(b == Major::k ? Major::outer : Major::k);
+  using Kernel = TmaKernel<Shape, Types, a, b>;
   const RungKernel kernel{reinterpret_cast<const void*>(&specialised_product<Kernel>),
                           d.threads(), specialised_shared_bytes<d>,
                           d.m(),     d.n,         stage_depth<typename Types::In>,
