@@ -17,9 +17,8 @@ Rung deferred_stores(Class of) {
       "stage of the next tile. Clusters of 4 x 2 share both operands' tiles, with a second kernel "
       "of clusters of two on the SMs that they leave. Every other tile goes through k backwards, "
       "and a launch starts while the one before it ends. Either operand may lie either way. Skinny "
-      "products have tiles of 16 to 64 columns, of which two blocks share k, with more than 64 "
-      "columns two blocks with half of these each; small ones those or tiles of 128 x 256, by what "
-      "occupies more SMs.";
+      "products have tiles of 16 columns, of which two blocks share k, or two blocks with half of "
+      "128 columns each; small ones tiles of 128 x 128 or 128 x 256, by what occupies more SMs.";
   rung.gain =
       "All blocks end their tiles together, and the L2 takes less from them at once than they "
       "have, 64 KiB each: now it has a whole tile's time, at k = 4096 a byte a clock and SM, and "
