@@ -34,14 +34,15 @@ struct Tile {
   static constexpr int lanes_m = 8, lanes_n = 32 / lanes_m;
   static constexpr int rows = m / lanes_m, columns = n / lanes_n;  ///< of a thread
   static constexpr int box_k = 32, boxes = 4, k = box_k * boxes;
-  static constexpr int box_bytes = m * box_k * 4, b_offset = boxes * box_bytes;
-  static constexpr int stage_bytes = b_offset + k * n * 4;
+  static constexpr int box_bytes = m * box_k * 4;
   static constexpr int threads = 32 * (warps + 1);
-  static constexpr int shared_bytes = 1024 + stages * stage_bytes + 16 * stages;
-  static_assert(columns % 4 == 0 && k / 4 % warps == 0 && lanes_m % 8 == 0 &&
-                shared_bytes <= 227 * 1024);
-  static_assert(warps * m * n * 4 <= stages * stage_bytes);
+  __host__ __device__ static constexpr int a_bytes() { return boxes * box_bytes; }
+  __host__ __device__ static constexpr int stage_bytes() { return a_bytes() + k * n * 4; }
+  static_assert(columns % 4 == 0 && k / 4 % warps == 0 && lanes_m % 8 == 0);
 };
+using Ring = TileRing<Tile{}>;
+constexpr int shared_bytes = ring_shared_bytes<Tile{}>;
+static_assert(shared_bytes <= 227 * 1024 && Tile::warps * Tile::m * Tile::n * 4 <= Ring::bytes);
 
 /// Row i of a lane's in the tile. Those of an operand along k have a word of four k each at a time;
 /// those of one along its rows come in fours, of one k each.
@@ -65,17 +66,15 @@ __device__ inline TileIndex sliced_corner(const SlicedProduct& p) {
 }
 
 template <Major major>
-__device__ void produce_slices(const SlicedProduct& p, std::uint32_t tiles,
-                               std::uint32_t barriers) {
+__device__ void produce_slices(const SlicedProduct& p, const Ring& ring) {
   prefetch_map(p.map_a);
   prefetch_map(p.map_b);
   RingPosition<Tile::stages> position;
   const TileIndex at = sliced_corner(p);
   for (int i = 0; i < p.depth; ++i) {
-    const std::uint32_t stage = tiles + position.stage * Tile::stage_bytes;
-    const std::uint32_t full = barriers + 8 * position.stage;
-    wait_asleep(full + 8 * Tile::stages, position.parity ^ 1, 100);
-    arrive_expect_tx(full, Tile::stage_bytes);
+    const std::uint32_t stage = ring.a(position.stage), full = ring.full(position.stage);
+    wait_asleep(ring.empty(position.stage), position.parity ^ 1, 100);
+    arrive_expect_tx(full, Tile::stage_bytes());
     if constexpr (major == Major::k) {
 #pragma unroll
       for (int box = 0; box < Tile::boxes; ++box)
@@ -84,7 +83,7 @@ __device__ void produce_slices(const SlicedProduct& p, std::uint32_t tiles,
     } else {
       load_box(stage, p.map_a, at.m, i * Tile::k, full);
     }
-    load_box(stage + Tile::b_offset, p.map_b, at.n, i * Tile::k, full);
+    load_box(ring.b(position.stage), p.map_b, at.n, i * Tile::k, full);
     position.advance();
   }
 }
@@ -102,7 +101,7 @@ __device__ void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& 
 #pragma unroll
       for (int j = 0; j < Tile::columns; j += 4) {
         load_vector(b[k][j / 4],
-                    stage + Tile::b_offset +
+                    stage + Tile::a_bytes() +
                         ((word * 4 + k) * Tile::n + lane.n * 4 + j * Tile::lanes_n) * 4);
       }
     }
@@ -169,19 +168,12 @@ __global__ void __launch_bounds__(Tile::threads, 1)
     sliced_product(const __grid_constant__ SlicedProduct p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ std::byte shared[];
-  const std::uint32_t tiles = (shared_address(shared) + 1023) / 1024 * 1024;
-  const std::uint32_t barriers = tiles + Tile::stages * Tile::stage_bytes;
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < Tile::stages; ++i) {
-      barrier_init(barriers + 8 * i, 1);
-      barrier_init(barriers + 8 * (Tile::stages + i), Tile::warps);
-    }
-    barrier_init_fence();
-  }
+  const Ring ring = make_ring<Tile{}>(shared);
+  if (threadIdx.x == 0) ring.init(Tile::warps);
   __syncthreads();
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   if (warp == Tile::warps) {
-    if (threadIdx.x % 32 == 0) produce_slices<major>(p, tiles, barriers);
+    if (threadIdx.x % 32 == 0) produce_slices<major>(p, ring);
     return;
   }
   const LanePlace<Tile::lanes_m> lane;
@@ -189,17 +181,16 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   RingPosition<Tile::stages> position;
 #pragma unroll 1
   for (int i = 0; i < p.depth; ++i) {
-    const std::uint32_t full = barriers + 8 * position.stage;
-    wait(full, position.parity);
-    add_slices<major>(tiles + position.stage * Tile::stage_bytes, lane, warp, sums);
+    wait(ring.full(position.stage), position.parity);
+    add_slices<major>(ring.a(position.stage), lane, warp, sums);
     __syncwarp();
-    if (threadIdx.x % 32 == 0) arrive(full + 8 * Tile::stages);
+    if (threadIdx.x % 32 == 0) arrive(ring.empty(position.stage));
     position.advance();
   }
   // Nobody reads the ring any more, and all that was to come has come.
   named_barrier(1, 32 * Tile::warps);
-  store_slices<major>(p, reinterpret_cast<float*>(shared + (tiles - shared_address(shared))), lane,
-                      warp, sums);
+  auto* const tiles = reinterpret_cast<float*>(shared + (ring.tiles - shared_address(shared)));
+  store_slices<major>(p, tiles, lane, warp, sums);
 #endif
 }
 
@@ -220,9 +211,9 @@ void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaS
   p.map_b = box_map(b, Tile::n, Tile::k);
   const auto kernel = a.major == Major::k ? sliced_product<Major::k> : sliced_product<Major::outer>;
   FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   Tile::shared_bytes));
+                                   shared_bytes));
   const auto blocks = static_cast<unsigned>(ceil_div(p.product.m, Tile::m) * p.tiles_n);
-  kernel<<<blocks, Tile::threads, Tile::shared_bytes, stream>>>(p);
+  kernel<<<blocks, Tile::threads, shared_bytes, stream>>>(p);
   FATHOM_CUDA(cudaGetLastError());
 }
 
@@ -256,15 +247,13 @@ Rung sliced_depth() {
   Rung rung = hopper_contender(Class::fp32, "26_sliced_depth", &plan);
   rung.idea =
       "TMA fills the stages, and of operands along k four warps transpose them in shared memory; "
-      "eight warps multiply. A block an SM takes tiles one after the other; of those that would be "
-      "the last, partly filled waves each block takes an equal share of k (stream-K). For few "
-      "columns and small products a block has 64 rows, 16 columns and the whole of k, of which "
-      "each of its eight warps takes every eighth four.";
+      "a block an SM takes tiles one after the other and an equal share of k of the last ones "
+      "(stream-K), and for few columns and small products a block's warps share the k of a tile "
+      "of 64 x 16.";
   rung.gain =
-      "No copies, addresses or barriers of the whole block among the multiplications. At 4096³ and "
-      "8192³ the last wave is nine tenths and half full, which costs 3 %; products of few "
-      "tiles keep every SM busy. A skinny product reads its large operand from DRAM once, and no "
-      "sums leave an SM.";
+      "No copies, addresses or barriers of the whole block among the multiplications. At 4096³ "
+      "and 8192³ the last wave is nine tenths and half full, which costs 3 %; a skinny product "
+      "reads its large operand from DRAM once, and no sums leave an SM.";
   return rung;
 }
 
