@@ -13,18 +13,14 @@ Rung deferred_stores(Class of) {
           ? best_rung<AnyLayout, KernelTypes<__half, __half, float>>(of, name)
           : best_rung<AnyLayout, KernelTypes<__nv_bfloat16, __nv_bfloat16, float>>(of, name);
   rung.idea =
-      "The results of a tile stay in registers as 16-bit elements, and go to C a piece with each "
-      "stage of the next tile. Clusters of 4 x 2 share both operands' tiles, with a second kernel "
-      "of clusters of two on the SMs that they leave. Every other tile goes through k backwards, "
-      "and a launch starts while the one before it ends. Either operand may lie either way. Skinny "
-      "products have tiles of 16 columns, of which two blocks share k, or two blocks with half of "
-      "128 columns each; small ones tiles of 128 x 128 or 128 x 256, by what occupies more SMs.";
+      "A tile's results stay in registers as 16-bit elements, and go to C a piece with each stage "
+      "of the next tile; clusters of 4 x 2 share both operands' tiles, every other tile goes "
+      "through k backwards, and skinny and small products have tiles of their own.";
   rung.gain =
-      "All blocks end their tiles together, and the L2 takes less from them at once than they "
-      "have, 64 KiB each: now it has a whole tile's time, at k = 4096 a byte a clock and SM, and "
-      "the tensor cores go on. A block takes 16 KiB from the L2 for a stage instead of 32. What "
-      "the L2 has seen last it is asked for first, so that DRAM is read less. No transposition "
-      "costs a copy.";
+      "The L2 takes a tile's results over the next tile's time, at k = 4096 a byte a clock and "
+      "SM, and the tensor cores go on; all blocks' at once it took more slowly. A block takes 16 "
+      "KiB from the L2 for a stage instead of 32, and what the L2 has seen last it is asked for "
+      "first.";
   return rung;
 }
 

@@ -83,17 +83,13 @@ RungPlan plan(const Problem& p, int sms) {
 Rung planned_tiles() {
   Rung rung = hopper_contender(Class::fp32_3xtf32, "02_planned_tiles", &plan);
   rung.idea =
-      "Each operand is the sum of two tf32 numbers; of the four products of their parts, three "
-      "are added, small ones first. The first operand is split by threads on its way through "
-      "registers, the second into two planes before the product. Sums of 32 of k are the tensor "
-      "cores', which cut off; the threads add those, in fp32. A product has the tile that is done "
-      "soonest of 128 x 128, 128 x 64 and those whose k two blocks share; every other tile of a "
-      "block goes through k backwards.";
+      "Each operand is the sum of two tf32 numbers, and of the four products of their parts three "
+      "are added, small ones first, those of 32 of k by the tensor cores and these sums by the "
+      "threads; a product has the tile that is done soonest.";
   rung.gain =
       "The tensor cores multiply tf32 at 8 times the rate of the FMA units, so that three "
       "products leave 2.7 times the rate of fp32, at its accuracy. Small and skinny products have "
-      "fewer tiles of 128 x 128 than the GPU has SMs. What a block read last is in the L2 when its "
-      "next tile starts there.";
+      "fewer tiles of 128 x 128 than the GPU has SMs.";
   return rung;
 }
 

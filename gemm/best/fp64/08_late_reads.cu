@@ -221,14 +221,11 @@ Rung late_reads() {
   Rung rung = hopper_contender(Class::fp64, "08_late_reads", &plan);
   rung.idea =
       "Fragments are read into registers that a product took at least one product ago, in an "
-      "order that the compiler cannot change. Of the tiles that do not fill a whole wave each "
-      "worker gets an equal share of all their k; who begins a tile adds up, in order, what others "
-      "have summed of it. Where the large operand of 16 lies along k, it streams by in runs of 2 "
-      "KiB.";
+      "order that the compiler cannot change; tiles beyond whole waves are shared along all their "
+      "k, and where the large operand of 16 lies along k, it streams by in runs of 2 KiB.";
   rung.gain =
       "A read into registers that the last product still takes waits for it, and the next product "
-      "waits behind the read. 1024 tiles on 132 SMs take the time of 7.76 waves instead of 8, and "
-      "4096 that of 31.03 instead of 32: 3 % each. A skinny product occupies every SM.";
+      "waits behind the read. 1024 tiles on 132 SMs take the time of 7.76 waves instead of 8: 3 %.";
   return rung;
 }
 

@@ -87,17 +87,14 @@ RungPlan plan(const Problem& p, int sms) {
 Rung large_clusters() {
   Rung rung = hopper_contender(Class::tf32, "03_large_clusters", &plan);
   rung.idea =
-      "Of two operands one may lie across k: threads read its tile from shared memory, 32 lanes "
-      "from 32 banks, and wgmma takes it from their registers. Clusters of 4 x 2 blocks share the "
-      "tiles of both operands, small ones have the SMs that no cluster of eight fits on, and every "
-      "other tile goes through k backwards. A skinny product's large operand is read where it "
-      "lies, and for 16 columns or fewer in runs of 2 KiB.";
+      "An operand that lies across k is read from shared memory by threads, 32 lanes from 32 "
+      "banks, and wgmma takes it from their registers; clusters of 4 x 2 blocks share the tiles "
+      "of both operands, and of 16 columns or fewer the large operand streams by in runs of 2 KiB.";
   rung.gain =
-      "BLAS's NN and TT need no transposed copy: at 4096³ that reads and writes 134 MB, 28 us "
-      "of an H200's memory bus before the 257 us that the tensor cores need. A block takes 16 KiB "
-      "from the L2 for a stage of 1024 clocks instead of 32. The tensor "
-      "cores are at work 95 % of the time, at the clock that the power limit leaves: what is not "
-      "moved from the L2 and from memory leaves it higher.";
+      "BLAS's NN and TT need no transposed copy: at 4096³ that reads and writes 134 MB, 28 us of "
+      "an H200's memory bus before the 257 us that the tensor cores need. A block takes 16 KiB "
+      "from the L2 for a stage of 1024 clocks instead of 32, which leaves the power limit's clock "
+      "higher.";
   return rung;
 }
 
