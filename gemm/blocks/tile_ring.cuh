@@ -89,15 +89,12 @@ __device__ inline std::uint64_t ordinary_policy() {
   return policy;
 }
 
-/// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`, to all of
-/// `Sharers` blocks of the cluster, `blocks`. `Hinted`: the L2 is told how to hold the lines.
-template <Major major, int Sharers, bool Hinted = false>
-__device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer,
-                                  int k, std::uint32_t barrier, std::uint16_t blocks,
-                                  std::uint64_t policy = 0) {
-  const int o = outer + block * block_side;
-  const int x = major == Major::k ? k : o, y = major == Major::k ? o : k;
-  const std::uint32_t target = tile + block * block_bytes;
+/// Loads the map's box at (x, y) to all of `Sharers` blocks of the cluster, `blocks`. `Hinted`: the
+/// L2 is told how to hold the lines.
+template <int Sharers, bool Hinted>
+__device__ inline void load_shared_box(std::uint32_t target, const CUtensorMap& map, int x, int y,
+                                       std::uint32_t barrier, std::uint16_t blocks,
+                                       std::uint64_t policy) {
   if constexpr (Hinted && Sharers == 1) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
@@ -119,21 +116,19 @@ __device__ inline void load_block(std::uint32_t tile, int block, const CUtensorM
 
 inline constexpr int half_block_side = 32, half_block_bytes = block_bytes / 2;
 
-/// The same of 32-bit elements along the outer dimension: two boxes of 32 lines of k, 32 elements
+/// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`: one box or,
+/// in `Halves`, of 32-bit elements along the outer dimension, two of 32 lines of k with 32 elements
 /// each.
-template <int Sharers>
-__device__ inline void load_split_block(std::uint32_t tile, int block, const CUtensorMap& map,
-                                        int outer, int k, std::uint32_t barrier,
-                                        std::uint16_t blocks) {
+template <Major major, int Sharers, bool Halves = false, bool Hinted = false>
+__device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer,
+                                  int k, std::uint32_t barrier, std::uint16_t blocks,
+                                  std::uint64_t policy = 0) {
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const std::uint32_t target = tile + block * block_bytes + half * half_block_bytes;
+  for (int half = 0; half < (Halves ? 2 : 1); ++half) {
     const int o = outer + block * block_side + half * half_block_side;
-    if constexpr (Sharers == 1) {
-      load_box(target, map, o, k, barrier);
-    } else {
-      load_box_multicast(target, map, o, k, barrier, blocks);
-    }
+    const int x = major == Major::k ? k : o, y = major == Major::k ? o : k;
+    load_shared_box<Sharers, Hinted>(tile + block * block_bytes + half * half_block_bytes, map, x,
+                                     y, barrier, blocks, policy);
   }
 }
 
@@ -150,13 +145,9 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
   const std::uint16_t row_blocks = place.row(), column_blocks = place.column();
 #pragma unroll
   for (int i = 0; i < share_a; ++i) {
-    const int block = place.n * share_a + i;
-    if constexpr (d.a_in_registers && a_major == Major::outer) {
-      load_split_block<d.cluster_n>(ring.a(stage), block, map_a, row, k, full, row_blocks);
-    } else {
-      load_block<a_major, d.cluster_n, (d.kept_a > 0)>(ring.a(stage), block, map_a, row, k, full,
-                                                       row_blocks, policy_a);
-    }
+    constexpr bool halves = d.a_in_registers && a_major == Major::outer;
+    load_block<a_major, d.cluster_n, halves, (d.kept_a > 0)>(
+        ring.a(stage), place.n * share_a + i, map_a, row, k, full, row_blocks, policy_a);
   }
 #pragma unroll
   for (int i = 0; i < share_b; ++i) {
