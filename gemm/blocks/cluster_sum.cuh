@@ -60,7 +60,7 @@ template <KernelConfig d, class Out, class Scalar>
 __device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std::uint32_t tile,
                                          const ClusterPlace<d>& place, TileIndex corner) {
   constexpr int share = d.m() / d.split_k, vectors = d.n / 4;
-  static_assert(share * d.split_k == d.m());
+  static_assert(share * d.split_k == d.m() && d.split_k == d.cluster());
   static_assert(d.m() * partial_pitch<d.n> * 4 <= TileRing<d>::bytes);
   // Else a thread would read again after it has begun to part.
   static_assert(!d.single_tile || share * vectors <= d.consumers * 128);
@@ -74,9 +74,7 @@ __device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std
     Scalar of[4] = {};
 #pragma unroll
     for (int other = 0; other < d.split_k; ++other) {
-      // From the block at the same place with that part of k: as ClusterPlace::rank_of.
-      const uint4 x = load_of_rank(tile + (row * partial_pitch<d.n> + column) * 4,
-                                   (other * d.cluster_n + place.n) * d.cluster_m + place.m);
+      const uint4 x = load_of_rank(tile + (row * partial_pitch<d.n> + column) * 4, other);
       of[0] += sum_of<Scalar>(x.x);
       of[1] += sum_of<Scalar>(x.y);
       of[2] += sum_of<Scalar>(x.z);

@@ -37,10 +37,6 @@ __device__ inline void drain(const TileRing<d>& ring, RingPosition<d.stages> pos
     wait(ring.empty(position.stage), position.parity ^ 1);
 }
 
-/// Whether the ring has room for a tile's rows, in pieces of 128 bytes.
-template <KernelConfig d>
-inline constexpr bool stores_through_ring = d.single_tile&& d.split_k == 1;
-
 /// Stores a warp's finished sums by TMA from where the ring had the rows of A that its
 /// warpgroup alone has read, a stage for each 128 bytes of a row. After the tile's last product;
 /// ends with stores under way.
@@ -191,7 +187,6 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
                                           [&](int step) { deferred.store(p, step, staging); });
     }
     if constexpr (d.split_k > 1) {
-      if (takes_turns<d> && warpgroup == 0) ping_pong_wait(0);
       named_barrier(1, d.consumers * 128);  // both warpgroups have read the ring
       const int row = warpgroup * 64 + warp * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
       keep_partial<d.n>(
@@ -211,13 +206,9 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
         } else {
           store_by_rows(p, of, row, corner.n, staging);
         }
-      } else if constexpr (stores_through_ring<d>) {
-        if (p.tma_stores) {
-          finish(p, of, row, corner.n);
-          store_through_ring(p, ring, of, warpgroup, row, corner.n);
-        } else {
-          store_from_registers(p, of, row, corner.n);
-        }
+      } else if (p.tma_stores) {
+        finish(p, of, row, corner.n);
+        store_through_ring(p, ring, of, warpgroup, row, corner.n);
       } else {
         store_from_registers(p, of, row, corner.n);
       }
@@ -240,6 +231,7 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   constexpr Major a_major = Kernel::a_major, b_major = Kernel::b_major;
   extern __shared__ std::byte shared[];
   static_assert(d.consumers == 2 && d.m_blocks == 1, "the register counts are those of these");
+  static_assert(d.cluster() > 1);
   if constexpr (d.has_tail && d.a_in_registers) asm volatile("griddepcontrol.launch_dependents;");
   const ClusterPlace<d> place;
   const TileRing<d> ring = make_ring<d, staging_bytes<d>>(shared);
@@ -257,9 +249,7 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
     asm volatile("" : "+r"(first_tile.m), "+r"(first_tile.n), "+r"(depth));
   }
   if (threadIdx.x == 0) ring.init(4 * d.consumers * d.sharing());
-  if constexpr (d.cluster() == 1) {
-    __syncthreads();
-  } else if constexpr (d.single_tile) {
+  if constexpr (d.single_tile) {
     cluster_sync_relaxed();
   } else {
     cluster_sync();
@@ -298,7 +288,7 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
   static_assert(!d.single_tile || (!d.persistent && !d.tma_stores && !d.serpentine &&
                                    d.kept_a == 0 && (d.promoted ? d.split_k > 1 : d.n <= 64)));
-  if constexpr (d.cluster() > 1 && !(d.single_tile && d.split_k == 1)) cluster_sync();
+  if constexpr (!d.single_tile || d.split_k > 1) cluster_sync();
   if constexpr (d.split_k > 1) {
     bool arrived = false;
     if (group < d.consumers) {
@@ -306,11 +296,7 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
       const TileIndex corner = scheduler.corner(p, place);
       if (!scheduler.done()) {
         // Beside an operand in registers there is none for the place: it is read anew.
-        if constexpr (d.a_in_registers) {
-          store_cluster_sum<d>(p, ring.tiles, ClusterPlace<d>(), corner);
-        } else {
-          store_cluster_sum<d>(p, ring.tiles, place, corner);
-        }
+        store_cluster_sum<d>(p, ring.tiles, ClusterPlace<d>(), corner);
         arrived = true;
       }
     }
