@@ -50,39 +50,6 @@ __device__ inline int row_in_block(int warp, int lane, int upper) {
          upper;
 }
 
-/// Loads it from a block whose box (or first box) starts at `block`.
-template <Major major>
-__device__ inline void load_fragment(StageFragment& fragment, std::uint32_t block, int warp,
-                                     int lane) {
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    if constexpr (major == Major::k) {
-      // A step is two words of a line; the lines of a warp's 8 rows lie in all banks.
-      const int row = row_in_block<major>(warp, lane, i % 2);
-#pragma unroll
-      for (int step = 0; step < 4; ++step) {
-        asm volatile("ld.shared.b32 %0, [%1];"
-                     : "=r"(fragment.of[step][i])
-                     : "r"(block + row * 128 + ((step * 2 + i / 2) ^ row % 8) * 16 + lane % 4 * 4)
-                     : "memory");
-      }
-    } else if (i % 2 == 0) {
-      const int row = row_in_block<major>(warp, lane, 0), line = lane % 4 + i / 2 * 4;
-      const int word = row % half_block_side / 4 ^ line;
-      const std::uint32_t address =
-          block + row / half_block_side * half_block_bytes + line * 128 + word * 16 + row % 4 * 4;
-#pragma unroll
-      for (int step = 0; step < 4; ++step) {
-        // Eight lines on, the swizzle is the same.
-        asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
-                     : "=r"(fragment.of[step][i]), "=r"(fragment.of[step][i + 1])
-                     : "r"(address + step * 8 * 128)
-                     : "memory");
-      }
-    }
-  }
-}
-
 /// What a warpgroup multiplies from.
 template <KernelConfig d>
 struct RegisterSource {
@@ -90,23 +57,40 @@ struct RegisterSource {
   ClusterPlace<d> place;
   int warpgroup;
 
+  /// Loads a thread's elements of the stage at `position`, once it is full.
   template <Major major>
   __device__ void load(StageFragment& fragment, const RingPosition<d.stages>& position) const {
     wait(ring.full(position.stage), position.parity);
-    load_fragment<major>(fragment, ring.a(position.stage) + warpgroup * block_bytes,
-                         static_cast<int>(threadIdx.x) / 32 % 4,
-                         static_cast<int>(threadIdx.x) % 32);
-  }
-  /// Goes past stages that other warpgroups multiply.
-  __device__ void pass(RingPosition<d.stages>& position, int steps) const {
-    for (int step = 0; step < steps; ++step) {
-      wait(ring.full(position.stage), position.parity);
-      release(ring, position.stage, place);
-      position.advance();
+    const std::uint32_t block = ring.a(position.stage) + warpgroup * block_bytes;
+    const int lane = static_cast<int>(threadIdx.x) % 32,
+              warp = static_cast<int>(threadIdx.x) / 32 % 4;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if constexpr (major == Major::k) {
+        // A step is two words of a line; the lines of a warp's 8 rows lie in all banks.
+        const int row = row_in_block<major>(warp, lane, i % 2);
+#pragma unroll
+        for (int step = 0; step < 4; ++step) {
+          asm volatile("ld.shared.b32 %0, [%1];"
+                       : "=r"(fragment.of[step][i])
+                       : "r"(block + row * 128 + ((step * 2 + i / 2) ^ row % 8) * 16 + lane % 4 * 4)
+                       : "memory");
+        }
+      } else if (i % 2 == 0) {
+        const int row = row_in_block<major>(warp, lane, 0), line = lane % 4 + i / 2 * 4;
+        const int word = row % half_block_side / 4 ^ line;
+        const std::uint32_t address =
+            block + row / half_block_side * half_block_bytes + line * 128 + word * 16 + row % 4 * 4;
+#pragma unroll
+        for (int step = 0; step < 4; ++step) {
+          // Eight lines on, the swizzle is the same.
+          asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
+                       : "=r"(fragment.of[step][i]), "=r"(fragment.of[step][i + 1])
+                       : "r"(address + step * 8 * 128)
+                       : "memory");
+        }
+      }
     }
-  }
-  __device__ std::uint64_t columns(int stage) const {
-    return tile_descriptor<Major::k>(ring.b(stage));
   }
 };
 
@@ -127,7 +111,7 @@ __device__ inline void accumulate_tf32(const RegisterSource<d>& source,
       const int step = pair + half;
       if (step == steps) break;
       const int here = position.stage;
-      const std::uint64_t b = source.columns(here);
+      const std::uint64_t b = tile_descriptor<Major::k>(source.ring.b(here));
       wgmma_fence();
 #pragma unroll
       for (int s = 0; s < 4; ++s)
@@ -175,7 +159,7 @@ __device__ inline void accumulate_fp32(const RegisterSource<d>& source,
       }
     }
     const int here = position.stage;
-    const std::uint64_t b_high = source.columns(here);
+    const std::uint64_t b_high = tile_descriptor<Major::k>(source.ring.b(here));
     const std::uint64_t b_low = b_high + (d.n * 128 >> 4);
     wgmma_fence();
 #pragma unroll
@@ -288,7 +272,11 @@ __device__ inline void multiply_register_tiles(const TiledProduct<float, float>&
     const TileIndex corner = scheduler.corner(p, source.place);
     const int first_row = source.warpgroup * block_side;
     if (corner.m + first_row >= p.m) {
-      source.pass(position, range.count);
+      // Goes past stages that the other warpgroup multiplies.
+      for (int step = 0; step < range.count; ++step, position.advance()) {
+        wait(source.ring.full(position.stage), position.parity);
+        release(source.ring, position.stage, source.place);
+      }
     } else if constexpr (d.three_products) {
       accumulate_fp32<major, d>(source, position, range.count, sums);
     } else {
