@@ -61,16 +61,19 @@ __device__ inline void multiply_step(WarpSums<double>& sums, const LaneChunks& a
   }
 }
 
-/// Adds the products of a chunk in tf32.
-__device__ inline void multiply_chunk(WarpSums<float>& sums, const LaneChunks& a,
-                                      const LaneChunks& b, int chunk) {
+/// In tf32, each chunk by itself.
+__device__ inline void multiply_step(WarpSums<float>& sums, const LaneChunks& a,
+                                     const LaneChunks& b) {
 #pragma unroll
-  for (int i = 0; i < 4; i += 2) {
-    const std::uint32_t of_a[4] = {a.of[0][chunk][i], a.of[1][chunk][i], a.of[0][chunk][i + 1],
-                                   a.of[1][chunk][i + 1]};
+  for (int chunk = 0; chunk < 2; ++chunk) {
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
-      multiply_lines(sums.of[half], of_a, b.of[half][chunk][i], b.of[half][chunk][i + 1]);
+    for (int i = 0; i < 4; i += 2) {
+      const std::uint32_t of_a[4] = {a.of[0][chunk][i], a.of[1][chunk][i], a.of[0][chunk][i + 1],
+                                     a.of[1][chunk][i + 1]};
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        multiply_lines(sums.of[half], of_a, b.of[half][chunk][i], b.of[half][chunk][i + 1]);
+    }
   }
 }
 
@@ -140,12 +143,6 @@ __device__ inline void load_chunk(std::uint32_t (&to)[4], std::uint32_t address)
                : "memory");
 }
 
-/// A lane's chunk of its two rows, 8 rows apart.
-__device__ inline void load_rows(LaneChunks& a, int chunk, std::uint32_t step) {
-  load_chunk(a.of[0][chunk], step + chunk * chunk_stride);
-  load_chunk(a.of[1][chunk], step + chunk * chunk_stride + 8 * run_bytes);
-}
-
 /// Multiplies a warp's part of a stage, of which `valid` bytes of each row exist.
 template <class T>
 __device__ inline void multiply_part(WarpSums<T>& sums, std::uint32_t part, int valid,
@@ -155,20 +152,14 @@ __device__ inline void multiply_part(WarpSums<T>& sums, std::uint32_t part, int 
 #pragma unroll
   for (int step = 0; step < steps; ++step) {
     if (step * step_bytes >= valid) break;
-    const std::uint32_t from = row + step * step_bytes;
-    if constexpr (std::is_same_v<T, double>) {
-      LaneChunks a;
-      load_rows(a, 0, from);
-      load_rows(a, 1, from);
-      multiply_step(sums, a, b[step]);
-    } else {
+    LaneChunks a;
 #pragma unroll
-      for (int chunk = 0; chunk < 2; ++chunk) {
-        LaneChunks a;
-        load_rows(a, chunk, from);
-        multiply_chunk(sums, a, b[step], chunk);
-      }
+    for (int chunk = 0; chunk < 2; ++chunk) {
+      const std::uint32_t from = row + step * step_bytes + chunk * chunk_stride;
+      load_chunk(a.of[0][chunk], from);
+      load_chunk(a.of[1][chunk], from + 8 * run_bytes);
     }
+    multiply_step(sums, a, b[step]);
   }
 }
 
