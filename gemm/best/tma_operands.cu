@@ -1,5 +1,7 @@
 #include "gemm/best/tma_operands.h"
 
+#include <utility>
+
 #include "gemm/blocks/tensor_map.h"
 #include "harness/cuda_check.h"
 
@@ -90,21 +92,15 @@ void launch_transpose(const TmaOperand& x, void* target, std::int64_t target_str
   FATHOM_CUDA(cudaGetLastError());
 }
 
-bool fits(const TmaOperand& x, const std::optional<Major>& taken) {
-  return (!taken || *taken == x.major) && columns_aligned(x.stride, x.element, map_alignment);
-}
-
-/// The operand as its copy lies, but for its address.
-TmaOperand copy_of(TmaOperand x, const std::optional<Major>& taken) {
+/// The operand as its copy lies, but for its address, and the bytes that this takes; 0 if none is
+/// needed.
+std::pair<TmaOperand, std::size_t> copy_of(TmaOperand x, const std::optional<Major>& taken) {
+  if ((!taken || *taken == x.major) && columns_aligned(x.stride, x.element, map_alignment))
+    return {x, 0};
   x.major = taken.value_or(x.major);
-  const std::int64_t unit = map_alignment / element_bytes(x.element);
+  const int bytes = element_bytes(x.element), unit = map_alignment / bytes;
   x.stride = ceil_div(x.inner(), unit) * unit;
-  return x;
-}
-
-std::size_t bytes_of(const TmaOperand& copy) {
-  return workspace_part(
-      static_cast<std::size_t>(copy.stride * copy.lines() * element_bytes(copy.element)));
+  return {x, workspace_part(static_cast<std::size_t>(x.stride * x.lines() * bytes))};
 }
 
 }  // namespace
@@ -120,19 +116,19 @@ void launch_realign(const TmaOperand& x, void* target, std::int64_t target_strid
 }
 
 std::size_t copy_bytes(const TmaOperand& x, const std::optional<Major>& taken) {
-  return fits(x, taken) ? 0 : bytes_of(copy_of(x, taken));
+  return copy_of(x, taken).second;
 }
 
 TmaOperand prepare(const TmaOperand& x, const std::optional<Major>& taken, std::byte*& workspace,
                    cudaStream_t stream) {
-  if (fits(x, taken)) return x;
-  TmaOperand copy = copy_of(x, taken);
+  auto [copy, bytes] = copy_of(x, taken);
+  if (bytes == 0) return x;
   copy.data = workspace;
   const auto launch = copy.major == x.major            ? launch_realign
                       : element_bytes(x.element) == 1 ? launch_transpose<std::uint8_t>
                                                       : launch_transpose<std::uint32_t>;
   launch(x, workspace, copy.stride, stream);
-  workspace += bytes_of(copy);
+  workspace += bytes;
   return copy;
 }
 

@@ -31,10 +31,6 @@ struct WarpSpecialisedProduct {
   Partials shared;
 };
 
-__device__ inline StreamKScheduler own_work(const WarpSpecialisedProduct& p) {
-  return {p.shares, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x)};
-}
-
 /// First row and column of a tile as the product's scheduler numbers them.
 template <class Tile>
 __device__ TileIndex corner(const WarpSpecialisedProduct& p, int tile) {
@@ -190,7 +186,7 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   __syncthreads();
   // The same in all lanes of a warp, and known to be.
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
-  StreamKScheduler scheduler = own_work(p);
+  StreamKScheduler scheduler(p.shares, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
   if (warp >= Tile::consumer_threads / 32) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
     produce(p.sources, ring, scheduler, [&](int tile) { return corner<Tile>(p, tile); });
