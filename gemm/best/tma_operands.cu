@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(32 * transpose_rows)
   }
 }
 
-/// Copies its transpose: of 8 or 32 bits an element, since those of 16 are taken in every layout.
+/// Copies its transpose. Elements of 16 bits are taken in every layout.
 template <class T>
 void launch_transpose(const TmaOperand& x, void* target, std::int64_t target_stride,
                       cudaStream_t stream) {
@@ -126,7 +126,8 @@ TmaOperand prepare(const TmaOperand& x, const std::optional<Major>& taken, std::
   copy.data = workspace;
   const auto launch = copy.major == x.major            ? launch_realign
                       : element_bytes(x.element) == 1 ? launch_transpose<std::uint8_t>
-                                                      : launch_transpose<std::uint32_t>;
+                      : element_bytes(x.element) == 4 ? launch_transpose<std::uint32_t>
+                                                      : launch_transpose<std::uint64_t>;
   launch(x, workspace, copy.stride, stream);
   workspace += bytes;
   return copy;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gemm/bench/rung.h"
+#include "gemm/best/plan.h"
 #include "gemm/best/tma_operands.h"
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/streamed_product.cuh"
@@ -15,45 +16,47 @@ namespace fathom::gemm::streamed {
 /// large operand is the first.
 template <class T>
 Product<T> view(const Arguments& arguments) {
-  return arguments.problem.n < arguments.problem.m ? column_major<T>(arguments)
-                                                   : row_major<T>(arguments);
+  return small_side_is_n(arguments.problem) ? column_major<T>(arguments)
+                                            : row_major<T>(arguments);
 }
 
-/// How the small operand can be read, if it can: along k from where 16 bytes start, or else in
-/// pairs along its columns.
-template <class T>
-std::optional<Major> major_of(const Product<T>& p) {
-  constexpr std::int64_t elements = 16 / sizeof(T);
-  if (p.b.row_stride == 1 && p.b.column_stride % elements == 0) return Major::k;
-  if (p.b.column_stride == 1 && p.b.row_stride % 2 == 0 && p.n % 2 == 0) return Major::outer;
-  return std::nullopt;
+/// The small operand; it is read in pairs along its columns, and copied where it lies otherwise.
+inline TmaOperand small_operand(const Arguments& arguments) {
+  return TmaOperands::of(arguments, small_side_is_n(arguments.problem)).b;
 }
 
-/// Whether a kernel can do the product: at most 16 columns, the large operand contiguous along k,
-/// each of its rows whole steps from where 16 bytes start, and the small one as `major_of` says.
+/// Whether a kernel can do the product: at most 16 columns, an even number, the large operand
+/// contiguous along k, and each of its rows whole steps from where 16 bytes start.
 template <class T>
 bool takes(const Problem& problem) {
   constexpr std::int64_t bytes = sizeof(T), most_row_bytes = std::int64_t{1} << 30;
   const Product<T> p = view<T>({problem});
-  return p.n <= columns && p.a.column_stride == 1 && p.a.row_stride * bytes % 16 == 0 &&
-         problem.k * bytes % step_bytes == 0 && problem.k * bytes <= most_row_bytes &&
-         major_of(p).has_value();
+  return p.n <= columns && p.n % 2 == 0 && p.a.column_stride == 1 &&
+         p.a.row_stride * bytes % 16 == 0 && problem.k * bytes % step_bytes == 0 &&
+         problem.k * bytes <= most_row_bytes;
 }
 
-/// For products that `takes` lets pass.
+/// For products that `takes` lets pass, as is the plan.
 template <class T>
 void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
-  const Product<T> product = view<T>(arguments);
-  const auto kernel = major_of(product) == Major::k ? &streamed_product<T, Major::k>
-                                                    : &streamed_product<T, Major::outer>;
+  Product<T> product = view<T>(arguments);
+  std::byte* copy = workspace.data;
+  const TmaOperand small = prepare(small_operand(arguments), Major::outer, copy, stream);
+  product.b = {static_cast<const T*>(small.data), small.stride, 1};
+  const auto kernel = &streamed_product<T>;
   ClusterLaunch launch{1, threads, Memory<T>::bytes, cluster, stream};
-  // The same for both majors: shared memory allows one block an SM.
   static const int resident = resident_clusters(kernel, launch);
   const int wanted = std::min(resident, std::max(1, workspace.sms / cluster));
   const int fewest = static_cast<int>(ceil_div(product.m, most_rows));
   const int most = static_cast<int>(ceil_div(product.m, rows_at_once));
   launch.blocks = cluster * std::max(fewest, std::min(wanted, most));
   launch_cluster(kernel, launch, product);
+}
+
+template <class T>
+RungPlan plan(const Problem& problem) {
+  const std::size_t copied = copy_bytes(small_operand({problem}), Major::outer);
+  return {&launch<T>, copied, {}, copied == 0};
 }
 
 }  // namespace fathom::gemm::streamed

@@ -77,36 +77,26 @@ __device__ inline void multiply_step(WarpSums<float>& sums, const LaneChunks& a,
   }
 }
 
-/// A lane's chunk of B at `k`, of both its columns: contiguous along k, each column on 16 bytes, or
-/// along the columns, of which there are an even number and each line starts on two elements. A
-/// column beyond the last is clamped to it, so that loads stay unconditional.
-template <Major major, class T>
+/// A lane's chunk of B at `k`, of both its columns: B is contiguous along the columns, of which
+/// there are an even number, and each line starts on two elements. A column beyond the last is
+/// clamped to it, so that loads stay unconditional.
+template <class T>
 __device__ inline void hold_chunk(const Product<T>& p, int k, int lane, int chunk, LaneChunks& to) {
-  const Matrix<const T>& b = p.b;
-  if constexpr (major == Major::k) {
+  struct alignas(2 * sizeof(T)) Neighbours {
+    T of[2];
+  };
+  constexpr int elements = 16 / static_cast<int>(sizeof(T));
+  const int column = min(column_of(lane, 0), p.n - 2);
+  const T* const from = p.b.data + k * p.b.row_stride + column;
+  T x[2][elements];
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int column = min(column_of(lane, half), p.n - 1);
-      const uint4 x = *reinterpret_cast<const uint4*>(b.data + column * b.column_stride + k);
-      memcpy(to.of[half][chunk], &x, sizeof x);
-    }
-  } else {
-    struct alignas(2 * sizeof(T)) Neighbours {
-      T of[2];
-    };
-    constexpr int elements = 16 / static_cast<int>(sizeof(T));
-    const int column = min(column_of(lane, 0), p.n - 2);
-    const T* const from = b.data + k * b.row_stride + column;
-    T x[2][elements];
-#pragma unroll
-    for (int i = 0; i < elements; ++i) {
-      const auto pair = *reinterpret_cast<const Neighbours*>(from + i * b.row_stride);
-      x[0][i] = pair.of[0];
-      x[1][i] = pair.of[1];
-    }
-    memcpy(to.of[0][chunk], x[0], 16);
-    memcpy(to.of[1][chunk], x[1], 16);
+  for (int i = 0; i < elements; ++i) {
+    const auto pair = *reinterpret_cast<const Neighbours*>(from + i * p.b.row_stride);
+    x[0][i] = pair.of[0];
+    x[1][i] = pair.of[1];
   }
+  memcpy(to.of[0][chunk], x[0], 16);
+  memcpy(to.of[1][chunk], x[1], 16);
 }
 
 /// What a lane holds of B: its chunks of every step of a slab, which begins at byte `begin`. Steps
@@ -114,7 +104,7 @@ __device__ inline void hold_chunk(const Product<T>& p, int k, int lane, int chun
 struct HeldOperand {
   LaneChunks of[slab_stages][steps];
 
-  template <Major major, class T>
+  template <class T>
   __device__ void hold(const Product<T>& p, int begin) {
     constexpr int bytes = static_cast<int>(sizeof(T));
     // Read anew: what follows from it would else be kept from pass to pass, where registers are
@@ -129,7 +119,7 @@ struct HeldOperand {
         const int at = min(begin + i * run_bytes + step * step_bytes, last);
 #pragma unroll
         for (int chunk = 0; chunk < 2; ++chunk)
-          hold_chunk<major>(p, (at + chunk_of(lane, chunk)) / bytes, lane, chunk, of[i][step]);
+          hold_chunk(p, (at + chunk_of(lane, chunk)) / bytes, lane, chunk, of[i][step]);
       }
     }
   }
@@ -188,7 +178,7 @@ __device__ inline void keep_sums(const WarpSums<T>& sums, T* exchange, T* kept, 
   named_barrier(1, multiplying_threads);
 }
 
-template <Major major, class T, class Ring>
+template <class T, class Ring>
 __device__ inline void multiply_rows(const Product<T>& p, const Share& share, const Ring& ring,
                                      std::byte* memory, int warp) {
   auto* const exchange = reinterpret_cast<T*>(memory + Memory<T>::exchange);
@@ -200,7 +190,7 @@ __device__ inline void multiply_rows(const Product<T>& p, const Share& share, co
     const Slab slab = slab_of(row_bytes, pass, share.rank);
     const int begin = slab.begin + warp * warp_bytes;
     HeldOperand held;
-    held.hold<major>(p, begin);
+    held.hold(p, begin);
 #pragma unroll 1
     for (int row = 0; row < share.rows; row += rows_at_once) {
       WarpSums<T> sums;
@@ -246,8 +236,8 @@ __device__ inline void store_rows(const Product<T>& p, const Share& share, std::
   }
 }
 
-/// `major`: of B. The grid is of whole clusters, of so many that none has more than `most_rows`.
-template <class T, Major major>
+/// The grid is of whole clusters, of so many that none has more than `most_rows`.
+template <class T>
 __global__ void __launch_bounds__(threads, 1)
     streamed_product(const __grid_constant__ Product<T> p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -262,7 +252,7 @@ __global__ void __launch_bounds__(threads, 1)
   if (warp == warps) {
     stream_rows(p, share, ring);
   } else {
-    multiply_rows<major>(p, share, ring, streamed_memory, warp);
+    multiply_rows(p, share, ring, streamed_memory, warp);
   }
   cluster_sync();
   store_rows(p, share, memory + Memory<T>::kept);

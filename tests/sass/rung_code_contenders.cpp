@@ -111,7 +111,7 @@ std::vector<RungCode> fp64_codes() {
   std::vector<RungCode> codes{
       // Runs of memory instead of boxes, one for each of 16 rows. Products of two stages: two
       // halves of the columns for each of two steps. Blocks of the cluster read each other's sums.
-      {"fp64/08_late_reads", "streamed_product<double,", 2,
+      {"fp64/08_late_reads", "streamed_product<double>", 1,
        "DMMA.16x8x16=8 UBLKCP.S.G=16 LDS.128 LD.E.128 UCGABAR_ARV SYNCS.PHASECHK>=2 DADD",
        no_atomics + "UTMALDG USETMAXREG"}};
   constexpr int a_words = 16, b_words = 8;  // 16-byte loads of a stage's fragments
@@ -178,7 +178,7 @@ std::vector<RungCode> other_tensor_codes() {
   // Runs of memory instead of boxes, one for each of 16 rows. Products of two stages: of a step of
   // 32 of k, 4 by 8 for each half of the columns. Blocks of the cluster read each other's sums.
   codes.push_back(
-      {tf32_top, "streamed_product<float,", 2,
+      {tf32_top, "streamed_product<float>", 1,
        "HMMA.1688.F32.TF32=32 UBLKCP.S.G=16 LDS.128 LD.E.128 UCGABAR_ARV SYNCS.PHASECHK>=2 FADD",
        "HGMMA UTMALDG LDGSTS USETMAXREG RED REDG ATOMG"});
 

@@ -205,7 +205,7 @@ void launch_tma_product(const Arguments& arguments, const Workspace& workspace,
 }
 
 RungPlan plan(const Problem& p, int sms) {
-  if (streamed::takes<double>(p)) return {&streamed::launch<double>};
+  if (streamed::takes<double>(p)) return streamed::plan<double>(p);
   // In row-major terms; a KernelConfig is in BLAS's.
   const RungKernel kernel{reinterpret_cast<const void*>(&tma_product<Major::outer, Major::k>),
                           d.threads(), ring_shared_bytes<d>, d.n(), d.m(), stage_depth, 0,

@@ -73,7 +73,7 @@ bool half_wide_is_sooner(const Problem& p, int sms) {
 
 /// Those that stream by have no tiles.
 RungPlan plan(const Problem& p, int sms) {
-  if (streamed::takes<float>(p)) return {&streamed::launch<float>};
+  if (streamed::takes<float>(p)) return streamed::plan<float>(p);
   if (!is_skinny(p)) {
     if (none_lies_across(p)) return shape_plan<WideTile<AlongK>, Types>(p, false);
     return half_wide_is_sooner(p, sms) ? shape_plan<HalfWide, Types>(p, a_first(p))
