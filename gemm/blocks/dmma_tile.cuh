@@ -3,7 +3,6 @@
 #include <cuda.h>
 
 #include <cstdint>
-#include <utility>
 
 #include "gemm/blocks/dmma.cuh"
 #include "gemm/blocks/tma.cuh"
@@ -169,6 +168,15 @@ struct WarpPlace {
   static __device__ int column() { return reload_thread_id() / 32 / d.warps_m * d.n_blocks * 8; }
 };
 
+/// Calls `use` with First to End - 1 as constants.
+template <int First, int End, class Use>
+__device__ inline void each(const Use& use) {
+  if constexpr (First < End) {
+    use.template operator()<First>();
+    each<First + 1, End>(use);
+  }
+}
+
 /// Stores a warp's sums; `corner` is that of the block's tile.
 template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, TileIndex corner) {
@@ -197,7 +205,8 @@ __device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, Tile
     }
     return;
   }
-  const auto store_column = [&]<int Index> {
+  // By constants, not a loop: the compiler rolls that up, and the sums would go to memory for it.
+  each<0, 2 * d.n_blocks>([&]<int Index> {
     constexpr int j = Index / 2, e = Index % 2;
     const int column = corner.n + place_of_line<d.n()>(first_column + j * 8 + e, b_split);
     if (column >= p.n) return;
@@ -213,12 +222,7 @@ __device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, Tile
         c = p.beta == 0 ? scaled : fma(p.beta, c, scaled);
       }
     }
-  };
-  // By constants, not a loop: the compiler rolls that up, and the sums would go to memory for it.
-  [&]<int... Index>(std::integer_sequence<int, Index...>) {
-    (store_column.template operator()<Index>(), ...);
-  }
-  (std::make_integer_sequence<int, 2 * d.n_blocks>());
+  });
 }
 
 }  // namespace fathom::gemm::fp64

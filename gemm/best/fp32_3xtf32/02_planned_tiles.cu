@@ -38,23 +38,6 @@ struct Shared : AnyFirst {
                                        .three_products = true};
 };
 
-/// Calls `use` with the shape of a tile of `split_tiles`.
-template <class Use>
-auto with_shape(int tile, Use&& use) {
-  switch (tile) {
-    case 1:
-      return use(Whole<64, 6>{});
-    case 2:
-      return use(Shared<128, 4>{});
-    case 3:
-      return use(Shared<64, 6>{});
-    case 4:
-      return use(Shared<16, 11>{});
-    default:
-      return use(Whole<128, 4>{});
-  }
-}
-
 /// Copies and splits operands as the shape needs them, and launches it.
 template <class Shape>
 void launch_split_shape(const Arguments& arguments, const Workspace& workspace,
@@ -67,15 +50,21 @@ void launch_split_shape(const Arguments& arguments, const Workspace& workspace,
   launch_tma_product<Shape, Types>(arguments, operands, choice.a_first, stream);
 }
 
+template <class Shape>
+RungPlan plan_of(const SplitChoice& choice) {
+  const std::size_t copied = copy_bytes(choice.first, std::nullopt);
+  return {&launch_split_shape<Shape>,
+          tf32_planes(choice.second, Shape::config.n).bytes() + copied,
+          tma_kernel<Shape, Types>(choice.a_first), copied == 0};
+}
+
 RungPlan plan(const Problem& p, int sms) {
   const SplitChoice choice = choose_operands({p});
-  const int tile = best_tile(choice.first.outer, choice.second.outer, p.k, sms);
-  return with_shape(tile, [&]<class Shape>(Shape) -> RungPlan {
-    const std::size_t copied = copy_bytes(choice.first, std::nullopt);
-    return {&launch_split_shape<Shape>,
-            tf32_planes(choice.second, Shape::config.n).bytes() + copied,
-            tma_kernel<Shape, Types>(choice.a_first), copied == 0};
-  });
+  // In the order of `split_tiles`.
+  static constexpr RungPlan (*plans[])(const SplitChoice&) = {
+      &plan_of<Whole<128, 4>>, &plan_of<Whole<64, 6>>, &plan_of<Shared<128, 4>>,
+      &plan_of<Shared<64, 6>>, &plan_of<Shared<16, 11>>};
+  return plans[best_tile(choice.first.outer, choice.second.outer, p.k, sms)](choice);
 }
 
 }  // namespace

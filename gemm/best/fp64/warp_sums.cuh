@@ -51,15 +51,6 @@ __device__ inline void keep_order(int steps) {
   asm volatile("{\n.reg .pred p;\nsetp.lt.s32 p, %0, 0;\n@p pmevent 0;\n}" ::"r"(steps));
 }
 
-/// Calls `use` with First to End - 1 as constants.
-template <int First, int End, class Use>
-__device__ inline void each(const Use& use) {
-  if constexpr (First < End) {
-    use.template operator()<First>();
-    each<First + 1, End>(use);
-  }
-}
-
 /// Adds `steps` stages from the cursor on, and leaves it behind them. B's fragments of a stage stay
 /// in registers, and A's come one block of 16 rows ahead of their products. The order is kept.
 /// Where the compiler chooses it, reads come right after the last product that takes their
