@@ -124,7 +124,7 @@ TmaOperand prepare(const TmaOperand& x, const std::optional<Major>& taken, std::
   auto [copy, bytes] = copy_of(x, taken);
   if (bytes == 0) return x;
   copy.data = workspace;
-  const auto launch = copy.major == x.major            ? launch_realign
+  const auto launch = copy.major == x.major           ? launch_realign
                       : element_bytes(x.element) == 1 ? launch_transpose<std::uint8_t>
                       : element_bytes(x.element) == 4 ? launch_transpose<std::uint32_t>
                                                       : launch_transpose<std::uint64_t>;

@@ -16,8 +16,7 @@ namespace fathom::gemm::streamed {
 /// large operand is the first.
 template <class T>
 Product<T> view(const Arguments& arguments) {
-  return small_side_is_n(arguments.problem) ? column_major<T>(arguments)
-                                            : row_major<T>(arguments);
+  return small_side_is_n(arguments.problem) ? column_major<T>(arguments) : row_major<T>(arguments);
 }
 
 /// The small operand; it is read in pairs along its columns, and copied where it lies otherwise.

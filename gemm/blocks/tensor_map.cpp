@@ -26,11 +26,11 @@ CUtensorMap tensor_map(const void* data, Element element, std::int64_t inner, st
   static const auto encode_tiled =
       driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
   CUtensorMap map;
-  const CUresult result = encode_tiled(
-      &map, type, 2, const_cast<void*>(data), sizes, strides, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE,
-      swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
-      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result =
+      encode_tiled(&map, type, 2, const_cast<void*>(data), sizes, strides, box, steps,
+                   CU_TENSOR_MAP_INTERLEAVE_NONE,
+                   swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
+                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     throw Error(
         ExitCode::check_failed,

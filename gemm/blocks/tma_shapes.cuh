@@ -97,9 +97,9 @@ RungKernel tma_kernel(bool swapped) {
   constexpr KernelConfig d = Shape::config;
   constexpr Major b = Shape::majors.b.value_or(Major::outer),
                   a = Shape::majors.a.value_or(b == Major::k ? Major::outer : Major::k);
-  using Kernel = TmaKernel<Shape, Types, a, b>;
-  const RungKernel kernel{reinterpret_cast<const void*>(&specialised_product<Kernel>),
-                          d.threads(), specialised_shared_bytes<d>,
+  const auto function =
+      reinterpret_cast<const void*>(&specialised_product<TmaKernel<Shape, Types, a, b>>);
+  const RungKernel kernel{function,  d.threads(), specialised_shared_bytes<d>,
                           d.m(),     d.n,         stage_depth<typename Types::In>,
                           d.split_k, d.cluster_m, d.cluster_n};
   return swapped ? kernel.transposed() : kernel;

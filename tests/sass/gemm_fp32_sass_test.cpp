@@ -130,8 +130,8 @@ TEST_CASE("the model of register banks counts what it should", "[sass][gemm]") {
 TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every clock",
           "[sass][gemm]") {
   const auto& functions = disassemble_ladder("fp32", "warp_specialised_tiles");
-  for (const char* tile : {"Tile<false, false,", "Tile<true, false,", "Tile<false, true,",
-                           "Tile<true, true,"}) {
+  for (const char* tile :
+       {"Tile<false, false,", "Tile<true, false,", "Tile<false, true,", "Tile<true, true,"}) {
     int found = 0;
     for (const SassFunction& function : functions) {
       if (function.name.find("warp_specialised_product<") == std::string::npos ||
@@ -144,8 +144,8 @@ TEST_CASE("warp-specialised fp32 kernels issue a multiplication in nearly every 
       CHECK(multiplications >= 1024);
       // The compiler's choice for the one that transposes both and cuts shares within stages is a
       // worse one.
-      const bool worst = function.name.find("Tile<true, true, (fathom::gemm::Cut)1>") !=
-                         std::string::npos;
+      const bool worst =
+          function.name.find("Tile<true, true, (fathom::gemm::Cut)1>") != std::string::npos;
       CHECK(static_cast<double>(multiplications) / clocks(loop) >= (worst ? 0.87 : 0.89));
       CHECK(function.count("BAR.ARV") > 0);  // who multiplies waits for nobody to have read
     }

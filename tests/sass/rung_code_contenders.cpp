@@ -118,10 +118,10 @@ std::vector<RungCode> fp64_codes() {
     for (const bool b_along_k : {false, true}) {
       // A along m and B along k, BLAS's plain layout: 16 bytes a load, and none else. Along k,
       // A's and along n, B's come one by one.
-      const std::string loads = !a_along_k && b_along_k
-                                    ? fmt::format("LDS.128={} LDS.64=0", a_words + b_words)
-                                    : fmt::format("LDS.64={}", (a_along_k ? 2 * a_words : 0) +
-                                                                   2 * b_words);
+      const std::string loads =
+          !a_along_k && b_along_k
+              ? fmt::format("LDS.128={} LDS.64=0", a_words + b_words)
+              : fmt::format("LDS.64={}", (a_along_k ? 2 * a_words : 0) + 2 * b_words);
       codes.push_back(
           {"fp64/08_late_reads",
            fmt::format("tma_product<(fathom::gemm::Major){}, (fathom::gemm::Major){}>",

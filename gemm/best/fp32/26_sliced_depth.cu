@@ -75,8 +75,8 @@ __device__ inline void produce_slices(const SlicedProduct& p, const Ring& ring) 
 }
 
 /// One warp's words of one stage.
-__device__ inline void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& lane, int warp,
-                           float (&sums)[Tile::rows][Tile::columns]) {
+__device__ inline void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& lane,
+                                  int warp, float (&sums)[Tile::rows][Tile::columns]) {
 #pragma unroll
   for (int w = 0; w < Tile::k / 4; w += Tile::warps) {
     const int word = w + warp;
@@ -109,16 +109,15 @@ __device__ inline void add_slices(std::uint32_t stage, const LanePlace<Tile::lan
 
 /// Adds the warps' sums up in order, and stores C.
 __device__ inline void store_slices(const SlicedProduct& p, float* tiles,
-                             const LanePlace<Tile::lanes_m>& lane, int warp,
-                             const float (&sums)[Tile::rows][Tile::columns]) {
+                                    const LanePlace<Tile::lanes_m>& lane, int warp,
+                                    const float (&sums)[Tile::rows][Tile::columns]) {
   constexpr int tile = Tile::m * Tile::n;
 #pragma unroll
   for (int i = 0; i < Tile::rows; ++i) {
 #pragma unroll
     for (int j = 0; j < Tile::columns; j += 4) {
-      float* const to =
-          tiles + warp * tile + (lane.m + i * Tile::lanes_m) * Tile::n + lane.n * 4 +
-          j * Tile::lanes_n;
+      float* const to = tiles + warp * tile + (lane.m + i * Tile::lanes_m) * Tile::n + lane.n * 4 +
+                        j * Tile::lanes_n;
       *reinterpret_cast<float4*>(to) =
           make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
     }
@@ -189,7 +188,8 @@ void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaS
 /// stream-K, which leaves no SM idle and passes sums on. Fitted to an H100: of 55 products from 64³
 /// to 2048³, and with 16 to 192 rows of 8192, it takes the faster way.
 bool slices_are_sooner(const Problem& p, int sms) {
-  constexpr double clocks_of_a_stage = 1835, around_a_slice = 3000, products_per_clock = 105, clocks_of_sharing = 36000;
+  constexpr double clocks_of_a_stage = 1835, around_a_slice = 3000, products_per_clock = 105,
+                   clocks_of_sharing = 36000;
   const std::int64_t slices =
       ceil_div(std::max(p.m, p.n), Tile::m) * ceil_div(std::min(p.m, p.n), Tile::n);
   const auto stages = static_cast<double>(ceil_div(p.k, Tile::k));

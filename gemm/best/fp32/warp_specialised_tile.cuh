@@ -11,8 +11,8 @@ namespace fathom::gemm::fp32 {
 
 /// A block's tile in row-major terms, and how its consumer threads share it (ThreadTile). A stage
 /// is 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with padding
-/// between the lines of an operand that comes along k and is transposed. The loop's body goes `body`
-/// of k at once.
+/// between the lines of an operand that comes along k and is transposed. The loop's body goes
+/// `body` of k at once.
 template <bool TransposeA, bool TransposeB, Cut C>
 struct WarpSpecialisedTile {
   static constexpr bool transposes_a = TransposeA, transposes_b = TransposeB;
@@ -28,8 +28,8 @@ struct WarpSpecialisedTile {
   static constexpr int consumer_threads = Threads::threads, producer_threads = 128,
                        threads = consumer_threads + producer_threads;
   /// At a stage's full barrier: of the threads that transpose, and of who tells TMA of the rest.
-  static constexpr int arrivals = (TransposeA || TransposeB ? producer_threads : 0) +
-                                  (TransposeA && TransposeB ? 0 : 1);
+  static constexpr int arrivals =
+      (TransposeA || TransposeB ? producer_threads : 0) + (TransposeA && TransposeB ? 0 : 1);
   static constexpr int pitch_a = m + (TransposeA ? transposed_line_pad : 0),
                        pitch_b = n + (TransposeB ? transposed_line_pad : 0);
   static constexpr int a_floats = k * pitch_a, stage_floats = a_floats + k * pitch_b;

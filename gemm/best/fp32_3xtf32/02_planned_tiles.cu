@@ -53,8 +53,7 @@ void launch_split_shape(const Arguments& arguments, const Workspace& workspace,
 template <class Shape>
 RungPlan plan_of(const SplitChoice& choice) {
   const std::size_t copied = copy_bytes(choice.first, std::nullopt);
-  return {&launch_split_shape<Shape>,
-          tf32_planes(choice.second, Shape::config.n).bytes() + copied,
+  return {&launch_split_shape<Shape>, tf32_planes(choice.second, Shape::config.n).bytes() + copied,
           tma_kernel<Shape, Types>(choice.a_first), copied == 0};
 }
 

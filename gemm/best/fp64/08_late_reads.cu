@@ -27,12 +27,8 @@ __device__ inline int reload_block_id() {
 }
 
 /// A cluster is a worker (gemm/best/stream_k.h has blocks); the blocks of one are neighbours.
-__device__ inline int worker_of_block() {
-  return reload_block_id() / d.cluster_n;
-}
-__device__ inline int rank_of_block() {
-  return reload_block_id() % d.cluster_n;
-}
+__device__ inline int worker_of_block() { return reload_block_id() / d.cluster_n; }
+__device__ inline int rank_of_block() { return reload_block_id() % d.cluster_n; }
 __device__ inline StreamKShares shares_of(const DmmaProduct& p) {
   return {p.tiles_m * p.tiles_n, p.depth, p.stream_tiles};
 }
@@ -48,8 +44,8 @@ __device__ inline void load_pieces(const DmmaProduct& p, const TileRing<d>& ring
     const TileIndex corner = corner_of<d>(p, piece.tile, rank_of_block());
     for (int step = piece.first; step < piece.end; ++step) {
       wait(ring.empty(position.stage), position.parity ^ 1);
-      load_stage<d, a_major, b_major>(p, ring, position.stage, rank_of_block(), corner.m,
-                                      corner.n, step * stage_depth);
+      load_stage<d, a_major, b_major>(p, ring, position.stage, rank_of_block(), corner.m, corner.n,
+                                      step * stage_depth);
       position.advance();
     }
   }
@@ -195,21 +191,20 @@ void launch_tma_product(const Arguments& arguments, const Workspace& workspace,
   p.beta = problem.beta;
   p.c = {static_cast<double*>(arguments.c), 1, problem.ldc};
   p.vectors = problem.ldc % 2 == 0;
-  const auto launch =
-      a.major == Major::k
-          ? (b.major == Major::k ? launch_tma_kernel<Major::k, Major::k>
-                                 : launch_tma_kernel<Major::k, Major::outer>)
-          : (b.major == Major::k ? launch_tma_kernel<Major::outer, Major::k>
-                                 : launch_tma_kernel<Major::outer, Major::outer>);
+  const auto launch = a.major == Major::k
+                          ? (b.major == Major::k ? launch_tma_kernel<Major::k, Major::k>
+                                                 : launch_tma_kernel<Major::k, Major::outer>)
+                          : (b.major == Major::k ? launch_tma_kernel<Major::outer, Major::k>
+                                                 : launch_tma_kernel<Major::outer, Major::outer>);
   launch(p, workspace, stream);
 }
 
 RungPlan plan(const Problem& p, int sms) {
   if (streamed::takes<double>(p)) return streamed::plan<double>(p);
   // In row-major terms; a KernelConfig is in BLAS's.
-  const RungKernel kernel{reinterpret_cast<const void*>(&tma_product<Major::outer, Major::k>),
-                          d.threads(), ring_shared_bytes<d>, d.n(), d.m(), stage_depth, 0,
-                          d.cluster_n};
+  const auto function = reinterpret_cast<const void*>(&tma_product<Major::outer, Major::k>);
+  const RungKernel kernel{function,    d.threads(), ring_shared_bytes<d>, d.n(), d.m(),
+                          stage_depth, 0,           d.cluster_n};
   const TmaOperands operands = TmaOperands::of({p});
   const std::size_t copied = copied_bytes(operands.a) + copied_bytes(operands.b);
   return {&launch_tma_product, stream_bytes(sms) + copied, kernel, copied == 0};
