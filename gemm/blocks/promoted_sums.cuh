@@ -25,33 +25,15 @@ inline constexpr bool takes_turns = d.promoted&& d.n > 128;
 
 /// Sums of 64 rows by these columns, of one stage.
 template <int Columns>
-struct StageSums {
-  std::uint32_t of[Columns / 2];
-
-  __device__ StageSums() {
-#pragma unroll
-    for (std::uint32_t& sum : of) sum = 0;
-    fence_accumulators(of);
-  }
-
-  /// Issues the products of one stage, of these columns of B, as one group or as two.
-  template <class In, Major a_major, Major b_major, int Groups>
-  __device__ void multiply_stage(std::uint64_t a, std::uint64_t b) {
-    wgmma_fence();
-#pragma unroll
-    for (int s = 0; s < 4; ++s) {
-      if (Groups == 2 && s == 2) wgmma_commit_group();
-      multiply<a_major, b_major>(In{}, of, a + s * step_units<a_major>, b + s * step_units<b_major>,
-                                 s > 0);
-    }
-    wgmma_commit_group();
-  }
+struct StageSums : Sums<WgmmaConfig{.n = Columns}> {
+  __device__ StageSums() { start(*this); }
 
   __device__ void add_to(std::uint32_t* all) {
-    fence_accumulators(of);
+    auto& own = this->of[0];
+    fence_accumulators(own);
 #pragma unroll
     for (int j = 0; j < Columns / 2; ++j)
-      all[j] = __float_as_uint(__uint_as_float(all[j]) + __uint_as_float(of[j]));
+      all[j] = __float_as_uint(__uint_as_float(all[j]) + __uint_as_float(own[j]));
   }
 };
 
@@ -67,14 +49,11 @@ __device__ inline void accumulate_in_turns(const TileRing<d>& ring,
   StageSums<columns> part_sums;
   for (int step = 0; step < steps; ++step) {
     wait(ring.full(position.stage), position.parity);
-    const std::uint64_t a =
-        tile_descriptor<a_major>(ring.a(position.stage) + a_block * block_bytes);
-    const std::uint64_t b = tile_descriptor<b_major>(ring.b(position.stage));
 #pragma unroll
     for (int part = 0; part < parts; ++part) {
       ping_pong_wait(a_block);
-      part_sums.template multiply_stage<In, a_major, b_major, 2>(
-          a, b + part * columns / block_side * (block_bytes >> 4));
+      multiply_stage<In, a_major, b_major, 2>(ring, position.stage, a_block, part_sums, false,
+                                              part * columns);
       wgmma_wait_group<1>();
       ping_pong_arrive(a_block);
       wgmma_wait_group<0>();
@@ -94,9 +73,7 @@ __device__ inline void accumulate_alternately(const TileRing<d>& ring,
   StageSums<d.n> even, odd;
   const auto multiply_next = [&](StageSums<d.n>& stage_sums) {
     wait(ring.full(position.stage), position.parity);
-    stage_sums.template multiply_stage<In, a_major, b_major, 1>(
-        tile_descriptor<a_major>(ring.a(position.stage) + a_block * block_bytes),
-        tile_descriptor<b_major>(ring.b(position.stage)));
+    multiply_stage<In, a_major, b_major>(ring, position.stage, a_block, stage_sums, false);
   };
   const auto advance = [&](StageSums<d.n>& before, StageSums<d.n>& next) {
     const int done = position.stage;

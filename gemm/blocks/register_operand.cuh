@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gemm/blocks/cluster_sum.cuh"
+#include "gemm/blocks/promoted_sums.cuh"
 #include "gemm/blocks/tf32_split.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/wgmma.cuh"
@@ -141,10 +142,8 @@ __device__ inline void accumulate_fp32(const RegisterSource<d>& source,
 #pragma unroll
   for (std::uint32_t& sum : sums) sum = 0;
   if (steps == 0) return;
-  std::uint32_t stage_sums[d.n / 2];
-#pragma unroll
-  for (std::uint32_t& sum : stage_sums) sum = 0;
-  fence_accumulators(stage_sums);
+  StageSums<d.n> stage_sums;
+  auto& of_stage = stage_sums.of[0];
   StageFragment loaded;
   source.template load<major>(loaded, position);
   for (int step = 0; step < steps; ++step) {
@@ -164,22 +163,19 @@ __device__ inline void accumulate_fp32(const RegisterSource<d>& source,
     wgmma_fence();
 #pragma unroll
     for (int s = 0; s < 4; ++s)
-      multiply(float{}, stage_sums, low.of[s], b_high + s * step_units<Major::k>, s > 0);
+      multiply(float{}, of_stage, low.of[s], b_high + s * step_units<Major::k>, s > 0);
 #pragma unroll
     for (int s = 0; s < 4; ++s)
-      multiply(float{}, stage_sums, high.of[s], b_low + s * step_units<Major::k>, true);
+      multiply(float{}, of_stage, high.of[s], b_low + s * step_units<Major::k>, true);
 #pragma unroll
     for (int s = 0; s < 4; ++s)
-      multiply(float{}, stage_sums, high.of[s], b_high + s * step_units<Major::k>, true);
+      multiply(float{}, of_stage, high.of[s], b_high + s * step_units<Major::k>, true);
     wgmma_commit_group();
     position.advance();
     if (step + 1 < steps) source.template load<major>(loaded, position);
     wgmma_wait_group<0>();
-    fence_accumulators(stage_sums);
     release(source.ring, here, source.place);
-#pragma unroll
-    for (int i = 0; i < d.n / 2; ++i)
-      sums[i] = __float_as_uint(__uint_as_float(sums[i]) + __uint_as_float(stage_sums[i]));
+    stage_sums.add_to(sums);
   }
 }
 
@@ -262,12 +258,9 @@ __device__ inline void multiply_register_tiles(const TiledProduct<float, float>&
                                                const RegisterSource<d>& source) {
   const DepthRange range = depth_range<d>(p, source.place);
   RingPosition<d.stages> position;
-  std::uint32_t sums[d.n / 2];
-#pragma unroll
-  for (std::uint32_t& sum : sums) sum = 0;
-  // The compiler would set a known value just before the first product reads it, between products
-  // that are under way.
-  fence_accumulators(sums);
+  Sums<d> all;
+  start(all);
+  auto& sums = all.of[0];
   for (TileScheduler<d> scheduler(p); !scheduler.done(); scheduler.advance()) {
     const TileIndex corner = scheduler.corner(p, source.place);
     const int first_row = source.warpgroup * block_side;

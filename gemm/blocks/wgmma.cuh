@@ -204,8 +204,8 @@ __device__ inline void start(Sums<d>& sums) {
 }
 
 /// Issues the products of one stage for the warpgroup whose first block of A is `a_block`, by the
-/// columns of B from `column` on, a multiple of 64; commits them as one group.
-template <class In, Major a_major, Major b_major, auto d, auto of_sums>
+/// columns of B from `column` on, a multiple of 64; commits them as one group or as two.
+template <class In, Major a_major, Major b_major, int groups = 1, auto d, auto of_sums>
 __device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_block,
                                       Sums<of_sums>& sums, bool add, int column = 0) {
   const std::uint64_t a = tile_descriptor<a_major>(ring.a(stage) + a_block * block_bytes);
@@ -213,6 +213,7 @@ __device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_
   wgmma_fence();
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
+    if (groups == 2 && step == 2) wgmma_commit_group();
 #pragma unroll
     for (int i = 0; i < d.m_blocks; ++i) {
       multiply<a_major, b_major>(In{}, sums.of[i],
