@@ -296,7 +296,11 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
       const TileIndex corner = scheduler.corner(p, place);
       if (!scheduler.done()) {
         // Beside an operand in registers there is none for the place: it is read anew.
-        store_cluster_sum<d>(p, ring.tiles, ClusterPlace<d>(), corner);
+        if constexpr (d.a_in_registers) {
+          store_cluster_sum<d>(p, ring.tiles, ClusterPlace<d>(), corner);
+        } else {
+          store_cluster_sum<d>(p, ring.tiles, place, corner);
+        }
         arrived = true;
       }
     }
