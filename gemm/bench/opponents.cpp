@@ -167,7 +167,7 @@ class TunedCall {
 /// `algorithm`: what of the library's ways this is, in words.
 Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> operands,
                      const std::string& algorithm, cudaStream_t stream) {
-  Workload workload = verified_workload(std::move(launch), operands, std::make_shared<Accuracy>());
+  Workload workload = verified_workload(std::move(launch), std::move(operands));
   workload.notes = [algorithm, launch = workload.launch, stream] {
     return std::map<std::string, std::string>{{"algorithm", algorithm},
                                               {"kernels", kernel_names(launch, stream)}};

@@ -70,7 +70,7 @@ Extras kernel_extras(const LaunchedKernel& launched, const RungKernel& kernel,
 
 /// The index of the fastest of a plan's variants.
 std::size_t autotune(Context& context, const Rung& rung, const std::vector<RungPlan>& variants,
-                     const Operands& operands, const Workspace& workspace) {
+                     Operands& operands, const Workspace& workspace) {
   const auto launch = [&](std::size_t i) {
     variants[i].launch(operands.arguments(), workspace, context.stream());
   };
@@ -78,8 +78,7 @@ std::size_t autotune(Context& context, const Rung& rung, const std::vector<RungP
     operands.reset_c();
     launch(i);
     FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
-    Accuracy accuracy;
-    if (const auto wrong = operands.verify(accuracy))
+    if (const auto wrong = operands.verify())
       throw Error(ExitCode::check_failed,
                   fmt::format("{} as {}: {}", rung.id(), variants[i].name, *wrong));
     return true;
@@ -106,31 +105,30 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
     plan = RungPlan(plan.variants[(*choices)[key]]);
   }
 
-  const auto accuracy = std::make_shared<Accuracy>();
   Workload workload = verified_workload(
       [launch = plan.launch, operands, workspace, stream = context.stream()] {
         launch(operands->arguments(), workspace, stream);
       },
-      operands, accuracy);
+      operands);
   // Asked once the launch has run, and by extras and notes alike.
   const auto launched = [launch = workload.launch, stream = context.stream(),
                          found = std::make_shared<std::optional<Launched>>()]() -> const Launched& {
     if (!*found) *found = launched_kernels(launch, stream);
     return **found;
   };
-  workload.extras = [plan, problem, accuracy, launched, &device = context.device()] {
+  workload.extras = [plan, problem, operands, launched, &device = context.device()] {
     const LaunchedKernel* const kernel = product_kernel(launched().kernels);
     Extras extras = kernel ? kernel_extras(*kernel, plan.kernel, problem, device) : Extras{};
     if (!plan.name.empty()) extras["tuned"] = 1;
-    extras["relative_frobenius_error"] = accuracy->relative_frobenius;
-    extras["worst_error_of_allowed"] = accuracy->worst;
+    extras["relative_frobenius_error"] = operands->accuracy().relative_frobenius;
+    extras["worst_error_of_allowed"] = operands->accuracy().worst;
     return extras;
   };
   workload.notes = [plan, launched] {
     std::map<std::string, std::string> all;
     if (!plan.name.empty()) all["variant"] = plan.name + ", tuned";
     if (const LaunchedKernel* kernel = product_kernel(launched().kernels))
-      all[kernel_note] = ladder_kernel_name(kernel->name);
+      all[kernel_note] = kernel_name(kernel->name);
     if (!launched().unknown.empty()) all[kernel_note] = launched().unknown;
     return all;
   };

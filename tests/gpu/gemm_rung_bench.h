@@ -51,18 +51,17 @@ struct RungBench : Gpu {
                                int launches, Launch&& launch, bool promoted = false) {
     CAPTURE(problem.describe());
     REQUIRE_FALSE(invalid(problem).has_value());
-    const gemm::Operands operands(context, references, problem, "test", promoted);
-    gemm::Accuracy accuracy;
+    gemm::Operands operands(context, references, problem, "test", promoted);
     for (int i = 0; i < launches; ++i) {
       operands.reset_c();
       launch(operands.arguments(), workspace, stream.get());
       wait();
-      const auto wrong = operands.verify(accuracy);
+      const auto wrong = operands.verify();
       CAPTURE(wrong.value_or("right"));
       CHECK_FALSE(wrong.has_value());
     }
     check_guards();
-    return accuracy;
+    return operands.accuracy();
   }
 
   void check_guards() {
