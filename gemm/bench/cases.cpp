@@ -107,8 +107,7 @@ bool contends(const Rung& rung, const DeviceFacts& device) {
 /// What the cases of one run share.
 struct Shared {
   const DeviceFacts& device;
-  std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
-  std::shared_ptr<Choices> choices = std::make_shared<Choices>();
+  std::shared_ptr<RunMemory> memory = std::make_shared<RunMemory>();
 };
 
 /// A case of a product, without what is particular to whoever computes it.
@@ -158,13 +157,12 @@ Case rung_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   if (const auto peak = published_peak(shared.device.name, rung.of); peak && &part == &claimed)
     c.extras[published_peak_key] = *peak;
   if (contender && problem.flops() > 0)
-    c.opponents = opponents(problem, shared.references, !rung.promoted, shared.choices);
+    c.opponents = opponents(problem, shared.memory, !rung.promoted);
   // A curve has only the library as it is called by default: trying its algorithms takes longer
   // than a point.
   if (part.curve && c.opponents.size() > 1) c.opponents.resize(1);
-  c.prepare = [&rung, problem, references = shared.references,
-               choices = shared.choices](Context& context) {
-    return rung_workload(context, rung, problem, references, choices);
+  c.prepare = [&rung, problem, memory = shared.memory](Context& context) {
+    return rung_workload(context, rung, problem, memory);
   };
   return c;
 }
@@ -172,8 +170,7 @@ Case rung_case(const Shared& shared, const Rung& rung, const Problem& problem, S
 /// The vendor's library, as it is called by default, on a product by itself and with counters: what
 /// the ladder's claims compare their traffic with. Nothing where there is no library.
 std::optional<Case> library_case(const Shared& shared, const Problem& problem) {
-  const std::vector<OpponentCase> found =
-      opponents(problem, shared.references, true, shared.choices);
+  const std::vector<OpponentCase> found = opponents(problem, shared.memory, true);
   if (found.empty()) return std::nullopt;
   Case c = product_case(shared, problem, library_alone, claimed);
   c.name = fmt::format("{}/{}/{}x{}x{}/{}", traits(problem.of).name, library_alone, problem.m,

@@ -9,9 +9,6 @@
 
 namespace fathom::gemm {
 
-/// The claims that the ladders answer.
-std::vector<std::string> claim_ids();
-
 Findings conclude(std::span<const Entry> entries);
 
 // What conclusions are made of.

@@ -20,10 +20,9 @@ namespace {
 /// column-major.
 struct LadderClaim {
   const char* id;
-  const char* rung;    ///< below "fp32/"
-  const char* step;    ///< the author's name for it
-  double share;        ///< of cuBLAS, from 0 to 1
-  bool tuned = false;  ///< the step is the choice that tuning made, and no other answers it
+  const char* rung;  ///< below "fp32/"
+  const char* step;  ///< the author's name for it
+  double share;      ///< of cuBLAS, from 0 to 1
 };
 constexpr LadderClaim shares[] = {
     {"GR1", "row_major/01_naive", "naive", 0.013},
@@ -35,7 +34,7 @@ constexpr LadderClaim shares[] = {
     {"GR7", "row_major/07_padded", "offset against bank conflicts", 0.708},
     {"GR8", "row_major/08_double_buffered", "double buffering", 0.743},
     {"GR9", "row_major/09_vectorised", "vectorised", 0.784},
-    {"GR10", "row_major/10_autotuned", "autotuned", 0.848, true},
+    {"GR10", "row_major/10_autotuned", "autotuned", 0.848},
     {"GR11", "row_major/11_warp_tile", "warp tile", 0.937},
     {"GC1", "column_major/01_naive", "naive", 0.07},
     {"GC2", "column_major/02_shared_memory", "shared", 0.20},
@@ -59,18 +58,13 @@ const ClaimSource& source_of(const std::string& id) {
 }
 
 ClaimRow share_row(const LadderClaim& row) {
-  Quantity rung = rung_at_size("rung", row.rung);
-  if (row.tuned)
-    rung.only = [](const Entry& e) { return has_figure(e) && extra_of("tuned")(e) == 1; };
   return {.id = row.id,
           .statement = fmt::format("fp32 at 4096³, {}: its share of cuBLAS", row.step),
           .claimed = fmt::format("{:.3g} % of cuBLAS", 100 * row.share),
-          .reading = {{rung, library_at_size("fp32")}, {percent("share", "rung", "library")}},
+          .reading = {{rung_at_size("rung", row.rung), library_at_size("fp32")},
+                      {percent("share", "rung", "library")}},
           .checks = {about("share", 100 * row.share)},
-          .sentence = "[{share:.1f} %: {rung} against {library} of {library opponent}]",
-          .missing = row.tuned ? "its choice among tilings was not tuned or not held against the "
-                                 "library; gemm_ladder --type fp32 does both"
-                               : ""};
+          .sentence = "[{share:.1f} %: {rung} against {library} of {library opponent}]"};
 }
 
 /// A claim on the ratio of two rungs' throughputs.
@@ -235,23 +229,11 @@ std::vector<ClaimRow> products_by_wmma() {
 
 }  // namespace
 
-std::vector<std::string> claim_ids() {
-  std::vector<std::string> ids;
-  for (const Claim& claim : conclude_claims({})) ids.push_back(claim.id);
-  return ids;
-}
-
 std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
   std::vector<Claim> claims;
   const auto add = [&](const ClaimRow& row) { claims.push_back(evaluate(row, entries)); };
   for (const LadderClaim& row : shares) add(share_row(row));
-  for (const RatioClaim& claim : ratios) {
-    const ClaimRow row = ratio_row(claim);
-    add(row);
-    // What was measured stands without the counter that would decide.
-    if (claims.back().verdict == ClaimVerdict::not_measured && claim.difference != nullptr)
-      claims.back().figure = Figures(row.reading, entries).tell(row.sentence, nullptr, false);
-  }
+  for (const RatioClaim& claim : ratios) add(ratio_row(claim));
   claims.push_back(registers_buffered(entries));
   for (const ClaimRow& row : products_of_doubles()) add(row);
   for (Claim& claim : traffic_claims(entries)) claims.push_back(std::move(claim));

@@ -91,9 +91,9 @@ std::optional<std::string> judge(const Problem& problem, const Tolerance& tolera
   return std::nullopt;
 }
 
-Operands::Operands(Context& context, std::shared_ptr<ReferenceStore> references,
-                   const Problem& problem, const std::string& owner, bool promoted)
-    : context_(&context), references_(std::move(references)), promoted_(promoted) {
+Operands::Operands(Context& context, std::shared_ptr<RunMemory> memory, const Problem& problem,
+                   const std::string& owner, bool promoted)
+    : context_(&context), memory_(std::move(memory)), promoted_(promoted) {
   const ClassTraits& t = traits(problem.of);
   const auto bytes = [](std::int64_t elements, Element element) {
     // A matrix without elements has an address all the same, and nobody may write there.
@@ -127,7 +127,7 @@ std::optional<std::string> Operands::verify() {
   Arguments with_old_c = arguments_;
   with_old_c.c = const_cast<void*>(old_c_);  // the reference reads it only
   cudaStream_t stream = context_->stream();
-  const Reference reference = references_->of(with_old_c, stream);
+  const Reference reference = memory_->references.of(with_old_c, stream);
   const DeviceMemory<Deviation> deviation = make_device_memory<Deviation>(1);
   FATHOM_CUDA(cudaMemsetAsync(deviation.get(), 0, sizeof(Deviation), stream));
   const Tolerance allowed = tolerance(problem, promoted_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,13 +37,21 @@ class ReferenceStore {
   DeviceMemory<double> values_, magnitudes_;
 };
 
+/// What the cases of one run share.
+struct RunMemory {
+  ReferenceStore references;
+  /// The fastest ways found (gemm/bench/fastest_way.h), by whose they are and for which product:
+  /// each is tried once, so that later rounds take the same one and all rungs meet one opponent.
+  std::map<std::string, std::size_t> choices;
+};
+
 /// The matrices of a product on the GPU, of random normal data, with its reference in fp64, which
 /// is computed once for all who compute the same product from the same data.
 class Operands {
  public:
   /// `owner` names whoever computes: each has a C of its own. `promoted`: as of a rung
   /// (gemm/bench/rung.h), which is held to more for it.
-  Operands(Context& context, std::shared_ptr<ReferenceStore> references, const Problem& problem,
+  Operands(Context& context, std::shared_ptr<RunMemory> memory, const Problem& problem,
            const std::string& owner, bool promoted = false);
 
   const Arguments& arguments() const { return arguments_; }
@@ -56,7 +65,7 @@ class Operands {
 
  private:
   Context* context_;
-  std::shared_ptr<ReferenceStore> references_;
+  std::shared_ptr<RunMemory> memory_;
   Arguments arguments_;
   bool promoted_;
   Buffer c_;

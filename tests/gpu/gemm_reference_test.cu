@@ -84,7 +84,7 @@ Expected on_host(const Arguments& arguments) {
 /// Runs `spoil` on a C that holds the right answer, and says whether the check passes it.
 template <class Spoil>
 bool passes(test::RungBench& bench, const Problem& problem, Spoil spoil) {
-  Operands operands(bench.context, bench.references, problem, "test");
+  Operands operands(bench.context, bench.memory, problem, "test");
   operands.reset_c();
   auto c = test::to_host<float>(operands.arguments().c, problem.c_elements());
   const Expected right = on_host(operands.arguments());
@@ -108,7 +108,7 @@ TEST_CASE("the reference of every class is the host's sum", "[gpu][gemm][sanitiz
         problem.lda += 2;
         problem.ldc += 1;
         CAPTURE(problem.describe());
-        Operands operands(bench.context, bench.references, problem, "test");
+        Operands operands(bench.context, bench.memory, problem, "test");
         operands.reset_c();
         CHECK(operands.verify().has_value());  // C as nobody has computed it yet
         for (const int step : {1, 3}) {
