@@ -266,8 +266,6 @@ struct Probe {
   /// The same of what is no warning; also shown on the terminal. Asked for whenever the document is
   /// written, since it may depend on what was measured.
   std::function<std::vector<std::string>()> notes{};
-  /// Ids of the claims that it decides, where they are not those that it concludes from no entry.
-  std::function<std::vector<std::string>()> claim_ids{};
 };
 
 #ifndef FATHOM_MAKE_PROBE

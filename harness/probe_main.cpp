@@ -50,7 +50,6 @@ TimingPolicy policy_for(const ProbeOptions& options) {
 
 /// All that the probe's document can have; of "S2" and "S2 (stores)" the first.
 std::vector<std::string> claim_ids_of(const Probe& probe) {
-  if (probe.claim_ids) return probe.claim_ids();
   std::vector<std::string> ids;
   for (const Claim& claim : probe.conclude({}).claims)
     if (claim.id.find(' ') == std::string::npos) ids.push_back(claim.id);

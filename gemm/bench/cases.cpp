@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <memory>
 
 #include "gemm/bench/opponents.h"
@@ -15,39 +14,24 @@
 namespace fathom::gemm {
 namespace {
 
-std::vector<CounterRequest> counters(std::initializer_list<const char*> roles) {
-  std::vector<CounterRequest> requests;
-  for (const char* role : roles) requests.push_back({role});
-  return requests;
-}
-
-/// Counters that explain a step from one rung to the next, and say how many bytes it moved.
-std::vector<CounterRequest> counters_of_a_step() {
-  return counters({"global_load_sectors",      "global_load_requests",
-                   "shared_load_wavefronts",   "shared_load_conflicts",
-                   "shared_store_wavefronts",  "shared_store_conflicts",
-                   "l2_read_sectors",          "l2_write_sectors",
-                   "dram_read_bytes",          "dram_write_bytes",
-                   "fma_instructions",         "tensor_pipe_active",
-                   "instructions_executed",    "issue_active",
-                   "achieved_occupancy",       "stall_long_scoreboard",
-                   "stall_short_scoreboard",   "stall_mio_throttle",
-                   "stall_lg_throttle",        "stall_barrier",
-                   "stall_math_pipe_throttle", "stall_gmma",
-                   "stall_not_selected",       "global_store_sectors"});
-}
-
-/// Puts what the rung knows of its counters beside what is asked for.
-void expect_counters(std::vector<CounterRequest>& requests,
-                     const std::vector<CounterModel>& models) {
-  for (const CounterModel& m : models) {
-    const auto found = std::ranges::find(requests, m.role, &CounterRequest::role);
-    CounterRequest& request =
-        found == requests.end() ? requests.emplace_back(CounterRequest{m.role}) : *found;
-    request.expected = m.value;
-    request.model = m.model;
-  }
-}
+/// Roles of counters that explain a step from one rung to the next, and say how many bytes it
+/// moved.
+constexpr const char* counters_of_a_step[] = {"global_load_sectors",      "global_load_requests",
+                                              "shared_load_wavefronts",   "shared_load_conflicts",
+                                              "shared_store_wavefronts",  "shared_store_conflicts",
+                                              "l2_read_sectors",          "l2_write_sectors",
+                                              "dram_read_bytes",          "dram_write_bytes",
+                                              "fma_instructions",         "tensor_pipe_active",
+                                              "instructions_executed",    "issue_active",
+                                              "achieved_occupancy",       "stall_long_scoreboard",
+                                              "stall_short_scoreboard",   "stall_mio_throttle",
+                                              "stall_lg_throttle",        "stall_barrier",
+                                              "stall_math_pipe_throttle", "stall_gmma",
+                                              "stall_not_selected",       "global_store_sectors"};
+/// Those that say how much the library moved, and where.
+constexpr const char* counters_of_the_library[] = {
+    "l2_read_sectors",  "l2_write_sectors",       "dram_read_bytes",
+    "dram_write_bytes", "shared_load_wavefronts", "instructions_executed"};
 
 /// Sectors that the blocks of a rung with a tile in shared memory read in all, each its own
 /// operands, where tiles are whole and their lines are whole sectors: what claim GT1 says. Nothing
@@ -64,37 +48,47 @@ std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p, cons
   return p.flops() / 2 * (1.0 / k.tile_m + 1.0 / k.tile_n) / elements_per_sector;
 }
 
-/// Parts that are a curve of many points: none of them needs what a headline needs.
-bool is_sweep(const std::string& part) { return part == "sizes" || part == "tiles"; }
-
-/// Parts with counters. The others may have a product of one of these, so that their names end with
-/// the part.
-bool is_counted(const std::string& part) {
-  return !is_sweep(part) && part != "layouts" && part != "sustained";
-}
+/// What the cases of a part (gemm/bench/cases.h) have in common.
+struct Part {
+  const char* name;
+  /// A curve of many points: none of them needs what a headline needs.
+  bool curve = false;
+  /// With counters. The others may have a product of one of these, so that their names end with the
+  /// part.
+  bool counted = false;
+  int samples = 24;  ///< at least, of a contender and its library
+  double time_limit_s = 1;
+  /// Seconds that a launch may take at the arithmetic peak: on slow GPUs, or those with next to no
+  /// fp64, the largest products are left out.
+  double longest_launch_s = 0.25;
+};
+constexpr Part ladder{.name = "ladder", .counted = true};
+constexpr Part contest{.name = "contest", .counted = true};
+constexpr Part claimed{.name = claimed_part, .counted = true};
+constexpr Part requested{.name = "request", .counted = true};
+constexpr Part sizes{.name = "sizes", .curve = true};
+// They are many, and say the same of any size.
+constexpr Part tiles{.name = "tiles", .curve = true, .longest_launch_s = 0.02};
+// There are three a class, beside the contest itself.
+constexpr Part layouts{.name = "layouts", .samples = 12, .time_limit_s = 0.3};
+constexpr Part sustained{.name = "sustained"};
 
 /// A ratio is one of bursts: what lasting load makes of it is the sustained part's. Only the
 /// ladder's contenders are asked for one; the others are sampled in short, since the first take a
 /// quarter of a second a launch, but in bursts too: a step's gain is against one that had rested as
 /// long. `seconds`: of a launch at the arithmetic peak, 0 where that is not known.
-Precision precision_of(bool contender, const std::string& part, double seconds) {
+Precision precision_of(bool contender, const Part& part, double seconds) {
   constexpr double long_launch_s = 0.025;  // slower than any contested product of the largest GPUs
-  Precision precision{.relative_half_width = 0.0025,
-                      .min_samples = 6,
-                      .time_limit_s = 0.1,
-                      .rest = is_sweep(part) ? 0 : rest_of_bursts};
-  if (is_sweep(part) || (!contender && part != "layouts")) return precision;
-  precision.relative_half_width = 0.001;
-  // There are three layouts a class, beside the contest itself.
-  precision.min_samples = part == "layouts" ? 12 : seconds > long_launch_s ? 6 : 24;
-  precision.time_limit_s = part == "layouts" ? 0.3 : 1;
-  return precision;
+  if (part.curve || !contender)
+    return {.relative_half_width = 0.0025,
+            .min_samples = 6,
+            .time_limit_s = 0.1,
+            .rest = part.curve ? 0 : rest_of_bursts};
+  return {.relative_half_width = 0.001,
+          .min_samples = seconds > long_launch_s ? 6 : part.samples,
+          .time_limit_s = part.time_limit_s,
+          .rest = rest_of_bursts};
 }
-
-/// Seconds that a launch of a part may take at the arithmetic peak: on slow GPUs, or those with
-/// next to no fp64, the largest products are left out. The points around tiles are many, and say
-/// the same of any size.
-double longest_launch_s(const std::string& part) { return part == "tiles" ? 0.02 : 0.25; }
 
 /// Whether a rung that this GPU runs is held against the vendor's library there: a contender by
 /// itself, or where the GPU runs none of its class the last one that it does run.
@@ -113,86 +107,76 @@ bool contends(const Rung& rung, const DeviceFacts& device) {
 /// What the cases of one run share.
 struct Shared {
   const DeviceFacts& device;
-  std::shared_ptr<ReferenceStore> references = std::make_shared<ReferenceStore>();
-  std::shared_ptr<Choices> choices = std::make_shared<Choices>();
+  std::shared_ptr<RunMemory> memory = std::make_shared<RunMemory>();
 };
 
-Case make_case(const Shared& shared, const Rung& rung, const Problem& problem, Suite suite,
-               const std::string& part) {
+/// A case of a product, without what is particular to whoever computes it.
+Case product_case(const Shared& shared, const Problem& p, const char* rung, const Part& part) {
   Case c;
-  c.name = fmt::format("{}/{}/{}/{}x{}x{}", traits(rung.of).name, rung.name, problem.layout(),
-                       problem.m, problem.n, problem.k);
-  if (!is_counted(part)) c.name += "/" + part;
-  if (part == "sustained") c.mode = SustainedLoad{};
-  c.axes = {{"part", part},        {"type", traits(rung.of).name},
-            {"rung", rung.name},   {"layout", problem.layout()},
-            {"m", problem.m},      {"n", problem.n},
-            {"k", problem.k},      {"alpha", problem.alpha},
-            {"beta", problem.beta}};
-  c.suite = suite;
-  if (problem.flops() > 0) {
+  c.axes = {
+      {"part", part.name}, {"type", traits(p.of).name}, {"rung", rung},  {"m", p.m}, {"n", p.n},
+      {"k", p.k},          {"alpha", p.alpha},          {"beta", p.beta}};
+  if (p.flops() > 0) {
     c.metric = {"throughput", "FLOP/s", Better::higher, std::nullopt};
-    c.value = rate(problem.flops());
-    c.bound = arithmetic_peak(shared.device, rung.of);
+    c.value = rate(p.flops());
+    c.bound = arithmetic_peak(shared.device, p.of);
   } else {
     c.metric = {"time", "s", Better::lower, std::nullopt};
     c.value = [](double seconds) { return seconds; };
   }
+  c.extras = {{"flop", p.flops()}, {"compulsory_bytes", p.minimum_bytes()}};
+  return c;
+}
+
+Case rung_case(const Shared& shared, const Rung& rung, const Problem& problem, Suite suite,
+               const Part& part) {
+  Case c = product_case(shared, problem, rung.name, part);
+  c.name = fmt::format("{}/{}/{}x{}x{}{}", rung.id(), problem.layout(), problem.m, problem.n,
+                       problem.k, part.counted ? "" : std::string("/") + part.name);
+  c.axes.insert(c.axes.begin() + 3, {"layout", problem.layout()});
+  c.suite = suite;
+  if (&part == &sustained) c.mode = SustainedLoad{};
   const RungPlan plan = rung.plan(problem, 1);  // what is read of it is the same on every GPU
   const bool contender = contends(rung, shared.device);
   c.precision = precision_of(contender, part, c.bound ? problem.flops() / c.bound->value : 0);
-  if (is_counted(part)) c.counters = counters_of_a_step();
-  if (!c.counters.empty() && problem.flops() > 0 && problem.alpha != 0 && plan.own_path &&
+  if (part.counted)
+    for (const char* role : counters_of_a_step) c.counters.push_back({role});
+  if (part.counted && problem.flops() > 0 && problem.alpha != 0 && plan.own_path &&
       rung.counters != nullptr) {
-    expect_counters(c.counters,
-                    rung.counters(problem, 10 * shared.device.major + shared.device.minor));
+    const int capability = 10 * shared.device.major + shared.device.minor;
+    for (const CounterModel& m : rung.counters(problem, capability))
+      c.counters.push_back({.role = m.role, .expected = m.value, .model = m.model});
   }
-  c.extras = {
-      {"own_path", plan.own_path ? 1.0 : 0.0},
-      {"flop", problem.flops()},
-      {"compulsory_bytes", problem.minimum_bytes()},
-      {"intensity_FLOP_per_byte", problem.flops() / std::max(1.0, problem.minimum_bytes())}};
+  c.extras["own_path"] = plan.own_path ? 1 : 0;
   if (const auto sectors = tile_read_sectors(rung, problem, plan))
     c.extras["tile_read_sectors"] = *sectors;
-  if (part == "ladder" || part == "request") {
+  if (&part == &ladder || &part == &requested) {
     c.notes = {{"idea", rung.idea}, {"gain", rung.gain}};
     if (!rung.contender) c.notes["parent"] = *rung.parent == 0 ? "none" : rung.parent;
   }
-  if (const auto peak = published_peak(shared.device.name, rung.of); peak && part == claimed_part)
+  if (const auto peak = published_peak(shared.device.name, rung.of); peak && &part == &claimed)
     c.extras[published_peak_key] = *peak;
   if (contender && problem.flops() > 0)
-    c.opponents = opponents(problem, shared.references, !rung.promoted, shared.choices);
+    c.opponents = opponents(problem, shared.memory, !rung.promoted);
   // A curve has only the library as it is called by default: trying its algorithms takes longer
   // than a point.
-  if (is_sweep(part) && c.opponents.size() > 1) c.opponents.resize(1);
-  c.prepare = [&rung, problem, references = shared.references,
-               choices = shared.choices](Context& context) {
-    return rung_workload(context, rung, problem, references, choices);
+  if (part.curve && c.opponents.size() > 1) c.opponents.resize(1);
+  c.prepare = [&rung, problem, memory = shared.memory](Context& context) {
+    return rung_workload(context, rung, problem, memory);
   };
   return c;
 }
 
 /// The vendor's library, as it is called by default, on a product by itself and with counters: what
-/// the ladder's claims compare their traffic with. Nothing where there is no library. The counters
-/// are those that say how much moved, and where.
+/// the ladder's claims compare their traffic with. Nothing where there is no library.
 std::optional<Case> library_case(const Shared& shared, const Problem& problem) {
-  const std::vector<OpponentCase> found =
-      opponents(problem, shared.references, true, shared.choices);
+  const std::vector<OpponentCase> found = opponents(problem, shared.memory, true);
   if (found.empty()) return std::nullopt;
-  Case c;
+  Case c = product_case(shared, problem, library_alone, claimed);
   c.name = fmt::format("{}/{}/{}x{}x{}/{}", traits(problem.of).name, library_alone, problem.m,
                        problem.n, problem.k, claimed_part);
-  c.axes = {{"part", claimed_part},   {"type", traits(problem.of).name},
-            {"rung", library_alone},  {"m", problem.m},
-            {"n", problem.n},         {"k", problem.k},
-            {"alpha", problem.alpha}, {"beta", problem.beta}};
-  c.metric = {"throughput", "FLOP/s", Better::higher, std::nullopt};
-  c.value = rate(problem.flops());
-  c.bound = arithmetic_peak(shared.device, problem.of);
   c.precision = Precision{.relative_half_width = 0.0025, .min_samples = 6, .time_limit_s = 0.1};
-  c.counters = counters({"l2_read_sectors", "l2_write_sectors", "dram_read_bytes",
-                         "dram_write_bytes", "shared_load_wavefronts", "instructions_executed"});
-  c.extras = {{"flop", problem.flops()}, {"compulsory_bytes", problem.minimum_bytes()}};
+  for (const char* role : counters_of_the_library) c.counters.push_back({role});
   c.prepare = found.front().prepare;
   return c;
 }
@@ -251,9 +235,10 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
   const Shared shared{.device = device};
   const std::vector<const Rung*> rungs = wanted_rungs(device, request);
   std::vector<Case> cases;
-  const auto add = [&](const Rung& rung, const Problem& problem, Suite suite, const char* part) {
-    if (!request.problem && !within_reach(device, problem, longest_launch_s(part))) return;
-    cases.push_back(make_case(shared, rung, problem, suite, part));
+  const auto add = [&](const Rung& rung, const Problem& problem, const Part& part,
+                       Suite suite = Suite::standard) {
+    if (!request.problem && !within_reach(device, problem, part.longest_launch_s)) return;
+    cases.push_back(rung_case(shared, rung, problem, suite, part));
   };
   const auto cube = [](const Rung& rung, std::int64_t size) {
     return contested_problem(rung.of, {size, size, size});
@@ -263,54 +248,48 @@ std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request
     for (const Rung* rung : rungs) {
       Problem problem = *request.problem;
       problem.of = rung->of;
-      add(*rung, problem, Suite::quick, "request");
+      add(*rung, problem, requested, Suite::quick);
     }
     return cases;
   }
   for (const ClassTraits& row : all_classes()) {
     for (const auto& [size, suite] :
          {std::pair{quick_size, Suite::quick}, {ladder_size, Suite::standard}}) {
-      for (const Rung* rung : rungs) {
-        if (rung->of != row.of) continue;
-        add(*rung, ladder_problem(*rung, size), suite, "ladder");
-      }
+      for (const Rung* rung : rungs)
+        if (rung->of == row.of) add(*rung, ladder_problem(*rung, size), ladder, suite);
     }
   }
   for (const Shape& shape : contested_shapes) {
-    for (const Rung* rung : rungs) {
-      if (contends(*rung, device))
-        add(*rung, contested_problem(rung->of, shape), Suite::standard, "contest");
-    }
+    for (const Rung* rung : rungs)
+      if (contends(*rung, device)) add(*rung, contested_problem(rung->of, shape), contest);
   }
   for (const Rung* rung : last_contenders(rungs, device, false)) {
-    for (const std::int64_t size : swept_sizes)
-      add(*rung, cube(*rung, size), Suite::standard, "sizes");
-    for (const std::int64_t m : sizes_around_tiles) {
-      add(*rung, contested_problem(rung->of, {m, ladder_size, ladder_size}), Suite::standard,
-          "tiles");
-    }
+    for (const std::int64_t size : swept_sizes) add(*rung, cube(*rung, size), sizes);
+    for (const std::int64_t m : sizes_around_tiles)
+      add(*rung, contested_problem(rung->of, {m, ladder_size, ladder_size}), tiles);
   }
-  for (const Rung* rung : last_contenders(rungs, device, true)) {
+  const std::vector<const Rung*> last = last_contenders(rungs, device, true);
+  for (const Rung* rung : last) {
     for (const Problem& problem : other_layouts(cube(*rung, ladder_size)))
-      add(*rung, problem, Suite::standard, "layouts");
+      add(*rung, problem, layouts);
   }
   for (const Rung* rung : rungs) {
     if (rung->id() == "fp16/02_wmma_shared") {  // claim G6
       constexpr std::int64_t size = 8192;
       add(*rung, make_problem(rung->of, size, size, size, Transpose::no, Transpose::no, 0.5, 0.5),
-          Suite::standard, claimed_part);
+          claimed);
     }
     if (rung->id() != "fp32/column_major/01_naive") continue;  // claim GC10
     const Problem compared = cube(*rung, ladder_size);
-    if (!within_reach(device, compared, longest_launch_s(claimed_part))) continue;
+    if (!within_reach(device, compared, claimed.longest_launch_s)) continue;
     if (auto library = library_case(shared, compared)) cases.push_back(std::move(*library));
   }
   // Last, under lasting load, since it leaves the card hot. fp16 and bf16, which the power limit
   // holds hardest, also do a product eight times as long.
-  for (const Rung* rung : last_contenders(rungs, device, true)) {
-    add(*rung, cube(*rung, ladder_size), Suite::standard, "sustained");
+  for (const Rung* rung : last) {
+    add(*rung, cube(*rung, ladder_size), sustained);
     if (rung->of == Class::fp16 || rung->of == Class::bf16)
-      add(*rung, cube(*rung, 2 * ladder_size), Suite::standard, "sustained");
+      add(*rung, cube(*rung, 2 * ladder_size), sustained);
   }
   return cases;
 }

@@ -20,12 +20,11 @@ namespace {
 /// column-major.
 struct LadderClaim {
   const char* id;
-  const char* rung;    ///< below "fp32/"
-  const char* step;    ///< the author's name for it
-  double share;        ///< of cuBLAS, from 0 to 1
-  bool tuned = false;  ///< the step is the choice that tuning made, and no other answers it
+  const char* rung;  ///< below "fp32/"
+  const char* step;  ///< the author's name for it
+  double share;      ///< of cuBLAS, from 0 to 1
 };
-constexpr LadderClaim table[] = {
+constexpr LadderClaim shares[] = {
     {"GR1", "row_major/01_naive", "naive", 0.013},
     {"GR2", "row_major/02_coalesced", "coalesced", 0.085},
     {"GR3", "row_major/03_shared_memory", "shared memory", 0.128},
@@ -35,7 +34,7 @@ constexpr LadderClaim table[] = {
     {"GR7", "row_major/07_padded", "offset against bank conflicts", 0.708},
     {"GR8", "row_major/08_double_buffered", "double buffering", 0.743},
     {"GR9", "row_major/09_vectorised", "vectorised", 0.784},
-    {"GR10", "row_major/10_autotuned", "autotuned", 0.848, true},
+    {"GR10", "row_major/10_autotuned", "autotuned", 0.848},
     {"GR11", "row_major/11_warp_tile", "warp tile", 0.937},
     {"GC1", "column_major/01_naive", "naive", 0.07},
     {"GC2", "column_major/02_shared_memory", "shared", 0.20},
@@ -59,82 +58,51 @@ const ClaimSource& source_of(const std::string& id) {
 }
 
 ClaimRow share_row(const LadderClaim& row) {
-  Quantity rung = rung_at_size("rung", row.rung);
-  if (row.tuned)
-    rung.only = [](const Entry& e) { return has_figure(e) && extra_of("tuned")(e) == 1; };
   return {.id = row.id,
           .statement = fmt::format("fp32 at 4096³, {}: its share of cuBLAS", row.step),
           .claimed = fmt::format("{:.3g} % of cuBLAS", 100 * row.share),
-          .reading = {{rung, library_at_size("fp32")}, {percent("share", "rung", "library")}},
+          .reading = {{rung_at_size("rung", row.rung), library_at_size("fp32")},
+                      {percent("share", "rung", "library")}},
           .checks = {about("share", 100 * row.share)},
-          .sentence = "[{share:.1f} %: {rung} against {library} of {library opponent}]",
-          .missing = row.tuned ? "its choice among tilings was not tuned or not held against the "
-                                 "library; gemm_ladder --type fp32 does both"
-                               : ""};
+          .sentence = "[{share:.1f} %: {rung} against {library} of {library opponent}]"};
 }
-
-/// A counter that a claim names: its role, what it counts in words, and its format.
-struct Told {
-  const char *role, *words, *format;
-};
 
 /// A claim on the ratio of two rungs' throughputs.
 struct RatioClaim {
   const char *id, *statement, *claimed, *rung, *against;
   double least, most;  ///< of the ratio
-  /// The one thing in which `against` differs from the rung that it goes on from, and counters that
-  /// say why it matters. The first of them, if it `rises`, does so from rung to `against`.
-  const char* difference = nullptr;
-  std::vector<Told> counters{};
-  bool rises = false;
+  /// The one thing in which `against` differs from the rung that it goes on from, and a counter
+  /// that says why it matters, with its words and format.
+  const char *difference = nullptr, *counter = nullptr, *words = nullptr, *format = nullptr;
+  bool decides = false;  ///< the counter must rise from rung to `against`
 };
 
 constexpr double any = std::numeric_limits<double>::infinity();
 constexpr double faster = 1 + same_throughput;
 
-const std::vector<RatioClaim>& ratios() {
-  static const Told reads{"shared_load_wavefronts", "wavefronts of shared-memory reads", ""};
-  static const std::vector<RatioClaim> rows{
-      // "Barely helps": an output a thread more is worth no more than a tenth.
-      {"G1", "Two outputs per thread (instruction-level parallelism of 2) barely helps",
-       "within a few % of shared memory", "row_major/12_two_outputs", "row_major/03_shared_memory",
-       0, 1.10},
-      {"G3", "Double buffering lets a tiled product drop its second barrier, and is faster",
-       "correct with one barrier, and faster", "row_major/08_double_buffered",
-       "row_major/05_tile_2d", faster, any},
-      {"G7", "A 32x32 tiled product with two pairs of shared buffers is faster than with one",
-       "faster", "row_major/13_two_buffers", "row_major/03_shared_memory", faster, any},
-      {"GC8",
-       "Staging a fixed loop's operand in registers by hand changes nothing: the compiler does it",
-       "about the same",
-       "column_major/02_shared_memory",
-       "column_major/08_staged_registers",
-       1 - same_throughput,
-       faster,
-       "the array in which the source stages A's elements",
-       {reads, {"stall_short_scoreboard", "warps per issue that wait for shared memory", ":.2f"}}},
-      {"GC9",
-       "An 8x8 thread tile loses coalesced stores against 4x16, which is faster",
-       "4x16 is faster",
-       "column_major/06_tile_128",
-       "column_major/09_tile_8x8",
-       faster,
-       any,
-       "the thread tile",
-       {{"global_store_sectors", "sectors that stores touch", ""}, reads},
-       true},
-      {"GC13",
-       "Storing float4 by a 4x1 thread tile instead of staging is slower: MIO throttle rises",
-       "slower",
-       "column_major/03_tile_2x2",
-       "column_major/10_vector_store",
-       faster,
-       any,
-       "the thread tile and its way to C",
-       {{"stall_mio_throttle", "warps per issue that wait for the MIO queue", ":.2f"}, reads},
-       true}};
-  return rows;
-}
+constexpr RatioClaim ratios[] = {
+    // "Barely helps": an output a thread more is worth no more than a tenth.
+    {"G1", "Two outputs per thread (instruction-level parallelism of 2) barely helps",
+     "within a few % of shared memory", "row_major/12_two_outputs", "row_major/03_shared_memory", 0,
+     1.10},
+    {"G3", "Double buffering lets a tiled product drop its second barrier, and is faster",
+     "correct with one barrier, and faster", "row_major/08_double_buffered", "row_major/05_tile_2d",
+     faster, any},
+    {"G7", "A 32x32 tiled product with two pairs of shared buffers is faster than with one",
+     "faster", "row_major/13_two_buffers", "row_major/03_shared_memory", faster, any},
+    {"GC8",
+     "Staging a fixed loop's operand in registers by hand changes nothing: the compiler does it",
+     "about the same", "column_major/02_shared_memory", "column_major/08_staged_registers",
+     1 - same_throughput, faster, "the array in which the source stages A's elements",
+     "stall_short_scoreboard", "warps per issue that wait for shared memory", ":.2f"},
+    {"GC9", "An 8x8 thread tile loses coalesced stores against 4x16, which is faster",
+     "4x16 is faster", "column_major/06_tile_128", "column_major/09_tile_8x8", faster, any,
+     "the thread tile", "global_store_sectors", "sectors that stores touch", "", true},
+    {"GC13", "Storing float4 by a 4x1 thread tile instead of staging is slower: MIO throttle rises",
+     "slower", "column_major/03_tile_2x2", "column_major/10_vector_store", faster, any,
+     "the thread tile and its way to C", "stall_mio_throttle",
+     "warps per issue that wait for the MIO queue", ":.2f", true},
+};
 
 ClaimRow ratio_row(const RatioClaim& claim) {
   ClaimRow row{
@@ -157,12 +125,13 @@ ClaimRow ratio_row(const RatioClaim& claim) {
     row.sentence +=
         fmt::format("[; {0}: {{{1}{2}}} against {{other {1}{2}}}]", words, name, format);
   };
-  for (const auto& [role, words, format] : claim.counters)
-    compare(role, counter_of(role), words, format);
+  const std::string role = claim.counter, reads = "shared_load_wavefronts";
+  if (claim.decides) compare(role, counter_of(role), claim.words, claim.format);
+  compare(reads, counter_of(reads), "wavefronts of shared-memory reads", "");
+  if (!claim.decides) compare(role, counter_of(role), claim.words, claim.format);
   compare("registers", extra_of("registers"), "registers", "");
-  if (claim.rises) {
-    const std::string first = claim.counters[0].role;
-    row.reading.formulas.push_back(ratio("kept", first, "other " + first));
+  if (claim.decides) {
+    row.reading.formulas.push_back(ratio("kept", role, "other " + role));
     row.checks.push_back({"kept", 0, below_one});
   }
   return row;
@@ -174,8 +143,10 @@ Claim registers_buffered(std::span<const Entry> entries) {
                            "128x128x16 tile, 8x8 per thread, both shared memory and registers "
                            "double buffered, one barrier per step",
                            "near the top of the simple fp32 kernels");
-  std::vector<const Entry*> lessons = ladder_of(entries, "fp32", ladder_size);
-  std::erase_if(lessons, [](const Entry* e) { return rung_of(*e).find('/') == std::string::npos; });
+  std::vector<const Entry*> lessons = select(entries, at_size("fp32", ladder_size));
+  std::erase_if(lessons, [](const Entry* e) {
+    return !has_figure(*e) || rung_of(*e).find('/') == std::string::npos;
+  });
   const auto rung = std::ranges::find(lessons, "row_major/14_registers_buffered",
                                       [](const Entry* e) { return rung_of(*e); });
   if (rung == lessons.end() || lessons.size() < 2) return claim;
@@ -220,20 +191,15 @@ std::vector<ClaimRow> products_of_doubles() {
            .sentence = "[{rung}][, {share:.1f} % of {library opponent}'s {library}]"}};
 }
 
-/// fp16's, by WMMA. The second names of rungs: documents from before the lessons.
+/// fp16's, by WMMA.
 std::vector<ClaimRow> products_by_wmma() {
   constexpr double far_below = 50;  // "far below the library": less than half of it
   constexpr double all_of_it = 95;  // "100 %": this share at least
-  const auto from_global = [](const Entry& e) {
-    return rung_of(e) == "01_wmma_global" || rung_of(e) == "02_wmma_global";
-  };
-  const auto from_shared = [](const Entry& e) {
-    return has_figure(e) && (rung_of(e) == "02_wmma_shared" || rung_of(e) == "03_wmma");
-  };
-  const auto claimed = [&](const char* name, Figure figure) {
-    return Quantity{name,        {{"part", claimed_part}, {"type", "fp16"}},
-                    Pick::first, std::move(figure),
-                    "FLOP/s",    from_shared};
+  const auto claimed = [](const char* name, Figure figure) {
+    return Quantity{
+        name,        {{"part", claimed_part}, {"type", "fp16"}, {"rung", "02_wmma_shared"}},
+        Pick::first, std::move(figure),
+        "FLOP/s",    has_figure};
   };
   const auto top_if_faster = [](const Figures& f) {
     return f["share"] > 0 && f["top"] > f["rung"] ? f["top"]
@@ -242,7 +208,8 @@ std::vector<ClaimRow> products_by_wmma() {
   return {{.id = "G5",
            .statement = "Tensor cores by WMMA, straight from global memory, fp16 at 4096³",
            .claimed = "far below the library",
-           .reading = {{best_at_size("rung", "fp16", from_global), library_at_size("fp16")},
+           .reading = {{rung_at_size("rung", "01_wmma_global", metric_of, "fp16"),
+                        library_at_size("fp16")},
                        {percent("share", "rung", "library")}},
            .checks = {{"share", 0, far_below * below_one}},
            .sentence = "[{share:.1f} %: {rung} against {library} of {library opponent}]"},
@@ -250,8 +217,9 @@ std::vector<ClaimRow> products_by_wmma() {
            .statement = "WMMA, 256 threads, block K of 32, rows padded by 8, two stages, alpha = "
                         "beta = 0.5, fp16 at 8192³: its share of the dense fp16 peak",
            .claimed = "100 % (165.1 TFLOP/s of an RTX 4090)",
-           .reading = {{claimed("rung", metric_of), claimed("peak", extra_of(published_peak_key)),
-                        best_at_size("top", "fp16", has_figure)},
+           .reading = {{claimed("rung", metric_of),
+                        claimed("peak", extra_of(published_peak_key)),
+                        {"top", at_size("fp16", ladder_size), Pick::best}},
                        {percent("share", "rung", "peak"), {"faster", top_if_faster, "FLOP/s"}}},
            .checks = {{"share", all_of_it}},
            .sentence = "[{share:.1f} %: ][{rung}][ of the published {peak}][; {top rung} has "
@@ -261,23 +229,11 @@ std::vector<ClaimRow> products_by_wmma() {
 
 }  // namespace
 
-std::vector<std::string> claim_ids() {
-  std::vector<std::string> ids;
-  for (const Claim& claim : conclude_claims({})) ids.push_back(claim.id);
-  return ids;
-}
-
 std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
   std::vector<Claim> claims;
   const auto add = [&](const ClaimRow& row) { claims.push_back(evaluate(row, entries)); };
-  for (const LadderClaim& row : table) add(share_row(row));
-  for (const RatioClaim& claim : ratios()) {
-    const ClaimRow row = ratio_row(claim);
-    add(row);
-    // What was measured stands without the counter that would decide.
-    if (claims.back().verdict == ClaimVerdict::not_measured && claim.difference != nullptr)
-      claims.back().figure = Figures(row.reading, entries).tell(row.sentence, nullptr, false);
-  }
+  for (const LadderClaim& row : shares) add(share_row(row));
+  for (const RatioClaim& claim : ratios) add(ratio_row(claim));
   claims.push_back(registers_buffered(entries));
   for (const ClaimRow& row : products_of_doubles()) add(row);
   for (Claim& claim : traffic_claims(entries)) claims.push_back(std::move(claim));

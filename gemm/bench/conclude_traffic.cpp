@@ -44,12 +44,11 @@ ClaimRow worst_traffic() {
 /// is behind it, and of shared memory.
 ClaimRow against_library(const char* id, const char* statement, const char* claimed, double factor,
                          const char* rung, bool shared_too, const char* sentence) {
-  Reading reading;
-  std::vector<FigureRange> checks;
+  ClaimRow row{id, statement, claimed, {}, {}, {}, sentence};
   const auto compare = [&](const std::string& name, const char* role) {
     const std::string mine = "rung's " + name, theirs = "library's " + name;
-    reading.quantities.push_back(rung_at_size(mine, rung, counter_of(role)));
-    reading.quantities.push_back(
+    row.reading.quantities.push_back(rung_at_size(mine, rung, counter_of(role)));
+    row.reading.quantities.push_back(
         {theirs,
          {{"part", claimed_part}, {"type", "fp32"}, {"rung", library_alone}},
          Pick::first,
@@ -57,17 +56,12 @@ ClaimRow against_library(const char* id, const char* statement, const char* clai
            const double count = counter_of(role)(e);
            return count > 0 ? count : std::numeric_limits<double>::quiet_NaN();
          }});
-    reading.formulas.push_back(ratio(name, mine, theirs));
-    checks.push_back(about(name, factor));
+    row.reading.formulas.push_back(ratio(name, mine, theirs));
+    row.checks.push_back(about(name, factor));
   };
   compare("L2", "l2_read_sectors");
   if (shared_too) compare("shared memory", "shared_load_wavefronts");
-  return {.id = id,
-          .statement = statement,
-          .claimed = claimed,
-          .reading = std::move(reading),
-          .checks = std::move(checks),
-          .sentence = sentence};
+  return row;
 }
 
 /// Stalls for room in the queues of memory instructions.

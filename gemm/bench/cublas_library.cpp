@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <optional>
 
 #include "gemm/bench/opponents.h"
 #include "harness/toolkit_libraries.h"
@@ -23,12 +22,10 @@ void* open_library(const std::string& name, std::string& tried) {
   return nullptr;
 }
 
-struct Loaded {
-  std::optional<CublasLibrary> library{};
-  std::string problem{};
-};
+CublasLibrary library;
 
-Loaded load() {
+/// Fills it in; what is missing, in one sentence, or nothing.
+std::string load() {
   for (const char* variable : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
                                "CUBLAS_EMULATE_DOUBLE_PRECISION", "CUBLAS_EMULATION_STRATEGY"}) {
     unsetenv(variable);
@@ -38,39 +35,37 @@ Loaded load() {
   void* const lt = open_library("libcublasLt", tried);
   void* const blas = lt == nullptr ? nullptr : open_library("libcublas", tried);
   if (blas == nullptr) {
-    return {.problem = fmt::format("There is no cuBLAS {} on this machine to compare with (tried "
-                                   "{}): install the toolkit's cuBLAS, or name its folder in "
-                                   "FATHOM_CUBLAS_DIR.",
-                                   CUBLAS_VER_MAJOR, tried)};
+    return fmt::format(
+        "There is no cuBLAS {} on this machine to compare with (tried {}): install "
+        "the toolkit's cuBLAS, or name its folder in FATHOM_CUBLAS_DIR.",
+        CUBLAS_VER_MAJOR, tried);
   }
-  CublasLibrary l;
   const char* missing = nullptr;
   // dlsym also looks through the libraries that this one needs. FATHOM_NAME is a macro of its own,
   // so that the name is the one that the headers make of it.
 #define FATHOM_NAME(name) #name
-#define FATHOM_FROM_BLAS(function)                                                         \
-  l.function = reinterpret_cast<decltype(l.function)>(dlsym(blas, FATHOM_NAME(function))); \
-  if (l.function == nullptr) missing = FATHOM_NAME(function);
+#define FATHOM_FROM_BLAS(function)                                                      \
+  library.function =                                                                    \
+      reinterpret_cast<decltype(library.function)>(dlsym(blas, FATHOM_NAME(function))); \
+  if (library.function == nullptr) missing = FATHOM_NAME(function);
   FATHOM_CUBLAS_FUNCTIONS(FATHOM_FROM_BLAS)
 #undef FATHOM_NAME
 #undef FATHOM_FROM_BLAS
-  if (missing != nullptr)
-    return {.problem = fmt::format("cuBLAS has no {}: install cuBLAS {}.{} or newer, or name its "
-                                   "folder in FATHOM_CUBLAS_DIR.",
-                                   missing, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR)};
-  return {.library = l};
-}
-
-const Loaded& loaded() {
-  static const Loaded once = load();
-  return once;
+  if (missing == nullptr) return "";
+  return fmt::format(
+      "cuBLAS has no {}: install cuBLAS {}.{} or newer, or name its folder in "
+      "FATHOM_CUBLAS_DIR.",
+      missing, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR);
 }
 
 }  // namespace
 
-const CublasLibrary* cublas_library() { return loaded().library ? &*loaded().library : nullptr; }
+const std::string& why_no_opponents() {
+  static const std::string problem = load();
+  return problem;
+}
 
-const std::string& why_no_opponents() { return loaded().problem; }
+const CublasLibrary* cublas_library() { return why_no_opponents().empty() ? &library : nullptr; }
 
 void check_cublas(cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;

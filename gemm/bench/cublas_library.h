@@ -10,7 +10,7 @@ namespace fathom::gemm {
 // clang-format off
 #define FATHOM_CUBLAS_FUNCTIONS(F) \
   F(cublasCreate) F(cublasDestroy) F(cublasGetStatusString) F(cublasSetStream) \
-  F(cublasSetWorkspace) F(cublasSetMathMode) F(cublasGemmEx_64) \
+  F(cublasSetWorkspace) F(cublasGemmEx_64) \
   F(cublasLtCreate) F(cublasLtDestroy) F(cublasLtMatmul) F(cublasLtMatmulAlgoGetHeuristic) \
   F(cublasLtMatmulDescCreate) F(cublasLtMatmulDescDestroy) F(cublasLtMatmulDescSetAttribute) \
   F(cublasLtMatrixLayoutCreate) F(cublasLtMatrixLayoutDestroy) \

@@ -2,10 +2,8 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "harness/probe.h"
@@ -22,10 +20,6 @@ namespace fathom::gemm {
 std::optional<std::size_t> find_fastest(Context& context, std::size_t ways,
                                         const std::function<bool(std::size_t)>& works,
                                         const std::function<void(std::size_t)>& launch);
-
-/// What one run has chosen, by whose ways they are and for which product: each is tried once, so
-/// that later rounds take the same way and all rungs meet the same opponent.
-using Choices = std::map<std::string, std::size_t>;
 
 /// Indices of the ways that single launches leave in question, fastest first: those whose lowest
 /// time is within half of the lowest of all, and the few microseconds that single launches differ

@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <string_view>
 
@@ -17,19 +16,6 @@
 
 namespace fathom::gemm {
 namespace {
-
-/// While it lives, this thread may do during a capture what would not be captured: a kernel's first
-/// launch may load its module.
-class UnsafeCallsAllowed {
- public:
-  UnsafeCallsAllowed() { FATHOM_CUDA(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  ~UnsafeCallsAllowed() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  UnsafeCallsAllowed(const UnsafeCallsAllowed&) = delete;
-  UnsafeCallsAllowed& operator=(const UnsafeCallsAllowed&) = delete;
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
 
 LaunchedKernel kernel_of(cudaGraphNode_t node) {
   static const auto get_parameters =
@@ -69,7 +55,6 @@ LaunchedKernel kernel_of(cudaGraphNode_t node) {
 }  // namespace
 
 Launched launched_kernels(const std::function<void()>& launch, cudaStream_t stream) try {
-  const UnsafeCallsAllowed allowed;
   const Graph graph = capture(launch, stream);
   std::size_t count = 0;
   FATHOM_CUDA(cudaGraphGetNodes(graph.get(), nullptr, &count));
@@ -94,38 +79,28 @@ const LaunchedKernel* product_kernel(std::span<const LaunchedKernel> kernels) {
   return found == kernels.end() ? nullptr : &*found;
 }
 
-std::string readable_kernel_name(const std::string& mangled, std::size_t limit) {
+std::string kernel_name(const std::string& mangled) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> demangled(
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
   std::string name = status == 0 ? demangled.get() : mangled;
+  for (const std::string_view dropped : {"fathom::gemm::", "(anonymous namespace)::"}) {
+    for (std::size_t at = name.find(dropped); at != std::string::npos; at = name.find(dropped, at))
+      name.erase(at, dropped.size());
+  }
   if (name.starts_with("void ")) name.erase(0, 5);
-  // The arguments begin at the first bracket outside of <>, where it is a cast, that names no
-  // namespace.
+  // The arguments begin at the first bracket outside of <>, where it is a cast.
   int depth = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '<') ++depth;
     if (name[i] == '>') --depth;
-    if (name[i] == '(' && depth == 0 && name.compare(i, 11, "(anonymous ") != 0) {
-      name.erase(i);
-      break;
-    }
-  }
-  if (name.size() > limit) name = name.substr(0, limit - 3) + "...";
-  return name;
-}
-
-std::string ladder_kernel_name(const std::string& mangled) {
-  std::string name = readable_kernel_name(mangled, std::numeric_limits<std::size_t>::max());
-  for (const std::string_view dropped : {"fathom::gemm::", "(anonymous namespace)::"}) {
-    for (std::size_t at = name.find(dropped); at != std::string::npos; at = name.find(dropped, at))
-      name.erase(at, dropped.size());
+    if (name[i] == '(' && depth == 0) name.erase(i);
   }
   return name;
 }
 
 std::string kernel_template(const std::string& mangled) {
-  const std::string name = ladder_kernel_name(mangled);
+  const std::string name = kernel_name(mangled);
   return name.substr(0, name.find('<'));
 }
 
@@ -134,7 +109,7 @@ std::string kernel_names(const std::function<void()>& launch, cudaStream_t strea
   std::string names = launched.unknown;
   for (const LaunchedKernel& kernel : launched.kernels) {
     names += names.empty() ? "" : ", ";
-    names += kernel.name.empty() ? "unknown" : readable_kernel_name(kernel.name);
+    names += kernel.name.empty() ? "unknown" : kernel_name(kernel.name);
   }
   return names.empty() ? "none" : names;
 }

@@ -41,12 +41,9 @@ const LaunchedKernel* product_kernel(std::span<const LaunchedKernel> kernels);
 /// kernels since CUDA 12.3).
 std::string kernel_names(const std::function<void()>& launch, cudaStream_t stream);
 
-/// A kernel's name for people: demangled, without return type and arguments, at most `limit`
-/// characters.
-std::string readable_kernel_name(const std::string& mangled, std::size_t limit = 160);
-/// The same of a kernel of the ladder, without our own namespaces:
+/// A kernel's name for people: demangled, without return type, arguments and our own namespaces:
 /// "fp32::warp_specialised_product<fp32::WarpSpecialisedTile<4, 0, ...".
-std::string ladder_kernel_name(const std::string& mangled);
+std::string kernel_name(const std::string& mangled);
 /// The same without what it is a template of: "fp32::warp_specialised_product".
 std::string kernel_template(const std::string& mangled);
 

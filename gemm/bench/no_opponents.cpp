@@ -4,8 +4,7 @@
 
 namespace fathom::gemm {
 
-std::vector<OpponentCase> opponents(const Problem&, const std::shared_ptr<ReferenceStore>&, bool,
-                                    const std::shared_ptr<Choices>&) {
+std::vector<OpponentCase> opponents(const Problem&, const std::shared_ptr<RunMemory>&, bool) {
   return {};
 }
 

@@ -97,7 +97,6 @@ std::function<void()> default_call(Context& context, const Operands& operands) {
   // Its own would be allocated while a stream is captured.
   check_cublas(l.cublasSetWorkspace(handle.get(), q.workspace.data, q.workspace.bytes),
                "cublasSetWorkspace");
-  check_cublas(l.cublasSetMathMode(handle.get(), CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
   return [q, handle, &l] {
     const Problem& p = q.arguments.problem;
     check_cublas(
@@ -167,7 +166,7 @@ class TunedCall {
 /// `algorithm`: what of the library's ways this is, in words.
 Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> operands,
                      const std::string& algorithm, cudaStream_t stream) {
-  Workload workload = verified_workload(std::move(launch), operands, std::make_shared<Accuracy>());
+  Workload workload = verified_workload(std::move(launch), std::move(operands));
   workload.notes = [algorithm, launch = workload.launch, stream] {
     return std::map<std::string, std::string>{{"algorithm", algorithm},
                                               {"kernels", kernel_names(launch, stream)}};
@@ -177,15 +176,15 @@ Workload workload_of(std::function<void()> launch, std::shared_ptr<Operands> ope
 
 /// The fastest of cublasLtMatmul's algorithms on the product.
 Workload tuned_workload(Context& context, const Problem& problem,
-                        const std::shared_ptr<ReferenceStore>& references, bool fast_sums,
-                        Choices& choices) {
-  const auto operands = std::make_shared<Operands>(context, references, problem, cublaslt_name);
+                        const std::shared_ptr<RunMemory>& memory, bool fast_sums) {
+  const auto operands = std::make_shared<Operands>(context, memory, problem, cublaslt_name);
   const auto call = std::make_shared<TunedCall>(
       library_product(context, *operands, "workspace of cuBLASLt"), fast_sums);
   const auto launch = [call](std::size_t algorithm) {
     check_cublas(call->try_launch(algorithm), "cublasLtMatmul");
   };
   const auto works = [&](std::size_t i) { return call->try_launch(i) == CUBLAS_STATUS_SUCCESS; };
+  auto& choices = memory->choices;
   const std::string key = choice_key(problem, fast_sums);
   if (!choices.contains(key)) {
     const auto found = find_fastest(context, call->algorithms(), works, launch);
@@ -204,8 +203,7 @@ Workload tuned_workload(Context& context, const Problem& problem,
 }  // namespace
 
 std::vector<OpponentCase> opponents(const Problem& problem,
-                                    const std::shared_ptr<ReferenceStore>& references,
-                                    bool fast_sums, const std::shared_ptr<Choices>& choices) {
+                                    const std::shared_ptr<RunMemory>& memory, bool fast_sums) {
   // Its descriptors have no matrices without elements, and nothing is to be won there.
   if (cublas_library() == nullptr || problem.m == 0 || problem.n == 0 || problem.k == 0) return {};
   // The library multiplies 8-bit floating point with A transposed and B not, on columns that start
@@ -224,15 +222,15 @@ std::vector<OpponentCase> opponents(const Problem& problem,
   if (problem.of == Class::int8 && !takes_int8) return {};
   std::vector<OpponentCase> result;
   if (problem.of != Class::fp8) {  // which cublasGemmEx does not take
-    result.push_back({cublas_name, [problem, references](Context& context) {
+    result.push_back({cublas_name, [problem, memory](Context& context) {
                         const auto operands =
-                            std::make_shared<Operands>(context, references, problem, cublas_name);
+                            std::make_shared<Operands>(context, memory, problem, cublas_name);
                         return workload_of(default_call(context, *operands), operands,
                                            "the library's default", context.stream());
                       }});
   }
-  result.push_back({cublaslt_name, [problem, references, choices, fast_sums](Context& context) {
-                      return tuned_workload(context, problem, references, fast_sums, *choices);
+  result.push_back({cublaslt_name, [problem, memory, fast_sums](Context& context) {
+                      return tuned_workload(context, problem, memory, fast_sums);
                     }});
   return result;
 }

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "gemm/bench/fastest_way.h"
 #include "gemm/bench/problem.h"
 #include "gemm/bench/verification.h"
 #include "harness/probe.h"
@@ -30,10 +29,9 @@ inline std::string choice_key(const Problem& problem, bool fast_sums) {
 /// not take. fp32 is computed in real fp32, with neither TF32 nor emulation.
 ///
 /// `fast_sums`: 8-bit floating point is accumulated as fast as the tensor cores can; else the
-/// library keeps the bits that they drop. `choices`: of the run.
+/// library keeps the bits that they drop.
 std::vector<OpponentCase> opponents(const Problem& problem,
-                                    const std::shared_ptr<ReferenceStore>& references,
-                                    bool fast_sums, const std::shared_ptr<Choices>& choices);
+                                    const std::shared_ptr<RunMemory>& memory, bool fast_sums);
 
 /// Why there are none, in one sentence that says what to do; empty where there are.
 const std::string& why_no_opponents();

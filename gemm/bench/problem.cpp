@@ -108,32 +108,23 @@ Problem make_problem(Class of, std::int64_t m, std::int64_t n, std::int64_t k, T
 }
 
 std::optional<std::string> invalid(const Problem& p) {
-  for (const auto& [name, size] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}}) {
-    if (size < 0 || size > largest_size)
-      return fmt::format("{} is {}: take 0 to {}", name, size, largest_size);
-  }
-  for (const auto& [name, given, rows] :
-       {std::tuple{"lda", p.lda, p.a_rows()}, {"ldb", p.ldb, p.b_rows()}, {"ldc", p.ldc, p.m}}) {
-    const std::int64_t least = std::max<std::int64_t>(1, rows);
+  const Problem usual = make_problem(p.of, p.m, p.n, p.k, p.transa, p.transb);
+  for (const auto& [name, given, least] : {std::tuple{"lda", p.lda, usual.lda},
+                                           {"ldb", p.ldb, usual.ldb},
+                                           {"ldc", p.ldc, usual.ldc}}) {
     if (given < least)
       return fmt::format("{} is {}: take at least {}, the rows of that matrix as it is stored",
                          name, given, least);
-    if (given > largest_size)
-      return fmt::format("{} is {}: take at most {}", name, given, largest_size);
   }
-  const bool whole_scalars = traits(p.of).scalar == Element::s32;
-  const double largest_scalar = traits(p.of).scalar == Element::f32
-                                    ? std::numeric_limits<float>::max()
-                                    : std::numeric_limits<double>::max();
+  const Element type = traits(p.of).scalar;
   for (const auto& [name, scalar] : {std::pair{"alpha", p.alpha}, {"beta", p.beta}}) {
-    if (!std::isfinite(scalar)) return fmt::format("{} is not finite", name);
-    if (std::abs(scalar) > largest_scalar)
+    constexpr double largest = std::numeric_limits<float>::max();
+    if (type == Element::f32 && std::abs(scalar) > largest)
       return fmt::format("{} is {}: take {:.3g} at most, since it is rounded to fp32", name, scalar,
-                         largest_scalar);
-    if (!whole_scalars) continue;
-    if (scalar != std::rint(scalar))
+                         largest);
+    if (type == Element::s32 && scalar != std::rint(scalar))
       return fmt::format("{} is {}: integer products take whole numbers", name, scalar);
-    if (std::abs(scalar) > 0x1p30)
+    if (type == Element::s32 && std::abs(scalar) > 0x1p30)
       return fmt::format("{} is {}: integer products take 2^30 at most", name, scalar);
   }
   return std::nullopt;

@@ -98,8 +98,9 @@ Problem make_problem(Class of, std::int64_t m, std::int64_t n, std::int64_t k,
                      Transpose transa = Transpose::no, Transpose transb = Transpose::no,
                      double alpha = 1, double beta = 0);
 
-/// What is wrong with the problem in one sentence (negative or too large sizes, a leading dimension
-/// below the rows, a scalar that is not finite or, for integers, not whole), or nothing.
+/// What is wrong with the problem in one sentence (a leading dimension below the rows, a scalar too
+/// large for its type or, for integers, not whole), or nothing. Sizes from 0 to `largest_size` and
+/// finite scalars are the command line's affair.
 std::optional<std::string> invalid(const Problem& problem);
 
 /// Whether `element` of this matrix starts every column on a multiple of `bytes`, given that the

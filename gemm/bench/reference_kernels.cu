@@ -166,51 +166,43 @@ __global__ void __launch_bounds__(threads)
   if (gap_written != 0) atomicAdd(&deviation->gap_written, gap_written);
 }
 
-template <class In, class Out>
-void reference_as(const Arguments& arguments, const Reference& reference, cudaStream_t stream) {
-  using Accumulator = std::conditional_t<std::is_same_v<In, double>, ExactSum, Sum>;
-  auto p = column_major<In, Out, double>(arguments);
-  if (traits(arguments.problem.of).scalar == Element::f32) {
-    p.alpha = static_cast<float>(p.alpha);
-    p.beta = static_cast<float>(p.beta);
-  }
-  const int columns = static_cast<int>(ceil_div(p.n, reference.column_step));
-  const TileGrid tiles(p.m, columns, side, side);
-  reference_product<In, Out, Accumulator>
-      <<<tiles.blocks(), threads, 0, stream>>>(p, reference, columns, tiles.tiles_m);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
-template <class Out>
-void compare_as(const Arguments& arguments, const Reference& reference, const Tolerance& tolerance,
-                Deviation* deviation, cudaStream_t stream) {
-  const Problem& p = arguments.problem;
-  // In an empty product all memory is a gap, the element that stands for none too (verification.h).
-  const bool empty = is_empty(p);
-  const std::int64_t elements = std::max<std::int64_t>(p.c_elements(), 1);
-  const auto blocks =
-      static_cast<unsigned>(std::min<std::int64_t>(ceil_div(elements, threads), 8192));
-  compare<Out><<<blocks, threads, 0, stream>>>(
-      static_cast<const Out*>(arguments.c), empty ? 0 : static_cast<int>(p.m),
-      empty ? 1 : static_cast<int>(p.n), empty ? elements : p.ldc, reference, tolerance, deviation);
-  FATHOM_CUDA(cudaGetLastError());
-}
-
 }  // namespace
 
 void launch_reference_product(const Arguments& arguments, const Reference& reference,
                               cudaStream_t stream) {
   if (is_empty(arguments.problem)) return;
   with_types(arguments.problem.of, [&]<class T>(T) {
-    reference_as<typename T::In, typename T::Out>(arguments, reference, stream);
+    using In = typename T::In;
+    using Out = typename T::Out;
+    using Accumulator = std::conditional_t<std::is_same_v<In, double>, ExactSum, Sum>;
+    auto p = column_major<In, Out, double>(arguments);
+    if (traits(arguments.problem.of).scalar == Element::f32) {
+      p.alpha = static_cast<float>(p.alpha);
+      p.beta = static_cast<float>(p.beta);
+    }
+    const int columns = static_cast<int>(ceil_div(p.n, reference.column_step));
+    const TileGrid tiles(p.m, columns, side, side);
+    reference_product<In, Out, Accumulator>
+        <<<tiles.blocks(), threads, 0, stream>>>(p, reference, columns, tiles.tiles_m);
+    FATHOM_CUDA(cudaGetLastError());
   });
 }
 
 void launch_compare(const Arguments& arguments, const Reference& reference,
                     const Tolerance& tolerance, Deviation* deviation, cudaStream_t stream) {
-  with_types(arguments.problem.of, [&]<class T>(T) {
-    compare_as<typename T::Out>(arguments, reference, tolerance, deviation, stream);
+  const Problem& p = arguments.problem;
+  // In an empty product all memory is a gap, the element that stands for none too (verification.h).
+  const bool empty = is_empty(p);
+  const std::int64_t elements = std::max<std::int64_t>(p.c_elements(), 1);
+  const auto blocks =
+      static_cast<unsigned>(std::min<std::int64_t>(ceil_div(elements, threads), 8192));
+  with_types(p.of, [&]<class T>(T) {
+    compare<<<blocks, threads, 0, stream>>>(
+        static_cast<const typename T::Out*>(arguments.c), empty ? 0 : static_cast<int>(p.m),
+        empty ? 1 : static_cast<int>(p.n), empty ? elements : p.ldc, reference, tolerance,
+        deviation);
   });
+  FATHOM_CUDA(cudaGetLastError());
 }
 
 }  // namespace fathom::gemm

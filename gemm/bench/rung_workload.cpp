@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "gemm/bench/fastest_way.h"
 #include "gemm/bench/launched_kernels.h"
 #include "gemm/bench/shapes.h"
 #include "harness/cuda_check.h"
@@ -14,11 +15,9 @@ namespace fathom::gemm {
 
 std::map<std::string, double> tile_losses(const RungKernel& kernel, const Problem& p,
                                           int blocks_per_sm, int sms) {
-  if (kernel.tile_m <= 0 || kernel.tile_n <= 0 || kernel.tile_k <= 0 || blocks_per_sm <= 0)
-    return {};
   const bool shared_equally = kernel.parts == 0;
   const int parts = shared_equally ? 1 : kernel.parts;
-  if (p.m <= 0 || p.n <= 0 || p.k < std::int64_t{kernel.tile_k} * parts) return {};
+  if (kernel.tile_m == 0 || p.k < std::int64_t{kernel.tile_k} * parts) return {};
   const auto whole = [](auto value) { return static_cast<std::uint64_t>(value); };
   // The rung's own view is row-major: its rows are BLAS's columns.
   const models::TileQuantisation q = models::tile_quantisation(
@@ -60,9 +59,8 @@ Extras kernel_extras(const LaunchedKernel& launched, const RungKernel& kernel,
   Extras extras{{"registers", double(launched.registers)},
                 {"shared_bytes", double(launched.shared_bytes)},
                 {"threads_per_block", double(launched.threads)},
-                {"resident_warps", resident / 32}};
-  if (device.threads_per_sm > 0)
-    extras["theoretical_occupancy"] = 100 * resident / device.threads_per_sm;
+                {"resident_warps", resident / 32},
+                {"theoretical_occupancy", 100 * resident / device.threads_per_sm}};
   if (is_of_rung(launched, kernel))
     extras.merge(tile_losses(kernel, problem, launched.blocks_per_sm, device.sms));
   return extras;
@@ -70,7 +68,7 @@ Extras kernel_extras(const LaunchedKernel& launched, const RungKernel& kernel,
 
 /// The index of the fastest of a plan's variants.
 std::size_t autotune(Context& context, const Rung& rung, const std::vector<RungPlan>& variants,
-                     const Operands& operands, const Workspace& workspace) {
+                     Operands& operands, const Workspace& workspace) {
   const auto launch = [&](std::size_t i) {
     variants[i].launch(operands.arguments(), workspace, context.stream());
   };
@@ -78,8 +76,7 @@ std::size_t autotune(Context& context, const Rung& rung, const std::vector<RungP
     operands.reset_c();
     launch(i);
     FATHOM_CUDA(cudaStreamSynchronize(context.stream()));
-    Accuracy accuracy;
-    if (const auto wrong = operands.verify(accuracy))
+    if (const auto wrong = operands.verify())
       throw Error(ExitCode::check_failed,
                   fmt::format("{} as {}: {}", rung.id(), variants[i].name, *wrong));
     return true;
@@ -90,10 +87,8 @@ std::size_t autotune(Context& context, const Rung& rung, const std::vector<RungP
 }  // namespace
 
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
-                       const std::shared_ptr<ReferenceStore>& references,
-                       const std::shared_ptr<Choices>& choices) {
-  const auto operands =
-      std::make_shared<Operands>(context, references, problem, "rung", rung.promoted);
+                       const std::shared_ptr<RunMemory>& memory) {
+  const auto operands = std::make_shared<Operands>(context, memory, problem, "rung", rung.promoted);
   const int sms = context.device().sms;
   RungPlan plan = rung.plan(problem, sms);
   Workspace workspace{nullptr, plan.workspace_bytes, sms};
@@ -101,36 +96,34 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
     workspace.data = context.buffers().output("workspace of rung", workspace.bytes).data;
   if (!plan.variants.empty()) {
     const std::string key = rung.id() + " " + problem.describe();
-    if (!choices->contains(key))
-      (*choices)[key] = autotune(context, rung, plan.variants, *operands, workspace);
-    plan = RungPlan(plan.variants[(*choices)[key]]);
+    if (!memory->choices.contains(key))
+      memory->choices[key] = autotune(context, rung, plan.variants, *operands, workspace);
+    plan = RungPlan(plan.variants[memory->choices[key]]);
   }
 
-  const auto accuracy = std::make_shared<Accuracy>();
   Workload workload = verified_workload(
       [launch = plan.launch, operands, workspace, stream = context.stream()] {
         launch(operands->arguments(), workspace, stream);
       },
-      operands, accuracy);
+      operands);
   // Asked once the launch has run, and by extras and notes alike.
   const auto launched = [launch = workload.launch, stream = context.stream(),
                          found = std::make_shared<std::optional<Launched>>()]() -> const Launched& {
     if (!*found) *found = launched_kernels(launch, stream);
     return **found;
   };
-  workload.extras = [plan, problem, accuracy, launched, &device = context.device()] {
+  workload.extras = [plan, problem, operands, launched, &device = context.device()] {
     const LaunchedKernel* const kernel = product_kernel(launched().kernels);
     Extras extras = kernel ? kernel_extras(*kernel, plan.kernel, problem, device) : Extras{};
-    if (!plan.name.empty()) extras["tuned"] = 1;
-    extras["relative_frobenius_error"] = accuracy->relative_frobenius;
-    extras["worst_error_of_allowed"] = accuracy->worst;
+    extras["relative_frobenius_error"] = operands->accuracy().relative_frobenius;
+    extras["worst_error_of_allowed"] = operands->accuracy().worst;
     return extras;
   };
   workload.notes = [plan, launched] {
     std::map<std::string, std::string> all;
     if (!plan.name.empty()) all["variant"] = plan.name + ", tuned";
     if (const LaunchedKernel* kernel = product_kernel(launched().kernels))
-      all[kernel_note] = ladder_kernel_name(kernel->name);
+      all[kernel_note] = kernel_name(kernel->name);
     if (!launched().unknown.empty()) all[kernel_note] = launched().unknown;
     return all;
   };

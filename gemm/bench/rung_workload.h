@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include "gemm/bench/fastest_way.h"
 #include "gemm/bench/rung.h"
 #include "gemm/bench/verification.h"
 #include "harness/probe.h"
@@ -17,8 +16,7 @@ namespace fathom::gemm {
 /// kernel that multiplied, and how accurate C was; its notes say which variant and which kernel
 /// ran.
 Workload rung_workload(Context& context, const Rung& rung, const Problem& problem,
-                       const std::shared_ptr<ReferenceStore>& references,
-                       const std::shared_ptr<Choices>& choices);
+                       const std::shared_ptr<RunMemory>& memory);
 
 /// What the product's size loses to whole tiles and waves (models/tile_quantisation.h), as an
 /// entry's extras: "waves" and "tile_efficiency", which for kernels that share the last wave

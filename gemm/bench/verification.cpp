@@ -37,25 +37,19 @@ void copy_columns(void* to, const void* from, std::size_t bytes, std::size_t col
 
 }  // namespace
 
-Reference ReferenceStore::of(const Arguments& arguments, std::uint64_t seed, cudaStream_t stream) {
+Reference ReferenceStore::of(const Arguments& arguments, cudaStream_t stream) {
   const Problem& p = arguments.problem;
   const int step = reference_column_step(p);
-  if (!computed_ || problem_ != p || seed_ != seed) {
-    computed_ = false;
-    const auto needed =
+  if (problem_ != p) {
+    problem_.reset();
+    values_.reset();
+    magnitudes_.reset();
+    const auto elements =
         static_cast<std::size_t>(std::max<std::int64_t>(p.m * ceil_div(p.n, step), 1));
-    if (elements_ < needed) {
-      elements_ = 0;
-      values_.reset();
-      magnitudes_.reset();
-      values_ = make_device_memory<double>(needed);
-      magnitudes_ = make_device_memory<double>(needed);
-      elements_ = needed;
-    }
+    values_ = make_device_memory<double>(elements);
+    magnitudes_ = make_device_memory<double>(elements);
     launch_reference_product(arguments, {values_.get(), magnitudes_.get(), step}, stream);
     problem_ = p;
-    seed_ = seed;
-    computed_ = true;
   }
   return {values_.get(), magnitudes_.get(), step};
 }
@@ -97,9 +91,9 @@ std::optional<std::string> judge(const Problem& problem, const Tolerance& tolera
   return std::nullopt;
 }
 
-Operands::Operands(Context& context, std::shared_ptr<ReferenceStore> references,
-                   const Problem& problem, const std::string& owner, bool promoted)
-    : context_(&context), references_(std::move(references)), promoted_(promoted) {
+Operands::Operands(Context& context, std::shared_ptr<RunMemory> memory, const Problem& problem,
+                   const std::string& owner, bool promoted)
+    : context_(&context), memory_(std::move(memory)), promoted_(promoted) {
   const ClassTraits& t = traits(problem.of);
   const auto bytes = [](std::int64_t elements, Element element) {
     // A matrix without elements has an address all the same, and nobody may write there.
@@ -128,27 +122,26 @@ void Operands::reset_c() const {
                static_cast<std::size_t>(p.ldc) * size, context_->stream());
 }
 
-std::optional<std::string> Operands::verify(Accuracy& accuracy) const {
+std::optional<std::string> Operands::verify() {
   const Problem& problem = arguments_.problem;
   Arguments with_old_c = arguments_;
   with_old_c.c = const_cast<void*>(old_c_);  // the reference reads it only
   cudaStream_t stream = context_->stream();
-  const Reference reference = references_->of(with_old_c, context_->seed(), stream);
+  const Reference reference = memory_->references.of(with_old_c, stream);
   const DeviceMemory<Deviation> deviation = make_device_memory<Deviation>(1);
   FATHOM_CUDA(cudaMemsetAsync(deviation.get(), 0, sizeof(Deviation), stream));
   const Tolerance allowed = tolerance(problem, promoted_);
   launch_compare(arguments_, reference, allowed, deviation.get(), stream);
   const auto found =
       copy_to_host<Deviation>(reinterpret_cast<const std::byte*>(deviation.get()), 1, stream)[0];
-  return judge(problem, allowed, found, accuracy);
+  return judge(problem, allowed, found, accuracy_);
 }
 
-Workload verified_workload(std::function<void()> launch, std::shared_ptr<Operands> operands,
-                           std::shared_ptr<Accuracy> accuracy) {
+Workload verified_workload(std::function<void()> launch, std::shared_ptr<Operands> operands) {
   Workload workload;
   workload.launch = std::move(launch);
   workload.poison = [operands] { operands->reset_c(); };
-  workload.verify = [operands, accuracy] { return operands->verify(*accuracy); };
+  workload.verify = [operands] { return operands->verify(); };
   return workload;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,20 +25,24 @@ struct Accuracy {
 std::optional<std::string> judge(const Problem& problem, const Tolerance& tolerance,
                                  const Deviation& deviation, Accuracy& accuracy);
 
-/// Keeps the last reference computed, since many rungs in a row compute the same product.
+/// Keeps the last reference computed, since many rungs in a row compute the same product. All of
+/// one program's operands of a class are the same random data, wherever they are.
 class ReferenceStore {
  public:
-  /// The reference of this product, whose `c` is the old C (not read where beta is 0). The data are
-  /// known by `seed` alone: all of one program's operands of a class are the same random data.
-  Reference of(const Arguments& arguments, std::uint64_t seed, cudaStream_t stream);
+  /// The reference of this product, whose `c` is the old C (not read where beta is 0).
+  Reference of(const Arguments& arguments, cudaStream_t stream);
 
  private:
-  // What the reference depends on: buffers of one role hold the same random data wherever they are.
-  Problem problem_;
-  std::uint64_t seed_ = 0;
-  bool computed_ = false;
+  std::optional<Problem> problem_;  ///< none: nothing is computed
   DeviceMemory<double> values_, magnitudes_;
-  std::size_t elements_ = 0;
+};
+
+/// What the cases of one run share.
+struct RunMemory {
+  ReferenceStore references;
+  /// The fastest ways found (gemm/bench/fastest_way.h), by whose they are and for which product:
+  /// each is tried once, so that later rounds take the same one and all rungs meet one opponent.
+  std::map<std::string, std::size_t> choices;
 };
 
 /// The matrices of a product on the GPU, of random normal data, with its reference in fp64, which
@@ -46,28 +51,30 @@ class Operands {
  public:
   /// `owner` names whoever computes: each has a C of its own. `promoted`: as of a rung
   /// (gemm/bench/rung.h), which is held to more for it.
-  Operands(Context& context, std::shared_ptr<ReferenceStore> references, const Problem& problem,
+  Operands(Context& context, std::shared_ptr<RunMemory> memory, const Problem& problem,
            const std::string& owner, bool promoted = false);
 
   const Arguments& arguments() const { return arguments_; }
   /// Makes C what it has to be before a launch that is verified: 0xFF bytes all over (NaN in every
   /// floating-point type), and where beta is not 0 the old C between the gaps. Asynchronous.
   void reset_c() const;
-  /// Compares C with the reference, and puts how far it is into `accuracy`.
-  std::optional<std::string> verify(Accuracy& accuracy) const;
+  /// Compares C with the reference: what is wrong with it, or nothing.
+  std::optional<std::string> verify();
+  /// How far C was then.
+  const Accuracy& accuracy() const { return accuracy_; }
 
  private:
   Context* context_;
-  std::shared_ptr<ReferenceStore> references_;
+  std::shared_ptr<RunMemory> memory_;
   Arguments arguments_;
   bool promoted_;
   Buffer c_;
   const void* old_c_ = nullptr;  ///< null where beta is 0
+  Accuracy accuracy_;
 };
 
-/// A launch on these operands that is held against the reference, with what `accuracy` then says.
-Workload verified_workload(std::function<void()> launch, std::shared_ptr<Operands> operands,
-                           std::shared_ptr<Accuracy> accuracy);
+/// A launch on these operands that is held against the reference.
+Workload verified_workload(std::function<void()> launch, std::shared_ptr<Operands> operands);
 
 /// Columns of C that are compared: every one, or every so many that the reference takes less than
 /// half a second on a fast GPU. A prime, so that over the columns of C every place in a tile is

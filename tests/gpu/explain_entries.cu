@@ -22,7 +22,7 @@ __global__ void explain_marker() {}
 
 void for_each_lesson(Context& context, const DeviceFacts& facts, const Entry& entry) {
   using namespace gemm;
-  const auto references = std::make_shared<ReferenceStore>();
+  const auto memory = std::make_shared<RunMemory>();
   for (const Class of : {Class::fp32, Class::fp32_3xtf32, Class::fp64, Class::fp16, Class::bf16,
                          Class::tf32, Class::fp8, Class::int8}) {
     const bool along_k = of == Class::tf32 || of == Class::fp8 || of == Class::int8;
@@ -31,7 +31,7 @@ void for_each_lesson(Context& context, const DeviceFacts& facts, const Entry& en
       if (!runs_on(lesson, facts.major, facts.minor)) continue;
       for (const Problem& problem :
            {make_problem(of, 256, 256, 128, transa), make_problem(of, 129, 127, 40, transa)}) {
-        const Operands operands(context, references, problem, "explain", lesson.promoted);
+        const Operands operands(context, memory, problem, "explain", lesson.promoted);
         const RungPlan plan = lesson.plan(problem, facts.sms);
         Workspace workspace{nullptr, plan.workspace_bytes, facts.sms};
         if (workspace.bytes != 0)

@@ -18,7 +18,7 @@ class Chain {
       : bench_(&bench),
         rung_(&rung),
         size_(size),
-        inputs_(bench.context, bench.references, contested_problem(rung.of, {size, size, size}),
+        inputs_(bench.context, bench.memory, contested_problem(rung.of, {size, size, size}),
                 "chain") {
     const ClassTraits& t = traits(rung.of);
     const std::int64_t square = size * size;

@@ -21,14 +21,18 @@ std::vector<LaunchedKernel> kernels_of(test::RungBench& bench, const Rung& rung,
   const auto launch = [&] {
     plan.launch({p, any.data, any.data, any.data}, workspace, bench.stream.get());
   };
+  // A kernel's first launch may load its module, which a capture else forbids.
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  FATHOM_CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
   Launched launched = launched_kernels(launch, bench.stream.get());
+  FATHOM_CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
   CHECK(launched.unknown.empty());
   return std::move(launched.kernels);
 }
 
 std::string multiplying(const std::vector<LaunchedKernel>& kernels) {
   const LaunchedKernel* kernel = product_kernel(kernels);
-  return kernel == nullptr ? "none" : ladder_kernel_name(kernel->name);
+  return kernel == nullptr ? "none" : kernel_name(kernel->name);
 }
 
 }  // namespace

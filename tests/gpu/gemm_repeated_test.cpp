@@ -15,7 +15,7 @@ constexpr int launches = 150;
 
 void check_same(test::RungBench& bench, const Problem& problem, const RungPlan& plan) {
   CAPTURE(problem.describe());
-  const Operands operands(bench.context, bench.references, problem, "repeated");
+  const Operands operands(bench.context, bench.memory, problem, "repeated");
   const Arguments& arguments = operands.arguments();
   const Workspace workspace = bench.workspace(plan.workspace_bytes, bench.facts.sms);
   const std::size_t bytes = problem.ldc * problem.n * element_bytes(traits(problem.of).output);

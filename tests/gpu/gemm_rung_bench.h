@@ -33,7 +33,7 @@ struct Task {
 /// Runs rungs on small products and holds them against the reference.
 struct RungBench : Gpu {
   Context context{facts, stream.get(), 1};
-  std::shared_ptr<gemm::ReferenceStore> references = std::make_shared<gemm::ReferenceStore>();
+  std::shared_ptr<gemm::RunMemory> memory = std::make_shared<gemm::RunMemory>();
 
   bool runs(const gemm::Rung& rung) const { return gemm::runs_on(rung, facts.major, facts.minor); }
 
@@ -51,18 +51,17 @@ struct RungBench : Gpu {
                                int launches, Launch&& launch, bool promoted = false) {
     CAPTURE(problem.describe());
     REQUIRE_FALSE(invalid(problem).has_value());
-    const gemm::Operands operands(context, references, problem, "test", promoted);
-    gemm::Accuracy accuracy;
+    gemm::Operands operands(context, memory, problem, "test", promoted);
     for (int i = 0; i < launches; ++i) {
       operands.reset_c();
       launch(operands.arguments(), workspace, stream.get());
       wait();
-      const auto wrong = operands.verify(accuracy);
+      const auto wrong = operands.verify();
       CAPTURE(wrong.value_or("right"));
       CHECK_FALSE(wrong.has_value());
     }
     check_guards();
-    return accuracy;
+    return operands.accuracy();
   }
 
   void check_guards() {

@@ -23,18 +23,17 @@ std::vector<LaunchedKernel> launches(const std::vector<std::string>& names) {
 
 TEST_CASE("a kernel of the ladder is named without the namespaces that all of them have",
           "[gemm]") {
-  CHECK(ladder_kernel_name(streamed) == "streamed_product<StreamedKernel<int, 3> >");
+  CHECK(kernel_name(streamed) == "streamed_product<StreamedKernel<int, 3> >");
   CHECK(kernel_template(streamed) == "streamed_product");
-  CHECK(ladder_kernel_name(transposed) == "transpose<float>");
+  CHECK(kernel_name(transposed) == "transpose<float>");
   CHECK(kernel_template("cublas_kernel") == "cublas_kernel");
   CHECK(kernel_template("").empty());
 }
 
 TEST_CASE("a kernel's name is shown without what a reader does not need", "[gemm]") {
-  CHECK(readable_kernel_name("ampere_sgemm_128x128_nn") == "ampere_sgemm_128x128_nn");
-  CHECK(readable_kernel_name("_Z4copyILi4EEvPKfPf") == "copy<4>");
-  CHECK(readable_kernel_name("_ZN12_GLOBAL__N_13addEPf") == "(anonymous namespace)::add");
-  CHECK(readable_kernel_name(std::string(300, 'x')).size() == 160);
+  CHECK(kernel_name("ampere_sgemm_128x128_nn") == "ampere_sgemm_128x128_nn");
+  CHECK(kernel_name("_Z4copyILi4EEvPKfPf") == "copy<4>");
+  CHECK(kernel_name("_ZN12_GLOBAL__N_13addEPf") == "add");
 }
 
 TEST_CASE("of a launch the kernel that multiplies is the first product, whatever is around it",

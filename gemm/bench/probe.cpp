@@ -28,7 +28,6 @@ Probe ladder() {
       "take, the best of cuBLASLt): without rests, so that each point has the clock that power "
       "leaves it, and what tiles cost is counted in cycles.";
   probe.conclude = conclude;
-  probe.claim_ids = claim_ids;
   probe.options = ladder_options();
   probe.check_options = [](const OptionValues& options) { read_request(options); };
   probe.warnings = []() -> std::vector<std::string> {
