@@ -77,6 +77,11 @@ struct Columns16 : Layout {
                                        .promoted = Layout::promoted};
 };
 template <class Layout>
+struct Columns64 : Layout {
+  static constexpr KernelConfig config{
+      .n = 64, .stages = 8, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
+};
+template <class Layout>
 struct Columns128 : Layout {
   static constexpr KernelConfig config{
       .n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
@@ -119,23 +124,27 @@ RungPlan shape_plan(const Problem& p, bool swapped) {
   return {launch, copied, tma_kernel<Shape, Types>(swapped), copied == 0};
 }
 
-/// Which of the shapes a product takes where a rung has them all: skinny products those of few
-/// columns, others large clusters where they fill them, and small ones tiles of 128 columns where
-/// those occupy more SMs.
+/// Which of the shapes a product takes where a rung has them all: large clusters for what fills
+/// them, halves of 128 columns, and for small products the tiles of skinny ones where those occupy
+/// more SMs.
 template <class Layout, class Types>
 RungPlan best_plan(const Problem& p, int sms) {
   const bool swapped = small_side_is_n(p);
-  if (is_skinny(p)) {
-    if (std::min(p.m, p.n) <= Columns16<Layout>::config.n)
-      return shape_plan<Columns16<Layout>, Types>(p, swapped);
-    // Promoted sums are slower in halves: 0.67 of the library's speed at m = 128, n = k = 8192 on
-    // an H200, where blocks that share k reach 0.81.
-    if constexpr (!Layout::promoted) return shape_plan<ColumnHalves<Layout>, Types>(p, swapped);
-  } else if (fills_large_clusters<Layout>(p, sms)) {
+  if (!is_skinny(p) && fills_large_clusters<Layout>(p, sms))
     return shape_plan<LargeClusters<Layout>, Types>(p, false);
-  } else if (!halves_of_small_tiles_are_sooner(p, sms)) {
-    return shape_plan<WideTile<Layout>, Types>(p, false);
+  // Promoted sums are slower in halves: 0.67 of the library's speed at m = 128, n = k = 8192 on an
+  // H200, where blocks that share k reach 0.81.
+  if constexpr (!Layout::promoted) {
+    if (is_skinny(p) && std::min(p.m, p.n) > Columns64<Layout>::config.n)
+      return shape_plan<ColumnHalves<Layout>, Types>(p, swapped);
   }
+  if (!is_skinny(p) && !halves_of_small_tiles_are_sooner(p, sms))
+    return shape_plan<WideTile<Layout>, Types>(p, false);
+  const std::int64_t columns = std::min(p.m, p.n);
+  if (columns <= Columns16<Layout>::config.n)
+    return shape_plan<Columns16<Layout>, Types>(p, swapped);
+  if (columns <= Columns64<Layout>::config.n)
+    return shape_plan<Columns64<Layout>, Types>(p, swapped);
   return shape_plan<Columns128<Layout>, Types>(p, swapped);
 }
 

@@ -144,6 +144,7 @@ std::vector<RungCode> half_codes() {
              *n128 = "HGMMA.64x128x16.F32", *n256 = "HGMMA.64x256x16.F32";
   return {
       tma("half/15_deferred_stores", "::Columns16<", 4, keeping(n16, 3, 0, 0)),
+      tma("half/15_deferred_stores", "::Columns64<", 4, {n64, 4, 3, 0, 0}),
       tma("half/15_deferred_stores", "::Columns128<", 4, {n128, 4, 4, 0, 0}),
       tma("half/15_deferred_stores", "::WideTile<fathom::gemm::AnyLayout>,", 4, {n256, 4, 4, 2, 4}),
       // A store under the products, and two where the last tile's are made up for.
@@ -198,6 +199,7 @@ std::vector<RungCode> other_tensor_codes() {
   // Two stages' sums, of one that is added while the next multiplies: a stage stands there four
   // times, at first, twice in the loop and after it.
   add(promoted, "Columns16<fathom::gemm::AlongKPromoted>,", {q16, 16, 3, 0, 0, 4, true});
+  add(promoted, "Columns64<fathom::gemm::AlongKPromoted>,", {q64, 16, 3, 0, 0, 4});
   add(promoted, "Columns128<fathom::gemm::AlongKPromoted>,", {q128, 16, 4, 0, 0, 4});
   for (RungCode& code : codes) {
     if (code.rung == promoted) code.has += " FADD>=16";
@@ -212,6 +214,7 @@ std::vector<RungCode> other_tensor_codes() {
     add(rung, "LargeClusters<fathom::gemm::AlongK> >,", {n256, 4, 4, 2, deferred});
     add(rung, "ColumnHalves<fathom::gemm::AlongK>,", keeping(n64, 2, 1, wide_c ? 2 : 1));
     add(rung, "Columns16<fathom::gemm::AlongK>,", keeping(n16, 3, 0, 0));
+    add(rung, "Columns64<fathom::gemm::AlongK>,", {n64, 4, 3, 0, 0});
     add(rung, "Columns128<fathom::gemm::AlongK>,", {n128, 4, 4, 0, 0});
   }
   return codes;
