@@ -98,9 +98,10 @@ std::vector<RungCode> fp32_codes() {
       {"fp32/26_sliced_depth", "warp_specialised_product<*Tile<*true", 6,
        specialised_code + "LDSM.16.M88.4 STS.128 UTMALDG.2D>=3 LDG.E.STRONG.GPU STG.E.STRONG.GPU",
        "LDGSTS RED REDG ATOMG", specialised},
-      // Four words of 8 x 4 elements by 4 of k a stage; of A four boxes, and one of B.
-      {"fp32/26_sliced_depth", "::sliced_product(", 1,
-       "FFMA>=512 LDS.128=48 UTMALDG.2D>=5 SYNCS.PHASECHK>=2 STS.128=8 FADD>=8",
+      // Four words of 8 x 4 elements by 4 of k a stage; of A four boxes along k or one along its
+      // rows, and one of B.
+      {"fp32/26_sliced_depth", "::sliced_product<", 2,
+       "FFMA>=512 LDS.128=48 UTMALDG.2D>=2 SYNCS.PHASECHK>=2 STS.128=8 FADD>=8",
        "LDGSTS UBLKCP UCGABAR_ARV UTMALDG.2D.MULTICAST USETMAXREG RED REDG ATOMG"},
   };
 }

@@ -44,6 +44,14 @@ using Ring = TileRing<Tile{}>;
 constexpr int shared_bytes = ring_shared_bytes<Tile{}>;
 static_assert(shared_bytes <= 227 * 1024 && Tile::warps * Tile::m * Tile::n * 4 <= Ring::bytes);
 
+/// Row i of a lane's in the tile. Those of an operand along k have a word of four k each at a time;
+/// those of one along its rows come in fours, of one k each.
+template <Major major>
+__device__ int row_of(const LanePlace<Tile::lanes_m>& lane, int i) {
+  return major == Major::k ? lane.m + i * Tile::lanes_m
+                           : i / 4 * (4 * Tile::lanes_m) + lane.m * 4 + i % 4;
+}
+
 struct SlicedProduct {
   CUtensorMap map_a, map_b;
   Product<float> product;
@@ -57,7 +65,8 @@ __device__ inline TileIndex sliced_corner(const SlicedProduct& p) {
   return {block / p.tiles_n * Tile::m, block % p.tiles_n * Tile::n};
 }
 
-__device__ inline void produce_slices(const SlicedProduct& p, const Ring& ring) {
+template <Major major>
+__device__ void produce_slices(const SlicedProduct& p, const Ring& ring) {
   prefetch_map(p.map_a);
   prefetch_map(p.map_b);
   RingPosition<Tile::stages> position;
@@ -66,17 +75,23 @@ __device__ inline void produce_slices(const SlicedProduct& p, const Ring& ring) 
     const std::uint32_t stage = ring.a(position.stage), full = ring.full(position.stage);
     wait_asleep(ring.empty(position.stage), position.parity ^ 1, 100);
     arrive_expect_tx(full, Tile::stage_bytes());
+    if constexpr (major == Major::k) {
 #pragma unroll
-    for (int box = 0; box < Tile::boxes; ++box)
-      load_box(stage + box * Tile::box_bytes, p.map_a, i * Tile::k + box * Tile::box_k, at.m, full);
+      for (int box = 0; box < Tile::boxes; ++box)
+        load_box(stage + box * Tile::box_bytes, p.map_a, i * Tile::k + box * Tile::box_k, at.m,
+                 full);
+    } else {
+      load_box(stage, p.map_a, at.m, i * Tile::k, full);
+    }
     load_box(ring.b(position.stage), p.map_b, at.n, i * Tile::k, full);
     position.advance();
   }
 }
 
 /// One warp's words of one stage.
-__device__ inline void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& lane,
-                                  int warp, float (&sums)[Tile::rows][Tile::columns]) {
+template <Major major>
+__device__ void add_slices(std::uint32_t stage, const LanePlace<Tile::lanes_m>& lane, int warp,
+                           float (&sums)[Tile::rows][Tile::columns]) {
 #pragma unroll
   for (int w = 0; w < Tile::k / 4; w += Tile::warps) {
     const int word = w + warp;
@@ -90,11 +105,24 @@ __device__ inline void add_slices(std::uint32_t stage, const LanePlace<Tile::lan
                         ((word * 4 + k) * Tile::n + lane.n * 4 + j * Tile::lanes_n) * 4);
       }
     }
-    const std::uint32_t at = stage + lane.m * Tile::box_k * 4 + word / 8 * Tile::box_bytes +
-                             (word % 8 ^ lane.m % 8) * 16;
+    if constexpr (major == Major::k) {
+      const std::uint32_t at = stage + lane.m * Tile::box_k * 4 + word / 8 * Tile::box_bytes +
+                               (word % 8 ^ lane.m % 8) * 16;
 #pragma unroll
-    for (int i = 0; i < Tile::rows; ++i)
-      load_vector(a[i], at + i * Tile::lanes_m * Tile::box_k * 4);
+      for (int i = 0; i < Tile::rows; ++i)
+        load_vector(a[i], at + i * Tile::lanes_m * Tile::box_k * 4);
+    } else {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+#pragma unroll
+        for (int i = 0; i < Tile::rows; i += 4) {
+          float rows[4];
+          load_vector(rows, stage + ((word * 4 + k) * Tile::m + row_of<major>(lane, i)) * 4);
+#pragma unroll
+          for (int r = 0; r < 4; ++r) a[i + r][k] = rows[r];
+        }
+      }
+    }
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
 #pragma unroll
@@ -108,16 +136,17 @@ __device__ inline void add_slices(std::uint32_t stage, const LanePlace<Tile::lan
 }
 
 /// Adds the warps' sums up in order, and stores C.
-__device__ inline void store_slices(const SlicedProduct& p, float* tiles,
-                                    const LanePlace<Tile::lanes_m>& lane, int warp,
-                                    const float (&sums)[Tile::rows][Tile::columns]) {
+template <Major major>
+__device__ void store_slices(const SlicedProduct& p, float* tiles,
+                             const LanePlace<Tile::lanes_m>& lane, int warp,
+                             const float (&sums)[Tile::rows][Tile::columns]) {
   constexpr int tile = Tile::m * Tile::n;
 #pragma unroll
   for (int i = 0; i < Tile::rows; ++i) {
 #pragma unroll
     for (int j = 0; j < Tile::columns; j += 4) {
-      float* const to = tiles + warp * tile + (lane.m + i * Tile::lanes_m) * Tile::n + lane.n * 4 +
-                        j * Tile::lanes_n;
+      float* const to =
+          tiles + warp * tile + row_of<major>(lane, i) * Tile::n + lane.n * 4 + j * Tile::lanes_n;
       *reinterpret_cast<float4*>(to) =
           make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
     }
@@ -133,6 +162,8 @@ __device__ inline void store_slices(const SlicedProduct& p, float* tiles,
   }
 }
 
+/// `major`: of the operand of many rows.
+template <Major major>
 __global__ void __launch_bounds__(Tile::threads, 1)
     sliced_product(const __grid_constant__ SlicedProduct p) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -142,7 +173,7 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   __syncthreads();
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   if (warp == Tile::warps) {
-    if (threadIdx.x % 32 == 0) produce_slices(p, ring);
+    if (threadIdx.x % 32 == 0) produce_slices<major>(p, ring);
     return;
   }
   const LanePlace<Tile::lanes_m> lane;
@@ -151,7 +182,7 @@ __global__ void __launch_bounds__(Tile::threads, 1)
 #pragma unroll 1
   for (int i = 0; i < p.depth; ++i) {
     wait(ring.full(position.stage), position.parity);
-    add_slices(ring.a(position.stage), lane, warp, sums);
+    add_slices<major>(ring.a(position.stage), lane, warp, sums);
     __syncwarp();
     if (threadIdx.x % 32 == 0) arrive(ring.empty(position.stage));
     position.advance();
@@ -159,13 +190,13 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   // Nobody reads the ring any more, and all that was to come has come.
   named_barrier(1, 32 * Tile::warps);
   auto* const tiles = reinterpret_cast<float*>(shared + (ring.tiles - shared_address(shared)));
-  store_slices(p, tiles, lane, warp, sums);
+  store_slices<major>(p, tiles, lane, warp, sums);
 #endif
 }
 
-/// How sliced tiles take operands: the one of many rows along k, the other along its columns.
+/// How sliced tiles take operands: the one of many rows either way, the other along its columns.
 /// Others are copied first.
-constexpr MajorsTaken sliced_majors{Major::k, Major::outer};
+constexpr MajorsTaken sliced_majors{{}, Major::outer};
 
 void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   const bool swapped = small_side_is_n(arguments.problem);
@@ -175,12 +206,14 @@ void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaS
   p.product = swapped ? column_major<float>(arguments) : row_major<float>(arguments);
   p.depth = static_cast<int>(ceil_div(p.product.k, Tile::k));
   p.tiles_n = static_cast<int>(ceil_div(p.product.n, Tile::n));
-  p.map_a = tensor_map(a.data, a.element, a.k, a.outer, a.stride, Tile::m);
+  p.map_a = a.major == Major::k ? tensor_map(a.data, a.element, a.k, a.outer, a.stride, Tile::m)
+                                : box_map(a, Tile::m, Tile::k);
   p.map_b = box_map(b, Tile::n, Tile::k);
-  FATHOM_CUDA(cudaFuncSetAttribute(sliced_product, cudaFuncAttributeMaxDynamicSharedMemorySize,
+  const auto kernel = a.major == Major::k ? sliced_product<Major::k> : sliced_product<Major::outer>;
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    shared_bytes));
   const auto blocks = static_cast<unsigned>(ceil_div(p.product.m, Tile::m) * p.tiles_n);
-  sliced_product<<<blocks, Tile::threads, shared_bytes, stream>>>(p);
+  kernel<<<blocks, Tile::threads, shared_bytes, stream>>>(p);
   FATHOM_CUDA(cudaGetLastError());
 }
 
@@ -188,8 +221,9 @@ void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaS
 /// stream-K, which leaves no SM idle and passes sums on. Fitted to an H100: of 55 products from 64³
 /// to 2048³, and with 16 to 192 rows of 8192, it takes the faster way.
 bool slices_are_sooner(const Problem& p, int sms) {
-  constexpr double clocks_of_a_stage = 1835, around_a_slice = 3000, products_per_clock = 105,
-                   clocks_of_sharing = 36000;
+  const bool along_k = TmaOperands::of({p}, small_side_is_n(p)).a.major == Major::k;
+  const double clocks_of_a_stage = along_k ? 1835 : 1600, around_a_slice = 3000;
+  constexpr double products_per_clock = 105, clocks_of_sharing = 36000;
   const std::int64_t slices =
       ceil_div(std::max(p.m, p.n), Tile::m) * ceil_div(std::min(p.m, p.n), Tile::n);
   const auto stages = static_cast<double>(ceil_div(p.k, Tile::k));
