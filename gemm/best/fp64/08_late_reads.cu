@@ -174,23 +174,25 @@ void launch_tma_kernel(DmmaProduct p, const Workspace& workspace, cudaStream_t s
   launch_cluster(kernel, launch, p);
 }
 
+/// The product as BLAS states it or, `swapped`, as C^T = op(B)^T op(A)^T.
+template <bool swapped>
 void launch_tma_product(const Arguments& arguments, const Workspace& workspace,
                         cudaStream_t stream) {
   const Problem& problem = arguments.problem;
-  const auto [a, b] = TmaOperands::of(arguments, /*swapped=*/true);
+  const auto [a, b] = TmaOperands::of(arguments, !swapped);
   DmmaProduct p{};
   std::byte* copies = workspace.data + stream_bytes(workspace.sms);
   p.a = operand_maps(a, d.m(), copies, stream);
   p.b = operand_maps(b, d.n(), copies, stream);
-  p.m = static_cast<int>(problem.m);
-  p.n = static_cast<int>(problem.n);
+  p.m = static_cast<int>(swapped ? problem.n : problem.m);
+  p.n = static_cast<int>(swapped ? problem.m : problem.n);
   p.depth = static_cast<int>(ceil_div(problem.k, stage_depth));
   p.tiles_m = static_cast<int>(ceil_div(p.m, d.m()));
   p.tiles_n = static_cast<int>(ceil_div(p.n, d.n() * d.cluster_n));
   p.alpha = problem.alpha;
   p.beta = problem.beta;
-  p.c = {static_cast<double*>(arguments.c), 1, problem.ldc};
-  p.vectors = problem.ldc % 2 == 0;
+  p.c = {static_cast<double*>(arguments.c), swapped ? problem.ldc : 1, swapped ? 1 : problem.ldc};
+  p.vectors = !swapped && problem.ldc % 2 == 0;
   const auto launch = a.major == Major::k
                           ? (b.major == Major::k ? launch_tma_kernel<Major::k, Major::k>
                                                  : launch_tma_kernel<Major::k, Major::outer>)
@@ -207,7 +209,10 @@ RungPlan plan(const Problem& p, int sms) {
                           stage_depth, 0,           d.cluster_n};
   const TmaOperands operands = TmaOperands::of({p});
   const std::size_t copied = copied_bytes(operands.a) + copied_bytes(operands.b);
-  return {&launch_tma_product, stream_bytes(sms) + copied, kernel, copied == 0};
+  const std::size_t bytes = stream_bytes(sms) + copied;
+  // A cluster's tiles are 128 rows by 256 columns: what has few columns is multiplied transposed.
+  if (p.n <= d.m() && p.n < p.m) return {&launch_tma_product<true>, bytes, {}, copied == 0};
+  return {&launch_tma_product<false>, bytes, kernel, copied == 0};
 }
 
 }  // namespace
