@@ -75,6 +75,9 @@ inline const models::SmLimits& limits_of(const DeviceFacts& device) {
 
 /// Where a working set is served from, for how much a launch should move.
 enum class Level { l1, l2, dram };
+constexpr const char* name_of(Level level) {
+  return level == Level::l1 ? "L1" : level == Level::l2 ? "L2" : "DRAM";
+}
 /// Bytes that keep `sms` SMs busy for some hundred microseconds.
 double traffic_for(const DeviceFacts& device, Level level, int sms);
 

@@ -98,8 +98,6 @@ void set_level(GlobalPlan& plan, const DeviceFacts& device, Level level, double 
   }
 }
 
-const char* name_of(Level level) { return level == Level::l2 ? "L2" : "DRAM"; }
-
 Case saturation_case(const DeviceFacts& device, const char* sweep, Level level,
                      const GlobalPlan& plan, bool quick) {
   Case c = global_case(device, {.sweep = sweep, .level = name_of(level), .suite = quick_if(quick)},
