@@ -79,9 +79,7 @@ Chain every_word(std::size_t bytes);
 using LaunchChase = std::function<void(const Chase& chase, cudaStream_t stream)>;
 /// Puts the chain where the chase goes and sets its base. The launch owns what it needs.
 using PrepareChase = std::function<LaunchChase(Context& context, Chase& chase)>;
-/// `base_reported`: the chain lies where the kernel says.
-std::function<Workload(Context&)> chase_workload(const Chase& chase, const PrepareChase& prepare,
-                                                 bool base_reported = false);
+std::function<Workload(Context&)> chase_workload(const Chase& chase, const PrepareChase& prepare);
 /// Writes the chain to `memory`.
 LaunchChase chase_through(Context& context, const GlobalChase& g, Chase& chase, void* memory);
 /// A chase in the region.
@@ -97,6 +95,8 @@ Workload report_workload(Context& context, const std::shared_ptr<Readings>& read
                          std::function<void(Report*)> launch,
                          std::function<std::optional<std::string>(const Report&)> check,
                          std::function<double(const Report&)> take);
+/// Nothing if a chase ended where it must, by the addresses that it must, and took time.
+std::optional<std::string> check_end(const Report& report, const ChaseEnd& expected);
 /// Puts the chain, whose base is 0, into constant memory; the words in device memory.
 const std::uint32_t* fill_constants(Context& context, const Chain& chain);
 
