@@ -176,22 +176,21 @@ GlobalShape shape_of(const GlobalPlan& plan) {
   return shape;
 }
 
-Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan) {
+Case global_case(const DeviceFacts& device, const char* sweep, const char* level, Suite suite,
+                 const GlobalPlan& plan) {
   const GlobalShape shape = shape_of(plan);
   const Access& access = plan.access;
   const std::int64_t warps_per_sm = std::int64_t{shape.walk_shape.warps} * plan.blocks_per_sm;
-  point.operation = access.operation;
-  point.width = access.width;
-  point.instruction = instruction_of(access);
-  point.more = {
+  Axes more{
       {"SMs", std::int64_t{plan.sms}},
       {"warps per SM", warps_per_sm},
       {"loads in flight", std::int64_t{access.loads}},
       {"sharing", sharing_of(plan)},
       {"working set (B)", static_cast<std::int64_t>(shape.working_set)},
       {"bytes in flight (B)", warps_per_sm * plan.sms * static_cast<std::int64_t>(access.tile())}};
-  if (plan.chosen_sms) point.more.emplace_back("SM order", "even smids first");
-  Case c = make_case(point);
+  if (plan.chosen_sms) more.emplace_back("SM order", "even smids first");
+  Case c =
+      make_case(sweep, level, access.operation, instruction_of(access), access.width, more, suite);
   c.value = rate(shape.bytes_moved);
   c.cache = plan.cache;
   // Every byte passes an SM's load/store path, the L1's data stage. What lies between SM and L2 is

@@ -24,6 +24,7 @@ enum class Path {
 
 /// One access pattern. Kernels exist for widths of 4, 8 and 16 bytes with `loads` 4, for loads of
 /// 16 bytes with 8 and by `l2_only` with 1 and 2 as well; by `no_allocate` for 16 bytes alone.
+/// Copies load by `l2_only`.
 struct Access {
   Operation operation = Operation::load;
   Path path = Path::l2_only;

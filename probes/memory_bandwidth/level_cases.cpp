@@ -61,7 +61,7 @@ Case level_case(const DeviceFacts& device, Level level, GlobalPlan plan, Suite s
     if (plan.access.operation == Operation::load) plan.cache = CacheState::cold;
   }
   if (level != Level::dram) plan.traffic = traffic_for(device, level, device.sms);
-  Case c = global_case(device, {.sweep = "level", .level = name_of(level), .suite = suite}, plan);
+  Case c = global_case(device, "level", name_of(level), suite, plan);
   if (level == Level::dram)
     c.bound = dram_bound(device);
   else

@@ -71,13 +71,9 @@ std::vector<Case> register_cases(const DeviceFacts& device) {
   const double per_iteration = register_steps * register_chains * warps * warp_lanes / lanes;
   const int iterations = std::max(1, static_cast<int>(clocks / per_iteration));
   const int blocks = device.sms * blocks_per_sm;
-  Case c = make_case({"level",
-                      "registers",
-                      Operation::load,
-                      "fma.rn.f32",
-                      4,
-                      {{"SMs", std::int64_t{device.sms}}, {"warps per SM", std::int64_t(warps)}},
-                      Suite::quick});
+  Case c = make_case("level", "registers", Operation::load, "fma.rn.f32", 4,
+                     {{"SMs", std::int64_t{device.sms}}, {"warps per SM", std::int64_t(warps)}},
+                     Suite::quick);
   c.bound = sm_bound(device, device.sms, lanes * operand_bytes,
                      fmt::format("{} multiply-adds of three 4-byte operands", lanes));
   const double executed = static_cast<double>(blocks) * register_threads / warp_lanes * iterations *

@@ -116,9 +116,9 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
             {"warps per SM", std::int64_t{of_sm * shared_warps}},
             {"loads in flight", std::int64_t{shared_loads(operation)}}};
   if (!own) more.emplace_back("cluster size", std::int64_t{cluster_size});
-  Case c = make_case({"level", own ? "shared" : "distributed shared", operation,
-                      instruction(operation, !own), width, std::move(more),
-                      quick_if(width == 16 && (own || operation == Operation::load))});
+  Case c = make_case("level", own ? "shared" : "distributed shared", operation,
+                     instruction(operation, !own), width, more,
+                     quick_if(width == 16 && (own || operation == Operation::load)));
   c.bound =
       sm_bound(device, sms, bound,
                own ? "shared memory's data stage" : "shared memory's data stage in the other SM");

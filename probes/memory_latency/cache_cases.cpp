@@ -33,11 +33,11 @@ GlobalChase strided_chase(GlobalLoad load, std::size_t count, std::uint64_t stri
 }
 
 /// The case of a chase, by the axes of its sweep.
-Case chase_case(const DeviceFacts& device, const char* sweep, const GlobalChase& g, Axes axes,
-                Suite suite) {
+Case chase_case(const DeviceFacts& device, const char* sweep, const GlobalChase& g,
+                const Axes& axes, Suite suite) {
   const bool past_l1 = g.load == GlobalLoad::l2_only;
-  Case c = make_case({sweep, past_l1 ? "L2" : "L1", past_l1 ? "ld.global.cg" : "ld.global",
-                      Timed::mean, std::move(axes), suite});
+  Case c = make_case(sweep, past_l1 ? "L2" : "L1", past_l1 ? "ld.global.cg" : "ld.global",
+                     Timed::mean, axes, suite);
   c.prepare = global_workload(g, device);
   return c;
 }
@@ -77,7 +77,7 @@ Case size_case(const DeviceFacts& device, GlobalChase g, Axes more, std::size_t 
                bool counted) {
   more.push_back(working_set_axis(bytes));
   g.chase.warm = every_word(bytes);
-  Case c = chase_case(device, "size", g, std::move(more), suite);
+  Case c = chase_case(device, "size", g, more, suite);
   if (counted) c.counters = hits(g);
   return c;
 }
@@ -257,12 +257,8 @@ Workload pair_workload(Context& context, const Level& level, int distance,
 }
 
 Case pair_case(const Level& level, int distance) {
-  Case c = make_case({"fetch",
-                      level.name,
-                      level.instruction,
-                      Timed::each,
-                      {{"distance (B)", std::int64_t{distance}}},
-                      Suite::quick});
+  Case c = make_case("fetch", level.name, level.instruction, Timed::each,
+                     {{"distance (B)", std::int64_t{distance}}}, Suite::quick);
   c.cache = level.cache;
   c.prepare = [=, readings = std::make_shared<Readings>()](Context& context) {
     return pair_workload(context, level, distance, readings);

@@ -41,23 +41,15 @@ std::vector<Case> far_cases(const DeviceFacts& device);       ///< memory behind
 
 // What they share.
 
-/// Where a point belongs. Its axes, in this order: sweep, level, instruction, method, and `more`.
-struct Point {
-  std::string sweep;  ///< "latency", "size", "line", ...
-  std::string level;  ///< "L1"
-  std::string instruction;
-  Timed timed = Timed::mean;
-  Axes more;
-  Suite suite = Suite::standard;
-  bool headline = false;  ///< a fact by itself: sampled more surely than a curve's points
-};
-
 inline constexpr const char* method_mean = "unrolled chase";
 inline constexpr const char* method_each = "single loads";
 
-/// The case without `prepare` and counters.
-Case make_case(const Point& point);
-/// A level's own, of a working set inside it.
+/// The case without `prepare` and counters. Its axes, in this order: sweep ("size"), level ("L1"),
+/// instruction, method, and `more`.
+Case make_case(const char* sweep, const char* level, const char* instruction, Timed timed,
+               const Axes& more, Suite suite = Suite::standard);
+/// A level's own, of a working set inside it: a fact by itself, sampled more surely than a curve's
+/// points.
 Case headline(const char* level, const char* instruction, Timed timed, std::size_t bytes);
 inline std::pair<std::string, AxisValue> working_set_axis(std::size_t bytes) {
   return {"working set (B)", static_cast<std::int64_t>(bytes)};

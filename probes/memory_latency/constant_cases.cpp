@@ -42,8 +42,8 @@ Chase first_use(std::size_t bytes, Timed timed) {
 }
 
 Case size_case(std::size_t bytes, bool quick) {
-  Case c = make_case(
-      {"size", "constant", "ld.const", Timed::mean, {working_set_axis(bytes)}, quick_if(quick)});
+  Case c = make_case("size", "constant", "ld.const", Timed::mean, {working_set_axis(bytes)},
+                     quick_if(quick));
   c.prepare = constant_workload(constant_chase(bytes, line, Timed::mean), false);
   return c;
 }
@@ -134,20 +134,17 @@ CodeRun run_of(std::size_t code, std::size_t constants) {
 }
 
 Case code_case(std::size_t bytes) {
-  Case c = make_case(
-      {"code", "instruction caches", "fma.rn.f32", Timed::mean, {working_set_axis(bytes)}});
+  Case c =
+      make_case("code", "instruction caches", "fma.rn.f32", Timed::mean, {working_set_axis(bytes)});
   c.metric.name = "issue interval";
   c.prepare = workload(run_of(bytes, 0));
   return c;
 }
 
 Case beside_case(std::size_t constants, std::size_t both) {
-  Case c = make_case(
-      {"beside code",
-       "constant",
-       "ld.const",
-       Timed::mean,
-       {{"constants (B)", static_cast<std::int64_t>(constants)}, working_set_axis(both)}});
+  Case c =
+      make_case("beside code", "constant", "ld.const", Timed::mean,
+                {{"constants (B)", static_cast<std::int64_t>(constants)}, working_set_axis(both)});
   c.prepare = workload(run_of(both - constants, constants));
   return c;
 }

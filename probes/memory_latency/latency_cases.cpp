@@ -113,12 +113,9 @@ void add_levels(std::vector<Case>& result, const DeviceFacts& device) {
 constexpr int cluster_bytes = 4096;
 
 Case cluster_case(SharedLoad load, const char* instruction, int size, int distance, bool quick) {
-  Case c = make_case({"distance",
-                      "distributed shared",
-                      instruction,
-                      Timed::mean,
-                      {{"cluster size", std::int64_t{size}}, {"distance", std::int64_t{distance}}},
-                      quick_if(quick)});
+  Case c = make_case("distance", "distributed shared", instruction, Timed::mean,
+                     {{"cluster size", std::int64_t{size}}, {"distance", std::int64_t{distance}}},
+                     quick_if(quick));
   const Chase wanted{.chain = {.count = cluster_bytes / 4, .stride = 4}, .loads = 4096};
   const LaunchChase launch_it = [=](const Chase& chase, cudaStream_t stream) {
     launch_cluster_chase(load, chase, cluster_bytes, size, distance, stream);
@@ -225,7 +222,7 @@ std::size_t footprint_limit(const DeviceFacts& device) {
 }
 
 Case page_case(const DeviceFacts& device, std::size_t footprint) {
-  Case c = make_case({"pages", "TLB", "ld.global.cg", Timed::mean, {working_set_axis(footprint)}});
+  Case c = make_case("pages", "TLB", "ld.global.cg", Timed::mean, {working_set_axis(footprint)});
   const Chain chain{.count = static_cast<std::uint32_t>(footprint / page),
                     .stride = page,
                     // Within the page that the buffer's guard band leaves of the stride.

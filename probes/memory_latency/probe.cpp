@@ -83,24 +83,23 @@ std::optional<std::string> check_end(const Report& report, const ChaseEnd& expec
   return std::nullopt;
 }
 
-Case make_case(const Point& point) {
+Case make_case(const char* sweep, const char* level, const char* instruction, Timed timed,
+               const Axes& more, Suite suite) {
   Case c;
-  const char* method = point.timed == Timed::mean ? method_mean : method_each;
-  c.name = fmt::format("{}/{}/{}/{}", point.sweep, point.level, point.instruction, method);
-  c.axes = {{"sweep", point.sweep},
-            {"level", point.level},
-            {"instruction", point.instruction},
-            {"method", method}};
-  add_axes(c, point.more);
-  c.suite = point.suite;
+  const char* method = timed == Timed::mean ? method_mean : method_each;
+  c.name = fmt::format("{}/{}/{}/{}", sweep, level, instruction, method);
+  c.axes = {{"sweep", sweep}, {"level", level}, {"instruction", instruction}, {"method", method}};
+  add_axes(c, more);
+  c.suite = suite;
   c.metric = {"latency", "cycles", Better::lower, std::nullopt};
-  c.precision = point.headline ? headline_precision : Precision{};
+  c.precision = Precision{};
   return c;
 }
 
 Case headline(const char* level, const char* instruction, Timed timed, std::size_t bytes) {
-  return make_case(
-      {"latency", level, instruction, timed, {working_set_axis(bytes)}, Suite::quick, true});
+  Case c = make_case("latency", level, instruction, timed, {working_set_axis(bytes)}, Suite::quick);
+  c.precision = headline_precision;
+  return c;
 }
 
 std::size_t region_bytes(const DeviceFacts& device) {

@@ -120,7 +120,10 @@ void add_outside(std::vector<Fact>& facts, const Topology& t) {
       "no cluster joins them with SMs beyond their pair, although clusters join "
       "more elsewhere";
   if (!c.outside.empty()) {
-    method = fmt::format("SM {}: {}; {}", ranges(c.outside), method, singleton_source);
+    method = fmt::format(
+        "SM {}: {}; NVIDIA's driver numbers some TPCs apart from the GPCs, as singletons (open GPU "
+        "kernel modules, ctrl2080gr.h, virtualGpcId)",
+        ranges(c.outside), method);
     if (!t.joined.assigned) {
       method += fmt::format("; no GPC is stated for them: {}",
                             !t.joined.reason.empty() ? t.joined.reason
