@@ -41,9 +41,6 @@ std::vector<Case> far_cases(const DeviceFacts& device);       ///< memory behind
 
 // What they share.
 
-inline constexpr const char* method_mean = "unrolled chase";
-inline constexpr const char* method_each = "single loads";
-
 /// The case without `prepare` and counters. Its axes, in this order: sweep ("size"), level ("L1"),
 /// instruction, method, and `more`.
 Case make_case(const char* sweep, const char* level, const char* instruction, Timed timed,
