@@ -12,6 +12,7 @@
 //   randomise(operands, lane)                    on the host: see Kernels; may lack
 // and sizes that it may set apart from LaneOp's.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -91,12 +92,15 @@ struct LaneOp : DefaultSizes {
                     [[maybe_unused]] State b) {                             \
     return reference;                                                       \
   }
-#define FATHOM_OP(Name, Value, ...)   \
-  struct Name : LaneOp<Name, Value> { \
-    FATHOM_STEP(__VA_ARGS__)          \
+/// An Op that is a Base<Op>, a LaneOp, with no more of its own than that.
+#define FATHOM_OP(Name, Base, ...) \
+  struct Name : Base<Name> {       \
+    FATHOM_STEP(__VA_ARGS__)       \
   };
-/// What belongs to an Op, by its own name.
-#define FATHOM_KERNELS(Op) kernels_of<Op>(#Op)
+template <class Derived>
+using FloatOp = LaneOp<Derived, float>;
+template <class Derived>
+using WordOp = LaneOp<Derived, std::uint32_t>;
 
 template <class Op, int Steps, int Chains>
 __device__ __forceinline__ void take_steps(typename Op::State (&x)[Chains],
@@ -253,7 +257,7 @@ std::string check_chains(const Shape& shape, int iterations, std::span<const std
 }
 
 template <class Op>
-Kernels kernels_of(const char* op) {
+Kernels kernels_of(const std::string& op) {
   using State = typename Op::State;
   Kernels kernels{.op = op,
                   .throughput_warps = Op::throughput_warps,
@@ -290,5 +294,23 @@ Kernels kernels_of(const char* op) {
   }
   return kernels;
 }
+
+/// What belongs to each of these Ops; `names`: theirs, with ", " in between.
+template <class... Ops>
+std::vector<Kernels> kernels_of_all(std::string names) {
+  const auto next = [&] {
+    const std::size_t end = std::min(names.find(','), names.size());
+    const std::string name = names.substr(0, end);
+    names.erase(0, end + 2);
+    return name;
+  };
+  return {kernels_of<Ops>(next())...};
+}
+/// Defines the function that lists these Ops' kernels.
+#define FATHOM_KERNELS(list, ...)                                          \
+  std::span<const Kernels> list() {                                        \
+    static const auto kernels = kernels_of_all<__VA_ARGS__>(#__VA_ARGS__); \
+    return kernels;                                                        \
+  }
 
 }  // namespace fathom::instructions

@@ -116,29 +116,25 @@ const char* throughput_unit(const Instruction& instruction) {
   return instruction.tensor ? "FMA/clk/SM" : "results/clk/SM";
 }
 
-bool bound_is_published(const Instruction& instruction, int major, int minor) {
-  return instruction.tensor
-             ? models::tensor_fma_per_clock(*instruction.tensor, major, minor).has_value()
-             : instruction.native &&
-                   models::native_throughput(*instruction.native, major, minor).has_value();
+std::optional<double> published_rate(const Instruction& instruction, int major, int minor) {
+  if (instruction.tensor) return models::tensor_fma_per_clock(*instruction.tensor, major, minor);
+  if (!instruction.native) return std::nullopt;
+  return models::native_throughput(*instruction.native, major, minor);
 }
 
 std::optional<Bound> throughput_bound(const Instruction& instruction, int major, int minor) {
-  if (instruction.tensor) {
-    const auto fma = models::tensor_fma_per_clock(*instruction.tensor, major, minor);
-    if (!fma) return std::nullopt;
-    return Bound{*fma, std::string(models::tensor_source)};
-  }
+  const std::optional<double> published = published_rate(instruction, major, minor);
   const double issued =
       models::issued_lanes_per_clock * instruction.results / 32 / instruction.per_step;
-  const Bound issue{
+  if (published && (instruction.tensor || *published <= issued)) {
+    return Bound{*published, std::string(instruction.tensor ? models::tensor_source
+                                                            : models::native_throughput_source)};
+  }
+  if (instruction.tensor) return std::nullopt;
+  return Bound{
       issued,
       fmt::format("four schedulers, one warp instruction a clock each, over {} instructions",
                   instruction.per_step)};
-  if (!instruction.native) return issue;
-  const auto native = models::native_throughput(*instruction.native, major, minor);
-  if (!native || *native > issued) return issue;
-  return Bound{*native, std::string(models::native_throughput_source)};
 }
 
 Findings conclude(std::span<const Entry> entries) {

@@ -11,7 +11,7 @@ namespace {
 using Word = std::uint32_t;
 
 /// An instruction that changes no register: its chain is that each waits for the one before.
-struct WaitOp : LaneOp<WaitOp, Word> {
+struct WaitOp : WordOp<WaitOp> {
   static constexpr int latency_short_steps = 16, latency_steps = 64;
   static constexpr int throughput_steps = 0;
   static constexpr int max_threads = 1024;
@@ -30,7 +30,7 @@ FATHOM_WAIT(MembarSys, "membar.sys;")
 
 /// The clock, with a maximum: a value that nobody uses would not be read. It must be a little later
 /// than what was read before, or the same where its 32 bits ran over.
-struct ReadClock : LaneOp<ReadClock, Word> {
+struct ReadClock : WordOp<ReadClock> {
   static constexpr int latency_steps = 0;
   static constexpr bool whole_chain = false;
   static Word start(int, int chain) { return chain; }
@@ -39,7 +39,7 @@ struct ReadClock : LaneOp<ReadClock, Word> {
 };
 
 /// The number of the SM, added: it is the same in every step, and no GPU has as many as 1024.
-struct ReadSpecialRegister : LaneOp<ReadSpecialRegister, Word> {
+struct ReadSpecialRegister : WordOp<ReadSpecialRegister> {
   static constexpr int latency_steps = 0;
   static constexpr bool whole_chain = false;
   static bool right(Word before, Word now) { return now - before < 1024; }
@@ -47,7 +47,7 @@ struct ReadSpecialRegister : LaneOp<ReadSpecialRegister, Word> {
 };
 
 /// A loop that does next to nothing: an addition, the counter, the comparison and the branch.
-struct LoopBranch : LaneOp<LoopBranch, Word> {
+struct LoopBranch : WordOp<LoopBranch> {
   static constexpr int latency_short_steps = 2, latency_steps = 8, throughput_steps = 0;
   static constexpr Word turns = 32;
   static Operands operands(int lane) { return {{turns, turns}, {hashed(lane), hashed(lane + 32)}}; }
@@ -67,17 +67,8 @@ struct LoopBranch : LaneOp<LoopBranch, Word> {
 
 }  // namespace
 
-std::span<const Kernels> control_kernels() {
-  static const std::array list{FATHOM_KERNELS(BarSync),
-                               FATHOM_KERNELS(SyncWarp),
-                               FATHOM_KERNELS(MembarCta),
-                               FATHOM_KERNELS(MembarGl),
-                               FATHOM_KERNELS(MembarSys),
-                               FATHOM_KERNELS(ReadClock),
-                               FATHOM_KERNELS(ReadSpecialRegister),
-                               FATHOM_KERNELS(LoopBranch)};
-  return list;
-}
+FATHOM_KERNELS(control_kernels, BarSync, SyncWarp, MembarCta, MembarGl, MembarSys, ReadClock,
+               ReadSpecialRegister, LoopBranch)
 
 const Kernels& find_kernels(std::string_view op) {
   for (const auto list : {float_kernels(), integer_kernels(), special_kernels(), warp_kernels(),

@@ -11,10 +11,10 @@ namespace {
 using Word = std::uint32_t;
 
 /// Two additions, which are one instruction.
-FATHOM_OP(Iadd3, Word, "+r", x + a + b, "{.reg .u32 t; add.u32 t, %0, %1; add.u32 %0, t, %2;}",
+FATHOM_OP(Iadd3, WordOp, "+r", x + a + b, "{.reg .u32 t; add.u32 t, %0, %1; add.u32 %0, t, %2;}",
           "r"(o.a[i]), "r"(o.b[i]))
 
-FATHOM_OP(Imad, Word, "+r", (x * a + b), "mad.lo.u32 %0, %0, %1, %2;", "r"(o.a[i]), "r"(o.b[i]))
+FATHOM_OP(Imad, WordOp, "+r", (x * a + b), "mad.lo.u32 %0, %0, %1, %2;", "r"(o.a[i]), "r"(o.b[i]))
 
 /// 32 x 32 + 64 bits, which the compiler makes of a product and an addition. Takes both words of
 /// the one before, else the compiler would leave out half.
@@ -34,19 +34,16 @@ struct ImadWide : LaneOp<ImadWide, std::uint64_t> {
 };
 
 /// (x & a) ^ b: with other operands in the next step, so that two do not make one.
-struct Lop3 : LaneOp<Lop3, Word> {
-  static constexpr unsigned table = (0xF0 & 0xCC) ^ 0xAA;
-  FATHOM_STEP("+r", (x & a) ^ b, "lop3.b32 %0, %0, %1, %2, %3;", "r"(o.a[i]), "r"(o.b[i]),
-              "n"(table))
-};
+FATHOM_OP(Lop3, WordOp, "+r", (x & a) ^ b, "lop3.b32 %0, %0, %1, %2, %3;", "r"(o.a[i]), "r"(o.b[i]),
+          "n"((0xF0 & 0xCC) ^ 0xAA))
 
-FATHOM_OP(Shf, Word, "+r", b % 32 == 0 ? a : (a << b % 32) | (x >> (32 - b % 32)),
+FATHOM_OP(Shf, WordOp, "+r", b % 32 == 0 ? a : (a << b % 32) | (x >> (32 - b % 32)),
           "shf.l.wrap.b32 %0, %0, %1, %2;", "r"(o.a[i]), "r"(o.b[i]))
 
 /// Even steps keep x where the first condition holds, odd steps where the second does.
-struct Sel : LaneOp<Sel, Word> {
+struct Sel : WordOp<Sel> {
   static Operands operands(int lane) {
-    Operands o = LaneOp::operands(lane);
+    Operands o = WordOp<Sel>::operands(lane);
     o.b[0] = lane % 2;
     o.b[1] = lane / 2 % 2;
     return o;
@@ -57,7 +54,7 @@ struct Sel : LaneOp<Sel, Word> {
 
 /// Even steps take the smaller one, odd steps the larger, of numbers such that every step changes
 /// x. The GPU does not read b: it tells `next` which step it is.
-struct Imnmx : LaneOp<Imnmx, Word> {
+struct Imnmx : WordOp<Imnmx> {
   static Operands operands(int lane) {
     return {{hashed(lane) >> 2, hashed(lane) >> 2 | 0x4000'0000u}, {0, 1}};
   }
@@ -73,50 +70,46 @@ struct Imnmx : LaneOp<Imnmx, Word> {
   }
 };
 
-FATHOM_OP(Popc, Word, "+r", std::popcount(x), "popc.b32 %0, %0;")
+FATHOM_OP(Popc, WordOp, "+r", std::popcount(x), "popc.b32 %0, %0;")
 
 /// Place of the highest bit set. Its chain runs through 4, 2, 1, 0, ~0 and 31.
-FATHOM_OP(Flo, Word, "+r", x == 0 ? ~0u : 31 - std::countl_zero(x), "bfind.u32 %0, %0;")
+FATHOM_OP(Flo, WordOp, "+r", x == 0 ? ~0u : 31 - std::countl_zero(x), "bfind.u32 %0, %0;")
 
 Word reversed(Word x) {
   Word result = 0;
   for (int bit = 0; bit < 32; ++bit) result |= (x >> bit & 1u) << (31 - bit);
   return result;
 }
-FATHOM_OP(Brev, Word, "+r", reversed(x), "brev.b32 %0, %0;")
+FATHOM_OP(Brev, WordOp, "+r", reversed(x), "brev.b32 %0, %0;")
 
-struct Prmt : LaneOp<Prmt, Word> {
+struct Prmt : WordOp<Prmt> {
   static Operands operands(int lane) {
-    Operands o = LaneOp::operands(lane);
+    Operands o = WordOp<Prmt>::operands(lane);
     o.b[0] = 0x6035;
     o.b[1] = 0x2471;
     return o;
   }
-  static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile("prmt.b32 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
-  }
-  static Word next(Word x, Word a, Word b) {
-    const std::uint64_t bytes = std::uint64_t{a} << 32 | x;
+  static Word permuted(std::uint64_t bytes, Word selector) {
     Word result = 0;
-    for (int i = 0; i < 4; ++i) result |= Word(bytes >> 8 * (b >> 4 * i & 7) & 0xFF) << 8 * i;
+    for (int i = 0; i < 4; ++i)
+      result |= Word(bytes >> 8 * (selector >> 4 * i & 7) & 0xFF) << 8 * i;
     return result;
   }
+  FATHOM_STEP("+r", permuted(std::uint64_t{a} << 32 | x, b), "prmt.b32 %0, %0, %1, %2;",
+              "r"(o.a[i]), "r"(o.b[i]))
 };
 
-struct Dp4a : LaneOp<Dp4a, Word> {
-  static __device__ void step(Word& x, const Operands& o, int i) {
-    asm volatile("dp4a.u32.u32 %0, %0, %1, %2;" : "+r"(x) : "r"(o.a[i]), "r"(o.b[i]));
-  }
-  static Word next(Word x, Word a, Word b) {
-    for (int i = 0; i < 4; ++i) b += (x >> 8 * i & 0xFF) * (a >> 8 * i & 0xFF);
-    return b;
-  }
-};
+Word dot_product(Word x, Word a, Word sum) {
+  for (int i = 0; i < 4; ++i) sum += (x >> 8 * i & 0xFF) * (a >> 8 * i & 0xFF);
+  return sum;
+}
+FATHOM_OP(Dp4a, WordOp, "+r", dot_product(x, a, b), "dp4a.u32.u32 %0, %0, %1, %2;", "r"(o.a[i]),
+          "r"(o.b[i]))
 
 /// A sequence: there is no instruction that divides. a / x, which stays between 1 and a. A wrong
 /// result may be 0, which the host must not divide by.
 template <class Derived>
-struct Division : LaneOp<Derived, Word> {
+struct Division : WordOp<Derived> {
   static constexpr int latency_short_steps = 4, latency_steps = 16;
   static constexpr int throughput_chains = 4, throughput_steps = 4;
   static OperandPairs<Word> operands(int lane) {
@@ -139,14 +132,7 @@ struct DivideS32 : Division<DivideS32> {
 
 }  // namespace
 
-std::span<const Kernels> integer_kernels() {
-  static const std::array list{
-      FATHOM_KERNELS(Iadd3),     FATHOM_KERNELS(Imad),     FATHOM_KERNELS(ImadWide),
-      FATHOM_KERNELS(Lop3),      FATHOM_KERNELS(Shf),      FATHOM_KERNELS(Sel),
-      FATHOM_KERNELS(Imnmx),     FATHOM_KERNELS(Popc),     FATHOM_KERNELS(Flo),
-      FATHOM_KERNELS(Brev),      FATHOM_KERNELS(Prmt),     FATHOM_KERNELS(Dp4a),
-      FATHOM_KERNELS(DivideU32), FATHOM_KERNELS(DivideS32)};
-  return list;
-}
+FATHOM_KERNELS(integer_kernels, Iadd3, Imad, ImadWide, Lop3, Shf, Sel, Imnmx, Popc, Flo, Brev, Prmt,
+               Dp4a, DivideU32, DivideS32)
 
 }  // namespace fathom::instructions

@@ -130,13 +130,7 @@ FATHOM_MMA(MmaF64K16, F64K16, 900,
 
 }  // namespace
 
-std::span<const Kernels> mma_kernels() {
-  static const std::array list{
-      FATHOM_KERNELS(MmaF16K8),   FATHOM_KERNELS(MmaF16K16),  FATHOM_KERNELS(MmaF16K16F16),
-      FATHOM_KERNELS(MmaBf16K8),  FATHOM_KERNELS(MmaBf16K16), FATHOM_KERNELS(MmaTf32K4),
-      FATHOM_KERNELS(MmaTf32K8),  FATHOM_KERNELS(MmaS8K16),   FATHOM_KERNELS(MmaS8K32),
-      FATHOM_KERNELS(MmaE4m3K32), FATHOM_KERNELS(MmaF64K4),   FATHOM_KERNELS(MmaF64K16)};
-  return list;
-}
+FATHOM_KERNELS(mma_kernels, MmaF16K8, MmaF16K16, MmaF16K16F16, MmaBf16K8, MmaBf16K16, MmaTf32K4,
+               MmaTf32K8, MmaS8K16, MmaS8K32, MmaE4m3K32, MmaF64K4, MmaF64K16)
 
 }  // namespace fathom::instructions

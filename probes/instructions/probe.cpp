@@ -77,14 +77,13 @@ Case latency_case(const Instruction& instruction, const Kernels& kernels,
 
 Case throughput_case(const Instruction& instruction, const DeviceFacts& device) {
   const std::optional<Bound> bound = throughput_bound(instruction, device.major, device.minor);
-  const bool published = bound_is_published(instruction, device.major, device.minor);
   const Plan plan =
       throughput_plan(device, instruction,
                       instruction.hopper_only ? warpgroup_throughput_clocks : throughput_clocks);
   Case c = base_case(plan, "throughput");
   c.metric = {"throughput", throughput_unit(instruction), Better::higher, std::nullopt};
   c.bound = bound;
-  if (published && instruction.reaches_bound)
+  if (published_rate(instruction, device.major, device.minor) && instruction.reaches_bound)
     c.expected = Expectation{bound->value, throughput_tolerance, bound->source};
   // Before the loop, around it and the last step: a few dozen instructions.
   CounterRequest executed{"instructions_executed"};

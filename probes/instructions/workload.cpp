@@ -8,7 +8,7 @@ namespace fathom::instructions {
 
 Plan throughput_plan(const DeviceFacts& device, const Instruction& instruction, double clocks) {
   const Kernels& kernels = find_kernels(instruction.op);
-  const double rate = bound_is_published(instruction, device.major, device.minor)
+  const double rate = published_rate(instruction, device.major, device.minor)
                           ? throughput_bound(instruction, device.major, device.minor)->value
                           : instruction.usual_rate;
   const Shape& shape = kernels.throughput;

@@ -47,19 +47,11 @@ std::vector<Case> curve_cases(const DeviceFacts& device);
 
 inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
-/// Axes in this order: sweep, level, operation, instruction, width, and `more`.
-struct Point {
-  std::string sweep;  ///< "level", "footprint", "SMs", "in flight"
-  std::string level;  ///< "L1"
-  Operation operation = Operation::load;
-  std::string instruction = {};
-  int width = 16;
-  Axes more = {};
-  Suite suite = Suite::standard;
-};
-
-/// The case without `prepare`, bound and counters. Headlines are sampled more surely.
-Case make_case(const Point& point);
+/// The case without `prepare`, bound and counters. Axes in this order: sweep ("level", "footprint",
+/// "SMs", "in flight"), level ("L1"), operation, instruction, width, and `more`. The sweep "level"
+/// is sampled more surely.
+Case make_case(const std::string& sweep, const char* level, Operation operation,
+               const std::string& instruction, int width, const Axes& more, Suite suite);
 
 /// Bytes that all of `sms` SMs can move in a clock at most, as a bound in bytes per second; nothing
 /// where the clock is unknown.
@@ -75,6 +67,9 @@ inline const models::SmLimits& limits_of(const DeviceFacts& device) {
 
 /// Where a working set is served from, for how much a launch should move.
 enum class Level { l1, l2, dram };
+constexpr const char* name_of(Level level) {
+  return level == Level::l1 ? "L1" : level == Level::l2 ? "L2" : "DRAM";
+}
 /// Bytes that keep `sms` SMs busy for some hundred microseconds.
 double traffic_for(const DeviceFacts& device, Level level, int sms);
 
@@ -110,7 +105,8 @@ struct GlobalShape {
 GlobalShape shape_of(const GlobalPlan& plan);
 
 /// Axes: SMs, warps per SM, loads in flight, sharing, working set, bytes in flight.
-Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan);
+Case global_case(const DeviceFacts& device, const char* sweep, const char* level, Suite suite,
+                 const GlobalPlan& plan);
 
 /// Adds what the counters must say of a launch whose data is in this level, and what they are
 /// wanted to say: in the L1, or it may be; in the L2, or behind it; all of it in DRAM, each byte

@@ -58,8 +58,7 @@ void add_curve(std::vector<Case>& result, const DeviceFacts& device, const Curve
         curve.access.width == 16 && index % curve.per_octave == curve.per_octave / 2;
     const bool quick =
         curve.quick_per_octave > 0 && index % (curve.per_octave / curve.quick_per_octave) == 0;
-    Case c =
-        global_case(device, {.sweep = "footprint", .level = "all", .suite = quick_if(quick)}, plan);
+    Case c = global_case(device, "footprint", "all", quick_if(quick), plan);
     if (counted) count(c, plan, may_hit_l1(curve.access) ? Level::l1 : Level::l2);
     c.extras["bytes_per_sm"] = static_cast<double>(shape.working_set) / device.sms;
     result.push_back(std::move(c));
@@ -98,12 +97,9 @@ void set_level(GlobalPlan& plan, const DeviceFacts& device, Level level, double 
   }
 }
 
-const char* name_of(Level level) { return level == Level::l2 ? "L2" : "DRAM"; }
-
 Case saturation_case(const DeviceFacts& device, const char* sweep, Level level,
                      const GlobalPlan& plan, bool quick) {
-  Case c = global_case(device, {.sweep = sweep, .level = name_of(level), .suite = quick_if(quick)},
-                       plan);
+  Case c = global_case(device, sweep, name_of(level), quick_if(quick), plan);
   if (level == Level::dram) {
     const std::optional<Bound> dram = dram_bound(device);
     if (dram && (!c.bound || dram->value < c.bound->value)) c.bound = dram;

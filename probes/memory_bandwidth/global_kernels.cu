@@ -21,16 +21,9 @@ __device__ __forceinline__ void walk_global(const GlobalRun& run, std::uint32_t 
   const Vector<width> value = value_to_store<width>(thread);
   __syncthreads();
   Stopwatch stopwatch(run.reports + thread / warp_lanes);
-  std::uint32_t sum = 0;
-  if constexpr (operation == Operation::load) {
-    sum = load_stream<width, loads, Space>(p, end, walk.step, walk.span, walk.tiles);
-  } else if constexpr (operation == Operation::store) {
-    store_stream<width, loads, Space>(p, end, walk.step, walk.span, walk.tiles, value);
-  } else {
-    const std::uint64_t distance = reinterpret_cast<std::uint64_t>(run.dst) - base;
-    copy_stream<width, loads, Space>(p, end, distance, walk.step, walk.span, walk.tiles);
-  }
-  stopwatch.stop(sum);
+  const std::uint64_t distance = reinterpret_cast<std::uint64_t>(run.dst) - base;
+  stopwatch.stop(stream<operation, width, loads, Space>(p, end, walk.step, walk.span, walk.tiles,
+                                                        distance, value));
 }
 
 template <Operation operation, Path path, int width, int loads>
@@ -93,11 +86,8 @@ Kernel global_kernel(const Access& access) {
     return with_constant<Path::cached, Path::l2_only, Path::no_allocate>(
         access.path, [&](auto path) { return kernel_of<Operation::load, path>(access); });
   }
-  if (access.operation == Operation::store)
-    return kernel_of<Operation::store, Path::l2_only>(access);
-  if (access.path != Path::l2_only)
-    throw std::invalid_argument("copies load by ld.global.cg alone");
-  return kernel_of<Operation::copy, Path::l2_only>(access);
+  return access.operation == Operation::store ? kernel_of<Operation::store, Path::l2_only>(access)
+                                              : kernel_of<Operation::copy, Path::l2_only>(access);
 }
 
 }  // namespace fathom::memory_bandwidth

@@ -32,31 +32,19 @@ std::uint32_t sum_of(Context& context, const Buffer& data, const Buffer& word) {
   return copy_to_host<std::uint32_t>(word.data, 1, context.stream()).front();
 }
 
-/// Where an access goes: what it loads is random data, what it stores a buffer of its own.
-struct Ends {
-  Buffer src, dst;  ///< of loads and copies, of stores and copies; else without data
-};
-
-Ends ends_of(Context& context, Operation operation, std::uint64_t bytes) {
-  Ends ends;
-  if (operation != Operation::store) ends.src = source(context, bytes);
-  if (operation != Operation::load) ends.dst = context.buffers().output("dst", bytes);
-  return ends;
-}
-
 /// A workload's `verify`. Loads: the sum of all words, which `loaded` reads, is `passes` times
 /// the source's. Stores: the destination holds what so many interleaved `warps` store.
 /// Copies: it holds the source.
 std::function<std::optional<std::string>()> check_of(Context& context, const Access& access,
-                                                     const Ends& ends, std::size_t warps,
-                                                     std::uint64_t passes,
+                                                     const Buffer& src, const Buffer& dst,
+                                                     std::size_t warps, std::uint64_t passes,
                                                      std::function<std::uint32_t()> loaded) {
   cudaStream_t stream = context.stream();
   if (access.operation == Operation::copy)
-    return [=] { return check_copied(ends.src.data, ends.dst.data, ends.dst.bytes, stream); };
+    return [=] { return check_copied(src.data, dst.data, dst.bytes, stream); };
   if (access.operation == Operation::load) {
     const Buffer word = context.buffers().output("word", sizeof(std::uint32_t));
-    const auto expected = sum_of(context, ends.src, word) * static_cast<std::uint32_t>(passes);
+    const auto expected = sum_of(context, src, word) * static_cast<std::uint32_t>(passes);
     return [=]() -> std::optional<std::string> {
       const std::uint32_t sum = loaded();
       if (sum == expected) return std::nullopt;
@@ -67,10 +55,10 @@ std::function<std::optional<std::string>()> check_of(Context& context, const Acc
     return none_wrong(
         context,
         [&](unsigned long long* wrong) {
-          launch(count_wrong_words, check_grid, stream, ends.dst.as<std::uint32_t>(),
-                 ends.dst.bytes / 4, access, static_cast<std::uint32_t>(warps), wrong);
+          launch(count_wrong_words, check_grid, stream, dst.as<std::uint32_t>(), dst.bytes / 4,
+                 access, static_cast<std::uint32_t>(warps), wrong);
         },
-        fmt::format("of {} words were not stored", ends.dst.bytes / 4));
+        fmt::format("of {} words were not stored", dst.bytes / 4));
   };
 }
 
@@ -84,16 +72,11 @@ void prefer_l1(void (*kernel)(Run)) {
 
 /// Launches `run` on the first of the SMs in their order, one block on each.
 std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
-  const Access& access = run.access;
-  if (access.operation != Operation::load || access.path != Path::l2_only || access.width != 16 ||
-      access.loads != 4)
-    throw std::invalid_argument("chosen SMs load by ld.global.cg, four times 16 bytes, alone");
   cudaStream_t stream = context.stream();
   const Buffer started = context.buffers().output("started", sizeof(unsigned));
   FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));
-  const SmRun chosen{run, context.device().sms, one_block_shared_bytes(context.device()),
-                     started.as<unsigned>()};
-  const Blocks grid{chosen.sms, run.threads, chosen.shared_bytes};
+  const SmRun chosen{run, started.as<unsigned>()};
+  const Blocks grid{context.device().sms, run.threads, one_block_shared_bytes(context.device())};
   resident_blocks_with(stream_on_sms, grid.threads, grid.dynamic_shared);
   return [=] { launch(stream_on_sms, grid, stream, chosen); };
 }
@@ -101,6 +84,7 @@ std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
 Workload prepare(Context& context, const GlobalShape& shape,
                  const std::shared_ptr<Readings>& readings) {
   cudaStream_t stream = context.stream();
+  BufferPool& buffers = context.buffers();
   const Access access = shape.plan.access;
   const bool tiles = shape.plan.tiles;
   const int warps = shape.walk_shape.warps, threads = warps * warp_lanes;
@@ -108,28 +92,26 @@ Workload prepare(Context& context, const GlobalShape& shape,
   const int parts =
       tiles ? static_cast<int>(shape.region / granule(shape.walk_shape)) : shape.walk_shape.blocks;
   const std::size_t all_warps = static_cast<std::size_t>(parts) * static_cast<std::size_t>(warps);
-  const Ends ends = ends_of(context, access.operation, shape.region);
-  const Buffer told = tiles ? context.buffers().output("sums", tile_sums * sizeof(std::uint32_t))
-                            : context.buffers().output("reports", all_warps * sizeof(WarpReport));
+  Buffer src, dst;  // of loads and copies, of stores and copies; else without data
+  if (access.operation != Operation::store) src = source(context, shape.region);
+  if (access.operation != Operation::load) dst = buffers.output("dst", shape.region);
+  const Buffer told = tiles ? buffers.output("sums", tile_sums * sizeof(std::uint32_t))
+                            : buffers.output("reports", all_warps * sizeof(WarpReport));
   Workload workload;
   if (tiles) {
-    const TileRun run{access,
-                      static_cast<std::uint32_t>(parts),
-                      parts * shape.passes,
-                      threads,
-                      ends.src.data,
-                      ends.dst.data,
+    const TileRun run{access, static_cast<std::uint32_t>(parts), src.data, dst.data,
                       told.as<std::uint32_t>()};
     const auto kernel = tile_kernel(access);
     prefer_l1(kernel);
-    workload.launch = [=] { launch(kernel, {run.blocks, threads}, stream, run); };
+    const Blocks grid{parts * shape.passes, threads};
+    workload.launch = [=] { launch(kernel, grid, stream, run); };
   } else {
     const GlobalRun run{access,
                         plan_walk(shape.walk_shape, shape.region, shape.passes),
                         parts,
                         threads,
-                        ends.src.data,
-                        ends.dst.data,
+                        src.data,
+                        dst.data,
                         told.as<WarpReport>()};
     const auto kernel = global_kernel(access);
     prefer_l1(kernel);
@@ -138,16 +120,16 @@ Workload prepare(Context& context, const GlobalShape& shape,
         context, told, shape.bytes_moved / static_cast<double>(all_warps), shape.plan.in_kernel,
         readings, shape.plan.chosen_sms ? launch_on_chosen(context, run) : launch_all);
   }
-  workload.poison = [=, &context] {
+  workload.poison = [=, &buffers] {
     // The sums go on from launch to launch; that of one launch is looked at.
     if (tiles)
       FATHOM_CUDA(cudaMemsetAsync(told.data, 0, told.bytes, stream));
     else
-      context.buffers().poison(told);
-    if (ends.dst.data != nullptr) context.buffers().poison(ends.dst);
+      buffers.poison(told);
+    if (dst.data != nullptr) buffers.poison(dst);
   };
   workload.verify =
-      check_of(context, access, ends, all_warps,
+      check_of(context, access, src, dst, all_warps,
                touches_per_pass(shape.walk_shape) * static_cast<std::uint64_t>(shape.passes), [=] {
                  std::uint32_t sum = 0;
                  if (tiles)
@@ -194,22 +176,21 @@ GlobalShape shape_of(const GlobalPlan& plan) {
   return shape;
 }
 
-Case global_case(const DeviceFacts& device, Point point, const GlobalPlan& plan) {
+Case global_case(const DeviceFacts& device, const char* sweep, const char* level, Suite suite,
+                 const GlobalPlan& plan) {
   const GlobalShape shape = shape_of(plan);
   const Access& access = plan.access;
   const std::int64_t warps_per_sm = std::int64_t{shape.walk_shape.warps} * plan.blocks_per_sm;
-  point.operation = access.operation;
-  point.width = access.width;
-  point.instruction = instruction_of(access);
-  point.more = {
+  Axes more{
       {"SMs", std::int64_t{plan.sms}},
       {"warps per SM", warps_per_sm},
       {"loads in flight", std::int64_t{access.loads}},
       {"sharing", sharing_of(plan)},
       {"working set (B)", static_cast<std::int64_t>(shape.working_set)},
       {"bytes in flight (B)", warps_per_sm * plan.sms * static_cast<std::int64_t>(access.tile())}};
-  if (plan.chosen_sms) point.more.emplace_back("SM order", "even smids first");
-  Case c = make_case(point);
+  if (plan.chosen_sms) more.emplace_back("SM order", "even smids first");
+  Case c =
+      make_case(sweep, level, access.operation, instruction_of(access), access.width, more, suite);
   c.value = rate(shape.bytes_moved);
   c.cache = plan.cache;
   // Every byte passes an SM's load/store path, the L1's data stage. What lies between SM and L2 is

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "probes/device/launch.h"
 #include "probes/memory_bandwidth/walk.h"
@@ -25,6 +24,7 @@ enum class Path {
 
 /// One access pattern. Kernels exist for widths of 4, 8 and 16 bytes with `loads` 4, for loads of
 /// 16 bytes with 8 and by `l2_only` with 1 and 2 as well; by `no_allocate` for 16 bytes alone.
+/// Copies load by `l2_only`.
 struct Access {
   Operation operation = Operation::load;
   Path path = Path::l2_only;
@@ -57,24 +57,22 @@ struct GlobalRun {
 /// Throws std::invalid_argument for an access that has no kernel.
 void (*global_kernel(const Access& access))(GlobalRun);
 
-/// One launch of `sms` blocks, one on each SM, of which those on the first `global.blocks` SMs by
-/// `place_of_sm` load, each the part of its place, and the others wait until all have started.
+/// One launch of a block for each SM, with more than half of an SM's shared memory, so that no SM
+/// gets two. Those on the first `global.blocks` SMs by `place_of_sm` load, each the part of its
+/// place, and the others wait until all have started.
 struct SmRun {
-  GlobalRun global;      ///< loads of four times 16 bytes by ld.global.cg
-  int sms = 0;           ///< of the GPU
-  int shared_bytes = 0;  ///< of a block: more than half of an SM's, so that no SM gets two
+  GlobalRun global;             ///< loads of four times 16 bytes by ld.global.cg
   unsigned* started = nullptr;  ///< blocks in all launches; zero before the first
 };
 __global__ void stream_on_sms(SmRun run);
 
 /// One launch in which every warp touches a single tile. Block b has the tiles of part b mod
 /// `parts`, one after the other, so that a grid of k x `parts` blocks goes k times over the data.
-/// What is stored is what interleaved warps of one pass would store.
+/// What is stored is what interleaved warps of one pass would store. At most 512 threads a block.
 struct TileRun {
   Access access;  ///< of 16 bytes: loads by ld.global.cg 1, 2 or 4 at once, stores and copies 1
                   ///< or 2
   std::uint32_t parts = 1;
-  int blocks = 1, threads = 256;   ///< at most 512 threads
   const std::byte* src = nullptr;  ///< of loads and copies
   std::byte* dst = nullptr;        ///< of stores and copies
   /// Loads: [tile_sums], to which all words loaded are added, each block to one of them.
@@ -112,10 +110,6 @@ struct SharedRun {
 /// The walk of a block's warps for an operation, `passes` times over: loads all go through all of
 /// the memory, of stores and copies each warp has a part.
 Walk shared_walk(Operation operation, int width, int passes);
-/// The sum of the words that each warp loads in a pass.
-std::uint32_t expected_sum();
-/// What a block's memory holds in the end.
-std::vector<std::uint32_t> expected_words(Operation operation, int width);
 
 void launch_shared(const SharedRun& run, cudaStream_t stream);
 /// Lets the kernel have its shared memory and clusters of 16. Once before launching.
@@ -137,9 +131,6 @@ struct RegisterRun {
   float* after = nullptr;           ///< [blocks][threads][register_chains]
 };
 __global__ void read_registers(RegisterRun run);
-std::vector<float> register_operands();
-/// What every chain holds in the end, [lane][chain].
-std::vector<float> expected_chains(int iterations);
 /// Start value of a chain.
 __host__ __device__ constexpr float register_start(int lane, int chain) {
   return 1.0f + 0.03125f * static_cast<float>(lane) + 0.001953125f * static_cast<float>(chain);

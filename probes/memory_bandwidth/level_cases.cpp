@@ -38,37 +38,45 @@ std::vector<GlobalPlan> plans(const DeviceFacts& device, Operation operation, Pa
   return result;
 }
 
-void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
+/// In an L2 of two partitions the first fits into one, the second needs both.
+constexpr double in_one_partition = 1.0 / 3, in_both_partitions = 0.7;
+
+/// The plan with a working set well inside the level; of the L2 with that share of it.
+Case level_case(const DeviceFacts& device, Level level, GlobalPlan plan, Suite suite,
+                double l2_share = in_one_partition) {
   const models::SmLimits& sm = limits_of(device);
-  for (const int width : {16, 8, 4}) {
-    for (GlobalPlan plan :
-         plans(device, Operation::load, Path::cached, width, width == 16 ? all_grids : usual)) {
-      plan.sharing = Sharing::by_block;
-      // A quarter of what there is: with two blocks on an SM, half of it.
-      plan.bytes = static_cast<std::size_t>(sm.unified_bytes) / 4 *
-                   static_cast<std::size_t>(device.sms) *
-                   static_cast<std::size_t>(plan.blocks_per_sm);
-      plan.traffic = traffic_for(device, Level::l1, device.sms);
-      plan.in_kernel = true;
-      const bool quick = width == 16 && plan.access.loads == 8;
-      Case c =
-          global_case(device, {.sweep = "level", .level = "L1", .suite = quick_if(quick)}, plan);
-      c.extras["sm_bound_bytes_per_clock"] = sm.l1_bytes_per_clock;
-      count(c, plan, Level::l1);
-      result.push_back(std::move(c));
-    }
+  if (level == Level::l1) {
+    plan.sharing = Sharing::by_block;
+    // A quarter of what there is: with two blocks on an SM, half of it.
+    plan.bytes = static_cast<std::size_t>(sm.unified_bytes) / 4 *
+                 static_cast<std::size_t>(device.sms) *
+                 static_cast<std::size_t>(plan.blocks_per_sm);
+    plan.in_kernel = true;
+  } else if (level == Level::l2) {
+    plan.bytes = static_cast<std::uint64_t>(l2_share * static_cast<double>(device.l2_bytes));
+  } else {
+    plan.bytes = largest_region(device);
+    // Loads find nothing in the L2. Stores follow the last launch's, whose last lines are still to
+    // be written back: as many as this launch leaves behind.
+    if (plan.access.operation == Operation::load) plan.cache = CacheState::cold;
   }
+  if (level != Level::dram) plan.traffic = traffic_for(device, level, device.sms);
+  Case c = global_case(device, "level", name_of(level), suite, plan);
+  if (level == Level::dram)
+    c.bound = dram_bound(device);
+  else
+    c.extras["sm_bound_bytes_per_clock"] = sm.l1_bytes_per_clock;
+  if (level == Level::l2) c.extras["share_of_l2"] = l2_share;
+  count(c, plan, level);
+  return c;
 }
 
-Case l2_case(const DeviceFacts& device, const GlobalPlan& wanted, double l2_share, Suite suite) {
-  GlobalPlan plan = wanted;
-  plan.bytes = static_cast<std::uint64_t>(l2_share * static_cast<double>(device.l2_bytes));
-  plan.traffic = traffic_for(device, Level::l2, device.sms);
-  Case c = global_case(device, {.sweep = "level", .level = "L2", .suite = suite}, plan);
-  c.extras["sm_bound_bytes_per_clock"] = limits_of(device).l1_bytes_per_clock;
-  c.extras["share_of_l2"] = l2_share;
-  count(c, plan, Level::l2);
-  return c;
+void add_l1(std::vector<Case>& result, const DeviceFacts& device) {
+  for (const int width : {16, 8, 4})
+    for (const GlobalPlan& plan :
+         plans(device, Operation::load, Path::cached, width, width == 16 ? all_grids : usual))
+      result.push_back(
+          level_case(device, Level::l1, plan, quick_if(width == 16 && plan.access.loads == 8)));
 }
 
 /// Tiles of 16 bytes a lane; loads by ld.global.cg.
@@ -80,21 +88,18 @@ GlobalPlan tile_plan(const DeviceFacts& device, Operation operation, int loads, 
   return plan;
 }
 
-/// In an L2 of two partitions the first fits into one, the second needs both.
-constexpr double in_one_partition = 1.0 / 3, in_both_partitions = 0.7;
-
 void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
   for (const Path path : {Path::l2_only, Path::no_allocate}) {
     for (const double share : {in_one_partition, in_both_partitions})
       for (const GlobalPlan& plan : plans(device, Operation::load, path, 16, all_grids))
-        result.push_back(l2_case(device, plan, share, Suite::standard));
+        result.push_back(level_case(device, Level::l2, plan, Suite::standard, share));
     GlobalPlan plan = plans(device, Operation::load, path, 16, usual).front();
     plan.sharing = Sharing::by_all;
-    result.push_back(l2_case(device, plan, in_one_partition, Suite::standard));
+    result.push_back(level_case(device, Level::l2, plan, Suite::standard));
   }
   for (const int width : {8, 4})
     for (const GlobalPlan& plan : plans(device, Operation::load, Path::l2_only, width, usual))
-      result.push_back(l2_case(device, plan, in_one_partition, Suite::standard));
+      result.push_back(level_case(device, Level::l2, plan, Suite::standard));
   for (const Operation operation : {Operation::store, Operation::copy}) {
     for (const int width : {16, 8, 4}) {
       // Half of a copy's working set is too little to share out among twice the warps.
@@ -102,37 +107,23 @@ void add_l2(std::vector<Case>& result, const DeviceFacts& device) {
       for (const GlobalPlan& plan :
            plans(device, operation, Path::l2_only, width, both ? one_or_two_blocks : usual)) {
         const bool quick = width == 16 && plan.blocks_per_sm == 1;
-        result.push_back(l2_case(device, plan, in_one_partition, quick_if(quick)));
+        result.push_back(level_case(device, Level::l2, plan, quick_if(quick)));
       }
     }
   }
 }
 
 void add_l2_tiles(std::vector<Case>& result, const DeviceFacts& device) {
-  for (const int warps : {8, 16}) {
-    for (const int loads : {2, 4}) {
-      result.push_back(l2_case(device, tile_plan(device, Operation::load, loads, warps),
-                               in_one_partition, quick_if(warps == 8)));
-    }
-  }
-  result.push_back(
-      l2_case(device, tile_plan(device, Operation::load, 4), in_both_partitions, Suite::standard));
+  const auto add = [&](Operation operation, int loads, int warps, Suite suite,
+                       double share = in_one_partition) {
+    const GlobalPlan plan = tile_plan(device, operation, loads, warps);
+    result.push_back(level_case(device, Level::l2, plan, suite, share));
+  };
+  for (const int warps : {8, 16})
+    for (const int loads : {2, 4}) add(Operation::load, loads, warps, quick_if(warps == 8));
+  add(Operation::load, 4, 8, Suite::standard, in_both_partitions);
   for (const Operation operation : {Operation::store, Operation::copy})
-    for (const int loads : {1, 2})
-      result.push_back(
-          l2_case(device, tile_plan(device, operation, loads), in_one_partition, Suite::standard));
-}
-
-Case dram_case(const DeviceFacts& device, const GlobalPlan& wanted, Suite suite) {
-  GlobalPlan plan = wanted;
-  plan.bytes = largest_region(device);
-  // Loads find nothing in the L2. Stores follow the last launch's, whose last lines are still to be
-  // written back: as many as this launch leaves behind.
-  plan.cache = plan.access.operation == Operation::load ? CacheState::cold : CacheState::hot;
-  Case c = global_case(device, {.sweep = "level", .level = "DRAM", .suite = suite}, plan);
-  c.bound = dram_bound(device);
-  count(c, plan, Level::dram);
-  return c;
+    for (const int loads : {1, 2}) add(operation, loads, 8, Suite::standard);
 }
 
 void add_dram_tiles(std::vector<Case>& result, const DeviceFacts& device) {
@@ -140,7 +131,8 @@ void add_dram_tiles(std::vector<Case>& result, const DeviceFacts& device) {
     for (const int loads : {1, 2, 4}) {
       if (operation != Operation::load && loads == 4) continue;
       const bool quick = loads == (operation == Operation::load ? 4 : 1);
-      result.push_back(dram_case(device, tile_plan(device, operation, loads), quick_if(quick)));
+      result.push_back(
+          level_case(device, Level::dram, tile_plan(device, operation, loads), quick_if(quick)));
     }
   }
 }
@@ -148,7 +140,7 @@ void add_dram_tiles(std::vector<Case>& result, const DeviceFacts& device) {
 void add_dram(std::vector<Case>& result, const DeviceFacts& device) {
   const auto add = [&](Operation operation, Path path, int width, Grids wanted) {
     for (const GlobalPlan& plan : plans(device, operation, path, width, wanted))
-      result.push_back(dram_case(device, plan, Suite::standard));
+      result.push_back(level_case(device, Level::dram, plan, Suite::standard));
   };
   for (const Path path : {Path::l2_only, Path::no_allocate, Path::cached})
     add(Operation::load, path, 16, path == Path::l2_only ? all_grids : two_blocks);

@@ -73,19 +73,20 @@ const char* name_of(Operation operation) {
 
 }  // namespace
 
-Case make_case(const Point& point) {
+Case make_case(const std::string& sweep, const char* level, Operation operation,
+               const std::string& instruction, int width, const Axes& more, Suite suite) {
   Case c;
-  c.name = fmt::format("{}/{}/{}/{}/width:{}", point.sweep, point.level, name_of(point.operation),
-                       point.instruction, point.width);
-  c.axes = {{"sweep", point.sweep},
-            {"level", point.level},
-            {"operation", name_of(point.operation)},
-            {"instruction", point.instruction},
-            {"width (B)", std::int64_t{point.width}}};
-  add_axes(c, point.more);
-  c.suite = point.suite;
+  c.name =
+      fmt::format("{}/{}/{}/{}/width:{}", sweep, level, name_of(operation), instruction, width);
+  c.axes = {{"sweep", sweep},
+            {"level", level},
+            {"operation", name_of(operation)},
+            {"instruction", instruction},
+            {"width (B)", std::int64_t{width}}};
+  add_axes(c, more);
+  c.suite = suite;
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
-  c.precision = point.sweep == "level" ? headline_precision : curve_precision;
+  c.precision = sweep == "level" ? headline_precision : curve_precision;
   return c;
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <vector>
 
 #include "probes/memory_bandwidth/cases.h"
@@ -12,6 +13,31 @@ namespace {
 constexpr int blocks_per_sm = 2;
 constexpr double clocks = 500'000;
 constexpr double operand_bytes = 3 * sizeof(float);
+
+/// A chain multiplies by a factor and by its inverse in turn, and adds terms that cancel.
+constexpr float factors[] = {1.5f, 2.0f / 3}, terms[] = {0.375f, -0.25f};
+
+std::vector<float> register_operands() {
+  std::vector<float> operands;
+  for (int chain = 0; chain < register_chains; ++chain)
+    for (const float value : {factors[0], factors[1], terms[0], terms[1]})
+      operands.insert(operands.end(), warp_lanes, value);
+  return operands;
+}
+
+/// What every chain holds in the end, [lane][chain].
+std::vector<float> expected_chains(int iterations) {
+  std::vector<float> result;
+  for (int lane = 0; lane < warp_lanes; ++lane) {
+    for (int chain = 0; chain < register_chains; ++chain) {
+      float x = register_start(lane, chain);
+      for (int step = 0; step < iterations * register_steps; ++step)
+        x = std::fma(x, factors[step % 2], terms[step % 2]);
+      result.push_back(x);
+    }
+  }
+  return result;
+}
 
 Workload prepare(Context& context, int blocks, int iterations,
                  const std::shared_ptr<Readings>& readings) {
@@ -45,13 +71,9 @@ std::vector<Case> register_cases(const DeviceFacts& device) {
   const double per_iteration = register_steps * register_chains * warps * warp_lanes / lanes;
   const int iterations = std::max(1, static_cast<int>(clocks / per_iteration));
   const int blocks = device.sms * blocks_per_sm;
-  Case c = make_case({"level",
-                      "registers",
-                      Operation::load,
-                      "fma.rn.f32",
-                      4,
-                      {{"SMs", std::int64_t{device.sms}}, {"warps per SM", std::int64_t(warps)}},
-                      Suite::quick});
+  Case c = make_case("level", "registers", Operation::load, "fma.rn.f32", 4,
+                     {{"SMs", std::int64_t{device.sms}}, {"warps per SM", std::int64_t(warps)}},
+                     Suite::quick);
   c.bound = sm_bound(device, device.sms, lanes * operand_bytes,
                      fmt::format("{} multiply-adds of three 4-byte operands", lanes));
   const double executed = static_cast<double>(blocks) * register_threads / warp_lanes * iterations *

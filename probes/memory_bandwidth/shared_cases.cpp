@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "probes/memory_bandwidth/cases.h"
@@ -19,6 +20,24 @@ double bytes_per_warp(const SharedRun& run) {
          (run.operation == Operation::copy ? 2 : 1);
 }
 
+/// What a block's memory holds in the end: of loads what it held before.
+std::vector<std::uint32_t> expected_words(Operation operation, int bytes_of_lane) {
+  constexpr std::uint32_t words_used = shared_bytes_used / 4;
+  std::vector<std::uint32_t> words(words_used);
+  const auto width = static_cast<std::uint32_t>(bytes_of_lane);
+  for (std::uint32_t i = 0; i < words_used; ++i) {
+    if (operation != Operation::store) {
+      words[i] = shared_word(operation == Operation::copy ? i % (words_used / 2) : i);
+      continue;
+    }
+    const std::uint32_t offset = i * 4;
+    const std::uint32_t warp = offset / (shared_bytes_used / shared_warps);
+    const std::uint32_t lane = offset % (width * warp_lanes) / width;
+    words[i] = store_value(warp * warp_lanes + lane, offset % width / 4);
+  }
+  return words;
+}
+
 /// `run` without its buffers, which walks through the memory `passes` times.
 Workload prepare(Context& context, SharedRun run, int passes,
                  const std::shared_ptr<Readings>& readings) {
@@ -33,8 +52,10 @@ Workload prepare(Context& context, SharedRun run, int passes,
   Workload workload = reporting_workload(context, reports, bytes_per_warp(run), true, readings,
                                          [=] { launch_shared(run, stream); });
   workload.poison = poisoning(context, {reports, after});
+  const std::vector<std::uint32_t> words = expected_words(run.operation, run.width);
   if (run.operation == Operation::load) {
-    const std::uint32_t want = expected_sum() * static_cast<std::uint32_t>(passes);
+    const std::uint32_t want =
+        static_cast<std::uint32_t>(passes) * std::accumulate(words.begin(), words.end(), 0u);
     workload.verify = [=]() -> std::optional<std::string> {
       const auto all = copy_to_host<WarpReport>(reports, stream);
       for (std::size_t i = 0; i < all.size(); ++i) {
@@ -45,7 +66,7 @@ Workload prepare(Context& context, SharedRun run, int passes,
       return std::nullopt;
     };
   } else {
-    workload.verify = [=, words = expected_words(run.operation, run.width)] {
+    workload.verify = [=] {
       return check_elements<std::uint32_t>(
           after, stream, "in the blocks' memory word",
           [&](std::size_t i) { return words[i % words.size()]; });
@@ -95,9 +116,9 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
             {"warps per SM", std::int64_t{of_sm * shared_warps}},
             {"loads in flight", std::int64_t{shared_loads(operation)}}};
   if (!own) more.emplace_back("cluster size", std::int64_t{cluster_size});
-  Case c = make_case({"level", own ? "shared" : "distributed shared", operation,
-                      instruction(operation, !own), width, std::move(more),
-                      quick_if(width == 16 && (own || operation == Operation::load))});
+  Case c = make_case("level", own ? "shared" : "distributed shared", operation,
+                     instruction(operation, !own), width, more,
+                     quick_if(width == 16 && (own || operation == Operation::load)));
   c.bound =
       sm_bound(device, sms, bound,
                own ? "shared memory's data stage" : "shared memory's data stage in the other SM");

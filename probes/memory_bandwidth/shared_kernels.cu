@@ -38,20 +38,12 @@ __device__ void shared_stream(const SharedRun& run, std::uint32_t base) {
   const std::uint32_t p = first + lane * width;
   const Vector<width> value = value_to_store<width>(threadIdx.x);
   Stopwatch stopwatch(run.reports + grid_warp());
-  std::uint32_t sum = 0;
-  if constexpr (operation == Operation::load) {
-    sum = load_stream<width, loads, Space>(p, end, step, span, run.walk.tiles);
-  } else {
-    constexpr std::uint32_t half = shared_bytes_used / 2;
-    std::uint32_t written = p;
-    if constexpr (operation == Operation::store) {
-      store_stream<width, loads, Space>(p, end, step, span, run.walk.tiles, value);
-    } else {
-      copy_stream<width, loads, Space>(p, end, half, step, span, run.walk.tiles);
-      written = p + half;
-    }
+  constexpr std::uint32_t distance = operation == Operation::copy ? shared_bytes_used / 2 : 0;
+  std::uint32_t sum =
+      stream<operation, width, loads, Space>(p, end, step, span, run.walk.tiles, distance, value);
+  if constexpr (operation != Operation::load) {
     Vector<width> last;
-    Space::template load<width>(last.word, written);
+    Space::template load<width>(last.word, p + distance);
     sum = last.word[0];
   }
   stopwatch.stop(sum);

@@ -84,63 +84,44 @@ __device__ __forceinline__ void add_words(std::uint32_t& sum, const Vector<width
   for (int w = 0; w < width / 4; ++w) sum += value.word[w];
 }
 
-/// The sum of all words loaded by the calling thread on its way from `p`, until `end` and back by
-/// `span`. Adding keeps the loads, two words an instruction. A tile's values are added in the next
-/// turn: where one turn did both, the compiler saved registers by waiting for a tile's first load
-/// before it issued its last, and fewer were in flight than `loads`.
-template <int width, int loads, class Space>
-__device__ __forceinline__ std::uint32_t load_stream(typename Space::Address p,
-                                                     typename Space::Address end,
-                                                     typename Space::Address step,
-                                                     typename Space::Address span, int tiles) {
+/// The walk of the calling thread from `p`, until `end` and back by `span`. Loads: the sum of their
+/// words. Stores: `value`, everywhere. Copies: to the same place `distance` further on.
+template <Operation operation, int width, int loads, class Space, class Address>
+__device__ __forceinline__ std::uint32_t stream(Address p, Address end, Address step, Address span,
+                                                int tiles, Address distance,
+                                                const Vector<width>& value) {
   std::uint32_t sum = 0;
   Vector<width> values[loads];
-  load_tile<width, loads, Space>(values, p);
+  if constexpr (operation == Operation::load) {
+    // Adding keeps the loads, two words an instruction. A tile's values are added in the next turn:
+    // where one turn did both, the compiler saved registers by waiting for a tile's first load
+    // before it issued its last, and fewer were in flight than `loads`.
+    load_tile<width, loads, Space>(values, p);
 #pragma unroll 1
-  while (--tiles > 0) {
-    p += step;
-    if (p >= end) p -= span;
+    while (--tiles > 0) {
+      p += step;
+      if (p >= end) p -= span;
 #pragma unroll
-    for (int i = 0; i < loads; ++i) {
-      add_words(sum, values[i]);
-      Space::template load<width>(values[i].word, p + i * (width * warp_lanes));
+      for (int i = 0; i < loads; ++i) {
+        add_words(sum, values[i]);
+        Space::template load<width>(values[i].word, p + i * (width * warp_lanes));
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < loads; ++i) add_words(sum, values[i]);
+  } else {
+    if constexpr (operation == Operation::store)
+#pragma unroll
+      for (int i = 0; i < loads; ++i) values[i] = value;
+#pragma unroll 1
+    for (; tiles > 0; --tiles) {
+      if constexpr (operation == Operation::copy) load_tile<width, loads, Space>(values, p);
+      store_tile<width, loads, Space>(operation == Operation::copy ? p + distance : p, values);
+      p += step;
+      if (p >= end) p -= span;
     }
   }
-#pragma unroll
-  for (int i = 0; i < loads; ++i) add_words(sum, values[i]);
   return sum;
-}
-
-template <int width, int loads, class Space>
-__device__ __forceinline__ void store_stream(typename Space::Address p, typename Space::Address end,
-                                             typename Space::Address step,
-                                             typename Space::Address span, int tiles,
-                                             const Vector<width>& value) {
-  Vector<width> values[loads];
-#pragma unroll
-  for (int i = 0; i < loads; ++i) values[i] = value;
-#pragma unroll 1
-  for (; tiles > 0; --tiles) {
-    store_tile<width, loads, Space>(p, values);
-    p += step;
-    if (p >= end) p -= span;
-  }
-}
-
-/// From `p` to the same place `distance` further on.
-template <int width, int loads, class Space>
-__device__ __forceinline__ void copy_stream(typename Space::Address p, typename Space::Address end,
-                                            typename Space::Address distance,
-                                            typename Space::Address step,
-                                            typename Space::Address span, int tiles) {
-#pragma unroll 1
-  for (; tiles > 0; --tiles) {
-    Vector<width> values[loads];
-    load_tile<width, loads, Space>(values, p);
-    store_tile<width, loads, Space>(p + distance, values);
-    p += step;
-    if (p >= end) p -= span;
-  }
 }
 
 /// What the calling thread stores.

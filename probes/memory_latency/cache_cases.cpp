@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "harness/cuda_check.h"
 #include "models/occupancy.h"
 #include "probes/memory_latency/cases.h"
 
@@ -33,9 +32,14 @@ GlobalChase strided_chase(GlobalLoad load, std::size_t count, std::uint64_t stri
   return {load, {.chain = chain, .loads = curve_loads, .warm = chain, .warm_passes = 2}};
 }
 
-const char* level_of(const GlobalChase& g) { return g.load == GlobalLoad::l2_only ? "L2" : "L1"; }
-const char* instruction_of(const GlobalChase& g) {
-  return g.load == GlobalLoad::l2_only ? "ld.global.cg" : "ld.global";
+/// The case of a chase, by the axes of its sweep.
+Case chase_case(const DeviceFacts& device, const char* sweep, const GlobalChase& g,
+                const Axes& axes, Suite suite) {
+  const bool past_l1 = g.load == GlobalLoad::l2_only;
+  Case c = make_case(sweep, past_l1 ? "L2" : "L1", past_l1 ? "ld.global.cg" : "ld.global",
+                     Timed::mean, axes, suite);
+  c.prepare = global_workload(g, device);
+  return c;
 }
 
 /// Elements of a chase, one in each stride, that fill three quarters of the `bytes` of a cache if a
@@ -53,39 +57,28 @@ void add_line_cases(std::vector<Case>& result, const DeviceFacts& device, double
       g.chase.chain.jitter_slots = 2;
       g.chase.chain.jitter_bytes = static_cast<std::uint32_t>(stride) / 2;
       g.chase.warm = g.chase.chain;
-      Case c = make_case(
-          {"line",
-           level_of(g),
-           instruction_of(g),
-           Timed::mean,
-           {{"candidate (B)", std::int64_t{candidate}}, {"stride (B)", std::int64_t{stride}}},
-           suite});
-      c.prepare = global_workload(g, device);
-      result.push_back(std::move(c));
+      result.push_back(chase_case(
+          device, "line", g,
+          {{"candidate (B)", std::int64_t{candidate}}, {"stride (B)", std::int64_t{stride}}},
+          suite));
     }
   }
 }
 
 Case associativity_case(const DeviceFacts& device, const GlobalChase& g, Suite suite) {
-  Case c = make_case({"associativity",
-                      level_of(g),
-                      instruction_of(g),
-                      Timed::mean,
-                      {{"stride (B)", static_cast<std::int64_t>(g.chase.chain.stride)},
-                       {"elements", std::int64_t{g.chase.chain.count}}},
-                      suite});
-  c.prepare = global_workload(g, device);
-  return c;
+  return chase_case(device, "associativity", g,
+                    {{"stride (B)", static_cast<std::int64_t>(g.chase.chain.stride)},
+                     {"elements", std::int64_t{g.chase.chain.count}}},
+                    suite);
 }
 
 /// A point of a curve, on axes `more`. The block reads all of the set before.
 Case size_case(const DeviceFacts& device, GlobalChase g, Axes more, std::size_t bytes, Suite suite,
                bool counted) {
   more.push_back(working_set_axis(bytes));
-  Case c = make_case({"size", level_of(g), instruction_of(g), Timed::mean, std::move(more), suite});
   g.chase.warm = every_word(bytes);
+  Case c = chase_case(device, "size", g, more, suite);
   if (counted) c.counters = hits(g);
-  c.prepare = global_workload(g, device);
   return c;
 }
 
@@ -221,46 +214,54 @@ constexpr Level levels[] = {
     {"L2", "ld.global.cg", GlobalLoad::l2_only, CacheState::cold, 512, 4096},
 };
 
-/// The second word of a pair stays within the next pair's distance.
-constexpr int distances[] = {4, 16, 28, 32, 60, 64, 96, 124, 128, 192, 252, 256, 512};
+/// The second word of a pair, of 8 bytes, stays within the next pair's distance.
+constexpr int distances[] = {8, 24, 32, 56, 64, 96, 120, 128, 192, 248, 256, 512};
 
-std::optional<std::string> check(const Report& report, const Pairs& pairs) {
-  std::uint32_t expected = 0;
-  for (std::uint32_t i = 0; i < pairs.count; ++i) {
-    const auto word = static_cast<std::uint32_t>(i * pairs.spacing / 4);
-    expected += word_value(word) + word_value(word + pairs.distance / 4);
+/// One chase through all pairs in turn.
+Workload pair_workload(Context& context, const Level& level, int distance,
+                       const std::shared_ptr<Readings>& readings) {
+  cudaStream_t stream = context.stream();
+  const std::size_t bytes = level.count * level.spacing;
+  const Buffer memory = context.buffers().output("pairs", bytes);
+  const auto base = reinterpret_cast<std::uint64_t>(memory.data);
+  std::vector<std::uint64_t> words(bytes / sizeof(std::uint64_t));
+  ChaseEnd end{base};
+  const auto go_on_to = [&](std::uint64_t offset) {
+    words[(end.address - base) / sizeof(std::uint64_t)] = base + offset;
+    end.sum += static_cast<std::uint32_t>(end.address);
+    end.address = base + offset;
+  };
+  for (std::uint64_t pair = 0; pair < level.count; ++pair) {
+    go_on_to(pair * level.spacing + static_cast<std::uint64_t>(distance));
+    go_on_to((pair + 1) * level.spacing);
   }
-  if (report.sum == expected) return std::nullopt;
-  return fmt::format("the words read sum to {:#x} instead of {:#x}", report.sum, expected);
+  Chase chase{
+      .chain = {.count = 1}, .loads = static_cast<int>(2 * level.count), .timed = Timed::each};
+  const LaunchChase launch_it = chase_through(context, {level.load, chase}, chase, memory.data);
+  FATHOM_CUDA(cudaMemcpyAsync(memory.data, words.data(), bytes, cudaMemcpyHostToDevice, stream));
+  FATHOM_CUDA(cudaStreamSynchronize(stream));
+  return report_workload(
+      context, readings,
+      [=](Report* report) mutable {
+        chase.report = report;
+        launch_it(chase, stream);
+      },
+      [=](const Report& report) { return check_end(report, end); },
+      // The median: the first load of a page's first pair may leave a translation behind or not.
+      [=](const Report& report) {
+        Report second = report;
+        for (std::uint32_t i = 0; i < level.count; ++i) second.times[i] = report.times[2 * i + 1];
+        readings->take(second, Timed::each, static_cast<int>(level.count));
+        return readings->last_median();
+      });
 }
 
 Case pair_case(const Level& level, int distance) {
-  Case c = make_case({"fetch",
-                      level.name,
-                      level.instruction,
-                      Timed::each,
-                      {{"distance (B)", std::int64_t{distance}}},
-                      Suite::quick});
+  Case c = make_case("fetch", level.name, level.instruction, Timed::each,
+                     {{"distance (B)", std::int64_t{distance}}}, Suite::quick);
   c.cache = level.cache;
   c.prepare = [=, readings = std::make_shared<Readings>()](Context& context) {
-    const std::size_t bytes = level.count * level.spacing;
-    const Buffer memory = context.buffers().output("pairs", bytes);
-    launch(fill_words, writers(bytes / 4), context.stream(), memory.as<std::uint32_t>(), bytes / 4);
-    const Pairs pairs{memory.data, level.count, level.spacing,
-                      static_cast<std::uint32_t>(distance)};
-    return report_workload(
-        context, readings,
-        [=, stream = context.stream()](Report* report) {
-          Pairs with_report = pairs;
-          with_report.report = report;
-          launch(pair_kernel(level.load), {1, 1}, stream, with_report);
-        },
-        [=](const Report& report) { return check(report, pairs); },
-        // The median: the first load of a page's first pair may leave a translation behind or not.
-        [=](const Report& report) {
-          readings->take(report, Timed::each, static_cast<int>(level.count));
-          return readings->last_median();
-        });
+    return pair_workload(context, level, distance, readings);
   };
   return c;
 }

@@ -41,23 +41,12 @@ std::vector<Case> far_cases(const DeviceFacts& device);       ///< memory behind
 
 // What they share.
 
-/// Where a point belongs. Its axes, in this order: sweep, level, instruction, method, and `more`.
-struct Point {
-  std::string sweep;  ///< "latency", "size", "line", ...
-  std::string level;  ///< "L1"
-  std::string instruction;
-  Timed timed = Timed::mean;
-  Axes more;
-  Suite suite = Suite::standard;
-  bool headline = false;  ///< a fact by itself: sampled more surely than a curve's points
-};
-
-inline constexpr const char* method_mean = "unrolled chase";
-inline constexpr const char* method_each = "single loads";
-
-/// The case without `prepare` and counters.
-Case make_case(const Point& point);
-/// A level's own, of a working set inside it.
+/// The case without `prepare` and counters. Its axes, in this order: sweep ("size"), level ("L1"),
+/// instruction, method, and `more`.
+Case make_case(const char* sweep, const char* level, const char* instruction, Timed timed,
+               const Axes& more, Suite suite = Suite::standard);
+/// A level's own, of a working set inside it: a fact by itself, sampled more surely than a curve's
+/// points.
 Case headline(const char* level, const char* instruction, Timed timed, std::size_t bytes);
 inline std::pair<std::string, AxisValue> working_set_axis(std::size_t bytes) {
   return {"working set (B)", static_cast<std::int64_t>(bytes)};
@@ -79,9 +68,7 @@ Chain every_word(std::size_t bytes);
 using LaunchChase = std::function<void(const Chase& chase, cudaStream_t stream)>;
 /// Puts the chain where the chase goes and sets its base. The launch owns what it needs.
 using PrepareChase = std::function<LaunchChase(Context& context, Chase& chase)>;
-/// `base_reported`: the chain lies where the kernel says.
-std::function<Workload(Context&)> chase_workload(const Chase& chase, const PrepareChase& prepare,
-                                                 bool base_reported = false);
+std::function<Workload(Context&)> chase_workload(const Chase& chase, const PrepareChase& prepare);
 /// Writes the chain to `memory`.
 LaunchChase chase_through(Context& context, const GlobalChase& g, Chase& chase, void* memory);
 /// A chase in the region.
@@ -97,6 +84,8 @@ Workload report_workload(Context& context, const std::shared_ptr<Readings>& read
                          std::function<void(Report*)> launch,
                          std::function<std::optional<std::string>(const Report&)> check,
                          std::function<double(const Report&)> take);
+/// Nothing if a chase ended where it must, by the addresses that it must, and took time.
+std::optional<std::string> check_end(const Report& report, const ChaseEnd& expected);
 /// Puts the chain, whose base is 0, into constant memory; the words in device memory.
 const std::uint32_t* fill_constants(Context& context, const Chain& chain);
 

@@ -81,13 +81,13 @@ inline ChaseEnd follow(const Chain& chain, std::uint64_t first, int loads) {
   return end;
 }
 
-// Chains of byte offsets in words, as constant banks hold them.
-
-/// `bytes` of words with the chain, whose base is 0, in its place.
-inline std::vector<std::uint32_t> index_image(const Chain& chain, std::size_t bytes) {
+/// `bytes` of words with the chain, whose base is 0, in its place. Its addresses are byte offsets,
+/// as in constant banks, or, with a `unit` of 1, indices of words, as in textures.
+inline std::vector<std::uint32_t> index_image(const Chain& chain, std::size_t bytes,
+                                              std::uint64_t unit = 4) {
   std::vector<std::uint32_t> words(bytes / 4, 0x5A5A5A5Au);
   for (std::uint32_t k = 0; k < chain.count; ++k) {
-    words[address_at(chain, k) / 4] =
+    words[address_at(chain, k) / unit] =
         static_cast<std::uint32_t>(address_at(chain, std::uint64_t{k} + 1));
   }
   return words;

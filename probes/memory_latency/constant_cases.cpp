@@ -32,28 +32,31 @@ Chase constant_chase(std::size_t bytes, std::uint64_t stride, Timed timed) {
           .timed = timed};
 }
 
+/// What is read but once: each load from another 256 bytes, so that none finds what a miss before
+/// it brought along.
+Chase first_use(std::size_t bytes, Timed timed) {
+  Chase chase = constant_chase(bytes, 256, timed);
+  chase.walked_loads = 0;
+  chase.loads = static_cast<int>(chase.chain.count) / chase_unroll * chase_unroll;
+  return chase;
+}
+
 Case size_case(std::size_t bytes, bool quick) {
-  Case c = make_case(
-      {"size", "constant", "ld.const", Timed::mean, {working_set_axis(bytes)}, quick_if(quick)});
+  Case c = make_case("size", "constant", "ld.const", Timed::mean, {working_set_axis(bytes)},
+                     quick_if(quick));
   c.prepare = constant_workload(constant_chase(bytes, line, Timed::mean), false);
   return c;
 }
 
-Case level_case(const char* level, std::size_t bytes, Timed timed) {
-  Case c = headline(level, "ld.const", timed, bytes);
-  c.prepare = constant_workload(constant_chase(bytes, line, timed), false);
+Case level_case(const char* level, std::size_t bytes, const Chase& chase, bool cold = false) {
+  Case c = headline(level, "ld.const", chase.timed, bytes);
+  c.prepare = constant_workload(chase, cold);
   return c;
 }
 
-/// `first`: what a kernel pays that reads its parameters but once. Each launch brings them anew,
-/// and each load is from another 256 bytes.
-Case parameter_case(const char* level, std::size_t bytes, bool first, Timed timed) {
-  Case c = headline(level, "ld.param", timed, bytes);
-  Chase chase = constant_chase(bytes, first ? 256 : line, timed);
-  if (first) {
-    chase.walked_loads = 0;
-    chase.loads = static_cast<int>(chase.chain.count) / chase_unroll * chase_unroll;
-  }
+/// Each launch brings the parameters anew.
+Case parameter_case(const char* level, std::size_t bytes, const Chase& chase) {
+  Case c = headline(level, "ld.param", chase.timed, bytes);
   const LaunchChase launch_it = [words = parameter_words(chase.chain)](const Chase& with_report,
                                                                        cudaStream_t stream) {
     launch(parameter_chase(with_report.timed), {1, 1}, stream, *words, with_report);
@@ -62,25 +65,20 @@ Case parameter_case(const char* level, std::size_t bytes, bool first, Timed time
   return c;
 }
 
-/// Each load from another 256 bytes, so that none finds what a miss before it brought along.
-Case cold_case(Timed timed) {
-  Case c = headline("constant L2", "ld.const", timed, constant_bytes);
-  Chase chase = constant_chase(constant_bytes, 256, timed);
-  chase.walked_loads = 0;
-  chase.loads = static_cast<int>(chase.chain.count);
-  c.prepare = constant_workload(chase, true);
-  return c;
-}
-
 void add_constants(std::vector<Case>& result) {
   for (const Timed timed : {Timed::mean, Timed::each}) {
     // Far within the 2 KiB of the first level and far beyond them (Jia et al., 2018).
-    result.push_back(level_case("constant L1", 1024, timed));
-    result.push_back(level_case("constant L1.5", 16 * 1024, timed));
-    result.push_back(cold_case(timed));
-    result.push_back(parameter_case("parameters L1", 1024, false, timed));
-    result.push_back(parameter_case("parameters L1.5", 16 * 1024, false, timed));
-    result.push_back(parameter_case("parameters first use", parameter_bytes, true, timed));
+    constexpr std::size_t within = 1024, beyond = 16 * kib;
+    const Chase first = constant_chase(within, line, timed),
+                second = constant_chase(beyond, line, timed);
+    result.push_back(level_case("constant L1", within, first));
+    result.push_back(level_case("constant L1.5", beyond, second));
+    result.push_back(
+        level_case("constant L2", constant_bytes, first_use(constant_bytes, timed), true));
+    result.push_back(parameter_case("parameters L1", within, first));
+    result.push_back(parameter_case("parameters L1.5", beyond, second));
+    result.push_back(
+        parameter_case("parameters first use", parameter_bytes, first_use(parameter_bytes, timed)));
   }
   const std::set<std::size_t> coarse = geometric(512, constant_bytes, 2, line);
   std::set<std::size_t> sizes = geometric(512, constant_bytes, 4, line);
@@ -106,14 +104,8 @@ std::optional<std::string> check(const Report& report, const CodeRun& run) {
     return fmt::format("the code added {} times instead of {}", report.executed, executed);
   // Every round goes through the whole chain, and ends where it began.
   const int loads = static_cast<int>((all + 2) * run.constants.count);
-  const ChaseEnd expected = loads > 0 ? follow(run.constants, 0, loads) : ChaseEnd{};
-  if (report.sum != expected.sum || report.end != expected.address) {
-    return fmt::format("the chase ended at {:#x} instead of {:#x}, or not by the addresses wanted",
-                       report.end, expected.address);
-  }
-  if (report.clocks <= 0 || report.clock_end <= report.clock_begin)
-    return "the run reported no clocks";
-  return std::nullopt;
+  if (report.clocks <= 0) return "the run reported no clocks";
+  return check_end(report, loads > 0 ? follow(run.constants, 0, loads) : ChaseEnd{});
 }
 
 std::function<Workload(Context&)> workload(const CodeRun& run) {
@@ -142,20 +134,17 @@ CodeRun run_of(std::size_t code, std::size_t constants) {
 }
 
 Case code_case(std::size_t bytes) {
-  Case c = make_case(
-      {"code", "instruction caches", "fma.rn.f32", Timed::mean, {working_set_axis(bytes)}});
+  Case c =
+      make_case("code", "instruction caches", "fma.rn.f32", Timed::mean, {working_set_axis(bytes)});
   c.metric.name = "issue interval";
   c.prepare = workload(run_of(bytes, 0));
   return c;
 }
 
 Case beside_case(std::size_t constants, std::size_t both) {
-  Case c = make_case(
-      {"beside code",
-       "constant",
-       "ld.const",
-       Timed::mean,
-       {{"constants (B)", static_cast<std::int64_t>(constants)}, working_set_axis(both)}});
+  Case c =
+      make_case("beside code", "constant", "ld.const", Timed::mean,
+                {{"constants (B)", static_cast<std::int64_t>(constants)}, working_set_axis(both)});
   c.prepare = workload(run_of(both - constants, constants));
   return c;
 }

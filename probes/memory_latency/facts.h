@@ -42,8 +42,8 @@ std::vector<Fact> driver_size_facts(std::span<const Entry> entries);
 /// Line sizes of the L1 and the L2, and what a miss of each brings along.
 std::vector<Fact> line_facts(std::span<const Entry> entries);
 
-/// Ways of the L1 and the L2, or the evidence that their sets are hashed: how many lines of a wide
-/// stride they keep; and the slices of the L2.
+/// How many lines of a wide stride the L1 and the L2 keep, which says whether their sets are
+/// hashed; and the slices of the L2.
 std::vector<Fact> set_facts(std::span<const Entry> entries);
 
 /// The fact that `decide` completes; what it returns is why there is no value, or empty.

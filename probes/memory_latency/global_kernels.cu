@@ -1,4 +1,3 @@
-#include "probes/device/access.cuh"
 #include "probes/memory_latency/chase.cuh"
 
 namespace fathom::memory_latency {
@@ -60,64 +59,12 @@ __global__ void __launch_bounds__(warm_threads) chase_global(Chase chase, std::u
   end_report(chase.report);
 }
 
-template <GlobalLoad kind>
-__global__ void second_of_pair(Pairs pairs) {
-  static_assert(kind == GlobalLoad::cached || kind == GlobalLoad::l2_only);
-  __shared__ std::uint32_t times[max_timed_loads];
-  __shared__ std::uint32_t sink;
-  const std::uint32_t slot = shared_address(&sink);
-  const auto load = [](const std::byte* p) {
-    using Space = std::conditional_t<kind == GlobalLoad::cached, GlobalMemory, GlobalPastL1>;
-    std::uint32_t word[1];
-    Space::template load<4>(word, reinterpret_cast<std::uint64_t>(p));
-    return word[0];
-  };
-  begin_report(pairs.report);
-  std::uint32_t sum = 0;
-#pragma unroll 1
-  for (int i = 0; i < empty_brackets; ++i) {
-    const std::int64_t start = clock_now();
-    need(sum, slot);
-    const std::int64_t end = clock_now();
-    pairs.report->empty[i] = bracket(start, end);
-  }
-#pragma unroll 1
-  for (std::uint32_t i = 0; i < pairs.count; ++i) {
-    const std::byte* first = pairs.base + i * pairs.spacing;
-    const std::byte* second = first + pairs.distance;
-    const std::uint32_t x = load(first);
-    need(x, slot);
-    __threadfence_block();
-    const std::int64_t start = clock_now();
-    const std::uint32_t y = load(second);
-    need(y, slot);
-    const std::int64_t end = clock_now();
-    times[i] = bracket(start, end);
-    sum += x + y;
-  }
-  for (std::uint32_t i = 0; i < pairs.count; ++i) pairs.report->times[i] = times[i];
-  pairs.report->sum = sum;
-  end_report(pairs.report);
-}
-
 }  // namespace
 
 __global__ void write_chain(Chain chain) {
   const std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
   if (k >= chain.count) return;
   *reinterpret_cast<std::uint64_t*>(address_at(chain, k)) = address_at(chain, std::uint64_t{k} + 1);
-}
-
-__global__ void write_index_chain(Chain chain, std::uint32_t* texels) {
-  const std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
-  if (k >= chain.count) return;
-  texels[address_at(chain, k)] =
-      static_cast<std::uint32_t>(address_at(chain, std::uint64_t{k} + 1));
-}
-
-__global__ void fill_words(std::uint32_t* words, std::uint64_t count) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < count) words[i] = word_value(static_cast<std::uint32_t>(i));
 }
 
 void (*global_chase(GlobalLoad load, Timed timed))(Chase, std::uint64_t) {
@@ -128,11 +75,6 @@ void (*global_chase(GlobalLoad load, Timed timed))(Chase, std::uint64_t) {
           return chase_global<kind, how>;
         });
       });
-}
-
-void (*pair_kernel(GlobalLoad load))(Pairs) {
-  return load == GlobalLoad::cached ? second_of_pair<GlobalLoad::cached>
-                                    : second_of_pair<GlobalLoad::l2_only>;
 }
 
 }  // namespace fathom::memory_latency

@@ -70,9 +70,6 @@ inline Blocks writers(std::uint64_t elements) {
 /// Writes the chain into the memory that `chain.base` points to, 8 bytes an element: the address of
 /// the next one.
 __global__ void write_chain(Chain chain);
-/// The same in 4 bytes an element for texture chases, whose base is 0, whose addresses are texel
-/// indices, and whose texels begin at `texels`.
-__global__ void write_index_chain(Chain chain, std::uint32_t* texels);
 
 // Kernels of one block, and of one thread where nothing else is said. `zero`: 0, which the compiler
 // must not know.
@@ -135,22 +132,5 @@ struct CodeRun {
   Report* report = nullptr;
 };
 __global__ void run_code_and_constants(CodeRun run, float one);
-
-/// Pairs of loads, each pair in fresh memory: the second is timed.
-struct Pairs {
-  const std::byte* base = nullptr;
-  std::uint32_t count = 0;     ///< at most max_timed_loads
-  std::uint64_t spacing = 0;   ///< bytes from one pair to the next
-  std::uint32_t distance = 0;  ///< bytes from the first load's word to the second's; multiple of 4
-  Report* report = nullptr;    ///< sum: of both words of all pairs
-};
-/// `cached` or `l2_only`.
-void (*pair_kernel(GlobalLoad load))(Pairs);
-
-/// What fill_words puts at word `index`.
-__host__ __device__ constexpr std::uint32_t word_value(std::uint32_t index) {
-  return mixed(index + 1);
-}
-__global__ void fill_words(std::uint32_t* words, std::uint64_t count);
 
 }  // namespace fathom::memory_latency

@@ -66,8 +66,7 @@ Case shared_case(const DeviceFacts& device, const char* instruction, SharedLoad 
   const LaunchChase launch_it = [load](const Chase& chase, cudaStream_t stream) {
     launch(shared_chase(load, chase.timed), {1, fill_threads, bytes}, stream, chase, 0u);
   };
-  c.prepare = chase_workload(
-      wanted, [=](Context&, Chase&) { return launch_it; }, true);
+  c.prepare = chase_workload(wanted, [=](Context&, Chase&) { return launch_it; });
   return c;
 }
 
@@ -80,9 +79,8 @@ Case texture_case(const char* level, std::size_t bytes, Timed timed) {
                      .walked_loads = static_cast<int>(lines),
                      .timed = timed};
   c.prepare = chase_workload(wanted, [=](Context& context, Chase& chase) -> LaunchChase {
-    const Buffer memory = context.buffers().output("texels", bytes);
-    launch(write_index_chain, writers(lines), context.stream(), chase.chain,
-           memory.as<std::uint32_t>());
+    const std::vector<std::uint32_t> texels = index_image(chase.chain, bytes, 1);
+    const Buffer memory = upload(context, "texels", std::as_bytes(std::span(texels)));
     return [texture = make_texture(memory.data, bytes)](const Chase& with_report, cudaStream_t on) {
       launch(texture_chase(with_report.timed), {1, 1}, on, *texture, with_report);
     };
@@ -115,18 +113,14 @@ void add_levels(std::vector<Case>& result, const DeviceFacts& device) {
 constexpr int cluster_bytes = 4096;
 
 Case cluster_case(SharedLoad load, const char* instruction, int size, int distance, bool quick) {
-  Case c = make_case({"distance",
-                      "distributed shared",
-                      instruction,
-                      Timed::mean,
-                      {{"cluster size", std::int64_t{size}}, {"distance", std::int64_t{distance}}},
-                      quick_if(quick)});
+  Case c = make_case("distance", "distributed shared", instruction, Timed::mean,
+                     {{"cluster size", std::int64_t{size}}, {"distance", std::int64_t{distance}}},
+                     quick_if(quick));
   const Chase wanted{.chain = {.count = cluster_bytes / 4, .stride = 4}, .loads = 4096};
   const LaunchChase launch_it = [=](const Chase& chase, cudaStream_t stream) {
     launch_cluster_chase(load, chase, cluster_bytes, size, distance, stream);
   };
-  c.prepare = chase_workload(
-      wanted, [=](Context&, Chase&) { return launch_it; }, true);
+  c.prepare = chase_workload(wanted, [=](Context&, Chase&) { return launch_it; });
   return c;
 }
 
@@ -228,7 +222,7 @@ std::size_t footprint_limit(const DeviceFacts& device) {
 }
 
 Case page_case(const DeviceFacts& device, std::size_t footprint) {
-  Case c = make_case({"pages", "TLB", "ld.global.cg", Timed::mean, {working_set_axis(footprint)}});
+  Case c = make_case("pages", "TLB", "ld.global.cg", Timed::mean, {working_set_axis(footprint)});
   const Chain chain{.count = static_cast<std::uint32_t>(footprint / page),
                     .stride = page,
                     // Within the page that the buffer's guard band leaves of the stride.

@@ -58,21 +58,12 @@ constexpr Precision headline_precision{
 /// In memory that no chain writes: not zero, which could be told from data by compression.
 constexpr int fill_byte = 0x5A;
 
-std::optional<std::string> check(const Report& report, Chase chase, bool base_reported) {
-  if (base_reported) chase.chain.base = report.base;
-  const ChaseEnd expected = follow(chase.chain, chase.walked_loads, chase.loads);
-  if (report.end != expected.address) {
-    return fmt::format("the chase of {} loads ended at {:#x} instead of {:#x}", chase.loads,
-                       report.end, expected.address);
-  }
-  if (report.sum != expected.sum) {
-    return fmt::format("the addresses that the chase visited sum to {:#x} instead of {:#x}",
-                       report.sum, expected.sum);
-  }
+std::optional<std::string> check(const Report& report, Chase chase) {
+  chase.chain.base = report.base;
   const bool timed =
       chase.timed == Timed::mean ? report.clocks > 0 : report.times[chase.loads - 1] != 0xFFFFFFFFu;
-  if (!timed || report.clock_end <= report.clock_begin) return "the chase reported no clocks";
-  return std::nullopt;
+  if (!timed) return "the chase reported no clocks";
+  return check_end(report, follow(chase.chain, chase.walked_loads, chase.loads));
 }
 
 /// Bytes from the region's start to behind the last element of the chain.
@@ -83,24 +74,32 @@ std::size_t span_of(const Chain& chain) {
 
 }  // namespace
 
-Case make_case(const Point& point) {
+std::optional<std::string> check_end(const Report& report, const ChaseEnd& expected) {
+  if (report.end != expected.address || report.sum != expected.sum) {
+    return fmt::format("the chase ended at {:#x} instead of {:#x}, or not by the addresses wanted",
+                       report.end, expected.address);
+  }
+  if (report.clock_end <= report.clock_begin) return "the kernel reported no clocks";
+  return std::nullopt;
+}
+
+Case make_case(const char* sweep, const char* level, const char* instruction, Timed timed,
+               const Axes& more, Suite suite) {
   Case c;
-  const char* method = point.timed == Timed::mean ? method_mean : method_each;
-  c.name = fmt::format("{}/{}/{}/{}", point.sweep, point.level, point.instruction, method);
-  c.axes = {{"sweep", point.sweep},
-            {"level", point.level},
-            {"instruction", point.instruction},
-            {"method", method}};
-  add_axes(c, point.more);
-  c.suite = point.suite;
+  const char* method = timed == Timed::mean ? "unrolled chase" : "single loads";
+  c.name = fmt::format("{}/{}/{}/{}", sweep, level, instruction, method);
+  c.axes = {{"sweep", sweep}, {"level", level}, {"instruction", instruction}, {"method", method}};
+  add_axes(c, more);
+  c.suite = suite;
   c.metric = {"latency", "cycles", Better::lower, std::nullopt};
-  c.precision = point.headline ? headline_precision : Precision{};
+  c.precision = Precision{};
   return c;
 }
 
 Case headline(const char* level, const char* instruction, Timed timed, std::size_t bytes) {
-  return make_case(
-      {"latency", level, instruction, timed, {working_set_axis(bytes)}, Suite::quick, true});
+  Case c = make_case("latency", level, instruction, timed, {working_set_axis(bytes)}, Suite::quick);
+  c.precision = headline_precision;
+  return c;
 }
 
 std::size_t region_bytes(const DeviceFacts& device) {
@@ -134,8 +133,7 @@ Workload report_workload(Context& context, const std::shared_ptr<Readings>& read
   return workload;
 }
 
-std::function<Workload(Context&)> chase_workload(const Chase& wanted, const PrepareChase& prepare,
-                                                 bool base_reported) {
+std::function<Workload(Context&)> chase_workload(const Chase& wanted, const PrepareChase& prepare) {
   return [=, readings = std::make_shared<Readings>()](Context& context) {
     cudaStream_t stream = context.stream();
     Chase chase = wanted;
@@ -146,7 +144,7 @@ std::function<Workload(Context&)> chase_workload(const Chase& wanted, const Prep
           chase.report = report;
           launch(chase, stream);
         },
-        [=](const Report& report) { return check(report, chase, base_reported); },
+        [=](const Report& report) { return check(report, chase); },
         [=](const Report& report) { return readings->take(report, chase.timed, chase.loads); });
   };
 }

@@ -30,6 +30,15 @@ std::vector<double> silhouettes(const Rows& distances, const Pairs& linkage, std
   return widths;
 }
 
+/// 1 - correlation of each pair of rows: from 0, which a row has to itself, to 2.
+Rows correlation_distances(const Rows& rows) {
+  Rows distances(rows.size(), std::vector<double>(rows.size()));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t j = i + 1; j < rows.size(); ++j)
+      distances[i][j] = distances[j][i] = 1 - correlation(rows[i], rows[j]);
+  return distances;
+}
+
 /// The rows without every `step`th column from `first` on.
 Rows without_columns(const Rows& rows, std::size_t first, std::size_t step) {
   Rows rest(rows.size());
@@ -87,14 +96,6 @@ double correlation(std::span<const double> a, std::span<const double> b) {
   }
   if (squares_a <= 0 || squares_b <= 0) return 0;
   return std::clamp(products / std::sqrt(squares_a * squares_b), -1.0, 1.0);
-}
-
-Rows correlation_distances(const Rows& rows) {
-  Rows distances(rows.size(), std::vector<double>(rows.size()));
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    for (std::size_t j = i + 1; j < rows.size(); ++j)
-      distances[i][j] = distances[j][i] = 1 - correlation(rows[i], rows[j]);
-  return distances;
 }
 
 Pairs average_linkage(const Rows& distances) {

@@ -24,9 +24,6 @@ Rows double_centred(const Rows& rows);
 /// Pearson's correlation coefficient, from -1 to 1; 0 where either is constant.
 double correlation(std::span<const double> a, std::span<const double> b);
 
-/// 1 - correlation of each pair of rows: from 0, which a row has to itself, to 2.
-Rows correlation_distances(const Rows& rows);
-
 /// Two things each, in order, whose groups are joined.
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 

@@ -81,15 +81,12 @@ ClusterGroups gpcs_by_clusters(std::span<const Entry> entries);
 /// within them do, so the SMs are cut into halves until there are half as many regions as GPCs, and
 /// these into places that are some cycles apart; what is left at each place, the additive model of
 /// its own SMs and lines taken away, is then grouped in each region.
-struct LatencyPlaces {
+struct LatencyGpcs {
   Labels labels;
-  std::vector<int> region;  ///< by SM
-  Rows left;                ///< by SM, at its place
-};
-struct LatencyGpcs : LatencyPlaces {
-  double reproducibility = 0;  ///< adjusted Rand index of the two sets of lines
-  std::string instructions;    ///< whose latencies these are
-  Matrix matrix;               ///< of the last of them
+  std::vector<int> region;   ///< by SM
+  Rows left;                 ///< by SM, at its place
+  std::string instructions;  ///< whose latencies these are
+  Matrix matrix;             ///< of the last of them
   std::string reason;
 };
 /// By loads, and by atomics where they were measured; `gpcs`: as many as there are.
@@ -138,9 +135,9 @@ struct Topology {
 
   /// SMs by GPC, by clusters where there are any, else by latency, unless that shows no more than
   /// the sides of the L2; empty if neither tells.
-  const Labels& gpcs() const;
+  Labels gpcs() const;
   /// SMs by TPC, by clusters of two; empty if those do not tell.
-  const Labels& tpcs() const;
+  Labels tpcs() const;
   /// The members of each GPC, without SMs whose GPC nothing tells.
   std::vector<std::vector<std::size_t>> known_gpcs() const;
 };

@@ -48,16 +48,13 @@ __host__ __device__ constexpr std::uint32_t line_value(const Lines& lines, std::
   return memory_latency::mixed(i ^ ~lines.seed);
 }
 
-/// Clocks are the SM's, nanoseconds the GPU's global timer, both of the block that measured.
 struct LineReport {
   std::uint32_t taken;  ///< blocks that ran on the SM; 0 before the launch
   std::uint32_t smid;
-  std::uint32_t sum;  ///< of the words of all timed accesses
-  std::int64_t clock_begin, clock_end;
-  std::uint64_t ns_begin, ns_end;
+  std::uint32_t sum;                    ///< of the words of all timed accesses
   std::uint32_t empty[empty_brackets];  ///< clocks of a bracket without an access
-  std::uint32_t
-      times[max_lines * max_repeats];  ///< of repeat r's access to line i: [r * count + i]
+  /// Clocks of repeat r's access to line i: [r * count + i].
+  std::uint32_t times[max_lines * max_repeats];
 };
 
 struct LineTask {

@@ -19,8 +19,4 @@ inline constexpr const char* all_sms = "all";
 /// Names of disjoint sets of lines, and of two halves of the launches.
 inline constexpr const char* set_names[] = {"first", "second"};
 
-inline constexpr const char* singleton_source =
-    "NVIDIA's driver numbers some TPCs apart from the GPCs, as singletons (open GPU kernel "
-    "modules, ctrl2080gr.h, virtualGpcId)";
-
 }  // namespace fathom::topology

@@ -9,22 +9,16 @@
 
 namespace fathom::topology {
 
-namespace {
-
-const Labels no_labels;
-
-}  // namespace
-
-const Labels& Topology::gpcs() const {
+Labels Topology::gpcs() const {
   if (clusters.reason.empty()) return joined.labels;
   const bool sides_only = partitions.reason.empty() &&
                           latency.labels.size() == partitions.labels.size() &&
                           adjusted_rand_index(latency.labels, partitions.labels) >= same_groups;
-  return latency.reason.empty() && !sides_only ? latency.labels : no_labels;
+  return latency.reason.empty() && !sides_only ? latency.labels : Labels{};
 }
 
-const Labels& Topology::tpcs() const {
-  return cluster_pairs.reason.empty() ? cluster_pairs.labels : no_labels;
+Labels Topology::tpcs() const {
+  return cluster_pairs.reason.empty() ? cluster_pairs.labels : Labels{};
 }
 
 std::vector<std::vector<std::size_t>> Topology::known_gpcs() const {
@@ -126,7 +120,10 @@ void add_outside(std::vector<Fact>& facts, const Topology& t) {
       "no cluster joins them with SMs beyond their pair, although clusters join "
       "more elsewhere";
   if (!c.outside.empty()) {
-    method = fmt::format("SM {}: {}; {}", ranges(c.outside), method, singleton_source);
+    method = fmt::format(
+        "SM {}: {}; NVIDIA's driver numbers some TPCs apart from the GPCs, as singletons (open GPU "
+        "kernel modules, ctrl2080gr.h, virtualGpcId)",
+        ranges(c.outside), method);
     if (!t.joined.assigned) {
       method += fmt::format("; no GPC is stated for them: {}",
                             !t.joined.reason.empty() ? t.joined.reason
@@ -176,11 +173,6 @@ void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
                                 : "one half of the launches was left out",
             c.reproducibility.value_or(0),
             "adjusted Rand index of what clusters join in two halves of the launches", c.matrix);
-  add_index(facts, "gpc_latency_reproducibility", "GPCs by latency, two sets of lines", l.reason,
-            l.reproducibility,
-            fmt::format("adjusted Rand index of GPCs by {} from one set of lines and the other's",
-                        l.instructions),
-            l.matrix);
 }
 
 // Facts of TPCs.
@@ -220,7 +212,7 @@ void add_tpcs(std::vector<Fact>& facts, const Topology& t) {
 void add_tpc_agreement(std::vector<Fact>& facts, const Topology& t) {
   const ClusterPairs& p = t.cluster_pairs;
   const PairLabels& l = t.latency_pairs;
-  const Labels& labels = t.tpcs();
+  const Labels labels = t.tpcs();
   std::string reason = labels.empty() ? "no TPCs are known" : l.reason;
   if (reason.empty() && l.labels.size() != labels.size())
     reason = "they are of different SMs";

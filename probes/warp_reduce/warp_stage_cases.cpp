@@ -75,19 +75,13 @@ Warp<T> expected_values(const WarpStage& stage, int chain) {
 }
 
 template <class T>
-std::optional<std::string> verify(const WarpStage& stage, const Buffer& out, int blocks,
-                                  cudaStream_t stream) {
-  const std::vector<T> values = copy_to_host<T>(out, stream);
+std::optional<std::string> verify(const WarpStage& stage, const Buffer& out, cudaStream_t stream) {
   std::vector<Warp<T>> expected;
   for (int chain = 0; chain < stage.chains; ++chain)
     expected.push_back(expected_values<T>(stage, chain));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::size_t chain = i / lanes % stage.chains, lane = i % lanes;
-    if (values[i] == expected[chain][lane]) continue;  // false for a NaN too
-    return fmt::format("warp {} of {}, lane {}: {} instead of {}", i / lanes / stage.chains,
-                       blocks * stage.warps, lane, values[i], expected[chain][lane]);
-  }
-  return std::nullopt;
+  return check_elements<T>(out, stream, "the value of lane", [&](std::size_t i) {
+    return expected[i / lanes % stage.chains][i % lanes];
+  });
 }
 
 /// Cycles per reduction: each block's time over all its reductions; the median over the SMs.
@@ -110,7 +104,7 @@ Workload prepare(Context& context, const WarpStage& stage) {
         const auto check = stage.type == Element::f32   ? verify<float>
                            : stage.type == Element::i32 ? verify<std::uint32_t>
                                                         : verify<double>;
-        return check(stage, out, blocks, stream);
+        return check(stage, out, stream);
       });
   workload.read_sample = [=] { return cycles(stage, copy_to_host<long long>(clocks, stream)); };
   return workload;

@@ -1,8 +1,4 @@
-#include <iterator>
-
-#include "harness/cuda_check.h"
-#include "probes/instructions/instructions.h"
-#include "probes/instructions/kernels.h"
+#include "probes/instructions/workload.h"
 #include "tests/gpu/gpu_fixture.h"
 
 using namespace fathom;
@@ -10,35 +6,22 @@ using namespace fathom::instructions;
 
 namespace {
 
-void run(const Instruction& instruction, Variant variant, test::Pool& gpu) {
+void run(const Instruction& instruction, Variant variant, const test::Gpu& gpu, Context& context) {
   const Kernels& kernels = find_kernels(instruction.op);
-  const Shape& shape = kernels.shape(variant);
-  if (shape.chains == 0) return;
+  if (kernels.shape(variant).chains == 0) return;
   CAPTURE(instruction.id, static_cast<int>(variant));
-  constexpr int blocks = 2, iterations = 3;
   const int warps =
       variant == Variant::latency ? instruction.latency_warps : kernels.throughput_warps;
-  std::vector<std::byte> starts(kernels.start_threads * shape.chains * kernels.state_bytes);
-  std::vector<std::byte> operands(kernels.operands_bytes);
-  kernels.fill(shape.chains, starts.data(), operands.data());
-  const Buffer start_buffer = gpu.filled("starts", starts);
-  const int writing = std::min(warps, kernels.writing_warps);
-  const Buffer clocks =
-      gpu.poisoned("clocks", blocks * warps * clocks_per_warp * sizeof(long long));
-  const Buffer out = gpu.buffers.output(
-      "out", std::size_t{blocks} * writing * warp_lanes * shape.chains * 2 * kernels.state_bytes);
-  const auto written_with = [&](const std::vector<std::byte>& values) {
-    const Buffer operand_buffer = gpu.filled("operands", values);
-    gpu.buffers.poison(out);
-    kernels.launch(
-        variant,
-        {start_buffer.data, operand_buffer.data, iterations, clocks.as<long long>(), out.data},
-        blocks, warps, gpu.stream.get());
-    return test::to_host<std::byte>(out.data, out.bytes);
-  };
-  const auto written = written_with(operands);
-  CHECK(kernels.check(shape, iterations, written) == "");
-  const auto ticks = test::to_host<long long>(clocks.data, blocks * warps * clocks_per_warp);
+  std::vector<long long> ticks;
+  const Workload workload = prepare(context, {instruction, kernels, variant, 2, warps, 3},
+                                    [&](const Plan&, const std::vector<long long>& clocks) {
+                                      ticks = clocks;
+                                      return 0.0;
+                                    });
+  workload.poison();
+  workload.launch();
+  CHECK(workload.verify().value_or("") == "");
+  workload.read_sample();
   for (std::size_t i = 0; i < ticks.size(); i += clocks_per_warp) {
     CHECK(ticks[i + 1] > ticks[i]);
     // What the compiler makes of others it may have taken out of the loop.
@@ -46,31 +29,34 @@ void run(const Instruction& instruction, Variant variant, test::Pool& gpu) {
     if (variant != Variant::latency || !chained || test::under_sanitizer()) continue;
     CHECK(ticks[i + 3] - ticks[i + 2] > ticks[i + 1] - ticks[i]);
   }
-  gpu.check_guards();
-
+  // What `prepare` has asked for: two blocks' states before one last step and after it.
+  const std::size_t bytes = 2 * std::min(warps, kernels.writing_warps) * warp_lanes *
+                            kernels.shape(variant).chains * 2 * kernels.state_bytes;
+  const Buffer out = context.buffers().output("out", bytes);
+  const auto written = test::to_host<std::byte>(out.data, bytes);
+  if (workload.load) {
+    // Other products, and all of them written.
+    const Buffer other = context.buffers().output("unchecked out", bytes);
+    context.buffers().poison(other);
+    workload.load();
+    const auto random = test::to_host<std::byte>(other.data, bytes);
+    CHECK(random != written);
+    CHECK(std::ranges::count(random, std::byte{0xFF}) < std::ssize(random) / 4);
+  }
   // One wrong bit must be seen: in the last lane's last step. An approximate function may round it
   // away, so take a high one.
-  auto spoiled = written;
-  spoiled.back() ^= std::byte{0x40};
-  CHECK(kernels.check(shape, iterations, spoiled) != "");
-
-  if (kernels.randomise == nullptr) return;
-  auto random = operands;
-  kernels.randomise(random.data());
-  CHECK(random != operands);
-  // Other products, and all of them written.
-  const auto other = written_with(random);
-  CHECK(other != written);
-  CHECK(std::ranges::count(other, std::byte{0xFF}) < std::ssize(other) / 4);
-  gpu.check_guards();
+  gpu.set(out.data + bytes - 1, static_cast<int>(written.back() ^ std::byte{0x40}), 1);
+  CHECK(workload.verify());
+  CHECK(context.buffers().guards_intact().value_or("") == "");
 }
 
 void run_all(std::span<const Instruction> instructions) {
-  test::Pool gpu;
+  const test::Gpu gpu;
+  Context context(gpu.facts, gpu.stream.get(), 1);
   for (const Instruction& instruction : instructions) {
     if (!instruction.compiles_for(gpu.facts.major, gpu.facts.minor)) continue;
-    run(instruction, Variant::latency, gpu);
-    run(instruction, Variant::throughput, gpu);
+    run(instruction, Variant::latency, gpu, context);
+    run(instruction, Variant::throughput, gpu, context);
   }
 }
 

@@ -1,20 +1,10 @@
 // The sweep over chosen SMs, one block on each. The probe's other cases: probe_cases_test.cu.
 
-#include "probes/memory_bandwidth/kernels.h"
+#include "probes/memory_bandwidth/cases.h"
 #include "tests/gpu/gpu_fixture.h"
 
 using namespace fathom;
 using namespace fathom::memory_bandwidth;
-
-namespace {
-
-std::uint32_t sum_of(const std::vector<WarpReport>& reports) {
-  std::uint32_t sum = 0;
-  for (const WarpReport& r : reports) sum += r.sum;
-  return sum;
-}
-
-}  // namespace
 
 TEST_CASE("chosen SMs load their parts and no other SM takes part",
           "[gpu][memory_bandwidth][sanitized]") {
@@ -35,35 +25,22 @@ TEST_CASE("chosen SMs load their parts and no other SM takes part",
     memory.buffers.poison(buffer);
     const SmRun run{{access, plan_walk(shape, bytes, passes), chosen, warps * warp_lanes, src.data,
                      nullptr, buffer.as<WarpReport>()},
-                    memory.facts.sms,
-                    static_cast<int>(std::min(memory.facts.shared_bytes_per_sm / 2 + 1024,
-                                              memory.facts.shared_bytes_per_block_max)),
                     started.as<unsigned>()};
-    resident_blocks_with(stream_on_sms, run.global.threads, run.shared_bytes);
-    launch(stream_on_sms, {run.sms, run.global.threads, run.shared_bytes}, stream, run);
+    const Blocks grid{memory.facts.sms, run.global.threads, one_block_shared_bytes(memory.facts)};
+    resident_blocks_with(stream_on_sms, grid.threads, grid.dynamic_shared);
+    launch(stream_on_sms, grid, stream, run);
     auto reports = memory.read<WarpReport>(buffer);
     reports.resize(static_cast<std::size_t>(chosen * warps));
     const auto words = memory.read<std::uint32_t>(src);
-    CHECK(sum_of(reports) ==
-          passes * std::accumulate(words.begin(), words.end(), std::uint32_t{0}));
+    std::uint32_t sum = 0;
+    for (const WarpReport& r : reports) sum += r.sum;
+    CHECK(sum == passes * std::accumulate(words.begin(), words.end(), std::uint32_t{0}));
     for (std::size_t i = 0; i < reports.size(); ++i) {
       CHECK(reports[i].end > reports[i].start);
       CHECK(place_of_sm(reports[i].sm, sms) == i / warps);
     }
     memory.check_guards();
   }
-}
-
-TEST_CASE("an access without a kernel is refused", "[gpu][memory_bandwidth]") {
-  CHECK_THROWS_AS(global_kernel({Operation::load, Path::l2_only, 12, 4}), std::invalid_argument);
-  CHECK_THROWS_AS(global_kernel({Operation::load, Path::no_allocate, 8, 4}), std::invalid_argument);
-  CHECK_THROWS_AS(global_kernel({Operation::store, Path::l2_only, 16, 8}), std::invalid_argument);
-  CHECK_THROWS_AS(global_kernel({Operation::copy, Path::cached, 16, 4}), std::invalid_argument);
-  CHECK_THROWS_AS(tile_kernel({Operation::load, Path::l2_only, 8, 1}), std::invalid_argument);
-  CHECK_THROWS_AS(tile_kernel({Operation::load, Path::cached, 16, 1}), std::invalid_argument);
-  CHECK_THROWS_AS(tile_kernel({Operation::copy, Path::l2_only, 16, 4}), std::invalid_argument);
-  CHECK_THROWS_AS(prepare_shared(Operation::load, 12, false, shared_bytes_used),
-                  std::invalid_argument);
 }
 
 TEST_CASE("one block for each SM runs on an SM of its own", "[gpu][memory_bandwidth]") {

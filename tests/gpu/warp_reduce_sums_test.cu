@@ -34,20 +34,9 @@ std::vector<std::byte> as_bytes(std::size_t count) {
 }
 
 std::vector<std::byte> values(Element element) {
-  const std::size_t count = largest + largest_offset;
-  switch (element) {
-    case Element::f32:
-      return as_bytes<float>(count);
-    case Element::f64:
-      return as_bytes<double>(count);
-    case Element::i32:
-      return as_bytes<int>(count);
-    case Element::f16:
-      return as_bytes<__half>(count);
-    case Element::bf16:
-      return as_bytes<__nv_bfloat16>(count);
-  }
-  return {};
+  constexpr decltype(as_bytes<float>)* of_type[] = {
+      as_bytes<float>, as_bytes<double>, as_bytes<int>, as_bytes<__half>, as_bytes<__nv_bfloat16>};
+  return of_type[static_cast<int>(element)](largest + largest_offset);
 }
 
 double result_of(Element element, const std::byte* result) {

@@ -113,15 +113,6 @@ TEST_CASE("the timed part of a chase is dependent loads of the level's instructi
   check_both("chase_constant<", "LDC");
   check_both("chase_parameters<", "LDC");
   check_both("chase_texture<", "TLD");
-  // Both loads of a pair are what the level asks for.
-  for (const auto& [load, opcode] :
-       {std::pair{GlobalLoad::cached, "LDG.E"}, {GlobalLoad::l2_only, "LDG.E.STRONG.GPU"}}) {
-    const SassFunction& function =
-        find(functions, fmt::format("second_of_pair<(fathom::memory_latency::GlobalLoad){}>",
-                                    static_cast<int>(load)));
-    CHECK(function.histogram("LDG") == std::map<std::string, int>{{opcode, 2}});
-    check_timed(function, opcode, 1);
-  }
 }
 
 TEST_CASE("between the clocks there is one access to a line and the store that needs it",
