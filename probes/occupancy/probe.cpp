@@ -110,8 +110,7 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
   c.expected = Expectation{stream.bytes_per_second, tolerance, stream.sentence};
   c.extras = {{"model_blocks_per_sm", model.blocks},
               {"driver_blocks_per_sm", resident},
-              {"theoretical_warps", model.warps},
-              {"spilled_bytes_per_thread", static_cast<double>(facts.localSizeBytes)}};
+              {"theoretical_warps", model.warps}};
   c.counters = {{"achieved_occupancy"},
                 {"dram_read_bytes", static_cast<double>(bytes), 0.01, "every source byte once"},
                 {"global_load_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
