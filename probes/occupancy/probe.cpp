@@ -11,7 +11,7 @@
 #include "probes/device/launch.h"
 #include "probes/occupancy/kernels.h"
 
-namespace fathom::occupancy_probe {
+namespace fathom::occupancy {
 namespace {
 
 std::size_t copy_bytes(const DeviceFacts& device) {
@@ -150,6 +150,6 @@ const Probe probe{
     .cases = {cases}};
 
 }  // namespace
-}  // namespace fathom::occupancy_probe
+}  // namespace fathom::occupancy
 
-FATHOM_PROBE(fathom::occupancy_probe::probe)
+FATHOM_PROBE(fathom::occupancy::probe)
