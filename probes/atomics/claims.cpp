@@ -90,13 +90,15 @@ void add_memory(std::vector<FactRow>& rows) {
           {{fmt::format("dram.{}_{}_throughput", words_of(i, false),
                         pattern == sweeping_lines ? "line_a_warp" : "sector_a_lane"),
             fmt::format("DRAM, {}, {}", i.ptx(), pattern), "throughput", unit_of(i.level)},
-           {{"sweep", "working set"}, {"pattern", pattern}, {"instruction", i.ptx()}},
-           "working set of {working set (B)}; all SMs at once, {timer}",
-           left_out,
-           Pick::most,
-           {},
-           {},
-           axis_of("working set (B)")});
+           {{"sweep", "working set"}, {"pattern", pattern}, {"instruction", i.ptx()}}});
+      rows.back().absent = left_out;
+      rows.back().pick = Pick::most;
+      rows.back().figure = axis_of("working set (B)");
+      rows.back().change = [](Fact& fact, const Entry& entry) {
+        const auto bytes = static_cast<std::int64_t>(axis_of("working set (B)")(entry));
+        fact.method = fmt::format("working set of {} MiB; all SMs at once, {}", bytes >> 20,
+                                  entry.timing.timer);
+      };
     }
   }
 }
