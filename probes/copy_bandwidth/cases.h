@@ -19,8 +19,8 @@ std::size_t base_bytes(const DeviceFacts& device);
 /// The parts of the sweep; axis "sweep" names them.
 std::vector<Case> best_cases(const DeviceFacts& device);   ///< head to head with the libraries
 std::vector<Case> width_cases(const DeviceFacts& device);  ///< V1 to V8: width, type, block, unroll
-std::vector<Case> offset_cases(const DeviceFacts& device);  ///< V9
-std::vector<Case> stride_cases(const DeviceFacts& device);  ///< V9
+std::vector<Case> offset_cases(const DeviceFacts& device);  ///< V9: base offset
+std::vector<Case> stride_cases(const DeviceFacts& device);  ///< V9: stride
 std::vector<Case> tail_cases(const DeviceFacts& device);   ///< V10
 std::vector<Case> row_cases(const DeviceFacts& device);    ///< V11
 std::vector<Case> size_cases(const DeviceFacts& device);   ///< cache-resident to 4 GiB

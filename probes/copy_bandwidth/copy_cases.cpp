@@ -148,7 +148,7 @@ std::vector<Case> offset_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   for (const int vector : {1, 4}) {
     for (const std::size_t offset : {0, 4, 8, 16, 32, 64, 128}) {
-      if (offset % (4 * vector) != 0) continue;
+      if (offset % (4 * vector) != 0) continue;  // packs are aligned
       const bool quick = vector == 1 && (offset == 0 || offset == 4 || offset == 32);
       cases.push_back(
           copy_case(device, {.sweep = "offset",

@@ -76,7 +76,7 @@ constexpr int link_clocks = 10'000;
 
 using Stamps = std::vector<long long>;  ///< nanoseconds
 
-/// Kernels that stamp `stamps`, of which `seconds` makes the metric once they pass `check`.
+/// Kernels that write their times to `stamps`: `check` looks at these, `seconds` makes the metric.
 Workload stamped(Context& context, const Buffer& stamps, std::function<void()> launch,
                  std::optional<std::string> (*check)(const Stamps&),
                  std::function<double(const Stamps&)> seconds) {
@@ -228,7 +228,7 @@ MakeSampler calls_of(Call call, int calls = batch) {
   };
 }
 
-/// Some of them, each timed by what `round` returns: seconds.
+/// The mean of several rounds, each of which returns its seconds.
 template <class Round>
 std::function<double()> mean_of(Round round) {
   return [=] {

@@ -42,7 +42,7 @@ class Node {
   std::uint32_t* sent() const { return sent_.get(); }
   std::uint32_t* received() const { return received_.get(); }
 
-  cudaEvent_t done() const { return done_.get(); }  ///< for `tied`
+  cudaEvent_t done() const { return done_.get(); }  ///< `tied` records it on the stream
   /// Whether all that was queued here is done.
   bool at_rest() const;
   /// Fills what is received with a pattern that is never sent.

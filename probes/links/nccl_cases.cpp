@@ -85,7 +85,7 @@ class Operations {
         nodes_, [](const Node* node) { return node->at_rest(); });
   }
   const Nodes& nodes() const { return nodes_; }
-  /// What the first one after `restart`, on the buffers' beginning, received.
+  /// What the first one after `restart` received.
   std::optional<std::string> verify() const {
     const int ranks = machine_->nccl->ranks();
     for (int rank = 0; rank < ranks; ++rank) {
@@ -94,7 +94,7 @@ class Operations {
     }
     return std::nullopt;
   }
-  void restart() { next_ = 0; }
+  void restart() { next_ = 0; }  ///< the next goes to the buffers' beginning
 
  private:
   SharedMachine machine_;
@@ -113,8 +113,8 @@ Workload nccl_workload(Context& context, const SharedMachine& machine, Collectiv
 
   Workload workload;
   workload.capturable = false;
-  // By the host one of them before each sample: whatever NCCL sets up at a first call is set up
-  // then.
+  // Timed by the host: one of them before each sample, so that what NCCL sets up at a first call is
+  // set up then.
   workload.launch =
       tied(operations->nodes(), stream, [=] { operations->queue(queued ? count : 1); });
   if (!queued) {
