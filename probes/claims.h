@@ -9,20 +9,15 @@
 
 namespace fathom {
 
-namespace atomics { Findings conclude(std::span<const Entry> entries); }
-namespace bank_conflicts { Findings conclude(std::span<const Entry> entries); }
-namespace copy_bandwidth { Findings conclude(std::span<const Entry> entries); }
-namespace energy { Findings conclude(std::span<const Entry> entries); }
-namespace instructions { Findings conclude(std::span<const Entry> entries); }
-namespace launch_overhead { Findings conclude(std::span<const Entry> entries); }
-namespace links { Findings conclude(std::span<const Entry> entries); }
-namespace memory_bandwidth { Findings conclude(std::span<const Entry> entries); }
-namespace memory_latency { Findings conclude(std::span<const Entry> entries); }
-namespace model_validation { Findings conclude(std::span<const Entry> entries); }
-namespace occupancy_probe { Findings conclude(std::span<const Entry> entries); }
-namespace tail_effect { Findings conclude(std::span<const Entry> entries); }
-namespace topology { Findings conclude(std::span<const Entry> entries); }
-namespace warp_reduce { Findings conclude(std::span<const Entry> entries); }
+/// All probes of this folder, each in the namespace of its name.
+#define FATHOM_EACH_PROBE(of)                                                   \
+  of(atomics) of(bank_conflicts) of(copy_bandwidth) of(energy) of(instructions) \
+  of(launch_overhead) of(links) of(memory_bandwidth) of(memory_latency)         \
+  of(model_validation) of(occupancy) of(tail_effect) of(topology) of(warp_reduce)
+#define FATHOM_CONCLUDE(probe) \
+  namespace probe { Findings conclude(std::span<const Entry> entries); }
+FATHOM_EACH_PROBE(FATHOM_CONCLUDE)
+#undef FATHOM_CONCLUDE
 
 /// By the probe's name; empty for one that is not in this folder.
 Conclude conclusion_of(std::string_view probe);

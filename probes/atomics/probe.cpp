@@ -45,16 +45,11 @@ struct Place {
   bool counted = false;  ///< by hardware counters
 };
 
-/// What the samples have told besides the metric.
-struct Readings {
-  double clocks = 0, nanoseconds = 0;  ///< of all blocks
-  std::vector<double> per_operation;   ///< nanoseconds
-};
-
 /// Atomics per clock on one window. L2: from the first block's begin to the last block's end by the
 /// global timer, in clocks of the SMs at the rate that the blocks themselves saw. Shared memory:
-/// the median block by its own clock.
-double take(Readings& readings, const Plan& plan, const std::vector<BlockTimes>& times) {
+/// the median block by its own clock. Adds an atomic's nanoseconds to the others.
+double take(std::vector<double>& ns_per_operation, const Plan& plan,
+            const std::vector<BlockTimes>& times) {
   double clocks = 0, nanoseconds = 0;
   long long first = times[0].ns_begin, last = times[0].ns_end;
   std::vector<double> per_block;
@@ -65,20 +60,12 @@ double take(Readings& readings, const Plan& plan, const std::vector<BlockTimes>&
     last = std::max(last, t.ns_end);
     per_block.push_back(static_cast<double>(t.clock_end - t.clock_begin));
   }
-  readings.clocks += clocks;
-  readings.nanoseconds += nanoseconds;
   const double clocks_per_ns = clocks / nanoseconds;
   const double taken = plan.instruction.level == Level::l2
                            ? static_cast<double>(last - first) * clocks_per_ns
                            : median(per_block);
-  readings.per_operation.push_back(taken / clocks_per_ns / plan.operations());
+  if (nanoseconds > 0) ns_per_operation.push_back(taken / clocks_per_ns / plan.operations());
   return plan.operations() / taken;
-}
-
-std::map<std::string, double> extras_of(const Readings& readings) {
-  if (readings.per_operation.empty() || readings.nanoseconds <= 0) return {};
-  return {{"ns_per_operation", median(readings.per_operation)},
-          {"sm_clock_hz", 1e9 * readings.clocks / readings.nanoseconds}};
 }
 
 std::optional<std::string> check_times(const std::vector<BlockTimes>& times) {
@@ -106,7 +93,7 @@ Workload prepare(Context& context, const Plan& plan) {
           {},          times.as<BlockTimes>(), sums.as<std::uint32_t>()};
   std::ranges::copy(operand_of(instruction.operation, instruction.type), run.operand);
   const Kernel kernel = find_kernel(instruction.ptx());
-  const auto readings = std::make_shared<Readings>();
+  const auto nanoseconds = std::make_shared<std::vector<double>>();
 
   Workload workload;
   workload.launch = [=] {
@@ -143,10 +130,13 @@ Workload prepare(Context& context, const Plan& plan) {
     return check_times(copy_to_host<BlockTimes>(times, stream));
   };
   workload.read_sample = [=] {
-    return take(*readings, plan, copy_to_host<BlockTimes>(times, stream));
+    return take(*nanoseconds, plan, copy_to_host<BlockTimes>(times, stream));
   };
   if (instruction.level == Level::l2) workload.sample_timer = "globaltimer";
-  workload.extras = [readings] { return extras_of(*readings); };
+  workload.extras = [=]() -> std::map<std::string, double> {
+    if (nanoseconds->empty()) return {};
+    return {{"ns_per_operation", median(*nanoseconds)}};
+  };
   return workload;
 }
 
@@ -337,28 +327,22 @@ void add_contenders(std::vector<Case>& cases, const DeviceFacts& device, const I
 
 std::vector<Case> cases_of(const DeviceFacts& device) {
   std::vector<Case> cases;
+  std::vector<Instruction> all, plain;
   const int chip = 10 * device.major + device.minor;
-  const auto each = [&](auto&& chosen, auto&& add) {
-    for (const Instruction& instruction : all_instructions)
-      if (instruction.since <= chip && chosen(instruction)) add(instruction);
-  };
-  const auto in_own_sm_or_l2 = [](const Instruction& i) {
+  for (const Instruction& i : all_instructions)
+    if (i.since <= chip) all.push_back(i);
+  std::ranges::copy_if(all, std::back_inserter(plain), [](const Instruction& i) {
     return is_plain_add(i) && i.level != Level::cluster;
-  };
-  each([](const Instruction&) { return true; },
-       [&](const Instruction& i) { cases.push_back(operation_case(device, i)); });
-  each(
-      asked_of_one_address,
-      [&](const Instruction& i) { cases.push_back(same_address_case(device, i)); });
-  each(
-      in_own_sm_or_l2, [&](const Instruction& i) { add_spreads(cases, device, i); });
-  each(in_own_sm_or_l2, [&](const Instruction& i) {
+  });
+  for (const Instruction& i : all) cases.push_back(operation_case(device, i));
+  for (const Instruction& i : all)
+    if (asked_of_one_address(i)) cases.push_back(same_address_case(device, i));
+  for (const Instruction& i : plain) add_spreads(cases, device, i);
+  for (const Instruction& i : plain)
     if (i.returns) add_contenders(cases, device, i);
-  });
   // Last: the largest take most of the memory that the probe uses.
-  each(in_own_sm_or_l2, [&](const Instruction& i) {
+  for (const Instruction& i : plain)
     if (i.level == Level::l2) add_working_sets(cases, device, i);
-  });
   return cases;
 }
 

@@ -19,7 +19,8 @@ std::size_t base_bytes(const DeviceFacts& device);
 /// The parts of the sweep; axis "sweep" names them.
 std::vector<Case> best_cases(const DeviceFacts& device);   ///< head to head with the libraries
 std::vector<Case> width_cases(const DeviceFacts& device);  ///< V1 to V8: width, type, block, unroll
-std::vector<Case> place_cases(const DeviceFacts& device);  ///< V9: base offset and stride
+std::vector<Case> offset_cases(const DeviceFacts& device);  ///< V9: base offset
+std::vector<Case> stride_cases(const DeviceFacts& device);  ///< V9: stride
 std::vector<Case> tail_cases(const DeviceFacts& device);   ///< V10
 std::vector<Case> row_cases(const DeviceFacts& device);    ///< V11
 std::vector<Case> size_cases(const DeviceFacts& device);   ///< cache-resident to 4 GiB
@@ -36,23 +37,22 @@ bool has_room_for_4_gib(const DeviceFacts& device);
 
 /// What a case moves, for its bound, its expectation and its counters.
 struct Work {
-  std::size_t read_bytes = 0, write_bytes = 0;  ///< useful
-  models::StreamCost loads{}, stores{};         ///< by the counters
+  /// All but its occupancy and its traffic, which bandwidth_case reckons.
+  models::StreamKernel stream{.bytes_per_access = 16, .threads_per_block = 256, .hot = true};
+  models::StreamCost loads{}, stores{};  ///< by the counters
   std::size_t dram_bytes = 0;  ///< least that both directions move in whole sectors; 0: the useful
   /// What the DRAM is expected to move; 0: dram_bytes. An H200 reads 64 bytes at a time, and reads
   /// a sector before it writes a part of it (counters of the strided copies in recordings/h200).
   std::size_t expected_dram_bytes = 0;
-  std::size_t footprint = 0;  ///< bytes of memory touched; 0: dram_bytes
-  int bytes_per_access = 16;
-  int unroll = 1;
-  bool one_by_one = false;  ///< a thread stores each access before it loads the next
-  int threads = 256;
+  std::size_t footprint = 0;      ///< bytes of memory touched; 0: dram_bytes
   int most_blocks_per_sm = 1024;  ///< fewer than the GPU allows where shared memory does
-  std::size_t grid_threads = 0;
   /// Whether every byte must come from and go to DRAM once, so that its counters have an
   /// expectation.
   bool streams_through_dram = false;
   bool loads_counted = true, stores_counted = true;  ///< false: not by the load/store units
+
+  /// A thread makes so many accesses, all loads in flight before the first store.
+  void unroll(int accesses) { stream.independent_loads = stream.accesses_per_thread = accesses; }
 };
 
 /// A case with metric, bound, expectation and counters by `work`, still without axes and workload.

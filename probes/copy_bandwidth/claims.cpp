@@ -106,22 +106,19 @@ std::vector<ClaimRow> widths() {
 
 std::vector<ClaimRow> counters() {
   constexpr double all = 33554432;  // sectors of 1 GiB
-  const auto same = [](std::vector<std::string> names, double value) {
-    std::vector<FigureRange> checks;
-    for (std::string& name : names) checks.push_back({std::move(name), value, value});
-    return checks;
-  };
-  const Quantity batch{
-      "batch", {{"sweep", "unroll"}, {"type", "half"}, {"unroll", I{16}}, {"block", I{1024}}}};
-  Quantity batch_requests = batch;
-  batch_requests.name = "batch requests";
-  batch_requests.figure = counter_of(requests_role);
+  const AxisFilter batch{
+      {"sweep", "unroll"}, {"type", "half"}, {"unroll", I{16}}, {"block", I{1024}}};
   return {
       {"V5",
        "A global load moves whole 32-byte sectors whatever the width: as many for 2, 4, 8 and 16 "
        "bytes per thread",
-       "33,554,432 sectors for 1 GiB", toyx, counted({2, 4, 8, 16}),
-       same({"sectors 2", "sectors 4", "sectors 8", "sectors 16"}, all),
+       "33,554,432 sectors for 1 GiB",
+       toyx,
+       counted({2, 4, 8, 16}),
+       {{"sectors 2", all, all},
+        {"sectors 4", all, all},
+        {"sectors 8", all, all},
+        {"sectors 16", all, all}},
        "{sectors 2} / {sectors 4} / {sectors 8} / {sectors 16} sectors"},
       {"V6",
        "32 bytes per thread doubles the sector count, since one access becomes two 16-byte "
@@ -140,7 +137,11 @@ std::vector<ClaimRow> counters() {
        "requests fall 1 : 1/2 : 1/4",
        toyx,
        with(counted({4, 8, 16}),
-            {width("4", 4), width("8", 8), width("16", 16), batch, batch_requests},
+            {width("4", 4),
+             width("8", 8),
+             width("16", 16),
+             {"batch", batch},
+             {"batch requests", batch, Pick::first, counter_of(requests_role)}},
             {ratio("half", "requests 4", "requests 8"),
              ratio("quarter", "requests 4", "requests 16"),
              ratio("each", "instructions 4", "requests 4"),
@@ -186,15 +187,10 @@ std::vector<ClaimRow> places() {
   const Figure per_request = [](const Entry& e) {
     return counter_of(sectors_role)(e) / counter_of(requests_role)(e);
   };
-  const auto apart = [](std::string name, Figure figure) {
-    return Quantity{std::move(name),
-                    {{"sweep", "stride"},
-                     {"strided", "loads"},
-                     {"bytes per thread", I{4}},
-                     {"stride (packs)", I{8}}},
-                    Pick::first,
-                    std::move(figure)};
-  };
+  const AxisFilter apart{{"sweep", "stride"},
+                         {"strided", "loads"},
+                         {"bytes per thread", I{4}},
+                         {"stride (packs)", I{8}}};
   const auto tail = [](const char* name, I more) {
     return Quantity{name, {{"sweep", "tail"}, {"type", "float"}, {"elements beyond n", more}}};
   };
@@ -214,11 +210,11 @@ std::vector<ClaimRow> places() {
        {{at("aligned", 0),
          at("shifted", 4),
          at("by sector", 32),
-         apart("apart", metric_of),
+         {"apart", apart},
          at("sectors", 0, per_request),
          at("shifted sectors", 4, per_request),
          at("by sector sectors", 32, per_request),
-         apart("apart sectors", per_request),
+         {"apart sectors", apart, Pick::first, per_request},
          {"faults", {{"sweep", "misaligned"}}, Pick::first, extra_of("faults")}},
         {ratio("start", "by sector", "aligned"), ratio("contiguous", "apart", "aligned"),
          ratio("more", "shifted sectors", "sectors"),

@@ -19,13 +19,14 @@ struct Contiguous {
   std::size_t bytes = 0;  ///< 0: base_bytes
   int threads = 256;
   Suite suite = Suite::standard;
-  bool one_by_one = false;
+  bool one_by_one = false;  ///< a thread stores each access before it loads the next
+  std::size_t offset = 0;   ///< of both sides
 };
 
 Case copy_case(const DeviceFacts& device, Contiguous what) {
   if (what.bytes == 0) what.bytes = base_bytes(device);
-  Work work = copy_work(what.shape, what.bytes, what.threads);
-  work.one_by_one = what.one_by_one;
+  Work work = copy_work(what.shape, what.bytes, what.threads, what.offset);
+  if (what.one_by_one) work.stream.independent_loads = 1;
   Case c = bandwidth_case(device, what.name, work);
   c.axes = {{"sweep", what.sweep},
             {"type", name_of(what.shape.type)},
@@ -38,25 +39,15 @@ Case copy_case(const DeviceFacts& device, Contiguous what) {
             {"store hint", name_of(what.shape.store)}};
   c.suite = what.suite;
   c.prepare = [what](Context& context) {
-    return copy_workload(context, what.bytes, what.threads,
-                         [what](CopyRun run, cudaStream_t stream) {
-                           run.one_by_one = what.one_by_one;
-                           launch_copy(what.shape, run, stream);
-                         });
+    return copy_workload(
+        context, what.bytes, what.threads,
+        [what](CopyRun run, cudaStream_t stream) {
+          run.one_by_one = what.one_by_one;
+          launch_copy(what.shape, run, stream);
+        },
+        what.offset);
   };
   return c;
-}
-
-OpponentCase opponent(const char* name, std::size_t bytes,
-                      void (*launch)(const std::byte*, std::byte*, std::size_t, cudaStream_t)) {
-  return {name,
-          [=](Context& context) {
-            return copy_workload(
-                context, bytes, 0,
-                [launch](const CopyRun& run, cudaStream_t stream) {
-                  launch(run.src, run.dst, run.bytes, stream);
-                });
-          }};
 }
 
 CopyShape float4_with(LoadHint load, StoreHint store = StoreHint::none) {
@@ -96,9 +87,13 @@ std::vector<Case> best_cases(const DeviceFacts& device) {
       Case c = copy_case(device,
                          {"best", fmt::format("best/block:{}/size:{}", threads, size_name(bytes)),
                           float4_with(hint), bytes, threads, quick_if(threads == 320)});
-      c.opponents = {opponent("cudaMemcpyAsync", bytes, launch_memcpy),
-                     opponent("cub::DeviceTransform float", bytes, launch_transform<float>),
-                     opponent("cub::DeviceTransform double", bytes, launch_transform<double>)};
+      const auto opponent = [&](const char* name, auto launch) {
+        c.opponents.push_back(
+            {name, [=](Context& context) { return copy_workload(context, bytes, 0, launch); }});
+      };
+      opponent("cudaMemcpyAsync", launch_memcpy);
+      opponent("cub::DeviceTransform float", launch_transform<float>);
+      opponent("cub::DeviceTransform double", launch_transform<double>);
       cases.push_back(std::move(c));
     }
   }
@@ -144,6 +139,28 @@ std::vector<Case> width_cases(const DeviceFacts& device) {
                                    {float32, 4, 4}}) {
       const bool quick = threads == 1024 && shape.type == half && shape.unroll >= 16;
       cases.push_back(copy_case(device, by_width("unroll", shape, threads, quick_if(quick))));
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> offset_cases(const DeviceFacts& device) {
+  std::vector<Case> cases;
+  for (const int vector : {1, 4}) {
+    for (const std::size_t offset : {0, 4, 8, 16, 32, 64, 128}) {
+      if (offset % (4 * vector) != 0) continue;  // packs are aligned
+      const bool quick = vector == 1 && (offset == 0 || offset == 4 || offset == 32);
+      cases.push_back(
+          copy_case(device, {.sweep = "offset",
+                             .name = fmt::format("offset/vector:{}/offset:{}B", vector, offset),
+                             .shape = {ElementType::float32, vector},
+                             .suite = quick_if(quick),
+                             .offset = offset}));
+      cases.back().axes = {{"sweep", "offset"},
+                           {"bytes per thread", std::int64_t{4} * vector},
+                           {"base offset (B)", static_cast<std::int64_t>(offset)},
+                           {"block", std::int64_t{256}},
+                           {"size", static_cast<std::int64_t>(base_bytes(device))}};
     }
   }
   return cases;

@@ -150,9 +150,9 @@ void launch_async_copy(const CopyRun& run, cudaStream_t stream);
 void launch_bulk_copy(const CopyRun& run, int tile_bytes, bool evict_last, cudaStream_t stream);
 
 /// The libraries' copies, device to device.
-void launch_memcpy(const std::byte* src, std::byte* dst, std::size_t bytes, cudaStream_t stream);
-/// cub::DeviceTransform with the identity over float or double; `bytes` whole elements.
+void launch_memcpy(const CopyRun& run, cudaStream_t stream);
+/// cub::DeviceTransform with the identity over float or double; bytes of whole elements.
 template <class T>
-void launch_transform(const std::byte* src, std::byte* dst, std::size_t bytes, cudaStream_t stream);
+void launch_transform(const CopyRun& run, cudaStream_t stream);
 
 }  // namespace fathom::copy_bandwidth

@@ -15,18 +15,17 @@ struct Identity {
 }  // namespace
 
 template <class T>
-void launch_transform(const std::byte* src, std::byte* dst, std::size_t bytes,
-                      cudaStream_t stream) {
-  FATHOM_CUDA(cub::DeviceTransform::Transform(reinterpret_cast<const T*>(src),
-                                              reinterpret_cast<T*>(dst),
-                                              static_cast<long long>(bytes / sizeof(T)), Identity{},
-                                              stream));
+void launch_transform(const CopyRun& run, cudaStream_t stream) {
+  FATHOM_CUDA(cub::DeviceTransform::Transform(reinterpret_cast<const T*>(run.src),
+                                              reinterpret_cast<T*>(run.dst),
+                                              static_cast<long long>(run.bytes / sizeof(T)),
+                                              Identity{}, stream));
 }
-template void launch_transform<float>(const std::byte*, std::byte*, std::size_t, cudaStream_t);
-template void launch_transform<double>(const std::byte*, std::byte*, std::size_t, cudaStream_t);
+template void launch_transform<float>(const CopyRun&, cudaStream_t);
+template void launch_transform<double>(const CopyRun&, cudaStream_t);
 
-void launch_memcpy(const std::byte* src, std::byte* dst, std::size_t bytes, cudaStream_t stream) {
-  FATHOM_CUDA(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, stream));
+void launch_memcpy(const CopyRun& run, cudaStream_t stream) {
+  FATHOM_CUDA(cudaMemcpyAsync(run.dst, run.src, run.bytes, cudaMemcpyDeviceToDevice, stream));
 }
 
 }  // namespace fathom::copy_bandwidth

@@ -1,4 +1,4 @@
-// Base offsets, strides, rows along and across the lanes; other mixes of reading and writing;
+// Strides, rows along and across the lanes; other mixes of reading and writing;
 // copies by the asynchronous copy instructions.
 
 #include <fmt/format.h>
@@ -11,26 +11,6 @@ namespace fathom::copy_bandwidth {
 namespace {
 
 constexpr int threads = pattern_threads;
-
-Case offset_case(const DeviceFacts& device, int vector, std::size_t offset, Suite suite) {
-  const CopyShape shape{ElementType::float32, vector};
-  const std::size_t bytes = base_bytes(device);
-  Case c = bandwidth_case(device, fmt::format("offset/vector:{}/offset:{}B", vector, offset),
-                          copy_work(shape, bytes, threads, offset));
-  c.axes = {{"sweep", "offset"},
-            {"bytes per thread", std::int64_t{pack_bytes(shape)}},
-            {"base offset (B)", static_cast<std::int64_t>(offset)},
-            {"block", std::int64_t{threads}},
-            {"size", static_cast<std::int64_t>(bytes)}};
-  c.suite = suite;
-  c.prepare = [=](Context& context) {
-    return copy_workload(
-        context, bytes, threads,
-        [shape](const CopyRun& run, cudaStream_t stream) { launch_copy(shape, run, stream); },
-        offset);
-  };
-  return c;
-}
 
 /// A launch whose result in `out` a kernel checks.
 Workload counted(Context& context, const Buffer& out, std::function<void()> launch,
@@ -65,12 +45,11 @@ Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned st
   models::StreamPattern strided = contiguous;
   strided.stride_bytes = strided_bytes;
   Work work;
-  work.read_bytes = work.write_bytes = run.packs * pack;
+  work.stream.read_bytes = work.stream.write_bytes = run.packs * pack;
+  work.stream.bytes_per_access = pack;
+  work.stream.threads = run.packs;
   work.loads = models::stream_cost(loads ? strided : contiguous);
   work.stores = models::stream_cost(loads ? contiguous : strided);
-  work.bytes_per_access = pack;
-  work.threads = threads;
-  work.grid_threads = run.packs;
   // Neighbours share a sector up to its 32 bytes.
   work.dram_bytes =
       run.packs * (pack + std::min<std::uint64_t>(strided_bytes, models::sector_bytes));
@@ -115,17 +94,16 @@ Case row_case(const DeviceFacts& device, bool along) {
   run.row_step = along ? 1 : columns;
   run.column_step = along ? rows : 1;
   Work work;
-  work.read_bytes = std::size_t{rows} * columns * 4;
-  work.write_bytes = std::size_t{rows} * 4;
+  work.stream.read_bytes = std::size_t{rows} * columns * 4;
+  work.stream.write_bytes = std::size_t{rows} * 4;
+  work.stream.bytes_per_access = 4;
+  work.stream.threads = rows;
+  work.unroll(4);
   // Each turn of the loop is one access of every thread.
   const models::StreamCost turn = models::stream_cost(
       {.accesses = rows, .stride_bytes = run.row_step * 4, .threads_per_block = threads});
   work.loads = columns * turn;
   work.stores = models::stream_cost({.accesses = rows, .threads_per_block = threads});
-  work.bytes_per_access = 4;
-  work.unroll = 4;
-  work.threads = threads;
-  work.grid_threads = rows;
   work.streams_through_dram = along;
   Case c = bandwidth_case(device, along ? "rows/along" : "rows/across", work);
   if (!along) {
@@ -135,7 +113,8 @@ Case row_case(const DeviceFacts& device, bool along) {
     const double l2 =
         device.sms * device.sm_clock_max_hz * Stream::l2_bytes_per_clock * Stream::l2_efficiency;
     const double from_l2 = static_cast<double>(work.loads.sectors) * models::sector_bytes;
-    c.expected->value = static_cast<double>(work.read_bytes + work.write_bytes) * l2 / from_l2;
+    c.expected->value =
+        static_cast<double>(work.stream.read_bytes + work.stream.write_bytes) * l2 / from_l2;
     c.expected->model = fmt::format(
         "{:.2f} GB of sectors from the L2 at {:.2f} TB/s, the streaming "
         "model's rate for it",
@@ -152,14 +131,8 @@ Case row_case(const DeviceFacts& device, bool along) {
 
 }  // namespace
 
-std::vector<Case> place_cases(const DeviceFacts& device) {
+std::vector<Case> stride_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
-  for (const std::size_t offset : {0, 4, 8, 16, 32, 64, 128}) {
-    const bool quick = offset == 0 || offset == 4 || offset == 32;
-    cases.push_back(offset_case(device, 1, offset, quick_if(quick)));
-  }
-  for (const std::size_t offset : {0, 16, 32, 64, 128})
-    cases.push_back(offset_case(device, 4, offset, Suite::standard));
   for (const Strided side : {Strided::loads, Strided::stores}) {
     for (const unsigned stride : {1, 2, 4, 8, 16, 32}) {
       const bool quick = side == Strided::loads && (stride == 1 || stride == 8);
@@ -212,20 +185,19 @@ Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite)
   const std::size_t bytes = base_bytes(device);
   const models::StreamCost one = models::contiguous_cost(bytes, 16, 4, 0, threads);
   Work work;
-  work.read_bytes = inputs * bytes;
-  work.write_bytes = bytes;
+  work.stream.read_bytes = inputs * bytes;
+  work.stream.write_bytes = bytes;
+  work.stream.threads = bytes / 16;
+  work.unroll(inputs > 1 ? 2 : 1);
   work.loads = inputs * one;
   work.stores = one;
-  work.unroll = inputs > 1 ? 2 : 1;
-  work.threads = threads;
-  work.grid_threads = bytes / 16;
   work.streams_through_dram = true;
   if (mix == Mix::read) {
     const std::size_t folds = bytes / read_bytes_per_fold;
-    work.write_bytes = folds * 4;
+    work.stream.write_bytes = folds * 4;
+    work.stream.threads = folds * 32;
+    work.unroll(read_packs_per_thread);
     work.stores = {folds, folds, folds * 4};  // one lane's word of each warp
-    work.unroll = read_packs_per_thread;
-    work.grid_threads = folds * 32;
   }
   Case c = bandwidth_case(device, fmt::format("mix/{}/type:{}", name_of(mix), type_name), work);
   c.axes = {{"sweep", "mix"},
@@ -240,21 +212,30 @@ Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite)
   return c;
 }
 
+/// What both have in common, by `name` behind the instruction's.
+Case tiles_case(const DeviceFacts& device, const Work& work, const char* instruction,
+                const std::string& name, const char* hint, int tile_bytes, int block, Suite suite,
+                const CopyLauncher& launch) {
+  Case c = bandwidth_case(device, fmt::format("async/{}/{}", instruction, name), work);
+  c.axes = {{"sweep", "async"},
+            {"instruction", instruction},
+            {"load hint", hint},
+            {"tile (B)", std::int64_t{tile_bytes}},
+            {"block", std::int64_t{block}}};
+  c.suite = suite;
+  c.prepare = [=](Context& context) {
+    return copy_workload(context, base_bytes(context.device()), block, launch);
+  };
+  return c;
+}
+
 Case async_case(const DeviceFacts& device, int block, Suite suite) {
   Work work = copy_work({ElementType::float32, 4}, base_bytes(device), block);
   const auto sectors = static_cast<double>(work.loads.sectors);
   work.loads_counted = false;
-  Case c = bandwidth_case(device, fmt::format("async/cp.async/block:{}", block), work);
+  Case c = tiles_case(device, work, "cp.async", fmt::format("block:{}", block), "none", 16 * block,
+                      block, suite, launch_async_copy);
   c.counters.push_back({"global_async_copy_sectors", sectors, 0, "bytes / 32"});
-  c.axes = {{"sweep", "async"},
-            {"instruction", "cp.async"},
-            {"load hint", "none"},
-            {"tile (B)", std::int64_t{16} * block},
-            {"block", std::int64_t{block}}};
-  c.suite = suite;
-  c.prepare = [block](Context& context) {
-    return copy_workload(context, base_bytes(context.device()), block, launch_async_copy);
-  };
   return c;
 }
 
@@ -262,30 +243,18 @@ Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, Suite
   // A block keeps its whole tile in flight, by one thread, and as many blocks are resident as their
   // tiles leave room for.
   const std::size_t room = tile_bytes + device.reserved_shared_bytes_per_block + 128;
-  const Work work{.read_bytes = base_bytes(device),
-                  .write_bytes = base_bytes(device),
-                  .unroll = tile_bytes / 16,
-                  .threads = 1,
-                  .most_blocks_per_sm = static_cast<int>(device.shared_bytes_per_sm / room),
-                  .streams_through_dram = true,
-                  .loads_counted = false,
-                  .stores_counted = false};
+  Work work{.most_blocks_per_sm = static_cast<int>(device.shared_bytes_per_sm / room),
+            .streams_through_dram = true,
+            .loads_counted = false,
+            .stores_counted = false};
+  work.stream.read_bytes = work.stream.write_bytes = base_bytes(device);
+  work.stream.threads_per_block = 1;
+  work.unroll(tile_bytes / 16);
   const char* hint = evict_last ? "L2::evict_last" : "none";
-  Case c = bandwidth_case(
-      device, fmt::format("async/cp.async.bulk/tile:{}/load:{}", tile_bytes, hint), work);
-  c.axes = {{"sweep", "async"},
-            {"instruction", "cp.async.bulk"},
-            {"load hint", hint},
-            {"tile (B)", std::int64_t{tile_bytes}},
-            {"block", std::int64_t{32}}};
-  c.suite = suite;
-  c.prepare = [tile_bytes, evict_last](Context& context) {
-    const auto launch = [=](const CopyRun& run, cudaStream_t stream) {
-      launch_bulk_copy(run, tile_bytes, evict_last, stream);
-    };
-    return copy_workload(context, base_bytes(context.device()), 32, launch);
-  };
-  return c;
+  return tiles_case(device, work, "cp.async.bulk", fmt::format("tile:{}/load:{}", tile_bytes, hint),
+                    hint, tile_bytes, 32, suite, [=](const CopyRun& run, cudaStream_t stream) {
+                      launch_bulk_copy(run, tile_bytes, evict_last, stream);
+                    });
 }
 
 }  // namespace

@@ -40,9 +40,10 @@ Bound bound_of(const DeviceFacts& device, double useful, double dram_bytes, doub
 
 /// Theoretical occupancy of kernels with few registers and little shared memory.
 int resident_threads(const DeviceFacts& device, const Work& work) {
-  const int blocks = std::min(
-      {device.blocks_per_sm, device.threads_per_sm / work.threads, work.most_blocks_per_sm});
-  return std::max(1, blocks) * work.threads;
+  const int threads = work.stream.threads_per_block;
+  const int blocks =
+      std::min({device.blocks_per_sm, device.threads_per_sm / threads, work.most_blocks_per_sm});
+  return std::max(1, blocks) * threads;
 }
 
 std::vector<CounterRequest> counters_of(const Work& work) {
@@ -57,8 +58,8 @@ std::vector<CounterRequest> counters_of(const Work& work) {
       r.model = "global-memory model, every warp instruction";
     }
   }
-  for (const auto& [role, bytes] :
-       {std::pair{"dram_read_bytes", work.read_bytes}, {"dram_write_bytes", work.write_bytes}}) {
+  for (const auto& [role, bytes] : {std::pair{"dram_read_bytes", work.stream.read_bytes},
+                                    {"dram_write_bytes", work.stream.write_bytes}}) {
     CounterRequest& r = counters.emplace_back(role);
     if (work.streams_through_dram && bytes >= gib - 4096)
       r = {role, static_cast<double>(bytes), dram_tolerance, "every useful byte once"};
@@ -92,8 +93,9 @@ std::size_t base_bytes(const DeviceFacts& device) {
 bool has_room_for_4_gib(const DeviceFacts& device) { return device.memory_bytes >= 11 * gib; }
 
 Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& work) {
+  models::StreamKernel kernel = work.stream;
   const double useful =
-      static_cast<double>(work.read_bytes) + static_cast<double>(work.write_bytes);
+      static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes);
   const double dram_bytes = work.dram_bytes != 0 ? static_cast<double>(work.dram_bytes) : useful;
   const double expected_dram_bytes =
       work.expected_dram_bytes != 0 ? static_cast<double>(work.expected_dram_bytes) : dram_bytes;
@@ -103,17 +105,9 @@ Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& wor
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
   c.value = rate(useful);
   c.bound = bound_of(device, useful, dram_bytes, footprint);
-  const models::StreamExpectation stream = expected_stream(
-      device, {.read_bytes = work.read_bytes,
-               .write_bytes = work.write_bytes,
-               .bytes_per_access = work.bytes_per_access,
-               .independent_loads = work.one_by_one ? 1 : static_cast<double>(work.unroll),
-               .accesses_per_thread = static_cast<double>(work.unroll),
-               .resident_threads_per_sm = resident_threads(device, work),
-               .threads = work.grid_threads,
-               .threads_per_block = work.threads,
-               .traffic_ratio = expected_dram_bytes / useful,
-               .hot = true});
+  kernel.resident_threads_per_sm = resident_threads(device, work);
+  kernel.traffic_ratio = expected_dram_bytes / useful;
+  const models::StreamExpectation stream = expected_stream(device, kernel);
   c.expected =
       Expectation{stream.bytes_per_second, tolerance, "streaming model: " + stream.sentence};
   c.counters = counters_of(work);
@@ -123,13 +117,13 @@ Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& wor
 Work copy_work(const CopyShape& shape, std::size_t bytes, int threads, std::size_t offset) {
   const int width = pack_bytes(shape);
   Work work;
-  work.read_bytes = work.write_bytes = bytes;
+  work.stream.read_bytes = work.stream.write_bytes = bytes;
+  work.stream.bytes_per_access = width;
+  work.stream.threads = bytes / width / shape.unroll;
+  work.stream.threads_per_block = threads;
+  work.unroll(shape.unroll);
   work.loads = work.stores =
       models::contiguous_cost(bytes, width, element_bytes(shape.type), offset, threads);
-  work.bytes_per_access = width;
-  work.unroll = shape.unroll;
-  work.threads = threads;
-  work.grid_threads = bytes / width / shape.unroll;
   work.streams_through_dram = true;
   return work;
 }
@@ -172,8 +166,8 @@ const Probe probe{
         "instructions by counter must equal the global-memory model, DRAM bytes at 1 GiB and above "
         "the bytes of the copy within 1 %. Where warps wait is sampled by source line.",
     .conclude = conclude,
-    .cases = {best_cases, width_cases, place_cases, tail_cases, row_cases, size_cases, hint_cases,
-              async_cases, mix_cases},
+    .cases = {best_cases, width_cases, offset_cases, stride_cases, tail_cases, row_cases,
+              size_cases, hint_cases, async_cases, mix_cases},
     .samples_lines = true};
 
 }  // namespace

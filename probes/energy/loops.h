@@ -23,17 +23,12 @@ struct MemoryLoop {
   const char* what;     ///< how the bytes are moved, for the fact's method
   bool quick = false;
 };
-inline constexpr MemoryLoop shared_loop{"shared", "shared memory",
-                                        "16-byte loads without bank conflicts (ld.shared.v4)"};
-inline constexpr MemoryLoop l1_loop{
-    "l1", "L1", "16-byte loads of 32 KiB by all blocks of an SM (ld.global.v4)"};
-inline constexpr MemoryLoop l2_loop{
-    "l2", "L2", "16-byte loads past the L1 of a set that the L2 holds (ld.global.cg.v4)"};
-inline constexpr MemoryLoop dram_loop{
-    "dram", "DRAM", "16-byte loads of gigabytes of random bits, each once a launch", true};
-inline constexpr MemoryLoop dram_write_loop{
-    "dram_write", "DRAM, stores", "16-byte stores to gigabytes, each place once a launch"};
-inline constexpr std::array memory_loops{shared_loop, l1_loop, l2_loop, dram_loop, dram_write_loop};
+inline constexpr MemoryLoop memory_loops[] = {
+    {"shared", "shared memory", "16-byte loads without bank conflicts (ld.shared.v4)"},
+    {"l1", "L1", "16-byte loads of 32 KiB by all blocks of an SM (ld.global.v4)"},
+    {"l2", "L2", "16-byte loads past the L1 of a set that the L2 holds (ld.global.cg.v4)"},
+    {"dram", "DRAM", "16-byte loads of gigabytes of random bits, each once a launch", true},
+    {"dram_write", "DRAM, stores", "16-byte stores to gigabytes, each place once a launch"}};
 
 /// Arithmetic; of several instructions that do the same, the first one that the chip has. The ids
 /// are those of probes/instructions.

@@ -162,11 +162,12 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
 }
 
 std::vector<Case> memory_cases(const DeviceFacts& device, const Baseline& baseline) {
-  return {walk_case(device, shared_loop, Level::shared, shared_chunks, turns_inside_sm, baseline),
-          walk_case(device, l1_loop, Level::l1, 2, turns_inside_sm, baseline),
-          walk_case(device, l2_loop, Level::l2, l2_chunks(device), turns_l2, baseline),
-          dram_case(device, dram_loop, copy_bandwidth::Mix::read, baseline),
-          dram_case(device, dram_write_loop, copy_bandwidth::Mix::write, baseline)};
+  const auto& [shared, l1, l2, dram, dram_write] = memory_loops;
+  return {walk_case(device, shared, Level::shared, shared_chunks, turns_inside_sm, baseline),
+          walk_case(device, l1, Level::l1, 2, turns_inside_sm, baseline),
+          walk_case(device, l2, Level::l2, l2_chunks(device), turns_l2, baseline),
+          dram_case(device, dram, copy_bandwidth::Mix::read, baseline),
+          dram_case(device, dram_write, copy_bandwidth::Mix::write, baseline)};
 }
 
 /// About 4 ms.

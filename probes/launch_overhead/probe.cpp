@@ -74,6 +74,34 @@ constexpr int links = 32;
 /// Some five microseconds: longer than it takes to launch the next kernel meanwhile.
 constexpr int link_clocks = 10'000;
 
+using Stamps = std::vector<long long>;  ///< nanoseconds
+
+/// Kernels that write their times to `stamps`: `check` looks at these, `seconds` makes the metric.
+Workload stamped(Context& context, const Buffer& stamps, std::function<void()> launch,
+                 std::optional<std::string> (*check)(const Stamps&),
+                 std::function<double(const Stamps&)> seconds) {
+  const auto read = [=, stream = context.stream()] {
+    return copy_to_host<long long>(stamps, stream);
+  };
+  Workload workload = workload_of(
+      context, {stamps}, std::move(launch), [=] { return check(read()); });
+  workload.read_sample = [=] { return seconds(read()); };
+  workload.sample_timer = "globaltimer";
+  return workload;
+}
+
+/// Launches this graph.
+std::function<void()> launching(GraphExec graph, cudaStream_t stream) {
+  return [=, shared = std::make_shared<GraphExec>(std::move(graph))] {
+    FATHOM_CUDA(cudaGraphLaunch(shared->get(), stream));
+  };
+}
+
+std::optional<std::string> check_ends(const Stamps& t) {
+  if (t[0] > 0 && t[1] > t[0]) return std::nullopt;
+  return fmt::format("the last stamp, {} ns, is not after the first, {} ns", t[1], t[0]);
+}
+
 /// From the first stamp to the last over the steps in between: of empty kernels in a row, those
 /// from each to the next; of a fan-out, the kernels.
 Case chain_case(const char* where, int kernels, bool quick) {
@@ -85,31 +113,19 @@ Case chain_case(const char* where, int kernels, bool quick) {
     cudaStream_t stream = context.stream();
     const Buffer stamps = context.buffers().output("stamps", 2 * sizeof(long long));
     auto* slots = stamps.as<long long>();
-    Workload workload;
-    workload.launch = [=] { launch_row(kernels, slots, stream); };
-    if (!stream_order) {
-      const auto graph = std::make_shared<GraphExec>(
-          fans_out ? fan_out(kernels, slots) : capture_graph(workload.launch, stream));
-      workload.launch = [=] { FATHOM_CUDA(cudaGraphLaunch(graph->get(), stream)); };
-    }
-    workload.poison = poisoning(context, {stamps});
-    workload.verify = [=]() -> std::optional<std::string> {
-      const auto t = copy_to_host<long long>(stamps, stream);
-      if (t[0] > 0 && t[1] > t[0]) return std::nullopt;
-      return fmt::format("the last stamp, {} ns, is not after the first, {} ns", t[1], t[0]);
-    };
-    workload.read_sample = [=] {
-      const auto t = copy_to_host<long long>(stamps, stream);
+    std::function<void()> launch = [=] { launch_row(kernels, slots, stream); };
+    if (!stream_order)
+      launch =
+          launching(fans_out ? fan_out(kernels, slots) : capture_graph(launch, stream), stream);
+    return stamped(context, stamps, std::move(launch), check_ends, [=](const Stamps& t) {
       return static_cast<double>(t[1] - t[0]) * nanosecond / steps;
-    };
-    workload.sample_timer = "globaltimer";
-    return workload;
+    });
   };
   return c;
 }
 
 /// Stamps of all links: [link][begin, end] in nanoseconds.
-std::optional<std::string> check_links(const std::vector<long long>& t) {
+std::optional<std::string> check_links(const Stamps& t) {
   for (int i = 0; i < links; ++i) {
     const long long begin = t[2 * i], end = t[2 * i + 1];
     if (begin <= 0 || end <= begin) return fmt::format("kernel {} reported no times", i);
@@ -123,7 +139,7 @@ std::optional<std::string> check_links(const std::vector<long long>& t) {
 
 /// Mean of the times from the end of a kernel's work to the begin of the work of the next, which
 /// depends on it.
-double mean_gap(const std::vector<long long>& t) {
+double mean_gap(const Stamps& t) {
   long long sum = 0;
   for (int i = 1; i < links; ++i) sum += t[2 * i] - t[2 * i - 1];
   return static_cast<double>(sum) * nanosecond / (links - 1);
@@ -135,24 +151,14 @@ Case gap_case(bool graph, bool programmatic) {
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const Buffer stamps = context.buffers().output("links", 2 * links * sizeof(long long));
-    const auto launch_all = [=] {
+    std::function<void()> launch = [=] {
       for (int i = 0; i < links; ++i) {
         // The first has no kernel of the chain before it.
         launch_link({stamps.as<long long>(), i, link_clocks, programmatic && i > 0}, stream);
       }
     };
-    Workload workload;
-    if (graph) {
-      const auto exec = std::make_shared<GraphExec>(capture_graph(launch_all, stream));
-      workload.launch = [=] { FATHOM_CUDA(cudaGraphLaunch(exec->get(), stream)); };
-    } else {
-      workload.launch = launch_all;
-    }
-    workload.poison = poisoning(context, {stamps});
-    workload.verify = [=] { return check_links(copy_to_host<long long>(stamps, stream)); };
-    workload.read_sample = [=] { return mean_gap(copy_to_host<long long>(stamps, stream)); };
-    workload.sample_timer = "globaltimer";
-    return workload;
+    if (graph) launch = launching(capture_graph(launch, stream), stream);
+    return stamped(context, stamps, std::move(launch), check_links, mean_gap);
   };
   return c;
 }
@@ -213,6 +219,25 @@ std::function<double()> batched(cudaStream_t stream, Call call, int calls = batc
   };
 }
 
+/// The same of a call that takes the stream.
+template <class Call>
+MakeSampler calls_of(Call call, int calls = batch) {
+  return [=](Context& context) {
+    return batched(
+        context.stream(), [=, stream = context.stream()] { call(stream); }, calls);
+  };
+}
+
+/// The mean of several rounds, each of which returns its seconds.
+template <class Round>
+std::function<double()> mean_of(Round round) {
+  return [=] {
+    double seconds = 0;
+    for (int i = 0; i < round_trips; ++i) seconds += round();
+    return seconds / round_trips;
+  };
+}
+
 /// A flag in pinned host memory that a kernel raises to ever new values.
 class Flag {
  public:
@@ -233,121 +258,85 @@ class Flag {
   int value_ = 0;
 };
 
-/// The case of a call that takes the stream, `calls` of which make a sample.
-template <class Call>
-Case call_case(const char* what, bool quick, Call call, Axes more = {}, int calls = batch) {
-  return host_case(
-      what, quick,
-      [=](Context& context) {
-        cudaStream_t stream = context.stream();
-        return batched(
-            stream, [=] { call(stream); }, calls);
-      },
-      std::move(more));
-}
-
-/// `rounds` of them, each timed by what `round` returns: seconds.
-template <class Round>
-std::function<double()> mean_of(Round round) {
-  return [=] {
-    double seconds = 0;
-    for (int i = 0; i < round_trips; ++i) seconds += round();
-    return seconds / round_trips;
+std::vector<Case> host_cases(const DeviceFacts&) {
+  std::vector<Case> cases;
+  const auto add = [&](const char* what, bool quick, MakeSampler make, Axes more = {}) {
+    cases.push_back(host_case(what, quick, std::move(make), std::move(more)));
   };
-}
-
-void add_launches(std::vector<Case>& cases) {
-  cases.push_back(
-      call_case(kernel_launch, true, [](cudaStream_t stream) { launch_empty(1, 1, stream); }));
-  cases.push_back(call_case(
-      launch_and_synchronize, true,
-      [](cudaStream_t stream) {
-        launch_empty(1, 1, stream);
-        synchronize(stream);
-      },
-      {}, round_trips));
+  const auto launch = [](cudaStream_t stream) { launch_empty(1, 1, stream); };
+  add(kernel_launch, true, calls_of(launch));
+  add(launch_and_synchronize, true,
+      calls_of(
+          [=](cudaStream_t stream) {
+            launch(stream);
+            synchronize(stream);
+          },
+          round_trips));
   for (const bool until_flag : {true, false}) {
-    const char* what = until_flag ? launch_until_flag : synchronize_after_flag;
-    cases.push_back(host_case(what, true, [=](Context& context) {
-      return mean_of([=, stream = context.stream(), flag = std::make_shared<Flag>()] {
-        const double before = host_seconds([&] { flag->launch_and_wait(stream); });
-        const double after = host_seconds([&] { synchronize(stream); });
-        return until_flag ? before : after;
-      });
-    }));
+    add(
+        until_flag ? launch_until_flag : synchronize_after_flag, true,
+        [=](Context& context) {
+          return mean_of([=, stream = context.stream(), flag = std::make_shared<Flag>()] {
+            const double before = host_seconds([&] { flag->launch_and_wait(stream); });
+            const double after = host_seconds([&] { synchronize(stream); });
+            return until_flag ? before : after;
+          });
+        });
   }
   for (const int bytes : argument_bytes) {
-    cases.push_back(call_case(
-        launch_with_argument_bytes, bytes == 4096,
-        [=](cudaStream_t stream) { launch_with_arguments(bytes, stream); },
-        {{"arguments (B)", std::int64_t{bytes}}}));
+    add(launch_with_argument_bytes, bytes == 4096,
+        calls_of([=](cudaStream_t stream) { launch_with_arguments(bytes, stream); }),
+        {{"arguments (B)", std::int64_t{bytes}}});
   }
-}
-
-void add_waits(std::vector<Case>& cases) {
-  cases.push_back(call_case(
-      synchronize_idle, true, [](cudaStream_t stream) { synchronize(stream); }));
-  cases.push_back(call_case(
-      query_idle, false, [](cudaStream_t stream) { FATHOM_CUDA(cudaStreamQuery(stream)); }));
-  cases.push_back(host_case(
+  add(synchronize_idle, true, calls_of(synchronize));
+  add(query_idle, false,
+      calls_of([](cudaStream_t stream) { FATHOM_CUDA(cudaStreamQuery(stream)); }));
+  add(
       record_event, true,
       [](Context& context) {
+        const auto event = std::make_shared<Event>(make_event());
         return batched(
             context.stream(),
-            [stream = context.stream(), event = std::make_shared<Event>(make_event())] {
-              FATHOM_CUDA(cudaEventRecord(event->get(), stream));
-            });
-      }));
-  cases.push_back(host_case(query_event, true, [](Context& context) {
+            [=, stream = context.stream()] { FATHOM_CUDA(cudaEventRecord(event->get(), stream)); });
+      });
+  add(query_event, true, [](Context& context) {
     const auto event = std::make_shared<Event>(make_event());
     FATHOM_CUDA(cudaEventRecord(event->get(), context.stream()));
     synchronize(context.stream());
     return batched(context.stream(), [=] { FATHOM_CUDA(cudaEventQuery(event->get())); });
-  }));
-}
-
-/// Straight graphs of empty kernels, between two stamps.
-void add_graphs(std::vector<Case>& cases) {
+  });
+  // Straight graphs of empty kernels, between two stamps.
   for (const int nodes : {1, 16, 64, 256, 1024}) {
-    const Axes axes{{"kernels", std::int64_t{nodes}}};
     const auto graph_of = [=](Context& context) {
       const Buffer stamps = context.buffers().output("stamps", 2 * sizeof(long long));
       cudaStream_t stream = context.stream();
-      return std::make_shared<GraphExec>(capture_graph(
-          [=] { launch_row(nodes, stamps.as<long long>(), stream); }, stream));
+      return launching(
+          capture_graph([=] { launch_row(nodes, stamps.as<long long>(), stream); }, stream),
+          stream);
     };
-    const bool quick = nodes == 1 || nodes == 256;
+    const Axes axes{{"kernels", std::int64_t{nodes}}};
     // One at a time: a second launch of the same graph may wait for the first.
-    cases.push_back(host_case(
-        graph_launch, quick,
+    add(
+        graph_launch, nodes == 1 || nodes == 256,
         [=](Context& context) {
-          return mean_of([stream = context.stream(), graph = graph_of(context)] {
-            const double seconds =
-                host_seconds([&] { FATHOM_CUDA(cudaGraphLaunch(graph->get(), stream)); });
+          return mean_of([stream = context.stream(), start = graph_of(context)] {
+            const double seconds = host_seconds(start);
             synchronize(stream);
             return seconds;
           });
         },
-        axes));
-    cases.push_back(host_case(
+        axes);
+    add(
         graph_launch_and_synchronize, nodes == 1,
         [=](Context& context) {
-          cudaStream_t stream = context.stream();
-          const auto call = [=, graph = graph_of(context)] {
-            FATHOM_CUDA(cudaGraphLaunch(graph->get(), stream));
+          const auto call = [stream = context.stream(), start = graph_of(context)] {
+            start();
             synchronize(stream);
           };
-          return batched(stream, call, round_trips);
+          return batched(context.stream(), call, round_trips);
         },
-        axes));
+        axes);
   }
-}
-
-std::vector<Case> host_cases(const DeviceFacts&) {
-  std::vector<Case> cases;
-  add_launches(cases);
-  add_waits(cases);
-  add_graphs(cases);
   return cases;
 }
 

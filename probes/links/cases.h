@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,9 +33,6 @@ class OnDevice {
   int before_ = 0;
 };
 
-/// An event that says when, not how long it took; of the current device.
-Event make_order_event();
-
 /// One GPU's part in a transfer: its own stream, words to send that name it as their source, and
 /// room to receive. Memory is `largest_bytes` each.
 class Node {
@@ -44,18 +42,14 @@ class Node {
   std::uint32_t* sent() const { return sent_.get(); }
   std::uint32_t* received() const { return received_.get(); }
 
-  /// After all that was queued on `first`.
-  void wait_for(cudaEvent_t first) const;
-  /// `last` then waits for all that was queued here.
-  void make_wait(cudaStream_t last) const;
+  cudaEvent_t done() const { return done_.get(); }  ///< `tied` records it on the stream
   /// Whether all that was queued here is done.
   bool at_rest() const;
   /// Fills what is received with a pattern that is never sent.
   void poison(std::size_t bytes) const;
-  /// How many of the words at `data`, in this GPU's memory, are not what should have arrived;
+  /// How many of the words received from word `first` on are not what should have arrived;
   /// synchronises.
-  std::uint64_t wrong_words(const std::uint32_t* data, std::size_t words,
-                            const Arrival& arrival) const;
+  std::uint64_t wrong_words(std::size_t words, const Arrival& arrival, std::size_t first = 0) const;
 
   const int ordinal;
   const std::uint32_t source;  ///< of its words: its place among the usable GPUs
@@ -86,6 +80,13 @@ struct Machine {
   std::optional<Nccl> nccl;  ///< loaded only where there are GPUs to connect
 };
 using SharedMachine = std::shared_ptr<Machine>;
+
+using Nodes = std::vector<const Node*>;
+/// A launch of `queue`, which queues on the nodes' own streams, between what is before and behind
+/// it on `stream`.
+std::function<void()> tied(const Nodes& nodes, cudaStream_t stream, std::function<void()> queue);
+/// Workload::poison of what the nodes receive.
+std::function<void()> poisoning(const Nodes& nodes, cudaStream_t stream, std::size_t bytes);
 
 std::vector<Case> host_cases(const SharedMachine& machine);
 std::vector<Case> peer_cases(const SharedMachine& machine);

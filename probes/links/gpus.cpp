@@ -56,6 +56,13 @@ GpuLinks links_of(const NvmlLibrary& nvml, const CudaDevice& device) {
   return {device.name, nvlinks_of(*gpu), pcie_of(*gpu, device.ordinal)};
 }
 
+/// An event that says when, not how long it took; of the current device.
+Event make_order_event() {
+  cudaEvent_t event = nullptr;
+  FATHOM_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  return Event(event);
+}
+
 }  // namespace
 
 OnDevice::OnDevice(int ordinal) {
@@ -63,12 +70,6 @@ OnDevice::OnDevice(int ordinal) {
   FATHOM_CUDA(cudaSetDevice(ordinal));
 }
 OnDevice::~OnDevice() { cudaSetDevice(before_); }
-
-Event make_order_event() {
-  cudaEvent_t event = nullptr;
-  FATHOM_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-  return Event(event);
-}
 
 Node::Node(int ordinal, std::uint32_t source) : ordinal(ordinal), source(source) {
   const OnDevice here(ordinal);
@@ -80,19 +81,6 @@ Node::Node(int ordinal, std::uint32_t source) : ordinal(ordinal), source(source)
   launch(fill, threads_for(largest_bytes / 4, word_threads, word_blocks), stream(), sent(),
          largest_bytes / 4, source);
   FATHOM_CUDA(cudaStreamSynchronize(stream()));
-}
-
-void Node::wait_for(cudaEvent_t first) const {
-  const OnDevice here(ordinal);
-  FATHOM_CUDA(cudaStreamWaitEvent(stream(), first, 0));
-}
-
-void Node::make_wait(cudaStream_t last) const {
-  {
-    const OnDevice here(ordinal);
-    FATHOM_CUDA(cudaEventRecord(done_.get(), stream()));
-  }
-  FATHOM_CUDA(cudaStreamWaitEvent(last, done_.get(), 0));
 }
 
 bool Node::at_rest() const {
@@ -111,12 +99,12 @@ void Node::poison(std::size_t bytes) const {
   FATHOM_CUDA(cudaStreamSynchronize(stream()));
 }
 
-std::uint64_t Node::wrong_words(const std::uint32_t* data, std::size_t words,
-                                const Arrival& arrival) const {
+std::uint64_t Node::wrong_words(std::size_t words, const Arrival& arrival,
+                                std::size_t first) const {
   const OnDevice here(ordinal);
   FATHOM_CUDA(cudaMemsetAsync(wrong_.get(), 0, sizeof(unsigned long long), stream()));
-  launch(check, threads_for(words, word_threads, word_blocks), stream(), data, words, arrival,
-         wrong_.get());
+  launch(check, threads_for(words, word_threads, word_blocks), stream(), received() + first, words,
+         arrival, wrong_.get());
   unsigned long long wrong = ~0ull;
   FATHOM_CUDA(
       cudaMemcpyAsync(&wrong, wrong_.get(), sizeof wrong, cudaMemcpyDeviceToHost, stream()));
@@ -168,6 +156,32 @@ const Node& Machine::node(int ordinal) {
   const auto place = std::ranges::find(usable, ordinal) - usable.begin();
   node = std::make_unique<Node>(ordinal, static_cast<std::uint32_t>(place));
   return *node;
+}
+
+std::function<void()> tied(const Nodes& nodes, cudaStream_t stream, std::function<void()> queue) {
+  // The event must be there as long as the launches are.
+  return [=, fork = std::make_shared<Event>(make_order_event())] {
+    FATHOM_CUDA(cudaEventRecord(fork->get(), stream));
+    for (const Node* node : nodes) {
+      const OnDevice here(node->ordinal);
+      FATHOM_CUDA(cudaStreamWaitEvent(node->stream(), fork->get(), 0));
+    }
+    queue();
+    for (const Node* node : nodes) {
+      {
+        const OnDevice here(node->ordinal);
+        FATHOM_CUDA(cudaEventRecord(node->done(), node->stream()));
+      }
+      FATHOM_CUDA(cudaStreamWaitEvent(stream, node->done(), 0));
+    }
+  };
+}
+
+std::function<void()> poisoning(const Nodes& nodes, cudaStream_t stream, std::size_t bytes) {
+  return [=] {
+    FATHOM_CUDA(cudaStreamSynchronize(stream));
+    for (const Node* node : nodes) node->poison(bytes);
+  };
 }
 
 }  // namespace fathom::links

@@ -77,41 +77,34 @@ Workload host_workload(Context& context, const SharedMachine& machine, const Sha
   Workload workload;
   // The driver itself moves pageable memory through memory of its own, and waits for it.
   workload.host_paced = !run.pinned;
+  workload.launch = [=] { run.direction.to_gpu ? in(stream) : out(stream); };
   if (run.direction.both()) {
-    // The events must be there as long as the launches are.
-    const auto fork = std::make_shared<Event>(make_order_event());
-    workload.launch = [=, &node] {
-      FATHOM_CUDA(cudaEventRecord(fork->get(), stream));
-      node.wait_for(fork->get());
-      in(stream);
-      out(node.stream());
-      node.make_wait(stream);
-    };
-  } else {
-    workload.launch = [=] { run.direction.to_gpu ? in(stream) : out(stream); };
+    workload.launch = tied(
+        {&node}, stream,
+        [=, &node] {
+          in(stream);
+          out(node.stream());
+        });
   }
-  workload.poison = [=, &node, &host] {
-    FATHOM_CUDA(cudaStreamSynchronize(stream));
-    node.poison(run.bytes);
+  workload.poison = [=, &host, poison = poisoning({&node}, stream, run.bytes)] {
+    poison();
     host.poison(run.bytes);
   };
   workload.verify = [=, &node, &host]() -> std::optional<std::string> {
-    const std::size_t words = run.bytes / 4;
-    if (run.direction.to_gpu) {
-      const std::uint64_t wrong = node.wrong_words(node.received(), words, {node.source});
-      if (wrong > 0) return fmt::format("{} of {} words did not reach the GPU", wrong, words);
-    }
-    if (run.direction.to_host) {
-      // Back to the GPU, which checks it: what arrived there was looked at before.
-      FATHOM_CUDA(
-          cudaMemcpy(node.received(), host.received.get(), run.bytes, cudaMemcpyHostToDevice));
-      // From pageable memory it returns once the driver has the bytes, before the GPU does, and the
-      // node's stream does not wait for the default one.
-      FATHOM_CUDA(cudaStreamSynchronize(nullptr));
-      const std::uint64_t wrong = node.wrong_words(node.received(), words, {node.source});
-      if (wrong > 0) return fmt::format("{} of {} words did not reach the host", wrong, words);
-    }
-    return std::nullopt;
+    const auto missing_at = [&](const char* end) -> std::optional<std::string> {
+      const std::uint64_t wrong = node.wrong_words(run.bytes / 4, {node.source});
+      if (wrong == 0) return std::nullopt;
+      return fmt::format("{} of {} words did not reach the {}", wrong, run.bytes / 4, end);
+    };
+    if (auto missing = run.direction.to_gpu ? missing_at("GPU") : std::nullopt) return missing;
+    if (!run.direction.to_host) return std::nullopt;
+    // Back to the GPU, which checks it: what arrived there was looked at before.
+    FATHOM_CUDA(
+        cudaMemcpy(node.received(), host.received.get(), run.bytes, cudaMemcpyHostToDevice));
+    // From pageable memory it returns once the driver has the bytes, before the GPU does, and the
+    // node's stream does not wait for the default one.
+    FATHOM_CUDA(cudaStreamSynchronize(nullptr));
+    return missing_at("host");
   };
   return workload;
 }

@@ -12,16 +12,15 @@
 namespace fathom::links {
 namespace {
 
-/// Two ways to time operations that follow each other. `by_host` is nccl-tests': the host's clock
-/// from the first call until it sees all streams at rest, so that of small ones it is the calls
-/// that take the time. `queued`: by events on the GPU, of operations that were all queued before
-/// the first begins, as in a CUDA graph or behind other work.
-enum class Timed { by_host, queued };
+// Two ways to time operations that follow each other. One is nccl-tests': the host's clock from the
+// first call until it sees all streams at rest, so that of small ones it is the calls that take the
+// time. The other, `queued`: by events on the GPU, of operations that were all queued before the
+// first begins, as in a CUDA graph or behind other work.
 
 /// In one sample. By the host's clock nccl-tests' default of 20, since the beginning of the first
 /// and the end of the last count; of the largest sizes fewer, which take milliseconds each.
-int operations_of(Timed timed, std::size_t bytes) {
-  if (timed == Timed::queued) return 32;
+int operations_of(bool queued, std::size_t bytes) {
+  if (queued) return 32;
   constexpr std::size_t enough_bytes = std::size_t{2} << 30;
   return static_cast<int>(std::clamp<std::size_t>(enough_bytes / bytes, 8, 20));
 }
@@ -38,26 +37,18 @@ constexpr double patience_s = 60;
 /// Words of a rank's result that are not what they must be.
 std::uint64_t wrong_words(Collective collective, int ranks, int rank, const Node& node,
                           std::size_t whole) {
+  using enum Collective;
+  const auto is_any_of = [=](auto... of) { return ((collective == of) || ...); };
   const std::size_t share = whole / ranks;
   const auto all = static_cast<std::uint32_t>(ranks);
-  switch (collective) {
-    case Collective::all_reduce:
-      return node.wrong_words(node.received(), whole, {0, all, 0});
-    case Collective::reduce_scatter:
-      return node.wrong_words(node.received(), share, {0, all, rank * share});
-    case Collective::broadcast:
-      return node.wrong_words(node.received(), whole, {0, 1, 0});
-    case Collective::send_receive:
-      return node.wrong_words(node.received(), whole,
-                              {static_cast<std::uint32_t>(rank_before(rank, ranks)), 1, 0});
-    default:
-      break;
-  }
+  const bool sums = is_any_of(all_reduce, reduce_scatter);
+  const bool in_pieces = is_any_of(all_gather, all_to_all);  // one of each rank
+  const std::size_t words = in_pieces || collective == reduce_scatter ? share : whole;
+  const std::size_t first = is_any_of(reduce_scatter, all_to_all) ? rank * share : 0;
+  const std::uint32_t source = collective == send_receive ? rank_before(rank, ranks) : 0;
   std::uint64_t wrong = 0;
-  for (std::uint32_t from = 0; from < all; ++from) {
-    const std::size_t first = collective == Collective::all_to_all ? rank * share : 0;
-    wrong += node.wrong_words(node.received() + from * share, share, {from, 1, first});
-  }
+  for (std::uint32_t piece = 0; piece < (in_pieces ? all : 1); ++piece)
+    wrong += node.wrong_words(words, {source + piece, sums ? all : 1, first}, piece * words);
   return wrong;
 }
 
@@ -93,14 +84,8 @@ class Operations {
     return std::ranges::all_of(
         nodes_, [](const Node* node) { return node->at_rest(); });
   }
-  /// The nodes' streams, tied to one.
-  void queue_between(cudaStream_t stream, cudaEvent_t fork, int operations) {
-    FATHOM_CUDA(cudaEventRecord(fork, stream));
-    for (const Node* node : nodes_) node->wait_for(fork);
-    queue(operations);
-    for (const Node* node : nodes_) node->make_wait(stream);
-  }
-  /// What the first one after `poison` received.
+  const Nodes& nodes() const { return nodes_; }
+  /// What the first one after `restart` received.
   std::optional<std::string> verify() const {
     const int ranks = machine_->nccl->ranks();
     for (int rank = 0; rank < ranks; ++rank) {
@@ -109,15 +94,11 @@ class Operations {
     }
     return std::nullopt;
   }
-  /// The next goes to the buffers' beginning.
-  void poison() {
-    next_ = 0;
-    for (const Node* node : nodes_) node->poison(whole_ * 4);
-  }
+  void restart() { next_ = 0; }  ///< the next goes to the buffers' beginning
 
  private:
   SharedMachine machine_;
-  std::vector<const Node*> nodes_;
+  Nodes nodes_;
   Collective collective_;
   std::size_t whole_, stride_;  ///< in words; a stride keeps NCCL's 16 bytes aligned
   std::size_t next_ = 0;
@@ -125,18 +106,19 @@ class Operations {
 
 /// `counted`: bytes of one operation, as bus bandwidth counts them.
 Workload nccl_workload(Context& context, const SharedMachine& machine, Collective collective,
-                       std::size_t whole, Timed timed, double counted) {
+                       std::size_t whole, bool queued, double counted) {
   const auto operations = std::make_shared<Operations>(machine, collective, whole);
   cudaStream_t stream = context.stream();
-  const auto fork = std::make_shared<Event>(make_order_event());
-  const int count = operations_of(timed, whole * 4);
+  const int count = operations_of(queued, whole * 4);
 
   Workload workload;
   workload.capturable = false;
-  if (timed == Timed::by_host) {
-    // One of them before each sample: whatever NCCL sets up at a first call is set up then.
+  // Timed by the host: one of them before each sample, so that what NCCL sets up at a first call is
+  // set up then.
+  workload.launch =
+      tied(operations->nodes(), stream, [=] { operations->queue(queued ? count : 1); });
+  if (!queued) {
     workload.host_paced = true;
-    workload.launch = [=] { operations->queue_between(stream, fork->get(), 1); };
     workload.read_sample = [=] {
       const double seconds = host_seconds([&] {
         operations->queue(count);
@@ -145,29 +127,26 @@ Workload nccl_workload(Context& context, const SharedMachine& machine, Collectiv
       return counted * count / seconds;
     };
     workload.sample_timer = host_timer_name;
-  } else {
-    workload.launch = [=] { operations->queue_between(stream, fork->get(), count); };
   }
-  workload.poison = [=] {
-    FATHOM_CUDA(cudaStreamSynchronize(stream));
-    operations->poison();
+  workload.poison = [=, poison = poisoning(operations->nodes(), stream, whole * 4)] {
+    poison();
+    operations->restart();
   };
   workload.verify = [=] { return operations->verify(); };
   return workload;
 }
 
 Case nccl_case(const SharedMachine& machine, Collective collective, const char* name,
-               std::size_t bytes, Timed timed) {
+               std::size_t bytes, bool queued) {
   const int ranks = static_cast<int>(machine->usable.size());
   const std::size_t whole = bytes / 4 / ranks * ranks;
   const double counted = bus_factor(collective, ranks) * static_cast<double>(whole) * 4;
-  const bool queued = timed == Timed::queued;
   Case c = transfer_case(fmt::format("nccl/{}{}/{}", queued ? "queued/" : "", name, bytes),
                          {{"link", queued ? "NCCL, queued" : "NCCL"},
                           {"collective", name},
                           {"GPUs", std::int64_t{ranks}},
                           {"size", static_cast<std::int64_t>(whole * 4)}},
-                         counted * operations_of(timed, whole * 4), *machine);
+                         counted * operations_of(queued, whole * 4), *machine);
   c.metric.name = "bus_bandwidth";
   if (!Nccl::may_reduce_in_switches()) c.bound = bus_bound(machine->topology, machine->usable);
   c.precision = bytes == largest_bytes ? headline_precision
@@ -175,7 +154,7 @@ Case nccl_case(const SharedMachine& machine, Collective collective, const char* 
                                        : curve_precision;
   c.suite = quick_if(bytes == largest_bytes && collective == Collective::all_reduce);
   c.prepare = [=](Context& context) {
-    return nccl_workload(context, machine, collective, whole, timed, counted);
+    return nccl_workload(context, machine, collective, whole, queued, counted);
   };
   return c;
 }
@@ -187,9 +166,9 @@ std::vector<Case> nccl_cases(const SharedMachine& machine) {
   if (!machine->nccl || machine->nccl->version() == 0) return cases;
   for (const auto& [collective, name, id] : collectives) {
     for (const std::size_t bytes : sizes()) {
-      cases.push_back(nccl_case(machine, collective, name, bytes, Timed::by_host));
+      cases.push_back(nccl_case(machine, collective, name, bytes, false));
       if (bytes <= largest_queued_bytes)
-        cases.push_back(nccl_case(machine, collective, name, bytes, Timed::queued));
+        cases.push_back(nccl_case(machine, collective, name, bytes, true));
     }
   }
   return cases;

@@ -55,33 +55,22 @@ Workload peer_workload(Context& context, const SharedMachine& machine, const Pee
   cudaStream_t stream = context.stream();
   const Node& from = machine->node(run.from);
   const Node& to = machine->node(run.to);
-  const auto fork = std::make_shared<Event>(make_order_event());
+  const Node& first = run.engine.by_receiver ? to : from;
+  const Node& second = run.engine.by_receiver ? from : to;
+  const Nodes queueing = run.both ? Nodes{&first, &second} : Nodes{&first};
+  const Nodes receiving = run.both ? Nodes{&to, &from} : Nodes{&to};
   Workload workload;
   // Without access the driver moves the bytes through the host, and waits for them.
   workload.host_paced = !machine->access(run.from, run.to);
   workload.capturable = run.engine.by_sm;
-  workload.launch = [=, &from, &to] {
-    const Node& first = run.engine.by_receiver ? to : from;
-    const Node& second = run.engine.by_receiver ? from : to;
-    FATHOM_CUDA(cudaEventRecord(fork->get(), stream));
-    first.wait_for(fork->get());
-    if (run.both) second.wait_for(fork->get());
+  workload.launch = tied(queueing, stream, [=, &from, &to, &first, &second] {
     queue_copies(*machine, run, from, to, first);
     if (run.both) queue_copies(*machine, run, to, from, second);
-    first.make_wait(stream);
-    if (run.both) second.make_wait(stream);
-  };
-  workload.poison = [=, &from, &to] {
-    FATHOM_CUDA(cudaStreamSynchronize(stream));
-    to.poison(run.bytes);
-    if (run.both) from.poison(run.bytes);
-  };
+  });
+  workload.poison = poisoning(receiving, stream, run.bytes);
   workload.verify = [=, &from, &to]() -> std::optional<std::string> {
-    const auto missing = [bytes = run.bytes](const Node& sender, const Node& receiver) {
-      return receiver.wrong_words(receiver.received(), bytes / 4, {sender.source});
-    };
-    std::uint64_t wrong = missing(from, to);
-    if (run.both) wrong += missing(to, from);
+    std::uint64_t wrong = to.wrong_words(run.bytes / 4, {from.source});
+    if (run.both) wrong += from.wrong_words(run.bytes / 4, {to.source});
     if (wrong == 0) return std::nullopt;
     return fmt::format("{} words did not arrive", wrong);
   };
@@ -131,7 +120,6 @@ Workload chase_workload(Context& context, const SharedMachine& machine, int from
   cudaStream_t stream = context.stream();
   const Node& memory = machine->node(from);
   const Node& reader = machine->node(to);
-  const auto fork = std::make_shared<Event>(make_order_event());
   const int sms = machine->device.sms;
   {
     const OnDevice there(from);
@@ -139,21 +127,13 @@ Workload chase_workload(Context& context, const SharedMachine& machine, int from
     FATHOM_CUDA(cudaStreamSynchronize(memory.stream()));
   }
   Workload workload;
-  workload.launch = [=, &memory, &reader] {
-    FATHOM_CUDA(cudaEventRecord(fork->get(), stream));
-    reader.wait_for(fork->get());
-    {
-      const OnDevice here(reader.ordinal);
-      for (int i = 0; i < chase_sms; ++i)
-        launch(chase, {sms, 1}, reader.stream(), memory.received(), i * chase_loads % chase_lines,
-               chase_loads, i * sms / chase_sms, reader.received() + i);
-    }
-    reader.make_wait(stream);
-  };
-  workload.poison = [=, &reader] {
-    FATHOM_CUDA(cudaStreamSynchronize(stream));
-    reader.poison(chase_sms * 4);
-  };
+  workload.launch = tied({&reader}, stream, [=, &memory, &reader] {
+    const OnDevice here(reader.ordinal);
+    for (int i = 0; i < chase_sms; ++i)
+      launch(chase, {sms, 1}, reader.stream(), memory.received(), i * chase_loads % chase_lines,
+             chase_loads, i * sms / chase_sms, reader.received() + i);
+  });
+  workload.poison = poisoning({&reader}, stream, chase_sms * 4);
   workload.verify = [=, &reader]() -> std::optional<std::string> {
     std::uint32_t ends[chase_sms] = {};
     FATHOM_CUDA(cudaMemcpy(ends, reader.received(), sizeof ends, cudaMemcpyDeviceToHost));

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +22,7 @@ inline constexpr int warp_campaigns = 20;
 Case warp_case(Space space, models::Access op, int bytes);
 
 /// Random block sizes, shared memory and carve-outs of kernels with different registers: resident
-/// blocks by the model, by the toolkit's cuda_occupancy.h and by the driver.
+/// blocks by the model and by the driver.
 Case occupancy_case(const DeviceFacts& device);
 
 /// One figure of a campaign: what was found in each trial against what a model says of it. The two
@@ -51,7 +50,6 @@ struct CampaignResult {
   std::int64_t differing = 0;        ///< trials in which any comparison differs
   std::optional<std::string> wrong;  ///< what is wrong with an output, if anything is
   std::vector<Comparison> comparisons;
-  std::map<std::string, double> extras;
 };
 
 /// What a case's metric is: the number of trials that differ, expected to be 0. `trials` says what

@@ -41,9 +41,8 @@ std::vector<View> views() {
       {.title = "Occupancy",
        .note = "Sums of resident blocks per SM, and configurations that differ from the model.",
        .where = {{"model", {"occupancy"}}},
-       .columns = {"extra:trials", "extra:launchable", "extra:register_counts",
-                   "counter:toolkit_blocks", "counter:toolkit_blocks_mismatches",
-                   "counter:driver_blocks", "counter:driver_blocks_mismatches"}}};
+       .columns = {"extra:trials", "extra:launchable", "counter:driver_blocks",
+                   "counter:driver_blocks_mismatches"}}};
 }
 
 }  // namespace

@@ -10,17 +10,20 @@ namespace {
 /// The two counters of a comparison.
 void add_counters(const Comparison& comparison, Entry& entry) {
   const std::string& trials = entry.metric.unit;
-  Counter sum;
-  sum.role = comparison.name;
-  sum.metric = comparison.source;
-  sum.unit = comparison.unit;
-  sum.reason = comparison.reason;
-  sum.expected_model = fmt::format("{}, summed over all {}", comparison.model, trials);
-  Counter mismatches = sum;
-  mismatches.role = comparison.name + "_mismatches";
-  mismatches.unit = trials;
-  mismatches.expected = 0;
-  mismatches.expected_model = comparison.model;
+  Counter sum{.role = comparison.name,
+              .metric = comparison.source,
+              .unit = comparison.unit,
+              .value = {},
+              .reason = comparison.reason,
+              .expected = {},
+              .expected_model = fmt::format("{}, summed over all {}", comparison.model, trials)};
+  Counter mismatches{.role = comparison.name + "_mismatches",
+                     .metric = comparison.source,
+                     .unit = trials,
+                     .value = {},
+                     .reason = comparison.reason,
+                     .expected = 0,
+                     .expected_model = comparison.model};
   if (!comparison.examples.empty()) {
     mismatches.expected_model +=
         fmt::format("; the first that differ: {}", fmt::join(comparison.examples, "; "));
@@ -54,7 +57,6 @@ Metric mismatches_of(const std::string& trials) {
 }
 
 std::optional<std::string> report(const CampaignResult& result, Entry& entry) {
-  entry.extras.insert(result.extras.begin(), result.extras.end());
   entry.extras["trials"] = static_cast<double>(result.trials);
   entry.iterations = result.trials;
   entry.telemetry.missing_reason = "nothing is timed here";

@@ -1,10 +1,8 @@
 #include "probes/model_validation/campaigns.h"
 
-#include <cuda_occupancy.h>
 #include <fmt/format.h>
 
 #include <random>
-#include <set>
 #include <stdexcept>
 
 #include "harness/cuda_check.h"
@@ -59,23 +57,6 @@ int driver_blocks(const Configuration& c) {
   return resident_blocks_of(kernel, c.threads, static_cast<std::size_t>(c.dynamic_shared));
 }
 
-int toolkit_blocks(const cudaOccDeviceProp& device, const cudaFuncAttributes& attributes,
-                   const Configuration& c) {
-  const cudaOccFuncAttributes function(attributes);
-  cudaOccDeviceState state;
-  state.carveoutConfig = c.carveout_percent;
-  cudaOccResult result{};
-  const cudaOccError status = cudaOccMaxActiveBlocksPerMultiprocessor(
-      &result, &device, &function, &state, c.threads, static_cast<std::size_t>(c.dynamic_shared));
-  if (status != CUDA_OCC_SUCCESS) {
-    throw Error(ExitCode::check_failed,
-                fmt::format("cudaOccMaxActiveBlocksPerMultiprocessor refuses this device with "
-                            "error {}: build with a toolkit that knows the GPU.",
-                            static_cast<int>(status)));
-  }
-  return result.activeBlocksPerMultiprocessor;
-}
-
 int model_blocks(const models::SmLimits& sm, const cudaFuncAttributes& attributes,
                  const Configuration& c) {
   return models::occupancy(sm, {.threads_per_block = c.threads,
@@ -86,22 +67,14 @@ int model_blocks(const models::SmLimits& sm, const cudaFuncAttributes& attribute
       .blocks;
 }
 
-CampaignResult run(Context& context, const DeviceFacts& device, const KeepGoing& keep_going) {
+CampaignResult run(Context& context, const DeviceFacts& device, const KeepGoing& keep_going,
+                   Entry& entry) {
   const models::SmLimits& sm = models::sm_limits(device.major, device.minor);
-  cudaDeviceProp properties{};
-  FATHOM_CUDA(cudaGetDeviceProperties(&properties, device.ordinal));
-  const cudaOccDeviceProp occupancy_properties(properties);
   std::vector<cudaFuncAttributes> attributes;
-  std::set<int> registers;
-  for (const Occupant occupant : occupants) {
-    attributes.push_back(attributes_of(occupant, device));
-    registers.insert(attributes.back().numRegs);
-  }
+  for (const Occupant occupant : occupants) attributes.push_back(attributes_of(occupant, device));
 
   CampaignResult result;
   const std::int64_t wanted = context.option("configurations");
-  Comparison toolkit{"toolkit_blocks", "cudaOccMaxActiveBlocksPerMultiprocessor", "blocks per SM",
-                     "the occupancy model"};
   Comparison driver{"driver_blocks", "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
                     "blocks per SM", "the occupancy model"};
   std::mt19937_64 random(context.seed());
@@ -116,15 +89,11 @@ CampaignResult run(Context& context, const DeviceFacts& device, const KeepGoing&
           c.carveout_percent < 0 ? "open" : fmt::format("{} %", c.carveout_percent));
     };
     const int model = model_blocks(sm, function, c);
-    const bool as_toolkit =
-        toolkit.add(toolkit_blocks(occupancy_properties, function, c), model, describe);
-    const bool as_driver = driver.add(driver_blocks(c), model, describe);
-    result.differing += as_toolkit && as_driver ? 0 : 1;
+    result.differing += driver.add(driver_blocks(c), model, describe) ? 0 : 1;
     launchable += model > 0 ? 1 : 0;
   }
-  result.comparisons = {std::move(toolkit), std::move(driver)};
-  result.extras = {{"launchable", static_cast<double>(launchable)},
-                   {"register_counts", static_cast<double>(registers.size())}};
+  result.comparisons = {std::move(driver)};
+  entry.extras["launchable"] = static_cast<double>(launchable);
   return result;
 }
 
@@ -140,7 +109,7 @@ Case occupancy_case(const DeviceFacts& device) {
                     [device](Context& context, CounterSession*, const std::string&,
                              const KeepGoing& keep_going, Entry& entry) {
                       try {
-                        return report(run(context, device, keep_going), entry);
+                        return report(run(context, device, keep_going, entry), entry);
                       } catch (const std::invalid_argument& error) {  // an SM that no table has
                         throw Error(ExitCode::bad_input, error.what());
                       }

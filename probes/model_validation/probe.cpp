@@ -27,8 +27,8 @@ const Probe probe{
         "come from the constant bank, so that wavefronts, conflicts, sectors, requests and "
         "instructions by counter are its alone; each must equal the model. What each lane read or "
         "stored is checked in a separate launch. Random block sizes, registers, shared memory and "
-        "carve-outs go to the occupancy model, to the toolkit's cuda_occupancy.h and to the "
-        "driver. The same seed gives the same patterns.",
+        "carve-outs go to the occupancy model and to the driver. The same seed gives the same "
+        "patterns.",
     .conclude = conclude,
     .cases = {cases},
     // A pattern takes about a millisecond, most of it the profiler's.

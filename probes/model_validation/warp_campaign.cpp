@@ -108,7 +108,7 @@ std::vector<Comparison> comparisons_of(const Instruction& instruction,
   return comparisons;
 }
 
-/// Counts every pattern by itself and compares; adds what differs to the result, by kind too.
+/// Counts every pattern by itself and compares; adds what differs to the result.
 void compare_counters(Context& context, CounterSession& counters, const Instruction& instruction,
                       const std::vector<RandomPattern>& patterns, const Buffer& region,
                       CampaignResult& result) {
@@ -132,9 +132,7 @@ void compare_counters(Context& context, CounterSession& counters, const Instruct
         return fmt::format("{} ({})", csv_row(access), patterns[i].kind);
       });
     }
-    if (agrees) continue;
-    ++result.differing;
-    ++result.extras[fmt::format("mismatches_in_{}", patterns[i].kind)];
+    result.differing += agrees ? 0 : 1;
   }
 }
 
@@ -146,16 +144,12 @@ CampaignResult run(Context& context, CounterSession* counters, const std::string
   const Buffer region = prepared_region(context, instruction.op);
   CampaignResult result;
   result.comparisons = comparisons_of(instruction, no_counters);
-  if (counters != nullptr) result.extras["passes"] = static_cast<double>(counters->passes());
-  double& with_inactive_lanes = result.extras["patterns_with_inactive_lanes"];
   std::vector<RandomPattern> patterns;
   while (result.trials < wanted && keep_going()) {
     patterns.clear();
     while (patterns.size() < held_together &&
-           result.trials + static_cast<std::int64_t>(patterns.size()) < wanted) {
+           result.trials + static_cast<std::int64_t>(patterns.size()) < wanted)
       patterns.push_back(next_pattern());
-      with_inactive_lanes += patterns.back().access.active_mask != models::all_lanes ? 1 : 0;
-    }
     result.wrong = check_outputs(context, instruction, patterns, region);
     if (result.wrong) return result;
     if (counters != nullptr)

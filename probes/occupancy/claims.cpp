@@ -1,7 +1,7 @@
 #include "probes/claims.h"
 #include "results/rows.h"
 
-namespace fathom::occupancy_probe {
+namespace fathom::occupancy {
 namespace {
 
 using I = std::int64_t;
@@ -164,4 +164,4 @@ Findings conclude(std::span<const Entry> entries) {
   return findings;
 }
 
-}  // namespace fathom::occupancy_probe
+}  // namespace fathom::occupancy

@@ -3,7 +3,7 @@
 #include "probes/device/access.cuh"
 #include "probes/device/launch.h"
 
-namespace fathom::occupancy_probe {
+namespace fathom::occupancy {
 namespace {
 
 /// Registers that hold something from before the copy until after it: readings of the clock, which
@@ -85,4 +85,4 @@ Kernel kernel_of(const Variant& variant) {
   throw std::invalid_argument("no such variant of the occupancy probe's copy");
 }
 
-}  // namespace fathom::occupancy_probe
+}  // namespace fathom::occupancy

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace fathom::occupancy_probe {
+namespace fathom::occupancy {
 
 /// A copy kernel: every thread loads `vectors` (1 or 4) elements of 16 bytes at a time before it
 /// stores them, while it keeps `ballast` further registers occupied.
@@ -24,4 +24,4 @@ using Kernel = void (*)(const uint4* src, uint4* dst, std::size_t count, unsigne
 /// Throws std::invalid_argument for a variant that does not exist.
 Kernel kernel_of(const Variant& variant);
 
-}  // namespace fathom::occupancy_probe
+}  // namespace fathom::occupancy

@@ -11,7 +11,7 @@
 #include "probes/device/launch.h"
 #include "probes/occupancy/kernels.h"
 
-namespace fathom::occupancy_probe {
+namespace fathom::occupancy {
 namespace {
 
 std::size_t copy_bytes(const DeviceFacts& device) {
@@ -110,8 +110,7 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
   c.expected = Expectation{stream.bytes_per_second, tolerance, stream.sentence};
   c.extras = {{"model_blocks_per_sm", model.blocks},
               {"driver_blocks_per_sm", resident},
-              {"theoretical_warps", model.warps},
-              {"spilled_bytes_per_thread", static_cast<double>(facts.localSizeBytes)}};
+              {"theoretical_warps", model.warps}};
   c.counters = {{"achieved_occupancy"},
                 {"dram_read_bytes", static_cast<double>(bytes), 0.01, "every source byte once"},
                 {"global_load_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
@@ -151,6 +150,6 @@ const Probe probe{
     .cases = {cases}};
 
 }  // namespace
-}  // namespace fathom::occupancy_probe
+}  // namespace fathom::occupancy
 
-FATHOM_PROBE(fathom::occupancy_probe::probe)
+FATHOM_PROBE(fathom::occupancy::probe)

@@ -1,16 +1,10 @@
 // Which instruction a kernel waits on, by source line.
 
-#include <cuda_runtime.h>
-
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
 #include <map>
-#include <set>
-#include <string>
 
 #include "harness/counters/pc_sampling.h"
 #include "harness/counters/range_profiler.h"
-#include "harness/cuda_handles.h"
+#include "tests/gpu/gpu_fixture.h"
 
 using namespace fathom;
 

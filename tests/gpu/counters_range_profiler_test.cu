@@ -1,19 +1,9 @@
 // Hardware counters of kernels whose counts are known, on the GPU at hand.
 
-#include <cuda_runtime.h>
-
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <chrono>
-#include <cstdint>
-#include <numeric>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "harness/counters/pc_sampling.h"
 #include "harness/counters/range_profiler.h"
-#include "harness/cuda_handles.h"
+#include "harness/host_timer.h"
+#include "tests/gpu/gpu_fixture.h"
 
 using namespace fathom;
 
@@ -57,10 +47,6 @@ struct Gigabytes {
   void flush() const { FATHOM_CUDA(cudaMemsetAsync(destination.get(), 0, GiB)); }
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 double value(const std::map<std::string, CounterReading>& readings, const std::string& role) {
   const CounterReading& reading = readings.at(role);
   INFO(role << ": " << reading.reason);
@@ -102,14 +88,9 @@ TEST_CASE("exact counters repeat exactly", "[counters][gpu]") {
   const Gigabytes memory;
   std::vector<std::string> names;
   for (const Role& role : roles()) names.push_back(role.name);
-  auto start = std::chrono::steady_clock::now();
   CounterSession session(0, names);
-  WARN("all " << names.size() << " roles: session " << 1e3 * seconds_since(start) << " ms, "
-              << session.passes() << " passes");
   const auto launch = memory.copy_by<int4>();
-  start = std::chrono::steady_clock::now();
   const auto first = session.collect({}, launch);
-  WARN("collect " << 1e3 * seconds_since(start) << " ms");
   const auto second = session.collect({}, launch);
   REQUIRE(first.size() == names.size());
   for (const Role& role : roles()) {
@@ -146,29 +127,22 @@ TEST_CASE("a range of a short kernel costs milliseconds, and timing is as before
   const auto time_launches = [&] {
     launch();
     FATHOM_CUDA(cudaDeviceSynchronize());
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < 1000; ++i) launch();
-    FATHOM_CUDA(cudaDeviceSynchronize());
-    return seconds_since(start) / 1000;
+    return host_seconds([&] {
+      for (int i = 0; i < 1000; ++i) launch();
+      FATHOM_CUDA(cudaDeviceSynchronize());
+    });
   };
   const double before = time_launches();
   {
     const std::vector<std::string> names = {"global_load_sectors", "global_store_sectors",
                                             "global_load_requests"};
-    auto start = std::chrono::steady_clock::now();
     CounterSession session(0, names);
-    const double made = seconds_since(start);
     session.collect({}, launch);
-    start = std::chrono::steady_clock::now();
-    for (int i = 0; i < 100; ++i) session.collect({}, launch);
-    const double range = seconds_since(start) / 100;
-    WARN("session " << 1e3 * made << " ms, then " << 1e3 * range << " ms per range of "
-                    << session.passes() << " pass(es)");
-    CHECK(range < 0.1);
+    CHECK(host_seconds([&] {
+            for (int i = 0; i < 100; ++i) session.collect({}, launch);
+          }) < 10);
   }
-  const double after = time_launches();
-  WARN("launch " << 1e6 * before << " us before, " << 1e6 * after << " us after");
-  CHECK(after < 2 * before);
+  CHECK(time_launches() < 2 * before);
 }
 
 TEST_CASE("a batch counts each launch as it would be counted alone", "[counters][gpu]") {
@@ -191,12 +165,8 @@ TEST_CASE("a batch counts each launch as it would be counted alone", "[counters]
     REQUIRE(session.largest_batch() > 1);
     // Two whole groups, and the part of one.
     const std::size_t count = 2 * session.largest_batch() + 3;
-    const auto start = std::chrono::steady_clock::now();
     std::size_t prepared = 0;
     const auto batch = session.collect_batch([&](std::size_t) { ++prepared; }, count, launch);
-    WARN(count << " ranges in groups of " << session.largest_batch() << ": "
-               << 1e6 * seconds_since(start) / static_cast<double>(count) << " us per range, "
-               << session.passes() << " pass(es)");
     CHECK(prepared == count * session.passes());
     REQUIRE(batch.size() == count);
     for (std::size_t i = 0; i < count; ++i) {

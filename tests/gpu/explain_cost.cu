@@ -7,22 +7,14 @@
 
 namespace {
 
+__device__ int me() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
 __global__ void copy(float* out, const float* in, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = in[i];
+  if (me() < n) out[me()] = in[me()];
 }
-__global__ void strided(float* out, const float* in) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  out[i] = in[4 * static_cast<size_t>(i)];
-}
-__global__ void misaligned(float* out, const float* in) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  out[i] = in[i + 1];
-}
-__global__ void wide(float4* out, const float4* in) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  out[i] = in[i];
-}
+__global__ void strided(float* out, const float* in) { out[me()] = in[4 * size_t(me())]; }
+__global__ void misaligned(float* out, const float* in) { out[me()] = in[me() + 1]; }
+__global__ void wide(float4* out, const float4* in) { out[me()] = in[me()]; }
 __global__ void transpose_conflicts(float* out, const float* in, int n) {
   __shared__ float tile[32][32];
   int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
@@ -32,8 +24,7 @@ __global__ void transpose_conflicts(float* out, const float* in, int n) {
   for (int k = 0; k < 32; k += 8) out[size_t(y + k) * n + x] = tile[threadIdx.x][threadIdx.y + k];
 }
 __global__ void few_lanes(float* out, const float* in) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  out[i] = threadIdx.x % 4 == 0 ? in[i] : 0;
+  out[me()] = threadIdx.x % 4 == 0 ? in[me()] : 0;
 }
 __global__ void atomics(unsigned* out) { atomicAdd(out + threadIdx.x % 8, 1u); }
 

@@ -94,6 +94,19 @@ TEST_CASE("differing bytes are counted wherever they lie", "[gpu][harness][sanit
   CHECK(count_different_bytes(a.data + 1, b.data + 3, 4001, pool.stream.get()) == 0);
 }
 
+TEST_CASE("a capture that fails leaves the stream as it was", "[gpu][harness]") {
+  Pool pool;
+  const Buffer out = pool.buffers.output("out", sizeof(float));
+  const auto write = [&] { write_floats<<<1, 1, 0, pool.stream.get()>>>(out.as<float>(), 1); };
+  const auto fail = [&] {
+    write();
+    throw std::runtime_error("on purpose");
+  };
+  CHECK_THROWS_AS(capture_graph(fail, pool.stream.get()), std::runtime_error);
+  write();
+  CHECK(cudaStreamSynchronize(pool.stream.get()) == cudaSuccess);
+}
+
 TEST_CASE("inputs are random, the same for the same seed and role", "[gpu][harness]") {
   Pool one, two;
   constexpr std::size_t bytes = 1 << 20;

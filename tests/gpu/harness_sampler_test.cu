@@ -113,8 +113,8 @@ TEST_CASE("the SM clock between two stamps is the one that a kernel sees", "[gpu
 
 TEST_CASE("groups of samples that events timed have an SM clock, and no others", "[gpu][harness]") {
   Timed gpu;
-  const Workload a = gpu.spinning(single_ns), b = gpu.spinning(2 * single_ns);
-  const std::array both{a, b};
+  const std::array both{gpu.spinning(single_ns), gpu.spinning(2 * single_ns)};
+  const Workload& a = both[0];
   TimingPolicy policy;
   policy.min_samples = policy.max_samples = 8;
   const auto clocks = [&](const Workload& workload, CacheState cache = CacheState::hot) {
@@ -144,8 +144,7 @@ TEST_CASE("groups of samples that events timed have an SM clock, and no others",
 
 TEST_CASE("the GPU rests before samples as long as it was told", "[gpu][harness]") {
   Timed gpu;
-  const Workload a = gpu.spinning(2'000'000), b = gpu.spinning(3'000'000);
-  const std::array both{a, b};
+  const std::array both{gpu.spinning(2'000'000), gpu.spinning(3'000'000)};
   TimingPolicy policy;
   policy.min_samples = policy.max_samples = 8;
   policy.rest = 3;
@@ -161,9 +160,8 @@ TEST_CASE("opponents are timed in the order A B B A", "[gpu][harness]") {
   Timed gpu;
   const auto log = make_device_memory<int>(4096);
   gpu.set(log.get(), 0, 4096 * sizeof(int));
-  const Workload a = gpu.spinning(single_ns, log.get(), 0),
-                 b = gpu.spinning(single_ns / 3 * 4, log.get(), 1);
-  const std::array both{a, b};
+  const std::array both{gpu.spinning(single_ns, log.get(), 0),
+                        gpu.spinning(single_ns / 3 * 4, log.get(), 1)};
   const Samples samples = gpu.sampler.sample(both, CacheState::hot, {});
   const std::vector<int> host = test::to_host<int>(log.get(), 4096);
   // Before the samples: two launches by this test, and each workload's warm-up.
@@ -184,8 +182,7 @@ TEST_CASE("opponents are timed in the order A B B A", "[gpu][harness]") {
 
 TEST_CASE("beside opponents both turns of a short kernel are one sample", "[gpu][harness]") {
   Timed gpu;
-  const Workload a = gpu.spinning(20'000), b = gpu.spinning(40'000);
-  const std::array both{a, b};
+  const std::array both{gpu.spinning(20'000), gpu.spinning(40'000)};
   const Samples samples =
       gpu.sampler.sample(both, CacheState::hot, {.min_samples = 24, .max_samples = 24});
   CHECK(samples.timing.mode == "graph");

@@ -21,11 +21,11 @@ Probe make_topology();
 
 namespace copy_bandwidth {
 // The libraries' copies: no test runs them.
-void launch_memcpy(const std::byte*, std::byte*, std::size_t, cudaStream_t) {}
+void launch_memcpy(const CopyRun&, cudaStream_t) {}
 template <>
-void launch_transform<float>(const std::byte*, std::byte*, std::size_t, cudaStream_t) {}
+void launch_transform<float>(const CopyRun&, cudaStream_t) {}
 template <>
-void launch_transform<double>(const std::byte*, std::byte*, std::size_t, cudaStream_t) {}
+void launch_transform<double>(const CopyRun&, cudaStream_t) {}
 }  // namespace copy_bandwidth
 }  // namespace fathom
 
