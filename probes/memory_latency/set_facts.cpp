@@ -55,13 +55,18 @@ std::string fetched(std::span<const Entry> entries, const char* level, Fact& fac
   if (points.size() < 4) return left_out;
   add_evidence(fact, points);
   const double hit = latency_of(*points.begin()), miss = latency_of(*points.rbegin());
-  const auto hits = [middle = (hit + miss) / 2](const auto& p) { return latency_of(p) <= middle; };
-  const auto first_miss = std::ranges::find_if_not(points, hits);
-  if (miss < told_apart * hit || std::any_of(first_miss, points.end(), hits)) {
+  if (miss < told_apart * hit) {
     return fmt::format(
-        "no distance parts hits from misses: the second load takes {:.0f} cycles {} B from the "
-        "first and {:.0f} cycles {} B from it",
+        "the second load takes {:.0f} cycles {} B from the first and {:.0f} "
+        "cycles {} B from it: no miss to tell from a hit",
         hit, points.begin()->first, miss, points.rbegin()->first);
+  }
+  const auto misses = [middle = (hit + miss) / 2](const auto& p) { return latency_of(p) > middle; };
+  const auto first_miss = std::ranges::find_if(points, misses);
+  const auto late_hit = std::find_if_not(first_miss, points.end(), misses);
+  if (late_hit != points.end()) {
+    return fmt::format("a load {} B further on misses, but one {} B further on hits",
+                       first_miss->first, late_hit->first);
   }
   const std::int64_t last_hit = std::prev(first_miss)->first;
   fact.value = static_cast<double>(first_miss->first);
@@ -92,81 +97,149 @@ constexpr std::uint32_t line = 128;
 constexpr std::uint32_t most_ways = 64;
 
 struct SetSweep {
-  const char* id;
   const char* level;
+  const char* prefix;          ///< of the facts' ids
   const char* capacity_extra;  ///< of the entries
   /// A set of which at least some misses every time takes longer than this times a hit: a miss of
   /// the L1 takes six times as long or more, one of the L2 more than twice as long.
   double missing_some;
 };
-constexpr SetSweep sweeps[] = {{"l1.strided_lines", "L1", "expected_l1_bytes", 2},
-                               {"l2.strided_lines", "L2", "expected_l2_bytes", 1.3}};
+constexpr SetSweep sweeps[] = {{"L1", "l1", "expected_l1_bytes", 2},
+                               {"L2", "l2", "expected_l2_bytes", 1.3}};
 
 std::string bytes(std::int64_t count) { return format_bytes(static_cast<double>(count)); }
 
-AxisFilter at(const SetSweep& sweep, std::int64_t stride) {
-  return {{"sweep", "associativity"}, {"level", sweep.level}, {"stride (B)", stride}};
+/// What the sweep of a level has told: by stride the most elements without misses, and how long
+/// they take.
+struct Kept {
+  std::map<std::int64_t, std::int64_t> most;  ///< strides at which some stay
+  std::map<std::int64_t, double> latency;     ///< of these elements
+  std::set<std::int64_t> strides, elements;   ///< tried
+  double capacity = 0;                        ///< bytes
+  std::int64_t tried() const { return *elements.rbegin(); }  ///< most elements of all strides
+};
+
+Kept kept(std::span<const Entry> entries, const SetSweep& sweep, double hit, Fact& evidence) {
+  Kept result;
+  for (const Entry* entry : select(entries, {{"sweep", "associativity"}, {"level", sweep.level}})) {
+    const AxisValue* stride = find_axis(*entry, "stride (B)");
+    if (stride == nullptr || !entry->metric.value) continue;
+    result.strides.insert(std::get<std::int64_t>(*stride));
+    const double capacity = extra_of(sweep.capacity_extra)(*entry);
+    if (!std::isnan(capacity)) result.capacity = capacity;
+  }
+  for (const std::int64_t stride : result.strides) {
+    const Points points = points_by(
+        entries, {{"sweep", "associativity"}, {"level", sweep.level}, {"stride (B)", stride}},
+        "elements");
+    add_evidence(evidence, points);
+    bool all_hit = true;
+    for (const auto& point : points) {
+      result.elements.insert(point.first);
+      all_hit = all_hit && latency_of(point) < sweep.missing_some * hit;
+      if (!all_hit) continue;
+      result.most[stride] = point.first;
+      result.latency[stride] = latency_of(point);
+    }
+  }
+  return result;
 }
 
 /// The level's own hit: of the L1 from its latency, of the L2, where it depends on the place, of as
 /// many lines side by side.
-const Entry* hit_of(std::span<const Entry> entries, const SetSweep& sweep) {
-  if (sweep.level != std::string_view("L1")) return find_measured(entries, at(sweep, line));
-  return find_measured(entries, {{"sweep", "latency"},
-                                 {"level", "L1"},
-                                 {"instruction", "ld.global"},
-                                 {"method", "unrolled chase"}});
+std::optional<double> hit_of(std::span<const Entry> entries, const SetSweep& sweep) {
+  const Entry* entry = sweep.level == std::string_view("L1")
+                           ? find_measured(entries, {{"sweep", "latency"},
+                                                     {"level", "L1"},
+                                                     {"instruction", "ld.global"},
+                                                     {"method", "unrolled chase"}})
+                           : find_measured(entries, {{"sweep", "associativity"},
+                                                     {"level", sweep.level},
+                                                     {"stride (B)", std::int64_t{line}}});
+  return entry == nullptr ? std::nullopt : entry->metric.value;
 }
 
 /// Lines of the widest stride that stay, beside what sets without a hash could keep.
-std::string strided_lines(std::span<const Entry> entries, const SetSweep& sweep, Fact& fact) {
-  const Entry* hit = hit_of(entries, sweep);
-  std::set<std::int64_t> strides;
-  double capacity = 0;  // bytes
-  for (const Entry* entry : select(entries, {{"sweep", "associativity"}, {"level", sweep.level}})) {
-    const AxisValue* stride = find_axis(*entry, "stride (B)");
-    if (stride == nullptr || !entry->metric.value) continue;
-    strides.insert(std::get<std::int64_t>(*stride));
-    const double known = extra_of(sweep.capacity_extra)(*entry);
-    if (!std::isnan(known)) capacity = known;
-  }
-  if (hit == nullptr || strides.empty()) return left_out;
-  // By stride the most elements without a miss.
-  std::map<std::int64_t, Points::value_type> kept;
-  std::int64_t tried = 0;
-  for (const std::int64_t stride : strides) {
-    const Points points = points_by(entries, at(sweep, stride), "elements");
-    if (points.empty()) continue;
-    add_evidence(fact, points);
-    tried = std::max(tried, points.rbegin()->first);
-    const auto missing = std::ranges::find_if(points, [&](const auto& point) {
-      return latency_of(point) >= sweep.missing_some * *hit->metric.value;
-    });
-    if (missing != points.begin()) kept.emplace(stride, *std::prev(missing));
-  }
-  const std::int64_t widest = *strides.rbegin(), narrowest = *strides.begin();
-  const auto stays = kept.find(widest);
-  if (stays == kept.end())
+std::string strided_lines(const Kept& k, Fact& fact) {
+  const std::int64_t widest = *k.strides.rbegin(), narrowest = *k.strides.begin();
+  if (!k.most.contains(widest))
     return fmt::format("of lines {} apart not even the fewest tried stay", bytes(widest));
-  const std::int64_t lines = stays->second.first;
-  fact.value = static_cast<double>(lines);
-  fact.method =
-      fmt::format("{} apart, {:.0f} cycles each", bytes(widest), latency_of(stays->second));
-  if (const auto side_by_side = kept.find(narrowest);
-      narrowest != widest && side_by_side != kept.end()) {
-    fact.method +=
-        fmt::format(" ({:.0f} at {})", latency_of(side_by_side->second), bytes(narrowest));
-  }
-  if (capacity > 0) {
-    const auto most = models::most_lines_kept_by_any(static_cast<std::uint64_t>(capacity), line,
+  fact.value = static_cast<double>(k.most.at(widest));
+  fact.method = fmt::format("{} apart, {:.0f} cycles each", bytes(widest), k.latency.at(widest));
+  if (narrowest != widest && k.latency.contains(narrowest))
+    fact.method += fmt::format(" ({:.0f} at {})", k.latency.at(narrowest), bytes(narrowest));
+  if (k.capacity > 0) {
+    const auto most = models::most_lines_kept_by_any(static_cast<std::uint64_t>(k.capacity), line,
                                                      most_ways, static_cast<std::uint64_t>(widest),
-                                                     static_cast<std::uint64_t>(lines));
+                                                     static_cast<std::uint64_t>(*fact.value));
     fact.method +=
         fmt::format("; sets that are bits of the address, of up to {} ways, would keep {} of them",
                     most_ways, most);
   }
-  if (lines == tried) fact.method += "; no more were tried";
+  fact.method += fact.value == static_cast<double>(k.tried()) ? "; no more were tried" : "";
   return "";
+}
+
+/// Numbers of ways, powers of two, with which an index of address bits keeps at every stride what
+/// stayed.
+std::vector<std::uint32_t> ways_that_explain(const Kept& k) {
+  constexpr std::uint64_t most_sets = 1 << 20;
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t ways = 1; ways <= most_ways; ways *= 2) {
+    bool explained = false;
+    for (std::uint64_t sets = 1; sets <= most_sets && !explained; sets *= 2) {
+      explained = std::ranges::all_of(
+          k.most,
+          [&](const auto& at) {
+            const auto stays = models::most_lines_kept({sets * ways * line, line, ways},
+                                                       static_cast<std::uint64_t>(at.first),
+                                                       static_cast<std::uint64_t>(k.tried()));
+            const auto next = std::ranges::upper_bound(k.elements, at.second);
+            return stays >= static_cast<std::uint64_t>(at.second) &&
+                   (next == k.elements.end() || stays < static_cast<std::uint64_t>(*next));
+          });
+    }
+    if (explained) result.push_back(ways);
+  }
+  return result;
+}
+
+std::string associativity(const Kept& k, Fact& fact) {
+  if (k.most.size() < k.strides.size()) {
+    return fmt::format("at {} of {} strides not even the fewest lines tried, {}, stay",
+                       k.strides.size() - k.most.size(), k.strides.size(), *k.elements.begin());
+  }
+  if (std::ranges::all_of(k.most, [&](const auto& at) { return at.second == k.tried(); })) {
+    return fmt::format(
+        "sets are hashed, or there is only one: {} lines {} apart stay without "
+        "a miss",
+        k.tried(), bytes(*k.strides.rbegin()));
+  }
+  std::string stayed;
+  for (const auto& [stride, elements] : k.most) {
+    stayed += fmt::format("{}{} lines at strides of {}", stayed.empty() ? "" : ", ", elements,
+                          bytes(stride));
+  }
+  const std::vector<std::uint32_t> ways = ways_that_explain(k);
+  if (ways.empty()) return "sets are hashed: no index of address bits keeps " + stayed;
+  if (ways.size() > 1) return "several numbers of ways fit what stays: " + stayed;
+  fact.value = ways.front();
+  fact.method = "the only ways with which sets without a hash keep what stays: " + stayed;
+  return "";
+}
+
+void add_sets(std::vector<Fact>& facts, std::span<const Entry> entries, const SetSweep& sweep) {
+  const std::optional<double> hit = hit_of(entries, sweep);
+  const auto add = [&](const char* what, const char* quantity, const char* unit, auto decide) {
+    facts.push_back(decided({fmt::format("{}.{}", sweep.prefix, what), sweep.level, quantity, unit},
+                            [&](Fact& fact) -> std::string {
+                              if (!hit) return left_out;
+                              const Kept k = kept(entries, sweep, *hit, fact);
+                              return fact.evidence.empty() ? left_out : decide(k, fact);
+                            }));
+  };
+  add("associativity", "associativity", "ways", associativity);
+  add("strided_lines", "lines of a wide stride that stay", "lines", strided_lines);
 }
 
 /// Sectors read in all over those read from a slice on average. What the SM's own part of the L2
@@ -197,10 +270,7 @@ std::string slices(std::span<const Entry> entries, Fact& fact) {
 
 std::vector<Fact> set_facts(std::span<const Entry> entries) {
   std::vector<Fact> facts;
-  for (const SetSweep& sweep : sweeps)
-    facts.push_back(decided(
-        {sweep.id, sweep.level, "lines of a wide stride that stay", "lines"},
-        [&](Fact& fact) { return strided_lines(entries, sweep, fact); }));
+  for (const SetSweep& sweep : sweeps) add_sets(facts, entries, sweep);
   facts.push_back(decided({"l2.slices", "L2", "slices", "slices"},
                           [&](Fact& fact) { return slices(entries, fact); }));
   return facts;

@@ -81,12 +81,15 @@ ClusterGroups gpcs_by_clusters(std::span<const Entry> entries);
 /// within them do, so the SMs are cut into halves until there are half as many regions as GPCs, and
 /// these into places that are some cycles apart; what is left at each place, the additive model of
 /// its own SMs and lines taken away, is then grouped in each region.
-struct LatencyGpcs {
+struct LatencyPlaces {
   Labels labels;
-  std::vector<int> region;   ///< by SM
-  Rows left;                 ///< by SM, at its place
-  std::string instructions;  ///< whose latencies these are
-  Matrix matrix;             ///< of the last of them
+  std::vector<int> region;  ///< by SM
+  Rows left;                ///< by SM, at its place
+};
+struct LatencyGpcs : LatencyPlaces {
+  double reproducibility = 0;  ///< adjusted Rand index of the two sets of lines
+  std::string instructions;    ///< whose latencies these are
+  Matrix matrix;               ///< of the last of them
   std::string reason;
 };
 /// By loads, and by atomics where they were measured; `gpcs`: as many as there are.

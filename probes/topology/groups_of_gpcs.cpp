@@ -150,11 +150,9 @@ std::vector<Members> regions_of(std::span<const Rows> matrices, std::size_t gpcs
   return regions;
 }
 
-void label(LatencyGpcs& result, std::span<const Rows> matrices, std::size_t gpcs) {
+LatencyPlaces label(std::span<const Rows> matrices, std::size_t gpcs) {
   const std::size_t sms = matrices.front().size();
-  result.labels.resize(sms);
-  result.region.resize(sms);
-  result.left.resize(sms);
+  LatencyPlaces result{.labels = Labels(sms), .region = std::vector<int>(sms), .left = Rows(sms)};
   int regions = 0, first_label = 0;
   for (const Members& region : regions_of(matrices, gpcs)) {
     std::vector<Members> places;
@@ -177,13 +175,14 @@ void label(LatencyGpcs& result, std::span<const Rows> matrices, std::size_t gpcs
     first_label += static_cast<int>(groups);
   }
   result.labels = renumbered(result.labels);
+  return result;
 }
 
 }  // namespace
 
 LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, std::size_t gpcs) {
   LatencyGpcs result;
-  std::vector<Rows> all;
+  std::vector<Rows> all, of_set[2];
   for (const char* instruction : {load_instruction, atomic_instruction}) {
     Matrix both = both_sets(entries, instruction);
     const bool usable =
@@ -191,13 +190,19 @@ LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, std::size_t gpcs) {
     if (usable || result.instructions.empty()) result.matrix = std::move(both);
     if (!usable) continue;
     result.instructions += (result.instructions.empty() ? "" : " and ") + std::string(instruction);
-    for (const int set : {0, 1}) all.push_back(latency_matrix(entries, instruction, set).rows);
+    for (const int set : {0, 1}) {
+      of_set[set].push_back(latency_matrix(entries, instruction, set).rows);
+      all.push_back(of_set[set].back());
+    }
   }
   result.reason = result.matrix.reason;
   const std::size_t sms = result.matrix.rows.size();
   if (result.reason.empty() && (gpcs < 2 || sms < 4 * gpcs))
     result.reason = fmt::format("{} SMs are too few to be {} GPCs by latency", sms, gpcs);
-  if (result.reason.empty()) label(result, all, gpcs);
+  if (!result.reason.empty()) return result;
+  static_cast<LatencyPlaces&>(result) = label(all, gpcs);
+  result.reproducibility =
+      adjusted_rand_index(label(of_set[0], gpcs).labels, label(of_set[1], gpcs).labels);
   return result;
 }
 

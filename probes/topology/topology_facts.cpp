@@ -173,6 +173,11 @@ void add_gpc_agreement(std::vector<Fact>& facts, const Topology& t) {
                                 : "one half of the launches was left out",
             c.reproducibility.value_or(0),
             "adjusted Rand index of what clusters join in two halves of the launches", c.matrix);
+  add_index(facts, "gpc_latency_reproducibility", "GPCs by latency, two sets of lines", l.reason,
+            l.reproducibility,
+            fmt::format("adjusted Rand index of GPCs by {} from one set of lines and the other's",
+                        l.instructions),
+            l.matrix);
 }
 
 // Facts of TPCs.

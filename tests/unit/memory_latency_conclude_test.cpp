@@ -59,6 +59,21 @@ std::vector<Entry> fetch_entries(const char* name, std::int64_t granularity, dou
   return entries;
 }
 
+std::vector<Entry> associativity_entries(const std::function<bool(int, int)>& fits) {
+  std::vector<Entry> entries{level("L1", "ld.global", l1_hit)};
+  for (const std::int64_t stride : {4, 16, 64}) {
+    for (const std::int64_t elements : {4, 8, 16, 32, 64, 128, 256}) {
+      entries.push_back(
+          noisy({{"sweep", "associativity"},
+                 {"level", "L1"},
+                 {"stride (B)", stride * kib},
+                 {"elements", elements}},
+                fits(static_cast<int>(stride), static_cast<int>(elements)) ? l1_hit : l2_hit));
+    }
+  }
+  return entries;
+}
+
 /// 4096 lines at each stride; those wider than `widest` do not all stay.
 std::vector<Entry> l2_strides(std::int64_t widest) {
   std::vector<Entry> entries;
@@ -199,6 +214,7 @@ TEST_CASE("the line is the longest candidate that overflows", "[probes][memory_l
 TEST_CASE("an L2 that keeps lines of wide strides has hashed sets", "[probes][memory_latency]") {
   auto entries = l2_strides(mib);
   const Findings hashed = concluded(entries);
+  CHECK_THAT(fact(hashed, "l2.associativity").reason, contains("hashed"));
   check_values(hashed, {{"l2.strided_lines", 4096}, {"l2.slices", 94}});
   CHECK_THAT(fact(hashed, "l2.strided_lines").method,
              contains("up to 64 ways, would keep 240 of them"));
@@ -208,8 +224,9 @@ TEST_CASE("an L2 that keeps lines of wide strides has hashed sets", "[probes][me
   CHECK_THAT(fact(concluded(entries), "l2.slices").reason, contains("not counted"));
 
   // What bits of the address would do.
-  CHECK_THAT(fact(concluded(l2_strides(4 * kib)), "l2.strided_lines").reason,
-             contains("not even the fewest"));
+  const Findings indexed = concluded(l2_strides(4 * kib));
+  CHECK_THAT(fact(indexed, "l2.associativity").reason, !contains("hashed"));
+  check_values(indexed, {{"l2.strided_lines", {}}});
 }
 
 TEST_CASE("a fetch reaches to the first load that misses", "[probes][memory_latency]") {
@@ -228,4 +245,26 @@ TEST_CASE("a fetch reaches to the first load that misses", "[probes][memory_late
   auto entries = fetch_entries("L2", 64, l2_hit, dram);
   entries[8].metric.value = l2_hit;
   CHECK_FALSE(fact(concluded(entries), "l2.fetch_granularity").value);
+}
+
+TEST_CASE("ways are those with which sets without a hash keep what stays",
+          "[probes][memory_latency]") {
+  const auto of = [](const std::function<bool(int, int)>& fits) {
+    return fact(concluded(associativity_entries(fits)), "l1.associativity");
+  };
+  // Strides are in KiB: all beyond the 32 sets of 8 ways, and beyond some of the 128 of 4.
+  CHECK(of([](int, int elements) { return elements <= 8; }).value == 8);
+  CHECK(of([](int stride, int elements) { return elements <= (stride == 4 ? 16 : 4); }).value == 4);
+  const Fact hashed = of([](int, int) { return true; });
+  CHECK_FALSE(hashed.value);
+  CHECK_THAT(hashed.reason, contains("hashed"));
+  // Fewer the wider the stride, as of 2048 sets of 1, 1024 of 2 or 512 of 4.
+  const Fact several = of([](int stride, int elements) { return elements <= 256 / stride; });
+  CHECK_THAT(several.reason, contains("several numbers of ways"));
+  // More at a wider stride than at a narrow one: no bits of the address do that.
+  const Fact uneven =
+      of([](int stride, int elements) { return elements <= (stride == 16 ? 128 : 32); });
+  CHECK_THAT(uneven.reason, contains("sets are hashed: no index"));
+  const Fact none = of([](int stride, int) { return stride < 64; });
+  CHECK_THAT(none.reason, contains("at 1 of 3 strides"));
 }

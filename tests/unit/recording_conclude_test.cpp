@@ -28,10 +28,9 @@ const Document& ladder_recording() {
 
 /// Facts of the recordings' builds that are stated no more (CHANGELOG.md, "Removed").
 bool is_gone(const Fact& fact) {
-  static const std::set<std::string> gone{
-      "topology.tpc_slowdown",   "topology.tpc_contention_agreement",
-      "topology.l2_line_groups", "topology.gpc_latency_reproducibility",
-      "l1.associativity",        "l2.associativity"};
+  static const std::set<std::string> gone{"topology.tpc_slowdown",
+                                          "topology.tpc_contention_agreement",
+                                          "topology.l2_line_groups"};
   return gone.contains(fact.id);
 }
 
