@@ -129,18 +129,6 @@ TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {
   check_turns(box.out(), 3, "copy_bandwidth");
 }
 
-TEST_CASE("A rank that cannot write its documents says so to rank 0", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"}, 2);
-  fs::create_directories(box.out() / "gpus");
-  write_text(box.out() / "gpus" / "box-1", "a file where a folder should be");
-  const json fleet = Job(box, 2).must_report(ExitCode::incomplete);
-  REQUIRE(fleet.at("gpus").size() == 1);
-  CHECK(status_of(fleet, 0) == "complete");
-  REQUIRE(fleet.at("problems").size() == 1);
-  CHECK(fleet.at("problems").at(0).at("what") == "rank 1");
-  CHECK(fleet.at("problems").at(0).at("exit_code") == to_int(ExitCode::output_unwritable));
-}
-
 TEST_CASE("Two jobs of ranks do not share a folder", "[e2e][fleet][mpi]") {
   Sandbox box({"first"}, 2);
   fs::create_directories(box.out());
@@ -210,28 +198,125 @@ TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]"
   CHECK(fleet.at("named").empty());
 }
 
-TEST_CASE("A rank killed in the middle takes nobody with it", "[e2e][fleet][mpi]") {
-  const int victim = GENERATE(2, 0);  // rank 0 reports all the same
-  Sandbox box({"lasting"}, 4);
+/// How a rank of three ends, and what is told of it.
+struct Death {
+  const char* how;
+  std::string lost_at{};  ///< by its own hand, when it would give a file this name (lost_rank.cpp)
+  int signal = SIGKILL;
+  std::optional<int> victim{};  ///< else that rank is sent the signal while all measure
+  bool measuring = true;        ///< in its child; else the rank itself
+  ExitCode run = ExitCode::incomplete, collected = ExitCode::incomplete;
+  std::string what{}, reason{};             ///< the one problem
+  std::set<int> complete{0, 1, 2};          ///< the GPUs that keep all figures
+  int code = to_int(ExitCode::incomplete);  ///< 0: by how far it had come
+};
+
+TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures",
+          "[e2e][fleet][mpi]") {
+  const std::string killed = "on box: it was ended by signal SIGKILL";
+  const Death death = GENERATE_COPY(values<Death>({
+      {.how = "cannot write",
+       .what = "rank 1",
+       .reason = "on box: ",
+       .complete = {0, 2},
+       .code = to_int(ExitCode::output_unwritable)},
+      {.how = "before its summary",
+       .lost_at = "box-1/gpu.json",
+       .what = "rank 1",
+       .reason = killed,
+       .complete = {0, 2}},
+      {.how = "in silence",
+       .lost_at = "box-1/gpu.json",
+       .signal = 0,
+       .what = "rank 1",
+       .reason = "on box: it was ended by exit status 3",
+       .complete = {0, 2}},
+      {.how = "told to stop before it measures",
+       .lost_at = "box-0/gpu.json",
+       .signal = SIGTERM,
+       .what = "box GPU 0",
+       .complete = {1, 2},
+       .code = 0},
+      {.how = "told to stop before all have come together",
+       .lost_at = "ranks/0.note",
+       .signal = SIGTERM,
+       .run = ExitCode::interrupted,
+       .collected = ExitCode::bad_input},
+      {.how = "measuring",
+       .victim = 2,
+       .what = "box GPU 2",
+       .reason = "rank 2, " + killed,
+       .complete = {0, 1}},
+      {.how = "rank 0 reports all the same",
+       .victim = 0,
+       .what = "box GPU 0",
+       .reason = "rank 0, " + killed,
+       .complete = {1, 2}},
+      {.how = "told to stop while it measures",
+       .signal = SIGTERM,
+       .victim = 1,
+       .what = "box GPU 1",
+       .reason = "suite: interrupted",
+       .complete = {0, 2},
+       .code = to_int(ExitCode::interrupted)},
+      {.how = "rank 0 is told to stop",
+       .signal = SIGTERM,
+       .victim = 0,
+       .measuring = false,
+       .what = "box GPU 0",
+       .reason = "suite: interrupted",
+       .complete = {1, 2},
+       .code = to_int(ExitCode::interrupted)},
+      {.how = "in the links", .lost_at = "box-0/links.json", .what = "rank 0", .reason = killed},
+  }));
+  CAPTURE(death.how);
+  Sandbox box({"lasting", "links"}, 3);
   const Gate gate(box);
-  Job job(box, 4, {"--alone", "none"});
-  const auto ranks = job.ranks(4);
-  REQUIRE(kill(ranks.at(victim).first, SIGKILL) == 0);
-  gate.open();
-  const json fleet = job.must_report(ExitCode::incomplete);
-  for (int gpu = 0; gpu < 4; ++gpu)
-    CHECK(status_of(fleet, gpu) == (gpu == victim ? "failed" : "complete"));
-  const std::string rank = fmt::format("rank {}", victim);
-  const auto told = [&](const json& of) {
-    const json& problems = of.at("problems");
-    REQUIRE(problems.size() == 1);  // one death, one row
-    CHECK(problems.at(0).at("what") == fmt::format("box GPU {}", victim));
-    has(problems.at(0).at("reason").get<std::string>(), rank, "SIGKILL");
+  // An earlier job's, of more ranks; and a place that a job took which did not live to write.
+  fs::create_directories(box.out() / "ranks");
+  for (int rank = 0; rank < 5; ++rank)
+    write_text(box.out() / "ranks" / fmt::format("{}.note", rank),
+               R"({"run": "old", "rank": 0, "size": 5, "host": "old", "reason": "of an earlier job",
+                   "exit_code": 23, "ended": true})");
+  fs::create_directories(box.out() / "gpus" / "box-0");
+  if (death.how == std::string("cannot write"))
+    write_text(box.out() / "gpus" / "box-1", "a file where a folder should be");
+  if (!death.lost_at.empty()) {
+    box.set("LD_PRELOAD", FATHOM_LOST_RANK);
+    box.set("LOST_AT", death.lost_at);
+    box.set("LOST_BY", std::to_string(death.signal));
+  }
+  if (!death.victim) gate.open();
+  auto words = fleet_run(box, {"--alone", "none"});
+  if (death.lost_at.ends_with("links.json")) std::erase(words, "--no-links");
+  Job job(box, together({"-n", "3", FATHOM_PROGRAM}, words));
+  if (death.victim) {
+    const auto& [measuring, rank] = job.ranks(3).at(*death.victim);
+    REQUIRE(kill(death.measuring ? measuring : rank, death.signal) == 0);
+    if (death.signal == SIGTERM)
+      REQUIRE(wait_for_text(gpu_folder(box.out(), *death.victim) / "gpu.json", "interrupted"));
+    gate.open();
+  }
+  job.must_end(death.run);
+  const auto told = [&] {
+    json fleet = fleet_of(box.out());
+    for (int gpu = 0; gpu < 3; ++gpu)
+      CHECK((status_of(fleet, gpu) == "complete") == death.complete.contains(gpu));
+    // One death, one row; beside it `collect` may name the file that it left half-written.
+    std::erase_if(fleet.at("problems").get_ref<json::array_t&>(), [](const json& problem) {
+      return problem.at("what").get<std::string>().ends_with(".tmp");
+    });
+    REQUIRE(fleet.at("problems").size() == 1);
+    const json& problem = fleet.at("problems").at(0);
+    CHECK(problem.at("what") == death.what);
+    if (death.code != 0) CHECK(problem.at("exit_code") == death.code);
+    has(problem.at("reason").get<std::string>(), death.reason);
+    has(page_of(box.out()), death.what);
   };
-  told(fleet);
-  has(page_of(box.out()), rank);
-  box.fathom({"fleet", "collect", box.out().string()});  // by the note that it left
-  told(fleet_of(box.out()));
+  if (death.collected == ExitCode::incomplete) told();
+  box.set("LD_PRELOAD", "");
+  expect(death.collected, box.fathom({"fleet", "collect", box.out().string()}));
+  if (death.collected == ExitCode::incomplete) told();
 }
 
 TEST_CASE("Of a rank that hangs, rank 0 waits no longer than it was told", "[e2e][fleet][mpi]") {
