@@ -84,14 +84,15 @@ void add_pcie(Health& health, const std::string& link) {
     const auto read = std::from_chars(first, link.data() + link.size(), value);
     return read.ec == std::errc() ? std::optional<double>(value) : std::nullopt;
   };
-  health.pcie_generation = number_after("generation ");
-  health.pcie_width = number_after(", x");
+  // The driver's own answers are better than what the fingerprint's words say.
+  if (!health.pcie_generation) health.pcie_generation = number_after("generation ");
+  if (!health.pcie_width) health.pcie_width = number_after(", x");
 }
 
 void add_identity(GpuSummary& summary, const Document& document) {
   const Fingerprint& f = document.fingerprint;
   summary.gpu_name = f.gpu_name;
-  summary.uuid_hash = f.gpu_uuid_hash;
+  if (summary.uuid_hash.empty()) summary.uuid_hash = f.gpu_uuid_hash;  // a replay has its own
   summary.date = document.date;
   summary.source = document.source;
   summary.model =

@@ -34,16 +34,9 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
                "Name of this host in the report (default: the machine's)", not_empty("a name"),
                "NAME");
   app.add_flag("--no-links", a.no_links, "Do not measure what links the GPUs of a host");
-  auto& counters =
-      *word_flag(app, "--counters", a.counters,
-                 "Which GPUs of a host collect hardware counters: shared (one GPU for each probe, "
-                 "in turn), first (GPU), all (they wait for each other), none. A GPU without "
-                 "counters leaves out the cases that only counters can decide",
-                 {"shared", "first", "all", "none"}, "WHICH")
-           ->capture_default_str();
-  app.add_flag_callback(
-         "--no-counters", [&a] { a.counters = "none"; }, "The same as --counters none")
-      ->excludes(&counters);
+  app.add_flag("--no-counters", a.no_counters,
+               "Do not collect hardware counters, which for each probe one GPU of a host does, in "
+               "turn. A GPU without them leaves out the cases that only counters can decide");
   app.add_flag("--replay", a.replay, "Replay the recording on every rank: nothing is measured");
   number_flag(app, "--gpus", a.gpus, "How many GPUs a process replays", 1, 1024)
       ->capture_default_str();

@@ -19,6 +19,6 @@ std::optional<FileDescriptor> lock_file(const std::filesystem::path& file);
 /// else writes there at the same time: that of an earlier run of the same GPU, else the first that
 /// is free from its own on. What comes back holds the place until it is closed; nothing: another
 /// process measures this GPU into it now. Throws Error(output_unwritable) or Error(output_full).
-std::optional<FileDescriptor> claim_folder(const FleetFolder& folder, GpuJob& job);
+std::optional<FileDescriptor> claim_folder(const std::filesystem::path& root, GpuJob& job);
 
 }  // namespace fathom

@@ -8,7 +8,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "fleet/run/rank_note.h"
 #include "fleet_ranks.h"
 #include "fleet_run.h"
 
@@ -185,8 +184,7 @@ TEST_CASE("Fewer ranks than before report no more than themselves", "[e2e][fleet
   CHECK(fleet.at("gpus").size() == 2);
   CHECK(fleet.at("gpus").at(0).at("run") == fleet.at("gpus").at(1).at("run"));
   REQUIRE(fs::exists(box.out() / "ranks" / "2.note"));
-  const FleetFolder folder{box.out()};
-  CHECK(problems_of_notes(folder, read_note(folder, 0)).empty());
+  CHECK(collect_fleet(box).at("problems").empty());
 }
 
 TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]") {
@@ -267,7 +265,7 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
        .reason = "suite: interrupted",
        .complete = {1, 2},
        .code = to_int(ExitCode::interrupted)},
-      {.how = "in the links", .lost_at = "box-0/links.json", .what = "rank 0", .reason = killed},
+      {.how = "in the links", .lost_at = "box-0/links/links.json", .what = "rank 0", .reason = killed},
   }));
   CAPTURE(death.how);
   Sandbox box({"lasting", "links"}, 3);

@@ -76,7 +76,7 @@ TEST_CASE("A replay collects all counters, and where the probes are not known no
   decide_counters(arguments, 2, jobs);
   const std::string why = std::exchange(jobs[0].summary.no_counters, "");
   CHECK_THAT(why, contains("no probe programs in /nowhere"));
-  arguments.counters = "none";
+  arguments.no_counters = true;
   arguments.replay = true;
   decide_counters(arguments, 2, jobs);
   CHECK(jobs[0].summary.counters_of.empty());
@@ -85,28 +85,29 @@ TEST_CASE("A replay collects all counters, and where the probes are not known no
 
 TEST_CASE("The last job's ranks are told that failed or left nothing, and no others", "[fleet]") {
   const TestFolder root;
-  const FleetFolder folder{root.path()};
-  CHECK(problems_of_notes(folder, read_note(folder, 0)).empty());
   const auto leave = [&](const char* run, int rank, const char* reason, bool ended) {
-    leave_note(folder, {.run = run,
-                        .rank = rank,
-                        .size = 5,
-                        .host = "n\"7",
-                        .reason = reason,
-                        .exit_code = 11,
-                        .ended = ended});
+    leave_note(root.path(), rank,
+               {.run = run,
+                .size = 5,
+                .host = "n\"7",
+                .reason = reason,
+                .exit_code = 11,
+                .ended = ended});
   };
+  const auto problems = [&](const std::string& no_answer = "") {
+    fleet::Fleet fleet;
+    add_rank_problems(fleet, root.path(), no_answer);
+    std::vector<std::string> all;
+    for (const fleet::Problem& problem : fleet.problems)
+      all.push_back(fmt::format("{}: {}, {}", problem.what, problem.reason, problem.exit_code));
+    return all;
+  };
+  CHECK(problems().empty());
   leave("new", 0, "", false);
   leave("new", 1, "disk full", true);
   leave("old", 2, "it died long ago", true);
   leave("new", 4, "it ended before", false);
   leave("old", 7, "so did this one", true);
-  const auto problems = [&](const std::string& no_answer = "") {
-    std::vector<std::string> all;
-    for (const fleet::Problem& problem : problems_of_notes(folder, read_note(folder, 0), no_answer))
-      all.push_back(fmt::format("{}: {}, {}", problem.what, problem.reason, problem.exit_code));
-    return all;
-  };
   using Problems = std::vector<std::string>;
   for (const char* torn : {"", "{\"rank\": 3", "[]", "{\"host\": 1}"}) {
     CAPTURE(torn);
@@ -124,12 +125,11 @@ TEST_CASE("Ranks know their hosts by what all of them say", "[fleet]") {
                       .barrier = "/dev/shm/x",
                       .gpus = {{"GPU-0", false}, {"M", true}},
                       .run = "r",
-                      .out = "/out",
-                      .failure = 17};
+                      .out = "/out"};
   const RankWord heard = parse_word("12 " + to_line(said));
   CHECK(heard.leader == 12);
   CHECK(to_line(heard) == to_line(said));
-  CHECK((heard.host == "a b" && heard.gpus.at(1).mig && heard.failure == 17));
+  CHECK((heard.host == "a b" && heard.gpus.at(1).mig));
   // Two hosts of one name, and one of another between them.
   const std::vector<RankWord> all{{0, "n"}, {1, "n"}, {2, "m"}, {1, "n"}, {0, "n"}};
   CHECK(ranks_of_host(all, 4) == std::vector<std::size_t>{0, 4});
