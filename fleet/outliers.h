@@ -98,7 +98,7 @@ struct Outliers {
 /// 0.37 (the efficiency of that estimate) for each card but one. A card is named beyond Student's t
 /// at `false_names` over the number of metrics tested (Bonferroni). Groups of fewer than three
 /// cards name nobody.
-Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options, unsigned threads = 0);
+Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options);
 
 /// No fault makes a card so much worse, or better, than its kind: it is the figure that is wrong.
 bool beyond_measured(double gap);

@@ -5,8 +5,7 @@
 
 #include <cmath>
 
-#include "fleet/gpu_summary.h"
-#include "fleet/host_links.h"
+#include "fleet/fleet.h"
 #include "results/fields.h"
 #include "results/json_fields.h"
 #include "results/parse_number.h"
@@ -61,6 +60,14 @@ inline constexpr auto summary_fields =
                field("settings", &GpuSummary::settings), field("health", &GpuSummary::health),
                field("elapsed_s", &GpuSummary::elapsed_s));
 
+inline constexpr auto missing_fields = field_list(
+    "", "", field("metric", &MissingFigure::figure), field("when", &MissingFigure::when),
+    field("reason", &MissingFigure::reason));
+
+inline constexpr auto problem_fields =
+    field_list("", "", field("what", &Problem::what), field("reason", &Problem::reason),
+               field("exit_code", &Problem::exit_code));
+
 inline constexpr auto fact_fields =
     field_list("", "", field("id", &LinkFact::id), field("subject", &LinkFact::subject),
                field("quantity", &LinkFact::quantity), field("unit", &LinkFact::unit),
@@ -93,6 +100,10 @@ template <>
 inline constexpr auto fields_of<fleet::MetricFigures> = fleet::figure_fields;
 template <>
 inline constexpr auto fields_of<fleet::GpuSummary> = fleet::summary_fields;
+template <>
+inline constexpr auto fields_of<fleet::MissingFigure> = fleet::missing_fields;
+template <>
+inline constexpr auto fields_of<fleet::Problem> = fleet::problem_fields;
 template <>
 inline constexpr auto fields_of<fleet::LinkFact> = fleet::fact_fields;
 template <>

@@ -37,7 +37,7 @@ class Host {
   Fleet fleet() const {
     for (std::size_t i = 0; i < cards_.size(); ++i)
       folder_.write("gpus/node-" + std::to_string(i) + "/gpu.json", cards_[i].dump());
-    return read_fleet(folder_.path(), {}, 1);
+    return read_fleet(folder_.path(), {});
   }
   const TestFolder& folder() const { return folder_; }
 
@@ -225,7 +225,7 @@ TEST_CASE("One GPU is a GPU", "[fleet]") {
   host.of(1);
   const std::string page = report_of(host.fleet(), host.folder());
   CHECK_THAT(page, contains("1 GPU on 1 host"));
-  const Fleet one = read_fleet(host.folder().path(), {.gpus = 2, .hosts = {}, .run = ""}, 1);
+  const Fleet one = read_fleet(host.folder().path(), {.gpus = 2, .hosts = {}, .run = ""});
   const std::string asked = report_of(one, host.folder());
   CHECK_THAT(asked, contains("1 GPU: 2 expected, 1 left a result"));
   CHECK_THAT(page + asked, !contains("1 GPUs"));
