@@ -62,7 +62,7 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
   if (fleet.replay())
     page.paragraph(
         "**REPLAY**: figures repeat a recording, or were made from one; nothing was measured.");
-  page.paragraph(reports::escape_text(origin_text(fleet)));
+  page.paragraph(escape_text(origin_text(fleet)));
   page.contents_here();
   write_worst(to);
   write_problems(to);
@@ -79,12 +79,12 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
     (all.contains(host) ? pages : unknown).insert(host);
   for (const std::string& host : pages) {
     paths.hosts.push_back(write_host_page(fleet, outliers, folder, host, names));
-    links.push_back(fmt::format("[{}]({})", reports::escape_text(host),
-                                paths.hosts.back().filename().string()));
+    links.push_back(
+        fmt::format("[{}]({})", escape_text(host), paths.hosts.back().filename().string()));
   }
   if (!links.empty()) page.list(links);
   for (const std::string& host : unknown)
-    page.paragraph(fmt::format("No host {} has left a result (`--host`).", reports::code(host)));
+    page.paragraph(fmt::format("No host {} has left a result (`--host`).", code(host)));
   if (paths.hosts.size() < all.size())
     page.paragraph("Any other host's page: `fathom fleet collect DIR --host NAME`.");
   paths.readme = folder / "README.md";

@@ -199,73 +199,33 @@ TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]"
 /// How a rank of three ends, and what is told of it.
 struct Death {
   const char* how;
-  std::string lost_at{};  ///< by its own hand, when it would give a file this name (lost_rank.cpp)
-  int signal = SIGKILL;
-  std::optional<int> victim{};  ///< else that rank is sent the signal while all measure
-  bool measuring = true;        ///< in its child; else the rank itself
+  std::string lost_at;  ///< by its own hand, when it would give a file this name (lost_rank.cpp)
+  int signal;
+  std::optional<int> victim;  ///< else that rank is sent the signal while all measure
+  std::string what, reason;   ///< the one problem
+  std::set<int> complete;     ///< the GPUs that keep all figures
+  std::optional<ExitCode> code = ExitCode::incomplete;  ///< nothing: by how far it had come
+  bool itself = false;  ///< the signal is for the rank, and not for its child that measures
   ExitCode run = ExitCode::incomplete, collected = ExitCode::incomplete;
-  std::string what{}, reason{};             ///< the one problem
-  std::set<int> complete{0, 1, 2};          ///< the GPUs that keep all figures
-  int code = to_int(ExitCode::incomplete);  ///< 0: by how far it had come
 };
 
 TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures",
           "[e2e][fleet][mpi]") {
-  const std::string killed = "on box: it was ended by signal SIGKILL";
+  using enum ExitCode;
+  const std::string killed = "on box: it was ended by signal SIGKILL", summary = "box-1/gpu.json";
+  const std::string silent = "on box: it was ended by exit status 3",
+                    stopped = "suite: interrupted";
   const Death death = GENERATE_COPY(values<Death>({
-      {.how = "cannot write",
-       .what = "rank 1",
-       .reason = "on box: ",
-       .complete = {0, 2},
-       .code = to_int(ExitCode::output_unwritable)},
-      {.how = "before its summary",
-       .lost_at = "box-1/gpu.json",
-       .what = "rank 1",
-       .reason = killed,
-       .complete = {0, 2}},
-      {.how = "in silence",
-       .lost_at = "box-1/gpu.json",
-       .signal = 0,
-       .what = "rank 1",
-       .reason = "on box: it was ended by exit status 3",
-       .complete = {0, 2}},
-      {.how = "told to stop before it measures",
-       .lost_at = "box-0/gpu.json",
-       .signal = SIGTERM,
-       .what = "box GPU 0",
-       .complete = {1, 2},
-       .code = 0},
-      {.how = "told to stop before all have come together",
-       .lost_at = "ranks/0.note",
-       .signal = SIGTERM,
-       .run = ExitCode::interrupted,
-       .collected = ExitCode::bad_input},
-      {.how = "measuring",
-       .victim = 2,
-       .what = "box GPU 2",
-       .reason = "rank 2, " + killed,
-       .complete = {0, 1}},
-      {.how = "rank 0 reports all the same",
-       .victim = 0,
-       .what = "box GPU 0",
-       .reason = "rank 0, " + killed,
-       .complete = {1, 2}},
-      {.how = "told to stop while it measures",
-       .signal = SIGTERM,
-       .victim = 1,
-       .what = "box GPU 1",
-       .reason = "suite: interrupted",
-       .complete = {0, 2},
-       .code = to_int(ExitCode::interrupted)},
-      {.how = "rank 0 is told to stop",
-       .signal = SIGTERM,
-       .victim = 0,
-       .measuring = false,
-       .what = "box GPU 0",
-       .reason = "suite: interrupted",
-       .complete = {1, 2},
-       .code = to_int(ExitCode::interrupted)},
-      {.how = "in the links", .lost_at = "box-0/links/links.json", .what = "rank 0", .reason = killed},
+      {"no folder", "", 0, {}, "rank 1", "on box: ", {0, 2}, output_unwritable},
+      {"before its summary", summary, SIGKILL, {}, "rank 1", killed, {0, 2}},
+      {"in silence", summary, 0, {}, "rank 1", silent, {0, 2}},
+      {"before it measures", summary, SIGTERM, {}, "box GPU 1", "", {0, 2}, {}},
+      {"early", "ranks/0.note", SIGTERM, {}, "", "", {}, {}, false, interrupted, bad_input},
+      {"measuring", "", SIGKILL, 2, "box GPU 2", "rank 2, " + killed, {0, 1}},
+      {"rank 0", "", SIGKILL, 0, "box GPU 0", "rank 0, " + killed, {1, 2}},
+      {"told to stop", "", SIGTERM, 1, "box GPU 1", stopped, {0, 2}, interrupted},
+      {"rank 0 itself", "", SIGTERM, 0, "box GPU 0", stopped, {1, 2}, interrupted, true},
+      {"in the links", "links/links.json", SIGKILL, {}, "rank 0", killed, {0, 1, 2}},
   }));
   CAPTURE(death.how);
   Sandbox box({"lasting", "links"}, 3);
@@ -277,7 +237,7 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
                R"({"run": "old", "rank": 0, "size": 5, "host": "old", "reason": "of an earlier job",
                    "exit_code": 23, "ended": true})");
   fs::create_directories(box.out() / "gpus" / "box-0");
-  if (death.how == std::string("cannot write"))
+  if (death.how == std::string("no folder"))
     write_text(box.out() / "gpus" / "box-1", "a file where a folder should be");
   if (!death.lost_at.empty()) {
     box.set("LD_PRELOAD", FATHOM_LOST_RANK);
@@ -289,8 +249,8 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
   if (death.lost_at.ends_with("links.json")) std::erase(words, "--no-links");
   Job job(box, together({"-n", "3", FATHOM_PROGRAM}, words));
   if (death.victim) {
-    const auto& [measuring, rank] = job.ranks(3).at(*death.victim);
-    REQUIRE(kill(death.measuring ? measuring : rank, death.signal) == 0);
+    const auto [measuring, rank] = job.ranks(3).at(*death.victim);
+    REQUIRE(kill(death.itself ? rank : measuring, death.signal) == 0);
     if (death.signal == SIGTERM)
       REQUIRE(wait_for_text(gpu_folder(box.out(), *death.victim) / "gpu.json", "interrupted"));
     gate.open();
@@ -307,7 +267,7 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
     REQUIRE(fleet.at("problems").size() == 1);
     const json& problem = fleet.at("problems").at(0);
     CHECK(problem.at("what") == death.what);
-    if (death.code != 0) CHECK(problem.at("exit_code") == death.code);
+    if (death.code) CHECK(problem.at("exit_code") == to_int(*death.code));
     has(problem.at("reason").get<std::string>(), death.reason);
     has(page_of(box.out()), death.what);
   };
