@@ -16,13 +16,6 @@ struct Group {
   std::vector<std::size_t> members;  ///< places in Fleet::gpus
 };
 
-/// Fewer cards of one kind of settings than this are held against the model's most frequent kind:
-/// their settings may be why they differ.
-inline constexpr std::size_t enough_for_own_group = 8;
-
-/// The settings that make a card faster or slower: driver, ECC, power limit, MIG, clocks.
-std::string performance_settings(const Settings& settings);
-
 /// Every GPU with figures is in one group.
 std::vector<Group> groups_of(const Fleet& fleet);
 

@@ -30,7 +30,6 @@ struct FleetRunArguments {
   std::string alone = "brief";  ///< what each GPU does by itself: "brief", "full" or "none"
   FleetReportArguments report;
   std::string host_name;  ///< empty: the machine's
-  int gpus = 1;           ///< that a replay has for each process
   bool replay = false;
   bool no_links = false;
   bool no_counters = false;    ///< else one GPU of a host collects each probe's

@@ -29,6 +29,7 @@ constexpr auto time_to_stop = 20s, time_to_answer = 5s;
 /// A part has a limit of its own.
 constexpr auto no_limit = std::chrono::hours(24 * 365);
 constexpr auto gather_again = 200ms;
+constexpr const char* ended_before = "it ended before it had measured";
 /// For another rank of which the same is to be told, and which says it.
 constexpr auto first_word = 2s;
 
@@ -44,7 +45,6 @@ class FleetRun {
     note_.reason = reason, note_.exit_code = exit_code, note_.ended = ended;
     leave_note(root_, rank_, note_);
   }
-  void open_folder();
   std::vector<RankWord> meet(RankWord own);
   std::vector<RankWord> begin();
   void require_shared_storage(bool leader) const;
@@ -69,21 +69,6 @@ class FleetRun {
   std::vector<GpuJob> jobs_;
   std::vector<fleet::Problem> problems_;  ///< beside the GPUs' own summaries
 };
-
-/// Rank 0 leaves a note in the folder that it chose, by which the others see whether they have the
-/// same.
-void FleetRun::open_folder() {
-  make_folder(root_);
-  if (!launcher_) return;
-  auto claim = lock_file(root_ / ".lock");
-  if (!claim)
-    fail(ExitCode::gpu_busy,
-         "Another job of ranks measures into {} now: wait for its end, or choose another "
-         "folder with --out.",
-         root_.string());
-  claims_.push_back(std::move(*claim));
-  note("it ended before it had measured", to_int(ExitCode::incomplete), false);
-}
 
 /// Tells all ranks what each says.
 std::vector<RankWord> FleetRun::meet(RankWord own) {
@@ -124,7 +109,18 @@ std::vector<RankWord> FleetRun::begin() {
   if (first()) {
     own.run = note_.run = new_run();
     try {
-      open_folder();
+      make_folder(root_);
+      if (launcher_) {
+        auto claim = lock_file(root_ / ".lock");
+        if (!claim)
+          fail(ExitCode::gpu_busy,
+               "Another job of ranks measures into {} now: wait for its end, or choose another "
+               "folder with --out.",
+               root_.string());
+        claims_.push_back(std::move(*claim));
+        // By this the others see whether they have the same folder.
+        note(ended_before, to_int(ExitCode::incomplete), false);
+      }
       own.out = root_.string();
     } catch (const Error& error) {
       if (!launcher_) throw;
@@ -189,7 +185,7 @@ ExitCode FleetRun::run_host() {
 
 /// What ends the child is this rank's to tell, and no reason for a launcher to end the others.
 void FleetRun::measure_in_child() {
-  note("it ended before it had measured", to_int(ExitCode::incomplete), false);
+  note(ended_before, to_int(ExitCode::incomplete), false);
   FileDescriptor words(memfd_create("words", MFD_CLOEXEC));
   ChildStart start{"fathom", {}, words.get(), STDERR_FILENO};
   start.work = [this] {

@@ -139,9 +139,8 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
   };
   host.leader = local == 0;
   if (arguments.replay) {
-    const auto each = static_cast<std::size_t>(only ? arguments.gpus : 1);
-    while (jobs.size() < each) add(std::nullopt);
-    host.gpus = ranks.size() * each;
+    add(std::nullopt);
+    host.gpus = ranks.size();
     return jobs;
   }
   const auto taken = assign_gpus(ranks);

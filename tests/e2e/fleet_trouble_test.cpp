@@ -109,8 +109,6 @@ TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]
        std::vector<std::vector<std::string>>{{"--suite", "quikc"},
                                              {"--counters", "first"},
                                              {"--alone", "sometimes"},
-                                             {"--gpus", "4"},
-                                             {"--gpus", "0", "--replay"},
                                              {"--host-name", ""},
                                              {"--host-name", "../up"},
                                              {"--host-name", "two\nlines"},
