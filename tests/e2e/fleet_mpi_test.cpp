@@ -223,6 +223,7 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
       {"early", "ranks/0.note", SIGTERM, {}, "", "", {}, {}, false, interrupted, bad_input},
       {"measuring", "", SIGKILL, 2, "box GPU 2", "rank 2, " + killed, {0, 1}},
       {"rank 0", "", SIGKILL, 0, "box GPU 0", "rank 0, " + killed, {1, 2}},
+      {"hangs", "", SIGSTOP, 1, "box GPU 1", "rank 1, ", {0, 2}},
       {"told to stop", "", SIGTERM, 1, "box GPU 1", stopped, {0, 2}, interrupted},
       {"rank 0 itself", "", SIGTERM, 0, "box GPU 0", stopped, {1, 2}, interrupted, true},
       {"in the links", "links/links.json", SIGKILL, {}, "rank 0", killed, {0, 1, 2}},
@@ -245,7 +246,7 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
     box.set("LOST_BY", std::to_string(death.signal));
   }
   if (!death.victim) gate.open();
-  auto words = fleet_run(box, {"--alone", "none"});
+  auto words = fleet_run(box, {"--alone", "none", "--wait", death.signal == SIGSTOP ? "2" : "60"});
   if (death.lost_at.ends_with("links.json")) std::erase(words, "--no-links");
   Job job(box, together({"-n", "3", FATHOM_PROGRAM}, words));
   if (death.victim) {
@@ -275,22 +276,6 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
   box.set("LD_PRELOAD", "");
   expect(death.collected, box.fathom({"fleet", "collect", box.out().string()}));
   if (death.collected == ExitCode::incomplete) told();
-}
-
-TEST_CASE("Of a rank that hangs, rank 0 waits no longer than it was told", "[e2e][fleet][mpi]") {
-  Sandbox box({"lasting"}, 3);
-  const Gate gate(box);
-  Job job(box, 3, {"--alone", "none", "--wait", "2"});
-  const auto ranks = job.ranks(3);
-  REQUIRE(kill(ranks.at(1).first, SIGSTOP) == 0);
-  gate.open();
-  const json fleet = job.must_report(ExitCode::incomplete);
-  kill(ranks.at(1).first, SIGKILL);
-  for (const int gpu : {0, 2}) CHECK(status_of(fleet, gpu) == "complete");
-  CHECK(std::ranges::any_of(fleet.at("problems"), [](const json& problem) {
-    return problem.at("what") == "box GPU 1" &&
-           problem.at("reason").get<std::string>().find("--wait") != std::string::npos;
-  }));
 }
 
 TEST_CASE("A job that mpirun ends costs no more than what was not written yet",
