@@ -9,7 +9,6 @@
 #include "results/atomic_file.h"
 #include "results/document_io.h"
 #include "results/error.h"
-#include "results/parse_number.h"
 #include "tools/output_folder.h"
 
 namespace fathom {
@@ -26,20 +25,6 @@ bool is_of(const fs::path& file, const fleet::GpuSummary& gpu) {
   } catch (const Error&) {
     return false;
   }
-}
-
-std::optional<int> number_before(const fs::path& root, const fleet::GpuSummary& gpu) {
-  std::optional<int> lowest;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(gpu_folder(root, gpu).parent_path(), none)) {
-    const std::string name = entry.path().filename();
-    if (!name.starts_with(gpu.host + "-")) continue;
-    const auto number = parse_number<int>(std::string_view(name).substr(gpu.host.size() + 1));
-    if (number && *number >= 0 && (!lowest || number < lowest) &&
-        is_of(entry.path() / fleet::summary_file, gpu))
-      lowest = number;
-  }
-  return lowest;
 }
 
 /// Makes a file that is not there yet, which of several processes only one can; false where it is.
@@ -67,16 +52,11 @@ std::optional<FileDescriptor> lock_file(const fs::path& file) {
 
 std::optional<FileDescriptor> claim_folder(const fs::path& root, GpuJob& job) {
   fleet::GpuSummary& gpu = job.summary;
-  if (const auto before = number_before(root, gpu)) {
-    gpu.gpu = *before;
-  } else {
-    for (;; ++gpu.gpu) {
-      const fs::path file = gpu_folder(root, gpu) / fleet::summary_file;
-      make_folder(file.parent_path());
-      if (make_file(file, to_text(gpu)) || is_of(file, gpu)) break;
-    }
+  for (gpu.gpu = 0;; ++gpu.gpu) {
+    const fs::path folder = gpu_folder(root, gpu), file = folder / fleet::summary_file;
+    make_folder(folder);
+    if (is_of(file, gpu) || make_file(file, to_text(gpu))) return lock_file(folder / ".lock");
   }
-  return lock_file(gpu_folder(root, gpu) / ".lock");
 }
 
 }  // namespace fathom

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <numeric>
 #include <random>
-#include <sstream>
 #include <utility>
 
 #include "results/atomic_file.h"
@@ -36,11 +36,8 @@ std::vector<int> cpus_near(std::string pci_bus_id) {
                      "local_cpulist");
   std::vector<int> cpus;
   for (std::string range; std::getline(list, range, ',');) {
-    std::istringstream words(range);
-    int first = 0, last = 0;
-    char dash = 0;
-    if (!(words >> first)) continue;
-    if (!(words >> dash >> last)) last = first;
+    int first = 0, last = -1;
+    if (std::sscanf(range.c_str(), "%d-%d", &first, &last) == 1) last = first;
     for (int cpu = first; cpu <= std::min(last, CPU_SETSIZE - 1); ++cpu) cpus.push_back(cpu);
   }
   return cpus;
