@@ -10,7 +10,6 @@
 #include <fstream>
 #include <numeric>
 #include <random>
-#include <utility>
 
 #include "results/atomic_file.h"
 #include "results/error.h"
