@@ -177,16 +177,6 @@ TEST_CASE("Ranks without --out take the folder of rank 0", "[e2e][fleet][mpi]") 
   CHECK(fleet_of(made.front()).at("gpus").size() == 2);
 }
 
-TEST_CASE("Fewer ranks than before report no more than themselves", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"}, 3);
-  Job(box, 3, {"--alone", "none"}).must_end();
-  const json fleet = Job(box, 2, {"--alone", "none"}).must_report();
-  CHECK(fleet.at("gpus").size() == 2);
-  CHECK(fleet.at("gpus").at(0).at("run") == fleet.at("gpus").at(1).at("run"));
-  REQUIRE(fs::exists(box.out() / "ranks" / "2.note"));
-  CHECK(collect_fleet(box).at("problems").empty());
-}
-
 TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]") {
   Sandbox box({"first"});
   const json fleet = Job(box, 3, {"--replay", "--no-report"}).must_report();
