@@ -4,14 +4,10 @@
 #include <algorithm>
 
 #include "fleet/sections.h"
-#include "reports/scale.h"
 #include "results/format.h"
 
 namespace fathom::fleet {
 namespace {
-
-using reports::escape_text;
-using reports::Table;
 
 constexpr std::size_t most_worst = 10;
 constexpr std::size_t most_listed = 200;  ///< rows of a table of cards or files
@@ -27,9 +23,9 @@ std::vector<std::string> row_of(FleetWriting& to, const CardScore& card) {
   const MetricName& metric = to.fleet.metrics[finding.metric];
   const MetricFigures f = to.fleet.gpus[card.gpu].at(finding.metric);
   return {escape_text(name_of(to.fleet.gpus[card.gpu].summary)),
-          reports::code(metric.name),
+          code(metric.name),
           escape_text(kind_of(finding, f)),
-          reports::quantity((f.together ? f.together : f.alone).optional(), metric.unit),
+          quantity((f.together ? f.together : f.alone).optional(), metric.unit),
           gap_text(finding.gap),
           fmt::format("{:.1f}", finding.score),
           fmt::format("{:.1f}", finding.limit),
@@ -43,8 +39,8 @@ void write_missing(FleetWriting& to, const std::vector<std::size_t>& cards) {
   for (const std::size_t i : cards)
     for (const MissingFigure& missing : to.fleet.gpus[i].missing)
       if (++all <= most_listed)
-        table.add_row({fmt::format("GPU {}", to.fleet.gpus[i].summary.gpu),
-                       reports::code(missing.figure), missing.when, escape_text(missing.reason)});
+        table.add_row({fmt::format("GPU {}", to.fleet.gpus[i].summary.gpu), code(missing.figure),
+                       missing.when, escape_text(missing.reason)});
   if (all == 0) return;
   to.page.table("Missing figures", table);
   write_rest(to, all);
@@ -139,14 +135,13 @@ void write_host(FleetWriting& to, const std::string& host) {
     health.add_row({escape_text(fmt::format("GPU {}, {}", s.gpu, s.gpu_name)),
                     escape_text(fmt::format("{}{}{}", to_string(s.status),
                                             s.reason.empty() ? "" : ": ", s.reason)),
-                    reports::quantity(h.sm_clock_hz, "Hz"), reports::quantity(h.power_w, "W"),
-                    reports::quantity(h.power_limit_w, "W"),
-                    reports::quantity(h.temperature_c, "C"),
+                    quantity(h.sm_clock_hz, "Hz"), quantity(h.power_w, "W"),
+                    quantity(h.power_limit_w, "W"), quantity(h.temperature_c, "C"),
                     escape_text(fmt::format("{}", fmt::join(h.throttle_reasons, ", "))),
                     h.pcie_generation && h.pcie_width
                         ? fmt::format("generation {:g}, x{:g}", *h.pcie_generation, *h.pcie_width)
                         : "–",
-                    reports::quantity(h.uncorrected_ecc_errors, "")});
+                    quantity(h.uncorrected_ecc_errors, "")});
   }
   to.page.table("State", health);
   std::vector<Table::Column> header{left("Metric")};
@@ -155,13 +150,13 @@ void write_host(FleetWriting& to, const std::string& host) {
       header.push_back(right(fmt::format("GPU {} {}", fleet.gpus[i].summary.gpu, state)));
   Table table(header);
   for (std::size_t metric = 0; metric < fleet.metrics.size(); ++metric) {
-    std::vector<std::string> row{reports::code(fleet.metrics[metric].name)};
+    std::vector<std::string> row{code(fleet.metrics[metric].name)};
     bool any = false;
     for (const std::size_t i : cards) {
       const MetricFigures f = fleet.gpus[i].at(metric);
       for (const Reading& figure : {f.alone, f.together}) {
         any = any || figure;
-        row.push_back(reports::quantity(figure.optional(), fleet.metrics[metric].unit));
+        row.push_back(quantity(figure.optional(), fleet.metrics[metric].unit));
       }
     }
     if (any) table.add_row(std::move(row));

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <set>
+#include <thread>
 #include <tuple>
 
 #include "results/clean_text.h"
@@ -142,6 +144,17 @@ int known_code(int exit_code) {
                       exit_code <= to_int(ExitCode::setup_incomplete)) ||
                      exit_code == to_int(ExitCode::interrupted);
   return known ? exit_code : to_int(ExitCode::incomplete);
+}
+
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next = 0;
+  const auto take = [&] {
+    for (std::size_t i; (i = next++) < count;) work(i);
+  };
+  std::vector<std::jthread> others;  // who end before what they work with
+  const std::size_t threads = std::min<std::size_t>(count, std::thread::hardware_concurrency());
+  for (std::size_t i = 1; i < threads; ++i) others.emplace_back(take);
+  take();
 }
 
 Fleet FleetBuilder::finish(const Expected& expected) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -85,12 +86,14 @@ class FleetBuilder {
   std::vector<std::size_t> last_places_;
 };
 
+/// Hands each number below `count` to `work`, on all processors.
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work);
+
 /// Reads what runs left in a folder and those below: gpu.json and links.json, and result.json where
 /// neither sums it up; what else ends in .json is looked into. For one run only (Expected) its
 /// own gpu.json and links.json count, and what others left there half-written is not its problem. A
-/// file that is half-written or none of ours becomes a problem, and so does what is missing. Reads
-/// with `threads` threads. Throws Error(bad_input) if there is no such folder, or nothing in it.
-Fleet read_fleet(const std::filesystem::path& folder, const Expected& expected,
-                 unsigned threads = 0);
+/// file that is half-written or none of ours becomes a problem, and so does what is missing. Throws
+/// Error(bad_input) if there is no such folder, or nothing in it.
+Fleet read_fleet(const std::filesystem::path& folder, const Expected& expected);
 
 }  // namespace fathom::fleet

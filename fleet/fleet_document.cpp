@@ -46,13 +46,6 @@ Json named_json(const Fleet& fleet, const Outliers& outliers) {
   return named;
 }
 
-Json missing_json(const std::vector<MissingFigure>& missing) {
-  Json figures = Json::array();
-  for (const MissingFigure& m : missing)
-    figures.push_back({{"metric", m.figure}, {"when", m.when}, {"reason", m.reason}});
-  return figures;
-}
-
 Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
   std::map<std::size_t, const CardScore*> scores;
   for (const CardScore& card : outliers.cards) scores[card.gpu] = &card;
@@ -70,7 +63,7 @@ Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
     }
     Json& gpu = gpus.emplace_back(write_fields(s));
     gpu["summary"] = fleet.gpus[i].where.string();
-    gpu["missing"] = missing_json(fleet.gpus[i].missing);
+    gpu["missing"] = write_fields(fleet.gpus[i].missing);
     gpu["worst"] = std::move(worst);
   }
   return gpus;
@@ -111,14 +104,10 @@ std::string fleet_document(const Fleet& fleet, const Outliers& outliers) {
     settings.push_back(
         {{"model", setting.model}, {"setting", setting.name}, {"values", std::move(values)}});
   }
-  Json problems = Json::array();
-  for (const Problem& problem : fleet.problems)
-    problems.push_back(
-        {{"what", problem.what}, {"reason", problem.reason}, {"exit_code", problem.exit_code}});
   const Json document{{"fathom_fleet", fleet_version},
                       {"gpus", gpus_json(fleet, outliers)},
                       {"named", named_json(fleet, outliers)},
-                      {"problems", std::move(problems)},
+                      {"problems", write_fields(fleet.problems)},
                       {"settings_that_differ", std::move(settings)},
                       {"gap_points", distribution_points},
                       {"distributions", std::move(distributions)},

@@ -84,14 +84,15 @@ void add_pcie(Health& health, const std::string& link) {
     const auto read = std::from_chars(first, link.data() + link.size(), value);
     return read.ec == std::errc() ? std::optional<double>(value) : std::nullopt;
   };
-  health.pcie_generation = number_after("generation ");
-  health.pcie_width = number_after(", x");
+  // The driver's own answers are better than what the fingerprint's words say.
+  if (!health.pcie_generation) health.pcie_generation = number_after("generation ");
+  if (!health.pcie_width) health.pcie_width = number_after(", x");
 }
 
 void add_identity(GpuSummary& summary, const Document& document) {
   const Fingerprint& f = document.fingerprint;
   summary.gpu_name = f.gpu_name;
-  summary.uuid_hash = f.gpu_uuid_hash;
+  if (summary.uuid_hash.empty()) summary.uuid_hash = f.gpu_uuid_hash;  // a replay has its own
   summary.date = document.date;
   summary.source = document.source;
   summary.model =
@@ -112,33 +113,29 @@ void add_document(GpuSummary& summary, const Document& document, Phase phase) {
   summary.settings["Fathom"] =
       fmt::format("{}, commit {}", document.fathom_version, document.fathom_commit);
   add_telemetry(summary.health, document);
-  struct Repetitions {
-    const Entry* first;
-    std::vector<double> values;
-  };
-  std::vector<Repetitions> entries;  // in the document's order
-  std::unordered_map<std::string_view, std::size_t> known;
-  for (const Entry& entry : document.entries) {
-    if (!usable(entry)) continue;
-    const auto [at, is_new] = known.try_emplace(entry.name, entries.size());
-    if (is_new) entries.push_back({&entry, {}});
-    entries[at->second].values.push_back(*entry.metric.value);
-  }
   std::unordered_map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < summary.names.size(); ++i) places[summary.names[i].name] = i;
-  for (const Repetitions& entry : entries) {
-    const Metric& metric = entry.first->metric;
-    const auto [at, is_new] = places.try_emplace(entry.first->name, summary.names.size());
+  std::vector<std::vector<const Entry*>> repetitions(summary.names.size());
+  for (const Entry& entry : document.entries) {
+    if (!usable(entry)) continue;
+    const auto [at, is_new] = places.try_emplace(entry.name, summary.names.size());
     if (is_new) {
-      summary.names.push_back({entry.first->name, metric.unit, metric.better});
-      summary.figures.emplace_back();
+      summary.names.push_back({entry.name, entry.metric.unit, entry.metric.better});
+      repetitions.emplace_back();
     }
-    MetricFigures& figures = summary.figures[at->second];
+    repetitions[at->second].push_back(&entry);
+  }
+  summary.figures.resize(summary.names.size());
+  for (std::size_t i = 0; i < repetitions.size(); ++i) {
+    if (repetitions[i].empty()) continue;
+    const Entry& first = *repetitions[i].front();
+    std::vector<double> values;
+    for (const Entry* entry : repetitions[i]) values.push_back(*entry->metric.value);
+    MetricFigures& figures = summary.figures[i];
     Reading& figure = phase == Phase::alone ? figures.alone : figures.together;
-    if (!figure) figure = median(entry.values);
-    if (!figures.noise) figures.noise = noise_of(*entry.first);
-    if (entry.first->telemetry.sm_clock_hz.median)
-      figures.sm_clock_hz = entry.first->telemetry.sm_clock_hz.median;
+    if (!figure) figure = median(values);
+    if (!figures.noise) figures.noise = noise_of(first);
+    if (const auto clock = first.telemetry.sm_clock_hz.median) figures.sm_clock_hz = clock;
   }
 }
 

@@ -7,23 +7,27 @@
 namespace fathom::fleet {
 namespace {
 
-constexpr std::string_view performance_names[] = {"ECC",
-                                                  "MIG",
-                                                  "driver",
-                                                  "highest SM clock",
-                                                  "highest memory clock",
-                                                  "power limit",
-                                                  "confidential computing"};
+/// Fewer cards of one kind of settings than this are held against the model's most frequent kind:
+/// their settings may be why they differ.
+constexpr std::size_t enough_for_own_group = 8;
 
-}  // namespace
-
+/// The settings that make a card faster or slower.
 std::string performance_settings(const Settings& settings) {
+  constexpr std::string_view performance_names[] = {"ECC",
+                                                    "MIG",
+                                                    "driver",
+                                                    "highest SM clock",
+                                                    "highest memory clock",
+                                                    "power limit",
+                                                    "confidential computing"};
   std::string text;
   for (const auto& [name, value] : settings)
     if (std::ranges::count(performance_names, name) > 0)
       text += (text.empty() ? "" : ", ") + name + " " + value;
   return text;
 }
+
+}  // namespace
 
 std::vector<Group> groups_of(const Fleet& fleet) {
   std::map<std::string, std::map<std::string, std::vector<std::size_t>>> kinds;

@@ -62,7 +62,7 @@ void write_headlines(FleetWriting& to) {
   reports::Page& page = to.page;
   constexpr std::size_t most = 5;
   page.paragraph(fmt::format("**{}**", verdict_text(fleet, outliers)));
-  auto items = headlines_of(fleet, outliers, most, "**", reports::escape_text, reports::code);
+  auto items = headlines_of(fleet, outliers, most, "**", escape_text, code);
   if (outliers.named() > most)
     items.push_back(fmt::format("and [{} more](#worst)", outliers.named() - most));
   if (!items.empty()) page.list(items);

@@ -8,13 +8,10 @@
 #include <tuple>
 
 #include "fleet/sections.h"
-#include "reports/scale.h"
 #include "results/format.h"
 #include "results/statistics.h"
 
 namespace fathom::fleet {
-
-using reports::Table;
 
 namespace {
 
@@ -52,18 +49,18 @@ void write_pairs(FleetWriting& to) {
     const std::string which =
         fmt::format("{} GPU {} to {}", *worst.host, worst.pair->from, worst.pair->to);
     const Reading bound = worst.pair->bound;
-    table.add_row({reports::escape_text(engine), reports::escape_text(direction),
-                   std::to_string(pairs.size()), reports::quantity(typical, unit),
-                   reports::quantity(value, unit), fmt::format("{:.1f} %", 100 * value / typical),
+    table.add_row({escape_text(engine), escape_text(direction), std::to_string(pairs.size()),
+                   quantity(typical, unit), quantity(value, unit),
+                   fmt::format("{:.1f} %", 100 * value / typical),
                    bound ? fmt::format("{:.1f} %", 100 * value / *bound) : "–",
-                   reports::escape_text(which)});
+                   escape_text(which)});
     if (value < slow_pair * typical)
       slow.push_back(fmt::format("{} ({}, {})", which, engine, direction));
   }
   if (!slow.empty())
     to.page.paragraph(
-        reports::escape_text(fmt::format("Slower than the median pair by more than {:.0f} %: {}.",
-                                         100 * (1 - slow_pair), fmt::join(slow, "; "))));
+        escape_text(fmt::format("Slower than the median pair by more than {:.0f} %: {}.",
+                                100 * (1 - slow_pair), fmt::join(slow, "; "))));
   to.page.table("The slowest pair of GPUs", table);
 }
 
@@ -105,17 +102,17 @@ void write_links(FleetWriting& to) {
       continue;
     }
     const double typical = median(row.values);
-    table.add_row({reports::escape_text(fact.subject), reports::escape_text(fact.quantity),
-                   std::to_string(row.hosts.size()), reports::quantity(typical, fact.unit),
-                   reports::quantity(row.worst, fact.unit), reports::escape_text(row.worst_host),
-                   reports::quantity(row.bound, fact.unit),
+    table.add_row({escape_text(fact.subject), escape_text(fact.quantity),
+                   std::to_string(row.hosts.size()), quantity(typical, fact.unit),
+                   quantity(row.worst, fact.unit), escape_text(row.worst_host),
+                   quantity(row.bound, fact.unit),
                    row.bound ? fmt::format("{:.1f} %", 100 * typical / *row.bound) : "–"});
   }
   to.page.table("What links carry: the best size or the median pair of each host", table);
   write_pairs(to);
   for (const auto& [reason, quantities] : missing)
-    to.page.paragraph(reports::escape_text(
-        fmt::format("Not measured ({}): {}.", fmt::join(quantities, ", "), reason)));
+    to.page.paragraph(
+        escape_text(fmt::format("Not measured ({}): {}.", fmt::join(quantities, ", "), reason)));
 }
 
 }  // namespace fathom::fleet

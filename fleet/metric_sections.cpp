@@ -4,13 +4,10 @@
 #include <functional>
 
 #include "fleet/sections.h"
-#include "reports/scale.h"
 #include "results/statistics.h"
 
 namespace fathom::fleet {
 namespace {
-
-using reports::Table;
 
 constexpr std::size_t most_tabled = 1000;  ///< metrics of a table
 
@@ -21,8 +18,8 @@ void write_kinds(FleetWriting& to) {
   std::vector<std::string> kinds;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const bool model_alone = std::ranges::count(groups, groups[i].model, &Group::model) == 1;
-    kinds.push_back(reports::escape_text(fmt::format(
-        "Kind {}: {}{}", i + 1, groups[i].model, model_alone ? "" : ", " + groups[i].settings)));
+    kinds.push_back(escape_text(fmt::format("Kind {}: {}{}", i + 1, groups[i].model,
+                                            model_alone ? "" : ", " + groups[i].settings)));
   }
   to.page.list(kinds);
 }
@@ -48,13 +45,10 @@ void write_distributions(FleetWriting& to) {
   Table table(header);
   for (const Distribution* d : order) {
     const MetricName& metric = to.fleet.metrics[d->metric];
-    std::vector<std::string> row{reports::code(metric.name),
-                                 std::to_string(d->cards),
-                                 reports::quantity(d->median, metric.unit),
-                                 gap_text(d->spread),
-                                 gap_text(d->quantiles[1]),
-                                 gap_text(d->quantiles[7]),
-                                 gap_text(d->quantiles[8])};
+    std::vector<std::string> row{
+        code(metric.name),        std::to_string(d->cards),  quantity(d->median, metric.unit),
+        gap_text(d->spread),      gap_text(d->quantiles[1]), gap_text(d->quantiles[7]),
+        gap_text(d->quantiles[8])};
     if (kinds) row.push_back(std::to_string(d->group + 1));
     table.add_row(std::move(row));
   }
@@ -94,9 +88,9 @@ void write_losses(FleetWriting& to) {
   Table table(
       {left("Metric"), right("Cards"), right("Typical loss"), right("Largest loss"), left("Of")});
   for (const Loss& loss : losses)
-    table.add_row({reports::code(to.fleet.metrics[loss.metric].name),
-                   std::to_string(loss.values.size()), gap_text(loss.typical), gap_text(loss.worst),
-                   reports::escape_text(name_of(to.fleet.gpus[loss.worst_gpu].summary))});
+    table.add_row({code(to.fleet.metrics[loss.metric].name), std::to_string(loss.values.size()),
+                   gap_text(loss.typical), gap_text(loss.worst),
+                   escape_text(name_of(to.fleet.gpus[loss.worst_gpu].summary))});
   to.page.table("Loss together, the largest first", table);
 }
 

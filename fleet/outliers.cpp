@@ -1,10 +1,8 @@
 #include "fleet/outliers.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <mutex>
-#include <thread>
 #include <tuple>
 
 #include "results/distributions.h"
@@ -178,33 +176,25 @@ double tests_of(const Fleet& fleet, const Group& group) {
 
 /// Scores all metrics of one group, and adds its cards and distributions.
 void score_group(const Fleet& fleet, std::size_t number, const OutlierOptions& options,
-                 unsigned threads, Outliers& outliers) {
+                 Outliers& outliers) {
   const Group& group = outliers.groups[number];
   std::vector<CardScore> cards(group.members.size());
   for (std::size_t i = 0; i < cards.size(); ++i) cards[i] = {group.members[i], number, {}, {}};
   const double chance = options.false_names / tests_of(fleet, group);
   std::mutex mutex;
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t metric; (metric = next++) < fleet.metrics.size();) {
-      Scored scored = score_metric(fleet, group, metric, chance, options);
-      const std::lock_guard guard(mutex);
-      for (auto& [member, finding] : scored.findings) {
-        CardScore& card = cards[member];
-        if (card.worst.limit == 0 || badness(finding) > badness(card.worst)) card.worst = finding;
-        if (finding.score >= finding.limit && finding.gap >= options.least_gap)
-          card.findings.push_back(finding);
-      }
-      if (!scored.distribution) continue;
-      scored.distribution->group = number;
-      outliers.distributions.push_back(std::move(*scored.distribution));
+  in_parallel(fleet.metrics.size(), [&](std::size_t metric) {
+    Scored scored = score_metric(fleet, group, metric, chance, options);
+    const std::lock_guard guard(mutex);
+    for (auto& [member, finding] : scored.findings) {
+      CardScore& card = cards[member];
+      if (card.worst.limit == 0 || badness(finding) > badness(card.worst)) card.worst = finding;
+      if (finding.score >= finding.limit && finding.gap >= options.least_gap)
+        card.findings.push_back(finding);
     }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (unsigned i = 1; i < threads; ++i) others.emplace_back(work);
-    work();
-  }
+    if (!scored.distribution) return;
+    scored.distribution->group = number;
+    outliers.distributions.push_back(std::move(*scored.distribution));
+  });
   for (CardScore& card : cards) {
     std::ranges::sort(card.findings, [](const Finding& a, const Finding& b) {
       return std::tuple(-badness(a), a.metric, a.compared) <
@@ -221,12 +211,11 @@ std::size_t Outliers::named() const {
       std::ranges::count_if(cards, [](const CardScore& card) { return !card.findings.empty(); }));
 }
 
-Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options, unsigned threads) {
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options) {
   Outliers outliers;
   outliers.groups = groups_of(fleet);
   for (std::size_t i = 0; i < outliers.groups.size(); ++i)
-    score_group(fleet, i, options, threads, outliers);
+    score_group(fleet, i, options, outliers);
   std::ranges::sort(outliers.cards, [](const CardScore& a, const CardScore& b) {
     return std::tuple(a.findings.empty(), -badness(a.worst), a.gpu) <
            std::tuple(b.findings.empty(), -badness(b.worst), b.gpu);

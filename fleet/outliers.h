@@ -16,13 +16,6 @@ struct Group {
   std::vector<std::size_t> members;  ///< places in Fleet::gpus
 };
 
-/// Fewer cards of one kind of settings than this are held against the model's most frequent kind:
-/// their settings may be why they differ.
-inline constexpr std::size_t enough_for_own_group = 8;
-
-/// The settings that make a card faster or slower: driver, ECC, power limit, MIG, clocks.
-std::string performance_settings(const Settings& settings);
-
 /// Every GPU with figures is in one group.
 std::vector<Group> groups_of(const Fleet& fleet);
 
@@ -98,7 +91,7 @@ struct Outliers {
 /// 0.37 (the efficiency of that estimate) for each card but one. A card is named beyond Student's t
 /// at `false_names` over the number of metrics tested (Bonferroni). Groups of fewer than three
 /// cards name nobody.
-Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options, unsigned threads = 0);
+Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options);
 
 /// No fault makes a card so much worse, or better, than its kind: it is the figure that is wrong.
 bool beyond_measured(double gap);

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 #include "fleet/fleet.h"
 #include "results/atomic_file.h"
@@ -137,7 +135,7 @@ void read_file(const fs::path& file, const fs::path& root, const std::string& ru
 
 }  // namespace
 
-Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned threads) {
+Fleet read_fleet(const fs::path& folder, const Expected& expected) {
   const fs::path root = folder.lexically_normal();
   Found found = find_files(root);
   if (!expected.run.empty()) {
@@ -150,17 +148,8 @@ Fleet read_fleet(const fs::path& folder, const Expected& expected, unsigned thre
     problem.what = fs::path(problem.what).lexically_relative(root);
     builder.add(std::move(problem));
   }
-  std::atomic<std::size_t> next = 0;
-  const auto read = [&] {
-    for (std::size_t i; (i = next++) < found.files.size();)
-      read_file(found.files[i], root, expected.run, builder);
-  };
-  {
-    std::vector<std::jthread> others;
-    if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-    for (unsigned i = 1; i < threads && i < found.files.size(); ++i) others.emplace_back(read);
-    read();
-  }
+  in_parallel(found.files.size(),
+              [&](std::size_t i) { read_file(found.files[i], root, expected.run, builder); });
   Fleet fleet = builder.finish(expected);
   // A run that could write nothing has told why itself.
   if (fleet.gpus.empty() && fleet.links.empty() && fleet.problems.empty() && expected.run.empty())

@@ -4,12 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "fleet/sections.h"
 #include "results/atomic_file.h"
-#include "results/format.h"
 
 namespace fathom::fleet {
 namespace {
@@ -33,30 +31,6 @@ std::string origin_text(const Fleet& fleet) {
   return fmt::format("Suite {}; {}{}.",
                      suites.empty() ? "unknown" : fmt::format("{}", fmt::join(suites, ", ")), first,
                      first == last ? "" : " to " + last);
-}
-
-/// Whether GPUs shared the hardware counters, and whose runs were not to collect any and why: not
-/// by name where one reason holds for all.
-void write_counters(const Fleet& fleet, reports::Page& page) {
-  std::map<std::string, std::vector<std::size_t>> without;
-  bool shared = false;
-  for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
-    const GpuSummary& s = fleet.gpus[i].summary;
-    shared = shared || !s.counters_of.empty();
-    if (!s.no_counters.empty()) without[s.no_counters].push_back(i);
-  }
-  if (shared)
-    page.paragraph(
-        "Each probe's hardware counters were to be collected by one GPU of its host (`--counters "
-        "shared`), which `fleet.json` names; the others leave out its cases that only counters can "
-        "decide.");
-  constexpr std::size_t most_named = 8;
-  for (const auto& [why, gpus] : without)
-    page.paragraph(reports::escape_text(
-        fmt::format("No hardware counters on {} of {} ({}): {}. Their cases that only counters can "
-                    "decide were left out.",
-                    gpus.size(), counted(fleet.gpus.size(), "GPU"), why,
-                    gpus.size() == fleet.gpus.size() ? "all" : names_of(fleet, gpus, most_named))));
 }
 
 fs::path write_host_page(const Fleet& fleet, const Outliers& outliers, const fs::path& folder,
@@ -88,8 +62,7 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
   if (fleet.replay())
     page.paragraph(
         "**REPLAY**: figures repeat a recording, or were made from one; nothing was measured.");
-  page.paragraph(reports::escape_text(origin_text(fleet)));
-  write_counters(fleet, page);
+  page.paragraph(escape_text(origin_text(fleet)));
   page.contents_here();
   write_worst(to);
   write_problems(to);
@@ -106,12 +79,12 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
     (all.contains(host) ? pages : unknown).insert(host);
   for (const std::string& host : pages) {
     paths.hosts.push_back(write_host_page(fleet, outliers, folder, host, names));
-    links.push_back(fmt::format("[{}]({})", reports::escape_text(host),
-                                paths.hosts.back().filename().string()));
+    links.push_back(
+        fmt::format("[{}]({})", escape_text(host), paths.hosts.back().filename().string()));
   }
   if (!links.empty()) page.list(links);
   for (const std::string& host : unknown)
-    page.paragraph(fmt::format("No host {} has left a result (`--host`).", reports::code(host)));
+    page.paragraph(fmt::format("No host {} has left a result (`--host`).", code(host)));
   if (paths.hosts.size() < all.size())
     page.paragraph("Any other host's page: `fathom fleet collect DIR --host NAME`.");
   paths.readme = folder / "README.md";

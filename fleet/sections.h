@@ -7,8 +7,14 @@
 #include "fleet/fleet.h"
 #include "fleet/outliers.h"
 #include "reports/markdown.h"
+#include "reports/scale.h"
 
 namespace fathom::fleet {
+
+using reports::code;
+using reports::escape_text;
+using reports::quantity;
+using reports::Table;
 
 /// What the sections of a fleet's report are written from and to.
 struct FleetWriting {
@@ -34,8 +40,8 @@ void write_distributions(FleetWriting& to);
 void write_host(FleetWriting& to, const std::string& host);
 
 /// A column of text, and one of figures.
-inline reports::Table::Column left(std::string header) { return {std::move(header)}; }
-inline reports::Table::Column right(std::string header) {
+inline Table::Column left(std::string header) { return {std::move(header)}; }
+inline Table::Column right(std::string header) {
   return {std::move(header), reports::Align::right};
 }
 

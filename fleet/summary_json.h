@@ -5,8 +5,7 @@
 
 #include <cmath>
 
-#include "fleet/gpu_summary.h"
-#include "fleet/host_links.h"
+#include "fleet/fleet.h"
 #include "results/fields.h"
 #include "results/json_fields.h"
 #include "results/parse_number.h"
@@ -17,90 +16,91 @@ namespace fathom {
 // The members of gpu.json and links.json, once for their readers and writers (results/fields.h).
 // One that may have no value may also be left out.
 
-namespace fleet {
-
 inline constexpr FieldRule or_absent{.presence = Presence::later};  ///< or null
 
-inline constexpr auto health_fields = field_list(
-    "", "", field("sm_clock_hz", &Health::sm_clock_hz),
-    field("memory_clock_hz", &Health::memory_clock_hz),
-    field("temperature_c", &Health::temperature_c), field("power_w", &Health::power_w),
-    field("throttle_reasons", &Health::throttle_reasons),
-    field("power_limit_w", &Health::power_limit_w),
-    field("pcie_generation", &Health::pcie_generation), field("pcie_width", &Health::pcie_width),
-    field("uncorrected_ecc_errors", &Health::uncorrected_ecc_errors),
-    field("remapped_rows", &Health::remapped_rows),
-    field("remapping_failed", &Health::remapping_failed, or_absent),
-    field("remapping_pending", &Health::remapping_pending, or_absent),
-    field("other_processes", &Health::other_processes));
+template <>
+inline constexpr auto fields_of<fleet::Health> =
+    field_list("", "", field("sm_clock_hz", &fleet::Health::sm_clock_hz),
+               field("memory_clock_hz", &fleet::Health::memory_clock_hz),
+               field("temperature_c", &fleet::Health::temperature_c),
+               field("power_w", &fleet::Health::power_w),
+               field("throttle_reasons", &fleet::Health::throttle_reasons),
+               field("power_limit_w", &fleet::Health::power_limit_w),
+               field("pcie_generation", &fleet::Health::pcie_generation),
+               field("pcie_width", &fleet::Health::pcie_width),
+               field("uncorrected_ecc_errors", &fleet::Health::uncorrected_ecc_errors),
+               field("remapped_rows", &fleet::Health::remapped_rows),
+               field("remapping_failed", &fleet::Health::remapping_failed, or_absent),
+               field("remapping_pending", &fleet::Health::remapping_pending, or_absent),
+               field("other_processes", &fleet::Health::other_processes));
 
-inline constexpr auto time_fields =
-    field_list("", "", field("alone", &PhaseTimes::alone), field("together", &PhaseTimes::together),
-               field("suite", &PhaseTimes::suite));
+template <>
+inline constexpr auto fields_of<fleet::PhaseTimes> = field_list(
+    "", "", field("alone", &fleet::PhaseTimes::alone),
+    field("together", &fleet::PhaseTimes::together), field("suite", &fleet::PhaseTimes::suite));
 
 // Written by column: a list for each field, of all metrics.
-inline constexpr auto name_fields =
-    field_list("", "", field("name", &MetricName::name), field("unit", &MetricName::unit),
-               field("better", &MetricName::better));
+template <>
+inline constexpr auto fields_of<fleet::MetricName> = field_list(
+    "", "", field("name", &fleet::MetricName::name), field("unit", &fleet::MetricName::unit),
+    field("better", &fleet::MetricName::better));
 
-inline constexpr auto figure_fields = field_list(
-    "", "", field("alone", &MetricFigures::alone), field("together", &MetricFigures::together),
-    field("noise", &MetricFigures::noise), field("sm_clock_hz", &MetricFigures::sm_clock_hz));
+template <>
+inline constexpr auto fields_of<fleet::MetricFigures> =
+    field_list("", "", field("alone", &fleet::MetricFigures::alone),
+               field("together", &fleet::MetricFigures::together),
+               field("noise", &fleet::MetricFigures::noise),
+               field("sm_clock_hz", &fleet::MetricFigures::sm_clock_hz));
 
 /// Without the metrics: as fleet.json has it.
-inline constexpr auto summary_fields =
-    field_list("", "", field("host", &GpuSummary::host), field("gpu", &GpuSummary::gpu),
-               field("rank", &GpuSummary::rank), field("gpu_name", &GpuSummary::gpu_name),
-               field("uuid_hash", &GpuSummary::uuid_hash), field("model", &GpuSummary::model),
-               field("run", &GpuSummary::run, or_absent), field("date", &GpuSummary::date),
-               field("suite", &GpuSummary::suite), field("source", &GpuSummary::source),
-               field("status", &GpuSummary::status), field("reason", &GpuSummary::reason),
-               field("exit_code", &GpuSummary::exit_code),
-               field("no_counters", &GpuSummary::no_counters, or_absent),
-               field("counters_of", &GpuSummary::counters_of, or_absent),
-               field("settings", &GpuSummary::settings), field("health", &GpuSummary::health),
-               field("elapsed_s", &GpuSummary::elapsed_s));
-
-inline constexpr auto fact_fields =
-    field_list("", "", field("id", &LinkFact::id), field("subject", &LinkFact::subject),
-               field("quantity", &LinkFact::quantity), field("unit", &LinkFact::unit),
-               field("better", &LinkFact::better), field("value", &LinkFact::value),
-               field("bound", &LinkFact::bound), field("bound_source", &LinkFact::bound_source),
-               field("reason", &LinkFact::reason));
-
-inline constexpr auto kind_fields =
-    field_list("", "", field("engine", &LinkKind::engine), field("direction", &LinkKind::direction),
-               field("unit", &LinkKind::unit));
-
-inline constexpr auto pair_fields = field_list(
-    "", "", field("kind", &LinkPair::kind), field("from", &LinkPair::from),
-    field("to", &LinkPair::to), field("value", &LinkPair::value), field("bound", &LinkPair::bound));
-
-inline constexpr auto links_fields =
-    field_list("", "", field("host", &HostLinks::host), field("run", &HostLinks::run),
-               field("facts", &HostLinks::facts), field("kinds", &HostLinks::kinds),
-               field("pairs", &HostLinks::pairs));
-
-}  // namespace fleet
+template <>
+inline constexpr auto fields_of<fleet::GpuSummary> = field_list(
+    "", "", field("host", &fleet::GpuSummary::host), field("gpu", &fleet::GpuSummary::gpu),
+    field("rank", &fleet::GpuSummary::rank), field("gpu_name", &fleet::GpuSummary::gpu_name),
+    field("uuid_hash", &fleet::GpuSummary::uuid_hash), field("model", &fleet::GpuSummary::model),
+    field("run", &fleet::GpuSummary::run, or_absent), field("date", &fleet::GpuSummary::date),
+    field("suite", &fleet::GpuSummary::suite), field("source", &fleet::GpuSummary::source),
+    field("status", &fleet::GpuSummary::status), field("reason", &fleet::GpuSummary::reason),
+    field("exit_code", &fleet::GpuSummary::exit_code),
+    field("no_counters", &fleet::GpuSummary::no_counters, or_absent),
+    field("counters_of", &fleet::GpuSummary::counters_of, or_absent),
+    field("settings", &fleet::GpuSummary::settings), field("health", &fleet::GpuSummary::health),
+    field("elapsed_s", &fleet::GpuSummary::elapsed_s));
 
 template <>
-inline constexpr auto fields_of<fleet::Health> = fleet::health_fields;
+inline constexpr auto fields_of<fleet::MissingFigure> = field_list(
+    "", "", field("metric", &fleet::MissingFigure::figure),
+    field("when", &fleet::MissingFigure::when), field("reason", &fleet::MissingFigure::reason));
+
 template <>
-inline constexpr auto fields_of<fleet::PhaseTimes> = fleet::time_fields;
+inline constexpr auto fields_of<fleet::Problem> = field_list(
+    "", "", field("what", &fleet::Problem::what), field("reason", &fleet::Problem::reason),
+    field("exit_code", &fleet::Problem::exit_code));
+
 template <>
-inline constexpr auto fields_of<fleet::MetricName> = fleet::name_fields;
+inline constexpr auto fields_of<fleet::LinkFact> = field_list(
+    "", "", field("id", &fleet::LinkFact::id), field("subject", &fleet::LinkFact::subject),
+    field("quantity", &fleet::LinkFact::quantity), field("unit", &fleet::LinkFact::unit),
+    field("better", &fleet::LinkFact::better), field("value", &fleet::LinkFact::value),
+    field("bound", &fleet::LinkFact::bound), field("bound_source", &fleet::LinkFact::bound_source),
+    field("reason", &fleet::LinkFact::reason));
+
 template <>
-inline constexpr auto fields_of<fleet::MetricFigures> = fleet::figure_fields;
+inline constexpr auto fields_of<fleet::LinkKind> = field_list(
+    "", "", field("engine", &fleet::LinkKind::engine),
+    field("direction", &fleet::LinkKind::direction), field("unit", &fleet::LinkKind::unit));
+
 template <>
-inline constexpr auto fields_of<fleet::GpuSummary> = fleet::summary_fields;
+inline constexpr auto fields_of<fleet::LinkPair> =
+    field_list("", "", field("kind", &fleet::LinkPair::kind), field("from", &fleet::LinkPair::from),
+               field("to", &fleet::LinkPair::to), field("value", &fleet::LinkPair::value),
+               field("bound", &fleet::LinkPair::bound));
+
 template <>
-inline constexpr auto fields_of<fleet::LinkFact> = fleet::fact_fields;
-template <>
-inline constexpr auto fields_of<fleet::LinkKind> = fleet::kind_fields;
-template <>
-inline constexpr auto fields_of<fleet::LinkPair> = fleet::pair_fields;
-template <>
-inline constexpr auto fields_of<fleet::HostLinks> = fleet::links_fields;
+inline constexpr auto fields_of<fleet::HostLinks> =
+    field_list("", "", field("host", &fleet::HostLinks::host), field("run", &fleet::HostLinks::run),
+               field("facts", &fleet::HostLinks::facts), field("kinds", &fleet::HostLinks::kinds),
+               field("pairs", &fleet::HostLinks::pairs));
 
 namespace fleet {
 

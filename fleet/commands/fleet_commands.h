@@ -28,13 +28,11 @@ struct FleetReportArguments {
 struct FleetRunArguments {
   std::string suite = "quick";
   std::string alone = "brief";  ///< what each GPU does by itself: "brief", "full" or "none"
-  /// Which GPUs of a host collect hardware counters: "shared", "first", "all" or "none".
-  std::string counters = "shared";
   FleetReportArguments report;
   std::string host_name;  ///< empty: the machine's
-  int gpus = 1;           ///< that a replay has for each process
   bool replay = false;
   bool no_links = false;
+  bool no_counters = false;    ///< else one GPU of a host collects each probe's
   bool part = false;           ///< one of several independent jobs: others report
   double time_limit_s = 1800;  ///< of one part of one GPU
   double wait_s = 120;         ///< of rank 0 for others, after its own

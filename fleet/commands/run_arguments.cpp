@@ -34,19 +34,10 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
                "Name of this host in the report (default: the machine's)", not_empty("a name"),
                "NAME");
   app.add_flag("--no-links", a.no_links, "Do not measure what links the GPUs of a host");
-  auto& counters =
-      *word_flag(app, "--counters", a.counters,
-                 "Which GPUs of a host collect hardware counters: shared (one GPU for each probe, "
-                 "in turn), first (GPU), all (they wait for each other), none. A GPU without "
-                 "counters leaves out the cases that only counters can decide",
-                 {"shared", "first", "all", "none"}, "WHICH")
-           ->capture_default_str();
-  app.add_flag_callback(
-         "--no-counters", [&a] { a.counters = "none"; }, "The same as --counters none")
-      ->excludes(&counters);
+  app.add_flag("--no-counters", a.no_counters,
+               "Do not collect hardware counters, which for each probe one GPU of a host does, in "
+               "turn. A GPU without them leaves out the cases that only counters can decide");
   app.add_flag("--replay", a.replay, "Replay the recording on every rank: nothing is measured");
-  number_flag(app, "--gpus", a.gpus, "How many GPUs a process replays", 1, 1024)
-      ->capture_default_str();
   checked_flag(app, "--time-limit", a.time_limit_s,
                "Seconds after which a part of a GPU's run is ended", seconds(), "SECONDS")
       ->capture_default_str();
@@ -80,8 +71,6 @@ void complete(FleetRunArguments& a) {
   if (a.host_name.find('/') != std::string::npos || a.host_name.starts_with('.') || !one_line)
     fail(ExitCode::bad_input, "`{}` cannot be a host's name, since files are named for it.",
          one_line ? a.host_name : "Text of several lines");
-  if (a.gpus != 1 && !a.replay)
-    throw Error(ExitCode::bad_input, "--gpus is for --replay: a run takes the GPUs that it sees.");
   if (a.report.out.empty())
     a.report.out = "fathom-fleet-" + utc_time_for_names(std::chrono::system_clock::now());
   a.report.out = std::filesystem::absolute(a.report.out).lexically_normal();

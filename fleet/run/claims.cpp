@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "results/atomic_file.h"
 #include "results/document_io.h"
-#include "results/fail.h"
-#include "results/parse_number.h"
+#include "results/error.h"
 #include "tools/output_folder.h"
 
 namespace fathom {
@@ -29,30 +27,18 @@ bool is_of(const fs::path& file, const fleet::GpuSummary& gpu) {
   }
 }
 
-std::optional<int> number_before(const FleetFolder& folder, const fleet::GpuSummary& gpu) {
-  std::optional<int> lowest;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder.gpu(gpu).parent_path(), none)) {
-    const std::string name = entry.path().filename();
-    if (!name.starts_with(gpu.host + "-")) continue;
-    const auto number = parse_number<int>(std::string_view(name).substr(gpu.host.size() + 1));
-    if (number && *number >= 0 && (!lowest || number < lowest) &&
-        is_of(entry.path() / fleet::summary_file, gpu))
-      lowest = number;
-  }
-  return lowest;
-}
-
 /// Makes a file that is not there yet, which of several processes only one can; false where it is.
 bool make_file(const fs::path& file, const std::string& text) {
   const FileDescriptor made(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (made.get() < 0 && errno == EEXIST) return false;
-  if (made.get() < 0)
-    fail(ExitCode::output_unwritable, "{} cannot be written ({})", file.string(),
-         std::strerror(errno));
-  if (write(made.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) return true;
-  unlink(file.c_str());
-  fail(ExitCode::output_full, "{} cannot be written: make room there.", file.string());
+  if (made.get() < 0) fail_write(file, errno);
+  try {
+    write_all(made.get(), text, file);
+  } catch (const Error&) {
+    unlink(file.c_str());
+    throw;
+  }
+  return true;
 }
 
 }  // namespace
@@ -64,18 +50,13 @@ std::optional<FileDescriptor> lock_file(const fs::path& file) {
   return lock;
 }
 
-std::optional<FileDescriptor> claim_folder(const FleetFolder& folder, GpuJob& job) {
+std::optional<FileDescriptor> claim_folder(const fs::path& root, GpuJob& job) {
   fleet::GpuSummary& gpu = job.summary;
-  if (const auto before = number_before(folder, gpu)) {
-    gpu.gpu = *before;
-  } else {
-    for (;; ++gpu.gpu) {
-      const fs::path file = folder.gpu(gpu) / fleet::summary_file;
-      make_folder(file.parent_path());
-      if (make_file(file, to_text(gpu)) || is_of(file, gpu)) break;
-    }
+  for (gpu.gpu = 0;; ++gpu.gpu) {
+    const fs::path folder = gpu_folder(root, gpu), file = folder / fleet::summary_file;
+    make_folder(folder);
+    if (is_of(file, gpu) || make_file(file, to_text(gpu))) return lock_file(folder / ".lock");
   }
-  return lock_file(folder.gpu(gpu) / ".lock");
 }
 
 }  // namespace fathom

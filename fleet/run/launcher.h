@@ -3,9 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "fleet/commands/fleet_commands.h"
-#include "results/exit_codes.h"
-
 namespace fathom {
 
 /// What started this process as one of several ranks, from the variables that it sets.
@@ -21,9 +18,5 @@ std::optional<Launcher> find_launcher();
 /// several; else empty. What another launcher's ranks have in their environment may be another
 /// node's.
 std::string slurm_node();
-
-/// One rank of several: it measures its GPU in a child, and rank 0 reports what all have left on
-/// storage that they share. Throws Error(setup_incomplete) where they do not find each other.
-ExitCode run_rank(const FleetRunArguments& arguments, const Launcher& launcher);
 
 }  // namespace fathom

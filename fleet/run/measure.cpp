@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <numeric>
 #include <random>
-#include <sstream>
 
 #include "results/atomic_file.h"
 #include "results/error.h"
@@ -35,11 +35,8 @@ std::vector<int> cpus_near(std::string pci_bus_id) {
                      "local_cpulist");
   std::vector<int> cpus;
   for (std::string range; std::getline(list, range, ',');) {
-    std::istringstream words(range);
-    int first = 0, last = 0;
-    char dash = 0;
-    if (!(words >> first)) continue;
-    if (!(words >> dash >> last)) last = first;
+    int first = 0, last = -1;
+    if (std::sscanf(range.c_str(), "%d-%d", &first, &last) == 1) last = first;
     for (int cpu = first; cpu <= std::min(last, CPU_SETSIZE - 1); ++cpu) cpus.push_back(cpu);
   }
   return cpus;
@@ -47,14 +44,8 @@ std::vector<int> cpus_near(std::string pci_bus_id) {
 
 }  // namespace
 
-fs::path FleetFolder::gpu(const fleet::GpuSummary& gpu) const {
+fs::path gpu_folder(const fs::path& root, const fleet::GpuSummary& gpu) {
   return root / "gpus" / fmt::format("{}-{}", gpu.host, gpu.gpu);
-}
-fs::path FleetFolder::links(const fleet::GpuSummary& first) const {
-  return root / "links" / fmt::format("{}-{}", first.host, first.gpu);
-}
-fs::path FleetFolder::rank_note(int rank) const {
-  return root / "ranks" / fmt::format("{}.note", rank);
 }
 
 std::string new_run() {
@@ -90,16 +81,38 @@ GpuJob job_of(const std::optional<VisibleGpu>& gpu, const std::string& host, std
   return job;
 }
 
-HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
-                                 std::vector<GpuJob>& jobs, Host& host, SignalInbox& inbox)
+void decide_counters(const FleetRunArguments& arguments, std::size_t gpus,
+                     std::vector<GpuJob>& jobs) {
+  if (arguments.replay) return;  // it repeats those of the recording
+  if (arguments.no_counters)
+    for (GpuJob& job : jobs) job.summary.no_counters = "not asked for (--no-counters)";
+  if (arguments.no_counters || gpus < 2) return;
+  std::vector<ProbeBinary> probes;
+  std::string none_left = "its host has more GPUs than the suite has probes";
+  try {
+    if (std::ranges::any_of(jobs, [](const GpuJob& job) { return job.gpu.has_value(); }))
+      probes = select_probes(find_probes(program_folder()), {}, *find_run_suite(arguments.suite));
+  } catch (const Error& error) {
+    none_left = fmt::format("it is not known which probes there are: {}", error.what());
+  }
+  for (GpuJob& job : jobs) {
+    if (!job.gpu) continue;
+    for (std::size_t i = job.place; i < probes.size(); i += gpus)
+      job.summary.counters_of.push_back(probes[i].name);
+    if (job.summary.counters_of.empty()) job.summary.no_counters = none_left;
+  }
+}
+
+HostMeasurement::HostMeasurement(const FleetRunArguments& arguments, std::vector<GpuJob>& jobs,
+                                 Host& host, SignalInbox& inbox)
     : arguments_(arguments),
-      folder_(folder),
+      root_(arguments.report.out),
       jobs_(jobs),
       host_(host),
       inbox_(inbox),
       program_(executable_folder() / "fathom") {}
 
-std::vector<fleet::Problem> HostMeasurement::run() {
+std::optional<fleet::Problem> HostMeasurement::run() {
   decide_counters(arguments_, host_.gpus, jobs_);
   for (const GpuJob& job : jobs_) write(job);
   using enum fleet::Phase;
@@ -110,9 +123,15 @@ std::vector<fleet::Problem> HostMeasurement::run() {
   all_here();
   std::vector<GpuJob*> all;
   for (GpuJob& job : jobs_) all.push_back(&job);
-  if (!stopped()) run_suite(all, shared ? together : alone, "suite");
-  if (!arguments_.no_links && !arguments_.replay) measure_links();
-  return problems_;
+  if (!stopped()) run_part(all, shared ? together : alone, "suite");
+  if (arguments_.no_links || arguments_.replay) return unwritten_;
+  const bool exclusive = all_here();
+  if (!host_.leader || stopped() || jobs_.empty() || !jobs_.front().gpu) return unwritten_;
+  run_part({&jobs_.front()}, together, "links");
+  if (!exclusive)
+    note(jobs_.front(), fleet::GpuStatus::partial,
+         "links: measured while other ranks may have worked", to_int(ExitCode::incomplete));
+  return unwritten_;
 }
 
 void HostMeasurement::measure_suite_alone() {
@@ -121,7 +140,7 @@ void HostMeasurement::measure_suite_alone() {
     for (GpuJob& job : jobs_) {
       if (job.place != place || stopped() || !(job.gpu || arguments_.replay)) continue;
       if (exclusive)
-        run_suite({&job}, fleet::Phase::alone, "alone");
+        run_part({&job}, fleet::Phase::alone, "alone");
       else
         note_not_alone(job);
     }
@@ -148,45 +167,56 @@ ChildStart HostMeasurement::start_of(const GpuJob& job, const fs::path& program,
   return start;
 }
 
-void HostMeasurement::run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase,
-                                const std::string& part) {
+void HostMeasurement::run_part(const std::vector<GpuJob*>& jobs, fleet::Phase phase,
+                               const std::string& part) {
+  const bool suite = part == "suite", links = part == "links";
   const auto begin = Clock::now();
   std::vector<std::unique_ptr<ChildProcess>> children;
   std::vector<GpuJob*> started;
   for (GpuJob* job : jobs) {
     if (!job->gpu && !arguments_.replay) continue;  // its summary says why it has none
-    const fs::path folder = folder_.gpu(job->summary);
+    const fs::path folder = gpu_folder(root_, job->summary);
     try {
       const FileDescriptor log = create_file(folder / (part + ".log"));
       // What an earlier run left in the folder is not this one's.
       std::error_code ignored;
       fs::remove_all(folder / part, ignored);
       ChildStart start = start_of(*job, program_, log.get());
-      start.arguments = {"run",         "--out",   (folder / part).string(),
-                         "--no-report", "--suite", arguments_.suite};
-      // Alone it is about times: what a kernel does is the same beside others.
-      if (part != "suite" || !job->summary.no_counters.empty()) {
-        start.arguments.push_back("--no-counters");
-        start.environment.emplace_back(timed_only_variable, "1");
-      } else {
-        for (const std::string& probe : job->summary.counters_of)
-          start.arguments.insert(start.arguments.end(), {"--counters-of", probe});
+      start.arguments = {"run", "--out", (folder / part).string(), "--no-report"};
+      const auto add = [&](std::initializer_list<std::string> words) {
+        start.arguments.insert(start.arguments.end(), words);
+      };
+      add({"--suite", links ? "atlas" : arguments_.suite});
+      if (links) {
+        add({"--probe", "links"});
+        start.environment.clear();  // it is about all of them
+        if (const std::string& devices = host_.visible_devices; !devices.empty())
+          start.environment = {{"CUDA_VISIBLE_DEVICES", devices}};
       }
-      start.arguments.push_back(job->gpu ? "--require-gpu" : "--replay");
+      // Alone it is about times: what a kernel does is the same beside others.
+      if (!suite || !job->summary.no_counters.empty()) {
+        add({"--no-counters"});
+        if (!links) start.environment.emplace_back(timed_only_variable, "1");
+      } else {
+        for (const std::string& probe : job->summary.counters_of) add({"--counters-of", probe});
+      }
+      add({job->gpu ? "--require-gpu" : "--replay"});
       children.push_back(std::make_unique<ChildProcess>(start));
       started.push_back(job);
     } catch (const Error& error) {
-      note(*job, fleet::GpuStatus::failed, error.what(), to_int(error.code()));
+      note(*job, suite ? fleet::GpuStatus::failed : fleet::GpuStatus::partial, error.what(),
+           to_int(error.code()));
     }
   }
   const auto ends = supervise_all(children, inbox_, within(limit()));
   const double elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
   for (std::size_t i = 0; i < started.size(); ++i) {
     GpuJob& job = *started[i];
-    const fs::path folder = folder_.gpu(job.summary);
+    const fs::path folder = gpu_folder(root_, job.summary);
     const PartResult result = result_of(ends[i], folder / part / "result.json",
                                         folder / (part + ".log"), arguments_.time_limit_s);
-    (part == "suite" ? job.summary.elapsed_s.suite : job.summary.elapsed_s.alone) = elapsed_s;
+    fleet::PhaseTimes& times = job.summary.elapsed_s;
+    if (!links) (suite ? times.suite : times.alone) = elapsed_s;
     take(job, result, phase, part);
   }
 }
@@ -195,14 +225,13 @@ void HostMeasurement::take(GpuJob& job, const PartResult& result, fleet::Phase p
                            const std::string& part) {
   const bool decides = part == "suite";
   fleet::GpuSummary& summary = job.summary;
-  if (result.document) {
-    const fleet::Health before = summary.health;
-    const std::string replayed = job.gpu ? "" : summary.uuid_hash;
+  if (result.document && part == "links") {
+    // The fleet's report needs a small part of a document that may have megabytes.
+    fleet::HostLinks links = fleet::links_of(summary.host, *result.document);
+    links.run = summary.run;
+    write(job, gpu_folder(root_, summary) / part / fleet::links_file, to_text(links));
+  } else if (result.document) {
     fleet::add_document(summary, *result.document, phase);
-    // The driver's own answers are better than what the fingerprint's words say.
-    if (before.pcie_width) summary.health.pcie_width = before.pcie_width;
-    if (before.pcie_generation) summary.health.pcie_generation = before.pcie_generation;
-    if (!job.gpu) summary.uuid_hash = replayed;
   }
   if (!decides && result.exit_code == 0) return write(job);
   // With all its figures, and a check that failed, a part that does not decide changes nothing.
@@ -228,53 +257,17 @@ void HostMeasurement::note(GpuJob& job, fleet::GpuStatus status, const std::stri
 }
 
 void HostMeasurement::write(const GpuJob& job) {
-  const fs::path folder = folder_.gpu(job.summary);
-  try {
-    make_folder(folder);
-    write_file_atomically(folder / fleet::summary_file, to_text(job.summary));
-  } catch (const Error& error) {
-    if (problems_.empty())  // the same after each part
-      problems_.push_back({name_of(job.summary), error.what(), to_int(error.code())});
-  }
+  write(job, gpu_folder(root_, job.summary) / fleet::summary_file, to_text(job.summary));
 }
 
-void HostMeasurement::measure_links() {
-  const bool exclusive = all_here();
-  if (!host_.leader || stopped() || jobs_.empty() || !jobs_.front().gpu) return;
-  GpuJob& job = jobs_.front();
-  const fs::path folder = folder_.links(job.summary);
-  std::string reason;
-  int code = to_int(ExitCode::incomplete);
+void HostMeasurement::write(const GpuJob& job, const fs::path& file, const std::string& text) {
   try {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);  // of an earlier run
-    make_folder(folder);
-    const fs::path log_path = folder.string() + ".log";
-    const FileDescriptor log = create_file(log_path);
-    ChildStart start = start_of(job, program_, log.get());
-    start.arguments = {"run",           "--suite",     "atlas",         "--probe", "links",
-                       "--no-counters", "--no-report", "--require-gpu", "--out",   folder.string()};
-    start.environment.clear();  // it is about all of them
-    if (const std::string devices = host_.visible_devices; !devices.empty())
-      start.environment = {{"CUDA_VISIBLE_DEVICES", devices}};
-    ChildProcess child(start);
-    const SupervisedEnd end = supervise(child, inbox_, within(limit()));
-    const PartResult result =
-        result_of(end, folder / "result.json", log_path, arguments_.time_limit_s);
-    reason = result.reason;
-    if (result.document) {
-      // The fleet's report needs a small part of a document that may have megabytes.
-      fleet::HostLinks links = fleet::links_of(job.summary.host, *result.document);
-      links.run = job.summary.run;
-      write_file_atomically(folder / fleet::links_file, to_text(links));
-    }
-    if (end.end.signal == 0 && end.end.status != 0) code = end.end.status;
+    make_folder(file.parent_path());
+    write_file_atomically(file, text);
   } catch (const Error& error) {
-    reason = error.what();
-    code = to_int(error.code());
+    if (!unwritten_)  // the same after each part
+      unwritten_ = {name_of(job.summary), error.what(), to_int(error.code())};
   }
-  if (reason.empty() && !exclusive) reason = "measured while other ranks may have worked";
-  if (!reason.empty()) note(job, fleet::GpuStatus::partial, "links: " + reason, code);
 }
 
 }  // namespace fathom

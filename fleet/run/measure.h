@@ -14,15 +14,8 @@
 
 namespace fathom {
 
-/// Where a fleet's run puts what it makes.
-struct FleetFolder {
-  std::filesystem::path root;
-  std::filesystem::path gpu(const fleet::GpuSummary& gpu) const;
-  /// `first` of the GPUs that are measured together; another run beside it has others.
-  std::filesystem::path links(const fleet::GpuSummary& first) const;
-  /// How far a rank has come (rank_note.h).
-  std::filesystem::path rank_note(int rank) const;
-};
+/// What a GPU has of its own in a fleet's folder.
+std::filesystem::path gpu_folder(const std::filesystem::path& root, const fleet::GpuSummary& gpu);
 
 /// One GPU that this process measures, and what is known of it so far.
 struct GpuJob {
@@ -62,12 +55,12 @@ PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& docu
 /// (gpu.json) after each part, so that whatever ends this process costs no more than a part.
 class HostMeasurement {
  public:
-  HostMeasurement(const FleetRunArguments& arguments, const FleetFolder& folder,
-                  std::vector<GpuJob>& jobs, Host& host, SignalInbox& inbox);
+  HostMeasurement(const FleetRunArguments& arguments, std::vector<GpuJob>& jobs, Host& host,
+                  SignalInbox& inbox);
 
   /// Throws nothing for what fails: the others of its host wait for this process at each part.
-  /// Returns what could not be written; empty: all was.
-  std::vector<fleet::Problem> run();
+  /// Returns what could not be written.
+  std::optional<fleet::Problem> run();
 
  private:
   struct BriefRun;
@@ -80,8 +73,8 @@ class HostMeasurement {
   void measure_suite_alone();
   /// Short probes on every GPU, all made ready at the same time: in turn, then at once.
   void measure_briefs();
-  void measure_links();
-  void run_suite(const std::vector<GpuJob*>& jobs, fleet::Phase phase, const std::string& part);
+  /// A run of `fathom run` on each GPU: "alone" and "suite", or by the first one "links".
+  void run_part(const std::vector<GpuJob*>& jobs, fleet::Phase phase, const std::string& part);
   /// On the job's GPU and the CPUs near it; without arguments yet.
   ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log) const;
   /// Adds what a part has left to the summary, and writes it. The status of the part "suite" is the
@@ -90,6 +83,7 @@ class HostMeasurement {
   void note_not_alone(GpuJob& job);
   void note(GpuJob& job, fleet::GpuStatus status, const std::string& reason, int exit_code);
   void write(const GpuJob& job);
+  void write(const GpuJob& job, const std::filesystem::path& file, const std::string& text);
   /// Whether the host's other processes have come here, too.
   bool all_here() { return host_.barrier.all_here(inbox_); }
   bool stopped() const { return inbox_.interrupts() > 0; }
@@ -98,18 +92,18 @@ class HostMeasurement {
   }
 
   const FleetRunArguments& arguments_;
-  const FleetFolder& folder_;
+  const std::filesystem::path& root_;
   std::vector<GpuJob>& jobs_;
   Host& host_;
   SignalInbox& inbox_;
   std::filesystem::path program_;  ///< `fathom`
-  std::vector<fleet::Problem> problems_;
+  std::optional<fleet::Problem> unwritten_;
 };
 
-/// Says in each job's summary what its suite is to collect: all, `counters_of`, or nothing and why.
-/// A host's GPUs are dealt the probes in turn, in the order in which they run: each probe has one
-/// GPU, and two neighbours have different ones. Follows from the flags, the suite and the GPU's
-/// place among the host's `gpus`, so that ranks need not ask each other.
+/// Says in each job's summary what counters its suite is to collect: all, `counters_of`, or none
+/// and why. A host's GPUs are dealt the probes in turn, in the order in which they run: each probe
+/// has one GPU, and two neighbours have different ones. Follows from the flags, the suite and the
+/// GPU's place among the host's `gpus`, so that ranks need not ask each other.
 void decide_counters(const FleetRunArguments& arguments, std::size_t gpus,
                      std::vector<GpuJob>& jobs);
 

@@ -72,7 +72,7 @@ void HostMeasurement::measure_briefs() {
 
   const auto start = [&](GpuJob& job, std::size_t place, fleet::Phase phase) {
     const Brief& brief = briefs[place];
-    const fs::path out = folder_.gpu(job.summary) / folder_name(phase);
+    const fs::path out = gpu_folder(root_, job.summary) / folder_name(phase);
     make_folder(out);
     const fs::path document = out / fmt::format("{}.json", brief.probe);
     std::error_code ignored;

@@ -8,9 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
-#include <thread>
 
-#include "fleet/run/rank_note.h"
 #include "results/atomic_file.h"
 #include "results/fail.h"
 #include "results/format.h"
@@ -19,7 +17,7 @@
 namespace fathom {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankWord::Gpu, uuid, mig)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankWord, host, barrier, gpus, run, out, failure)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankWord, host, barrier, gpus, run, out)
 
 namespace {
 
@@ -27,27 +25,9 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// For ranks that do not come: one may have ended before MPI connected them.
-constexpr std::chrono::seconds patience{300}, first_word{2};
+constexpr std::chrono::seconds patience{300};
 /// Each rank says some hundred bytes.
 constexpr std::size_t longest_answer = std::size_t{1} << 30;
-
-/// All ranks mostly fail alike: the first one says it for all, and then the others say nothing.
-[[noreturn]] void fail_all(const Launcher& launcher, const FleetFolder& folder,
-                           const std::string& why) {
-  bool said = false;
-  if (launcher.rank == 0) {
-    leave_note(folder, {.rank = 0,
-                        .size = launcher.size,
-                        .reason = why,
-                        .exit_code = to_int(ExitCode::setup_incomplete),
-                        .ended = true});
-  } else {
-    std::this_thread::sleep_for(first_word);
-    const auto first = read_note(folder, 0);
-    said = first && first->ended && first->exit_code == to_int(ExitCode::setup_incomplete);
-  }
-  throw Error(ExitCode::setup_incomplete, said ? "" : why);
-}
 
 std::string why_none(const SeenGpus& seen, std::size_t ranks) {
   if (!seen.problem.empty()) return seen.problem;
@@ -83,29 +63,25 @@ void require_mpi(const Launcher& launcher) {
          launcher.name, launcher.size);
 }
 
-std::vector<RankWord> exchange(const Launcher& launcher, const FleetFolder& folder,
-                               const RankWord& own, SignalInbox& inbox) {
+std::vector<RankWord> exchange(const Launcher& launcher, const fs::path& root, const RankWord& own,
+                               SignalInbox& inbox) {
   const FileDescriptor output(memfd_create("ranks", MFD_CLOEXEC));
   ChildProcess child({rank_program(), {to_line(own)}, output.get(), STDERR_FILENO});
   const SupervisedEnd end = supervise(child, inbox, {.limit = patience, .line = {}});
   if (end.stopped == Stopped::interrupt) throw Error(ExitCode::interrupted, "");
+  constexpr auto incomplete = ExitCode::setup_incomplete;
   if (end.stopped == Stopped::time_limit)
-    fail_all(
-        launcher, folder,
-        fmt::format(
-            "Not all ranks came together within {} s: see what the others say, and start again.",
-            patience.count()));
-  if (end.end.status == to_int(ExitCode::setup_incomplete))  // it has said why
-    throw Error(ExitCode::setup_incomplete, "");
+    fail(incomplete,
+         "Not all ranks came together within {} s: see what the others say, and start again.",
+         patience.count());
+  if (end.end.status == to_int(incomplete)) throw Error(incomplete, "");  // it has said why
   if (end.end.signal != 0 || end.end.status != 0)
-    fail_all(
-        launcher, folder,
-        fmt::format(
-            "rank {} of {}: MPI ended with {} before it had connected the ranks. Start it with the "
-            "mpirun of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) or "
-            "--mpi=pmi2 (MPICH); `srun --mpi=list` names those that Slurm has. It works without "
-            "MPI, too: one process a host with --part, then `fathom fleet collect {}`.",
-            launcher.rank, launcher.size, end.end.describe(), folder.root.string()));
+    fail(incomplete,
+         "rank {} of {}: MPI ended with {} before it had connected the ranks. Start it with the "
+         "mpirun of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) or "
+         "--mpi=pmi2 (MPICH); `srun --mpi=list` names those that Slurm has. It works without "
+         "MPI, too: one process a host with --part, then `fathom fleet collect {}`.",
+         launcher.rank, launcher.size, end.end.describe(), root.string());
   std::istringstream lines(
       read_file_up_to(fmt::format("/proc/self/fd/{}", output.get()), longest_answer));
   std::vector<RankWord> all;
@@ -114,12 +90,10 @@ std::vector<RankWord> exchange(const Launcher& launcher, const FleetFolder& fold
       all.push_back(parse_word(each));
   // A program of another MPI than the launcher's starts as so many jobs of one rank each.
   if (all.size() != static_cast<std::size_t>(launcher.size))
-    fail_all(
-        launcher, folder,
-        fmt::format(
-            "{} started {} ranks, and MPI knows of {}: start it with the mpirun of the MPI that "
-            "Fathom was built with, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH).",
-            launcher.name, launcher.size, all.size()));
+    fail(incomplete,
+         "{} started {} ranks, and MPI knows of {}: start it with the mpirun of the MPI that "
+         "Fathom was built with, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH).",
+         launcher.name, launcher.size, all.size());
   return all;
 }
 
@@ -159,15 +133,14 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
       all.begin(), all.begin() + static_cast<long>(rank), all[rank].leader, &RankWord::leader));
   const bool only = ranks.size() == 1;
   std::vector<GpuJob> jobs;
+  const auto number = all.size() > 1 ? std::optional(static_cast<int>(rank)) : std::nullopt;
   const auto add = [&](const std::optional<VisibleGpu>& gpu) {
-    jobs.push_back(
-        job_of(gpu, unique_host_name(all, rank), local + jobs.size(), static_cast<int>(rank)));
+    jobs.push_back(job_of(gpu, unique_host_name(all, rank), local + jobs.size(), number));
   };
   host.leader = local == 0;
   if (arguments.replay) {
-    const auto each = static_cast<std::size_t>(only ? arguments.gpus : 1);
-    while (jobs.size() < each) add(std::nullopt);
-    host.gpus = ranks.size() * each;
+    add(std::nullopt);
+    host.gpus = ranks.size();
     return jobs;
   }
   const auto taken = assign_gpus(ranks);

@@ -19,17 +19,16 @@ struct RankWord {
     bool mig = false;
   };
   std::vector<Gpu> gpus{};  ///< that it sees
-  // Rank 0 decides for all:
+  /// Rank 0 decides for all; no folder: there is nowhere to write.
   std::string run{}, out{};
-  int failure = 0;  ///< exit code: there is nowhere to write; 0: there is
 };
 
 /// Throws Error(setup_incomplete) where Fathom was built without it.
 void require_mpi(const Launcher& launcher);
 
 /// Tells all ranks what each of them says, by MPI. Throws Error(setup_incomplete) where they do not
-/// come together.
-std::vector<RankWord> exchange(const Launcher& launcher, const FleetFolder& folder,
+/// come together, without a sentence where MPI has said one.
+std::vector<RankWord> exchange(const Launcher& launcher, const std::filesystem::path& root,
                                const RankWord& own, SignalInbox& inbox);
 
 std::string to_line(const RankWord& word);
@@ -54,8 +53,9 @@ struct SeenGpus {
   int code = to_int(ExitCode::incomplete);
 };
 
-/// The GPUs that a rank takes. A rank without one has a job that says why. Says in `host` what GPUs
-/// the host has in all ranks. `seen`: not looked at in a replay.
+/// The GPUs that a rank takes, or the process that is no rank, `all` there is. A rank without one
+/// has a job that says why. Says in `host` what GPUs the host has in all ranks. `seen`: not looked
+/// at in a replay.
 std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
                                  const std::vector<RankWord>& all, std::size_t rank,
                                  const SeenGpus& seen, Host& host);

@@ -8,7 +8,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "fleet/run/rank_note.h"
 #include "fleet_ranks.h"
 #include "fleet_run.h"
 
@@ -129,18 +128,6 @@ TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {
   check_turns(box.out(), 3, "copy_bandwidth");
 }
 
-TEST_CASE("A rank that cannot write its documents says so to rank 0", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"}, 2);
-  fs::create_directories(box.out() / "gpus");
-  write_text(box.out() / "gpus" / "box-1", "a file where a folder should be");
-  const json fleet = Job(box, 2).must_report(ExitCode::incomplete);
-  REQUIRE(fleet.at("gpus").size() == 1);
-  CHECK(status_of(fleet, 0) == "complete");
-  REQUIRE(fleet.at("problems").size() == 1);
-  CHECK(fleet.at("problems").at(0).at("what") == "rank 1");
-  CHECK(fleet.at("problems").at(0).at("exit_code") == to_int(ExitCode::output_unwritable));
-}
-
 TEST_CASE("Two jobs of ranks do not share a folder", "[e2e][fleet][mpi]") {
   Sandbox box({"first"}, 2);
   fs::create_directories(box.out());
@@ -190,17 +177,6 @@ TEST_CASE("Ranks without --out take the folder of rank 0", "[e2e][fleet][mpi]") 
   CHECK(fleet_of(made.front()).at("gpus").size() == 2);
 }
 
-TEST_CASE("Fewer ranks than before report no more than themselves", "[e2e][fleet][mpi]") {
-  Sandbox box({"first"}, 3);
-  Job(box, 3, {"--alone", "none"}).must_end();
-  const json fleet = Job(box, 2, {"--alone", "none"}).must_report();
-  CHECK(fleet.at("gpus").size() == 2);
-  CHECK(fleet.at("gpus").at(0).at("run") == fleet.at("gpus").at(1).at("run"));
-  REQUIRE(fs::exists(box.out() / "ranks" / "2.note"));
-  const FleetFolder folder{box.out()};
-  CHECK(problems_of_notes(folder, read_note(folder, 0)).empty());
-}
-
 TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]") {
   Sandbox box({"first"});
   const json fleet = Job(box, 3, {"--replay", "--no-report"}).must_report();
@@ -210,44 +186,86 @@ TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]"
   CHECK(fleet.at("named").empty());
 }
 
-TEST_CASE("A rank killed in the middle takes nobody with it", "[e2e][fleet][mpi]") {
-  const int victim = GENERATE(2, 0);  // rank 0 reports all the same
-  Sandbox box({"lasting"}, 4);
-  const Gate gate(box);
-  Job job(box, 4, {"--alone", "none"});
-  const auto ranks = job.ranks(4);
-  REQUIRE(kill(ranks.at(victim).first, SIGKILL) == 0);
-  gate.open();
-  const json fleet = job.must_report(ExitCode::incomplete);
-  for (int gpu = 0; gpu < 4; ++gpu)
-    CHECK(status_of(fleet, gpu) == (gpu == victim ? "failed" : "complete"));
-  const std::string rank = fmt::format("rank {}", victim);
-  const auto told = [&](const json& of) {
-    const json& problems = of.at("problems");
-    REQUIRE(problems.size() == 1);  // one death, one row
-    CHECK(problems.at(0).at("what") == fmt::format("box GPU {}", victim));
-    has(problems.at(0).at("reason").get<std::string>(), rank, "SIGKILL");
-  };
-  told(fleet);
-  has(page_of(box.out()), rank);
-  box.fathom({"fleet", "collect", box.out().string()});  // by the note that it left
-  told(fleet_of(box.out()));
-}
+/// How a rank of three ends, and what is told of it.
+struct Death {
+  const char* how;
+  std::string lost_at;  ///< by its own hand, when it would give a file this name (lost_rank.cpp)
+  int signal;
+  std::optional<int> victim;  ///< else that rank is sent the signal while all measure
+  std::string what, reason;   ///< the one problem
+  std::set<int> complete;     ///< the GPUs that keep all figures
+  std::optional<ExitCode> code = ExitCode::incomplete;  ///< nothing: by how far it had come
+  bool itself = false;  ///< the signal is for the rank, and not for its child that measures
+  ExitCode run = ExitCode::incomplete, collected = ExitCode::incomplete;
+};
 
-TEST_CASE("Of a rank that hangs, rank 0 waits no longer than it was told", "[e2e][fleet][mpi]") {
-  Sandbox box({"lasting"}, 3);
-  const Gate gate(box);
-  Job job(box, 3, {"--alone", "none", "--wait", "2"});
-  const auto ranks = job.ranks(3);
-  REQUIRE(kill(ranks.at(1).first, SIGSTOP) == 0);
-  gate.open();
-  const json fleet = job.must_report(ExitCode::incomplete);
-  kill(ranks.at(1).first, SIGKILL);
-  for (const int gpu : {0, 2}) CHECK(status_of(fleet, gpu) == "complete");
-  CHECK(std::ranges::any_of(fleet.at("problems"), [](const json& problem) {
-    return problem.at("what") == "box GPU 1" &&
-           problem.at("reason").get<std::string>().find("--wait") != std::string::npos;
+TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures",
+          "[e2e][fleet][mpi]") {
+  using enum ExitCode;
+  const std::string killed = "on box: it was ended by signal SIGKILL", summary = "box-1/gpu.json";
+  const std::string silent = "on box: it was ended by exit status 3",
+                    stopped = "suite: interrupted";
+  const Death death = GENERATE_COPY(values<Death>({
+      {"no folder", "", 0, {}, "rank 1", "on box: ", {0, 2}, output_unwritable},
+      {"before its summary", summary, SIGKILL, {}, "rank 1", killed, {0, 2}},
+      {"in silence", summary, 0, {}, "rank 1", silent, {0, 2}},
+      {"before it measures", summary, SIGTERM, {}, "box GPU 1", "", {0, 2}, {}},
+      {"early", "ranks/0.note", SIGTERM, {}, "", "", {}, {}, false, interrupted, bad_input},
+      {"measuring", "", SIGKILL, 2, "box GPU 2", "rank 2, " + killed, {0, 1}},
+      {"rank 0", "", SIGKILL, 0, "box GPU 0", "rank 0, " + killed, {1, 2}},
+      {"hangs", "", SIGSTOP, 1, "box GPU 1", "rank 1, ", {0, 2}},
+      {"told to stop", "", SIGTERM, 1, "box GPU 1", stopped, {0, 2}, interrupted},
+      {"rank 0 itself", "", SIGTERM, 0, "box GPU 0", stopped, {1, 2}, interrupted, true},
+      {"in the links", "links/links.json", SIGKILL, {}, "rank 0", killed, {0, 1, 2}},
   }));
+  CAPTURE(death.how);
+  Sandbox box({"lasting", "links"}, 3);
+  const Gate gate(box);
+  // An earlier job's, of more ranks; and a place that a job took which did not live to write.
+  fs::create_directories(box.out() / "ranks");
+  for (int rank = 0; rank < 5; ++rank)
+    write_text(box.out() / "ranks" / fmt::format("{}.note", rank),
+               R"({"run": "old", "rank": 0, "size": 5, "host": "old", "reason": "of an earlier job",
+                   "exit_code": 23, "ended": true})");
+  fs::create_directories(box.out() / "gpus" / "box-0");
+  if (death.how == std::string("no folder"))
+    write_text(box.out() / "gpus" / "box-1", "a file where a folder should be");
+  if (!death.lost_at.empty()) {
+    box.set("LD_PRELOAD", FATHOM_LOST_RANK);
+    box.set("LOST_AT", death.lost_at);
+    box.set("LOST_BY", std::to_string(death.signal));
+  }
+  if (!death.victim) gate.open();
+  auto words = fleet_run(box, {"--alone", "none", "--wait", death.signal == SIGSTOP ? "2" : "60"});
+  if (death.lost_at.ends_with("links.json")) std::erase(words, "--no-links");
+  Job job(box, together({"-n", "3", FATHOM_PROGRAM}, words));
+  if (death.victim) {
+    const auto [measuring, rank] = job.ranks(3).at(*death.victim);
+    REQUIRE(kill(death.itself ? rank : measuring, death.signal) == 0);
+    if (death.signal == SIGTERM)
+      REQUIRE(wait_for_text(gpu_folder(box.out(), *death.victim) / "gpu.json", "interrupted"));
+    gate.open();
+  }
+  job.must_end(death.run);
+  const auto told = [&] {
+    json fleet = fleet_of(box.out());
+    for (int gpu = 0; gpu < 3; ++gpu)
+      CHECK((status_of(fleet, gpu) == "complete") == death.complete.contains(gpu));
+    // One death, one row; beside it `collect` may name the file that it left half-written.
+    std::erase_if(fleet.at("problems").get_ref<json::array_t&>(), [](const json& problem) {
+      return problem.at("what").get<std::string>().ends_with(".tmp");
+    });
+    REQUIRE(fleet.at("problems").size() == 1);
+    const json& problem = fleet.at("problems").at(0);
+    CHECK(problem.at("what") == death.what);
+    if (death.code) CHECK(problem.at("exit_code") == to_int(*death.code));
+    has(problem.at("reason").get<std::string>(), death.reason);
+    has(page_of(box.out()), death.what);
+  };
+  if (death.collected == ExitCode::incomplete) told();
+  box.set("LD_PRELOAD", "");
+  expect(death.collected, box.fathom({"fleet", "collect", box.out().string()}));
+  if (death.collected == ExitCode::incomplete) told();
 }
 
 TEST_CASE("A job that mpirun ends costs no more than what was not written yet",

@@ -92,19 +92,6 @@ TEST_CASE("Slurm runs the batch script: ranks on two nodes, one report", "[e2e][
   CHECK(job.statuses() == Statuses(4, "complete"));
 }
 
-TEST_CASE("Under Slurm a rank that dies takes nobody with it", "[e2e][fleet][slurm]") {
-  SlurmJob job;
-  job.srun("--mpi=pmix");
-  const auto ranks = job.ranks();
-  REQUIRE(kill(ranks.at(2).first, SIGKILL) == 0);
-  // Long enough for Slurm to have ended the others.
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-  job.gate->open();
-  job.must_end(ExitCode::incomplete);
-  CHECK(job.statuses() == Statuses{"complete", "complete", "failed", "complete"});
-  has(page_of(job.box.out()), "SIGKILL");
-}
-
 TEST_CASE("Under Slurm a rank that is killed itself does not end the step", "[e2e][fleet][slurm]") {
   SlurmJob job;
   job.srun("--mpi=pmix", "--wait 2");
@@ -150,16 +137,6 @@ TEST_CASE("Before Slurm's time is up the batch script reports", "[e2e][fleet][sl
   job.must_end(ExitCode::incomplete);
   CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
   CHECK(fs::exists(job.box.out() / "report" / "README.md"));
-}
-
-TEST_CASE("A step of Slurm's that is ended is reported by rank 0", "[e2e][fleet][slurm]") {
-  SlurmJob job;
-  job.srun("--mpi=pmix --job-name=fathom");
-  job.ranks();
-  // First SIGTERM to all tasks, SIGKILL after KillWait.
-  shell("scancel --signal=TERM --name=fathom");
-  job.must_end(std::nullopt);
-  CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
 }
 
 TEST_CASE("srun without an MPI says so, and nobody waits", "[e2e][fleet][slurm]") {

@@ -78,75 +78,33 @@ TEST_CASE("What measures a GPU runs on the CPUs near it", "[e2e][fleet]") {
 }
 
 TEST_CASE("The GPUs of a host share the probes of which they collect counters", "[e2e][fleet]") {
-  Sandbox box({"first", "second", "third"}, 2);
-  const json fleet = run_fleet(box);
-  CHECK(counting(box.out(), 2, "first") == std::vector{true, false});
-  CHECK(counting(box.out(), 2, "second") == std::vector{false, true});
-  CHECK(counting(box.out(), 2, "third") == std::vector{true, false});
-  CHECK(counters_of(box.out(), 2) == std::vector<Names>{{"first", "third"}, {"second"}});
-  CHECK(fleet.at("problems").empty());
-  for (int gpu = 0; gpu < 2; ++gpu) {
-    CHECK(status_of(fleet, gpu) == "complete");
-    CHECK(gpu_of(fleet, gpu)->at("no_counters") == "");
-  }
-  const std::string page = page_of(box.out());
-  has(page,
-      "Each probe's hardware counters were to be collected by one GPU of "
-      "its host (`--counters shared`)");
-  lacks(page, "No hardware counters");
-}
-
-TEST_CASE("A GPU for which no probe is left says so, and the only one collects all",
-          "[e2e][fleet]") {
-  Sandbox box({"first", "second"}, 3);
-  run_fleet(box, {"--alone", "none"});
-  CHECK(counters_of(box.out(), 3) == std::vector<Names>{{"first"}, {"second"}, {}});
-  CHECK(counting(box.out(), 3, "second") == std::vector{false, true, false});
-  has(page_of(box.out()),
-      "No hardware counters on 1 of 3 GPUs (its host has more GPUs than "
-      "the suite has probes (--counters shared)): box GPU 2.");
-  box.set("FAKE_GPUS", "1");
-  fs::remove_all(box.out());
-  run_fleet(box);
-  CHECK(counters_of(box.out(), 1) == std::vector<Names>{{}});
-  CHECK(counting(box.out(), 1, "first") == std::vector{true});
-  CHECK(counting(box.out(), 1, "second") == std::vector{true});
-  lacks(page_of(box.out()), "--counters");
-}
-
-TEST_CASE("One GPU of a host collects counters, or all, or none", "[e2e][fleet]") {
-  Sandbox box({"first", "second"}, 3);
-  const auto gpus_counting = [&](std::vector<std::string> more) {
-    run_fleet(box, std::move(more));
-    CHECK(counters_of(box.out(), 3) == std::vector<Names>(3));
-    const auto gpus = counting(box.out(), 3);
-    CHECK(counting(box.out(), 3, "second") == gpus);
-    return gpus;
+  struct Shared {
+    int gpus;
+    std::string flag;
+    std::vector<Names> counters_of;
+    std::vector<bool> second;  ///< whose second probe counts
+    std::string last;          ///< why the last one has none
   };
-  CHECK(gpus_counting({"--counters", "first"}) == std::vector{true, false, false});
-  const json fleet = fleet_of(box.out());
-  CHECK(gpu_of(fleet, 0)->at("no_counters") == "");
-  CHECK(gpu_of(fleet, 2)->at("no_counters") ==
-        "its host's first GPU collects them (--counters first)");
+  const Shared shared = GENERATE(values<Shared>(
+      {{1, "--strict", {{}}, {true}, ""},
+       {2, "--strict", {{"first", "third"}, {"second"}}, {false, true}, ""},
+       {2, "--part", {{"first", "third"}, {"second"}}, {false, true}, ""},
+       {4,
+        "--strict",
+        {{"first"}, {"second"}, {"third"}, {}},
+        {false, true, false, false},
+        "its host has more GPUs than the suite has probes"},
+       {2, "--no-counters", {{}, {}}, {false, false}, "not asked for (--no-counters)"}}));
+  CAPTURE(shared.gpus, shared.flag);
+  Sandbox box({"first", "second", "third"}, shared.gpus);
+  expect(0, box.fathom(fleet_run(box, {shared.flag})));
+  // A part leaves documents and no report.
+  CHECK(fs::exists(box.out() / "fleet.json") == (shared.flag != "--part"));
+  const json fleet = collect_fleet(box);
+  CHECK(counters_of(box.out(), shared.gpus) == shared.counters_of);
+  CHECK(counting(box.out(), shared.gpus, "second") == shared.second);
+  CHECK(gpu_of(fleet, shared.gpus - 1)->at("no_counters") == shared.last);
   CHECK(fleet.at("problems").empty());
-  has(page_of(box.out()),
-      "No hardware counters on 2 of 3 GPUs (its host's first GPU collects "
-      "them (--counters first)): box GPU 1, box GPU 2.");
-  CHECK(gpus_counting({"--counters", "all"}) == std::vector(3, true));
-  lacks(page_of(box.out()), "No hardware counters");
-  CHECK(gpus_counting({"--no-counters"}) == std::vector(3, false));
-  has(page_of(box.out()),
-      "No hardware counters on 3 of 3 GPUs (not asked for (--counters "
-      "none)): all.");
-}
-
-TEST_CASE("A part of a fleet leaves documents and no report, and shares among its own GPUs",
-          "[e2e][fleet]") {
-  Sandbox box({"first", "second"}, 2);
-  expect(0, box.fathom(fleet_run(box, {"--part"})));
-  CHECK_FALSE(fs::exists(box.out() / "fleet.json"));
-  collect_fleet(box);
-  CHECK(counters_of(box.out(), 2) == std::vector<Names>{{"first"}, {"second"}});
 }
 
 TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", "[e2e][fleet]") {
@@ -157,7 +115,7 @@ TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", 
   const json all = fleet_of(box.out());
   CHECK(all.at("gpus").size() == 3);
   CHECK(all.at("links").size() == 1);
-  const fs::path links = box.out() / "links" / "box-0" / "links.json";
+  const fs::path links = gpu_folder(box.out(), 0) / "links" / "links.json";
   CHECK(json::parse(read_text(links)).at("run") == all.at("gpus").at(2).at("run"));
   write_text(box.out() / "gpus" / "box-7" / "gpu.json.1-a.tmp", "{");
   box.set("CUDA_VISIBLE_DEVICES", "GPU-1");

@@ -107,10 +107,8 @@ TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]
   Sandbox box({"first"});
   for (const std::vector<std::string>& more :
        std::vector<std::vector<std::string>>{{"--suite", "quikc"},
-                                             {"--counters", "second"},
+                                             {"--counters", "first"},
                                              {"--alone", "sometimes"},
-                                             {"--gpus", "4"},
-                                             {"--gpus", "0", "--replay"},
                                              {"--host-name", ""},
                                              {"--host-name", "../up"},
                                              {"--host-name", "two\nlines"},

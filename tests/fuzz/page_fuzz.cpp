@@ -85,7 +85,7 @@ class Folder {
 
 void publish(const fleet::Fleet& fleet, bool replay) {
   const Folder folder;
-  const fleet::Outliers outliers = find_outliers(fleet, {}, 1);
+  const fleet::Outliers outliers = find_outliers(fleet, {});
   require(!fleet_document(fleet, outliers).empty(), "a fleet's document");
   require_plain(fleet_summary(fleet, outliers));
   write_fleet_report(fleet, outliers, folder.path(), {});

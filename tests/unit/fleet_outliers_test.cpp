@@ -31,11 +31,7 @@ class Cards {
     return cards_.back();
   }
   GpuSummary& at(std::size_t i) { return cards_.at(i); }
-  Fleet fleet() const {
-    FleetBuilder builder;
-    for (GpuSummary card : cards_) builder.add(std::move(card), "");
-    return builder.finish({});
-  }
+  Fleet fleet() const { return fleet_of(cards_); }
 
  private:
   double noisy() { return 1 + std::normal_distribution<double>(0, noise_)(random_); }
@@ -193,10 +189,10 @@ TEST_CASE("Planted faults are found in a simulated fleet, and hardly another car
       read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/result.json"),
       Phase::together);
   const SimulatedFleet options{.gpus = 2000, .planted = 40, .seed = 7};
-  FleetBuilder builder;
+  std::vector<GpuSummary> cards;
   for (std::size_t i = 0; i < options.gpus; ++i)
-    builder.add(simulated_gpu(recorded, options, i), "");
-  const Fleet fleet = builder.finish({});
+    cards.push_back(simulated_gpu(recorded, options, i));
+  const Fleet fleet = fleet_of(std::move(cards));
   const Outliers outliers = find_outliers(fleet, {});
   const Recall recall = recall_of(fleet, outliers, options);
   CHECK(recall.planted == 40);
@@ -217,15 +213,14 @@ TEST_CASE("Planted faults are found in a simulated fleet, and hardly another car
 
 TEST_CASE("Hosts with names alike have a page each, and a terminal gets no control characters",
           "[fleet]") {
-  FleetBuilder builder;
-  for (const char* host : {"node.1", "node-1"}) {
-    GpuSummary summary;
-    summary.host = host;
-    summary.status = GpuStatus::failed;
-    summary.reason = "it said \x1b[31m and\nwent";
-    builder.add(std::move(summary), "");
+  std::vector<GpuSummary> cards(2);
+  for (GpuSummary& card : cards) {
+    card.status = GpuStatus::failed;
+    card.reason = "it said \x1b[31m and\nwent";
   }
-  const Fleet fleet = builder.finish({});
+  cards[0].host = "node.1";
+  cards[1].host = "node-1";
+  const Fleet fleet = fleet_of(cards);
   TestFolder folder;
   const auto outliers = find_outliers(fleet, {});
   const auto paths = write_fleet_report(fleet, outliers, folder.path(), {});

@@ -5,6 +5,7 @@
 #include "fleet/gpu_summary.h"
 #include "results/document_io.h"
 #include "tests/testing.h"
+#include "tests/unit/planted_cards.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
@@ -147,16 +148,13 @@ TEST_CASE("A date that is none is refused, in a summary and in a document", "[fl
 }
 
 TEST_CASE("A date that is still to come is named, and is not the latest", "[fleet]") {
-  TestFolder folder;
-  GpuSummary summary = recorded();
-  summary.uuid_hash = "one";
-  for (const auto& [place, gpu, date] :
-       {std::tuple("a", 1, "2199-12-31T23:59:59Z"), {"b", 2, "2026-01-01T00:00:00Z"}}) {
-    summary.gpu = gpu;
-    summary.date = date;
-    folder.write(std::string(place) + "/gpu.json", to_text(summary));
-  }
-  const Fleet fleet = read_fleet(folder.path(), {});
+  GpuSummary first = recorded(), second = recorded();
+  first.uuid_hash = second.uuid_hash = "one";
+  first.gpu = 1;
+  first.date = "2199-12-31T23:59:59Z";
+  second.gpu = 2;
+  second.date = "2026-01-01T00:00:00Z";
+  const Fleet fleet = fleet_of({first, second});
   REQUIRE(fleet.gpus.size() == 1);
   CHECK(fleet.gpus.front().summary.gpu == 2);
   CHECK(told(fleet, "its date, 2199-12-31T23:59:59Z, is still to come"));
@@ -197,9 +195,7 @@ TEST_CASE("Exit codes that files name are those of the table", "[fleet]") {
     GpuSummary summary = recorded();
     summary.status = status;
     summary.exit_code = exit_code;
-    FleetBuilder builder;
-    builder.add(std::move(summary), "");
-    const Fleet fleet = builder.finish({});
+    const Fleet fleet = fleet_of({summary});
     return fleet.problems.empty() ? 0 : fleet.problems.front().exit_code;
   };
   CHECK(told(GpuStatus::complete, 0) == 0);
@@ -239,29 +235,21 @@ TEST_CASE("A folder that may not be looked into takes nothing with it", "[fleet]
 }
 
 TEST_CASE("Two GPUs of one name are told", "[fleet]") {
-  TestFolder folder;
-  GpuSummary summary = recorded();
-  folder.write("a/gpu.json", to_text(summary));
-  summary.uuid_hash = "another";
-  folder.write("b/gpu.json", to_text(summary));
-  const Fleet fleet = read_fleet(folder.path(), {});
+  GpuSummary other = recorded();
+  other.uuid_hash = "another";
+  const Fleet fleet = fleet_of({recorded(), other});
   CHECK(fleet.gpus.size() == 2);
   REQUIRE(fleet.problems.size() == 1);
-  CHECK_THAT(fleet.problems.front().reason, contains("the name of two GPUs"));
+  CHECK(told(fleet, "the name of two GPUs"));
 }
 
 TEST_CASE("Hosts are found by their short names, and not by another's", "[fleet]") {
-  TestFolder folder;
   GpuSummary summary = recorded();
   summary.host = "a.example.org";
-  folder.write("a/gpu.json", to_text(summary));
-  const auto missing = [&](const std::string& host) {
-    return read_fleet(folder.path(), {.gpus = {}, .hosts = {host}, .run = ""}).problems.size();
-  };
-  CHECK(missing("a") == 0);
-  CHECK(missing("a.example.org") == 0);
-  CHECK(missing("a.example.com") == 1);
-  CHECK(missing("b") == 1);
+  for (const auto& [host, missing] :
+       {std::pair("a", false), {"a.example.org", false}, {"a.example.com", true}, {"b", true}})
+    CHECK(fleet_of({summary}, {.gpus = {}, .hosts = {host}, .run = ""}).problems.empty() !=
+          missing);
 }
 
 TEST_CASE("A gpu.json that is a folder is named, and the documents beside it count", "[fleet]") {

@@ -76,7 +76,7 @@ TEST_CASE("A replay collects all counters, and where the probes are not known no
   decide_counters(arguments, 2, jobs);
   const std::string why = std::exchange(jobs[0].summary.no_counters, "");
   CHECK_THAT(why, contains("no probe programs in /nowhere"));
-  arguments.counters = "none";
+  arguments.no_counters = true;
   arguments.replay = true;
   decide_counters(arguments, 2, jobs);
   CHECK(jobs[0].summary.counters_of.empty());
@@ -85,38 +85,29 @@ TEST_CASE("A replay collects all counters, and where the probes are not known no
 
 TEST_CASE("The last job's ranks are told that failed or left nothing, and no others", "[fleet]") {
   const TestFolder root;
-  const FleetFolder folder{root.path()};
-  CHECK(problems_of_notes(folder, read_note(folder, 0)).empty());
-  const auto leave = [&](const char* run, int rank, const char* reason, bool ended) {
-    leave_note(folder, {.run = run,
-                        .rank = rank,
-                        .size = 5,
-                        .host = "n\"7",
-                        .reason = reason,
-                        .exit_code = 11,
-                        .ended = ended});
-  };
-  leave("new", 0, "", false);
-  leave("new", 1, "disk full", true);
-  leave("old", 2, "it died long ago", true);
-  leave("new", 4, "it ended before", false);
-  leave("old", 7, "so did this one", true);
   const auto problems = [&](const std::string& no_answer = "") {
-    std::vector<std::string> all;
-    for (const fleet::Problem& problem : problems_of_notes(folder, read_note(folder, 0), no_answer))
-      all.push_back(fmt::format("{}: {}, {}", problem.what, problem.reason, problem.exit_code));
+    fleet::Fleet fleet;
+    add_rank_problems(fleet, root.path(), no_answer);
+    std::string all;
+    for (const fleet::Problem& problem : fleet.problems)
+      all += fmt::format("{}: {}, {}\n", problem.what, problem.reason, problem.exit_code);
     return all;
   };
-  using Problems = std::vector<std::string>;
+  CHECK(problems().empty());
+  leave_note(root.path(), 0, {"new", 5, "n\"7", "", 0, false});
+  leave_note(root.path(), 1, {"new", 5, "n\"7", "disk full", 11, true});
+  leave_note(root.path(), 2, {"old", 5, "n\"7", "it died long ago", 11, true});
+  leave_note(root.path(), 4, {"new", 5, "n\"7", "it ended before", 11, false});
+  leave_note(root.path(), 7, {"old", 5, "n\"7", "so did this one", 11, true});
+  const std::string full = "rank 1: on n\"7: disk full, 11\n";
   for (const char* torn : {"", "{\"rank\": 3", "[]", "{\"host\": 1}"}) {
     CAPTURE(torn);
     root.write("ranks/3.note", torn);
-    CHECK(problems() == Problems{"rank 1: on n\"7: disk full, 11", "rank 2: it left no word, 5",
-                                 "rank 3: it left no word, 5",
-                                 "rank 4: on n\"7: it ended before, 11"});
+    CHECK(problems() == full +
+                            "rank 2: it left no word, 5\nrank 3: it left no word, 5\n"
+                            "rank 4: on n\"7: it ended before, 11\n");
   }
-  CHECK(problems("late") == Problems{"rank 1: on n\"7: disk full, 11", "rank 2: late, 5",
-                                     "rank 3: late, 5", "rank 4: late, 5"});
+  CHECK(problems("late") == full + "rank 2: late, 5\nrank 3: late, 5\nrank 4: late, 5\n");
 }
 
 TEST_CASE("Ranks know their hosts by what all of them say", "[fleet]") {
@@ -124,12 +115,11 @@ TEST_CASE("Ranks know their hosts by what all of them say", "[fleet]") {
                       .barrier = "/dev/shm/x",
                       .gpus = {{"GPU-0", false}, {"M", true}},
                       .run = "r",
-                      .out = "/out",
-                      .failure = 17};
+                      .out = "/out"};
   const RankWord heard = parse_word("12 " + to_line(said));
   CHECK(heard.leader == 12);
   CHECK(to_line(heard) == to_line(said));
-  CHECK((heard.host == "a b" && heard.gpus.at(1).mig && heard.failure == 17));
+  CHECK((heard.host == "a b" && heard.gpus.at(1).mig));
   // Two hosts of one name, and one of another between them.
   const std::vector<RankWord> all{{0, "n"}, {1, "n"}, {2, "m"}, {1, "n"}, {0, "n"}};
   CHECK(ranks_of_host(all, 4) == std::vector<std::size_t>{0, 4});
@@ -139,33 +129,23 @@ TEST_CASE("Ranks know their hosts by what all of them say", "[fleet]") {
 }
 
 TEST_CASE("Ranks take their GPUs in order, and the links probe sees all of them", "[fleet]") {
-  FleetRunArguments arguments;
-  const auto seen = [](std::vector<std::string> uuids) {
-    SeenGpus gpus;
-    for (std::string& uuid : uuids) gpus.gpus.emplace_back().uuid = std::move(uuid);
-    return gpus;
-  };
-  std::vector<RankWord> all{{0, "n"}, {0, "n"}, {0, "n"}};
-  for (RankWord& word : all) word.gpus = {{"a", false}, {"b", false}};
+  const FleetRunArguments arguments;
+  SeenGpus seen;
+  for (const char* uuid : {"a", "b"}) seen.gpus.emplace_back().uuid = uuid;
+  std::vector<RankWord> all(3, {.host = "n", .gpus = {{"a", false}, {"b", false}}});
   Host host;
-  auto jobs = jobs_of_rank(arguments, all, 1, seen({"a", "b"}), host);
+  auto jobs = jobs_of_rank(arguments, all, 1, seen, host);
   REQUIRE(jobs.size() == 1);
   CHECK(jobs[0].gpu->uuid == "b");
-  CHECK(jobs[0].summary.gpu == 1);
-  CHECK(jobs[0].place == 1);
-  CHECK(host.gpus == 2);
-  CHECK(host.visible_devices == "b,a");
-  CHECK_FALSE(host.leader);
-  jobs = jobs_of_rank(arguments, all, 2, seen({"a", "b"}), host);
+  CHECK((jobs[0].summary.gpu == 1 && jobs[0].place == 1 && jobs[0].summary.rank == 1));
+  CHECK((host.gpus == 2 && host.visible_devices == "b,a" && !host.leader));
+  jobs = jobs_of_rank(arguments, all, 2, seen, host);
   REQUIRE(jobs.size() == 1);
   CHECK_FALSE(jobs[0].gpu);
-  CHECK(jobs[0].summary.reason.find("no GPU is left") == 0);
-  all.resize(1);
-  jobs = jobs_of_rank(arguments, all, 0, seen({"a", "b"}), host);
-  CHECK(jobs.size() == 2);  // the only rank of its host
-  CHECK(host.gpus == 2);
-  CHECK(host.leader);
-  CHECK(host.visible_devices.empty());
+  CHECK_THAT(jobs[0].summary.reason, contains("no GPU is left"));
+  all.resize(1);  // the only rank of its host
+  CHECK(jobs_of_rank(arguments, all, 0, seen, host).size() == 2);
+  CHECK((host.gpus == 2 && host.visible_devices.empty() && host.leader));
 }
 
 TEST_CASE("Processes of a host wait for each other, and for none that is gone", "[fleet]") {

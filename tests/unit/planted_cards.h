@@ -20,6 +20,12 @@ inline GpuSummary planted_card(std::size_t number) {
   return card;
 }
 
+inline Fleet fleet_of(std::vector<GpuSummary> cards, const Expected& expected = {}) {
+  FleetBuilder builder;
+  for (GpuSummary& card : cards) builder.add(std::move(card), "");
+  return builder.finish(expected);
+}
+
 /// The cards that the outliers name.
 inline std::vector<std::string> named(const Fleet& fleet) {
   std::vector<std::string> names;
