@@ -241,12 +241,10 @@ std::vector<Command> explain_commands(const Tools& tools, const std::vector<std:
                  "Only kernels in whose name this regular expression is found",
                  not_empty("a regular expression"), "REGEX");
     checked_flag(app, "--launches", arguments->launches,
-                 "Launches of each kernel to record, the first", whole_number(1), "N")
-        ->capture_default_str();
+                 "Launches of each kernel to record, the first", whole_number(1), "N");
     checked_flag(app, "--blocks", arguments->blocks,
                  "Blocks of each launch to record, spread over its grid; 0: all", whole_number(0),
-                 "N")
-        ->capture_default_str();
+                 "N");
     app.add_flag("--counters", arguments->counters,
                  "Run the program twice more, for hardware counters and for where its warps wait");
     checked_flag(
@@ -255,8 +253,7 @@ std::vector<Command> explain_commands(const Tools& tools, const std::vector<std:
         "the recording of such a GPU)",
         CLI::ExistingFile, "RESULT")
         ->needs("--counters");
-    word_flag(app, "--format", arguments->format, "text, md or json", {"text", "md", "json"})
-        ->capture_default_str();
+    word_flag(app, "--format", arguments->format, "text, md or json", {"text", "md", "json"});
     path_flag(app, "--out", arguments->out,
               "File for the answer (default: standard error, after what the program wrote)");
     app.footer(

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,12 +38,16 @@ CLI::Validator not_empty(const std::string& noun = "a path");
 inline constexpr const char* one_of_words = "one of ";
 CLI::Validator one_of(std::vector<std::string> words);
 
-// The flags that most commands have; `kind` is what the help calls the value.
+// The flags that most commands have; `kind` is what the help calls the value. The help shows what a
+// variable holds as the flag's default, if that is above zero or not empty.
 
 template <class Value>
 CLI::Option* checked_flag(CLI::App& app, const char* flag, Value& value, const char* description,
                           const CLI::Validator& check, const char* kind) {
-  return app.add_option(flag, value, description)->check(check)->type_name(kind);
+  CLI::Option* option = app.add_option(flag, value, description)->check(check)->type_name(kind);
+  if constexpr (std::is_arithmetic_v<Value> || std::is_convertible_v<Value, std::string>)
+    if (value > Value{}) option->capture_default_str();
+  return option;
 }
 
 template <class Value>

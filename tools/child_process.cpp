@@ -92,34 +92,19 @@ std::string text_of(const FileDescriptor& memory) {
   return read_file_up_to(fmt::format("/proc/self/fd/{}", memory.get()), longest_answer);
 }
 
-/// Splits what a pipe delivers into lines.
-class LineReader {
- public:
-  explicit LineReader(const Supervision& supervision)
-      : descriptor_(supervision.lines_from), line_(supervision.line) {}
-  int descriptor() const { return descriptor_; }
-  void read_available() {
-    std::array<char, 4096> block;
-    while (descriptor_ >= 0) {
-      const ssize_t n = read(descriptor_, block.data(), block.size());
-      if (n < 0) return;
-      if (n == 0) descriptor_ = -1;  // every writer has closed it
-      for (const char c : std::string_view(block.data(), static_cast<std::size_t>(n))) {
-        if (c != '\n') {
-          pending_ += c;
-          continue;
-        }
-        line_(pending_);
-        pending_.clear();
-      }
-    }
+/// Hands the lines that have come through a pipe on; its number is -1 once every writer has closed
+/// it. `begun`: what there is of the next line.
+void read_lines(int& pipe, std::string& begun, const std::function<void(std::string_view)>& line) {
+  std::array<char, 4096> block;
+  while (pipe >= 0) {
+    const ssize_t n = read(pipe, block.data(), block.size());
+    if (n < 0) return;
+    if (n == 0) pipe = -1;
+    begun.append(block.data(), static_cast<std::size_t>(n));
+    for (std::size_t end; (end = begun.find('\n')) != begun.npos; begun.erase(0, end + 1))
+      line(std::string_view(begun).substr(0, end));
   }
-
- private:
-  int descriptor_;
-  const std::function<void(std::string_view)>& line_;
-  std::string pending_;
-};
+}
 
 }  // namespace
 
@@ -221,8 +206,10 @@ namespace {
 /// Until all have ended, or one of them, with nothing, by its word.
 std::vector<std::optional<SupervisedEnd>> watch(const std::vector<ChildProcess*>& children,
                                                 SignalInbox& inbox, const Supervision& supervision,
-                                                int word) {
-  LineReader lines(supervision);
+                                                int word = -1) {
+  int pipe = supervision.lines_from;
+  std::string begun;
+  const auto read_available = [&] { read_lines(pipe, begun, supervision.line); };
   std::vector<std::optional<SupervisedEnd>> ends(children.size());
   auto deadline = Clock::now() + supervision.limit;
   enum class Phase { running, told_to_stop, killed } phase = Phase::running;
@@ -246,7 +233,7 @@ std::vector<std::optional<SupervisedEnd>> watch(const std::vector<ChildProcess*>
         running = true;
     }
     if (!running) {
-      lines.read_available();
+      read_available();
       return ends;
     }
     const int interrupts = inbox.interrupts() - interrupts_before;
@@ -266,11 +253,11 @@ std::vector<std::optional<SupervisedEnd>> watch(const std::vector<ChildProcess*>
     if (supervision.tick) supervision.tick();
     const long longest = supervision.tick ? 20 : 1000;
     const int wait_ms = static_cast<int>(std::clamp<long>(left.count() + 1, 1, longest));
-    std::array<pollfd, 3> sources{pollfd{inbox.descriptor(), POLLIN, 0},
-                                  pollfd{lines.descriptor(), POLLIN, 0}, pollfd{word, POLLIN, 0}};
+    std::array<pollfd, 3> sources{pollfd{inbox.descriptor(), POLLIN, 0}, pollfd{pipe, POLLIN, 0},
+                                  pollfd{word, POLLIN, 0}};
     poll(sources.data(), sources.size(), wait_ms);
     inbox.drain();
-    lines.read_available();
+    read_available();
     if (sources[2].revents == 0) continue;
     char byte = 0;
     if (recv(word, &byte, 1, MSG_DONTWAIT) == 1 && phase == Phase::running) return ends;
@@ -278,12 +265,10 @@ std::vector<std::optional<SupervisedEnd>> watch(const std::vector<ChildProcess*>
   }
 }
 
-constexpr int no_word = -1;
-
 }  // namespace
 
 SupervisedEnd supervise(ChildProcess& child, SignalInbox& inbox, const Supervision& supervision) {
-  return *watch({&child}, inbox, supervision, no_word).front();
+  return *watch({&child}, inbox, supervision).front();
 }
 
 std::optional<SupervisedEnd> supervise_until_word(ChildProcess& child, SignalInbox& inbox,
@@ -296,7 +281,7 @@ std::vector<SupervisedEnd> supervise_all(const std::vector<std::unique_ptr<Child
   std::vector<ChildProcess*> all;
   for (const auto& child : children) all.push_back(child.get());
   std::vector<SupervisedEnd> ends;
-  for (const auto& end : watch(all, inbox, supervision, no_word)) ends.push_back(*end);
+  for (const auto& end : watch(all, inbox, supervision)) ends.push_back(*end);
   return ends;
 }
 

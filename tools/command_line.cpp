@@ -63,7 +63,8 @@ class Help : public CLI::Formatter {
     std::string text;
     if (option->get_type_size() != 0) {
       text = " " + option->get_type_name();
-      if (!option->get_default_str().empty()) text += "=" + option->get_default_str();
+      const std::string value = option->get_required() ? "" : option->get_default_str();
+      if (!value.empty()) text += "=" + value;
       if (option->get_expected_max() > 1) text += " ...";
     }
     return option->get_required() ? text + " REQUIRED" : text;

@@ -21,12 +21,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::chrono::seconds answer_limit{60};
 constexpr const char* program_name = "fathom-device";
 
-std::string sentence_of(const std::string& errors) {
-  const std::string prefix = fmt::format("{}: ", program_name);
-  const std::string line = last_line(errors);
-  return line.starts_with(prefix) ? line.substr(prefix.size()) : line;
-}
-
 std::string answer_of(const CapturedRun& run) {
   const ProcessEnd& end = run.end.end;
   if (run.end.stopped == Stopped::time_limit)
@@ -38,10 +32,11 @@ std::string answer_of(const CapturedRun& run) {
          "{} was ended by {} while it asked the driver: see `dmesg` for what the driver says.",
          program_name, end.describe());
   if (end.status != 0) {
-    const std::string sentence = sentence_of(run.errors);
-    throw Error(static_cast<ExitCode>(end.status),
-                sentence.empty() ? fmt::format("{} ended with {}.", program_name, end.describe())
-                                 : sentence);
+    std::string sentence = last_line(run.errors);
+    if (const auto prefix = fmt::format("{}: ", program_name); sentence.starts_with(prefix))
+      sentence.erase(0, prefix.size());
+    if (sentence.empty()) sentence = fmt::format("{} ended with {}.", program_name, end.describe());
+    throw Error(static_cast<ExitCode>(end.status), sentence);
   }
   return run.output;
 }
@@ -60,11 +55,9 @@ auto ask(const fs::path& programs, const std::vector<std::string>& arguments, Re
   }
 }
 
-std::string first_word_of(const fs::path& path) {
-  std::ifstream file(path);
+bool begins(const fs::path& file, const std::string& text) {
   std::string word;
-  file >> word;
-  return word;
+  return std::ifstream(file) >> word && word.starts_with(text);
 }
 
 }  // namespace
@@ -113,8 +106,7 @@ std::string nvidia_gpu_on_pci() {
   std::error_code error;
   for (const auto& device : fs::directory_iterator(folder ? folder : "/sys/bus/pci/devices", error))
     // Class 0x03: display controllers, which data-centre GPUs without an output are as well.
-    if (first_word_of(device.path() / "vendor") == "0x10de" &&
-        first_word_of(device.path() / "class").starts_with("0x03"))
+    if (begins(device.path() / "vendor", "0x10de") && begins(device.path() / "class", "0x03"))
       return device.path().filename();
   return {};
 }

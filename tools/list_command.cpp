@@ -52,7 +52,7 @@ ExitCode list_command() {
     fmt::print("\n");
   }
   fmt::print("Suites (fathom run --suite NAME):\n");
-  for (const RunSuite& suite : run_suites())
+  for (const RunSuite& suite : run_suites)
     fmt::print("  {:<12} {} (group {})\n", suite.name, suite.description, suite.group_names());
   return ExitCode::ok;
 }

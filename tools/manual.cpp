@@ -7,13 +7,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 
 #include "explain/command.h"
 #include "fleet/commands/fleet_commands.h"
 #include "gate/commands/gate_commands.h"
+#include "results/atomic_file.h"
 #include "results/version.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
@@ -22,15 +23,9 @@ namespace {
 
 /// Text that roff takes as it is.
 std::string escaped(const std::string& text) {
-  std::string roff;
-  for (const char c : text) {
-    if (c == '\\')
-      roff += "\\e";
-    else if (c == '-')
-      roff += "\\-";
-    else
-      roff += c;
-  }
+  static const std::regex backslash(R"(\\)"), dash("-");
+  const std::string roff =
+      std::regex_replace(std::regex_replace(text, backslash, R"(\e)"), dash, R"(\-)");
   return roff.starts_with('.') || roff.starts_with('\'') ? "\\&" + roff : roff;
 }
 
@@ -105,10 +100,7 @@ std::string man_page(const CLI::App& command, const std::string& date) {
 
 /// Writes the pages of the command and of all below it.
 void write_pages(CLI::App& command, const std::filesystem::path& folder, const std::string& date) {
-  const auto file = folder / (name_of(command) + ".1");
-  std::ofstream stream(file);
-  stream << man_page(command, date) << std::flush;
-  if (!stream) throw std::runtime_error(fmt::format("{} could not be written", file.string()));
+  fathom::write_file_atomically(folder / (name_of(command) + ".1"), man_page(command, date));
   for (CLI::App* sub : command.get_subcommands([](CLI::App*) { return true; }))
     write_pages(*sub, folder, date);
 }

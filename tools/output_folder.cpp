@@ -19,11 +19,9 @@ namespace {
 // A default run's document, report and logs take about a quarter of it.
 constexpr off_t room_needed = off_t{16} << 20;
 
-bool means_full(int error) { return error == ENOSPC || error == EDQUOT; }
-
 [[noreturn]] void refuse(const std::filesystem::path& folder, int error,
                          const char* flag = "--out") {
-  if (means_full(error))
+  if (error == ENOSPC || error == EDQUOT)
     fail(ExitCode::output_full,
          "The disk under {} has less than {} MiB free: free some space, or choose another folder "
          "with {}.",

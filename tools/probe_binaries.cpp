@@ -98,24 +98,20 @@ std::vector<ProbeBinary> find_probes(const std::filesystem::path& folder) {
 std::vector<ProbeBinary> select_probes(const std::vector<ProbeBinary>& probes,
                                        const std::vector<std::string>& names,
                                        const RunSuite& suite) {
-  std::vector<ProbeBinary> selected;
-  if (names.empty()) {
-    std::ranges::copy_if(probes, std::back_inserter(selected),
-                         [&](const ProbeBinary& probe) { return suite.has(probe.group); });
-    if (selected.empty())
-      fail(ExitCode::setup_incomplete,
-           "No probe program of the suite `{}` (group {}) was built: build Fathom again with "
-           "./fathom run.",
-           suite.name, suite.group_names());
-    return selected;
-  }
   const std::vector<std::string> known = names_of(probes);
   for (const auto& name : names)
     if (std::ranges::count(known, name) == 0)
       fail(ExitCode::bad_input, "There is no probe `{}`.{} `fathom list` shows them all.", name,
            did_you_mean(name, known));
-  for (const auto& probe : probes)
-    if (std::ranges::count(names, probe.name) > 0) selected.push_back(probe);
+  std::vector<ProbeBinary> selected;
+  std::ranges::copy_if(probes, std::back_inserter(selected), [&](const ProbeBinary& probe) {
+    return names.empty() ? suite.has(probe.group) : std::ranges::count(names, probe.name) > 0;
+  });
+  if (selected.empty())
+    fail(ExitCode::setup_incomplete,
+         "No probe program of the suite `{}` (group {}) was built: build Fathom again with "
+         "./fathom run.",
+         suite.name, suite.group_names());
   return selected;
 }
 

@@ -61,40 +61,29 @@ std::optional<double> TimeLeft::seconds(double run_elapsed_s) const {
   return probe_left + later_probes * average;
 }
 
-ProgressLine::ProgressLine(std::size_t probes)
-    : probes_(probes), left_(probes), terminal_(isatty(STDERR_FILENO) == 1) {}
-
 double ProgressLine::elapsed_s() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
 void ProgressLine::start_probe(std::size_t index, const std::string& name) {
-  index_ = index;
-  probe_ = name;
+  probe_ = fmt::format("[{}/{}] {}: ", index + 1, probes_, name);
   left_.start_probe(index, elapsed_s());
-  draw(fmt::format("[{}/{}] {}: starting", index_ + 1, probes_, probe_));
+  draw(probe_ + "starting");
 }
 
 void ProgressLine::update(const ProbeProgress& progress) {
   left_.update(progress);
   const auto seconds = left_.seconds(elapsed_s());
-  draw(fmt::format(
-      "[{}/{}] {}: {} of {}, {}{}", index_ + 1, probes_, probe_, progress.done, progress.total,
-      seconds ? fmt::format("about {} left, ", spoken_duration(*seconds)) : "", progress.name));
+  draw(fmt::format("{}{} of {}, {}{}", probe_, progress.done, progress.total,
+                   seconds ? fmt::format("about {} left, ", spoken_duration(*seconds)) : "",
+                   progress.name));
 }
 
 void ProgressLine::draw(const std::string& text) {
-  if (!terminal_) return;
+  if (isatty(STDERR_FILENO) != 1 || (text.empty() && !drawn_)) return;
   fmt::print(stderr, "\r\033[K{}", text.substr(0, terminal_columns() - 1));
   std::fflush(stderr);
-  drawn_ = true;
-}
-
-void ProgressLine::clear() {
-  if (!drawn_) return;
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
-  drawn_ = false;
+  drawn_ = !text.empty();
 }
 
 }  // namespace fathom

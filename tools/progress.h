@@ -41,24 +41,23 @@ class TimeLeft {
 /// Writes nothing where standard error is not a terminal.
 class ProgressLine {
  public:
-  explicit ProgressLine(std::size_t probes);
+  explicit ProgressLine(std::size_t probes) : probes_(probes), left_(probes) {}
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void start_probe(std::size_t index, const std::string& name);
   void update(const ProbeProgress& progress);
-  void clear();
+  void clear() { draw(""); }
 
  private:
   double elapsed_s() const;
   void draw(const std::string& text);
 
-  std::size_t probes_, index_ = 0;
+  std::size_t probes_;
   TimeLeft left_;
-  std::string probe_;
+  std::string probe_;  ///< "[1/6] copy_bandwidth: "
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  bool terminal_;
   bool drawn_ = false;
 };
 

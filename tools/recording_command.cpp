@@ -101,10 +101,8 @@ fs::path free_place(const RecordingPlaces& places, const Document& document) {
 
 ExitCode recording_add_command(const RecordingArguments& options) {
   const Document given = read_document(options.result);
-  if (const std::string why = problem_of_recording(given); !why.empty())
-    refuse_recording(options.result, why);
-  if (const std::string why = missing_part(given); !why.empty())
-    refuse_recording(options.result, why);
+  for (const std::string& why : {problem_of_recording(given), missing_part(given)})
+    if (!why.empty()) refuse_recording(options.result, why);
   if (!fs::is_directory(options.recordings))
     fail(ExitCode::bad_input,
          "There is no folder {}: call this in Fathom's source folder, or name one with "

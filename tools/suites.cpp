@@ -7,13 +7,15 @@
 namespace fathom {
 namespace {
 
-constexpr std::array<std::string_view, 2> groups_of(std::string_view suite) {
+consteval std::array<std::string_view, 2> groups_of(std::string_view suite) {
   for (const SuiteGroups& row : suite_groups)
     if (row.suite == suite) return row.groups;
   throw "cmake/Suites.cmake has no such suite";  // at compile time
 }
 
-constexpr RunSuite suites[] = {
+}  // namespace
+
+const std::vector<RunSuite> run_suites{
     {"quick", groups_of("quick"), "quick", 120,
      "the standalone probes' cases that decide most, under a minute"},
     {"default", groups_of("default"), "default", 300,
@@ -28,32 +30,23 @@ constexpr RunSuite suites[] = {
      "the matrix-product ladders at 4096³, against the vendor's library"},
 };
 
-}  // namespace
-
 bool RunSuite::has(std::string_view group) const {
   return !group.empty() && std::ranges::count(groups, group) > 0;
 }
 
 std::string RunSuite::group_names() const {
-  std::string names;
-  for (const std::string_view group : groups) {
-    if (!group.empty()) names += (names.empty() ? "" : ", ") + std::string(group);
-  }
-  return names;
+  return std::string(groups[0]) + (groups[1].empty() ? "" : ", ") + std::string(groups[1]);
 }
-
-std::span<const RunSuite> run_suites() { return suites; }
 
 std::vector<std::string> suite_names() {
   std::vector<std::string> names;
-  for (const RunSuite& suite : suites) names.push_back(suite.name);
+  for (const RunSuite& suite : run_suites) names.push_back(suite.name);
   return names;
 }
 
 const RunSuite* find_run_suite(const std::string& name) {
-  const auto found =
-      std::ranges::find_if(suites, [&](const RunSuite& suite) { return suite.name == name; });
-  return found == std::end(suites) ? nullptr : found;
+  const auto found = std::ranges::find(run_suites, name, &RunSuite::name);
+  return found == run_suites.end() ? nullptr : &*found;
 }
 
 }  // namespace fathom

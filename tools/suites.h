@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +9,7 @@ namespace fathom {
 
 /// What `fathom run --suite NAME` runs: the probes of some groups, each with one size of its sweep.
 struct RunSuite {
-  const char* name;
+  std::string name;
   /// As a probe's `--describe` says it: "core", "atlas", "atlas-long"; empty where there are fewer.
   std::array<std::string_view, 2> groups;
   const char* sweep;  ///< what the probes' own --suite takes: "quick" or "default"
@@ -21,7 +20,7 @@ struct RunSuite {
   std::string group_names() const;  ///< "atlas, atlas-long"
 };
 
-std::span<const RunSuite> run_suites();
+extern const std::vector<RunSuite> run_suites;
 
 std::vector<std::string> suite_names();
 

@@ -23,8 +23,7 @@ void add_recordings(CLI::App& app, std::filesystem::path& folder) {
 void add_run(CLI::App& app, RunArguments& options) {
   word_flag(app, "--suite", options.suite,
             "quick (under a minute), default (under three minutes), or another of `fathom list`",
-            suite_names())
-      ->capture_default_str();
+            suite_names());
   app.add_option("--probe", options.probes,
                  "Only this probe, of whichever group; may be given several times")
       ->type_name("NAME");
@@ -52,8 +51,7 @@ void add_run(CLI::App& app, RunArguments& options) {
       ->needs(no_counters);
   app.add_flag("--no-report", options.no_report, "Write the document only");
   add_recordings(app, options.recordings);
-  checked_flag(app, "--seed", options.seed, "Seed of the random data", whole_number(), "N")
-      ->capture_default_str();
+  checked_flag(app, "--seed", options.seed, "Seed of the random data", whole_number(), "N");
   checked_flag(
       app, "--time-limit", options.time_limit_s,
       "Seconds after which a probe is ended (default: 120 in quick suites, 600 in gemm, else 300)",
@@ -118,8 +116,7 @@ void add_recording_add(CLI::App& app, RecordingArguments& options) {
   app.add_option("RESULT", options.result, "Result document of a whole run of a suite")
       ->check(not_empty())
       ->required();
-  path_flag(app, "--recordings", options.recordings, "Folder of recordings", "DIR")
-      ->capture_default_str();
+  path_flag(app, "--recordings", options.recordings, "Folder of recordings", "DIR");
   app.footer(
       "The copy has no paths; no document has a host name. A partial measurement is refused,\n"
       "and so is one beside another process.\n\n"

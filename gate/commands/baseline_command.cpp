@@ -142,8 +142,7 @@ void add_history_flags(CLI::App& app, HistoryArguments& arguments) {
             "Write README.md with the changes and index.html with all metrics into this folder",
             "DIR");
   checked_flag(app, "--effect", arguments.effect_percent, "Smallest change to report, in percent",
-               positive_number(), "PERCENT")
-      ->capture_default_str();
+               positive_number(), "PERCENT");
   app.footer(
       "Steps and drifts over all the runs of each machine, whatever its software; advisory.\n\n"
       "Example:\n  fathom history baselines --out history\n");

@@ -309,15 +309,12 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
              "Folder of a build of Fathom, or a shell command that writes its result to {out}")
           ->type_name(side),
       app.add_option("--head", arguments.head, "The build or command under test")->type_name(side),
-      word_flag(app, "--suite", arguments.round.suite, "What builds of Fathom run", suite_names())
-          ->capture_default_str(),
+      word_flag(app, "--suite", arguments.round.suite, "What builds of Fathom run", suite_names()),
       checked_flag(app, "--sampling-limit", arguments.round.sampling_limit_s,
                    "Most seconds that a build of Fathom samples a case for, in each round",
-                   seconds(), "SECONDS")
-          ->capture_default_str(),
+                   seconds(), "SECONDS"),
       number_flag(app, "--rounds", options.rounds,
-                  "Rounds of all metrics for each side; an even number", 2, 100)
-          ->capture_default_str(),
+                  "Rounds of all metrics for each side; an even number", 2, 100),
       number_flag(app, "--confirmation-rounds", options.confirmation_rounds,
                   "Fewest fresh rounds of suspect metrics for each side; an even number (default: "
                   "as many as the test needs, 6 for one, 10 for thirty)",
@@ -325,12 +322,10 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
       checked_flag(app, "--time-limit", options.time_limit_s,
                    "Seconds of the whole check: no round begins that would last beyond it, and "
                    "suspects that are not settled by then are inconclusive",
-                   seconds(), "SECONDS")
-          ->capture_default_str(),
+                   seconds(), "SECONDS"),
       checked_flag(app, "--round-limit", arguments.round_limit_s,
                    "Seconds after which a round is stopped; at most --time-limit", seconds(),
-                   "SECONDS")
-          ->capture_default_str(),
+                   "SECONDS"),
       checked_flag(app, "--seed", options.seed,
                    "Seed of the rounds' order (default: from the clock)", whole_number(1), "N"),
       path_flag(app, "--keep", arguments.keep, "Folder in which the rounds' results and logs stay",

@@ -104,15 +104,19 @@ test_command() (
   arguments=(test "$@")
   plan_tests && run_tests
 )
+# expect_count CODE COUNT [ARGUMENT...]: and the last line that it says.
+expect_count() {
+  expect "$1" test_command "${@:3}"
+  expect_equal "${said##*$'\n'}" "$2"
+}
 
 case_test_run_without_gpu_names_what_it_skips() {
   load_parts
   has_gpu() { false; }
   write_tests
-  expect_saying 0 $'Skipped for want of a GPU:\n  on_the_gpu' test_command
-  expect_equal "${said##*$'\n'}" "1 passed, 0 failed, 1 skipped"
-  expect 0 test_command -L gpu
-  expect_equal "${said##*$'\n'}" "0 passed, 0 failed, 1 skipped"
+  expect_count 0 "1 passed, 0 failed, 1 skipped"
+  expect_said $'Skipped for want of a GPU:\n  on_the_gpu'
+  expect_count 0 "0 passed, 0 failed, 1 skipped" -L gpu
   expect_saying 2 "no test matches '-R nonesuch'" test_command -R nonesuch
 }
 
@@ -120,10 +124,8 @@ case_test_run_with_gpu_runs_its_tests() {
   load_parts
   gpu_answers() { true; }
   write_tests
-  expect 1 test_command
-  expect_equal "${said##*$'\n'}" "1 passed, 1 failed, 0 skipped"
-  expect 0 test_command -LE gpu
-  expect_equal "${said##*$'\n'}" "1 passed, 0 failed, 0 skipped"
+  expect_count 1 "1 passed, 1 failed, 0 skipped"
+  expect_count 0 "1 passed, 0 failed, 0 skipped" -LE gpu
 }
 
 case_slow_tests_run_with_all_alone() {
@@ -132,11 +134,10 @@ case_slow_tests_run_with_all_alone() {
   write_tests
   expect_saying 0 "Left out: 1 slow tests, which './fathom test --all' runs." test_command
   [[ $said != *takes_hours* ]] || die "a slow test ran: $said"
-  expect_saying 0 takes_hours test_command --all
+  expect_count 0 "2 passed, 0 failed, 1 skipped" --all
+  expect_said takes_hours
   [[ $said != *"Left out"* ]] || die "nothing is left out: $said"
-  expect_equal "${said##*$'\n'}" "2 passed, 0 failed, 1 skipped"
-  expect 0 test_command --all -LE unit
-  expect_equal "${said##*$'\n'}" "1 passed, 0 failed, 1 skipped"
+  expect_count 0 "1 passed, 0 failed, 1 skipped" --all -LE unit
   expect_saying 2 "only slow tests match '-R hours': add --all" test_command -R hours
 }
 
@@ -145,8 +146,7 @@ case_failed_test_is_exit_1() {
   has_gpu() { false; }
   write_tests 'add_test(bad "false")' 'add_test(elsewhere "sh" "-c" "exit 77")' \
     'set_tests_properties(elsewhere PROPERTIES SKIP_RETURN_CODE 77)'
-  expect 1 test_command
-  expect_equal "${said##*$'\n'}" "1 passed, 1 failed, 2 skipped"
+  expect_count 1 "1 passed, 1 failed, 2 skipped"
 }
 
 case_test_builds_what_its_tests_need() {
@@ -201,13 +201,6 @@ case_every_wheel_is_pinned_by_hash() {
          /--hash=sha256:[0-9a-f]+/ { if (length($1) != 78) exit 1; hashes++ }
          END { if (!name || !hashes) exit 1 }' "$file" ||
       die "$file has a line without version or hash"
-  done
-}
-
-case_scripts_are_well_formed() {
-  local script
-  for script in "$source_dir"/{fathom,.ci/run,tools/setup/*.sh,tests/e2e/*.sh}; do
-    bash -n "$script" || die "$script"
   done
 }
 

@@ -20,21 +20,6 @@ CapturedRun shell(const std::string& script, std::chrono::milliseconds limit = 2
 
 bool has_children() { return waitpid(-1, nullptr, WNOHANG) != -1 || errno != ECHILD; }
 
-TEST_CASE("Output, errors and exit status of a child are told apart", "[tools]") {
-  const auto run = shell("echo out; echo err >&2; exit 3");
-  CHECK(run.output == "out\n");
-  CHECK(run.errors == "err\n");
-  CHECK(run.end.end.status == 3);
-  CHECK(run.end.end.signal == 0);
-  CHECK(run.end.stopped == Stopped::no);
-}
-
-TEST_CASE("A child that a signal ended says which", "[tools]") {
-  const auto run = shell("kill -SEGV $$");
-  CHECK(run.end.end.signal == SIGSEGV);
-  CHECK_THAT(run.end.end.describe(), contains("SIGSEGV"));
-}
-
 TEST_CASE("A child at its limit is ended with all that it started", "[tools]") {
   // The shell and its child both ignore SIGTERM; the background one would outlive its parent.
   const auto start = std::chrono::steady_clock::now();
@@ -79,15 +64,10 @@ TEST_CASE("Lines on a further descriptor arrive one by one", "[tools]") {
   CHECK(lines == std::vector<std::string>{"one", "two"});
 }
 
-TEST_CASE("The last line with text in it", "[tools]") {
-  CHECK(last_line("one\ntwo\n \n\n") == "two");
-  CHECK(last_line("one") == "one");
-  CHECK(last_line("  \n").empty());
-}
-
-TEST_CASE("Of a log its end is read, however long it is", "[tools]") {
+TEST_CASE("Of a log the last line with text in it, however long it is", "[tools]") {
   const TestFolder folder;
-  const auto log = folder.write("log.txt", "one\ntwo\n");
+  CHECK(last_line_of(folder.write("blank.txt", "  \n")).empty());
+  const auto log = folder.write("log.txt", "one\ntwo\n \n\n");
   CHECK(last_line_of(log) == "two");
   std::ofstream(log, std::ios::app) << std::string(10000, 'x') << " last words";
   CHECK(last_line_of(log).size() == 4096);

@@ -60,13 +60,14 @@ TEST_CASE("Every row is answered as the model answers it", "[tools]") {
   std::mt19937_64 random(51);
   // Over 1 MiB, so that rows lie across the reader's buffers.
   std::string text = header() + "\n", shared = "a,b\n", global = "a,b\n";
+  const auto line = [](std::array<int, 2> answer) {
+    return std::to_string(answer[0]) + "," + std::to_string(answer[1]) + "\n";
+  };
   for (int i = 0; i < 40000; ++i) {
     const WarpAccess access = random_access(random);
     text += row_of(access) + "\n";
-    const SharedCost s = shared_cost(access);
-    shared += std::to_string(s.wavefronts) + "," + std::to_string(s.conflicts) + "\n";
-    const GlobalCost g = global_cost(access);
-    global += std::to_string(g.sectors) + "," + std::to_string(g.requests) + "\n";
+    shared += line(shared_answer(access));
+    global += line(global_answer(access));
   }
   REQUIRE(text.size() > std::size_t{2} << 20);
   CHECK((answer(text) == shared));
@@ -116,17 +117,11 @@ TEST_CASE("A mistake in a row is refused with its row and column", "[tools]") {
       Mistake{row("load,4", {"0x"}), ", column lane0: `0x` is no byte address"},
       Mistake{row("load,4", {"\x01"}), ", column lane0: `<U+0001>` is no byte address"},
       Mistake{row("move,4", {"0"}), ", column op: `move` is neither load nor store"},
-      Mistake{row(",4", {"0"}), ", column op: `` is neither"},
       Mistake{row("load,3", {"0"}), ", column bytes: `3` is no width"},
-      Mistake{row("load,32", {"0"}), ", column bytes: `32` is no width"},
       Mistake{row("load,", {"0"}), ", column bytes: `` is no width"},
-      Mistake{row("load,four", {"0"}), ", column bytes: `four` is no width"},
       Mistake{row("load,4", {"0"}) + ",", ": 35 columns, not 34"},
-      Mistake{row("load,4", {"0"}) + ",5", ": 35 columns, not 34"},
       Mistake{row("load,4", {"0"}).substr(0, 10), ": 5 columns, not 34"},
-      Mistake{"load", ": 1 column, not 34"},
-      Mistake{"load,4", ": 2 columns, not 34"}, Mistake{"nonsense", ": 1 column, not 34"},
-      Mistake{"load;4;0;4;8", ": 1 column, not 34"});
+      Mistake{"load", ": 1 column, not 34"}, Mistake{"load;4;0;4;8", ": 1 column, not 34"});
   const std::string good = row("load,4", {"0"});
   INFO(mistake.row);
   CHECK_THAT(refusal(header() + "\n" + good + "\n" + mistake.row + "\n" + good + "\n"),

@@ -11,9 +11,6 @@ TEST_CASE("A progress line has four parts, the last with any characters", "[tool
   CHECK(progress->total == 12);
   CHECK(progress->elapsed_s == 4.5);
   CHECK(progress->name == "copy_bandwidth/type:float4/size:1 GiB");
-}
-
-TEST_CASE("A line that is no progress line is none", "[tools]") {
   for (const char* line : {"", "three 12 4.5 name", "3 12", "-1 12 0.5 name"})
     CHECK_FALSE(parse_progress(line));
 }

@@ -9,13 +9,14 @@
 namespace fathom {
 namespace {
 
+using FactValues = std::vector<double>;
+
 /// A parameter made of facts, which `value` gets in their order. Not a number: it does not fit.
 struct SimulatorParameter {
-  const char* name;
-  std::vector<const char*> facts;
-  std::string (*value)(const std::vector<double>&);
+  std::string name;
+  std::vector<std::string> facts;
+  std::string (*value)(const FactValues&);
 };
-using FactValues = std::vector<double>;
 
 /// A cycle is the simulator's smallest time. Empty: not to be had.
 std::string whole(double number) {
@@ -23,35 +24,35 @@ std::string whole(double number) {
 }
 std::string as_it_is(const FactValues& facts) { return whole(facts[0]); }
 std::string difference(const FactValues& facts) { return whole(facts[0] - facts[1]); }
+std::string product(const FactValues& facts) { return whole(facts[0] * facts[1]); }
+std::string one(const FactValues&) { return "1"; }
+std::string in_words(const FactValues& facts) { return whole(facts[0] / 4); }
+std::string in_pairs(const FactValues& facts) {
+  return std::fmod(facts[0], 2) == 0 ? whole(facts[0] / 2) : "";
+}
+std::string whole_part(const FactValues& facts) { return whole(std::floor(facts[0])); }
+std::string first_decimal(const FactValues& facts) {
+  return fmt::format("{:.0f}", 10 * (facts[0] - std::floor(facts[0])));
+}
 
-/// Cycles between two instructions of a warp on one of an SM's four partitions.
-std::string initiation(double lanes_a_clock) { return whole(32 * 4 / lanes_a_clock); }
-std::string pair(const std::string& latency, const std::string& interval) {
+/// Cycles between two instructions of a warp on one of an SM's four partitions; of the last fact.
+std::string initiation(const FactValues& facts) { return whole(32 * 4 / facts.back()); }
+/// An mma.m16n8k16 has 2048 multiply-adds.
+std::string mma_initiation(const FactValues& facts) { return whole(2048 * 4 / facts.back()); }
+template <std::string (*interval_of)(const FactValues&)>
+std::string with_latency(const FactValues& facts) {
+  const std::string latency = as_it_is(facts), interval = interval_of(facts);
   return latency.empty() || interval.empty() ? "" : latency + "," + interval;
 }
-std::string latency_and_initiation(const FactValues& facts) {
-  return pair(whole(facts[0]), initiation(facts[1]));
-}
-
-/// An mma.m16n8k16 has 2048 multiply-adds.
-std::string mma_initiation(double fma_a_clock) { return whole(2048 * 4 / fma_a_clock); }
 
 const std::vector<SimulatorParameter> gpgpusim{
-    {"-gpgpu_compute_capability_major",
-     {"gpu.compute_capability"},
-     [](const FactValues& f) { return whole(std::floor(f[0])); }},
-    {"-gpgpu_compute_capability_minor",
-     {"gpu.compute_capability"},
-     [](const FactValues& f) { return fmt::format("{:.0f}", 10 * (f[0] - std::floor(f[0]))); }},
+    {"-gpgpu_compute_capability_major", {"gpu.compute_capability"}, whole_part},
+    {"-gpgpu_compute_capability_minor", {"gpu.compute_capability"}, first_decimal},
     {"-gpgpu_n_clusters", {"gpu.sms"}, as_it_is},  // a cluster with one SM, as upstream has it
-    {"-gpgpu_n_cores_per_cluster", {"gpu.sms"}, [](const FactValues&) { return whole(1); }},
-    {"-gpgpu_n_mem",
-     {"l2.slices"},  // two slices to a channel, as upstream has it
-     [](const FactValues& f) { return std::fmod(f[0], 2) == 0 ? whole(f[0] / 2) : ""; }},
+    {"-gpgpu_n_cores_per_cluster", {"gpu.sms"}, one},
+    {"-gpgpu_n_mem", {"l2.slices"}, in_pairs},  // two slices to a channel, as upstream has it
     {"-gpgpu_n_chiplet_partition", {"topology.l2_partitions"}, as_it_is},
-    {"-gpgpu_shader_registers",
-     {"registers.size"},
-     [](const FactValues& f) { return whole(f[0] / 4); }},
+    {"-gpgpu_shader_registers", {"registers.size"}, in_words},
     {"-gpgpu_shmem_size", {"shared.size"}, as_it_is},
     {"-gpgpu_shmem_sizeDefault", {"shared.size"}, as_it_is},
     {"-gpgpu_smem_latency", {"shared.latency"}, as_it_is},
@@ -59,34 +60,21 @@ const std::vector<SimulatorParameter> gpgpusim{
     // Differences, as the simulator's own tuner makes them.
     {"-gpgpu_l2_rop_latency", {"l2.latency", "l1.latency"}, difference},
     {"-dram_latency", {"dram.latency", "l2.latency"}, difference},
-    {"-gpgpu_kernel_launch_latency",
-     {"launch.stream_gap", "gpu.sm_clock_max"},
-     [](const FactValues& f) { return whole(f[0] * f[1]); }},
+    {"-gpgpu_kernel_launch_latency", {"launch.stream_gap", "gpu.sm_clock_max"}, product},
     {"-ptx_opcode_latency_sfu", {"mufu_rcp.latency"}, as_it_is},
-    {"-ptx_opcode_initiation_sfu",
-     {"mufu_rcp.throughput"},
-     [](const FactValues& f) { return initiation(f[0]); }},
+    {"-ptx_opcode_initiation_sfu", {"mufu_rcp.throughput"}, initiation},
     {"-ptx_opcode_latency_tesnor", {"mma_f16_k16.latency"}, as_it_is},  // spelled as upstream's
-    {"-ptx_opcode_initiation_tensor", {"mma_f16_k16.throughput"}, [](const FactValues& f) {
-       return mma_initiation(f[0]);
-     }}};
+    {"-ptx_opcode_initiation_tensor", {"mma_f16_k16.throughput"}, mma_initiation}};
 
+SimulatorParameter latency_initiation(const std::string& unit, const std::string& instruction) {
+  return {"-trace_opcode_latency_initiation_" + unit,
+          {instruction + ".latency", instruction + ".throughput"},
+          unit == "tensor" ? with_latency<mma_initiation> : with_latency<initiation>};
+}
 const std::vector<SimulatorParameter> trace{
-    {"-trace_opcode_latency_initiation_int",
-     {"iadd3.latency", "iadd3.throughput"},
-     latency_and_initiation},
-    {"-trace_opcode_latency_initiation_sp",
-     {"ffma.latency", "ffma.throughput"},
-     latency_and_initiation},
-    {"-trace_opcode_latency_initiation_dp",
-     {"dadd.latency", "dadd.throughput"},
-     latency_and_initiation},
-    {"-trace_opcode_latency_initiation_sfu",
-     {"mufu_rcp.latency", "mufu_rcp.throughput"},
-     latency_and_initiation},
-    {"-trace_opcode_latency_initiation_tensor",
-     {"mma_f16_k16.latency", "mma_f16_k16.throughput"},
-     [](const FactValues& f) { return pair(whole(f[0]), mma_initiation(f[1])); }}};
+    latency_initiation("int", "iadd3"), latency_initiation("sp", "ffma"),
+    latency_initiation("dp", "dadd"), latency_initiation("sfu", "mufu_rcp"),
+    latency_initiation("tensor", "mma_f16_k16")};
 
 /// What describes hardware, and why it is not exported.
 struct NotMeasured {
@@ -121,26 +109,22 @@ std::string lines_of(const std::vector<SimulatorParameter>& parameters, const Fa
     FactValues values;
     std::string from, missing, noisy;
     bool from_driver = true;
-    for (const char* id : parameter.facts) {
-      from += (from.empty() ? "" : ", ") + std::string(id);
-      from_driver = from_driver && std::string_view(id).starts_with("gpu.");
-      const auto value = facts.value(id);
-      if (value)
-        values.push_back(*value);
-      else if (missing.empty())
-        missing = fmt::format("{}: {}", id, facts.reason(id));
-      if (facts.noisy(id)) noisy = ", noisy";
+    for (const std::string& id : parameter.facts) {
+      from += (from.empty() ? "" : ", ") + id;
+      from_driver = from_driver && id.starts_with("gpu.");
+      const KnownFact fact = facts.find(id);
+      values.push_back(fact.value.value_or(0));
+      if (!fact.value && missing.empty()) missing = fmt::format("{}: {}", id, fact.reason);
+      if (fact.noisy) noisy = ", noisy";
     }
+    const std::string value = missing.empty() ? parameter.value(values) : "";
+    if (missing.empty() && value.empty()) missing = from + ": the figures do not fit the parameter";
     if (missing.empty()) {
-      const std::string value = parameter.value(values);
-      if (!value.empty()) {
-        text += fmt::format("# {}{}\n{} {}\n", from, noisy, parameter.name, value);
-        measured += !from_driver;
-        continue;
-      }
-      missing = from + ": the figures do not fit the parameter";
+      text += fmt::format("# {}{}\n{} {}\n", from, noisy, parameter.name, value);
+      measured += !from_driver;
+    } else {
+      text += fmt::format("# not measured: {} ({})\n", parameter.name, missing);
     }
-    text += fmt::format("# not measured: {} ({})\n", parameter.name, missing);
   }
   return text;
 }

@@ -22,18 +22,13 @@ std::vector<ExportedFigure> exported_figures(const Document& document) {
   if (!document.facts.empty()) return figures;
   for (const Entry& entry : document.entries) {
     const Verdict& verdict = entry.verdict;
-    ExportedFigure figure{prefix + entry.name,
-                          entry.metric.unit,
-                          entry.metric.better,
-                          entry.metric.value,
-                          entry.interval,
-                          entry.samples.size(),
-                          verdict.status == VerdictStatus::noisy,
-                          "",
-                          ""};
-    if (reports::is_failure(verdict.status)) figure.value.reset();
-    if (!figure.value) {
-      figure.interval.reset();
+    ExportedFigure figure{prefix + entry.name, entry.metric.unit, entry.metric.better};
+    figure.samples = entry.samples.size();
+    figure.noisy = verdict.status == VerdictStatus::noisy;
+    if (entry.metric.value && !reports::is_failure(verdict.status)) {
+      figure.value = entry.metric.value;
+      figure.interval = entry.interval;
+    } else {
       figure.reason = verdict.reasons.empty() ? "the case gave no value" : verdict.reasons.front();
     }
     figures.push_back(std::move(figure));
@@ -55,9 +50,9 @@ FactsById::FactsById(const Document& document) {
   add("gpu.compute_capability", parse_number<double>(gpu.compute_capability));
 }
 
-FactsById::Known FactsById::find(const std::string& id) const {
+KnownFact FactsById::find(const std::string& id) const {
   const auto found = facts_.find(id);
-  return found == facts_.end() ? Known() : found->second;
+  return found == facts_.end() ? KnownFact() : found->second;
 }
 
 std::string origin_of(const Document& document) {

@@ -14,37 +14,33 @@ struct ExportedFigure {
   std::string name;  ///< the fact's id or the entry's name; "REPLAY/..." of a replay
   std::string unit;
   Better better = Better::higher;
-  std::optional<double> value;
-  std::optional<Interval> interval;
+  std::optional<double> value{};
+  std::optional<Interval> interval{};
   std::size_t samples = 0;
   bool noisy = false;
-  std::string method;  ///< a fact's
-  std::string reason;  ///< why there is no value
+  std::string method{};  ///< a fact's
+  std::string reason{};  ///< why there is no value
 };
 
 /// The document's facts; its entries where it states no fact, as suites other than the atlas do.
 /// An entry whose output is wrong, or that beats its bound, has no value here.
 std::vector<ExportedFigure> exported_figures(const Document& document);
 
+struct KnownFact {
+  std::optional<double> value{};
+  std::string reason = "not in this result";  ///< why it has no value
+  bool noisy = false;
+};
+
 /// Facts by their ids, and what the driver says of the GPU as "gpu.sms", "gpu.compute_capability",
 /// "gpu.sm_clock_max" (Hz) and "gpu.memory_size" (B).
 class FactsById {
  public:
   explicit FactsById(const Document& document);
-  std::optional<double> value(const std::string& id) const { return find(id).value; }
-  /// Why it has no value.
-  std::string reason(const std::string& id) const { return find(id).reason; }
-  bool noisy(const std::string& id) const { return find(id).noisy; }
+  KnownFact find(const std::string& id) const;
 
  private:
-  struct Known {
-    std::optional<double> value{};
-    std::string reason = "not in this result";
-    bool noisy = false;
-  };
-  Known find(const std::string& id) const;
-
-  std::map<std::string, Known> facts_;
+  std::map<std::string, KnownFact> facts_;
 };
 
 /// "NVIDIA H200, driver 580.159.04, 2026-11-24T12:00:41Z, Fathom 0.2.0 (763460e006f4)"; begins with

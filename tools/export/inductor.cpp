@@ -30,16 +30,15 @@ constexpr DataType data_types[] = {{"torch.float64", {"dfma.", "mma_f64_"}},
 std::string inductor_export(const Document& document) {
   require_facts(document, "inductor");
   const FactsById facts(document);
-  std::array<double, 4> needed{};
-  const std::array names{"dram.bandwidth", "gpu.sms", "gpu.sm_clock_max", "gpu.memory_size"};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto value = facts.value(names[i]);
-    if (!value || !(*value > 0))
-      fail(ExitCode::incomplete, "inductor needs {}: {}.", names[i],
-           value ? "it is not above zero" : facts.reason(names[i]));
-    needed[i] = *value;
-  }
-  const auto& [bandwidth, sms, clock, memory] = needed;
+  const auto needed = [&](const char* id) {
+    const KnownFact fact = facts.find(id);
+    if (!(fact.value > 0.0))
+      fail(ExitCode::incomplete, "inductor needs {}: {}.", id,
+           fact.value ? "it is not above zero" : fact.reason);
+    return *fact.value;
+  };
+  const double bandwidth = needed("dram.bandwidth"), sms = needed("gpu.sms"),
+               clock = needed("gpu.sm_clock_max"), memory = needed("gpu.memory_size");
   std::string tops;
   for (const DataType& type : data_types) {
     double fastest = 0;
@@ -57,7 +56,7 @@ std::string inductor_export(const Document& document) {
       continue;
     }
     tops += fmt::format("        {}: {:.1f},  # {}{}\n", type.key, fastest * 2 * sms * clock / 1e12,
-                        of, facts.noisy(of) ? ", noisy" : "");
+                        of, facts.find(of).noisy ? ", noisy" : "");
   }
   return fmt::format(
       "# {}\n"
@@ -71,7 +70,7 @@ std::string inductor_export(const Document& document) {
       "    dram_gb={:.1f},\n"
       ")\n",
       origin_of(document), sms, clock / 1e6, quoted(document.fingerprint.gpu_name), tops,
-      bandwidth / 1e9, facts.noisy("dram.bandwidth") ? ", noisy" : "", memory / 1e9);
+      bandwidth / 1e9, facts.find("dram.bandwidth").noisy ? ", noisy" : "", memory / 1e9);
 }
 
 }  // namespace fathom

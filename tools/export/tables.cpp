@@ -43,8 +43,8 @@ std::string csv_field(const std::string& text) {
   return '"' + field + '"';
 }
 
-std::string csv_number(const std::optional<double>& number) {
-  return number ? fmt::format("{}", *number) : "";
+std::string csv_interval(const Interval& interval) {
+  return fmt::format("{},{},{}", interval.low, interval.high, interval.confidence);
 }
 
 /// "B/s" is bytes_per_second: Prometheus wants base units in full, at the end of a name.
@@ -127,15 +127,10 @@ std::string csv_export(const Document& document) {
       "name,unit,better,value,low,high,confidence,samples,noisy,gpu,date,method,reason\n";
   const std::string run = csv_field(document.fingerprint.gpu_name) + "," + csv_field(document.date);
   for (const ExportedFigure& figure : exported_figures(document)) {
-    std::optional<double> low, high, confidence;
-    if (figure.interval) {
-      low = figure.interval->low;
-      high = figure.interval->high;
-      confidence = figure.interval->confidence;
-    }
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(figure.name),
-                        csv_field(figure.unit), to_string(figure.better), csv_number(figure.value),
-                        csv_number(low), csv_number(high), csv_number(confidence), figure.samples,
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", csv_field(figure.name),
+                        csv_field(figure.unit), to_string(figure.better),
+                        figure.value ? fmt::format("{}", *figure.value) : "",
+                        figure.interval ? csv_interval(*figure.interval) : ",,", figure.samples,
                         figure.noisy, run, csv_field(figure.method), csv_field(figure.reason));
   }
   return text;

@@ -119,16 +119,14 @@ CLI::Option* add_kernel_flags(CLI::App& app, KernelFlags& flags) {
   add("stream or aos", number_flag(app, "--elements", flags.elements,
                                    "Accesses, or structures, of the kernel", 1, most_elements));
   add("stream or aos",
-      number_flag(app, "--threads", flags.threads, "Threads a block; stream and aos", 1, 1024)
-          ->capture_default_str());
+      number_flag(app, "--threads", flags.threads, "Threads a block; stream and aos", 1, 1024));
   add("aos",
       number_flag(app, "--struct-bytes", flags.struct_bytes, "Size of a structure", 1, 1 << 20));
   add("aos", number_flag(app, "--member-offset", flags.member_offset,
                          "Offset of the member accessed", 0, 1 << 20));
   add("aos", number_flag(app, "--member-bytes", flags.member_bytes, "Its size", 1, 1 << 20));
   add("transpose",
-      number_flag(app, "--tile", flags.tile, "Rows and columns of a transpose's tile", 1, 128)
-          ->capture_default_str());
+      number_flag(app, "--tile", flags.tile, "Rows and columns of a transpose's tile", 1, 128));
   add("transpose", app.add_option("--matrix", flags.matrix, "Matrix to transpose, row-major")
                        ->type_name("ROWSxCOLUMNS"));
   add("transpose",

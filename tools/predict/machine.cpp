@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <map>
 
 #include "results/document_io.h"
 #include "results/fail.h"
@@ -18,35 +17,28 @@ namespace {
 using models::GpuSpec;
 using models::Sourced;
 
-/// Where the table keeps a precision's peak, and what an entry's axis of types may call it.
+/// Where the table keeps a precision's peak, and what an entry's axis of types may call it beside
+/// its name.
 struct Precision {
+  std::string name;
   Sourced<double> GpuSpec::*peak;
-  std::vector<std::string> spellings;
+  std::vector<std::string> other_names{};
 };
 
-const std::map<std::string, Precision>& precision_table() {
-  static const std::map<std::string, Precision> table{
-      {"fp64", {&GpuSpec::fp64_flops, {"fp64", "double"}}},
-      {"fp64-tensor", {&GpuSpec::fp64_tensor_flops, {"fp64-tensor"}}},
-      {"fp32", {&GpuSpec::fp32_flops, {"fp32", "float"}}},
-      {"tf32", {&GpuSpec::tf32_flops, {"tf32"}}},
-      {"fp16", {&GpuSpec::fp16_flops, {"fp16", "half"}}},
-      {"bf16", {&GpuSpec::bf16_flops, {"bf16", "bfloat16"}}},
-      {"fp8", {&GpuSpec::fp8_flops, {"fp8", "e4m3", "e5m2"}}},
-      {"int8", {&GpuSpec::int8_ops, {"int8"}}}};
-  return table;
+const std::vector<Precision> precision_table{
+    {"fp64", &GpuSpec::fp64_flops, {"double"}},     {"fp64-tensor", &GpuSpec::fp64_tensor_flops},
+    {"fp32", &GpuSpec::fp32_flops, {"float"}},      {"tf32", &GpuSpec::tf32_flops},
+    {"fp16", &GpuSpec::fp16_flops, {"half"}},       {"bf16", &GpuSpec::bf16_flops, {"bfloat16"}},
+    {"fp8", &GpuSpec::fp8_flops, {"e4m3", "e5m2"}}, {"int8", &GpuSpec::int8_ops}};
+
+const Precision& find_precision(const std::string& name) {
+  return *std::ranges::find(precision_table, name, &Precision::name);
 }
 
 bool is_sound(const Entry& entry) {
   using enum VerdictStatus;
   const auto status = entry.verdict.status;
   return entry.metric.value && (status == ok || status == noisy || status == unexpected);
-}
-
-/// The bound of DRAM that the document's own GPU has.
-std::optional<double> dram_bound(const Document& document) {
-  const auto bound = std::ranges::find(document.bounds, "dram_bandwidth", &DeviceBound::name);
-  return bound == document.bounds.end() ? std::nullopt : std::optional(bound->value);
 }
 
 /// The share of the entry's bytes that DRAM's counter says were read; empty where it was not
@@ -62,7 +54,8 @@ bool has_precision(const Entry& entry, const Precision& precision) {
   return std::ranges::any_of(entry.axes, [&](const auto& axis) {
     const auto* text = std::get_if<std::string>(&axis.second);
     const bool names_type = axis.first == "type" || axis.first == "precision";
-    return names_type && text && std::ranges::count(precision.spellings, *text) > 0;
+    return names_type && text &&
+           (*text == precision.name || std::ranges::count(precision.other_names, *text) > 0);
   });
 }
 
@@ -72,9 +65,9 @@ MachineFigure data_sheet(const Sourced<double>& figure) {
 
 }  // namespace
 
-const std::vector<std::string>& precisions() {
-  static const std::vector<std::string> names{"fp64", "fp64-tensor", "fp32", "tf32",
-                                              "fp16", "bf16",        "fp8",  "int8"};
+std::vector<std::string> precisions() {
+  std::vector<std::string> names;
+  for (const Precision& precision : precision_table) names.push_back(precision.name);
   return names;
 }
 
@@ -109,23 +102,21 @@ const GpuSpec& Machine::spec_for(const std::string& what) const {
 }
 
 std::optional<MachineFigure> Machine::best_of(const std::vector<const Entry*>& entries) const {
-  const Entry* best = nullptr;
-  for (const Entry* entry : entries) {
-    if (!best || *entry->metric.value > *best->metric.value) best = entry;
-  }
-  if (!best) return std::nullopt;
-  return MachineFigure{*best->metric.value, source(), best->name};
+  const Entry* fastest = best(entries);
+  if (!fastest) return std::nullopt;
+  return MachineFigure{*fastest->metric.value, source(), fastest->name};
 }
 
 std::optional<MachineFigure> Machine::measured_bandwidth() const {
   if (!document_) return std::nullopt;
-  const auto limit = dram_bound(*document_);
-  if (!limit) return std::nullopt;
+  const auto limit = std::ranges::find(document_->bounds, "dram_bandwidth", &DeviceBound::name);
+  if (limit == document_->bounds.end()) return std::nullopt;
   constexpr double copy_reads = 0.4;  // writes alone can be faster than whatever reads
   std::vector<const Entry*> all, reading;
   for (const Entry& entry : document_->entries) {
     // A higher bound than DRAM's is one of a cache.
-    const bool dram = entry.metric.unit == "B/s" && entry.bound && entry.bound->value <= *limit;
+    const bool dram =
+        entry.metric.unit == "B/s" && entry.bound && entry.bound->value <= limit->value;
     if (!dram || !is_sound(entry)) continue;
     const auto share = read_share(entry);
     all.push_back(&entry);
@@ -136,7 +127,7 @@ std::optional<MachineFigure> Machine::measured_bandwidth() const {
 
 std::optional<MachineFigure> Machine::measured_peak(const std::string& precision) const {
   if (!document_) return std::nullopt;
-  const Precision& wanted = precision_table().at(precision);
+  const Precision& wanted = find_precision(precision);
   std::vector<const Entry*> entries;
   for (const Entry& entry : document_->entries) {
     const bool counts = entry.metric.unit == "FLOP/s" || entry.metric.unit == "op/s";
@@ -161,7 +152,7 @@ MachineFigure Machine::bandwidth() const {
 
 std::optional<MachineFigure> Machine::peak(const std::string& precision) const {
   if (auto measured = measured_peak(precision)) return measured;
-  const auto& figure = spec_for(precision + " throughput").*precision_table().at(precision).peak;
+  const auto& figure = spec_for(precision + " throughput").*find_precision(precision).peak;
   return figure.known() ? std::optional(data_sheet(figure)) : std::nullopt;
 }
 

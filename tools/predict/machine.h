@@ -21,7 +21,7 @@ struct MachineFigure {
 
 /// The arithmetic that a peak is for: "fp64", "fp64-tensor", "fp32", "tf32", "fp16", "bf16", "fp8",
 /// "int8". On tensor cores, accumulated in fp32, but for "fp64" and "fp32".
-const std::vector<std::string>& precisions();
+std::vector<std::string> precisions();
 
 /// The GPU that a prediction is for: a row of the table, or the GPU of a result document with what
 /// was measured on it, and the table for what was not.

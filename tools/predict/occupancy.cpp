@@ -25,21 +25,15 @@ struct OccupancyArguments {
 
 std::string name_of(const SmLimits& sm) { return fmt::format("sm_{}{}", sm.major, sm.minor); }
 
-std::vector<std::string> known_architectures() {
-  std::vector<std::string> names;
-  for (const SmLimits& sm : all_sm_limits()) names.push_back(name_of(sm));
-  return names;
-}
-
 /// "sm_90", "sm_90a", "90" and "9.0" alike.
 const SmLimits& architecture(const std::string& text) {
+  std::vector<std::string> known;
   for (const SmLimits& sm : all_sm_limits()) {
-    const std::string digits = fmt::format("{}{}", sm.major, sm.minor);
-    for (const auto& spelling : {"sm_" + digits, "sm_" + digits + "a", "sm_" + digits + "f", digits,
-                                 digits + "a", fmt::format("{}.{}", sm.major, sm.minor)})
+    const std::string name = known.emplace_back(name_of(sm)), digits = name.substr(3);
+    for (const auto& spelling : {name, name + "a", name + "f", digits, digits + "a",
+                                 fmt::format("{}.{}", sm.major, sm.minor)})
       if (text == spelling) return sm;
   }
-  const auto known = known_architectures();
   fail(ExitCode::bad_input, "There is no architecture `{}`, only {}.{}", text,
        fmt::join(known, ", "), did_you_mean(text, known));
 }
@@ -91,32 +85,27 @@ void print_text(const SmLimits& sm, const Occupancy& o, const std::vector<Occupa
 }
 
 ExitCode predict(const OccupancyArguments& arguments) {
-  std::vector<const SmLimits*> chosen;
-  for (const auto& text : arguments.architectures) chosen.push_back(&architecture(text));
-  if (chosen.empty())
-    for (const SmLimits& sm : all_sm_limits()) chosen.push_back(&sm);
-
+  const KernelResources& k = arguments.kernel;
+  std::vector<SmLimits> chosen;
+  for (const auto& text : arguments.architectures) chosen.push_back(architecture(text));
+  if (chosen.empty()) chosen.assign(all_sm_limits().begin(), all_sm_limits().end());
   Json list = Json::array();
-  for (const SmLimits* sm : chosen) {
-    const Occupancy o = occupancy(*sm, arguments.kernel);
-    const auto steps = next_occupancy_steps(*sm, arguments.kernel);
+  for (const SmLimits& sm : chosen) {
+    const Occupancy o = occupancy(sm, k);
+    const auto steps = next_occupancy_steps(sm, k);
     if (arguments.json)
-      list.push_back(to_json(*sm, o, steps));
+      list.push_back(to_json(sm, o, steps));
     else
-      print_text(*sm, o, steps);
+      print_text(sm, o, steps);
   }
-  if (arguments.json) {
-    const KernelResources& k = arguments.kernel;
-    const Json document{
-        {"threads_per_block", k.threads_per_block},
-        {"registers_per_thread", k.registers_per_thread},
-        {"static_shared_bytes", k.static_shared_bytes},
-        {"dynamic_shared_bytes", k.dynamic_shared_bytes},
-        {"carveout_percent", k.carveout_percent < 0 ? Json(nullptr) : Json(k.carveout_percent)},
-        {"architectures", std::move(list)}};
-    return print_json(document);
-  }
-  return ExitCode::ok;
+  if (!arguments.json) return ExitCode::ok;
+  return print_json(
+      {{"threads_per_block", k.threads_per_block},
+       {"registers_per_thread", k.registers_per_thread},
+       {"static_shared_bytes", k.static_shared_bytes},
+       {"dynamic_shared_bytes", k.dynamic_shared_bytes},
+       {"carveout_percent", k.carveout_percent < 0 ? Json(nullptr) : Json(k.carveout_percent)},
+       {"architectures", std::move(list)}});
 }
 
 void add_flags(CLI::App& app, OccupancyArguments& arguments) {

@@ -80,7 +80,7 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
   op->capture_default_str();
   auto* bytes = word_flag(app, "--bytes", flags.bytes, "Bytes a lane: 1, 2, 4, 8 or 16",
                           {"1", "2", "4", "8", "16"}, "N");
-  flags.given_bytes = bytes->capture_default_str();
+  flags.given_bytes = bytes;
   auto* base = number_flag(app, "--base", flags.base, "Address of lane 0, or of the tile", 0,
                            most_base, "BYTES");
   auto* stride = number_flag(app, "--stride", flags.stride,

@@ -146,8 +146,7 @@ void add_flags(CLI::App& app, RooflineArguments& arguments) {
   word_flag(app, "--precision", arguments.precision,
             "Arithmetic: fp64 and fp32 of the CUDA cores, fp64-tensor, tf32, fp16, bf16, fp8, int8 "
             "of the tensor cores",
-            precisions())
-      ->capture_default_str();
+            precisions());
   auto* flops = app.add_option("--flops", arguments.flops, "FLOPs of the kernel: 137e9, 137G")
                     ->transform(quantity("FLOP"))
                     ->type_name("N");

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "results/fail.h"
 #include "results/flag_checks.h"
@@ -39,11 +40,10 @@ int rows_of_block(const std::string& text) {
 
 /// "load:column:16".
 TileAccess parse_access(const std::string& text) {
-  const auto first = text.find(':');
-  const auto second = first == std::string::npos ? first : text.find(':', first + 1);
-  if (second == std::string::npos) refuse(text, "it needs two colons");
-  const std::string op = text.substr(0, first);
-  const std::string order = text.substr(first + 1, second - first - 1);
+  static const std::regex words("([^:]*):([^:]*):(.*)");
+  std::smatch word;
+  if (!std::regex_match(text, word, words)) refuse(text, "it needs two colons");
+  const std::string op = word[1], order = word[2], width = word[3];
   TileAccess access;
   if (op != "load" && op != "store")
     refuse(text, fmt::format("`{}` is neither load nor store", op));
@@ -56,8 +56,8 @@ TileAccess parse_access(const std::string& text) {
     access.order = Order::block;
   else
     refuse(text, fmt::format("`{}` is neither row nor column nor 32 lanes such as 8x4", order));
-  const auto bytes = parse_number<int>(text.substr(second + 1));
-  if (!bytes) refuse(text, fmt::format("`{}` is no number of bytes", text.substr(second + 1)));
+  const auto bytes = parse_number<int>(width);
+  if (!bytes) refuse(text, fmt::format("`{}` is no number of bytes", width));
   access.bytes_per_lane = *bytes;
   return access;
 }
@@ -127,28 +127,24 @@ ExitCode predict(const SwizzleFlags& given) {
   }
   Json layouts = Json::array();
   for (const auto& cost : found) layouts.push_back(to_json(flags.tile, cost));
-  const Json document{{"rows", flags.tile.rows},
-                      {"row_elements", flags.tile.row_elements},
-                      {"element_bytes", flags.tile.element_bytes},
-                      {"accesses", flags.accesses},
-                      {"plain", to_json(flags.tile, plain)},
-                      {"layouts", std::move(layouts)}};
-  return print_json(document);
+  return print_json({{"rows", flags.tile.rows},
+                     {"row_elements", flags.tile.row_elements},
+                     {"element_bytes", flags.tile.element_bytes},
+                     {"accesses", flags.accesses},
+                     {"plain", to_json(flags.tile, plain)},
+                     {"layouts", std::move(layouts)}});
 }
 
 void add_flags(CLI::App& app, SwizzleFlags& flags) {
-  number_flag(app, "--rows", flags.tile.rows, "Rows of the tile", 1, 1 << 18)
-      ->capture_default_str();
-  number_flag(app, "--row-elements", flags.tile.row_elements, "Elements of a row", 1, 1 << 18)
-      ->capture_default_str();
+  number_flag(app, "--rows", flags.tile.rows, "Rows of the tile", 1, 1 << 18);
+  number_flag(app, "--row-elements", flags.tile.row_elements, "Elements of a row", 1, 1 << 18);
   word_flag(app, "--element-bytes", flags.tile.element_bytes, "1, 2, 4, 8 or 16",
-            {"1", "2", "4", "8", "16"}, "N")
-      ->capture_default_str();
+            {"1", "2", "4", "8", "16"}, "N");
   app.add_option("--access", flags.accesses,
                  "What warps do, OP:ORDER:BYTES a lane, several times; ORDER is row, column or "
                  "lanes as 8x4 (default: store:row and load:column of an element)")
       ->type_name("ACCESS");
-  number_flag(app, "--top", flags.top, "Layouts to show", 1, 1000)->capture_default_str();
+  number_flag(app, "--top", flags.top, "Layouts to show", 1, 1000);
   app.add_flag("--json", flags.json, "Print the layouts as JSON");
   app.footer(
       "An XOR swizzle <bits, base, shift> XORs into an element's number, from bit `base` on, as\n"

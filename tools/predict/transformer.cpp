@@ -51,8 +51,7 @@ struct Answer {
   TransformerMemory memory{};
   std::optional<Machine> machine{};
   std::optional<OnGpu> on{};  ///< that machine
-  /// GPUs of the table: the bounds are on as many as it needs; empty: no number of them is enough.
-  std::vector<std::pair<std::string, std::optional<OnGpu>>> table{};
+  std::vector<std::pair<std::string, OnGpu>> table{};  ///< of GPUs: on as many as it needs
 };
 
 const std::map<std::string, double> format_bytes_per_element{
@@ -154,10 +153,8 @@ Answer answer_of(const TransformerArguments& a) {
   answer.memory = transformer_memory(answer.model, a.load);
   answer.machine = machine_of(a.machine);
   if (answer.machine) answer.on = on_gpu(*answer.machine, answer.model, a, a.load.gpus);
-  for (const GpuSpec& gpu : gpu_table()) {
-    OnGpu on = on_gpu(Machine(gpu), answer.model, a, std::nullopt);
-    answer.table.emplace_back(gpu.name, on.needed ? std::optional(std::move(on)) : std::nullopt);
-  }
+  for (const GpuSpec& gpu : gpu_table())
+    answer.table.emplace_back(gpu.name, on_gpu(Machine(gpu), answer.model, a, std::nullopt));
   return answer;
 }
 
@@ -267,13 +264,12 @@ void print_table(const TransformerArguments& a, const Answer& answer) {
   fmt::print("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", "GPU", "needed", "of memory",
              "prefill", "decode", "tokens/s");
   for (const auto& [gpu, on] : answer.table) {
-    if (!on) {
+    if (on.needed)
+      fmt::print("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", gpu, *on.needed,
+                 gigabytes(on.memory.value), format_time(on.bounds.prefill.seconds),
+                 format_time(on.bounds.decode.seconds), format_number(on.bounds.tokens_per_second));
+    else
       fmt::print("  {:<16} {:>6}\n", gpu, "none");
-      continue;
-    }
-    fmt::print("  {:<16} {:>6}  {:>9}  {:>12}  {:>12}  {:>12}\n", gpu, *on->needed,
-               gigabytes(on->memory.value), format_time(on->bounds.prefill.seconds),
-               format_time(on->bounds.decode.seconds), format_number(on->bounds.tokens_per_second));
   }
   fmt::print(
       "Times are lower bounds on that many GPUs, tensor-parallel, communication left out.\n");
@@ -283,12 +279,8 @@ Json to_json(const TransformerArguments& a, const Answer& answer) {
   const TransformerMemory& memory = answer.memory;
   Json table = Json::array();
   for (const auto& [gpu, on] : answer.table) {
-    Json row{{"gpu", gpu}};
-    if (on)
-      row.update(to_json(*on));
-    else
-      row["gpus_needed"] = nullptr;
-    table.push_back(std::move(row));
+    table.push_back({{"gpu", gpu}});
+    table.back().update(on.needed ? to_json(on) : Json{{"gpus_needed", nullptr}});
   }
   Json gpu = nullptr;
   if (answer.on) {
@@ -346,22 +338,18 @@ void add_flags(CLI::App& app, TransformerArguments& a) {
 
   std::vector<std::string> formats;
   for (const auto& [name, bytes] : format_bytes_per_element) formats.push_back(name);
-  word_flag(app, "--weights", a.weights, "Format of the weights: fp32, bf16, ..., int4", formats)
-      ->capture_default_str();
-  word_flag(app, "--kv", a.kv, "Format of the KV cache", formats)->capture_default_str();
+  word_flag(app, "--weights", a.weights, "Format of the weights: fp32, bf16, ..., int4", formats);
+  word_flag(app, "--kv", a.kv, "Format of the KV cache", formats);
   TransformerLoad& load = a.load;
-  number_flag(app, "--context", load.context, "Tokens of a sequence, prompt and answer", 1, largest)
-      ->capture_default_str();
+  number_flag(app, "--context", load.context, "Tokens of a sequence, prompt and answer", 1,
+              largest);
   number_flag(app, "--prompt", load.prompt, "Those of the prompt (default: all)", 1, largest);
-  number_flag(app, "--batch", load.batch, "Sequences at once", 1, largest)->capture_default_str();
-  number_flag(app, "--gpus", load.gpus, "GPUs of --gpu or --result, tensor-parallel", 1, largest)
-      ->capture_default_str();
+  number_flag(app, "--batch", load.batch, "Sequences at once", 1, largest);
+  number_flag(app, "--gpus", load.gpus, "GPUs of --gpu or --result, tensor-parallel", 1, largest);
   number_flag(app, "--chunk", load.prefill_chunk,
-              "Tokens of the prefill at once, for the activations", 1, largest)
-      ->capture_default_str();
+              "Tokens of the prefill at once, for the activations", 1, largest);
   number_flag(app, "--usable", a.usable,
-              "Share of a GPU's memory that model and cache may take, in %", 1, 100, "PERCENT")
-      ->capture_default_str();
+              "Share of a GPU's memory that model and cache may take, in %", 1, 100, "PERCENT");
   app.add_flag("--json", a.json, "Print the prediction as JSON");
   app.footer(
       "Times are lower bounds: every weight that a token needs is read once, 2 FLOPs a weight and "

@@ -25,33 +25,32 @@ class Config {
     fail(ExitCode::bad_input, "{}: {}.", file_, what);
   }
   std::int64_t number(const char* key) const {
-    if (const auto value = find_number(key)) return *value;
+    if (find(key)) return number(key, 0);
     refuse(fmt::format("it has no `{}`, which a config.json of its family needs", key));
   }
   std::int64_t number(const char* key, std::int64_t otherwise) const {
-    return find_number(key).value_or(otherwise);
+    const PlainJson* value = find(key);
+    if (value && !value->is_number_integer())
+      refuse(fmt::format("its `{}` is not a whole number", key));
+    return value ? value->get<std::int64_t>() : otherwise;
   }
   bool flag(const char* key, bool otherwise) const {
-    const auto found = json_.find(key);
-    if (found == json_.end() || found->is_null()) return otherwise;
-    if (!found->is_boolean()) refuse(fmt::format("its `{}` is neither true nor false", key));
-    return found->get<bool>();
+    const PlainJson* value = find(key);
+    if (value && !value->is_boolean())
+      refuse(fmt::format("its `{}` is neither true nor false", key));
+    return value ? value->get<bool>() : otherwise;
   }
   std::string word(const char* key) const {
-    const auto found = json_.find(key);
-    return found != json_.end() && found->is_string() ? found->get<std::string>() : "";
+    const PlainJson* value = find(key);
+    return value && value->is_string() ? value->get<std::string>() : "";
   }
-  bool is_empty_list(const char* key) const {
-    const auto found = json_.find(key);
-    return found == json_.end() || found->is_null() || found->empty();
-  }
+  bool is_empty_list(const char* key) const { return !find(key) || find(key)->empty(); }
 
  private:
-  std::optional<std::int64_t> find_number(const char* key) const {
+  /// Null where the key is missing, or its value is null.
+  const PlainJson* find(const char* key) const {
     const auto found = json_.find(key);
-    if (found == json_.end() || found->is_null()) return std::nullopt;
-    if (!found->is_number_integer()) refuse(fmt::format("its `{}` is not a whole number", key));
-    return found->get<std::int64_t>();
+    return found == json_.end() || found->is_null() ? nullptr : &*found;
   }
 
   PlainJson json_;

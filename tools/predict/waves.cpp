@@ -173,11 +173,9 @@ void add_flags(CLI::App& app, WaveArguments& arguments) {
       ->expected(2)
       ->needs(product);
   number_flag(app, "--split-k", arguments.split_k, "Blocks that share one tile's k", 1, 1 << 20)
-      ->capture_default_str()
       ->needs(product);
   number_flag(app, "--blocks-per-sm", arguments.blocks_per_sm,
-              "Resident blocks, see `fathom predict occupancy`", 1, 32)
-      ->capture_default_str();
+              "Resident blocks, see `fathom predict occupancy`", 1, 32);
   auto* sms = number_flag(app, "--sms", arguments.sms,
                           "SMs of the GPU, instead of --gpu or --result", 1, 1 << 16);
   add_machine_flags(app, arguments.machine);
@@ -189,8 +187,7 @@ void add_flags(CLI::App& app, WaveArguments& arguments) {
   arguments.given_cost = word_flag(app, "--cost", arguments.cost,
                                    "How fast blocks are that share an SM: latency (each as alone) "
                                    "or throughput (they share it)",
-                                   {"latency", "throughput"}, "WORD")
-                             ->capture_default_str();
+                                   {"latency", "throughput"}, "WORD");
   app.add_flag("--json", arguments.json, "Print the prediction as JSON");
   app.footer(
       "Examples:\n"
