@@ -152,16 +152,16 @@ std::vector<RungCode> half_codes() {
   const char *n16 = "HGMMA.64x16x16.F32", *n64 = "HGMMA.64x64x16.F32",
              *n128 = "HGMMA.64x128x16.F32", *n256 = "HGMMA.64x256x16.F32";
   return {
-      tma("half/15_deferred_stores", "::Columns16<", 4, keeping(n16, 3, 0, 0)),
-      tma("half/15_deferred_stores", "::Columns64<", 4, {n64, 4, 3, 0, 0}),
-      tma("half/15_deferred_stores", "::Columns128<", 4, {n128, 4, 4, 0, 0}),
-      tma("half/15_deferred_stores", "::WideTile<fathom::gemm::AnyLayout>,", 4, {n256, 4, 4, 2, 4}),
+      tma("half/15_deferred_stores", "::Columns16<", 8, keeping(n16, 3, 0, 0)),
+      tma("half/15_deferred_stores", "::Columns64<", 8, {n64, 4, 3, 0, 0}),
+      tma("half/15_deferred_stores", "::Columns128<", 8, {n128, 4, 4, 0, 0}),
+      tma("half/15_deferred_stores", "::WideTile<fathom::gemm::AnyLayout>,", 8, {n256, 4, 4, 2, 4}),
       // A store under the products, and two where the last tile's are made up for.
-      tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout>,", 4,
+      tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout>,", 8,
           {n256, 4, 2, 2, 3}),
-      tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout> >,", 4,
+      tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout> >,", 8,
           {n256, 4, 4, 2, 3}),
-      tma("half/15_deferred_stores", "::ColumnHalves<", 4, keeping(n64, 2, 1, 1)),
+      tma("half/15_deferred_stores", "::ColumnHalves<", 8, keeping(n64, 2, 1, 1)),
   };
 }
 
@@ -231,7 +231,7 @@ std::vector<RungCode> other_tensor_codes() {
 
 }  // namespace
 
-const std::vector<RungCode>& rung_codes() {
+const std::vector<RungCode>& contender_codes() {
   static const std::vector<RungCode> all = [] {
     std::vector<RungCode> codes;
     for (auto part : {fp32_codes(), fp64_codes(), half_codes(), other_tensor_codes()})
