@@ -28,7 +28,9 @@ std::vector<Rung> host_lessons() {
 /// The one of this id, of fp32 without its type.
 Rung host_lesson(const std::string& id) {
   const std::vector<Rung> all = host_lessons();
-  return *std::ranges::find(all, id.starts_with("fp64/") ? id : "fp32/" + id, &Rung::id);
+  const auto found = std::ranges::find(all, id.starts_with("fp64/") ? id : "fp32/" + id, &Rung::id);
+  REQUIRE(found != all.end());
+  return *found;
 }
 
 /// A matrix as cudaMalloc would place it, with NaN between its columns.
