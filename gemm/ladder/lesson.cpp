@@ -38,15 +38,6 @@ namespace {
 /// Most blocks of a grid's second dimension.
 constexpr std::int64_t most_blocks_y = 65535;
 
-/// The product in the lesson's order.
-template <class T>
-LessonProductOf<T> lesson_product(const Arguments& arguments, Order order) {
-  const bool by_column = order == Order::column_major;
-  const Product<T> p = by_column ? column_major<T>(arguments) : row_major<T>(arguments);
-  const auto ld = [&](const auto& x) { return by_column ? x.column_stride : x.row_stride; };
-  return {p.m, p.n, p.k, p.alpha, p.beta, p.a.data, ld(p.a), p.b.data, ld(p.b), p.c.data, ld(p.c)};
-}
-
 /// Whether a lesson computes the product by its own kernel.
 bool takes(const Lesson& lesson, const Problem& p) {
   const LessonTile& tile = lesson.tile;
@@ -72,17 +63,6 @@ bool takes(const Lesson& lesson, const Problem& p) {
          (rows % (tile.m * tile.cluster_m) == 0 && columns % tile.n == 0 && p.k % tile.k == 0);
 }
 
-template <class T>
-void launch_simt_as(const Lesson& lesson, const Arguments& arguments, cudaStream_t stream) {
-  const LessonTile& tile = lesson.tile;
-  const LessonProductOf<T> p = lesson_product<T>(arguments, *lesson.order);
-  const auto down = static_cast<unsigned>(ceil_div(p.m, tile.m));
-  const auto across = static_cast<unsigned>(ceil_div(p.n, tile.n));
-  const bool x_along_rows = *lesson.order == Order::row_major_x_along_rows;
-  launch_blocks(reinterpret_cast<LessonKernel<T>>(const_cast<void*>(lesson.kernel)),
-                x_along_rows ? dim3(across, down) : dim3(down, across), tile.threads, p, stream);
-}
-
 RungPlan plan_of(const Lesson& lesson, const Problem& problem) {
   const auto launch = [lesson](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
     if (!takes(lesson, arguments.problem)) return launch_fallback(arguments, stream);
@@ -99,8 +79,20 @@ RungPlan plan_of(const Lesson& lesson, const Problem& problem) {
 }  // namespace
 
 void launch_simt(const Lesson& lesson, const Arguments& arguments, cudaStream_t stream) {
-  return arguments.problem.of == Class::fp64 ? launch_simt_as<double>(lesson, arguments, stream)
-                                             : launch_simt_as<float>(lesson, arguments, stream);
+  const auto launch = [&]<class T>(T) {
+    const bool by_column = lesson.order == Order::column_major;
+    const Product<T> p = by_column ? column_major<T>(arguments) : row_major<T>(arguments);
+    const auto ld = [&](const auto& x) { return by_column ? x.column_stride : x.row_stride; };
+    const LessonProductOf<T> product{p.m,     p.n,      p.k,     p.alpha,  p.beta, p.a.data,
+                                     ld(p.a), p.b.data, ld(p.b), p.c.data, ld(p.c)};
+    const auto down = static_cast<unsigned>(ceil_div(p.m, lesson.tile.m));
+    const auto across = static_cast<unsigned>(ceil_div(p.n, lesson.tile.n));
+    const bool x_along_rows = lesson.order == Order::row_major_x_along_rows;
+    launch_blocks(reinterpret_cast<LessonKernel<T>>(const_cast<void*>(lesson.kernel)),
+                  x_along_rows ? dim3(across, down) : dim3(down, across), lesson.tile.threads,
+                  product, stream);
+  };
+  return arguments.problem.of == Class::fp64 ? launch(double()) : launch(float());
 }
 
 Rung rung_of(Class of, const Lesson& lesson) {
