@@ -16,7 +16,7 @@
 //
 // No access has a bank conflict: the load takes 512 contiguous bytes; the eight lanes that a store
 // serves at once go to lines that are 16 bytes more than a multiple of 128 apart
-// (tests/unit/gemm_box_transposition_test.cpp).
+// (tests/unit/gemm_shared_memory_test.cpp).
 
 namespace fathom::gemm {
 

@@ -8,47 +8,22 @@
 #include "gemm/ladder/simt_lesson.h"
 
 namespace fathom::gemm {
-namespace {
-
-/// Most blocks of a grid's second dimension.
-constexpr std::int64_t most_blocks_y = 65535;
-
-/// The product in the lesson's order.
-template <class T>
-LessonProductOf<T> lesson_product(const Arguments& arguments, Order order) {
-  const bool by_column = order == Order::column_major;
-  const Product<T> p = by_column ? column_major<T>(arguments) : row_major<T>(arguments);
-  const auto ld = [&](const auto& x) { return by_column ? x.column_stride : x.row_stride; };
-  return {p.m, p.n, p.k, p.alpha, p.beta, p.a.data, ld(p.a), p.b.data, ld(p.b), p.c.data, ld(p.c)};
-}
-
-/// With ldmatrix of warps that multiply 64 x 64 x 16 at a time, `share` of what they need at least.
-std::vector<CounterModel> with_fragments(const Problem& p, int capability, double share,
-                                         const char* model) {
-  std::vector<CounterModel> all = known_products(p, capability);
-  all.push_back(
-      {"shared_matrix_load_instructions", p.flops() / (2.0 * 64 * 64 * 16) * 8 * share, model});
-  return all;
-}
-
-/// Whether wgmma takes both operands of the type along k alone, as in BLAS's TN: all but 16 bits.
-bool is_along_k(const Problem& p) {
-  return p.of != Class::fp64 && element_bytes(traits(p.of).input) != 2;
-}
-
-}  // namespace
 
 std::vector<CounterModel> known_products(const Problem& p, int capability) {
   return {{"tensor_instructions", p.flops() / (2 * 16 * 8 * (capability >= 80 ? 16 : 8)),
            "products of 16 x 8 x 16 (Turing: x 8)"}};
 }
 std::vector<CounterModel> known_fragments(const Problem& p, int capability) {
-  return with_fragments(p, capability, 1,
-                        "eight for a warp's 64 x 64 x 16, each element loaded once");
+  std::vector<CounterModel> all = known_products(p, capability);
+  all.push_back({"shared_matrix_load_instructions", p.flops() / (2.0 * 64 * 64 * 16) * 8,
+                 "eight for a warp's 64 x 64 x 16, each element loaded once"});
+  return all;
 }
 std::vector<CounterModel> known_fragments_ahead(const Problem& p, int capability) {
-  return with_fragments(p, capability, 1 + 16 / static_cast<double>(p.k),
-                        "eight for a warp's 64 x 64 x 16, and once more at a tile's end");
+  std::vector<CounterModel> all = known_fragments(p, capability);
+  all.back().value *= 1 + 16 / static_cast<double>(p.k);
+  all.back().model = "eight for a warp's 64 x 64 x 16, and once more at a tile's end";
+  return all;
 }
 
 std::string Rung::id() const { return std::string(traits(of).name) + "/" + name; }
@@ -60,50 +35,37 @@ bool runs_on(const Rung& rung, int major, int minor) {
 
 namespace {
 
-/// Whether a lesson without tensor cores computes the product by its own kernel.
-bool is_plain(const Problem& p, Order order, const LessonTile& tile) {
-  if (p.transa == Transpose::yes || p.transb == Transpose::yes) return false;
-  if (p.m == 0 || p.n == 0 || p.k == 0 || p.alpha == 0) return false;
-  const std::int64_t vector = p.of == Class::fp64 ? 2 : 4;
-  if (tile.vectors && (p.lda % vector != 0 || p.ldb % vector != 0 || p.ldc % vector != 0))
-    return false;
-  const bool by_column = order == Order::column_major;
-  const std::int64_t rows = by_column ? p.m : p.n, columns = by_column ? p.n : p.m;
-  const std::int64_t blocks_y =
-      order == Order::row_major_x_along_rows ? ceil_div(rows, tile.m) : ceil_div(columns, tile.n);
-  if (blocks_y > most_blocks_y) return false;
-  return tile.any_size || (rows % tile.m == 0 && columns % tile.n == 0 && p.k % tile.k == 0);
-}
+/// Most blocks of a grid's second dimension.
+constexpr std::int64_t most_blocks_y = 65535;
 
-/// The same of one for tensor cores.
-bool is_plain(const Problem& p, const LessonTile& tile) {
-  const ClassTraits& types = traits(p.of);
-  const int inputs = 16 / element_bytes(types.input), outputs = 16 / element_bytes(types.output);
-  const Transpose transa = is_along_k(p) ? Transpose::yes : Transpose::no;
-  // The rows of the row-major product are BLAS's columns.
-  return p.transa == transa && p.transb == Transpose::no && p.alpha != 0 && p.m > 0 && p.n > 0 &&
-         p.k > 0 && p.n % (tile.m * tile.cluster_m) == 0 && p.m % tile.n == 0 &&
-         p.k % tile.k == 0 && p.lda % inputs == 0 && p.ldb % inputs == 0 && p.ldc % outputs == 0;
-}
-
-template <class T>
-void launch_simt_as(const Lesson& lesson, const Arguments& arguments, cudaStream_t stream) {
+/// Whether a lesson computes the product by its own kernel.
+bool takes(const Lesson& lesson, const Problem& p) {
   const LessonTile& tile = lesson.tile;
-  const LessonProductOf<T> p = lesson_product<T>(arguments, *lesson.order);
-  const auto down = static_cast<unsigned>(ceil_div(p.m, tile.m));
-  const auto across = static_cast<unsigned>(ceil_div(p.n, tile.n));
-  const bool x_along_rows = *lesson.order == Order::row_major_x_along_rows;
-  launch_blocks(reinterpret_cast<LessonKernel<T>>(const_cast<void*>(lesson.kernel)),
-                x_along_rows ? dim3(across, down) : dim3(down, across), tile.threads, p, stream);
+  const ClassTraits& types = traits(p.of);
+  const bool tensor = !lesson.order;
+  const int inputs = 16 / element_bytes(types.input), outputs = 16 / element_bytes(types.output);
+  // wgmma takes both operands along k alone, as in BLAS's TN, but of 16 bits.
+  const bool along_k = tensor && p.of != Class::fp64 && element_bytes(types.input) != 2;
+  if (p.transa != (along_k ? Transpose::yes : Transpose::no) || p.transb == Transpose::yes)
+    return false;
+  if (p.m == 0 || p.n == 0 || p.k == 0 || p.alpha == 0) return false;
+  if ((tensor || tile.vectors) &&
+      (p.lda % inputs != 0 || p.ldb % inputs != 0 || p.ldc % outputs != 0))
+    return false;
+  // The rows of a row-major product are BLAS's columns.
+  const bool by_column = lesson.order == Order::column_major;
+  const std::int64_t rows = by_column ? p.m : p.n, columns = by_column ? p.n : p.m;
+  const std::int64_t blocks_y = lesson.order == Order::row_major_x_along_rows
+                                    ? ceil_div(rows, tile.m)
+                                    : ceil_div(columns, tile.n);
+  if (!tensor && blocks_y > most_blocks_y) return false;
+  return tile.any_size ||
+         (rows % (tile.m * tile.cluster_m) == 0 && columns % tile.n == 0 && p.k % tile.k == 0);
 }
 
 RungPlan plan_of(const Lesson& lesson, const Problem& problem) {
-  const auto takes = [lesson](const Problem& p) {
-    return lesson.order ? is_plain(p, *lesson.order, lesson.tile) : is_plain(p, lesson.tile);
-  };
-  const auto launch = [lesson, takes](const Arguments& arguments, const Workspace&,
-                                      cudaStream_t stream) {
-    if (!takes(arguments.problem)) return launch_fallback(arguments, stream);
+  const auto launch = [lesson](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
+    if (!takes(lesson, arguments.problem)) return launch_fallback(arguments, stream);
     lesson.launch(lesson, arguments, stream);
   };
   const LessonTile& tile = lesson.tile;
@@ -111,14 +73,26 @@ RungPlan plan_of(const Lesson& lesson, const Problem& problem) {
       launch,
       0,
       {lesson.kernel, tile.threads, tile.shared_bytes, tile.m, tile.n, tile.k, 1, tile.cluster_m},
-      takes(problem)};
+      takes(lesson, problem)};
 }
 
 }  // namespace
 
 void launch_simt(const Lesson& lesson, const Arguments& arguments, cudaStream_t stream) {
-  return arguments.problem.of == Class::fp64 ? launch_simt_as<double>(lesson, arguments, stream)
-                                             : launch_simt_as<float>(lesson, arguments, stream);
+  const auto launch = [&]<class T>(T) {
+    const bool by_column = lesson.order == Order::column_major;
+    const Product<T> p = by_column ? column_major<T>(arguments) : row_major<T>(arguments);
+    const auto ld = [&](const auto& x) { return by_column ? x.column_stride : x.row_stride; };
+    const LessonProductOf<T> product{p.m,     p.n,      p.k,     p.alpha,  p.beta, p.a.data,
+                                     ld(p.a), p.b.data, ld(p.b), p.c.data, ld(p.c)};
+    const auto down = static_cast<unsigned>(ceil_div(p.m, lesson.tile.m));
+    const auto across = static_cast<unsigned>(ceil_div(p.n, lesson.tile.n));
+    const bool x_along_rows = lesson.order == Order::row_major_x_along_rows;
+    launch_blocks(reinterpret_cast<LessonKernel<T>>(const_cast<void*>(lesson.kernel)),
+                  x_along_rows ? dim3(across, down) : dim3(down, across), lesson.tile.threads,
+                  product, stream);
+  };
+  return arguments.problem.of == Class::fp64 ? launch(double()) : launch(float());
 }
 
 Rung rung_of(Class of, const Lesson& lesson) {
@@ -126,9 +100,10 @@ Rung rung_of(Class of, const Lesson& lesson) {
   rung.of = of;
   rung.plan = [lesson](const Problem& p, int) {
     RungPlan plan = plan_of(lesson, p);
-    for (const auto& [kernel, tile] : lesson.variants) {
-      RungPlan variant = plan_of({lesson.text, kernel, tile, lesson.launch, lesson.order}, p);
+    for (const Lesson& tried : lesson.variants) {
+      RungPlan variant = plan_of(tried, p);
       if (!variant.own_path) continue;
+      const LessonTile& tile = tried.tile;
       variant.name = fmt::format("{}x{}x{} by {} threads", tile.m, tile.n, tile.k, tile.threads);
       plan.variants.push_back(std::move(variant));
     }

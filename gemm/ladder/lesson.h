@@ -10,6 +10,7 @@
 
 namespace fathom::gemm {
 
+enum class Class;
 struct Problem;
 struct Arguments;
 struct CounterModel;
@@ -64,23 +65,17 @@ LaunchLesson launch_half;   ///< gemm/blocks/half_tiles.cuh
 LaunchLesson launch_wgmma;  ///< gemm/blocks/wgmma.cuh
 LaunchLesson launch_dmma;   ///< gemm/blocks/dmma_tile.cuh
 
-/// A kernel that autotuning tries in a lesson's place.
-struct LessonVariant {
-  const void* kernel;
-  LessonTile tile;
-};
-
 struct Lesson {
   RungText text;
   const void* kernel;
   LessonTile tile;
   LaunchLesson* launch;
-  std::optional<Order> order{};  ///< none: for tensor cores, of whole tiles and lines on 16 bytes
-  std::vector<LessonVariant> variants{};  ///< the kernel itself first
+  std::optional<Order> order{};    ///< none: for tensor cores, of whole tiles and lines on 16 bytes
+  std::vector<Lesson> variants{};  ///< that autotuning tries in its place, itself first
 };
 
-/// The fp32 lessons, two trees.
-std::vector<Lesson> fp32_lessons();
+/// A class's lessons without tensor cores: fp32's two trees, and fp64's first two.
+std::vector<Lesson> simt_lessons(Class of);
 
 /// Computes any product, with every index checked.
 void launch_fallback(const Arguments& arguments, cudaStream_t stream);

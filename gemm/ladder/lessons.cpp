@@ -5,8 +5,7 @@
 namespace fathom::gemm {
 
 namespace fp64 {
-Lesson shared_memory(), register_tile(), tensor_cores(), wide_products(), tma(),
-    cluster_multicast();
+Lesson tensor_cores(), wide_products(), tma(), cluster_multicast();
 }
 namespace half {
 // Each multiplies either type.
@@ -20,44 +19,23 @@ namespace along_k {
 Lesson promoted();
 }
 
-namespace {
-
-std::vector<Lesson> half_lessons(bool is_bf16) {
-  using namespace half;
-  std::vector<Lesson> all;
-  for (const auto lesson : {wmma_global, wmma_shared, mma_sync, multistage, wgmma, warp_specialised,
-                            wide_tile, persistent, cluster_multicast, overlapped_epilogue})
-    all.push_back(lesson(is_bf16));
-  return all;
-}
-
-std::vector<Lesson> written_lessons(Class of) {
-  switch (of) {
-    case Class::fp32:
-      return fp32_lessons();
-    case Class::fp32_3xtf32:
-      return {};
-    case Class::fp64:
-      return {fp64::shared_memory(), fp64::register_tile(), fp64::tensor_cores(),
-              fp64::wide_products(), fp64::tma(),           fp64::cluster_multicast()};
-    case Class::fp16:
-    case Class::bf16:
-      return half_lessons(of == Class::bf16);
-    case Class::tf32:
-      return {half::wgmma_tf32()};
-    case Class::int8:
-      return {half::wgmma_int8()};
-    case Class::fp8:
-      return {half::fast_sums(), along_k::promoted()};
-  }
-  return {};
-}
-
-}  // namespace
-
 std::vector<Rung> lessons_of(Class of) {
+  std::vector<Lesson> lessons = simt_lessons(of);
+  const auto add = [&](std::initializer_list<Lesson> more) { lessons.insert(lessons.end(), more); };
+  if (of == Class::fp64)
+    add({fp64::tensor_cores(), fp64::wide_products(), fp64::tma(), fp64::cluster_multicast()});
+  if (of == Class::fp16 || of == Class::bf16) {
+    using namespace half;
+    for (const auto lesson :
+         {wmma_global, wmma_shared, mma_sync, multistage, wgmma, warp_specialised, wide_tile,
+          persistent, cluster_multicast, overlapped_epilogue})
+      add({lesson(of == Class::bf16)});
+  }
+  if (of == Class::tf32) add({half::wgmma_tf32()});
+  if (of == Class::int8) add({half::wgmma_int8()});
+  if (of == Class::fp8) add({half::fast_sums(), along_k::promoted()});
   std::vector<Rung> rungs;
-  for (const Lesson& lesson : written_lessons(of)) rungs.push_back(rung_of(of, lesson));
+  for (const Lesson& lesson : lessons) rungs.push_back(rung_of(of, lesson));
   return rungs;
 }
 

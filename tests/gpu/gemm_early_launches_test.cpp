@@ -11,112 +11,93 @@ using namespace fathom::gemm;
 
 namespace {
 
-/// Launches of a rung on squares of `size` and on 16 rows or columns of them.
-class Chain {
- public:
-  Chain(test::RungBench& bench, const Rung& rung, std::int64_t size)
-      : bench_(&bench),
-        rung_(&rung),
-        size_(size),
-        inputs_(bench.context, bench.memory, contested_problem(rung.of, {size, size, size}),
-                "chain") {
-    const ClassTraits& t = traits(rung.of);
-    const std::int64_t square = size * size;
-    const auto results = [&](const char* role, std::int64_t elements) {
-      const auto bytes = static_cast<std::size_t>(elements * element_bytes(t.output));
-      for (int i = 0; i < 2; ++i) {
-        results_[i].push_back(
-            bench.context.buffers().output(role + std::to_string(i) + " of " + t.name, bytes));
-      }
+constexpr std::int64_t skinny = 16;
+
+/// A chain of launches of a rung on squares of `size` and on 16 rows or columns of them: once with
+/// a wait after each and, if any of them may begin early, again and again with one at the end.
+/// Returns whether any may.
+bool check_chain(test::RungBench& bench, const Rung& rung, std::int64_t size) {
+  const ClassTraits& t = traits(rung.of);
+  const Operands inputs(bench.context, bench.memory,
+                        contested_problem(rung.of, {size, size, size}), "chain");
+  const void *const a = inputs.arguments().a, *const b = inputs.arguments().b;
+  std::vector<Buffer> results[2];  // of the launches that wait, and of those that do not
+  for (const auto& [role, elements] : {std::pair{"first", size * size},
+                                       {"second", size * size},
+                                       {"rows", skinny * size},
+                                       {"columns", skinny * size}}) {
+    const auto bytes = static_cast<std::size_t>(elements * element_bytes(t.output));
+    for (int i = 0; i < 2; ++i)
+      results[i].push_back(
+          bench.context.buffers().output(role + std::to_string(i) + " of " + t.name, bytes));
+  }
+  // Integers take whole scalars; others keep the scale of their operands.
+  const bool whole = t.scalar == Element::s32;
+  const double alpha = whole ? 1 : 1 / std::sqrt(static_cast<double>(size)), half = whole ? 1 : 0.5;
+  const auto products = [&](const std::vector<Buffer>& c) {
+    std::vector<Arguments> all;
+    const auto add = [&](std::int64_t m, std::int64_t n, const void* of_a, const void* of_b,
+                         const Buffer& to, double beta) {
+      Problem p = contested_problem(rung.of, {m, n, size});
+      p.alpha = alpha, p.beta = beta;
+      all.push_back({p, of_a, of_b, to.data});
     };
-    results("first", square);
-    results("second", square);
-    results("rows", skinny * size);
-    results("columns", skinny * size);
-    // Integers take whole scalars; others keep the scale of their operands.
-    if (t.scalar != Element::s32) alpha_ = 1 / std::sqrt(static_cast<double>(size)), beta_ = 0.5;
-    std::size_t scratch = 0;
-    for (const Arguments& product : products(0))
-      scratch = std::max(scratch, plan_of(product).workspace_bytes);
-    workspace_ = bench.workspace(scratch, bench.facts.sms);
-  }
-
-  /// Queues all launches, and waits after each, or only for the last.
-  void run(bool waits) {
-    const std::vector<Buffer>& results = results_[waits ? 0 : 1];
-    for (const Buffer& c : results) bench_->context.buffers().poison(c);
-    wait();
-    for (const Arguments& product : products(waits ? 0 : 1)) {
-      plan_of(product).launch(product, workspace_, bench_->stream.get());
-      if (waits) wait();
-    }
-    wait();
-  }
-
-  /// Whether both ways gave the same, and numbers.
-  void check() const {
-    for (std::size_t i = 0; i < results_[0].size(); ++i) {
-      const Buffer &waited = results_[0][i], &queued = results_[1][i];
-      CAPTURE(i);
-      CHECK(count_different_bytes(waited.data, queued.data, waited.bytes, bench_->stream.get()) ==
-            0);
-      const auto bytes = copy_to_host<unsigned char>(waited, bench_->stream.get());
-      const auto size = static_cast<std::size_t>(element_bytes(traits(rung_->of).output));
-      CHECK_FALSE(std::all_of(bytes.begin(), bytes.begin() + static_cast<long>(size),
-                              [](unsigned char byte) { return byte == 0xFF; }));
-    }
-    bench_->check_guards();
-  }
-
- private:
-  static constexpr std::int64_t skinny = 16;
-
-  void wait() { FATHOM_CUDA(cudaStreamSynchronize(bench_->stream.get())); }
-
-  RungPlan plan_of(const Arguments& product) const {
-    return rung_->plan(product.problem, bench_->facts.sms);
-  }
-
-  Arguments product(std::int64_t m, std::int64_t n, const void* a, const void* b, void* c,
-                    double beta) const {
-    Problem p = contested_problem(rung_->of, {m, n, size_});
-    p.alpha = alpha_;
-    p.beta = beta;
-    return {p, a, b, c};
-  }
-
-  std::vector<Arguments> products(int way) const {
-    const std::vector<Buffer>& results = results_[way];
-    void *const first = results[0].data, *const second = results[1].data,
-                *const rows = results[2].data, *const columns = results[3].data;
-    const void *const a = inputs_.arguments().a, *const b = inputs_.arguments().b;
-    const ClassTraits& t = traits(rung_->of);
-    const std::int64_t s = size_;
-    std::vector<Arguments> all{product(s, s, a, b, first, 0)};
     // Whose C has another type than A is no operand.
     const bool operand = t.input == t.output;
-    all.push_back(product(s, s, operand ? first : a, b, second, 0));
-    for (int i = 0; i < 3; ++i) all.push_back(product(s, s, operand ? first : a, b, second, beta_));
+    const auto or_input = [&](const Buffer& of, const void* input) {
+      return operand ? of.data : input;
+    };
+    const Buffer &first = c[0], &second = c[1], &rows = c[2], &columns = c[3];
+    add(size, size, a, b, first, 0);
+    add(size, size, or_input(first, a), b, second, 0);
+    for (int i = 0; i < 3; ++i) add(size, size, or_input(first, a), b, second, half);
     // The large operand is what the launch before wrote, then the small one.
-    all.push_back(product(skinny, s, a, operand ? second : b, rows, 0));
-    all.push_back(product(s, skinny, operand ? second : a, operand ? rows : b, columns, 0));
+    add(skinny, size, a, or_input(second, b), rows, 0);
+    add(size, skinny, or_input(second, a), or_input(rows, b), columns, 0);
     for (int i = 0; i < 3; ++i) {
-      all.push_back(product(skinny, s, operand ? columns : a, b, rows, beta_));
-      all.push_back(product(s, skinny, a, operand ? rows : b, columns, beta_));
+      add(skinny, size, or_input(columns, a), b, rows, half);
+      add(size, skinny, a, or_input(rows, b), columns, half);
     }
     // And large again, before the skinny ones have ended.
-    all.push_back(product(s, s, operand ? second : a, b, first, beta_));
+    add(size, size, or_input(second, a), b, first, half);
     return all;
+  };
+  const auto plan_of = [&](const Arguments& product) {
+    return rung.plan(product.problem, bench.facts.sms);
+  };
+  std::size_t scratch = 0;
+  for (const Arguments& product : products(results[0]))
+    scratch = std::max(scratch, plan_of(product).workspace_bytes);
+  const Workspace workspace = bench.workspace(scratch, bench.facts.sms);
+  const auto run = [&](const std::vector<Buffer>& c, bool waits) {
+    for (const Buffer& buffer : c) bench.context.buffers().poison(buffer);
+    bench.wait();
+    for (const Arguments& product : products(c)) {
+      plan_of(product).launch(product, workspace, bench.stream.get());
+      if (waits) bench.wait();
+    }
+    bench.wait();
+  };
+  const int before = test::launches_that_may_begin_early();
+  run(results[0], true);
+  if (test::launches_that_may_begin_early() == before) return false;
+  for (int repetition = 0; repetition < (test::under_sanitizer() ? 1 : 5); ++repetition) {
+    CAPTURE(repetition);
+    run(results[1], false);
+    for (std::size_t i = 0; i < results[0].size(); ++i) {
+      CAPTURE(i);
+      const Buffer& waited = results[0][i];
+      CHECK(count_different_bytes(waited.data, results[1][i].data, waited.bytes,
+                                  bench.stream.get()) == 0);
+      // And numbers: not what poisons them.
+      const auto bytes = copy_to_host<unsigned char>(waited, bench.stream.get());
+      CHECK_FALSE(std::all_of(bytes.begin(), bytes.begin() + element_bytes(t.output),
+                              [](unsigned char byte) { return byte == 0xFF; }));
+    }
+    bench.check_guards();
   }
-
-  test::RungBench* bench_;
-  const Rung* rung_;
-  std::int64_t size_;
-  double alpha_ = 1, beta_ = 1;
-  Operands inputs_;
-  std::vector<Buffer> results_[2];
-  Workspace workspace_;
-};
+  return true;
+}
 
 }  // namespace
 
@@ -134,16 +115,7 @@ TEST_CASE("launches that begin early read what the ones before them write",
       // No rung for every GPU launches so.
       if (!rung.exact_capability || !bench.runs(rung)) continue;
       CAPTURE(rung.id(), size);
-      Chain chain(bench, rung, size);
-      const int before = test::launches_that_may_begin_early();
-      chain.run(true);
-      if (test::launches_that_may_begin_early() == before) continue;
-      early.insert(rung.id());
-      for (int repetition = 0; repetition < (test::under_sanitizer() ? 1 : 5); ++repetition) {
-        CAPTURE(repetition);
-        chain.run(false);
-        chain.check();
-      }
+      if (check_chain(bench, rung, size)) early.insert(rung.id());
     }
   }
   if (test::under_sanitizer()) return;  // some take other ways at that size

@@ -1,11 +1,8 @@
 // The fp64 reference of the ladders against sums on the host, and the comparison with it: what must
 // not pass.
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
-
 #include "gemm/bench/reference_kernels.h"
+#include "gemm/blocks/element_types.cuh"
 #include "tests/gpu/gemm_rung_bench.h"
 
 using namespace fathom;
@@ -14,9 +11,9 @@ using namespace fathom::gemm;
 namespace {
 
 template <class T>
-std::vector<long double> values_as(const void* data, std::size_t count) {
+std::vector<long double> values_of(const void* data, std::int64_t elements) {
   std::vector<long double> values;
-  for (const T& x : test::to_host<T>(data, count)) {
+  for (const T& x : test::to_host<T>(data, static_cast<std::size_t>(elements))) {
     if constexpr (std::is_arithmetic_v<T>) {
       values.push_back(x);
     } else {
@@ -26,38 +23,18 @@ std::vector<long double> values_as(const void* data, std::size_t count) {
   return values;
 }
 
-std::vector<long double> values_of(Element element, const void* data, std::int64_t elements) {
-  const auto count = static_cast<std::size_t>(elements);
-  switch (element) {
-    case Element::f32:
-      return values_as<float>(data, count);
-    case Element::f64:
-      return values_as<double>(data, count);
-    case Element::f16:
-      return values_as<__half>(data, count);
-    case Element::bf16:
-      return values_as<__nv_bfloat16>(data, count);
-    case Element::e4m3:
-      return values_as<__nv_fp8_e4m3>(data, count);
-    case Element::s8:
-      return values_as<signed char>(data, count);
-    case Element::s32:
-      return values_as<int>(data, count);
-  }
-  return {};
-}
-
 struct Expected {
   std::vector<long double> values, magnitudes;  ///< m x n, column-major
 };
 
 Expected on_host(const Arguments& arguments) {
   const Problem& p = arguments.problem;
-  const ClassTraits& t = traits(p.of);
-  const auto a = values_of(t.input, arguments.a, p.a_elements());
-  const auto b = values_of(t.input, arguments.b, p.b_elements());
-  std::vector<long double> c;
-  if (p.beta != 0) c = values_of(t.output, arguments.c, p.c_elements());
+  std::vector<long double> a, b, c;
+  with_types(p.of, [&]<class T>(T) {
+    a = values_of<typename T::In>(arguments.a, p.a_elements());
+    b = values_of<typename T::In>(arguments.b, p.b_elements());
+    if (p.beta != 0) c = values_of<typename T::Out>(arguments.c, p.c_elements());
+  });
   Expected expected;
   for (std::int64_t j = 0; j < p.n; ++j) {
     for (std::int64_t i = 0; i < p.m; ++i) {

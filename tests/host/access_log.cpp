@@ -97,12 +97,10 @@ void AccessLog::end_block() {
       for (const Instruction& instruction : place) {
         models::WarpAccess access = instruction.access;
         const bool load = access.op == models::Access::load;
-        Traffic& traffic = instruction.shared
-                               ? (load ? report_.shared_loads : report_.shared_stores)
-                               : (load ? report_.global_loads : report_.global_stores);
         try {
           if (!instruction.shared) {
-            traffic.sectors += static_cast<std::uint64_t>(models::global_cost(access).sectors);
+            (load ? report_.global_load_sectors : report_.global_store_sectors) +=
+                static_cast<std::uint64_t>(models::global_cost(access).sectors);
             continue;
           }
           // As offsets: arrays start on 16 bytes at least, and where exactly changes no cost.
@@ -113,8 +111,10 @@ void AccessLog::end_block() {
           }
           for (std::uint64_t& address : access.address) address -= least / 16 * 16;
           const models::SharedCost cost = models::shared_cost(access);
-          traffic.wavefronts += static_cast<std::uint64_t>(cost.wavefronts);
-          traffic.conflicts += static_cast<std::uint64_t>(cost.conflicts);
+          (load ? report_.shared_load_wavefronts : report_.shared_store_wavefronts) +=
+              static_cast<std::uint64_t>(cost.wavefronts);
+          (load ? report_.shared_load_conflicts : report_.shared_store_conflicts) +=
+              static_cast<std::uint64_t>(cost.conflicts);
         } catch (const std::invalid_argument& error) {
           fault(error.what());
         }

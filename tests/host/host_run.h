@@ -15,17 +15,12 @@ struct Buffer {
   std::size_t bytes = 0;
 };
 
-/// What models/ says that warp instructions of one kind cost. They are the source's: where the
-/// compiler makes one wider access of several, the GPU executes fewer.
-struct Traffic {
-  std::uint64_t sectors = 0;     ///< global memory only
-  std::uint64_t wavefronts = 0;  ///< shared memory only
-  std::uint64_t conflicts = 0;   ///< shared memory only: wavefronts beyond the least
-};
-
-/// What a recorded launch did.
+/// What a recorded launch did. What its warp instructions cost is what models/ says of the
+/// source's: where the compiler makes one wider access of several, the GPU executes fewer.
 struct Report {
-  Traffic global_loads, global_stores, shared_loads, shared_stores;
+  std::uint64_t global_load_sectors = 0, global_store_sectors = 0;
+  std::uint64_t shared_load_wavefronts = 0, shared_store_wavefronts = 0;
+  std::uint64_t shared_load_conflicts = 0, shared_store_conflicts = 0;  ///< beyond the least
   /// What is wrong, one sentence each, at most ten: races, accesses outside of the buffers,
   /// misaligned ones, threads that wait for each other.
   std::vector<std::string> faults;

@@ -7,15 +7,6 @@
 #include "tests/host/host_run.h"
 #include "tests/testing.h"
 
-namespace fathom::gemm {
-namespace fp32::row_major {
-Lesson naive();
-}
-namespace fp64 {
-Lesson shared_memory(), register_tile();
-}
-}  // namespace fathom::gemm
-
 using namespace fathom::gemm;
 using fathom::host_run::Buffer;
 using fathom::host_run::record;
@@ -28,10 +19,18 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// Every lesson that runs here.
 std::vector<Rung> host_lessons() {
   std::vector<Rung> all;
-  for (const Lesson& lesson : fp32_lessons()) all.push_back(rung_of(Class::fp32, lesson));
-  all.push_back(rung_of(Class::fp64, fp64::shared_memory()));
-  all.push_back(rung_of(Class::fp64, fp64::register_tile()));
+  for (const Class of : {Class::fp32, Class::fp64}) {
+    for (const Lesson& lesson : simt_lessons(of)) all.push_back(rung_of(of, lesson));
+  }
   return all;
+}
+
+/// The one of this id, of fp32 without its type.
+Rung host_lesson(const std::string& id) {
+  const std::vector<Rung> all = host_lessons();
+  const auto found = std::ranges::find(all, id.starts_with("fp64/") ? id : "fp32/" + id, &Rung::id);
+  REQUIRE(found != all.end());
+  return *found;
 }
 
 /// A matrix as cudaMalloc would place it, with NaN between its columns.
@@ -143,90 +142,74 @@ void check(const Rung& rung, const Problem& p) {
   for (const std::string& fault : outcome.report.faults) FAIL_CHECK(fault);
 }
 
-/// What a lesson's kernel costs on one tile, 64 deep, as its source is written.
+/// What a lesson's kernel costs on one tile, 64 deep, as its source is written: sectors of global
+/// loads and of stores, then of shared loads wavefronts and conflicts, and of shared stores.
 struct ExpectedTraffic {
   const char* lesson;  ///< of fp32: below "fp32/"
-  std::uint64_t global_load_sectors, global_store_sectors;
-  std::uint64_t shared_load_wavefronts, shared_load_conflicts;
-  std::uint64_t shared_store_wavefronts, shared_store_conflicts;
+  std::array<std::uint64_t, 6> costs;
 };
 
 constexpr ExpectedTraffic expected_traffic[] = {
     // 32 warps, 64 steps, 32 sectors of A and 1 of B; a warp stores a column.
-    {"row_major/01_naive", 67584, 1024, 0, 0, 0, 0},
+    {"row_major/01_naive", {67584, 1024, 0, 0, 0, 0}},
     // 1 sector of A and 4 of B.
-    {"row_major/02_coalesced", 10240, 128, 0, 0, 0, 0},
+    {"row_major/02_coalesced", {10240, 128, 0, 0, 0, 0}},
     // 32 warps: two loads a step of k, and two stores for each of two tiles.
-    {"row_major/03_shared_memory", 512, 128, 4096, 0, 128, 0},
+    {"row_major/03_shared_memory", {512, 128, 4096, 0, 128, 0}},
     // 16 warps: nine loads a step of k.
-    {"row_major/04_tile_1d", 1024, 512, 9216, 0, 256, 0},
+    {"row_major/04_tile_1d", {1024, 512, 9216, 0, 256, 0}},
     // Eight warps, 64 steps: eight loads of A of two wavefronts, two of B of eight, twice what they
     // need.
-    {"row_major/05_tile_2d", 2048, 16384, 16384, 8192, 512, 0},
+    {"row_major/05_tile_2d", {2048, 16384, 16384, 8192, 512, 0}},
     // Eight loads of B of one wavefront, which takes its stores from one wavefront to four.
-    {"row_major/06_linearised", 2048, 16384, 12288, 4096, 1280, 768},
+    {"row_major/06_linearised", {2048, 16384, 12288, 4096, 1280, 768}},
     // Two loads of B of four.
-    {"row_major/07_padded", 2048, 16384, 12288, 4096, 512, 0},
-    {"row_major/08_double_buffered", 2048, 16384, 16384, 8192, 512, 0},
+    {"row_major/07_padded", {2048, 16384, 12288, 4096, 512, 0}},
+    {"row_major/08_double_buffered", {2048, 16384, 16384, 8192, 512, 0}},
     // Two loads of A of two wavefronts.
-    {"row_major/09_vectorised", 2048, 4096, 10240, 4096, 512, 0},
-    {"row_major/10_autotuned", 2048, 4096, 10240, 4096, 512, 0},
+    {"row_major/09_vectorised", {2048, 4096, 10240, 4096, 512, 0}},
+    {"row_major/10_autotuned", {2048, 4096, 10240, 4096, 512, 0}},
     // Four loads of two wavefronts, and no conflict is left.
-    {"row_major/11_warp_tile", 2048, 2048, 4096, 0, 512, 0},
+    {"row_major/11_warp_tile", {2048, 2048, 4096, 0, 512, 0}},
     // Eight warps, 64 / 32 steps, four rows each: an element of A, 32 of B and the old sum.
-    {"column_major/01_naive", 512, 128, 2208, 0, 224, 0},
+    {"column_major/01_naive", {512, 128, 2208, 0, 224, 0}},
     // Four columns, two loads a step of k.
-    {"column_major/02_shared_memory", 512, 128, 4096, 0, 128, 0},
+    {"column_major/02_shared_memory", {512, 128, 4096, 0, 128, 0}},
     // Six loads a step of k, and the results on their way through shared memory.
-    {"column_major/03_tile_2x2", 512, 128, 3104, 0, 192, 32},
+    {"column_major/03_tile_2x2", {512, 128, 3104, 0, 192, 32}},
     // Four columns of five loads; a column of B is 260 words from the next thread's: two
     // wavefronts.
-    {"column_major/04_tile_64", 1024, 512, 12288, 2048, 256, 0},
+    {"column_major/04_tile_64", {1024, 512, 12288, 2048, 256, 0}},
     // One load of A of two wavefronts, four of B of two.
-    {"column_major/05_vectorised_64", 1024, 512, 5120, 2048, 256, 0},
+    {"column_major/05_vectorised_64", {1024, 512, 5120, 2048, 256, 0}},
     // One load of A of four wavefronts, four broadcasts of B of two.
-    {"column_major/06_tile_128", 2048, 2048, 6144, 0, 512, 0},
-    {"column_major/07_double_buffered", 2048, 2048, 6144, 0, 512, 0},
+    {"column_major/06_tile_128", {2048, 2048, 6144, 0, 512, 0}},
+    {"column_major/07_double_buffered", {2048, 2048, 6144, 0, 512, 0}},
     // An element of A for all four columns.
-    {"column_major/08_staged_registers", 512, 128, 2560, 0, 128, 0},
+    {"column_major/08_staged_registers", {512, 128, 2560, 0, 128, 0}},
     // Two loads of A of eight wavefronts, half of them conflicts, and two of B of two. A store
     // writes half of each sector.
-    {"column_major/09_tile_8x8", 2048, 4096, 10240, 4096, 512, 0},
+    {"column_major/09_tile_8x8", {2048, 4096, 10240, 4096, 512, 0}},
     // Five loads a step of k.
-    {"column_major/10_vector_store", 512, 128, 2560, 0, 128, 0},
+    {"column_major/10_vector_store", {512, 128, 2560, 0, 128, 0}},
     // 16 warps, three loads a step of k.
-    {"row_major/12_two_outputs", 512, 128, 3072, 0, 128, 0},
-    {"row_major/13_two_buffers", 512, 128, 4096, 0, 128, 0},
+    {"row_major/12_two_outputs", {512, 128, 3072, 0, 128, 0}},
+    {"row_major/13_two_buffers", {512, 128, 4096, 0, 128, 0}},
     // Two loads of A of two wavefronts, two of B of four. A's lines are padded to 16 bytes, so that
     // k four apart meet in two places: two wavefronts a store.
-    {"row_major/14_registers_buffered", 2048, 2048, 6144, 0, 768, 256},
+    {"row_major/14_registers_buffered", {2048, 2048, 6144, 0, 768, 256}},
     // The same loads as 14; A's elements are copied one by one, eight k by four rows a warp.
-    {"row_major/15_async_multistage", 2048, 2048, 6144, 0, 512, 0},
+    {"row_major/15_async_multistage", {2048, 2048, 6144, 0, 512, 0}},
     // Two loads of A of two wavefronts, four of B of four.
-    {"row_major/16_wide_thread_tile", 3072, 4096, 10240, 0, 768, 0},
+    {"row_major/16_wide_thread_tile", {3072, 4096, 10240, 0, 768, 0}},
     // Eight warps, a load of two wavefronts of A and of B a step of k. The two doubles of A are in
     // the same banks; nvcc reads two k at once, and then they are not.
-    {"fp64/01_shared_memory", 512, 64, 2048, 512, 128, 0},
+    {"fp64/01_shared_memory", {512, 64, 2048, 512, 128, 0}},
     // Four loads of A of two wavefronts, four of B of four.
-    {"fp64/02_register_tile", 4096, 4096, 12288, 0, 1024, 0},
+    {"fp64/02_register_tile", {4096, 4096, 12288, 0, 1024, 0}},
 };
 
 }  // namespace
-
-TEST_CASE("lessons are two trees, parents before children", "[host][gemm]") {
-  std::vector<std::string> before;
-  int roots = 0;
-  for (const Rung& lesson : host_lessons()) {
-    CAPTURE(lesson.id());
-    const std::string id = lesson.id(), parent = lesson.parent;
-    const std::string parent_id = id.substr(0, id.find('/') + 1) + parent;
-    roots += parent.empty();
-    CHECK((parent.empty() || std::ranges::count(before, parent_id) == 1));
-    CHECK(std::ranges::count(before, id) == 0);
-    before.push_back(lesson.id());
-  }
-  CHECK(roots == 3);
-}
 
 TEST_CASE("every lesson's own kernel computes its products", "[host][gemm]") {
   for (const Rung& rung : host_lessons()) {
@@ -282,28 +265,21 @@ TEST_CASE("a lesson without any one of its barriers has a race", "[host][gemm]")
 }
 
 TEST_CASE("what the lessons' traffic costs", "[host][gemm]") {
-  const std::vector<Rung> lessons = host_lessons();
-  REQUIRE(lessons.size() == std::size(expected_traffic));
-  for (const ExpectedTraffic& expected : expected_traffic) {
-    CAPTURE(expected.lesson);
-    const std::string name = expected.lesson;
-    const auto lesson =
-        std::ranges::find(lessons, name.starts_with("fp64/") ? name : "fp32/" + name, &Rung::id);
-    REQUIRE(lesson != lessons.end());
-    REQUIRE(lesson->takes_own_path(one_tile(*lesson)));
-    const Report report = run(*lesson, one_tile(*lesson)).report;
-    CHECK(report.global_loads.sectors == expected.global_load_sectors);
-    CHECK(report.global_stores.sectors == expected.global_store_sectors);
-    CHECK(report.shared_loads.wavefronts == expected.shared_load_wavefronts);
-    CHECK(report.shared_loads.conflicts == expected.shared_load_conflicts);
-    CHECK(report.shared_stores.wavefronts == expected.shared_store_wavefronts);
-    CHECK(report.shared_stores.conflicts == expected.shared_store_conflicts);
+  CHECK(host_lessons().size() == std::size(expected_traffic));
+  for (const auto& [name, costs] : expected_traffic) {
+    CAPTURE(name);
+    const Rung lesson = host_lesson(name);
+    REQUIRE(lesson.takes_own_path(one_tile(lesson)));
+    const Report r = run(lesson, one_tile(lesson)).report;
+    CHECK(std::array{r.global_load_sectors, r.global_store_sectors, r.shared_load_wavefronts,
+                     r.shared_load_conflicts, r.shared_store_wavefronts,
+                     r.shared_store_conflicts} == costs);
   }
 }
 
 // The runner itself: a kernel that goes beyond what it was given is told.
 TEST_CASE("an access outside of the matrices is a fault", "[host][gemm]") {
-  const Rung lesson = rung_of(Class::fp32, fp32::row_major::naive());
+  const Rung lesson = host_lesson("row_major/01_naive");
   const Problem p = make_problem(Class::fp32, 32, 32, 8);
   std::mt19937 random(7);
   HostMatrix<float> a(p.m, p.k, p.lda, random), b(p.k, p.n, p.ldb, random),

@@ -84,25 +84,7 @@ bool is_half(const std::string& rung) {
   return rung.starts_with("fp16/") || rung.starts_with("bf16/");
 }
 
-}  // namespace
-
-std::string folder_of(const std::string& rung) {
-  std::string folder = is_half(rung) ? "half" : rung.substr(0, rung.find('/'));
-  std::ranges::replace(folder, '-', '_');
-  return folder;
-}
-
-bool is_about(const RungCode& code, const std::string& rung) {
-  return code.rung == rung || (is_half(rung) && code.rung == half_rung(rung));
-}
-
-bool is_about(const RungCode& code, const SassFunction& kernel, const std::string& rung) {
-  const char* type = rung.starts_with("fp16/")   ? "__half"
-                     : rung.starts_with("bf16/") ? "__nv_bfloat16"
-                                                 : "";
-  return matches(kernel.name, code.kernel) && kernel.name.find(type) != std::string::npos;
-}
-
+/// What is wrong with the kernel, in words: nothing, if it is as the row says.
 std::string wrong_with(const RungCode& code, const SassFunction& kernel) {
   std::string wrong;
   const auto check = [&](const Condition& condition, int found, const std::string& wanted) {
@@ -130,4 +112,32 @@ std::string wrong_with(const RungCode& code, const SassFunction& kernel) {
   if (code.registers > 0 && kernel.registers > code.registers)
     wrong += fmt::format("{} registers, at most {}; ", kernel.registers, code.registers);
   return wrong;
+}
+
+}  // namespace
+
+std::string folder_of(const std::string& rung) {
+  std::string folder = is_half(rung) ? "half" : rung.substr(0, rung.find('/'));
+  std::ranges::replace(folder, '-', '_');
+  return folder;
+}
+
+bool is_about(const RungCode& code, const std::string& rung) {
+  return code.rung == rung || (is_half(rung) && code.rung == half_rung(rung));
+}
+
+bool is_about(const RungCode& code, const SassFunction& kernel) {
+  return matches(kernel.name, code.kernel);
+}
+
+void check_code(const RungCode& code, const std::vector<SassFunction>& kernels,
+                const std::function<bool(const SassFunction&)>& is_for) {
+  CAPTURE(code.rung, code.kernel);
+  int found = 0;
+  for (const SassFunction& kernel : kernels) {
+    if (!is_about(code, kernel)) continue;
+    ++found;
+    if (is_for(kernel)) CHECK(wrong_with(code, kernel) == "");
+  }
+  CHECK(found == code.kernels);
 }

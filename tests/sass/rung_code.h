@@ -2,9 +2,9 @@
 
 #include "tests/sass/sass_file.h"
 
-// What makes each rung of the matrix-product ladder what it is, in the machine code. One table for
-// every rung: gemm_rungs_sass_test.cpp fails for a rung without a row, and for a kernel that no row
-// is about. The probes' kernels have rows too, in probe_code_test.cpp.
+// What makes each rung of the matrix-product ladder what it is, in the machine code:
+// gemm_rungs_sass_test.cpp fails for a rung without a row, and for a kernel that no row is about.
+// The probes' kernels have rows too, in probe_code_test.cpp.
 
 /// One kernel of a rung, in all its layouts, or of a probe.
 struct RungCode {
@@ -23,16 +23,18 @@ struct RungCode {
   int since = 0;              ///< compute capability, 10 x major + minor, of which it is true
 };
 
-/// Every rung that there is.
-const std::vector<RungCode>& rung_codes();
+/// The contenders' rows, and the lessons'.
+const std::vector<RungCode>& contender_codes();
+const std::vector<RungCode>& lesson_codes();
 
 /// The folder of the ladder that a rung is in: "half" of "bf16/05_wgmma", "fp32_3xtf32" of
 /// "fp32-3xtf32/...".
 std::string folder_of(const std::string& rung);
 /// Whether a row is about the rung.
 bool is_about(const RungCode& code, const std::string& rung);
-/// Whether a row is about the kernel, which is of the row's folder; `rung`: of which rung, if it is
-/// to be of that one's type.
-bool is_about(const RungCode& code, const SassFunction& kernel, const std::string& rung = "");
-/// What is wrong with the kernel, in words: nothing, if it is as the row says.
-std::string wrong_with(const RungCode& code, const SassFunction& kernel);
+/// Whether a row is about the kernel, which is of the row's folder.
+bool is_about(const RungCode& code, const SassFunction& kernel);
+/// Checks a row against the kernels that it is about; `is_for`: whether it says something of the
+/// code for a kernel's architecture.
+void check_code(const RungCode& code, const std::vector<SassFunction>& kernels,
+                const std::function<bool(const SassFunction&)>& is_for);

@@ -88,22 +88,31 @@ RungCode through_registers(const char* rung, const std::string& kernel, bool acr
 std::vector<RungCode> fp32_codes() {
   const std::string specialised_code =
       "FFMA>=1024 LDS.128 STG.E.128 USETMAXREG=2 BAR.ARV SYNCS.PHASECHK>=2 ";
-  return {
+  std::vector<RungCode> codes{
       // Sums of a tile's parts go from block to block, with a word that says so; no atomics add
       // them. Each way to fill the ring has one kernel whose shares end with a stage, and one whose
       // shares end with a body.
       {"fp32/26_sliced_depth", "warp_specialised_product<*Tile<false, false,", 2,
        specialised_code + "UTMALDG.2D>=2 LDG.E.STRONG.GPU STG.E.STRONG.GPU MEMBAR.SC.GPU",
        "LDGSTS LDSM STS UTMALDG.2D.MULTICAST RED REDG ATOMG", specialised},
-      {"fp32/26_sliced_depth", "warp_specialised_product<*Tile<*true", 6,
-       specialised_code + "LDSM.16.M88.4 STS.128 UTMALDG.2D>=3 LDG.E.STRONG.GPU STG.E.STRONG.GPU",
-       "LDGSTS RED REDG ATOMG", specialised},
       // Four words of 8 x 4 elements by 4 of k a stage; of A four boxes along k or one along its
       // rows, and one of B.
       {"fp32/26_sliced_depth", "::sliced_product<", 2,
        "FFMA>=512 LDS.128=48 UTMALDG.2D>=2 SYNCS.PHASECHK>=2 STS.128=8 FADD>=8",
-       "LDGSTS UBLKCP UCGABAR_ARV UTMALDG.2D.MULTICAST USETMAXREG RED REDG ATOMG"},
-  };
+       "LDGSTS UBLKCP UCGABAR_ARV UTMALDG.2D.MULTICAST USETMAXREG RED REDG ATOMG"}};
+  // Four warps transpose a stage's 128, 256 or 384 rows, 128 floats by two instructions; the first
+  // boxes of all are asked for before the loop, once more.
+  for (const auto& [transposes, pairs, boxes] :
+       {std::tuple{"true, false", 8, 3}, {"false, true", 16, 3}, {"true, true", 24, 4}}) {
+    codes.push_back(
+        {"fp32/26_sliced_depth",
+         fmt::format("warp_specialised_product<*Tile<{},", transposes), 2,
+         specialised_code + fmt::format("LDSM.16.M88.4={0} STS.128={0} STS={0} UTMALDG.2D={1} "
+                                        "LDG.E.STRONG.GPU STG.E.STRONG.GPU",
+                                        pairs, boxes),
+         "LDGSTS RED REDG ATOMG", specialised});
+  }
+  return codes;
 }
 
 std::vector<RungCode> fp64_codes() {
@@ -144,16 +153,16 @@ std::vector<RungCode> half_codes() {
   const char *n16 = "HGMMA.64x16x16.F32", *n64 = "HGMMA.64x64x16.F32",
              *n128 = "HGMMA.64x128x16.F32", *n256 = "HGMMA.64x256x16.F32";
   return {
-      tma("half/15_deferred_stores", "::Columns16<", 4, keeping(n16, 3, 0, 0)),
-      tma("half/15_deferred_stores", "::Columns64<", 4, {n64, 4, 3, 0, 0}),
-      tma("half/15_deferred_stores", "::Columns128<", 4, {n128, 4, 4, 0, 0}),
-      tma("half/15_deferred_stores", "::WideTile<fathom::gemm::AnyLayout>,", 4, {n256, 4, 4, 2, 4}),
+      tma("half/15_deferred_stores", "::Columns16<", 8, keeping(n16, 3, 0, 0)),
+      tma("half/15_deferred_stores", "::Columns64<", 8, {n64, 4, 3, 0, 0}),
+      tma("half/15_deferred_stores", "::Columns128<", 8, {n128, 4, 4, 0, 0}),
+      tma("half/15_deferred_stores", "::WideTile<fathom::gemm::AnyLayout>,", 8, {n256, 4, 4, 2, 4}),
       // A store under the products, and two where the last tile's are made up for.
-      tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout>,", 4,
+      tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout>,", 8,
           {n256, 4, 2, 2, 3}),
-      tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout> >,", 4,
+      tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout> >,", 8,
           {n256, 4, 4, 2, 3}),
-      tma("half/15_deferred_stores", "::ColumnHalves<", 4, keeping(n64, 2, 1, 1)),
+      tma("half/15_deferred_stores", "::ColumnHalves<", 8, keeping(n64, 2, 1, 1)),
   };
 }
 
@@ -223,7 +232,7 @@ std::vector<RungCode> other_tensor_codes() {
 
 }  // namespace
 
-const std::vector<RungCode>& rung_codes() {
+const std::vector<RungCode>& contender_codes() {
   static const std::vector<RungCode> all = [] {
     std::vector<RungCode> codes;
     for (auto part : {fp32_codes(), fp64_codes(), half_codes(), other_tensor_codes()})

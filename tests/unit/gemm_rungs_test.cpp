@@ -8,13 +8,20 @@
 using namespace fathom;
 using namespace fathom::gemm;
 
-TEST_CASE("rungs are numbered in order, say what they add, and are found by their id", "[gemm]") {
+TEST_CASE(
+    "rungs are numbered in order behind their parents, say what they add, and are found by their "
+    "id",
+    "[gemm]") {
   std::set<std::string> ids;
+  int roots = 0;
   for (const ClassTraits& row : all_classes()) {
     std::string last;
     for (const Rung* rung : rungs_of(row.of)) {
       CAPTURE(rung->id());
-      CHECK(rung->id().starts_with(std::string(row.name) + "/"));
+      const std::string type = std::string(row.name) + "/", parent = rung->parent;
+      CHECK(rung->id().starts_with(type));
+      CHECK((parent.empty() || ids.contains(type + parent)));
+      roots += parent.empty() && !rung->contender;
       CHECK(ids.insert(rung->id()).second);
       const auto folder = [](const std::string& id) { return id.substr(0, id.rfind('/')); };
       if (folder(last) == folder(rung->id())) CHECK(rung->id() > last);
@@ -28,6 +35,7 @@ TEST_CASE("rungs are numbered in order, say what they add, and are found by thei
     }
   }
   CHECK(rungs_of(Class::fp32).size() >= 21);
+  CHECK(roots == 8);  // two trees of fp32, and one of each other type that has lessons
   CHECK(find_rung("fp32/99") == nullptr);
 }
 

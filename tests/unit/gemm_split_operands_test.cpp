@@ -5,43 +5,29 @@ using namespace fathom::gemm;
 using fp32_3xtf32::choose_operands;
 using fp32_3xtf32::tf32_planes;
 
-namespace {
-
-Problem product(std::int64_t m, std::int64_t n, std::int64_t k, Transpose a, Transpose b) {
-  return make_problem(Class::fp32_3xtf32, m, n, k, a, b);
-}
-constexpr Transpose no = Transpose::no, yes = Transpose::yes;
-
-}  // namespace
-
-TEST_CASE("what is split before a product along k needs no transposition", "[gemm]") {
-  // BLAS's A lies along k where it is transposed, its B where it is not.
-  CHECK(choose_operands({product(512, 512, 512, no, no)}).a_first);
-  CHECK_FALSE(choose_operands({product(512, 512, 512, yes, yes)}).a_first);
-  for (const Transpose b : {no, yes}) {
-    const auto choice = choose_operands({product(512, 512, 512, yes, b)});
-    CHECK(choice.second.major == Major::k);
-  }
+TEST_CASE("which operand is split before a product, and how it lies", "[gemm]") {
+  constexpr Transpose no = Transpose::no, yes = Transpose::yes;
+  const auto choice = [](std::int64_t m, std::int64_t n, Transpose a, Transpose b, int gap_a = 0,
+                         int gap_b = 0) {
+    Problem p = make_problem(Class::fp32_3xtf32, m, n, m + n > 1024 ? 8192 : 512, a, b);
+    p.lda += gap_a, p.ldb += gap_b;
+    return choose_operands({p});
+  };
+  // The one along k needs no transposition: BLAS's A where it is transposed, its B where it is not.
   // Where both lie alike, C is contiguous along the kernel's columns.
-  CHECK_FALSE(choose_operands({product(512, 512, 512, no, yes)}).a_first);
-  CHECK_FALSE(choose_operands({product(512, 512, 512, yes, no)}).a_first);
-}
-
-TEST_CASE("of a skinny product the small operand is split before it", "[gemm]") {
+  for (const auto& [a, b] : {std::pair{no, no}, {yes, yes}, {no, yes}, {yes, no}})
+    CHECK(choice(512, 512, a, b).a_first == (a == no && b == no));
   for (const Transpose a : {no, yes}) {
+    CHECK(choice(512, 512, yes, a).second.major == Major::k);
+    // The small one of a skinny product.
     for (const Transpose b : {no, yes}) {
-      CHECK(choose_operands({product(16, 8192, 8192, a, b)}).second.outer == 16);
-      CHECK(choose_operands({product(8192, 16, 8192, a, b)}).second.outer == 16);
+      CHECK(choice(16, 8192, a, b).second.outer == 16);
+      CHECK(choice(8192, 16, a, b).second.outer == 16);
     }
   }
-}
-
-TEST_CASE("an operand on no 16 bytes is split before the product rather than copied", "[gemm]") {
-  Problem p = product(512, 512, 512, no, no);
-  p.lda = 513;
-  CHECK_FALSE(choose_operands({p}).a_first);
-  p.ldb = 513;  // both: as if both were on 16 bytes
-  CHECK(choose_operands({p}).a_first);
+  // One on no 16 bytes, rather than that it is copied; where both are, as if none were.
+  CHECK_FALSE(choice(512, 512, no, no, 1).a_first);
+  CHECK(choice(512, 512, no, no, 1, 1).a_first);
 }
 
 TEST_CASE("planes hold both parts of whole tiles, with lines on 16 bytes", "[gemm]") {

@@ -51,27 +51,6 @@ TEST_CASE("blocks share a product's stages equally, each taken once", "[gemm]") 
   }
 }
 
-TEST_CASE("stages come one by one in the order of the pieces", "[gemm]") {
-  const StreamKShares shares = stream_k_shares(7, 13, 3);
-  const auto corner = [](int tile) { return 100 * tile; };
-  for (int block = 0; block < 3; ++block) {
-    CAPTURE(block);
-    std::vector<std::pair<int, int>> by_piece, by_stage;
-    for (StreamKScheduler scheduler(shares, block, 3); !scheduler.done();) {
-      const WorkPiece piece = scheduler.take();
-      for (int i = piece.first; i < piece.end; ++i) by_piece.emplace_back(corner(piece.tile), i);
-    }
-    StreamKScheduler scheduler(shares, block, 3);
-    for (StageScheduler<decltype(corner), int> stages(scheduler, corner); stages.next();)
-      by_stage.emplace_back(stages.at, stages.step);
-    CHECK(by_stage == by_piece);
-    CHECK(by_stage.size() > 13);
-  }
-  const StreamKShares one_tile{1, 4, 0};
-  StreamKScheduler none(one_tile, 1, 2);
-  CHECK_FALSE(StageScheduler<decltype(corner), int>(none, corner).next());
-}
-
 TEST_CASE("where shares are cut within stages, a piece begins a stage of its own", "[gemm]") {
   const StreamKShares shares = stream_k_shares(2, 13, 3);
   const auto corner = [](int tile) { return 100 * tile; };

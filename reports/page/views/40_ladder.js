@@ -5,13 +5,15 @@ const folders = {
   'fp32-3xtf32': 'fp32_3xtf32'
 };
 const bare = name => name.replace(/^.*\//, '').replace(/^\d+_/, '');
+// The file of the rung's name, of the same name with another number, or of one that it shares.
 function sourceOf(type, rung) {
   if (!rung) return null;
   const folder = folders[type] ?? type;
   const paths = Object.keys(data.sources).filter(path => path.includes(`${folder}/`));
   const stem = path => path.replace(/\.cu$/, '');
   return paths.find(path => stem(path).endsWith(`/${rung}`)) ??
-      paths.find(path => bare(stem(path)) === bare(rung)) ?? null;
+      paths.find(path => bare(stem(path)) === bare(rung)) ??
+      paths.find(path => data.sources[path].includes(`.name = "${rung}"`)) ?? null;
 }
 // The diagram of a lesson: docs/ladder.md has one in the section that ends with its figure.
 function diagramOf(type, rung) {

@@ -11,11 +11,6 @@
 namespace fathom::gemm::fp32::row_major {
 namespace {
 
-constexpr LessonTile tiling(int m, int n, int k, int rows, int columns) {
-  return {m, n, k, m / rows * (n / columns), /*any_size=*/false, /*vectors=*/true};
-}
-constexpr LessonTile tile = tiling(128, 128, 8, 8, 8);
-
 /// A block's tile of m x n x k, `rows` x `columns` elements a thread.
 template <int m, int n, int k, int rows, int columns>
 __global__ void __launch_bounds__(m / rows * (n / columns)) autotuned_product(LessonProduct p) {
@@ -46,22 +41,23 @@ __global__ void __launch_bounds__(m / rows * (n / columns)) autotuned_product(Le
 }
 
 template <int m, int n, int k, int rows, int columns>
-LessonVariant by() {
-  return {reinterpret_cast<const void*>(&autotuned_product<m, n, k, rows, columns>),
-          tiling(m, n, k, rows, columns)};
-}
-
-}  // namespace
-
-Lesson autotuned() {
-  Lesson lesson = make_lesson<autotuned_product<128, 128, 8, 8, 8>, Order::row_major_x_along_rows,
-                              tile>(
+Lesson by() {
+  constexpr LessonTile tile{
+      m, n, k, m / rows * (n / columns), /*any_size=*/false, /*vectors=*/true};
+  return make_lesson<autotuned_product<m, n, k, rows, columns>, Order::row_major_x_along_rows,
+                     tile>(
       {.name = "row_major/10_autotuned",
        .parent = "row_major/09_vectorised",
        .idea =
            "Seven tilings of the parent's kernel, of which the fastest is found by running them.",
        .gain = "What a tile saves in traffic and barriers against what it costs in registers and "
                "idle SMs, decided by the clock and not by a model."});
+}
+
+}  // namespace
+
+Lesson autotuned() {
+  Lesson lesson = by<128, 128, 8, 8, 8>();
   lesson.variants = {by<128, 128, 8, 8, 8>(), by<128, 128, 16, 8, 8>(), by<128, 64, 16, 8, 8>(),
                      by<64, 128, 16, 8, 8>(), by<64, 64, 16, 8, 8>(),   by<64, 64, 16, 4, 4>(),
                      by<256, 128, 16, 8, 8>()};
