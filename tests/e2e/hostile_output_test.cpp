@@ -93,14 +93,11 @@ TEST_CASE("An output that is an input or another output is refused, and nothing 
   }
 }
 
-TEST_CASE("A file that takes standard output is no other output as well", "[e2e]") {
+TEST_CASE("A file that takes standard output, or a summary that is an input, is refused too",
+          "[e2e]") {
   Box box;
   expect(ExitCode::bad_input, box.shell("$F check in.json --baseline none --json x > x"))
       .complains("standard output");
-}
-
-TEST_CASE("A summary of a step that is an input is refused too", "[e2e]") {
-  Box box;
   box.set("GITHUB_STEP_SUMMARY", (box.folder() / "in.json").string());
   expect(ExitCode::bad_input, box.fathom({"check", "in.json", "--baseline", "none", "--github"}));
   CHECK(read_text(box.folder() / "in.json") == benchmark_file());

@@ -28,14 +28,18 @@ TEST_CASE("A run leaves document, report and logs, and ends with the report's pa
   CHECK(run.errors.empty());  // no progress line without a terminal
 }
 
-TEST_CASE("Only the probes asked for run, with the suite and seed asked for", "[e2e]") {
+TEST_CASE("Only the probes asked for run, with what is asked of them", "[e2e]") {
   Sandbox box({"first", "second"});
-  expect(0, box.run({"--probe", "second", "--suite", "quick", "--seed", "42"}));
+  expect(0, box.run({"--probe", "second", "--suite", "quick", "--seed", "42", "--no-counters",
+                     "--device", "1"}));
   const Document document = box.result();
   CHECK(document.probes.size() == 1);
   CHECK(entries_of(document, "second") == 2);
   CHECK(document.suite == "quick");
   CHECK(document.seed == "42");
+  has(box.log_of("second"), "flag --no-counters", "flag --device 1");
+  expect(0, box.run());
+  lacks(box.log_of("first"), "counters");
 }
 
 TEST_CASE("A suite is groups of probes and the size of their sweeps", "[e2e]") {
@@ -59,14 +63,6 @@ TEST_CASE("A suite is groups of probes and the size of their sweeps", "[e2e]") {
   Sandbox without({"first"});
   expect(ExitCode::setup_incomplete, without.run({"--suite", "atlas"}))
       .complains("group atlas, atlas-long");
-}
-
-TEST_CASE("What is asked of the probes reaches them", "[e2e]") {
-  Sandbox box({"first"});
-  expect(0, box.run({"--no-counters", "--device", "1"}));
-  has(box.log_of("first"), "flag --no-counters", "flag --device 1");
-  expect(0, box.run());
-  lacks(box.log_of("first"), "counters");
 }
 
 TEST_CASE("Only some probes collect counters, and the others leave out what these decide",
