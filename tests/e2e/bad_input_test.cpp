@@ -54,8 +54,7 @@ TEST_CASE("Every command has help with examples", "[e2e]") {
   has(box.fathom({"--help"}).output, "  " + command);
 }
 
-TEST_CASE("list shows every probe with question and claims, --version version and commit",
-          "[e2e]") {
+TEST_CASE("list shows every probe with its claims, --version says the commit", "[e2e]") {
   Sandbox box({"first", "second"});
   const CapturedRun list = expect(0, box.fathom({"list"}));
   for (const std::string name : {"first", "second"})

@@ -141,8 +141,7 @@ TEST_CASE("A page cuts long names and leaves out kernels without an access", "[e
                        !contains("idle"));
 }
 
-TEST_CASE("A recording that is cut short keeps its whole launches, a damaged one is refused",
-          "[explain]") {
+TEST_CASE("A recording cut short keeps whole launches, a damaged one is refused", "[explain]") {
   const std::string whole = two_kernels().bytes;
   const TestFolder folder;
   std::size_t kept = 0, malformed = 0;
@@ -179,8 +178,7 @@ TEST_CASE("explain passes on the program's exit status and writes what it record
   CHECK_THAT(file_text(run / "out"), contains("bank conflict"));
 }
 
-TEST_CASE("explain gives the program what the library in it needs, and its own streams",
-          "[explain]") {
+TEST_CASE("explain gives the program what the library in it needs", "[explain]") {
   Run run;
   run.arguments.kernel = "a b";
   run.arguments.blocks = 0;
@@ -194,8 +192,7 @@ TEST_CASE("explain gives the program what the library in it needs, and its own s
   CHECK(std::getenv("CUDA_INJECTION64_PATH") == nullptr);
 }
 
-TEST_CASE("With --counters the program runs twice more, under the library that measures",
-          "[explain]") {
+TEST_CASE("With --counters the program runs twice more, and is measured", "[explain]") {
   Run run;
   run.tools.measure = "/opt/libmeasure.so";
   run.tools.cupti = "/opt/cupti";

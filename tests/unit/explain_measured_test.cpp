@@ -49,8 +49,7 @@ Bounds bounds() { return {{{"DRAM", 4e12}}, "atlas.json"}; }
 
 }  // namespace
 
-TEST_CASE("Counters stand beside the recording, and bandwidths against what the GPU can move",
-          "[explain]") {
+TEST_CASE("Counters stand beside the recording, bandwidths beside their bounds", "[explain]") {
   TraceBytes measured;
   measured.gpu("NVIDIA H100 80GB HBM3");
   measured.counted(as_recorded);
@@ -103,8 +102,7 @@ TEST_CASE("Where warps wait is said by line, issues left out", "[explain]") {
   CHECK(waits.at(1).at("line").is_null());
 }
 
-TEST_CASE("Without a measurement nothing is said of one, and a damaged one is refused",
-          "[explain]") {
+TEST_CASE("Without a measurement nothing is said, a damaged one is refused", "[explain]") {
   const KernelCost kernel = kernel_of(recording(), TraceBytes());
   CHECK(measured_lines(kernel, bounds()).empty());
   CHECK(measured_json(kernel, bounds()).is_null());

@@ -79,8 +79,7 @@ TEST_CASE("Ratios to opponents are compared across machines of one model", "[gat
   CHECK(exit_code(check_stored(runs, {&ratios, 1}, {})) == ExitCode::ok);
 }
 
-TEST_CASE("A baseline takes no replay, nothing without a value and nothing without a date",
-          "[gate]") {
+TEST_CASE("A baseline takes no replay, and nothing without a value or date", "[gate]") {
   const TestFolder folder;
   RunMetrics replay = planted_run(1), failed = replay, undated = replay;
   replay.replay = true;

@@ -77,8 +77,7 @@ TEST_CASE("A metric that became another is compared by nobody", "[gate]") {
           2, Outcome::inconclusive, "higher is better");
 }
 
-TEST_CASE("Improvements do not take the suspects' time, of which so many are measured again",
-          "[gate]") {
+TEST_CASE("Only so many suspects are measured again, improvements after them", "[gate]") {
   const CheckResult result = check(slower(4, 0.1), {}, {.max_suspects = 2});
   CHECK(count(result, Outcome::regression) == 2);
   CHECK(count(result, Outcome::inconclusive) == 2);
@@ -99,8 +98,7 @@ TEST_CASE("Improvements do not take the suspects' time, of which so many are mea
   check_within(38, 0);  // into which rounds of the suspects alone fit
 }
 
-TEST_CASE("An improvement that is none, or a suspect that is lost, is settled like others",
-          "[gate]") {
+TEST_CASE("An improvement that is none, or a lost suspect, is settled", "[gate]") {
   const CheckResult none = decides(slow_head(3, -0.05, first_rounds), 3, Outcome::unchanged);
   CHECK(exit_code(none) == ExitCode::ok);
   CHECK(none.confirmation_rounds == 2);

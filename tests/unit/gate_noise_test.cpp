@@ -16,8 +16,7 @@ NoiseShares study(const std::string& row, std::size_t earlier, std::size_t resul
 
 // The whole table is docs/gate/noise.md. Of 40 suites at 2 % more than 3 fail once in a hundred
 // times; the seed is fixed.
-TEST_CASE("On whatever noise a stored check holds its level, and finds a slowdown of 5 %",
-          "[gate]") {
+TEST_CASE("On whatever noise a stored check holds its level, and finds 5 %", "[gate]") {
   for (const NoiseRow& row : noise_rows()) {
     INFO(row.name);
     CHECK(study(row.name, 5, 3).false_alarms.hits <= 3);

@@ -37,8 +37,7 @@ std::string own_file(const std::string& unit, const std::string& value,
 
 }  // namespace
 
-TEST_CASE("A result document gives its metrics, clocks and ratios, and what else went on",
-          "[gate]") {
+TEST_CASE("A result document gives metrics, clocks, ratios and what else went on", "[gate]") {
   const RunMetrics run = read_run_metrics(corpus / "fathom.json");
   CHECK(run.fathom);
   CHECK(!run.replay);
@@ -152,8 +151,7 @@ TEST_CASE("Dates are in the calendar, and of years that clocks show", "[gate]") 
   }
 }
 
-TEST_CASE("A time or rate of zero or below is no improvement, and a count of zero is a value",
-          "[gate]") {
+TEST_CASE("A time or rate of zero is no improvement, a count of zero is a value", "[gate]") {
   const auto problem_of = [](const char* unit, const char* value) {
     return parse_run_metrics(own_file(unit, value), "input").metrics[0].problem;
   };

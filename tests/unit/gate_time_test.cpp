@@ -115,8 +115,7 @@ TEST_CASE("First rounds that do not fit into the time limit end the check", "[ga
   CHECK(slower.asked.size() == 3);
 }
 
-TEST_CASE("Where rounds measure everything anyway, the time limit leaves out all or none",
-          "[gate]") {
+TEST_CASE("Where rounds measure everything, the time limit leaves out all or none", "[gate]") {
   const auto outcomes = [](double limit_s, Outcome outcome) {
     PlantedRounds rounds(slow_three);
     rounds.selects = false;

@@ -42,8 +42,7 @@ TEST_CASE("Every size of slowdown is planted equally often, in other metrics eac
   for (const auto& [name, times] : metrics) CHECK(times < 30);
 }
 
-TEST_CASE("The same seed plants the same, another one something else, as flags of the victim",
-          "[gate]") {
+TEST_CASE("The same seed plants the same flags, another one something else", "[gate]") {
   const auto flags = [](std::uint64_t seed, std::size_t index) {
     TrialOptions all = options(TrialKind::slowed);
     all.seed = seed;

@@ -32,8 +32,7 @@ TEST_CASE("Physical bounds follow from clocks and widths", "[models]") {
 }
 
 // Measured on an H200; copies of 1 GiB in blocks of 256 threads unless said otherwise.
-TEST_CASE("The defaults give back the figures that they come from, also where the knee is round",
-          "[models]") {
+TEST_CASE("The defaults give back the figures that they come from", "[models]") {
   const auto expected = [](const StreamKernel& kernel) {
     return expected_stream(stream_device(), kernel).bytes_per_second / 1e12;
   };

@@ -40,8 +40,7 @@ double tensor_rate(TensorType type, const GpuSpec& gpu) {
   return 2 * tensor_fma_per_clock(type, gpu.major, gpu.minor).value_or(0);
 }
 
-TEST_CASE("Peaks are SMs x rate x clock, and the bandwidth is the bus times its pins' rate",
-          "[models]") {
+TEST_CASE("Peaks are SMs x rate x clock, and bandwidth is bus x rate of its pins", "[models]") {
   for (const GpuSpec& gpu : gpu_table()) {
     CAPTURE(gpu.name);
     CHECK(gpu.memory_bandwidth.value ==

@@ -32,8 +32,7 @@ TEST_CASE("S8: a plain transpose tile conflicts, padded by one or XORed it does 
   CHECK(layout_cost(operand, {.padding_elements = 8}).conflicts == 0);
 }
 
-TEST_CASE("The search finds the swizzle of the fewest bits, and none where none is needed",
-          "[models]") {
+TEST_CASE("The search finds the swizzle of the fewest bits, or none", "[models]") {
   TileUse rows_alone = transpose;
   rows_alone.accesses.pop_back();
   for (const auto& [tile, index] :
@@ -139,8 +138,7 @@ TEST_CASE("Bad tiles and layouts are refused", "[models]") {
   });
   CHECK_THROWS_AS(layout_cost(transpose, {.bits = 5, .base = 0, .shift = 4}),
                   std::invalid_argument);
-  CHECK_THROWS_AS(layout_cost(operand, {.bits = 3, .base = 2, .shift = 4}),
-                  std::invalid_argument);
+  CHECK_THROWS_AS(layout_cost(operand, {.bits = 3, .base = 2, .shift = 4}), std::invalid_argument);
   CHECK_THROWS_AS(layout_cost(operand, {.padding_elements = 1}), LaneError);
 }
 

@@ -47,8 +47,7 @@ TEST_CASE("A document that names one level has no atlas", "[reports]") {
   CHECK_THAT(file_text(paths.readme), !contains("atlas.md"));
 }
 
-TEST_CASE("The levels stand nearest first, and facts by probe, those of the levels first",
-          "[reports]") {
+TEST_CASE("Levels stand nearest first, facts by probe, those of levels first", "[reports]") {
   const std::string page = atlas_of(atlas_document());
   CHECK_THAT(page, contains("| L1 | – | 32.5 cycles (16.4 ns) | – |\n"
                             "| L2 | 60 MiB of the GPU | – | – |\n"

@@ -122,8 +122,7 @@ TEST_CASE("The likely cause stands beside what is low", "[card]") {
               [](Document& d, Telemetry&) { d.fingerprint.pcie_link = "generation 5, x4"; });
 }
 
-TEST_CASE("Noise, equal cards and one slow recorded card call nothing low, and hide nothing",
-          "[card]") {
+TEST_CASE("Noise, equal cards and one slow recorded card do not mislead", "[card]") {
   Document own = run_of("own", 4.1e12);
   CHECK(check_card(own, cards(ten)).state == CardState::low);
   own.entries[0].repeatability = 0.03;

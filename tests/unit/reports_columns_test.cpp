@@ -24,8 +24,7 @@ Column column(const std::string& name, const std::vector<Entry>& entries) {
   return make_column(name, list);
 }
 
-TEST_CASE("Bound and expectation have the metric's prefix, several metrics carry their units",
-          "[reports]") {
+TEST_CASE("Bounds have the metric's prefix, several metrics carry their units", "[reports]") {
   const std::vector<Entry> entries{entry_with(5e11), entry_with(6e11)};
   CHECK(column("metric", entries).unit == "GB/s");
   CHECK(column("bound", entries).unit == "GB/s");

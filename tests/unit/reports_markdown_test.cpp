@@ -7,8 +7,7 @@
 namespace fathom::reports {
 namespace {
 
-TEST_CASE("Text of a document is text on the page, and begins no list, heading or rule",
-          "[reports]") {
+TEST_CASE("Text of a document is text on the page, and begins no list", "[reports]") {
   for (const auto& [text, escaped] :
        {std::pair{"a|b", "a&#124;b"},
         {"<b>&</b>", "&lt;b&gt;&amp;&lt;/b&gt;"},

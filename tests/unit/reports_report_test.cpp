@@ -81,8 +81,7 @@ TEST_CASE("Names cannot become markup", "[reports]") {
   CHECK_THAT(terminal_summary(d, true), !contains("\x1b]"));
 }
 
-TEST_CASE("Facts stand in the report where there is no atlas, and what cannot be is marked",
-          "[reports]") {
+TEST_CASE("Without an atlas facts stand in the report, marked if they cannot be", "[reports]") {
   // Without the facts' ids there are no levels, so that the report has them itself.
   Document d = sample::document();
   for (Fact& fact : d.facts) fact.id = "x." + fact.id;

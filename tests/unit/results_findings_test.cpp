@@ -57,8 +57,7 @@ TEST_CASE("What a probe concludes takes the place of what it concluded before", 
     if (other.name != probe) CHECK(summary_of(document, other.name) == other);
 }
 
-TEST_CASE("A published figure from the probe stays, and what nobody published has none",
-          "[results]") {
+TEST_CASE("A published figure from the probe stays, and others have none", "[results]") {
   Document document = recording("atlas/result.json");
   document.facts.clear();
   Fact own, unknown;

@@ -86,7 +86,7 @@ TEST_CASE("A lock held by another process is refused with its holder's name", "[
   CHECK(refusal("b").empty());  // another GPU is free
 }
 
-TEST_CASE("A killed holder leaves no lock behind, and garbage in the file stops nobody",
+TEST_CASE("A killed holder leaves no lock, and garbage in the file stops nobody",
           "[results][lock]") {
   const LockFolder folder;
   Child(holder("a")).end();
@@ -134,9 +134,8 @@ TEST_CASE("A FATHOM_LOCK_FD that is not this GPU's lock is ignored", "[results][
   const LockFolder folder;
   const Child child(holder("a"));
   DeviceLock other("b", IfHeld::fail);
-  for (const std::string& value :
-       {other.share_with_children(), std::string("987654"), std::string("-1"),
-        std::string("seven"), std::string()}) {
+  for (const std::string& value : {other.share_with_children(), std::string("987654"),
+                                   std::string("-1"), std::string("seven"), std::string()}) {
     CAPTURE(value);
     setenv("FATHOM_LOCK_FD", value.c_str(), 1);
     CHECK_FALSE(refusal("a").empty());

@@ -74,8 +74,7 @@ TEST_CASE("Every member of a fingerprint counts", "[results]") {
   CHECK(fingerprint_differences(same, other).size() == 22);
 }
 
-TEST_CASE("A claim that several probes answer becomes one, with each figure under its probe's name",
-          "[results]") {
+TEST_CASE("A claim that several probes answer becomes one, with all figures", "[results]") {
   std::vector<Document> all = parts();
   const auto claimed = [](ClaimVerdict verdict, const std::string& probe) {
     return std::vector<Claim>{{"X1", "s", "c", verdict, "of " + probe, {probe}, probe}};

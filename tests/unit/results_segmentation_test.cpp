@@ -127,8 +127,7 @@ TEST_CASE("Outliers are left out", "[segmentation]") {
   CHECK(kinds_of(segment(curve, without_bootstrap())) == three.kinds);
 }
 
-TEST_CASE("Boundaries and levels are where they were planted, within their intervals",
-          "[segmentation]") {
+TEST_CASE("Boundaries and levels are where they were planted", "[segmentation]") {
   constexpr int seeds = 60;
   int covered = 0, exact = 0, levels = 0;
   double stability = 0;
@@ -151,7 +150,7 @@ TEST_CASE("Boundaries and levels are where they were planted, within their inter
   CHECK(stability > 0.9);
 }
 
-TEST_CASE("A gap between plateaus is a ramp, however short, and has the slope that was planted",
+TEST_CASE("A gap between plateaus is a ramp, however short, of the planted slope",
           "[segmentation]") {
   auto curve = draw(two, 30, 24, 0.005, 0, 1);
   disturb(curve, 12, 0.5);  // 105, between 33 and 210
@@ -166,8 +165,7 @@ TEST_CASE("A gap between plateaus is a ramp, however short, and has the slope th
   CHECK_THAT(rise.regimes[0].last_y, WithinRel(392.5, 0.02));
 }
 
-TEST_CASE("A cache's capacity is where its plateau ends, though its ramp is no line",
-          "[segmentation]") {
+TEST_CASE("A cache's capacity is where its plateau ends", "[segmentation]") {
   // Random replacement: beyond the capacity C, a share of 1 - C/x misses.
   constexpr double capacity = 200 * 1024;
   constexpr int seeds = 100;

@@ -69,8 +69,7 @@ TEST_CASE("Better than the bound is a fault, by however little", "[results]") {
   }
 }
 
-TEST_CASE("A counter may differ by its tolerance, relative, and one without by nothing",
-          "[results]") {
+TEST_CASE("A counter may differ by its relative tolerance, if it has one", "[results]") {
   struct Row {
     double value, expected, tolerance;
     bool good;
