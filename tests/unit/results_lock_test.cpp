@@ -86,8 +86,7 @@ TEST_CASE("A lock held by another process is refused with its holder's name", "[
   CHECK(refusal("b").empty());  // another GPU is free
 }
 
-TEST_CASE("A killed holder leaves no lock, and garbage in the file stops nobody",
-          "[results][lock]") {
+TEST_CASE("A killed holder leaves no lock, garbage in the file stops nobody", "[results][lock]") {
   const LockFolder folder;
   Child(holder("a")).end();
   CHECK(std::filesystem::file_size(folder.file("a")) > 0);  // its name is still there
@@ -106,8 +105,9 @@ TEST_CASE("Waiting has a limit, and whom it is for is told once", "[results][loc
   const Child child(holder("a"));
   std::vector<std::string> told;
   const auto tell = [&](const std::string& who) { told.push_back(who); };
-  CHECK_THAT(refusal_of([&] { DeviceLock("a", IfHeld::wait, 1s, tell); }).text,
-             contains("after 1 s of waiting"));
+  const Refusal refused = refusal_of([&] { DeviceLock("a", IfHeld::wait, 1s, tell); });
+  CHECK(refused.code == fathom::ExitCode::gpu_busy);
+  CHECK_THAT(refused.text, contains("after 1 s of waiting"));
   REQUIRE(told.size() == 1);
   CHECK_THAT(told.front(), contains(std::to_string(child.pid())));
 }
