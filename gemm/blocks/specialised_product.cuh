@@ -73,7 +73,9 @@ struct DeferredStores {
   /// Keeps a tile's finished sums.
   template <int Count>
   __device__ void take(const std::uint32_t (&sums)[Count], int to_row, int to_column) {
-    pack<Out>(sums, pairs);
+#pragma unroll
+    for (int i = 0; i < Count / 2; ++i)
+      pairs[i] = packed<Out>(sum_of<float>(sums[2 * i]), sum_of<float>(sums[2 * i + 1]));
     row = to_row;
     column = to_column;
     pending = true;
@@ -286,7 +288,7 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
-  static_assert(!d.single_tile || (!d.persistent && !d.tma_stores && !d.serpentine &&
+  static_assert(!d.single_tile || (!d.tma_stores && !d.serpentine &&
                                    d.kept_a == 0 && (d.promoted ? d.split_k > 1 : d.n <= 64)));
   if constexpr (!d.single_tile || d.split_k > 1) cluster_sync();
   if constexpr (d.split_k > 1) {

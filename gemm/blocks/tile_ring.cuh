@@ -20,9 +20,7 @@ struct KernelConfig {
   int cluster_m = 1;  ///< blocks of a cluster one below the other: they load each tile of B once
   int cluster_n = 1;  ///< and beside each other: they load each tile of A once
   int split_k = 1;    ///< blocks of a cluster that share the k of one tile
-  int band = 8;       ///< cluster rows that are gone through column by column
-  bool persistent =
-      false;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
+  int band = 8;       ///< cluster rows that persistent blocks go through column by column
   bool tma_stores = false;  ///< C leaves through shared memory and TMA
   /// A tile's results wait as 16-bit elements in registers, and leave while the next is multiplied.
   bool deferred_stores = false;
@@ -48,6 +46,8 @@ struct KernelConfig {
   /// the second both parts are planes in memory (gemm/best/tf32_planes.h).
   bool three_products = false;
 
+  /// As many blocks as the GPU holds, from tile to tile; else a block a tile.
+  __host__ __device__ constexpr bool persistent() const { return split_k == 1 && !single_tile; }
   __host__ __device__ constexpr int planes() const { return three_products ? 2 : 1; }
   __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
   __host__ __device__ constexpr int cluster() const { return cluster_m * cluster_n * split_k; }
@@ -182,8 +182,8 @@ struct TileScheduler {
   }
   template <class P>
   __device__ static TileIndex entry_of(const P& p, int entry) {
-    // A band of one row is gone through along it: one division instead of three.
-    if constexpr (d.band == 1) return {entry / p.tiles_n, entry % p.tiles_n};
+    // Others go row by row: one division instead of three.
+    if constexpr (!d.persistent()) return {entry / p.tiles_n, entry % p.tiles_n};
     return banded_tile<d.band>(entry, p.tiles_m, p.tiles_n);
   }
   /// First row and column of this block's tile.

@@ -18,8 +18,7 @@ struct AlongK {
   static constexpr bool promoted = false;
 };
 /// The same with sums that are promoted to fp32 stage by stage.
-struct AlongKPromoted {
-  static constexpr MajorsTaken majors{Major::k, Major::k};
+struct AlongKPromoted : AlongK {
   static constexpr bool promoted = true;
 };
 
@@ -30,8 +29,6 @@ struct WideTile : Layout {
   static constexpr KernelConfig config{.n = 256,
                                        .stages = 4,
                                        .cluster_m = 2,
-                                       .band = 8,
-                                       .persistent = true,
                                        .tma_stores = true,
                                        .promoted = Layout::promoted};
 };
@@ -45,7 +42,6 @@ struct LargeClusters : Layout {
                                        .cluster_m = 4,
                                        .cluster_n = 2,
                                        .band = 4,
-                                       .persistent = true,
                                        .tma_stores = true,
                                        .deferred_stores = !Layout::promoted,
                                        .early = true,
@@ -71,7 +67,6 @@ struct Columns16 : Layout {
   static constexpr KernelConfig config{.n = 16,
                                        .stages = 9,
                                        .split_k = 2,
-                                       .band = 1,
                                        .early = true,
                                        .single_tile = true,
                                        .promoted = Layout::promoted};
@@ -79,12 +74,12 @@ struct Columns16 : Layout {
 template <class Layout>
 struct Columns64 : Layout {
   static constexpr KernelConfig config{
-      .n = 64, .stages = 8, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
+      .n = 64, .stages = 8, .split_k = 2, .early = true, .promoted = Layout::promoted};
 };
 template <class Layout>
 struct Columns128 : Layout {
   static constexpr KernelConfig config{
-      .n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
+      .n = 128, .stages = 6, .split_k = 2, .early = true, .promoted = Layout::promoted};
 };
 
 /// Two blocks beside each other have half of the columns each and the whole of k: the large operand
@@ -92,7 +87,7 @@ struct Columns128 : Layout {
 template <class Layout>
 struct ColumnHalves : Layout {
   static constexpr KernelConfig config{
-      .n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true, .single_tile = true};
+      .n = 64, .stages = 9, .cluster_n = 2, .early = true, .single_tile = true};
 };
 
 /// What a rung reports of a shape; its own view has BLAS's columns as rows. The kernel is that of

@@ -11,11 +11,6 @@
 
 namespace fathom::gemm::fp32 {
 
-/// What a producer reads: boxes of 32 of k by a tile's side, contiguous as the operand is.
-struct OperandBoxes {
-  CUtensorMap a, b;
-};
-
 /// Boxes as TMA brings them of operands along k, rows of 32 of k, and the barrier that ends when
 /// they are full: behind the ring.
 template <class Tile>
@@ -37,8 +32,8 @@ struct Staging {
 /// One staging buffer is enough: what it holds is transposed as soon as a stage is released, and
 /// the next box has nearly a stage's multiplications of time to come. A second would cost a stage
 /// of the ring.
-template <class Tile, class Corner>
-__device__ void produce(const OperandBoxes& from, const StageRing<Tile>& ring,
+template <class Tile, class P, class Corner>
+__device__ void produce(const P& p, const StageRing<Tile>& ring,
                         StreamKScheduler& scheduler, Corner corner) {
   constexpr bool transposes_a = Tile::transposes_a, transposes_b = Tile::transposes_b;
   constexpr bool transposes = transposes_a || transposes_b;
@@ -59,8 +54,8 @@ __device__ void produce(const OperandBoxes& from, const StageRing<Tile>& ring,
     if (!transposes || !tells) return;
     arrive_expect_tx(staging.full, Staging<Tile>::box_bytes);
     const int k = next.step * Tile::step;
-    if constexpr (transposes_a) load_box(staging.a, from.a, k, next.at.m, staging.full);
-    if constexpr (transposes_b) load_box(staging.b, from.b, k, next.at.n, staging.full);
+    if constexpr (transposes_a) load_box(staging.a, p.map_a, k, next.at.m, staging.full);
+    if constexpr (transposes_b) load_box(staging.b, p.map_b, k, next.at.n, staging.full);
   };
   FillOrder<Tile> order;
   std::uint32_t parity = 0;
@@ -77,8 +72,8 @@ __device__ void produce(const OperandBoxes& from, const StageRing<Tile>& ring,
         const int k = next.step * Tile::step;
         arrive_expect_tx(full,
                          (transposes_a ? 0 : Tile::a_bytes) + (transposes_b ? 0 : Tile::b_bytes));
-        if constexpr (!transposes_a) load_box(lines_a, from.a, next.at.m, k, full);
-        if constexpr (!transposes_b) load_box(lines_b, from.b, next.at.n, k, full);
+        if constexpr (!transposes_a) load_box(lines_a, p.map_a, next.at.m, k, full);
+        if constexpr (!transposes_b) load_box(lines_b, p.map_b, next.at.n, k, full);
       }
     }
     more = next.next();

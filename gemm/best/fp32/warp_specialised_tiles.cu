@@ -5,6 +5,7 @@
 
 #include "gemm/best/fp32/warp_specialised.cuh"
 #include "gemm/best/tma_operands.h"
+#include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tensor_map.h"
 #include "harness/cuda_check.h"
@@ -61,15 +62,13 @@ void launch(const Arguments& arguments, const Workspace& workspace, bool swapped
   }
   const TmaOperands x = TmaOperands::prepared(arguments, swapped, majors_of<Tile>,
                                               workspace.data + workspace_part(sums_bytes), stream);
-  p.sources = {box_map(x.a, Tile::m, Tile::k), box_map(x.b, Tile::n, Tile::k)};
-  const auto kernel = warp_specialised_product<Tile>;
-  constexpr int shared_bytes = warp_specialised_shared_bytes<Tile>();
-  FATHOM_CUDA(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+  p.map_a = box_map(x.a, Tile::m, Tile::k);
+  p.map_b = box_map(x.b, Tile::n, Tile::k);
   // Blocks that share tiles wait for each other's sums: all of them must be resident at once, one
   // an SM, so that no other kernel that keeps its SMs may run beside this one.
-  kernel<<<workspace.sms, Tile::threads, shared_bytes, stream>>>(p);
-  FATHOM_CUDA(cudaGetLastError());
+  launch_cluster(
+      &warp_specialised_product<Tile>,
+      {workspace.sms, Tile::threads, warp_specialised_shared_bytes<Tile>(), 1, stream}, p);
 }
 
 template <class Tile>

@@ -20,7 +20,6 @@ struct LargeClusters {
                                        .cluster_m = 4,
                                        .cluster_n = 2,
                                        .band = 4,
-                                       .persistent = true,
                                        .a_in_registers = true,
                                        .serpentine = true,
                                        .has_tail = true};
@@ -32,8 +31,6 @@ struct HalfWide {
   static constexpr KernelConfig config{.n = 128,
                                        .stages = 6,
                                        .cluster_m = 2,
-                                       .band = 8,
-                                       .persistent = true,
                                        .a_in_registers = true,
                                        .serpentine = true};
 };
@@ -43,7 +40,7 @@ struct HalfWide {
 struct Skinny {
   static constexpr MajorsTaken majors{std::nullopt, Major::k};
   static constexpr KernelConfig config{
-      .n = 128, .stages = 6, .split_k = 2, .band = 1, .a_in_registers = true};
+      .n = 128, .stages = 6, .split_k = 2, .a_in_registers = true};
 };
 
 /// Both operands along k: nothing lies across.
