@@ -147,16 +147,13 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring, const Clu
   const DepthRange range = depth_range<d>(p, place);
   for (TileScheduler<d> scheduler(p); !scheduler.done(); scheduler.advance()) {
     const TileIndex corner = d.single_tile ? first_tile : scheduler.corner(p, place);
-    std::uint64_t policy_a = 0;
-    if constexpr (d.kept_a > 0)
-      policy_a = scheduler.leaves_band(p) ? ordinary_policy() : keeping_policy(d.kept_a);
     const int filled = keeps_registers<d> ? min(range.count, d.stages) : 0;
     if constexpr (keeps_registers<d>) position = {filled % d.stages, filled == d.stages ? 1u : 0u};
     for (int i = filled; i < range.count; ++i) {
       wait(ring.empty(position.stage), position.parity ^ 1);
       const int stage = range.first + (scheduler.backwards ? range.count - 1 - i : i);
       load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
-                                      corner.n, stage * stage_depth<In>, policy_a);
+                                      corner.n, stage * stage_depth<In>);
       position.advance();
     }
   }
@@ -289,7 +286,7 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
   static_assert(!d.single_tile || (!d.tma_stores && !d.serpentine &&
-                                   d.kept_a == 0 && (d.promoted ? d.split_k > 1 : d.n <= 64)));
+                                   (d.promoted ? d.split_k > 1 : d.n <= 64)));
   if constexpr (!d.single_tile || d.split_k > 1) cluster_sync();
   if constexpr (d.split_k > 1) {
     bool arrived = false;

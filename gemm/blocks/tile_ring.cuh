@@ -38,7 +38,6 @@ struct KernelConfig {
   /// B has one box a stage, of its tile's lines, fewer than 64, and of none that other tiles have.
   /// For B along k only.
   bool narrow_b = false;
-  float kept_a = 0;       ///< how much of A's lines the L2 is told to keep for the rest of the band
   bool has_tail = false;  ///< a tail kernel runs beside it on the SMs that its clusters leave
   /// Cluster tiles of an entry of the scheduler: more than one for a tail kernel.
   int parent_m = 1, parent_n = 1;
@@ -74,61 +73,24 @@ struct KernelConfig {
 template <class In>
 inline constexpr int stage_depth = 128 / static_cast<int>(sizeof(In));
 
-/// How the L2 shall hold lines: so much of them, from 0 to 1, leaves last.
-__device__ inline std::uint64_t keeping_policy(float share) {
-  std::uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %0, %1;"
-      : "=l"(policy)
-      : "f"(share));
-  return policy;
-}
-/// Like any others, also those that were kept.
-__device__ inline std::uint64_t ordinary_policy() {
-  std::uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_normal.b64 %0;" : "=l"(policy));
-  return policy;
-}
-
-/// Loads the map's box at (x, y) to all of `Sharers` blocks of the cluster, `blocks`. `Hinted`: the
-/// L2 is told how to hold the lines.
-template <int Sharers, bool Hinted>
-__device__ inline void load_shared_box(std::uint32_t target, const CUtensorMap& map, int x, int y,
-                                       std::uint32_t barrier, std::uint16_t blocks,
-                                       std::uint64_t policy) {
-  if constexpr (Hinted && Sharers == 1) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-        ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(target),
-        "l"(&map), "r"(x), "r"(y), "r"(barrier), "l"(policy)
-        : "memory");
-  } else if constexpr (Hinted) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-        ".multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(target),
-        "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(blocks), "l"(policy)
-        : "memory");
-  } else if constexpr (Sharers == 1) {
-    load_box(target, map, x, y, barrier);
-  } else {
-    load_box_multicast(target, map, x, y, barrier, blocks);
-  }
-}
-
 inline constexpr int half_block_side = 32, half_block_bytes = block_bytes / 2;
 
-/// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`: one box or,
-/// in `Halves`, of 32-bit elements along the outer dimension, two of 32 lines of k with 32 elements
-/// each.
-template <Major major, int Sharers, bool Halves = false, bool Hinted = false>
+/// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`, to all of
+/// `Sharers` blocks of the cluster, `blocks`: one box or, in `Halves`, of 32-bit elements along the
+/// outer dimension, two of 32 lines of k with 32 elements each.
+template <Major major, int Sharers, bool Halves = false>
 __device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer,
-                                  int k, std::uint32_t barrier, std::uint16_t blocks,
-                                  std::uint64_t policy = 0) {
+                                  int k, std::uint32_t barrier, std::uint16_t blocks) {
 #pragma unroll
   for (int half = 0; half < (Halves ? 2 : 1); ++half) {
+    const std::uint32_t target = tile + block * block_bytes + half * half_block_bytes;
     const int o = outer + block * block_side + half * half_block_side;
     const int x = major == Major::k ? k : o, y = major == Major::k ? o : k;
-    load_shared_box<Sharers, Hinted>(tile + block * block_bytes + half * half_block_bytes, map, x,
-                                     y, barrier, blocks, policy);
+    if constexpr (Sharers == 1) {
+      load_box(target, map, x, y, barrier);
+    } else {
+      load_box_multicast(target, map, x, y, barrier, blocks);
+    }
   }
 }
 
@@ -137,7 +99,7 @@ __device__ inline void load_block(std::uint32_t tile, int block, const CUtensorM
 template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void load_stage(const TileRing<d>& ring, int stage, const ClusterPlace<d>& place,
                                   const CUtensorMap& map_a, const CUtensorMap& map_b, int row,
-                                  int column, int k, std::uint64_t policy_a = 0) {
+                                  int column, int k) {
   const std::uint32_t full = ring.full(stage);
   constexpr int share_a = d.a_blocks() / d.cluster_n, share_b = d.b_blocks() / d.cluster_m;
   arrive_expect_tx(full, d.stage_bytes());
@@ -146,8 +108,8 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
 #pragma unroll
   for (int i = 0; i < share_a; ++i) {
     constexpr bool halves = d.a_in_registers && a_major == Major::outer;
-    load_block<a_major, d.cluster_n, halves, (d.kept_a > 0)>(
-        ring.a(stage), place.n * share_a + i, map_a, row, k, full, row_blocks, policy_a);
+    load_block<a_major, d.cluster_n, halves>(ring.a(stage), place.n * share_a + i, map_a, row, k,
+                                             full, row_blocks);
   }
 #pragma unroll
   for (int i = 0; i < share_b; ++i) {
@@ -169,13 +131,6 @@ struct TileScheduler {
   __device__ explicit TileScheduler(const P& p)
       : next(p.first + static_cast<int>(blockIdx.x) / d.cluster()), step(p.step), end(p.end) {}
   __device__ bool done() const { return next >= end; }
-  /// Whether the next tile of this cluster is of another band: what this one's rows had in the L2
-  /// is of no more use.
-  template <class P>
-  __device__ bool leaves_band(const P& p) const {
-    const int of_band = d.band * p.tiles_n * d.parent();
-    return next + step >= end || (next + step) / of_band != next / of_band;
-  }
   __device__ void advance() {
     next += step;
     backwards = d.serpentine && !backwards;

@@ -47,7 +47,6 @@ struct LargeClusters : Layout {
                                        .early = true,
                                        .promoted = Layout::promoted,
                                        .serpentine = true,
-                                       .kept_a = 0.4f,
                                        .has_tail = true};
 };
 
