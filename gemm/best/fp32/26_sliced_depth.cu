@@ -73,7 +73,7 @@ __device__ void produce_slices(const SlicedProduct& p, const Ring& ring) {
   const TileIndex at = sliced_corner(p);
   for (int i = 0; i < p.depth; ++i) {
     const std::uint32_t stage = ring.a(position.stage), full = ring.full(position.stage);
-    wait_asleep(ring.empty(position.stage), position.parity ^ 1, 100);
+    wait(ring.empty(position.stage), position.parity ^ 1);
     arrive_expect_tx(full, Tile::stage_bytes());
     if constexpr (major == Major::k) {
 #pragma unroll
