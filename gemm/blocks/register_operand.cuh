@@ -179,8 +179,6 @@ __device__ inline void accumulate_fp32(const RegisterSource<d>& source,
   }
 }
 
-// A warpgroup's sums are a block of 64 rows, in the order of row_in_block.
-
 /// Which elements of C a thread stores at once: neighbours in memory of two rows or of two columns.
 enum class StoredPairs { none, rows, columns };
 

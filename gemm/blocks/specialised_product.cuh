@@ -13,9 +13,6 @@
 
 namespace fathom::gemm {
 
-// The beginning and the end of a block whose launch takes microseconds: of a product of 1024³ they
-// were half.
-
 /// Whether the threads keep the registers that they begin with: to change them, who multiplies
 /// waits for who loads. A thread's sums of more than 64 columns do not fit into those.
 template <KernelConfig d>
@@ -57,8 +54,6 @@ __device__ inline void store_through_ring(const TiledProduct<Out, Scalar>& p,
     store_staged(p, row, column + first, buffer);
   }
 }
-
-// A tile's results that leave while the next tile is multiplied.
 
 /// What a warp has yet to store of the tile before.
 template <KernelConfig d, class Out>

@@ -8,8 +8,6 @@
 
 namespace fathom::gemm {
 
-// What a kernel whose operands come by TMA is told of its shape.
-
 /// How a kernel cuts a product C (m x n) = A (m x k) B (k x n), in row-major terms
 /// (gemm/bench/problem.h).
 struct KernelConfig {
@@ -56,14 +54,9 @@ struct KernelConfig {
   __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
   __host__ __device__ constexpr int a_bytes() const { return a_blocks() * block_bytes; }
-  /// Lines of B's tile, of all its planes, and of its boxes.
-  __host__ __device__ constexpr int b_lines() const { return n * planes(); }
-  __host__ __device__ constexpr int b_box_lines() const {
-    return narrow_b ? b_lines() : block_side;
-  }
-  __host__ __device__ constexpr int b_blocks() const {
-    return (b_lines() + block_side - 1) / block_side;
-  }
+  /// Lines of B's boxes, and how many hold its tile's, of all its planes.
+  __host__ __device__ constexpr int b_box_lines() const { return narrow_b ? n * planes() : 64; }
+  __host__ __device__ constexpr int b_blocks() const { return (n * planes() + 63) / 64; }
   __host__ __device__ constexpr int stage_bytes() const {
     return a_bytes() + b_blocks() * b_box_lines() * 128;
   }
@@ -117,8 +110,6 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
                                      column * d.planes(), k, full, column_blocks);
   }
 }
-
-// Which tiles a cluster computes, and in which order.
 
 /// The tiles of a cluster, one after the other. C is cut into entries, which are gone through in
 /// bands; an entry is a cluster's tile, or for the tail kernel as many as make one of the

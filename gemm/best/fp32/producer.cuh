@@ -27,11 +27,9 @@ struct Staging {
 
 /// By all producer threads: fills stage after stage of the scheduler. One thread tells TMA, which
 /// puts an operand along its outer dimension where it belongs; what it brings of operands along k,
-/// four warps transpose in shared memory. All lines and rows start on 16 bytes.
-///
-/// One staging buffer is enough: what it holds is transposed as soon as a stage is released, and
-/// the next box has nearly a stage's multiplications of time to come. A second would cost a stage
-/// of the ring.
+/// four warps transpose in shared memory. All lines and rows start on 16 bytes. One staging buffer
+/// is enough: the next box has nearly a stage's multiplications of time to come, and a second would
+/// cost a stage of the ring.
 template <class Tile, class P, class Corner>
 __device__ void produce(const P& p, const StageRing<Tile>& ring,
                         StreamKScheduler& scheduler, Corner corner) {
@@ -86,11 +84,9 @@ __device__ void produce(const P& p, const StageRing<Tile>& ring,
     if constexpr (transposes_b)
       transpose_rows<Tile::n / warps, Tile::pitch_b>(staging.b, lines_b, lane,
                                                      warp * (Tile::n / warps));
-    // The stage's lines are stored and read by threads alone, so that arriving hands them over.
-    // The engine writes only where threads read and never store: the staging buffer, once all
-    // four warps have read it, and the other operand's lines, once they are released. Between
-    // accesses of the two kinds barriers order reads before writes; a proxy fence would be for
-    // what a thread stored and the engine then touches, and there is no such memory.
+    // Threads alone store and read the stage's lines, so that arriving hands them over. TMA writes
+    // only where threads read and never store, behind a barrier: a proxy fence would be for what
+    // a thread stored and TMA then touches, and there is no such memory.
     arrive(full);
     StageRing<Tile>::producers_sync();
     if (more) fetch();

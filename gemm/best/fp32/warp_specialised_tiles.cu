@@ -15,12 +15,10 @@
 namespace fathom::gemm::fp32 {
 namespace {
 
-/// How a tile lies on a product's C, row-major or, `swapped`, as BLAS states it: then C lies along
-/// its columns, and the tile, wider than high, along the other side. `first`: elements of the tiles
-/// that cover C; `second`: whether it is swapped. The less the better: tiles that reach less beyond
-/// C, and of two that reach as far those whose long side lies along C's columns, where they store
-/// 16 bytes at once (on an H200 at 4096³ NN 1.055 times cuBLAS instead of 1.030, TT 1.030 instead
-/// of 1.000).
+/// How a tile lies on a product's C, row-major or, `swapped`, as BLAS states it. `first`: elements
+/// of the tiles that cover C; `second`: whether it is swapped. The less the better: tiles that
+/// reach less beyond C, and of two that reach as far those whose long side lies along C's columns,
+/// where they store 16 bytes at once (on an H200 at 4096³ NN 1.055 times cuBLAS instead of 1.030).
 using TilePlacement = std::pair<std::int64_t, bool>;
 
 /// All of them are as large.

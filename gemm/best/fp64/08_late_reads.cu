@@ -14,8 +14,6 @@
 namespace fathom::gemm::fp64 {
 namespace {
 
-// One thread has TMA fill a ring of stages, warps multiply from it on the tensor cores.
-
 /// Registers of a producer thread and of a consumer thread, of the 168 that each of 384 starts
 /// with.
 constexpr int producer_registers = 40, consumer_registers = 232;

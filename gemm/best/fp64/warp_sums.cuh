@@ -18,13 +18,12 @@ __device__ inline void keep_order(int steps) {
 }
 
 /// Adds `steps` stages from `position` on, and leaves it behind them. B's fragments of a stage stay
-/// in registers, and A's come one block of 16 rows ahead of their products. The order is kept.
-/// Where the compiler chooses it, reads come right after the last product that takes their
-/// registers, and wait until that has read these; the next product waits behind them, and then as
-/// long again as the compiler counts from the reads on. Here it is another product or more that has
-/// taken the registers last, and from reads on nothing is counted. One half of a stage's last 16
-/// rows is multiplied after the next stage has come, so that the loop has one branch; the first
-/// time that is nothing by nothing.
+/// in registers, and A's come one block of 16 rows ahead of their products. The order is kept: the
+/// compiler's would have reads come right after the last product that takes their registers, and
+/// wait until that has read these; the next product would wait behind them, and then as long again
+/// as the compiler counts from the reads on. Here that product is another one or more ago. One half
+/// of a stage's last 16 rows is multiplied after the next stage has come, so that the loop has one
+/// branch; the first time that is nothing by nothing.
 template <Major a_major, Major b_major>
 __device__ inline void accumulate_late(const TileRing<d>& ring, RingPosition<d.stages>& position,
                                        int steps, const WarpPlace<d, a_major, b_major>& place,
