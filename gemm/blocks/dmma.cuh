@@ -108,7 +108,7 @@ struct LaneOfA {
     for (int slot = 0; slot < 4; ++slot) {
       const KSlot k = k_slot<paired>(lane % 4, slot);
       of[slot] = first * line_bytes +
-                  (major == Major::k ? along_offset(k, row) : outer_offset(k, row, split));
+                 (major == Major::k ? along_offset(k, row) : outer_offset(k, row, split));
     }
   }
 
@@ -142,7 +142,7 @@ struct LaneOfB {
             first * line_bytes + along_offset(k_slot<paired>(lane % 4, paired ? 2 * i : i), column);
       } else {
         of[i] = first * line_bytes + column % 2 * 8 +
-                 outer_offset(k_slot<paired>(lane % 4, i), column / 2, split);
+                outer_offset(k_slot<paired>(lane % 4, i), column / 2, split);
       }
     }
   }
@@ -160,8 +160,7 @@ struct LaneOfB {
       const std::uint32_t lines = (along ? block * 8 : block / 2 * stage_depth) * line_bytes;
       const std::uint32_t others = along ? 0 : block % 2 * 4 * 16;
 #pragma unroll
-      for (int slot = 0; slot < 4; ++slot)
-        load_one(((stage + of[slot]) ^ others) + lines, b[slot]);
+      for (int slot = 0; slot < 4; ++slot) load_one(((stage + of[slot]) ^ others) + lines, b[slot]);
     }
   }
 };

@@ -280,8 +280,8 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
-  static_assert(!d.single_tile || (!d.tma_stores && !d.serpentine &&
-                                   (d.promoted ? d.split_k > 1 : d.n <= 64)));
+  static_assert(!d.single_tile ||
+                (!d.tma_stores && !d.serpentine && (d.promoted ? d.split_k > 1 : d.n <= 64)));
   if constexpr (!d.single_tile || d.split_k > 1) cluster_sync();
   if constexpr (d.split_k > 1) {
     bool arrived = false;

@@ -26,11 +26,8 @@ struct AlongKPromoted : AlongK {
 /// for C's buffers.
 template <class Layout>
 struct WideTile : Layout {
-  static constexpr KernelConfig config{.n = 256,
-                                       .stages = 4,
-                                       .cluster_m = 2,
-                                       .tma_stores = true,
-                                       .promoted = Layout::promoted};
+  static constexpr KernelConfig config{
+      .n = 256, .stages = 4, .cluster_m = 2, .tma_stores = true, .promoted = Layout::promoted};
 };
 
 /// For products that fill it more than once: clusters of eight, and for the SMs that they leave

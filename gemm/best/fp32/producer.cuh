@@ -31,8 +31,8 @@ struct Staging {
 /// is enough: the next box has nearly a stage's multiplications of time to come, and a second would
 /// cost a stage of the ring.
 template <class Tile, class P, class Corner>
-__device__ void produce(const P& p, const StageRing<Tile>& ring,
-                        StreamKScheduler& scheduler, Corner corner) {
+__device__ void produce(const P& p, const StageRing<Tile>& ring, StreamKScheduler& scheduler,
+                        Corner corner) {
   constexpr bool transposes_a = Tile::transposes_a, transposes_b = Tile::transposes_b;
   constexpr bool transposes = transposes_a || transposes_b;
   constexpr int warps = Tile::producer_threads / 32;

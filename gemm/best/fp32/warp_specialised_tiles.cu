@@ -64,9 +64,9 @@ void launch(const Arguments& arguments, const Workspace& workspace, bool swapped
   p.map_b = box_map(x.b, Tile::n, Tile::k);
   // Blocks that share tiles wait for each other's sums: all of them must be resident at once, one
   // an SM, so that no other kernel that keeps its SMs may run beside this one.
-  launch_cluster(
-      &warp_specialised_product<Tile>,
-      {workspace.sms, Tile::threads, warp_specialised_shared_bytes<Tile>(), 1, stream}, p);
+  launch_cluster(&warp_specialised_product<Tile>,
+                 {workspace.sms, Tile::threads, warp_specialised_shared_bytes<Tile>(), 1, stream},
+                 p);
 }
 
 template <class Tile>

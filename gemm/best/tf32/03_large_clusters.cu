@@ -28,19 +28,15 @@ struct LargeClusters {
 /// For products that fill the GPU with half as wide tiles only.
 struct HalfWide {
   static constexpr MajorsTaken majors{Major::outer, Major::k};
-  static constexpr KernelConfig config{.n = 128,
-                                       .stages = 6,
-                                       .cluster_m = 2,
-                                       .a_in_registers = true,
-                                       .serpentine = true};
+  static constexpr KernelConfig config{
+      .n = 128, .stages = 6, .cluster_m = 2, .a_in_registers = true, .serpentine = true};
 };
 
 /// For products of few columns: as many tiles of 128 x 128 as the other side has, two blocks a
 /// tile.
 struct Skinny {
   static constexpr MajorsTaken majors{std::nullopt, Major::k};
-  static constexpr KernelConfig config{
-      .n = 128, .stages = 6, .split_k = 2, .a_in_registers = true};
+  static constexpr KernelConfig config{.n = 128, .stages = 6, .split_k = 2, .a_in_registers = true};
 };
 
 /// Both operands along k: nothing lies across.
