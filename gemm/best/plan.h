@@ -15,9 +15,6 @@ Rung hopper_contender(Class of, const char* name, RungPlan (*plan)(const Problem
 /// it rather than in row-major terms, so that the small side is its columns.
 inline bool small_side_is_n(const Problem& p) { return p.n < p.m; }
 
-// Which of the tiles of the kernels whose operands come by TMA (gemm/blocks/tma_shapes.cuh) a
-// product is cut into where it fills the GPU with none of them.
-
 /// Most columns of the small side for which the narrow shapes are meant.
 inline constexpr std::int64_t most_skinny = 128;
 

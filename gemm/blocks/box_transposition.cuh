@@ -11,8 +11,7 @@
 // ldmatrix moves rows of 16 bytes: told that four rows of the box are four matrices of 8 x 8
 // elements of 16 bits, it gives lane l float l of each, in four registers that follow each other.
 // Those are four neighbours in a line of the transposed box, and one 16-byte store takes them: two
-// instructions for 128 floats, none of which moves a register. (Loads of 16 bytes along k would
-// leave each lane a block of 4 x 4 to transpose, 16 moves for as many floats a lane.)
+// instructions for 128 floats, none of which moves a register.
 //
 // No access has a bank conflict: the load takes 512 contiguous bytes; the eight lanes that a store
 // serves at once go to lines that are 16 bytes more than a multiple of 128 apart

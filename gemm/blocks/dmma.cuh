@@ -99,15 +99,16 @@ __device__ inline void load_two(std::uint32_t address, double& x, double& y) {
 /// Where a lane's elements of A lie in a stage, for the warp whose rows start at `first`, a
 /// multiple of 16.
 template <Major major, bool paired>
-class LaneOfA {
- public:
+struct LaneOfA {
+  std::uint32_t of[4];
+
   __device__ LaneOfA(int first, bool split) {
     const int lane = static_cast<int>(threadIdx.x) % 32, row = lane / 4;
 #pragma unroll
     for (int slot = 0; slot < 4; ++slot) {
       const KSlot k = k_slot<paired>(lane % 4, slot);
-      of_[slot] = first * line_bytes +
-                  (major == Major::k ? along_offset(k, row) : outer_offset(k, row, split));
+      of[slot] = first * line_bytes +
+                 (major == Major::k ? along_offset(k, row) : outer_offset(k, row, split));
     }
   }
 
@@ -117,38 +118,31 @@ class LaneOfA {
 #pragma unroll
     for (int slot = 0; slot < 4; ++slot) {
       if constexpr (major == Major::k) {
-        load_one(from + of_[slot], a[2 * slot]);
-        load_one(from + of_[slot] + 8 * line_bytes, a[2 * slot + 1]);
+        load_one(from + of[slot], a[2 * slot]);
+        load_one(from + of[slot] + 8 * line_bytes, a[2 * slot + 1]);
       } else {
-        load_two(from + of_[slot], a[2 * slot], a[2 * slot + 1]);
+        load_two(from + of[slot], a[2 * slot], a[2 * slot + 1]);
       }
     }
   }
-
-  /// For stages that lie so much further.
-  __device__ void move(int bytes) {
-#pragma unroll
-    for (std::uint32_t& x : of_) x += bytes;
-  }
-
- private:
-  std::uint32_t of_[4];
 };
 
 /// The same of B, for the warp whose columns start at `first`.
 template <Major major, bool paired>
-class LaneOfB {
- public:
+struct LaneOfB {
+  static constexpr int count = paired && major == Major::k ? 2 : 4;
+  std::uint32_t of[count];
+
   __device__ LaneOfB(int first, bool split) {
     const int lane = static_cast<int>(threadIdx.x) % 32, column = lane / 4;
 #pragma unroll
     for (int i = 0; i < count; ++i) {
       if constexpr (major == Major::k) {
-        of_[i] =
+        of[i] =
             first * line_bytes + along_offset(k_slot<paired>(lane % 4, paired ? 2 * i : i), column);
       } else {
-        of_[i] = first * line_bytes + column % 2 * 8 +
-                 outer_offset(k_slot<paired>(lane % 4, i), column / 2, split);
+        of[i] = first * line_bytes + column % 2 * 8 +
+                outer_offset(k_slot<paired>(lane % 4, i), column / 2, split);
       }
     }
   }
@@ -157,8 +151,8 @@ class LaneOfB {
   __device__ void load(std::uint32_t stage, int block, double (&b)[4]) const {
     if constexpr (major == Major::k && paired) {
       const std::uint32_t from = stage + block * 8 * line_bytes;
-      load_two(from + of_[0], b[0], b[1]);
-      load_two(from + of_[1], b[2], b[3]);
+      load_two(from + of[0], b[0], b[1]);
+      load_two(from + of[1], b[2], b[3]);
     } else {
       // Along the outer dimension eight columns are four words of a line: the first, or the other
       // four, whose places differ in bit 2.
@@ -166,20 +160,9 @@ class LaneOfB {
       const std::uint32_t lines = (along ? block * 8 : block / 2 * stage_depth) * line_bytes;
       const std::uint32_t others = along ? 0 : block % 2 * 4 * 16;
 #pragma unroll
-      for (int slot = 0; slot < 4; ++slot)
-        load_one(((stage + of_[slot]) ^ others) + lines, b[slot]);
+      for (int slot = 0; slot < 4; ++slot) load_one(((stage + of[slot]) ^ others) + lines, b[slot]);
     }
   }
-
-  /// For stages that lie so much further.
-  __device__ void move(int bytes) {
-#pragma unroll
-    for (std::uint32_t& x : of_) x += bytes;
-  }
-
- private:
-  static constexpr int count = paired && major == Major::k ? 2 : 4;
-  std::uint32_t of_[count];
 };
 
 /// Row of a tile whose line, in the stage, is `line` of `Rows`, of an operand along k.

@@ -134,8 +134,7 @@ __device__ inline void load_stage(const DmmaProduct& p, const TileRing<d>& ring,
   }
 }
 
-// A warp's sums.
-
+/// A warp's sums.
 template <KernelConfig d>
 struct WarpSums {
   double of[d.m_blocks][d.n_blocks][4];

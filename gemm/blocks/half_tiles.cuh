@@ -110,36 +110,39 @@ struct SwizzledWords {
   }
 };
 
+/// Calls `use` with the number of each of this thread's words of a tile, its line and its place
+/// there.
+template <int lines, int length, int threads, class Use>
+__device__ inline void each_word(const Use& use) {
+  constexpr int words = length / 8, step = threads / words;
+  const int line = static_cast<int>(threadIdx.x) / words, word = threadIdx.x % words;
+#pragma unroll
+  for (int i = 0; i < lines / step; ++i) use(i, line + i * step, word);
+}
+
 /// This thread's words of a tile, from global memory to registers.
 template <int lines, int length, int threads, class Element>
 __device__ inline void fetch_words(uint4 (&to)[lines * length / 8 / threads], const Element* from,
                                    std::int64_t ld) {
-  constexpr int words = length / 8, step = threads / words;
-  const int line = static_cast<int>(threadIdx.x) / words, word = threadIdx.x % words;
-#pragma unroll
-  for (int i = 0; i < lines / step; ++i)
-    to[i] = *reinterpret_cast<const uint4*>(from + (line + i * step) * ld + word * 8);
+  each_word<lines, length, threads>([&](int i, int line, int word) {
+    to[i] = *reinterpret_cast<const uint4*>(from + line * ld + word * 8);
+  });
 }
 
 /// The same words, from registers to shared memory.
 template <template <int> class Layout, int lines, int length, int threads, class Element>
 __device__ inline void put_words(Element* to, const uint4 (&from)[lines * length / 8 / threads]) {
-  constexpr int words = length / 8, step = threads / words;
-  const int line = static_cast<int>(threadIdx.x) / words, word = threadIdx.x % words;
-#pragma unroll
-  for (int i = 0; i < lines / step; ++i)
-    *reinterpret_cast<uint4*>(to + Layout<length>::offset(line + i * step, word)) = from[i];
+  each_word<lines, length, threads>([&](int i, int line, int word) {
+    *reinterpret_cast<uint4*>(to + Layout<length>::offset(line, word)) = from[i];
+  });
 }
 
 /// The same words from global to shared memory, past the registers.
 template <template <int> class Layout, int lines, int length, int threads, class Element>
 __device__ inline void copy_words(Element* to, const Element* from, std::int64_t ld) {
-  constexpr int words = length / 8, step = threads / words;
-  const int line = static_cast<int>(threadIdx.x) / words, word = threadIdx.x % words;
-#pragma unroll
-  for (int i = 0; i < lines / step; ++i)
-    async_copy<16>(to + Layout<length>::offset(line + i * step, word),
-                   from + (line + i * step) * ld + word * 8);
+  each_word<lines, length, threads>([&](int, int line, int word) {
+    async_copy<16>(to + Layout<length>::offset(line, word), from + line * ld + word * 8);
+  });
 }
 
 /// What a warp's products of 16 of k take, 64 rows of A and 64 columns of B, by eight ldmatrix.

@@ -79,7 +79,7 @@ int needed_clusters(Kernel kernel, const ClusterLaunch& launch) {
 template <auto kernel, auto d, class P>
 void launch_scheduled(P product, ClusterLaunch launch) {
   int clusters = product.end;
-  if constexpr (d.persistent) {
+  if constexpr (d.persistent()) {
     static const int resident = needed_clusters(kernel, launch);
     clusters = std::min(clusters, resident);
   }
@@ -93,7 +93,7 @@ void launch_scheduled(P product, ClusterLaunch launch) {
 /// make the large one's. Both walk the same entries in step, wave by wave.
 template <auto kernel, auto d, auto tail_kernel, auto tail, class P>
 void launch_with_tail_kernel(P product, ClusterLaunch launch, ClusterLaunch tail_launch) {
-  static_assert(d.has_tail && d.persistent && tail.persistent);
+  static_assert(d.has_tail && d.persistent() && tail.persistent());
   static const int resident = resident_clusters(kernel, launch);
   /// Entries' worth of small clusters on the SMs that are left.
   static const int tail_entries =

@@ -21,18 +21,6 @@ __device__ inline bool has_ended(std::uint32_t barrier, std::uint32_t parity) {
   return ended != 0;
 }
 
-/// Waits asleep for so many nanoseconds between tries: for a thread that has time, and whose
-/// tries would take issue slots from warps that multiply.
-__device__ inline void wait_asleep(std::uint32_t barrier, std::uint32_t parity,
-                                   unsigned nanoseconds) {
-#pragma unroll 1
-  for (int tries = 0; tries < most_tries; ++tries) {
-    if (try_wait(barrier, parity)) return;
-    __nanosleep(nanoseconds);
-  }
-  __trap();
-}
-
 /// Meets `threads` threads of a block at hardware barrier `id`.
 __device__ inline void named_barrier(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");

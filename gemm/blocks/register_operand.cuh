@@ -179,8 +179,6 @@ __device__ inline void accumulate_fp32(const RegisterSource<d>& source,
   }
 }
 
-// A warpgroup's sums are a block of 64 rows, in the order of row_in_block.
-
 /// Which elements of C a thread stores at once: neighbours in memory of two rows or of two columns.
 enum class StoredPairs { none, rows, columns };
 
@@ -264,13 +262,7 @@ __device__ inline void multiply_register_tiles(const TiledProduct<float, float>&
   for (TileScheduler<d> scheduler(p); !scheduler.done(); scheduler.advance()) {
     const TileIndex corner = scheduler.corner(p, source.place);
     const int first_row = source.warpgroup * block_side;
-    if (corner.m + first_row >= p.m) {
-      // Goes past stages that the other warpgroup multiplies.
-      for (int step = 0; step < range.count; ++step, position.advance()) {
-        wait(source.ring.full(position.stage), position.parity);
-        release(source.ring, position.stage, source.place);
-      }
-    } else if constexpr (d.three_products) {
+    if constexpr (d.three_products) {
       accumulate_fp32<major, d>(source, position, range.count, sums);
     } else {
       accumulate_tf32<major, d>(source, position, range.count, sums);

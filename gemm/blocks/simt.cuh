@@ -26,11 +26,11 @@ __device__ inline void store_vector(const LessonProductOf<double>& p, double* c,
   *to = x;
 }
 
-/// Four elements that lie side by side, the first on 16 bytes.
-__device__ inline void store_vector(const LessonProduct& p, float* c, const float* sums) {
-  float4 x = make_float4(sums[0], sums[1], sums[2], sums[3]);
-  x.x *= p.alpha, x.y *= p.alpha, x.z *= p.alpha, x.w *= p.alpha;
+/// Four elements of fp32 that lie side by side, the first on 16 bytes.
+template <class P>
+__device__ inline void store_vector(const P& p, float* c, const float* sum) {
   float4* const to = reinterpret_cast<float4*>(c);
+  float4 x = make_float4(p.alpha * sum[0], p.alpha * sum[1], p.alpha * sum[2], p.alpha * sum[3]);
   if (p.beta != 0.0f) {
     const float4 old = *to;
     x.x = fmaf(p.beta, old.x, x.x);

@@ -13,9 +13,6 @@
 
 namespace fathom::gemm {
 
-// The beginning and the end of a block whose launch takes microseconds: of a product of 1024³ they
-// were half.
-
 /// Whether the threads keep the registers that they begin with: to change them, who multiplies
 /// waits for who loads. A thread's sums of more than 64 columns do not fit into those.
 template <KernelConfig d>
@@ -58,8 +55,6 @@ __device__ inline void store_through_ring(const TiledProduct<Out, Scalar>& p,
   }
 }
 
-// A tile's results that leave while the next tile is multiplied.
-
 /// What a warp has yet to store of the tile before.
 template <KernelConfig d, class Out>
 struct DeferredStores {
@@ -73,7 +68,9 @@ struct DeferredStores {
   /// Keeps a tile's finished sums.
   template <int Count>
   __device__ void take(const std::uint32_t (&sums)[Count], int to_row, int to_column) {
-    pack<Out>(sums, pairs);
+#pragma unroll
+    for (int i = 0; i < Count / 2; ++i)
+      pairs[i] = packed<Out>(sum_of<float>(sums[2 * i]), sum_of<float>(sums[2 * i + 1]));
     row = to_row;
     column = to_column;
     pending = true;
@@ -145,16 +142,13 @@ __device__ inline void load_tiles(const P& p, const TileRing<d>& ring, const Clu
   const DepthRange range = depth_range<d>(p, place);
   for (TileScheduler<d> scheduler(p); !scheduler.done(); scheduler.advance()) {
     const TileIndex corner = d.single_tile ? first_tile : scheduler.corner(p, place);
-    std::uint64_t policy_a = 0;
-    if constexpr (d.kept_a > 0)
-      policy_a = scheduler.leaves_band(p) ? ordinary_policy() : keeping_policy(d.kept_a);
     const int filled = keeps_registers<d> ? min(range.count, d.stages) : 0;
     if constexpr (keeps_registers<d>) position = {filled % d.stages, filled == d.stages ? 1u : 0u};
     for (int i = filled; i < range.count; ++i) {
       wait(ring.empty(position.stage), position.parity ^ 1);
       const int stage = range.first + (scheduler.backwards ? range.count - 1 - i : i);
       load_stage<d, a_major, b_major>(ring, position.stage, place, p.map_a, p.map_b, corner.m,
-                                      corner.n, stage * stage_depth<In>, policy_a);
+                                      corner.n, stage * stage_depth<In>);
       position.advance();
     }
   }
@@ -286,8 +280,8 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   }
 
   // No block ends while another of its cluster may still arrive at its barriers or read its sums.
-  static_assert(!d.single_tile || (!d.persistent && !d.tma_stores && !d.serpentine &&
-                                   d.kept_a == 0 && (d.promoted ? d.split_k > 1 : d.n <= 64)));
+  static_assert(!d.single_tile ||
+                (!d.tma_stores && !d.serpentine && (d.promoted ? d.split_k > 1 : d.n <= 64)));
   if constexpr (!d.single_tile || d.split_k > 1) cluster_sync();
   if constexpr (d.split_k > 1) {
     bool arrived = false;

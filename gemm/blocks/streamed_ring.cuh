@@ -44,32 +44,15 @@ __device__ inline bool is_elected() {
   return elected != 0;
 }
 
-/// Lines that leave the L2 before others.
-__device__ inline std::uint64_t leaving_policy() {
-  std::uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
-  return policy;
-}
-
 /// Copies `bytes` to shared memory, and counts them on the barrier: by TMA without a tensor map
-/// (PTX ISA, cp.async.bulk), addresses and sizes being multiples of 16. `Hinted`: the L2 is told
-/// how to hold the lines.
-template <bool Hinted>
+/// (PTX ISA, cp.async.bulk), addresses and sizes being multiples of 16.
 __device__ inline void load_run(std::uint32_t target, const void* source, std::uint32_t bytes,
-                                std::uint32_t barrier, std::uint64_t policy) {
-  if constexpr (Hinted) {
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
-        "[%0], [%1], %2, [%3], %4;" ::"r"(target),
-        "l"(source), "r"(bytes), "r"(barrier), "l"(policy)
-        : "memory");
-  } else {
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-        "[%0], [%1], %2, [%3];" ::"r"(target),
-        "l"(source), "r"(bytes), "r"(barrier)
-        : "memory");
-  }
+                                std::uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1], %2, [%3];" ::"r"(target),
+      "l"(source), "r"(bytes), "r"(barrier)
+      : "memory");
 }
 
 /// What a block does: its rows from `first` on, and its place among the blocks that share their k.
@@ -86,11 +69,9 @@ __device__ inline Share share_of_block(const P& p) {
 /// Has the block's part of its rows copied, 16 rows a stage. By one warp.
 template <class T, class Ring>
 __device__ inline void stream_rows(const Product<T>& p, const Share& share, const Ring& ring) {
-  constexpr bool leaving = std::is_same_v<T, double>;
   const int row_bytes = p.k * static_cast<int>(sizeof(T));
   const std::int64_t stride = p.a.row_stride * static_cast<std::int64_t>(sizeof(T));
   const auto* const first = reinterpret_cast<const std::byte*>(p.a.data) + share.first * stride;
-  const std::uint64_t policy = leaving ? leaving_policy() : 0;
   RingPosition<ring_of<T>.stages> position;
   const int passes = passes_over(row_bytes);
 #pragma unroll 1
@@ -110,7 +91,7 @@ __device__ inline void stream_rows(const Product<T>& p, const Share& share, cons
 #pragma unroll
           for (int i = 0; i < rows_at_once; ++i, target += run_bytes, source += stride) {
             if (i >= rows) break;
-            load_run<leaving>(target, source, static_cast<std::uint32_t>(run), full, policy);
+            load_run(target, source, static_cast<std::uint32_t>(run), full);
           }
         }
         __syncwarp();

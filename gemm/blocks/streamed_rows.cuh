@@ -8,9 +8,9 @@
 // operand once, as long runs of memory, and holds its part of the small operand in registers.
 //
 // In row-major terms (gemm/bench/problem.h) A, the large one, is m x k, and each of its rows is
-// contiguous along k; B is k x n, n at most 16. The blocks of a cluster share k: each has a slab of
-// every row of the cluster's, and keeps B's part of that slab for as long as it goes through the
-// rows. So A crosses from the memory once, and B once for each cluster; only sums leave a block.
+// contiguous along k; B is k x n. The blocks of a cluster share k: each has a slab of every row of
+// the cluster's, and keeps B's part of that slab. So A crosses from the memory once, and B once for
+// each cluster; only sums leave a block.
 
 namespace fathom::gemm::streamed {
 
@@ -27,10 +27,9 @@ inline constexpr int warps = 8, multiplying_threads = 32 * warps;
 inline constexpr int threads = multiplying_threads + 32;
 /// One warp's part of a row's bytes in a stage, and the steps that it takes.
 inline constexpr int warp_bytes = 256, steps = warp_bytes / step_bytes;
-/// Contiguous bytes that one copy brings: a row's part of a stage. The rows of a stage follow each
-/// other: two rows and the four lanes of each are what a quarter of a warp reads at once, 64 bytes
-/// of each row, of the same banks. 64 bytes between the rows would keep them apart, but the TMA
-/// takes up to 15 % longer for runs to where no 128 bytes begin (docs/gemm/tuning.md).
+/// Contiguous bytes that one copy brings: a row's part of a stage. Of the two rows that a quarter
+/// of a warp reads at once the 64 bytes lie in the same banks. 64 bytes between the rows would keep
+/// them apart, but TMA takes up to 15 % longer to where no 128 bytes begin (docs/gemm/tuning.md).
 inline constexpr int run_bytes = warps * warp_bytes;
 /// Stages that a row's bytes in a slab take.
 inline constexpr int slab_stages = 2, slab_bytes = slab_stages * run_bytes;

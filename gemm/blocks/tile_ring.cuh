@@ -8,8 +8,6 @@
 
 namespace fathom::gemm {
 
-// What a kernel whose operands come by TMA is told of its shape.
-
 /// How a kernel cuts a product C (m x n) = A (m x k) B (k x n), in row-major terms
 /// (gemm/bench/problem.h).
 struct KernelConfig {
@@ -20,9 +18,7 @@ struct KernelConfig {
   int cluster_m = 1;  ///< blocks of a cluster one below the other: they load each tile of B once
   int cluster_n = 1;  ///< and beside each other: they load each tile of A once
   int split_k = 1;    ///< blocks of a cluster that share the k of one tile
-  int band = 8;       ///< cluster rows that are gone through column by column
-  bool persistent =
-      false;  ///< as many blocks as the GPU holds, from tile to tile; else a block a tile
+  int band = 8;       ///< cluster rows that persistent blocks go through column by column
   bool tma_stores = false;  ///< C leaves through shared memory and TMA
   /// A tile's results wait as 16-bit elements in registers, and leave while the next is multiplied.
   bool deferred_stores = false;
@@ -40,7 +36,6 @@ struct KernelConfig {
   /// B has one box a stage, of its tile's lines, fewer than 64, and of none that other tiles have.
   /// For B along k only.
   bool narrow_b = false;
-  float kept_a = 0;       ///< how much of A's lines the L2 is told to keep for the rest of the band
   bool has_tail = false;  ///< a tail kernel runs beside it on the SMs that its clusters leave
   /// Cluster tiles of an entry of the scheduler: more than one for a tail kernel.
   int parent_m = 1, parent_n = 1;
@@ -48,6 +43,8 @@ struct KernelConfig {
   /// the second both parts are planes in memory (gemm/best/tf32_planes.h).
   bool three_products = false;
 
+  /// As many blocks as the GPU holds, from tile to tile; else a block a tile.
+  __host__ __device__ constexpr bool persistent() const { return split_k == 1 && !single_tile; }
   __host__ __device__ constexpr int planes() const { return three_products ? 2 : 1; }
   __host__ __device__ constexpr int m() const { return 64 * m_blocks * consumers; }
   __host__ __device__ constexpr int cluster() const { return cluster_m * cluster_n * split_k; }
@@ -57,14 +54,9 @@ struct KernelConfig {
   __host__ __device__ constexpr int threads() const { return 128 * (consumers + 1); }
   __host__ __device__ constexpr int a_blocks() const { return m() / block_side; }
   __host__ __device__ constexpr int a_bytes() const { return a_blocks() * block_bytes; }
-  /// Lines of B's tile, of all its planes, and of its boxes.
-  __host__ __device__ constexpr int b_lines() const { return n * planes(); }
-  __host__ __device__ constexpr int b_box_lines() const {
-    return narrow_b ? b_lines() : block_side;
-  }
-  __host__ __device__ constexpr int b_blocks() const {
-    return (b_lines() + block_side - 1) / block_side;
-  }
+  /// Lines of B's boxes, and how many hold its tile's, of all its planes.
+  __host__ __device__ constexpr int b_box_lines() const { return narrow_b ? n * planes() : 64; }
+  __host__ __device__ constexpr int b_blocks() const { return (n * planes() + 63) / 64; }
   __host__ __device__ constexpr int stage_bytes() const {
     return a_bytes() + b_blocks() * b_box_lines() * 128;
   }
@@ -74,61 +66,24 @@ struct KernelConfig {
 template <class In>
 inline constexpr int stage_depth = 128 / static_cast<int>(sizeof(In));
 
-/// How the L2 shall hold lines: so much of them, from 0 to 1, leaves last.
-__device__ inline std::uint64_t keeping_policy(float share) {
-  std::uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %0, %1;"
-      : "=l"(policy)
-      : "f"(share));
-  return policy;
-}
-/// Like any others, also those that were kept.
-__device__ inline std::uint64_t ordinary_policy() {
-  std::uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_normal.b64 %0;" : "=l"(policy));
-  return policy;
-}
-
-/// Loads the map's box at (x, y) to all of `Sharers` blocks of the cluster, `blocks`. `Hinted`: the
-/// L2 is told how to hold the lines.
-template <int Sharers, bool Hinted>
-__device__ inline void load_shared_box(std::uint32_t target, const CUtensorMap& map, int x, int y,
-                                       std::uint32_t barrier, std::uint16_t blocks,
-                                       std::uint64_t policy) {
-  if constexpr (Hinted && Sharers == 1) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-        ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(target),
-        "l"(&map), "r"(x), "r"(y), "r"(barrier), "l"(policy)
-        : "memory");
-  } else if constexpr (Hinted) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-        ".multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(target),
-        "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(blocks), "l"(policy)
-        : "memory");
-  } else if constexpr (Sharers == 1) {
-    load_box(target, map, x, y, barrier);
-  } else {
-    load_box_multicast(target, map, x, y, barrier, blocks);
-  }
-}
-
 inline constexpr int half_block_side = 32, half_block_bytes = block_bytes / 2;
 
-/// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`: one box or,
-/// in `Halves`, of 32-bit elements along the outer dimension, two of 32 lines of k with 32 elements
-/// each.
-template <Major major, int Sharers, bool Halves = false, bool Hinted = false>
+/// Loads block `block` of an operand's tile whose first outer index is `outer`, at `k`, to all of
+/// `Sharers` blocks of the cluster, `blocks`: one box or, in `Halves`, of 32-bit elements along the
+/// outer dimension, two of 32 lines of k with 32 elements each.
+template <Major major, int Sharers, bool Halves = false>
 __device__ inline void load_block(std::uint32_t tile, int block, const CUtensorMap& map, int outer,
-                                  int k, std::uint32_t barrier, std::uint16_t blocks,
-                                  std::uint64_t policy = 0) {
+                                  int k, std::uint32_t barrier, std::uint16_t blocks) {
 #pragma unroll
   for (int half = 0; half < (Halves ? 2 : 1); ++half) {
+    const std::uint32_t target = tile + block * block_bytes + half * half_block_bytes;
     const int o = outer + block * block_side + half * half_block_side;
     const int x = major == Major::k ? k : o, y = major == Major::k ? o : k;
-    load_shared_box<Sharers, Hinted>(tile + block * block_bytes + half * half_block_bytes, map, x,
-                                     y, barrier, blocks, policy);
+    if constexpr (Sharers == 1) {
+      load_box(target, map, x, y, barrier);
+    } else {
+      load_box_multicast(target, map, x, y, barrier, blocks);
+    }
   }
 }
 
@@ -137,7 +92,7 @@ __device__ inline void load_block(std::uint32_t tile, int block, const CUtensorM
 template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void load_stage(const TileRing<d>& ring, int stage, const ClusterPlace<d>& place,
                                   const CUtensorMap& map_a, const CUtensorMap& map_b, int row,
-                                  int column, int k, std::uint64_t policy_a = 0) {
+                                  int column, int k) {
   const std::uint32_t full = ring.full(stage);
   constexpr int share_a = d.a_blocks() / d.cluster_n, share_b = d.b_blocks() / d.cluster_m;
   arrive_expect_tx(full, d.stage_bytes());
@@ -146,8 +101,8 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
 #pragma unroll
   for (int i = 0; i < share_a; ++i) {
     constexpr bool halves = d.a_in_registers && a_major == Major::outer;
-    load_block<a_major, d.cluster_n, halves, (d.kept_a > 0)>(
-        ring.a(stage), place.n * share_a + i, map_a, row, k, full, row_blocks, policy_a);
+    load_block<a_major, d.cluster_n, halves>(ring.a(stage), place.n * share_a + i, map_a, row, k,
+                                             full, row_blocks);
   }
 #pragma unroll
   for (int i = 0; i < share_b; ++i) {
@@ -155,8 +110,6 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
                                      column * d.planes(), k, full, column_blocks);
   }
 }
-
-// Which tiles a cluster computes, and in which order.
 
 /// The tiles of a cluster, one after the other. C is cut into entries, which are gone through in
 /// bands; an entry is a cluster's tile, or for the tail kernel as many as make one of the
@@ -169,21 +122,14 @@ struct TileScheduler {
   __device__ explicit TileScheduler(const P& p)
       : next(p.first + static_cast<int>(blockIdx.x) / d.cluster()), step(p.step), end(p.end) {}
   __device__ bool done() const { return next >= end; }
-  /// Whether the next tile of this cluster is of another band: what this one's rows had in the L2
-  /// is of no more use.
-  template <class P>
-  __device__ bool leaves_band(const P& p) const {
-    const int of_band = d.band * p.tiles_n * d.parent();
-    return next + step >= end || (next + step) / of_band != next / of_band;
-  }
   __device__ void advance() {
     next += step;
     backwards = d.serpentine && !backwards;
   }
   template <class P>
   __device__ static TileIndex entry_of(const P& p, int entry) {
-    // A band of one row is gone through along it: one division instead of three.
-    if constexpr (d.band == 1) return {entry / p.tiles_n, entry % p.tiles_n};
+    // Others go row by row: one division instead of three.
+    if constexpr (!d.persistent()) return {entry / p.tiles_n, entry % p.tiles_n};
     return banded_tile<d.band>(entry, p.tiles_m, p.tiles_n);
   }
   /// First row and column of this block's tile.

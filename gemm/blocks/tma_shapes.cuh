@@ -18,8 +18,7 @@ struct AlongK {
   static constexpr bool promoted = false;
 };
 /// The same with sums that are promoted to fp32 stage by stage.
-struct AlongKPromoted {
-  static constexpr MajorsTaken majors{Major::k, Major::k};
+struct AlongKPromoted : AlongK {
   static constexpr bool promoted = true;
 };
 
@@ -27,13 +26,8 @@ struct AlongKPromoted {
 /// for C's buffers.
 template <class Layout>
 struct WideTile : Layout {
-  static constexpr KernelConfig config{.n = 256,
-                                       .stages = 4,
-                                       .cluster_m = 2,
-                                       .band = 8,
-                                       .persistent = true,
-                                       .tma_stores = true,
-                                       .promoted = Layout::promoted};
+  static constexpr KernelConfig config{
+      .n = 256, .stages = 4, .cluster_m = 2, .tma_stores = true, .promoted = Layout::promoted};
 };
 
 /// For products that fill it more than once: clusters of eight, and for the SMs that they leave
@@ -45,13 +39,11 @@ struct LargeClusters : Layout {
                                        .cluster_m = 4,
                                        .cluster_n = 2,
                                        .band = 4,
-                                       .persistent = true,
                                        .tma_stores = true,
                                        .deferred_stores = !Layout::promoted,
                                        .early = true,
                                        .promoted = Layout::promoted,
                                        .serpentine = true,
-                                       .kept_a = 0.4f,
                                        .has_tail = true};
 };
 
@@ -71,7 +63,6 @@ struct Columns16 : Layout {
   static constexpr KernelConfig config{.n = 16,
                                        .stages = 9,
                                        .split_k = 2,
-                                       .band = 1,
                                        .early = true,
                                        .single_tile = true,
                                        .promoted = Layout::promoted};
@@ -79,12 +70,12 @@ struct Columns16 : Layout {
 template <class Layout>
 struct Columns64 : Layout {
   static constexpr KernelConfig config{
-      .n = 64, .stages = 8, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
+      .n = 64, .stages = 8, .split_k = 2, .early = true, .promoted = Layout::promoted};
 };
 template <class Layout>
 struct Columns128 : Layout {
   static constexpr KernelConfig config{
-      .n = 128, .stages = 6, .split_k = 2, .band = 1, .early = true, .promoted = Layout::promoted};
+      .n = 128, .stages = 6, .split_k = 2, .early = true, .promoted = Layout::promoted};
 };
 
 /// Two blocks beside each other have half of the columns each and the whole of k: the large operand
@@ -92,7 +83,7 @@ struct Columns128 : Layout {
 template <class Layout>
 struct ColumnHalves : Layout {
   static constexpr KernelConfig config{
-      .n = 64, .stages = 9, .cluster_n = 2, .band = 1, .early = true, .single_tile = true};
+      .n = 64, .stages = 9, .cluster_n = 2, .early = true, .single_tile = true};
 };
 
 /// What a rung reports of a shape; its own view has BLAS's columns as rows. The kernel is that of

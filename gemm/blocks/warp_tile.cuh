@@ -5,18 +5,9 @@
 #include "gemm/blocks/register_store.cuh"
 #include "gemm/blocks/wgmma_store.cuh"
 
-// What contenders do with a warp's sums beside what lessons need: results that wait as elements of
-// C, and a C whose rows start anywhere.
+// What contenders do with a warp's sums beside what lessons need: a C whose rows start anywhere.
 
 namespace fathom::gemm {
-
-/// A warp's finished sums as elements of C, in pairs of neighbours of a row.
-template <class Out, int Count>
-__device__ inline void pack(const std::uint32_t (&sums)[Count], std::uint32_t (&pairs)[Count / 2]) {
-#pragma unroll
-  for (int i = 0; i < Count / 2; ++i)
-    pairs[i] = packed<Out>(sum_of<float>(sums[2 * i]), sum_of<float>(sums[2 * i + 1]));
-}
 
 template <class T>
 __device__ inline T load_staged(std::uint32_t buffer, int row, int column) {

@@ -11,11 +11,6 @@
 
 namespace fathom::gemm::fp32 {
 
-/// What a producer reads: boxes of 32 of k by a tile's side, contiguous as the operand is.
-struct OperandBoxes {
-  CUtensorMap a, b;
-};
-
 /// Boxes as TMA brings them of operands along k, rows of 32 of k, and the barrier that ends when
 /// they are full: behind the ring.
 template <class Tile>
@@ -32,14 +27,12 @@ struct Staging {
 
 /// By all producer threads: fills stage after stage of the scheduler. One thread tells TMA, which
 /// puts an operand along its outer dimension where it belongs; what it brings of operands along k,
-/// four warps transpose in shared memory. All lines and rows start on 16 bytes.
-///
-/// One staging buffer is enough: what it holds is transposed as soon as a stage is released, and
-/// the next box has nearly a stage's multiplications of time to come. A second would cost a stage
-/// of the ring.
-template <class Tile, class Corner>
-__device__ void produce(const OperandBoxes& from, const StageRing<Tile>& ring,
-                        StreamKScheduler& scheduler, Corner corner) {
+/// four warps transpose in shared memory. All lines and rows start on 16 bytes. One staging buffer
+/// is enough: the next box has nearly a stage's multiplications of time to come, and a second would
+/// cost a stage of the ring.
+template <class Tile, class P, class Corner>
+__device__ void produce(const P& p, const StageRing<Tile>& ring, StreamKScheduler& scheduler,
+                        Corner corner) {
   constexpr bool transposes_a = Tile::transposes_a, transposes_b = Tile::transposes_b;
   constexpr bool transposes = transposes_a || transposes_b;
   constexpr int warps = Tile::producer_threads / 32;
@@ -59,8 +52,8 @@ __device__ void produce(const OperandBoxes& from, const StageRing<Tile>& ring,
     if (!transposes || !tells) return;
     arrive_expect_tx(staging.full, Staging<Tile>::box_bytes);
     const int k = next.step * Tile::step;
-    if constexpr (transposes_a) load_box(staging.a, from.a, k, next.at.m, staging.full);
-    if constexpr (transposes_b) load_box(staging.b, from.b, k, next.at.n, staging.full);
+    if constexpr (transposes_a) load_box(staging.a, p.map_a, k, next.at.m, staging.full);
+    if constexpr (transposes_b) load_box(staging.b, p.map_b, k, next.at.n, staging.full);
   };
   FillOrder<Tile> order;
   std::uint32_t parity = 0;
@@ -77,8 +70,8 @@ __device__ void produce(const OperandBoxes& from, const StageRing<Tile>& ring,
         const int k = next.step * Tile::step;
         arrive_expect_tx(full,
                          (transposes_a ? 0 : Tile::a_bytes) + (transposes_b ? 0 : Tile::b_bytes));
-        if constexpr (!transposes_a) load_box(lines_a, from.a, next.at.m, k, full);
-        if constexpr (!transposes_b) load_box(lines_b, from.b, next.at.n, k, full);
+        if constexpr (!transposes_a) load_box(lines_a, p.map_a, next.at.m, k, full);
+        if constexpr (!transposes_b) load_box(lines_b, p.map_b, next.at.n, k, full);
       }
     }
     more = next.next();
@@ -91,11 +84,9 @@ __device__ void produce(const OperandBoxes& from, const StageRing<Tile>& ring,
     if constexpr (transposes_b)
       transpose_rows<Tile::n / warps, Tile::pitch_b>(staging.b, lines_b, lane,
                                                      warp * (Tile::n / warps));
-    // The stage's lines are stored and read by threads alone, so that arriving hands them over.
-    // The engine writes only where threads read and never store: the staging buffer, once all
-    // four warps have read it, and the other operand's lines, once they are released. Between
-    // accesses of the two kinds barriers order reads before writes; a proxy fence would be for
-    // what a thread stored and the engine then touches, and there is no such memory.
+    // Threads alone store and read the stage's lines, so that arriving hands them over. TMA writes
+    // only where threads read and never store, behind a barrier: a proxy fence would be for what
+    // a thread stored and TMA then touches, and there is no such memory.
     arrive(full);
     StageRing<Tile>::producers_sync();
     if (more) fetch();

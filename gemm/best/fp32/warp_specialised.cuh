@@ -6,6 +6,7 @@
 #include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/operands.cuh"
+#include "gemm/blocks/simt.cuh"
 
 // The warp-specialised product: a warpgroup fills the ring, the others multiply.
 
@@ -23,7 +24,7 @@ template <class Tile>
 inline constexpr int partials_per_block = Tile::cut == Cut::stages ? 1 : 2;
 
 struct WarpSpecialisedProduct {
-  OperandBoxes sources;
+  CUtensorMap map_a, map_b;  ///< boxes of 32 of k by a tile's side, contiguous as the operand is
   Product<float> product;
   int tiles_m, tiles_n;
   bool vectors;  ///< C and every line of it start on 16 bytes, and n is a multiple of 4
@@ -89,32 +90,34 @@ __device__ void fixup(const WarpSpecialisedProduct& p, const WorkPiece& piece,
   p.shares.each_behind(static_cast<int>(blockIdx.x), piece.tile, static_cast<int>(gridDim.x), add);
 }
 
-/// Stores a thread's sums of the tile at `at`.
-template <class Tile>
-__device__ void store_sums(const WarpSpecialisedProduct& p, const Consumer<Tile>& consumer,
-                           TileIndex at) {
-  const auto within = [&](int r, int c) { return r < p.product.m && c < p.product.n; };
-  store_tile<Tile>(
-      consumer.sums, at.m + consumer.place.row, at.n + consumer.place.column, at.m, at.n, p.vectors,
-      [&](int r, int c, const float* x) {
-        if (within(r, c)) store_vector(p.product, r, c, x);
-      },
-      [&](int r, int c, float x) {
-        if (within(r, c)) store_element(p.product, r, c, x);
-      });
-}
-
 /// Stores sums of four neighbours of a row, as far as they are C's.
 __device__ inline void store_four(const WarpSpecialisedProduct& p, int row, int column,
                                   const float* sums) {
   if (row >= p.product.m) return;
   if (p.vectors) {
-    if (column < p.product.n) store_vector(p.product, row, column, sums);
+    if (column < p.product.n) store_vector(p.product, &p.product.c(row, column), sums);
     return;
   }
 #pragma unroll
   for (int x = 0; x < 4; ++x) {
     if (column + x < p.product.n) store_element(p.product, row, column + x, sums[x]);
+  }
+}
+
+/// Stores a thread's sums of the tile at `at`.
+template <class Tile>
+__device__ void store_sums(const WarpSpecialisedProduct& p, const Consumer<Tile>& consumer,
+                           TileIndex at) {
+  using Threads = typename Tile::Threads;
+  const int row = at.m + consumer.place.row, column = at.n + consumer.place.column;
+#pragma unroll
+  for (int i = 0; i < Tile::rows; ++i) {
+    const int r = row + Threads::row_of(i);
+    // With store_four's check alone the compiler gives the loop over k registers of one bank.
+    if (r >= p.product.m) continue;
+#pragma unroll
+    for (int j = 0; j < Tile::columns; j += 4)
+      store_four(p, r, column + Threads::column_of(j), &consumer.sums.c[i][j]);
   }
 }
 
@@ -189,7 +192,7 @@ __global__ void __launch_bounds__(Tile::threads, 1)
   StreamKScheduler scheduler(p.shares, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
   if (warp >= Tile::consumer_threads / 32) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(producer_registers));
-    produce(p.sources, ring, scheduler, [&](int tile) { return corner<Tile>(p, tile); });
+    produce(p, ring, scheduler, [&](int tile) { return corner<Tile>(p, tile); });
     return;
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(consumer_registers));

@@ -5,6 +5,7 @@
 
 #include "gemm/best/fp32/warp_specialised.cuh"
 #include "gemm/best/tma_operands.h"
+#include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tensor_map.h"
 #include "harness/cuda_check.h"
@@ -14,12 +15,10 @@
 namespace fathom::gemm::fp32 {
 namespace {
 
-/// How a tile lies on a product's C, row-major or, `swapped`, as BLAS states it: then C lies along
-/// its columns, and the tile, wider than high, along the other side. `first`: elements of the tiles
-/// that cover C; `second`: whether it is swapped. The less the better: tiles that reach less beyond
-/// C, and of two that reach as far those whose long side lies along C's columns, where they store
-/// 16 bytes at once (on an H200 at 4096³ NN 1.055 times cuBLAS instead of 1.030, TT 1.030 instead
-/// of 1.000).
+/// How a tile lies on a product's C, row-major or, `swapped`, as BLAS states it. `first`: elements
+/// of the tiles that cover C; `second`: whether it is swapped. The less the better: tiles that
+/// reach less beyond C, and of two that reach as far those whose long side lies along C's columns,
+/// where they store 16 bytes at once (on an H200 at 4096³ NN 1.055 times cuBLAS instead of 1.030).
 using TilePlacement = std::pair<std::int64_t, bool>;
 
 /// All of them are as large.
@@ -61,15 +60,13 @@ void launch(const Arguments& arguments, const Workspace& workspace, bool swapped
   }
   const TmaOperands x = TmaOperands::prepared(arguments, swapped, majors_of<Tile>,
                                               workspace.data + workspace_part(sums_bytes), stream);
-  p.sources = {box_map(x.a, Tile::m, Tile::k), box_map(x.b, Tile::n, Tile::k)};
-  const auto kernel = warp_specialised_product<Tile>;
-  constexpr int shared_bytes = warp_specialised_shared_bytes<Tile>();
-  FATHOM_CUDA(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+  p.map_a = box_map(x.a, Tile::m, Tile::k);
+  p.map_b = box_map(x.b, Tile::n, Tile::k);
   // Blocks that share tiles wait for each other's sums: all of them must be resident at once, one
   // an SM, so that no other kernel that keeps its SMs may run beside this one.
-  kernel<<<workspace.sms, Tile::threads, shared_bytes, stream>>>(p);
-  FATHOM_CUDA(cudaGetLastError());
+  launch_cluster(&warp_specialised_product<Tile>,
+                 {workspace.sms, Tile::threads, warp_specialised_shared_bytes<Tile>(), 1, stream},
+                 p);
 }
 
 template <class Tile>

@@ -20,8 +20,6 @@ struct Whole : AnyFirst {
   static constexpr KernelConfig config{.n = Columns,
                                        .stages = Stages,
                                        .cluster_m = 2,
-                                       .band = 8,
-                                       .persistent = true,
                                        .a_in_registers = true,
                                        .serpentine = true,
                                        .three_products = true};
@@ -32,7 +30,6 @@ struct Shared : AnyFirst {
   static constexpr KernelConfig config{.n = Columns,
                                        .stages = Stages,
                                        .split_k = 2,
-                                       .band = 1,
                                        .a_in_registers = true,
                                        .narrow_b = Columns < 32,
                                        .three_products = true};

@@ -20,7 +20,6 @@ struct LargeClusters {
                                        .cluster_m = 4,
                                        .cluster_n = 2,
                                        .band = 4,
-                                       .persistent = true,
                                        .a_in_registers = true,
                                        .serpentine = true,
                                        .has_tail = true};
@@ -29,21 +28,15 @@ struct LargeClusters {
 /// For products that fill the GPU with half as wide tiles only.
 struct HalfWide {
   static constexpr MajorsTaken majors{Major::outer, Major::k};
-  static constexpr KernelConfig config{.n = 128,
-                                       .stages = 6,
-                                       .cluster_m = 2,
-                                       .band = 8,
-                                       .persistent = true,
-                                       .a_in_registers = true,
-                                       .serpentine = true};
+  static constexpr KernelConfig config{
+      .n = 128, .stages = 6, .cluster_m = 2, .a_in_registers = true, .serpentine = true};
 };
 
 /// For products of few columns: as many tiles of 128 x 128 as the other side has, two blocks a
 /// tile.
 struct Skinny {
   static constexpr MajorsTaken majors{std::nullopt, Major::k};
-  static constexpr KernelConfig config{
-      .n = 128, .stages = 6, .split_k = 2, .band = 1, .a_in_registers = true};
+  static constexpr KernelConfig config{.n = 128, .stages = 6, .split_k = 2, .a_in_registers = true};
 };
 
 /// Both operands along k: nothing lies across.
