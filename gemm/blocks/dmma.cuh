@@ -96,12 +96,21 @@ __device__ inline void load_two(std::uint32_t address, double& x, double& y) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(x), "=d"(y) : "r"(address) : "memory");
 }
 
-/// Where a lane's elements of A lie in a stage, for the warp whose rows start at `first`, a
-/// multiple of 16.
-template <Major major, bool paired>
-struct LaneOfA {
-  std::uint32_t of[4];
+/// Where a lane's elements of an operand lie in a stage.
+template <int Count>
+struct LaneOffsets {
+  std::uint32_t of[Count];
 
+  /// For stages that lie so much further.
+  __device__ void move(int bytes) {
+#pragma unroll
+    for (std::uint32_t& x : of) x += bytes;
+  }
+};
+
+/// Those of A, for the warp whose rows start at `first`, a multiple of 16.
+template <Major major, bool paired>
+struct LaneOfA : LaneOffsets<4> {
   __device__ LaneOfA(int first, bool split) {
     const int lane = static_cast<int>(threadIdx.x) % 32, row = lane / 4;
 #pragma unroll
@@ -129,20 +138,17 @@ struct LaneOfA {
 
 /// The same of B, for the warp whose columns start at `first`.
 template <Major major, bool paired>
-struct LaneOfB {
-  static constexpr int count = paired && major == Major::k ? 2 : 4;
-  std::uint32_t of[count];
-
+struct LaneOfB : LaneOffsets<paired && major == Major::k ? 2 : 4> {
   __device__ LaneOfB(int first, bool split) {
     const int lane = static_cast<int>(threadIdx.x) % 32, column = lane / 4;
 #pragma unroll
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < (paired && major == Major::k ? 2 : 4); ++i) {
       if constexpr (major == Major::k) {
-        of[i] =
+        this->of[i] =
             first * line_bytes + along_offset(k_slot<paired>(lane % 4, paired ? 2 * i : i), column);
       } else {
-        of[i] = first * line_bytes + column % 2 * 8 +
-                outer_offset(k_slot<paired>(lane % 4, i), column / 2, split);
+        this->of[i] = first * line_bytes + column % 2 * 8 +
+                 outer_offset(k_slot<paired>(lane % 4, i), column / 2, split);
       }
     }
   }
@@ -151,8 +157,8 @@ struct LaneOfB {
   __device__ void load(std::uint32_t stage, int block, double (&b)[4]) const {
     if constexpr (major == Major::k && paired) {
       const std::uint32_t from = stage + block * 8 * line_bytes;
-      load_two(from + of[0], b[0], b[1]);
-      load_two(from + of[1], b[2], b[3]);
+      load_two(from + this->of[0], b[0], b[1]);
+      load_two(from + this->of[1], b[2], b[3]);
     } else {
       // Along the outer dimension eight columns are four words of a line: the first, or the other
       // four, whose places differ in bit 2.
@@ -160,7 +166,8 @@ struct LaneOfB {
       const std::uint32_t lines = (along ? block * 8 : block / 2 * stage_depth) * line_bytes;
       const std::uint32_t others = along ? 0 : block % 2 * 4 * 16;
 #pragma unroll
-      for (int slot = 0; slot < 4; ++slot) load_one(((stage + of[slot]) ^ others) + lines, b[slot]);
+      for (int slot = 0; slot < 4; ++slot)
+        load_one(((stage + this->of[slot]) ^ others) + lines, b[slot]);
     }
   }
 };

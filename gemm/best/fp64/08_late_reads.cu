@@ -52,14 +52,16 @@ __device__ inline void load_pieces(const DmmaProduct& p, const TileRing<d>& ring
 /// Computes this worker's pieces. Who begins a tile adds up and stores it.
 template <Major a_major, Major b_major>
 __device__ inline void multiply_pieces(const DmmaProduct& p, const TileRing<d>& ring) {
-  const WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
-  RingPosition<d.stages> position;
+  WarpPlace<d, a_major, b_major> place(p.a.split, p.b.split);
+  RingCursor position(ring);
+  place.a.move(ring.a(0));
+  place.b.move(ring.b(0));
   const StreamKShares shares = shares_of(p);
   for (StreamKScheduler scheduler(shares, worker_of_block(), p.workers); !scheduler.done();) {
     const WorkPiece piece = scheduler.take();
     WarpSums<d> sums;
     sums.clear();
-    accumulate_late(ring, position, piece.end - piece.first, place, sums);
+    accumulate_late(position, piece.end - piece.first, place, sums);
     if (piece.first > 0) {
       store_partial(p, sums, reload_block_id());
       continue;

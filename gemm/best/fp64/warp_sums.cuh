@@ -11,13 +11,47 @@ namespace fathom::gemm::fp64 {
 inline constexpr KernelConfig d{.cluster_n = 2};
 static_assert(d.warps() == 8, "the register counts are those of two warpgroups");
 
+/// A warp's place in the ring as addresses that move on with it, so that between products next to
+/// nothing is left to compute.
+class RingCursor {
+ public:
+  __device__ explicit RingCursor(const TileRing<d>& ring)
+      : full_(ring.full(0)), empty_(ring.empty(0)) {
+    asm volatile("mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(empty_) : "r"(lane() % d.cluster_n));
+  }
+
+  __device__ bool is_full() const { return has_ended(full_, position_.parity); }
+  __device__ void wait_full() const { wait(full_, position_.parity); }
+  /// As `release` of the stage: as arrive_at, with the remote address precomputed.
+  __device__ void release() const {
+    if (lane() < d.cluster_n) {
+      asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(empty_)
+                   : "memory");
+    }
+  }
+  /// Returns how many bytes further the next stage lies.
+  __device__ int advance() {
+    position_.advance();
+    const bool wraps = position_.stage == 0;
+    const int on = wraps ? -8 * (d.stages - 1) : 8;
+    full_ += on, empty_ += on;
+    return wraps ? -d.stage_bytes() * (d.stages - 1) : d.stage_bytes();
+  }
+
+ private:
+  static __device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  RingPosition<d.stages> position_;
+  std::uint32_t full_;   ///< the stage's barriers
+  std::uint32_t empty_;  ///< in the block of the lane's number
+};
+
 /// The compiler moves neither reads of shared memory nor products past this, which does nothing:
 /// what it would trigger is behind a condition that never holds, `steps` being positive.
 __device__ inline void keep_order(int steps) {
   asm volatile("{\n.reg .pred p;\nsetp.lt.s32 p, %0, 0;\n@p pmevent 0;\n}" ::"r"(steps));
 }
 
-/// Adds `steps` stages from `position` on, and leaves it behind them. B's fragments of a stage stay
+/// Adds `steps` stages from the cursor on, and leaves it behind them. B's fragments of a stage stay
 /// in registers, and A's come one block of 16 rows ahead of their products. The order is kept: the
 /// compiler's would have reads come right after the last product that takes their registers, and
 /// wait until that has read these; the next product would wait behind them, and then as long again
@@ -25,9 +59,8 @@ __device__ inline void keep_order(int steps) {
 /// of a stage's last 16 rows is multiplied after the next stage has come, so that the loop has one
 /// branch; the first time that is nothing by nothing.
 template <Major a_major, Major b_major>
-__device__ inline void accumulate_late(const TileRing<d>& ring, RingPosition<d.stages>& position,
-                                       int steps, const WarpPlace<d, a_major, b_major>& place,
-                                       WarpSums<d>& sums) {
+__device__ inline void accumulate_late(RingCursor& cursor, int steps,
+                                       WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums) {
   static_assert(d.m_blocks % 2 == 0);
   constexpr int last = d.m_blocks - 1, half = d.n_blocks / 2;
   double a[2][8], b[d.n_blocks][4];
@@ -42,15 +75,13 @@ __device__ inline void accumulate_late(const TileRing<d>& ring, RingPosition<d.s
   const auto multiply = [&]<int i, int j> { multiply_16x8x16(sums.of[i][j], a[i % 2], b[j]); };
 #pragma unroll 1
   for (; steps > 0; --steps) {
-    const int stage = position.stage;
-    const std::uint32_t at_a = ring.a(stage), at_b = ring.b(stage);
-    if (!there) wait(ring.full(stage), position.parity);
+    if (!there) cursor.wait_full();
     multiply.template operator()<last, half>();
     keep_order(steps);
-    place.b.load(at_b, 0, b[0]);
-    place.a.load(at_a, 0, a[0]);
+    place.b.load(0, 0, b[0]);
+    place.a.load(0, 0, a[0]);
 #pragma unroll
-    for (int j = 1; j < half; ++j) place.b.load(at_b, j, b[j]);
+    for (int j = 1; j < half; ++j) place.b.load(0, j, b[j]);
     keep_order(steps);
     each<half + 1, d.n_blocks>([&]<int j> { multiply.template operator()<last, j>(); });
     each<0, last>([&]<int i> {
@@ -58,8 +89,8 @@ __device__ inline void accumulate_late(const TileRing<d>& ring, RingPosition<d.s
         multiply.template operator()<i, j>();
         if constexpr (i == 0 ? j < half : j == half - 1) {
           keep_order(steps);
-          if constexpr (i == 0) place.b.load(at_b, half + j, b[half + j]);
-          if constexpr (j == half - 1) place.a.load(at_a, i + 1, a[(i + 1) % 2]);
+          if constexpr (i == 0) place.b.load(0, half + j, b[half + j]);
+          if constexpr (j == half - 1) place.a.load(0, i + 1, a[(i + 1) % 2]);
           keep_order(steps);
         }
       });
@@ -67,9 +98,11 @@ __device__ inline void accumulate_late(const TileRing<d>& ring, RingPosition<d.s
     keep_order(steps);
     multiply.template operator()<last, 0>();
     keep_order(steps);
-    release(ring, stage);  // this product has what was read last
-    position.advance();
-    there = has_ended(ring.full(position.stage), position.parity);
+    cursor.release();  // this product has what was read last
+    const int on = cursor.advance();
+    there = cursor.is_full();
+    place.a.move(on);
+    place.b.move(on);
     keep_order(steps);
     each<1, half>([&]<int j> { multiply.template operator()<last, j>(); });
     keep_order(steps);
