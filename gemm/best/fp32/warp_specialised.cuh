@@ -108,17 +108,15 @@ __device__ inline void store_four(const WarpSpecialisedProduct& p, int row, int 
 template <class Tile>
 __device__ void store_sums(const WarpSpecialisedProduct& p, const Consumer<Tile>& consumer,
                            TileIndex at) {
-  using Threads = typename Tile::Threads;
-  const int row = at.m + consumer.place.row, column = at.n + consumer.place.column;
-#pragma unroll
-  for (int i = 0; i < Tile::rows; ++i) {
-    const int r = row + Threads::row_of(i);
-    // With store_four's check alone the compiler gives the loop over k registers of one bank.
-    if (r >= p.product.m) continue;
-#pragma unroll
-    for (int j = 0; j < Tile::columns; j += 4)
-      store_four(p, r, column + Threads::column_of(j), &consumer.sums.c[i][j]);
-  }
+  const auto within = [&](int r, int c) { return r < p.product.m && c < p.product.n; };
+  store_tile<Tile>(
+      consumer.sums, at.m + consumer.place.row, at.n + consumer.place.column, at.m, at.n, p.vectors,
+      [&](int r, int c, const float* x) {
+        if (within(r, c)) store_vector(p.product, &p.product.c(r, c), x);
+      },
+      [&](int r, int c, float x) {
+        if (within(r, c)) store_element(p.product, r, c, x);
+      });
 }
 
 /// Adds and stores this block's part of a tile that others end in as well: sums in groups of four
