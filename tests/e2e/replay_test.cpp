@@ -20,36 +20,31 @@ class Replaying : public Sandbox {
 
 TEST_CASE("Without a GPU a run is a replay, and says so everywhere and first", "[e2e]") {
   Replaying box;
+  expect(ExitCode::gpu_required, box.run({"--require-gpu"})).is_one_sentence();
+  CHECK_FALSE(std::filesystem::exists(box.out()));
   const CapturedRun run = expect(0, box.run());
-  CHECK_THAT(first_line(run.output), StartsWith("REPLAY") && contains("NVIDIA Fake 100") &&
-                                         contains("2026-01-31"));
+  CHECK_THAT(first_line(run.output),
+             StartsWith("REPLAY") && contains("NVIDIA Fake 100") && contains("2026-01-31"));
   CHECK(box.result().source == Source::replay);
   CHECK(entries_of(box.result(), "first") == 2);
   has(box.report(), "REPLAY");
   has(run.output.substr(run.output.find('\n')), "REPLAY");
-}
-
-TEST_CASE("A replay shows only the probes asked for", "[e2e]") {
-  Replaying box;
+  // Only the probes asked for.
   expect(0, box.run({"--probe", "second"}));
-  const Document document = box.result();
-  CHECK(document.probes.size() == 1);
-  has_entries(document, {{"first", 0}, {"second", 2}});
-  CHECK(document.claims.size() == 1);
-}
-
-TEST_CASE("With --require-gpu a missing GPU is an error of one sentence", "[e2e]") {
-  Replaying box;
-  expect(ExitCode::gpu_required, box.run({"--require-gpu"})).is_one_sentence();
-  CHECK_FALSE(std::filesystem::exists(box.out()));
-}
-
-TEST_CASE("A replay can be had beside a GPU, but not together with --require-gpu", "[e2e]") {
-  Replaying box;
+  CHECK(box.result().probes.size() == 1);
+  has_entries(box.result(), {{"first", 0}, {"second", 2}});
+  CHECK(box.result().claims.size() == 1);
+  // It can be had beside a GPU, but not together with --require-gpu.
   box.set("FAKE_GPU", "present");
   expect(0, box.run({"--replay"})).starts("REPLAY");
   CHECK(box.result().source == Source::replay);
   expect(ExitCode::bad_input, box.run({"--replay", "--require-gpu"}));
+  // Without a recording there is nothing to show.
+  box.set("FAKE_GPU", "none");
+  box.set("FATHOM_RECORDING", box.folder() / "absent.json");
+  const auto without = box.run();
+  CHECK(code(without) != 0);
+  has(without.errors, "absent.json");
 }
 
 TEST_CASE("A GPU that cannot be used is no missing GPU", "[e2e]") {
@@ -109,14 +104,6 @@ TEST_CASE("The terminal names the page atlas where there is one", "[e2e]") {
   has(box.run().output, atlas);
   has(read_text(box.out() / "report" / "atlas.md"), "REPLAY");
   has(box.fathom({"report", "out/result.json", "--out", "out/report"}).output, atlas);
-}
-
-TEST_CASE("Without GPU and recording there is nothing to show", "[e2e]") {
-  Replaying box;
-  box.set("FATHOM_RECORDING", box.folder() / "absent.json");
-  const auto run = box.run();
-  CHECK(code(run) != 0);
-  has(run.errors, "absent.json");
 }
 
 }  // namespace

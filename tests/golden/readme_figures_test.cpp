@@ -61,8 +61,7 @@ TEST_CASE("The gate's page and the README lead to the ready workflows", "[golden
     CHECK_THAT(text_of(root / page), contains("- uses: OWNER/NAME@v1.2.3\n"));
 }
 
-TEST_CASE("figures of the README stand in the reports of the GPU that heads their column",
-          "[golden]") {
+TEST_CASE("figures of the README stand in the reports of their column's GPU", "[golden]") {
   const std::string readme = text_of(root / "README.md");
   int columns = 0;
   for (const char* gpu : {"h200", "h100-80gb-hbm3"}) {

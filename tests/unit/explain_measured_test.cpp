@@ -49,8 +49,7 @@ Bounds bounds() { return {{{"DRAM", 4e12}}, "atlas.json"}; }
 
 }  // namespace
 
-TEST_CASE("Counters stand beside the recording, and bandwidths against what the GPU can move",
-          "[explain]") {
+TEST_CASE("Counters stand beside the recording, bandwidths beside their bounds", "[explain]") {
   TraceBytes measured;
   measured.gpu("NVIDIA H100 80GB HBM3");
   measured.counted(as_recorded);
@@ -103,10 +102,18 @@ TEST_CASE("Where warps wait is said by line, issues left out", "[explain]") {
   CHECK(waits.at(1).at("line").is_null());
 }
 
-TEST_CASE("Without a measurement nothing is said of one", "[explain]") {
+TEST_CASE("Without a measurement nothing is said, a damaged one is refused", "[explain]") {
   const KernelCost kernel = kernel_of(recording(), TraceBytes());
   CHECK(measured_lines(kernel, bounds()).empty());
   CHECK(measured_json(kernel, bounds()).is_null());
+  for (const char* const text : {"f\nglobal_load_sectors many\n", "f\ngpu_time -1\n"}) {
+    TraceBytes measured;
+    measured.counted(text);
+    CHECK_THROWS_AS(read(measured), Error);
+  }
+  TraceBytes placeless;
+  placeless.sampled("f\nnowhere\n");
+  CHECK_THROWS_AS(read(placeless), Error);
 }
 
 TEST_CASE("What the GPU can move is taken from a result's facts", "[explain]") {
@@ -118,15 +125,4 @@ TEST_CASE("What the GPU can move is taken from a result's facts", "[explain]") {
   atlas.facts = {dram, l2};
   const Bounds found = bounds_of(atlas, "atlas.json");
   CHECK(found.by_level == std::map<std::string, double>{{"DRAM", 3e12}});
-}
-
-TEST_CASE("A measurement that no library can have written is refused", "[explain]") {
-  for (const char* const text : {"f\nglobal_load_sectors many\n", "f\ngpu_time -1\n"}) {
-    TraceBytes measured;
-    measured.counted(text);
-    CHECK_THROWS_AS(read(measured), Error);
-  }
-  TraceBytes placeless;
-  placeless.sampled("f\nnowhere\n");
-  CHECK_THROWS_AS(read(placeless), Error);
 }

@@ -11,6 +11,7 @@
 #include "gate/stored.h"
 #include "results/utc_time.h"
 #include "tests/testing.h"
+#include "tests/unit/in_processes.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
@@ -65,8 +66,7 @@ TEST_CASE("Ratios to opponents are compared across machines of one model", "[gat
     run.metrics[1].unit = "x";
     return run;
   };
-  for (int i = 0; i < 3; ++i) baseline.add(run_on("one", "NVIDIA H200", 2 * i));
-  for (int i = 0; i < 2; ++i) baseline.add(run_on("two", "NVIDIA H200", 2 * i + 1));
+  for (int i = 0; i < 5; ++i) baseline.add(run_on(i % 2 == 0 ? "one" : "two", "NVIDIA H200", i));
   baseline.add(run_on("three", "NVIDIA H100", 9));
   const RunMetrics head = run_on("four", "NVIDIA H200", 10);
   CHECK(baseline.runs_like(head).empty());
@@ -79,8 +79,7 @@ TEST_CASE("Ratios to opponents are compared across machines of one model", "[gat
   CHECK(exit_code(check_stored(runs, {&ratios, 1}, {})) == ExitCode::ok);
 }
 
-TEST_CASE("A baseline takes no replay, nothing without a value and nothing without a date",
-          "[gate]") {
+TEST_CASE("A baseline takes no replay, and nothing without a value or date", "[gate]") {
   const TestFolder folder;
   RunMetrics replay = planted_run(1), failed = replay, undated = replay;
   replay.replay = true;
@@ -94,24 +93,11 @@ TEST_CASE("A baseline takes no replay, nothing without a value and nothing witho
 TEST_CASE("Jobs that add at the same time lose nothing", "[gate]") {
   const TestFolder folder;
   constexpr int jobs = 8, each = 10;
-  std::vector<pid_t> children;
-  for (int job = 0; job < jobs; ++job) {
-    const pid_t child = fork();
-    if (child == 0) {
-      for (int i = 0; i < each; ++i) {
-        // All at one date; every second run is one that another job adds as well.
-        RunMetrics run = planted_run(1, i % 2 == 0 ? 1000 + i : 1 + job * each + i);
-        BaselineFolder(folder.path()).add(run);
-      }
-      _exit(0);
-    }
-    children.push_back(child);
-  }
-  for (const pid_t child : children) {
-    int status = 0;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    CHECK(status == 0);
-  }
+  in_processes(jobs, [&](int job) {
+    // All at one date; every second run is one that another job adds as well.
+    for (int i = 0; i < each; ++i)
+      BaselineFolder(folder.path()).add(planted_run(1, i % 2 == 0 ? 1000 + i : 1 + job * each + i));
+  });
   std::set<double> values;
   for (const RunMetrics& run : BaselineFolder(folder.path()).runs_like(planted_run(1)))
     values.insert(run.metrics[0].value);
@@ -148,24 +134,24 @@ TEST_CASE("An add that is killed while it writes leaves the folder readable", "[
     CHECK(entry.path().extension() == ".json");
 }
 
-TEST_CASE("What a crash in the middle of an add has left is pruned", "[gate]") {
+TEST_CASE("What a crash in the middle of an add has left is pruned once it is old", "[gate]") {
   const TestFolder folder;
   const BaselineFolder baseline(folder.path());
   const fs::path file = baseline.add(planted_run(1));
   const fs::path torn = file.string() + ".123-0badcafe.tmp";
-  std::ofstream(torn) << "{\"fathom_baseline\": 1, \"met";
   // Nobody's but its owner's to remove, in a folder that `add` did not make least of all.
   const fs::path notes = file.parent_path() / "notes.tmp",
                  elsewhere = folder.path() / "mine" / torn.filename();
   fs::create_directories(elsewhere.parent_path());
-  for (const fs::path& other : {notes, elsewhere}) {
-    std::ofstream(other) << "x";
-    fs::last_write_time(other, fs::file_time_type::clock::now() - std::chrono::hours(48));
-  }
+  const auto aged = [](const fs::path& path, int hours) {
+    std::ofstream(path) << "{\"fathom_baseline\": 1, \"met";
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(hours));
+  };
+  for (const fs::path& other : {notes, elsewhere}) aged(other, 48);
+  aged(torn, 0);  // another job may still be writing it
   CHECK(baseline.runs_like(planted_run(1)).size() == 1);
-  // Another job may still be writing it: only an old one goes.
   CHECK(baseline.prune({}).gone.empty());
-  fs::last_write_time(torn, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  aged(torn, 2);
   CHECK(baseline.prune({}).gone == std::vector{torn});
   CHECK(!fs::exists(torn));
   CHECK(fs::exists(file));
@@ -176,7 +162,8 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
   const TestFolder folder;
   const BaselineFolder baseline(folder.path());
   for (int i = 0; i < 3; ++i) baseline.add(planted_run(i, i + 1));
-  const fs::path torn = baseline.groups().at(0).folder / "9999-0123456789abcdef.json";
+  const fs::path group = baseline.groups().at(0).folder,
+                 torn = group / "9999-0123456789abcdef.json";
   std::ofstream(torn) << "{\"fathom_baseline\": 1, \"met";
   CHECK_THROWS_WITH(baseline.runs_like(planted_run(1)),
                     contains("9999-0123456789abcdef.json") &&
@@ -184,20 +171,14 @@ TEST_CASE("A file that is no run blocks what decides, and nothing else", "[gate]
                                  "` removes such"));
   REQUIRE(baseline.newest_of_each().size() == 1);
   CHECK(baseline.newest_of_each()[0].metrics[0].value == 3);
-  // One of another version is not what prune may judge.
-  const fs::path later = torn.parent_path() / "9999-fedcba9876543210.json";
+  // What prune may not judge: one of another version, and one that `add` did not make.
+  const fs::path later = group / "9999-fedcba9876543210.json", foreign = group / "package.json";
   std::ofstream(later) << "{\"fathom_baseline\": 99}";
-  // Nor one that `add` did not make.
-  const fs::path foreign = torn.parent_path() / "package.json";
   std::ofstream(foreign) << "{}";
   const auto pruned = baseline.prune({.keep = 5});
   CHECK(pruned.gone == std::vector<fs::path>{torn});
   CHECK(pruned.unreadable.size() == 3);
-  CHECK(!fs::exists(torn));
-  CHECK(fs::exists(later));
-  CHECK(fs::exists(foreign));
-  fs::remove(later);
-  fs::remove(foreign);
+  for (const fs::path& other : {later, foreign}) CHECK(fs::remove(other));
   CHECK(baseline.runs_like(planted_run(1)).size() == 3);
 }
 
@@ -216,9 +197,9 @@ TEST_CASE("The file that the documentation shows is one of a baseline", "[gate]"
   CHECK(baseline_text(run) == text);
 }
 
-TEST_CASE("Pruning keeps the newest, or what is young enough", "[gate]") {
+TEST_CASE("Pruning keeps the newest, or what is young enough, and removes no result", "[gate]") {
   const TestFolder folder;
-  const BaselineFolder baseline(folder.path());
+  const BaselineFolder baseline(folder / "kept");
   for (int i = 0; i < 9; ++i) baseline.add(planted_run(i, i + 1));
   CHECK(baseline.prune({.keep = 6, .dry_run = true}).gone.size() == 3);
   CHECK(baseline.runs_like(planted_run(0)).size() == 9);
@@ -227,17 +208,12 @@ TEST_CASE("Pruning keeps the newest, or what is young enough", "[gate]") {
   REQUIRE(runs.size() == 6);
   CHECK(runs.front().metrics[0].value == 4);
   CHECK(baseline.prune({.older_than = runs[2].date}).gone.size() == 2);
-}
-
-TEST_CASE("Pruning a folder that is no baseline removes no result", "[gate]") {
-  const TestFolder folder;
-  const BaselineFolder kept(folder.path() / "kept");
-  const fs::path results = folder.path() / "results" / "of one commit";
+  // A folder that is no baseline, but of a job's results.
+  const fs::path results = folder / "results/of one commit";
   fs::create_directories(results);
   for (int i = 0; i < 3; ++i)
-    fs::copy(kept.add(planted_run(i)), results / ("result-" + std::to_string(i) + ".json"));
-  const BaselineFolder mistaken(folder.path() / "results");
-  REQUIRE(mistaken.groups().front().files.size() == 3);
+    fs::copy(baseline.add(planted_run(i)), results / ("result-" + std::to_string(i) + ".json"));
+  const BaselineFolder mistaken(folder / "results");
   CHECK(mistaken.prune({.keep = 1, .older_than = "2027"}).gone.empty());
   CHECK(mistaken.groups().front().files.size() == 3);
 }

@@ -64,63 +64,54 @@ TEST_CASE("A metric that is there in some rounds only is not compared", "[gate]"
 
 TEST_CASE("A metric that became another is compared by nobody", "[gate]") {
   const CheckResult unit =
-      check(of_side(Side::head, [](RunMetrics& run) { run.metrics[2].unit = "cycles"; }));
-  CHECK(decision(unit, 2).outcome == Outcome::inconclusive);
-  CHECK(decision(unit, 2).reason ==
-        "it is not the same metric throughout: its unit went from s to cycles.");
+      decides(of_side(Side::head, [](RunMetrics& run) { run.metrics[2].unit = "cycles"; }), 2,
+              Outcome::inconclusive,
+              "it is not the same metric throughout: its unit went from s to cycles.");
   // Seconds and cycles have no ratio.
   CHECK(change_text(decision(unit, 2)).empty());
   CHECK_THAT(one_line(decision(unit, 2)), !contains('%'));
-  const CheckResult turned = check(of_side(Side::head, [](RunMetrics& run) {
-    run.metrics[2].better = Better::higher, run.metrics[2].value *= 2;
-  }));
-  CHECK(decision(turned, 2).outcome == Outcome::inconclusive);
-  CHECK_THAT(decision(turned, 2).reason, contains("higher is better"));
+  decides(of_side(Side::head,
+                  [](RunMetrics& run) {
+                    run.metrics[2].better = Better::higher, run.metrics[2].value *= 2;
+                  }),
+          2, Outcome::inconclusive, "higher is better");
 }
 
-TEST_CASE("No more than so many suspects are measured again", "[gate]") {
+TEST_CASE("Only so many suspects are measured again, improvements after them", "[gate]") {
   const CheckResult result = check(slower(4, 0.1), {}, {.max_suspects = 2});
   CHECK(count(result, Outcome::regression) == 2);
   CHECK(count(result, Outcome::inconclusive) == 2);
-}
-
-TEST_CASE("Improvements do not take the suspects' time", "[gate]") {
-  const auto change = [](Side side, int, RunMetrics& run) {
-    if (side != Side::head) return;
-    for (std::size_t i = 0; i < 8; ++i) slow_down(run.metrics[i], i < 3 ? 0.05 : -0.05);
-    for (MetricValue& metric : run.metrics) metric.elapsed_s = 0.15;
+  const auto check_within = [](double time_limit_s, std::size_t improved) {
+    const CheckResult decided = check(of_side(Side::head,
+                                              [](RunMetrics& run) {
+                                                for (std::size_t i = 0; i < 8; ++i)
+                                                  slow_down(run.metrics[i], i < 3 ? 0.05 : -0.05);
+                                                for (MetricValue& metric : run.metrics)
+                                                  metric.elapsed_s = 0.15;
+                                              }),
+                                      {}, {.time_limit_s = time_limit_s});
+    CHECK(count(decided, Outcome::regression) == 3);
+    CHECK(count(decided, Outcome::improved) == improved);
+    CHECK(count(decided, Outcome::inconclusive) == 0);
   };
-  const auto at = [&](double time_limit_s) {
-    return check(change, {}, {.time_limit_s = time_limit_s});
-  };
-  const CheckResult both = at(180);
-  CHECK(count(both, Outcome::regression) == 3);
-  CHECK(count(both, Outcome::improved) == 5);
-  // Rounds of the suspects alone fit into this.
-  const CheckResult tight = at(38);
-  CHECK(count(tight, Outcome::regression) == 3);
-  CHECK(count(tight, Outcome::inconclusive) == 0);
-  CHECK(count(tight, Outcome::improved) == 0);
+  check_within(180, 5);
+  check_within(38, 0);  // into which rounds of the suspects alone fit
 }
 
-TEST_CASE("An improvement that is none is settled like a suspect", "[gate]") {
-  const CheckResult result = check(slow_head(3, -0.05, first_rounds));
-  CHECK(exit_code(result) == ExitCode::ok);
-  CHECK(decision(result, 3).outcome == Outcome::unchanged);
-  CHECK(result.confirmation_rounds == 2);
-}
-
-TEST_CASE("What neither side has when it is measured again is not lost", "[gate]") {
+TEST_CASE("An improvement that is none, or a lost suspect, is settled", "[gate]") {
+  const CheckResult none = decides(slow_head(3, -0.05, first_rounds), 3, Outcome::unchanged);
+  CHECK(exit_code(none) == ExitCode::ok);
+  CHECK(none.confirmation_rounds == 2);
+  // What neither side has when it is measured again is not lost.
   const auto gone = [](double by) {
-    return check([=](Side side, int round, RunMetrics& run) {
+    return [=](Side side, int round, RunMetrics& run) {
       if (side == Side::head) slow_down(run.metrics[3], by);
       if (round > first_rounds) lose(run, "probe/3");
-    });
+    };
   };
-  CHECK(exit_code(gone(-0.2)) == ExitCode::ok);
-  const CheckResult suspect = gone(0.2);
-  CHECK(exit_code(suspect) == ExitCode::inconclusive);
-  CHECK_THAT(decision(suspect, 3).reason, contains("neither side"));
+  CHECK(exit_code(check(gone(-0.2))) == ExitCode::ok);
+  CHECK(exit_code(decides(gone(0.2), 3, Outcome::inconclusive, "neither side")) ==
+        ExitCode::inconclusive);
 }
 
 TEST_CASE("Wrong output in a fresh round is told, of suspects and of controls", "[gate]") {
@@ -140,14 +131,14 @@ TEST_CASE("Wrong output in a fresh round is told, of suspects and of controls", 
 }
 
 TEST_CASE("Fresh rounds that cannot be compared leave suspects open", "[gate]") {
-  const CheckResult result = check([](Side side, int round, RunMetrics& run) {
-    if (side == Side::head) slow_down(run.metrics[3], 0.5);
-    if (round == 7) run.identity[1].second = "590";
-  });
+  const CheckResult result = decides(
+      [](Side side, int round, RunMetrics& run) {
+        if (side == Side::head) slow_down(run.metrics[3], 0.5);
+        if (round == 7) run.identity[1].second = "590";
+      },
+      3, Outcome::inconclusive, "cannot be compared");
   CHECK(exit_code(result) == ExitCode::inconclusive);
   CHECK(result.refusals.size() == 1);
-  CHECK(decision(result, 3).outcome == Outcome::inconclusive);
-  CHECK_THAT(decision(result, 3).reason, contains("cannot be compared"));
   CHECK(result.confirmation_rounds > 0);
 }
 
@@ -166,11 +157,10 @@ TEST_CASE("Late suspects of a disturbed machine are inconclusive as the others",
 TEST_CASE("A count that was or is zero is judged on its own scale", "[gate]") {
   // None or two errors become five: no logarithm where a round of the base has none.
   for (const double before : {0, 2}) {
-    const CheckResult result = check([&](Side side, int round, RunMetrics& run) {
+    const auto errors = [=](Side side, int round, RunMetrics& run) {
       run.metrics[0].unit = "patterns";
       run.metrics[0].value = side == Side::head ? 5 : round % 4 == 0 ? 0 : before;
-    });
-    CHECK(exit_code(result) == ExitCode::check_failed);
-    CHECK(decision(result, 0).outcome == Outcome::regression);
+    };
+    CHECK(exit_code(decides(errors, 0, Outcome::regression)) == ExitCode::check_failed);
   }
 }

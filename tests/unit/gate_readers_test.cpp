@@ -2,6 +2,8 @@
 // (hyperfine 1.15, pytest-benchmark 5.3, Google Benchmark 1.7, Criterion 0.3; hosts and CPU flags
 // are edited), but for nvbench's, which is written after its documented format.
 
+#include <fmt/ranges.h>
+
 #include "gate/identity.h"
 #include "gate/run_metrics.h"
 #include "tests/testing.h"
@@ -54,6 +56,14 @@ TEST_CASE("pytest-benchmark's file gives medians, machine and date", "[gate]") {
   CHECK(run.date == "2026-11-24T16:48:10Z");
   CHECK(fact_of(run, "host_name") == "bench-host");
   CHECK(fact_of(run, "num_cpus") == "2");
+  // Files of two tools are of different programs.
+  const RunMetrics hyperfine = read_run_metrics(tool_files / "hyperfine.json");
+  CHECK_THAT(fmt::format("{}", fmt::join(differences_of(hyperfine, run, Allowed::nothing), "\n")),
+             contains("program: hyperfine and pytest-benchmark"));
+  CHECK(identity_key(hyperfine) != identity_key(run));
+  setenv("FATHOM_MACHINE", "rack 7", 1);
+  CHECK(fact_of(read_run_metrics(tool_files / "pytest-benchmark.json"), "host_name") == "rack 7");
+  unsetenv("FATHOM_MACHINE");
 }
 
 TEST_CASE("nvbench's sample files give medians, and without them its means are taken", "[gate]") {
@@ -167,18 +177,6 @@ TEST_CASE("A CSV says unit and direction, and its samples become one median", "[
     CAPTURE(text);
     CHECK_THAT(reader_refusal(text), contains(said));
   }
-}
-
-TEST_CASE("Files of two tools are of different programs", "[gate]") {
-  const RunMetrics hyperfine = read_run_metrics(tool_files / "hyperfine.json");
-  const RunMetrics pytest = read_run_metrics(tool_files / "pytest-benchmark.json");
-  CHECK_THAT(differences_of(hyperfine, pytest, Allowed::nothing).at(0) + "\n" +
-                 differences_of(hyperfine, pytest, Allowed::nothing).back(),
-             contains("program: hyperfine and pytest-benchmark"));
-  CHECK(identity_key(hyperfine) != identity_key(pytest));
-  setenv("FATHOM_MACHINE", "rack 7", 1);
-  CHECK(fact_of(read_run_metrics(tool_files / "pytest-benchmark.json"), "host_name") == "rack 7");
-  unsetenv("FATHOM_MACHINE");
 }
 
 TEST_CASE("What is wrong in another tool's file is refused in its place", "[gate]") {

@@ -37,45 +37,29 @@ TEST_CASE("A filter finds the names and what Google Benchmark appends, nothing e
     CHECK(std::regex_search(name, filter));
   for (const char* name : {"a/b:16", "xa/b:1", "c/x+y2", "d/ef", "d"})
     CHECK(!std::regex_search(name, filter));
-}
-
-TEST_CASE("A word for the shell stays one word", "[gate]") {
-  CHECK(shell_quoted("a b") == "'a b'");
+  // A word for the shell stays one word, also with the word for the result in it.
   CHECK(shell_quoted("it's $(x)") == "'it'\\''s $(x)'");
+  const SideCommand side(Side::head, "run --out={out} --filter={filter} {out}");
+  CHECK(side.start("/o/result.json", {"BM/{out}/1"}).arguments.back() ==
+        "run --out='/o/result.json' --filter='^(BM/\\{out}/1)(/|$)' '/o/result.json'");
 }
 
-TEST_CASE("Rounds are processes that leave a result", "[gate]") {
+TEST_CASE("Rounds are processes that leave a result, with variables of their side", "[gate]") {
   const TestFolder folder;
-  std::ofstream(folder.path() / "time") << "1500";
-  const std::string command = benchmark(folder.path());
-  ProcessRounds rounds({Side::base, command}, {Side::head, command}, folder.path() / "kept",
+  folder.write("time", "1500");
+  const std::string command = "echo $FATHOM_CHECK_SIDE \"$FATHOM_CHECK_FILTER\" >> " +
+                              (folder / "sides").string() + "; " + benchmark(folder.path());
+  ProcessRounds rounds({Side::base, command}, {Side::head, command}, folder / "kept",
                        std::chrono::seconds(20));
   CHECK(rounds.can_select());
   const RunMetrics run = rounds.round(Side::base, {});
   REQUIRE(run.metrics.size() == 2);
   CHECK(run.metrics[0].value == 1500e-9);
   rounds.round(Side::head, {"BM/1"});
-  CHECK(file_text(folder.path() / "filters") == ".\n^(BM/1)(/|$)\n");
-  CHECK(fs::exists(folder.path() / "kept/round-002-head/result.json"));
-}
-
-TEST_CASE("A name with the word for the result in it is a name like others", "[gate]") {
-  const SideCommand side(Side::head, "run --out={out} --filter={filter} {out}");
-  const auto start = side.start("/o/result.json", {"BM/{out}/1"});
-  CHECK(start.arguments.back() ==
-        "run --out='/o/result.json' --filter='^(BM/\\{out}/1)(/|$)' '/o/result.json'");
-}
-
-TEST_CASE("A side's variables are its own", "[gate]") {
-  const TestFolder folder;
-  const std::string command = "echo $FATHOM_CHECK_SIDE \"$FATHOM_CHECK_FILTER\" >> " +
-                              (folder.path() / "sides").string() + "; false";
-  ProcessRounds rounds({Side::base, command}, {Side::head, command}, folder.path() / "kept",
-                       std::chrono::seconds(20));
-  message_of(rounds, Side::base);
-  message_of(rounds, Side::head);
-  CHECK(file_text(folder.path() / "sides") == "base .\nhead .\n");
+  CHECK(file_text(folder / "filters") == ".\n^(BM/1)(/|$)\n");
+  CHECK(file_text(folder / "sides") == "base .\nhead ^(BM/1)(/|$)\n");
   CHECK(std::getenv("FATHOM_CHECK_SIDE") == nullptr);
+  CHECK(fs::exists(folder / "kept/round-002-head/result.json"));
 }
 
 TEST_CASE("What is quoted already is not to be quoted again", "[gate]") {

@@ -8,8 +8,6 @@ using namespace fathom::gate;
 
 namespace {
 
-constexpr std::size_t first_rounds = 4;
-
 /// Three slower metrics of the head, the third the most.
 void slow_three(Side side, int, RunMetrics& run) {
   if (side == Side::base) return;
@@ -63,6 +61,13 @@ TEST_CASE("Where not even the worst has the time, none is decided", "[gate]") {
   CHECK(count(none, Outcome::inconclusive) == 3);
   CHECK(none.confirmation_rounds == 0);
   CHECK_FALSE(decision(none, 2).repeated);
+  // Nor have improvements more time than suspects.
+  const auto change = slow_head(3, -0.05);
+  CHECK(count(check_in(180, change), Outcome::improved) == 1);
+  const CheckResult improved = check_in(9, change);
+  CHECK(improved.confirmation_rounds == 0);
+  CHECK(exit_code(improved) == ExitCode::ok);
+  CHECK(decision(improved, 3).outcome == Outcome::unchanged);
 }
 
 TEST_CASE("A check takes no longer than its time limit, and decides the worst first", "[gate]") {
@@ -110,8 +115,7 @@ TEST_CASE("First rounds that do not fit into the time limit end the check", "[ga
   CHECK(slower.asked.size() == 3);
 }
 
-TEST_CASE("Where rounds measure everything anyway, the time limit leaves out all or none",
-          "[gate]") {
+TEST_CASE("Where rounds measure everything, the time limit leaves out all or none", "[gate]") {
   const auto outcomes = [](double limit_s, Outcome outcome) {
     PlantedRounds rounds(slow_three);
     rounds.selects = false;
@@ -121,14 +125,4 @@ TEST_CASE("Where rounds measure everything anyway, the time limit leaves out all
   CHECK(outcomes(40.1, Outcome::regression) == 3);
   CHECK(outcomes(31.9, Outcome::inconclusive) == 3);
   CHECK(outcomes(9, Outcome::inconclusive) == 3);
-}
-
-TEST_CASE("Improvements have no more time than suspects", "[gate]") {
-  const auto change = slow_head(3, -0.05);
-  CHECK(count(check_in(180, change), Outcome::improved) == 1);
-  PlantedRounds rounds(change);
-  const CheckResult result = check_paired(rounds, limited(9), {});
-  CHECK(rounds.asked.size() == first_rounds);
-  CHECK(exit_code(result) == ExitCode::ok);
-  CHECK(decision(result, 3).outcome == Outcome::unchanged);
 }

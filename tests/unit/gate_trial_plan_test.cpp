@@ -42,7 +42,7 @@ TEST_CASE("Every size of slowdown is planted equally often, in other metrics eac
   for (const auto& [name, times] : metrics) CHECK(times < 30);
 }
 
-TEST_CASE("The same seed plants the same, another one something else", "[gate]") {
+TEST_CASE("The same seed plants the same flags, another one something else", "[gate]") {
   const auto flags = [](std::uint64_t seed, std::size_t index) {
     TrialOptions all = options(TrialKind::slowed);
     all.seed = seed;
@@ -51,10 +51,6 @@ TEST_CASE("The same seed plants the same, another one something else", "[gate]")
   CHECK(flags(3, 5) == flags(3, 5));
   CHECK(flags(3, 5) != flags(4, 5));
   CHECK(flags(3, 5) != flags(3, 6));
-}
-
-TEST_CASE("Faults become the victim's flags, as one word each", "[gate]") {
-  CHECK(victim_flags({}).empty());
   CHECK(victim_flags({{"v/a", "slow", 0.03}, {"v/b", "slow", 0.0025}, {"v/c", "conflict", 0.01}}) ==
         " --conflict 'v/c=0.01' --slow 'v/a=1.03,v/b=1.0025'");
 }

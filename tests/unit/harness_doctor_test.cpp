@@ -83,28 +83,36 @@ TEST_CASE("Why there is no GPU", "[harness][cuda_device]") {
 }
 
 TEST_CASE("Which GPUs a build's code runs on", "[harness][cuda_device]") {
-  using fathom::architectures_run_on;
-  CHECK(architectures_run_on("90a-real", 9, 0));
-  CHECK_FALSE(architectures_run_on("90a-real", 10, 0));
-  CHECK_FALSE(architectures_run_on("90a-real", 8, 0));
-  CHECK(architectures_run_on("80-real", 8, 9));  // machine code serves later minors
-  CHECK_FALSE(architectures_run_on("86-real", 8, 0));
-  CHECK_FALSE(architectures_run_on("80-real", 9, 0));
-  CHECK(architectures_run_on("80", 12, 0));  // PTX serves everything later
-  CHECK(architectures_run_on("80-virtual", 9, 0));
-  CHECK_FALSE(architectures_run_on("90a", 10, 0));  // but not PTX of one chip
-  CHECK(architectures_run_on("100f-real", 10, 3));
-  CHECK_FALSE(architectures_run_on("100f", 12, 0));
-  CHECK(architectures_run_on("75-real;80-real;90a-real;120a-real", 12, 0));
-  CHECK_FALSE(architectures_run_on("", 9, 0));
-  CHECK_FALSE(architectures_run_on("native", 9, 0));
+  for (const auto& [code, major, minor, runs] :
+       {std::tuple{"90a-real", 9, 0, true},
+        {"90a-real", 10, 0, false},
+        {"90a-real", 8, 0, false},
+        {"80-real", 8, 9, true},  // machine code serves later minors
+        {"86-real", 8, 0, false},
+        {"80-real", 9, 0, false},
+        {"80", 12, 0, true},  // PTX serves everything later
+        {"80-virtual", 9, 0, true},
+        {"90a", 10, 0, false},  // but not PTX of one chip
+        {"100f-real", 10, 3, true},
+        {"100f", 12, 0, false},
+        {"75-real;80-real;90a-real;120a-real", 12, 0, true},
+        {"", 9, 0, false},
+        {"native", 9, 0, false}}) {
+    CAPTURE(code, major, minor);
+    CHECK(fathom::architectures_run_on(code, major, minor) == runs);
+  }
+  fathom::CudaDevice device;
+  device.major = 8;
+  CHECK(check_architecture(device, "90a-real").status == CheckStatus::fail);
+  CHECK(check_architecture(device, "80-real, 90a-real").status == CheckStatus::ok);
 }
 
-TEST_CASE("The hash of a UUID is FNV-1a of its 16 bytes", "[harness][cuda_device]") {
-  // From the definition, by another implementation: zeros, and 1 to 16.
-  CHECK(fathom::uuid_hash({}) == "88201fb960ff6465");
-  CHECK(fathom::uuid_hash({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}) ==
-        "e7ecfb4f6e006495");
+TEST_CASE("A UUID is text for CUDA_VISIBLE_DEVICES, and has a hash", "[harness][cuda_device]") {
+  std::array<unsigned char, 16> uuid{};
+  CHECK(fathom::uuid_hash(uuid) == "88201fb960ff6465");  // by another implementation
+  for (std::size_t i = 0; i < uuid.size(); ++i) uuid[i] = static_cast<unsigned char>(i + 1);
+  CHECK(fathom::uuid_hash(uuid) == "e7ecfb4f6e006495");
+  CHECK(fathom::uuid_text(uuid) == "GPU-01020304-0506-0708-090a-0b0c0d0e0f10");
 }
 
 TEST_CASE("The software's checks", "[harness][doctor]") {
@@ -132,14 +140,6 @@ TEST_CASE("The software's checks", "[harness][doctor]") {
   CHECK(not_ok(FakeNvml({}, absent_nvml), {1, cudaSuccess}, around(13000)).at("nvml") == warn);
 }
 
-TEST_CASE("A GPU that the build has no code for fails", "[harness][doctor]") {
-  fathom::CudaDevice device;
-  device.name = "NVIDIA A100";
-  device.major = 8;
-  CHECK(check_architecture(device, "90a-real").status == CheckStatus::fail);
-  CHECK(check_architecture(device, "80-real, 90a-real").status == CheckStatus::ok);
-}
-
 TEST_CASE("Checks as JSON", "[harness][doctor]") {
   const std::vector<Check> checks = {{"a", CheckStatus::ok, {}, "A", "fine", ""},
                                      {"b", CheckStatus::warn, 1, "B", "odd", "Mend it."},
@@ -151,28 +151,19 @@ TEST_CASE("Checks as JSON", "[harness][doctor]") {
   CHECK(json["checks"][2]["what_to_do"] == "Mend it.");
 }
 
-TEST_CASE("A UUID is written as CUDA_VISIBLE_DEVICES takes it", "[harness][fleet]") {
-  std::array<unsigned char, 16> uuid{};
-  for (std::size_t i = 0; i < uuid.size(); ++i) uuid[i] = static_cast<unsigned char>(17 * i);
-  CHECK(fathom::uuid_text(uuid) == "GPU-00112233-4455-6677-8899-aabbccddeeff");
-}
-
-TEST_CASE("A GPU's health is what NVML tells of it", "[harness][fleet]") {
-  const FakeNvml fake(Answers{{"processes", "2"}});
-  CHECK(fathom::health_json(NvmlLibrary().device_by_index(0)).dump() ==
+TEST_CASE("A GPU's health is what NVML tells, and unknown is not zero", "[harness][fleet]") {
+  const auto health = [](const Answers& answers) {
+    const FakeNvml fake(answers);
+    return fathom::health_json(NvmlLibrary().device_by_index(0)).dump();
+  };
+  CHECK(health({{"processes", "2"}}) ==
         R"({"pcie_generation":5,"pcie_width":16,"uncorrected_ecc_errors":0,"remapped_rows":0,)"
         R"("remapping_failed":false,"remapping_pending":false,"processes":2})");
-}
-
-TEST_CASE("What NVML refuses is unknown, and not zero", "[harness][fleet]") {
-  const std::string unknown =
-      R"({"pcie_generation":null,"pcie_width":null,"uncorrected_ecc_errors":null,)"
-      R"("remapped_rows":null,"remapping_failed":false,"remapping_pending":false,)"
-      R"("processes":null})";
-  for (const char* refused : {"ALL", "handle"}) {
-    const FakeNvml fake(Answers{{refused, "error:4"}});
-    CHECK(fathom::health_json(NvmlLibrary().device_by_index(0)).dump() == unknown);
-  }
+  for (const char* refused : {"ALL", "handle"})
+    CHECK(health({{refused, "error:4"}}) ==
+          R"({"pcie_generation":null,"pcie_width":null,"uncorrected_ecc_errors":null,)"
+          R"("remapped_rows":null,"remapping_failed":false,"remapping_pending":false,)"
+          R"("processes":null})");
 }
 
 }  // namespace

@@ -14,7 +14,6 @@ using fathom::NvmlLibrary;
 using fathom::NvmlStatus;
 
 constexpr const char* first_gpu = "0000:0A:00.0";
-constexpr const char* second_gpu = "0000:0B:00.0";
 
 using Answers = FakeNvml::Answers;
 
@@ -50,7 +49,6 @@ Check check_of(const std::vector<Check>& checks, const std::string& id) {
 TEST_CASE("Every reading comes with its unit", "[harness][nvml]") {
   const FakeNvml fake;
   const NvmlLibrary nvml;
-  REQUIRE(nvml.available());
   CHECK(*nvml.device_count() == 2);
   const auto gpu = *nvml.device_by_pci_bus_id(first_gpu);
   CHECK(*gpu.name() == "Fake H200");
@@ -65,6 +63,9 @@ TEST_CASE("Every reading comes with its unit", "[harness][nvml]") {
   CHECK(gpu.pcie_link()->generation == 1);
   CHECK(gpu.pcie_link()->generation_max == 5);
   CHECK(gpu.compute_processes()->empty());
+  // GPUs are found by PCI address, not by number.
+  CHECK(*nvml.device_by_pci_bus_id("0000:0B:00.0")->name() == "Second fake H200");
+  CHECK(nvml.device_by_pci_bus_id("0000:FF:00.0").status == NvmlStatus::not_found);
 }
 
 TEST_CASE("NVLinks count where they are up", "[harness][nvml]") {
@@ -80,27 +81,18 @@ TEST_CASE("NVLinks count where they are up", "[harness][nvml]") {
   CHECK_FALSE(links({{"nvlink_count", "error:3"}}));
 }
 
-TEST_CASE("GPUs are found by PCI address, not by number", "[harness][nvml]") {
-  const FakeNvml fake;
-  const NvmlLibrary nvml;
-  CHECK(*nvml.device_by_pci_bus_id(second_gpu)->name() == "Second fake H200");
-  CHECK(nvml.device_by_pci_bus_id("0000:FF:00.0").status == NvmlStatus::not_found);
-}
-
 TEST_CASE("A refusal is a reason, not a zero", "[harness][nvml]") {
-  const FakeNvml fake(
-      Answers{{"sm_clock", "error:3"}, {"ecc", "error:4"}, {"pcie_width", "error:999"}});
+  const FakeNvml fake(Answers{{"sm_clock", "error:3"},
+                              {"ecc", "error:4"},
+                              {"pcie_width", "error:999"},
+                              {"power_instant", "error:3"}});
   const auto gpu = *NvmlLibrary().device_by_index(0);
   CHECK_FALSE(gpu.clock_hz(NvmlClock::sm));
   CHECK_THAT(gpu.clock_hz(NvmlClock::sm).missing(), contains("not supported"));
   CHECK_THAT(gpu.ecc().missing(), contains("not permitted"));
   CHECK_THAT(gpu.pcie_link().missing(), contains("999"));
   CHECK(gpu.clock_hz(NvmlClock::memory));
-}
-
-TEST_CASE("Power falls back to the average where there is no instant value", "[harness][nvml]") {
-  const FakeNvml fake(Answers{{"power_instant", "error:3"}});
-  CHECK(*NvmlLibrary().device_by_index(0)->power_w() == Approx(74));
+  CHECK(*gpu.power_w() == Approx(74));  // the average, where there is no instant value
 }
 
 TEST_CASE("A list of processes longer than expected is read whole", "[harness][nvml]") {
@@ -163,17 +155,14 @@ TEST_CASE("Facts join what CUDA and NVML say", "[harness][facts]") {
 }
 
 TEST_CASE("A clock that CUDA no longer tells comes from NVML", "[harness][facts]") {
-  const FakeNvml fake;
   auto device = h200();
   device.sm_clock_max_hz = device.memory_clock_max_hz = 0;
-  CHECK(facts(device).sm_clock_max_hz == 1980e6);
-  CHECK(facts(device).memory_clock_max_hz == 3201e6);
-}
-
-TEST_CASE("Without a clock there is a warning, not a bound of zero", "[harness][facts]") {
+  {
+    const FakeNvml fake;
+    CHECK(facts(device).sm_clock_max_hz == 1980e6);
+    CHECK(facts(device).memory_clock_max_hz == 3201e6);
+  }
   const FakeNvml fake(Answers{{"memory_clock_max", "error:3"}});
-  auto device = h200();
-  device.memory_clock_max_hz = 0;
   const auto found = facts(device);
   CHECK_FALSE(found.fingerprint.memory_clock_max_hz);
   CHECK_THROWS_AS(bound(found, "dram_bandwidth"), std::out_of_range);
@@ -181,18 +170,17 @@ TEST_CASE("Without a clock there is a warning, not a bound of zero", "[harness][
   CHECK_THAT(found.warnings[0], contains("bound is unknown"));
 }
 
-TEST_CASE("Facts without NVML say what is unknown", "[harness][facts]") {
-  const FakeNvml fake(Answers{{"init", "error:9"}});
-  const auto found = facts();
-  CHECK_THAT(found.fingerprint.ecc, contains("unknown"));
-  CHECK_THAT(found.fingerprint.driver, contains("unknown"));
-  CHECK_FALSE(found.fingerprint.power_limit_w);
-  CHECK(bound(found, "dram_bandwidth").value == Approx(4.814304e12));
-  REQUIRE(found.warnings.size() == 1);
-  CHECK_THAT(found.warnings[0], contains("not loaded"));
-}
-
-TEST_CASE("What a GPU does not support is no unknown", "[harness][facts]") {
+TEST_CASE("Without NVML facts are unknown, unsupported ones are not", "[harness][facts]") {
+  {
+    const FakeNvml fake(Answers{{"init", "error:9"}});
+    const auto found = facts();
+    CHECK_THAT(found.fingerprint.ecc, contains("unknown"));
+    CHECK_THAT(found.fingerprint.driver, contains("unknown"));
+    CHECK_FALSE(found.fingerprint.power_limit_w);
+    CHECK(bound(found, "dram_bandwidth").value == Approx(4.814304e12));
+    REQUIRE(found.warnings.size() == 1);
+    CHECK_THAT(found.warnings[0], contains("not loaded"));
+  }
   const FakeNvml fake(Answers{{"ALL", "error:3"}});
   const auto found = facts();
   CHECK(found.fingerprint.mig == "not supported");
@@ -200,24 +188,27 @@ TEST_CASE("What a GPU does not support is no unknown", "[harness][facts]") {
   CHECK(found.warnings.empty());
 }
 
-TEST_CASE("A lost GPU ends the program", "[harness][facts]") {
+TEST_CASE("A lost GPU ends the program, and is one failed check", "[harness][facts]") {
   const FakeNvml fake(Answers{{"handle", "error:15"}});
   const Refusal lost = refusal_of([] { facts(); });
   CHECK(lost.code == fathom::ExitCode::gpu_lost);
   CHECK_THAT(lost.text, contains("fallen off the bus"));
+  const auto checks = gpu_checks();
+  REQUIRE(checks.size() == 1);
+  CHECK(checks[0].status == CheckStatus::fail);
 }
 
-TEST_CASE("MIG, vGPU and fewer lanes show in facts and warnings", "[harness][facts]") {
-  const FakeNvml fake(Answers{{"mig", "1"}, {"virtualization", "2"}, {"pcie_width", "8"}});
-  const auto found = facts();
-  CHECK(found.fingerprint.mig + ", " + found.fingerprint.virtualization == "enabled, vGPU");
-  CHECK(found.fingerprint.pcie_link == "generation 5, x8 of x16");
-  CHECK(found.warnings.size() == 3);
-}
-
-TEST_CASE("Processes on the GPU are a warning, unless they may be siblings", "[harness][facts]") {
+TEST_CASE("MIG, vGPU, fewer lanes and processes show in facts and warnings", "[harness][facts]") {
+  {
+    const FakeNvml fake(Answers{{"mig", "1"}, {"virtualization", "2"}, {"pcie_width", "8"}});
+    const auto found = facts();
+    CHECK(found.fingerprint.mig + ", " + found.fingerprint.virtualization == "enabled, vGPU");
+    CHECK(found.fingerprint.pcie_link == "generation 5, x8 of x16");
+    CHECK(found.warnings.size() == 3);
+  }
   const FakeNvml fake(Answers{{"processes", "2"}});
   CHECK(facts().warnings.size() == 1);
+  // Siblings are none.
   CHECK(fathom::assemble_device_facts(h200(), NvmlLibrary(), true).warnings.empty());
 }
 
@@ -269,13 +260,6 @@ TEST_CASE("What cannot be read is skipped with the reason", "[harness][doctor]")
     ++skipped;
   }
   CHECK(skipped == 13);
-}
-
-TEST_CASE("A lost GPU is one failed check", "[harness][doctor]") {
-  const FakeNvml fake(Answers{{"handle", "error:15"}});
-  const auto checks = gpu_checks();
-  REQUIRE(checks.size() == 1);
-  CHECK(checks[0].status == CheckStatus::fail);
 }
 
 }  // namespace

@@ -17,41 +17,23 @@ TEST_CASE("A kernel left of the ridge is bound by memory, right of it by arithme
   CHECK(copy.levels.at(0).intensity == 0.125);
   CHECK(copy.levels.at(0).attainable == 0.5e12);
   CHECK(copy.attainable == 0.5e12);
-
-  const Roofline product = roofline({dram}, bf16, {.flops = 1e15, .traffic = {{"DRAM", 1e12}}});
-  CHECK(!product.memory_bound);
-  CHECK(product.bound_by == "bf16");
-  CHECK(product.seconds == 1.0);
-  CHECK(product.attainable == 1000e12);
-  CHECK(product.levels.at(0).seconds == 0.25);
-}
-
-TEST_CASE("At the ridge arithmetic is named", "[models]") {
   const Roofline at = roofline({dram}, bf16, {.flops = 250e9, .traffic = {{"DRAM", 1e9}}});
   CHECK(at.bound_by == "bf16");
+  CHECK(at.seconds == 0.25e-3);
   CHECK(at.levels.at(0).attainable == bf16.flops_per_second);
-}
-
-TEST_CASE("The slowest of several levels binds", "[models]") {
-  const RooflineKernel kernel{.flops = 1e9, .traffic = {{"DRAM", 1e9}, {"L2", 4e9}}};
-  const Roofline r = roofline({dram, l2}, bf16, kernel);
-  CHECK(r.bound_by == "L2");
-  CHECK(r.seconds == 0.5e-3);
-  CHECK(r.levels.at(1).ridge == 125);
-  // A level without traffic does not bind and has no intensity.
-  const Roofline cached = roofline({dram, l2}, bf16, {.flops = 1e9, .traffic = {{"L2", 4e9}}});
-  CHECK(!cached.levels.at(0).intensity);
-  CHECK(cached.levels.at(0).attainable == bf16.flops_per_second);
-  CHECK(cached.bound_by == "L2");
-}
-
-TEST_CASE("A copy computes nothing and arithmetic alone moves nothing", "[models]") {
-  const Roofline copy = roofline({dram}, bf16, {.traffic = {{"DRAM", 4e9}}});
-  CHECK(copy.attainable == 0);
-  CHECK(copy.seconds == 1e-3);
+  CHECK(roofline({dram}, bf16, {.traffic = {{"DRAM", 4e9}}}).attainable == 0);
   const Roofline registers = roofline({dram}, bf16, {.flops = 1e12});
   CHECK(registers.seconds == 1e-3);
   CHECK(registers.attainable == bf16.flops_per_second);
+  // The slowest of several levels binds; one without traffic does not, and has no intensity.
+  for (const double from_dram : {1e9, 0.0}) {
+    const Roofline r =
+        roofline({dram, l2}, bf16, {.flops = 1e9, .traffic = {{"DRAM", from_dram}, {"L2", 4e9}}});
+    CHECK(r.bound_by == "L2");
+    CHECK(r.seconds == 0.5e-3);
+    CHECK(r.levels.at(1).ridge == 125);
+    CHECK(r.levels.at(0).intensity.has_value() == (from_dram > 0));
+  }
 }
 
 TEST_CASE("A matrix product's least traffic", "[models]") {

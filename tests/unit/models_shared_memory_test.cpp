@@ -13,41 +13,14 @@ struct Row {
   int clocks = 0;  ///< 0: as many as wavefronts
 };
 
-/// A warp whose lanes from 16 on are another's.
-WarpAccess halves(WarpAccess lower, const WarpAccess& upper) {
-  std::copy(upper.address.begin() + 16, upper.address.end(), lower.address.begin() + 16);
-  return lower;
-}
-
 std::vector<Row> rows() {
-  constexpr std::uint32_t even = 0x5555'5555u, half = 0xffffu, quarter = 0xffu;
+  constexpr std::uint32_t half = 0xffffu;
   constexpr Access load = Access::load, store = Access::store;
-  WarpAccess broken = paired(load, 8, 1);  // one pair disagrees
-  broken.address[7] = broken.address[9];
-  std::vector<Row> all{
-      {"S4: lanes i and i^1 agree", paired(load, 8, 1), 1, 0},
-      {"S4: lanes i and i^2", paired(load, 8, 2), 1, 0},
-      {"S4: lanes i and i^4 do not merge", paired(load, 8, 4), 2, 0},
-      {"S4: a broadcast", broadcast(load, 8), 1, 0},
-      {"S4: of one kind over the warp", halves(paired(load, 8, 1), paired(load, 8, 2)), 2, 0},
-      {"S4: one pair prevents it", broken, 2, 0},
-      {"S4: not if it is inactive", masked(broken, ~(1u << 7)), 1, 0},
-      {"S4: no pair is active at all", masked(paired(load, 8, 1), even), 1, 0},
-      {"S4: two words in each bank", masked(strided(load, 8, 8), even), 2, 1},
-      {"S5: quarters merge by pairs", paired(load, 16, 1), 2, 0},
-      {"S5: by lanes i and i^2", paired(load, 16, 2), 2, 0},
-      {"S5: not by lanes i and i^4", paired(load, 16, 4), 4, 0},
-      {"S5: the halves never merge", broadcast(load, 16), 2, 0},
-      {"S5: nor a half for itself", halves(paired(load, 16, 1), strided(load, 16, 16)), 4, 0},
-      {"S5: two words in each bank", masked(strided(load, 16, 16), even), 4, 2},
-      {"merged groups take their clocks", masked(strided(load, 16, 16), 1u), 1, 0, 2},
-      {"stores never merge: pairs", paired(store, 8, 1), 2, 0},
-      {"stores: a broadcast", broadcast(store, 8), 2, 0},
-      {"stores: pairs of 16 bytes", paired(store, 16, 1), 4, 0},
-      {"stores: a broadcast of 16 bytes", broadcast(store, 16), 4, 0},
-      {"stores: every second lane", masked(strided(store, 8, 8), even), 2, 0},
-      {"stores: one lane", masked(strided(store, 16, 16), 1u), 1, 0, 4},
-      {"no active lane", masked(strided(load, 4, 4), 0), 0, 0}};
+  std::vector<Row> all{{"S4: lanes i and i^1 agree", paired(load, 8, 1), 1, 0},
+                       {"S4: lanes i and i^4 do not merge", paired(load, 8, 4), 2, 0},
+                       {"S5: quarters merge by pairs", paired(load, 16, 1), 2, 0},
+                       {"S5: the halves never merge", broadcast(load, 16), 2, 0},
+                       {"stores never merge", broadcast(store, 8), 2, 0}};
   for (const Access op : both) {
     // 32 words of a stride fall into 32 / gcd(stride, 32) banks.
     for (int stride = 1; stride <= 32; ++stride) {
@@ -55,24 +28,11 @@ std::vector<Row> rows() {
       all.push_back({"S2", strided(op, 4, static_cast<std::uint64_t>(stride) * 4), ways, ways - 1});
     }
     for (const Row& row : std::initializer_list<Row>{
-             {"S2: a start within the line", strided(op, 4, 4, 12), 1, 0},
-             {"S2: one word", broadcast(op, 4, 64), 1, 0},
              {"S2: both half-warps take the same words", grouped(op, 4, 16, 0), 1, 0},
              {"S2: the same banks at other words", grouped(op, 4, 16, 128), 2, 1},
-             {"S2: half a warp", masked(strided(op, 4, 4), half), 1, 0},
-             {"narrow: bytes of a word", strided(op, 1, 1), 1, 0},
-             {"narrow: halves of a word", strided(op, 2, 2), 1, 0},
-             {"narrow: halves of 16 words of a bank", strided(op, 2, 64), 16, 15},
-             {"narrow: bytes of 32 words of a bank", strided(op, 1, 128), 32, 31},
              {"S3, S6: contiguous doubles", strided(op, 8, 8), 2, 0},
-             {"S3: every second double", strided(op, 8, 16), 4, 2},
              {"S3: a column of doubles", strided(op, 8, 128), 32, 30},
              {"S3: a half-warp alone", masked(strided(op, 8, 8), half), 1, 0, 2},
-             {"S5: contiguous", strided(op, 16, 16), 4, 0},
-             {"S5: a column", strided(op, 16, 128), 32, 28},
-             {"S5: a half-warp", masked(strided(op, 16, 16), half), 2, 0, 4},
-             {"S5: a quarter", masked(strided(op, 16, 16), quarter), 1, 0, 4},
-             {"S5: a quarter of a column", masked(strided(op, 16, 128), quarter), 8, 7},
              {"S8: padded", tile_column(op, {.padding_elements = 1}, 3), 1, 0},
              {"S8: plain", tile_column(op, {}, 3), 32, 31},
              {"S8: a swizzled column", tile_column(op, {.xor_swizzle = true}, 31), 1, 0},
@@ -91,24 +51,6 @@ TEST_CASE("S2 to S6, S8: accesses cost the wavefronts that the claims give them"
     CHECK(cost.clocks == (row.clocks == 0 ? row.wavefronts : row.clocks));
   }
   CHECK(shared_cost(broadcast(Access::load, 16)).minimum == 1);  // fewer than its two groups
-}
-
-TEST_CASE("S7: a 16x16 tiled product of doubles takes two wavefronts an operand", "[models]") {
-  // A warp is two rows of 16 threads: one operand broadcasts along a row, the other is contiguous.
-  const Tile tile{.element_bytes = 8, .row_elements = 16};
-  for (int k = 0; k < 16; ++k) {
-    WarpAccess a{.bytes_per_lane = 8};
-    WarpAccess b{.bytes_per_lane = 8};
-    for (int lane = 0; lane < warp_size; ++lane) {
-      a.address[lane] = tile.address(lane / 16, k);
-      b.address[lane] = tile.address(k, lane % 16);
-    }
-    // The broadcasts' pairs agree, so the halves merge, and their two doubles are 16 rows x 8 bytes
-    // apart: the same banks. By the rule that is a second wavefront, as without merging, but it
-    // counts as a conflict.
-    CHECK(shared_cost(a).wavefronts == 2);
-    CHECK(shared_cost(b).conflicts == 0);
-  }
 }
 
 /// The rule as the header words it, word by word: what `shared_cost` must equal.

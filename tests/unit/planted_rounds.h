@@ -1,12 +1,7 @@
 #pragma once
 
-#include <functional>
-#include <random>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "gate/paired.h"
+#include "tests/testing.h"
 
 namespace fathom::gate {
 
@@ -80,6 +75,15 @@ inline CheckResult check(PlantedRounds::Change change, const Rules& rules = {},
 
 inline const MetricDecision& decision(const CheckResult& result, int metric) {
   return result.metrics.at(static_cast<std::size_t>(metric));
+}
+
+/// The check of such rounds, in which one metric must come out so.
+inline CheckResult decides(PlantedRounds::Change change, int metric, Outcome outcome,
+                           std::string_view reason = "", const Rules& rules = {}) {
+  CheckResult result = check(std::move(change), rules);
+  CHECK(decision(result, metric).outcome == outcome);
+  CHECK_THAT(decision(result, metric).reason, contains(reason));
+  return result;
 }
 
 }  // namespace fathom::gate

@@ -12,34 +12,27 @@ using Cells = std::vector<std::string>;
 
 Entry entry_with(double value, const std::string& unit = "B/s") {
   Entry entry;
-  entry.name = "p/e";
-  entry.probe = "p";
   entry.metric = {"bandwidth", unit, Better::higher, value};
   entry.bound = {4e12, "bus"};
   entry.axes = {{"size", std::int64_t{1} << 30}, {"type", std::string("a|b")}};
   return entry;
 }
 
-EntryList pointers(const std::vector<Entry>& entries) {
+Column column(const std::string& name, const std::vector<Entry>& entries) {
   EntryList list;
   for (const Entry& entry : entries) list.push_back(&entry);
-  return list;
+  return make_column(name, list);
 }
 
-TEST_CASE("Bound and expectation have the metric's prefix", "[reports]") {
-  std::vector<Entry> entries{entry_with(5e11), entry_with(6e11)};
-  CHECK(make_column("metric", pointers(entries)).unit == "GB/s");
-  const Column bound = make_column("bound", pointers(entries));
-  CHECK(bound.unit == "GB/s");
-  CHECK(bound.cells == Cells{"4,000", "4,000"});
-  CHECK(make_column("of_bound", pointers(entries)).cells == Cells{"12.5", "15.0"});
-}
-
-TEST_CASE("Entries of several metrics carry their units", "[reports]") {
-  const std::vector<Entry> entries{entry_with(2e12), entry_with(3, "cycles")};
-  const Column column = make_column("metric", pointers(entries));
-  CHECK(column.unit.empty());
-  CHECK(column.cells == Cells{"2\u00A0TB/s", "3\u00A0cycles"});
+TEST_CASE("Bounds have the metric's prefix, several metrics carry their units", "[reports]") {
+  const std::vector<Entry> entries{entry_with(5e11), entry_with(6e11)};
+  CHECK(column("metric", entries).unit == "GB/s");
+  CHECK(column("bound", entries).unit == "GB/s");
+  CHECK(column("bound", entries).cells == Cells{"4,000", "4,000"});
+  CHECK(column("of_bound", entries).cells == Cells{"12.5", "15.0"});
+  const Column both = column("metric", {entry_with(2e12), entry_with(3, "cycles")});
+  CHECK(both.unit.empty());
+  CHECK(both.cells == Cells{"2\u00A0TB/s", "3\u00A0cycles"});
 }
 
 TEST_CASE("A share of the bound turns round where lower is better", "[reports]") {
@@ -56,24 +49,22 @@ TEST_CASE("Axes, counters and further figures are columns; what is absent is a d
   std::vector<Entry> entries{entry_with(1), entry_with(2)};
   entries[0].counters = {sample::counter("load_sectors", "m", "sectors", 33554432, 33554432)};
   entries[0].extras = {{"waves", 1.5}};
-  const EntryList list = pointers(entries);
-  CHECK(make_column("size", list).cells == Cells{"1 GiB", "1 GiB"});
-  CHECK(make_column("type", list).cells.front() == "a&#124;b");
-  CHECK(make_column("type", list).align == Align::left);
-  CHECK(make_column("counter:load_sectors", list).cells == Cells{"33,554,432", "–"});
-  CHECK(make_column("extra:waves", list).cells == Cells{"1.500", "–"});
-  CHECK(make_column("ratio:nobody", list).cells == Cells{"–", "–"});
-  CHECK(make_column("no such axis", list).cells == Cells{"–", "–"});
+  for (const auto& [name, cells] : {std::pair{"size", Cells{"1 GiB", "1 GiB"}},
+                                    {"type", Cells{"a&#124;b", "a&#124;b"}},
+                                    {"counter:load_sectors", Cells{"33,554,432", "–"}},
+                                    {"extra:waves", Cells{"1.500", "–"}},
+                                    {"ratio:nobody", Cells{"–", "–"}},
+                                    {"no such axis", Cells{"–", "–"}}})
+    CHECK(column(name, entries).cells == cells);
+  CHECK(column("type", entries).align == Align::left);
 }
 
 TEST_CASE("One row keeps its columns, and rows that are alike stay rows", "[reports]") {
-  const std::vector<Entry> one{entry_with(2e12)};
   std::string constant;
-  CHECK(make_table({make_column("size", pointers(one))}, constant).markdown() ==
+  CHECK(make_table({column("size", {entry_with(2e12)})}, constant).markdown() ==
         "| size |\n| ---: |\n| 1 GiB |\n");
   CHECK(constant.empty());
-  const std::vector<Entry> two{entry_with(2e12), entry_with(2e12)};
-  CHECK(make_table({make_column("size", pointers(two))}, constant).rows() == 2);
+  CHECK(make_table({column("size", {entry_with(2e12), entry_with(2e12)})}, constant).rows() == 2);
 }
 
 TEST_CASE("Figures line up, whole ones in full", "[reports]") {

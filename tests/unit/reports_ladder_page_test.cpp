@@ -54,8 +54,7 @@ std::string cell(const std::string& column, const Entry& entry,
 
 }  // namespace
 
-TEST_CASE("Views with a section stand on the probe's own page, the others in the report",
-          "[reports]") {
+TEST_CASE("Views with a section stand on the probe's own page", "[reports]") {
   Document d = recorded_ladder();
   d.notes = {"Tuned"};
   const TestFolder folder;
@@ -63,9 +62,8 @@ TEST_CASE("Views with a section stand on the probe's own page, the others in the
   REQUIRE(paths.pages.size() == 2);
   CHECK(paths.pages[0] == folder.path() / "ladder-fp32.md");
   CHECK(paths.pages[1] == folder.path() / "ladder-bf16.md");
-  CHECK_THAT(file_text(paths.readme),
-             contains("[fp32](ladder-fp32.md), [bf16](ladder-bf16.md)") &&
-                 !contains("The ladder: fp32") && contains("## Claims"));
+  CHECK_THAT(file_text(paths.readme), contains("[fp32](ladder-fp32.md), [bf16](ladder-bf16.md)") &&
+                                          !contains("The ladder: fp32") && contains("## Claims"));
   CHECK_THAT(file_text(paths.pages[0]),
              contains("The ladder: fp32 at 4096³") && contains("**Note:** Tuned"));
   // Without a page's name, the sections stand in the report.
@@ -93,8 +91,7 @@ TEST_CASE("A step whose parent has no figure is held against the one before", "[
                                contains("**17.91 ×** the one before"));
 }
 
-TEST_CASE("Columns say shares of levels, of the bound at the measured clock, and words",
-          "[reports]") {
+TEST_CASE("Columns say shares of levels and of the bound at its clock, and words", "[reports]") {
   Entry e = product();
   const std::vector<PlotLevel> levels{{40e12, "cuBLAS"}};
   const double value = *e.metric.value;

@@ -48,11 +48,7 @@ TEST_CASE("A document comes back from disk as it was", "[results]") {
     CHECK(read == document);
     CHECK(to_text(read) == file_text(folder / "result.json"));
   }
-}
-
-TEST_CASE("A byte order mark before a document is passed over", "[results]") {
-  const std::string mark = "\xEF\xBB\xBF";
-  const std::string text = to_text(sample::document());
+  const std::string mark = "\xEF\xBB\xBF", text = to_text(small_document());
   CHECK(to_text(parse_document(mark + text, "file")) == text);
   CHECK_THROWS_AS(parse_document(mark, "file"), Error);
 }
@@ -70,14 +66,12 @@ TEST_CASE("Any number and any text comes back as it was", "[results]") {
   };
   const auto text = [&] {
     std::string text;
-    const char* const pieces[] = {"a", "/",  "\"",   "\\", "\n", "\x01",
-                                  "µ", "漢", "🙂", " ",  "{",  "0"};
-    for (std::size_t i = random() % 6; i > 0; --i) text += pieces[random() % std::size(pieces)];
+    for (std::size_t i = random() % 6; i > 0; --i)
+      text += std::array{"a", "\"", "\\", "\n", "\x01", "µ", "🙂", "{"}[random() % 8];
     return text;
   };
   for (int trial = 0; trial < 200; ++trial) {
     Document d = small_document();
-    d.source = random() % 2 == 0 ? Source::measured : Source::replay;
     d.warnings = {text(), text()};
     Entry& e = d.entries.front();
     e.name = "x" + text();
@@ -86,11 +80,7 @@ TEST_CASE("Any number and any text comes back as it was", "[results]") {
     e.samples = {number(), number()};
     e.extras = {{text(), number()}};
     e.notes = {{text(), text()}, {"z" + text(), text()}};
-    e.counters = {{"c" + text(), text(), text(), number(), text(), number(), 0.5, text()}};
-    const std::string written = to_text(d);
-    const Document read = parse_document(written, "text");
-    REQUIRE(read == d);
-    REQUIRE(to_text(read) == written);
+    REQUIRE(parse_document(to_text(d), "text") == d);
   }
 }
 
@@ -127,27 +117,18 @@ TEST_CASE("A document from before some of its fields is read without them", "[re
 }
 
 TEST_CASE("Readers of Google Benchmark's JSON find what they look for", "[results]") {
+  // Beside what the golden file has.
   const Document document = sample::document();
   const nlohmann::ordered_json json = to_json(document);
-  // What its own tools/compare.py reads.
-  CHECK(json["context"]["json_schema_version"] == 1);
-  CHECK(json["context"]["host_name"] == "withheld");
   REQUIRE(json["benchmarks"].size() == document.entries.size());
   for (std::size_t i = 0; i < document.entries.size(); ++i) {
     const auto& row = json["benchmarks"][i];
     const Entry& entry = document.entries[i];
-    CHECK(row["name"] == entry.name);
     CHECK(row["run_name"] == entry.name);
-    CHECK(row["run_type"] == "iteration");
-    CHECK(row["time_unit"] == "ns");
-    CHECK(row["real_time"] == entry.real_time_s * 1e9);
-    CHECK(row["iterations"] == entry.iterations);
-    CHECK(row["repetition_index"] == 0);
     if (entry.metric.value) CHECK(row[entry.metric.name] == *entry.metric.value);
     for (const auto& [name, value] : entry.extras) CHECK(row[name] == value);
-    for (const Counter& counter : entry.counters) {
+    for (const Counter& counter : entry.counters)
       CHECK(row.contains(counter.role) == counter.value.has_value());
-    }
     CHECK(row.contains("error_occurred") == (entry.verdict.status == VerdictStatus::wrong_output));
   }
   // Families are probes, instances are cases.
@@ -172,21 +153,14 @@ TEST_CASE("A user counter never takes the place of a field", "[results]") {
   CHECK(parse_document(to_text(document), "text") == document);
 }
 
-TEST_CASE("A number that is not finite is refused by its path", "[results]") {
+TEST_CASE("A number that is not finite is refused by its path, and text is UTF-8", "[results]") {
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     Document document = sample::document();
     document.entries[2].samples[5] = bad;
     const Refusal refused = refusal_of([&] { to_text(document); });
     CHECK(refused.code == ExitCode::document_malformed);
     CHECK_THAT(refused.text, contains("/benchmarks/2/fathom/samples/5"));
-    const TestFolder folder;
-    write_document(sample::document(), folder / "result.json");
-    CHECK_THROWS_AS(write_document(document, folder / "result.json"), Error);
-    CHECK(read_document(folder / "result.json") == sample::document());
   }
-}
-
-TEST_CASE("Text that is not UTF-8 is written as replacement characters", "[results]") {
   Document document = small_document();
   document.probes[0].status_reason = "last words: \xff\xfe";
   CHECK(parse_document(to_text(document), "text").probes[0].status_reason ==
@@ -194,8 +168,6 @@ TEST_CASE("Text that is not UTF-8 is written as replacement characters", "[resul
 }
 
 TEST_CASE("A replay stays one", "[results]") {
-  const std::string replay = to_text(sample::replay());
-  CHECK(parse_document(replay, "text").source == Source::replay);
   // Other programs see it in every name.
   const nlohmann::ordered_json json = to_json(sample::replay());
   for (const auto& row : json["benchmarks"]) {
@@ -203,34 +175,24 @@ TEST_CASE("A replay stays one", "[results]") {
     CHECK(row["run_name"] == row["name"]);
   }
   // Changing the one word that says so makes the file unreadable, either way.
-  const auto with_source = [](std::string text, const std::string& from, const std::string& to) {
+  for (const auto& [document, from, to] : {std::tuple{sample::replay(), "replay", "measured"},
+                                           {sample::document(), "measured", "replay"}}) {
     const std::string key = "\"source\": \"";
-    text.replace(text.find(key + from) + key.size(), from.size(), to);
-    return text;
-  };
-  CHECK_THROWS_AS(parse_document(with_source(replay, "replay", "measured"), "text"), Error);
-  CHECK_THROWS_AS(
-      parse_document(with_source(to_text(sample::document()), "measured", "replay"), "text"),
-      Error);
+    std::string text = to_text(document);
+    text.replace(text.find(key + from) + key.size(), std::strlen(from), to);
+    CHECK_THROWS_AS(parse_document(text, "text"), Error);
+  }
 }
 
 TEST_CASE("Writing says what stands in the way, and keeps the old file", "[results]") {
   const Document document = small_document();
-  CHECK(code_of_writing(document, "/nonexistent/folder/result.json") ==
-        ExitCode::output_unwritable);
-  CHECK(code_of_writing(document, "/proc/result.json") == ExitCode::output_unwritable);
   const TestFolder folder;
   fs::create_directory(folder / "taken");
-  CHECK(code_of_writing(document, folder / "taken") == ExitCode::output_unwritable);
+  for (const fs::path& path : {fs::path("/nonexistent/folder/result.json"),
+                               fs::path("/proc/result.json"), folder / "taken"})
+    CHECK(code_of_writing(document, path) == ExitCode::output_unwritable);
   CHECK(code_of_writing(document, folder / "result.json") == ExitCode::ok);
-  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) ==
-        2);  // nothing temporary is left
-}
-
-TEST_CASE("A full disk is told apart, and keeps the old file", "[results]") {
   // A file that may not grow stands for a disk that is full: the write ends in the middle.
-  const TestFolder folder;
-  write_document(small_document(), folder / "result.json");
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const auto previous = std::signal(SIGXFSZ, SIG_IGN);
@@ -240,6 +202,6 @@ TEST_CASE("A full disk is told apart, and keeps the old file", "[results]") {
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, previous);
   CHECK(code == ExitCode::output_full);
-  CHECK(read_document(folder / "result.json") == small_document());
-  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
+  CHECK(read_document(folder / "result.json") == document);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 2);  // nothing temporary
 }

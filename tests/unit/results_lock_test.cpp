@@ -71,8 +71,8 @@ std::function<void()> holder(const std::string& hash) {
   return [hash] { new DeviceLock(hash, IfHeld::fail); };
 }
 
-std::string refusal(const std::string& hash, IfHeld if_held, std::chrono::seconds limit = 1h) {
-  const Refusal refused = refusal_of([&] { DeviceLock lock(hash, if_held, limit); });
+std::string refusal(const std::string& hash) {
+  const Refusal refused = refusal_of([&] { DeviceLock lock(hash, IfHeld::fail, 1h); });
   CHECK((refused.text.empty() || refused.code == fathom::ExitCode::gpu_busy));
   return refused.text;
 }
@@ -80,36 +80,34 @@ std::string refusal(const std::string& hash, IfHeld if_held, std::chrono::second
 TEST_CASE("A lock held by another process is refused with its holder's name", "[results][lock]") {
   const LockFolder folder;
   const Child child(holder("a"));
-  const std::string message = refusal("a", IfHeld::fail);
+  const std::string message = refusal("a");
   CHECK_THAT(message, contains("process " + std::to_string(child.pid())) &&
                           contains(", since 20") && contains("Z)") && contains("--wait"));
-  CHECK(refusal("b", IfHeld::fail).empty());  // another GPU is free
+  CHECK(refusal("b").empty());  // another GPU is free
 }
 
-TEST_CASE("Waiting has a limit", "[results][lock]") {
+TEST_CASE("A killed holder leaves no lock, garbage in the file stops nobody", "[results][lock]") {
   const LockFolder folder;
-  const Child child(holder("a"));
-  CHECK_THAT(refusal("a", IfHeld::wait, 1s), contains("after 1 s of waiting"));
-}
-
-TEST_CASE("A killed holder leaves no lock behind", "[results][lock]") {
-  const LockFolder folder;
-  Child child(holder("a"));
-  child.end();
+  Child(holder("a")).end();
   CHECK(std::filesystem::file_size(folder.file("a")) > 0);  // its name is still there
+  {
+    const DeviceLock lock("a", IfHeld::fail);
+    CHECK(fathom::file_text(folder.file("a")).starts_with(std::to_string(getpid())));
+  }
+  std::ofstream(folder.file("a")) << "not a process id\n\n";
   const DeviceLock lock("a", IfHeld::fail);
-  std::ifstream file(folder.file("a"));
-  pid_t pid = 0;
-  file >> pid;
-  CHECK(pid == getpid());
+  std::ofstream(folder.file("a")) << "x";
+  CHECK_THAT(refusal("a"), contains("another process"));
 }
 
-TEST_CASE("Whom a lock waits for is told once", "[results][lock]") {
+TEST_CASE("Waiting has a limit, and whom it is for is told once", "[results][lock]") {
   const LockFolder folder;
   const Child child(holder("a"));
   std::vector<std::string> told;
   const auto tell = [&](const std::string& who) { told.push_back(who); };
-  CHECK_THROWS_AS(DeviceLock("a", IfHeld::wait, 1s, tell), fathom::Error);
+  const Refusal refused = refusal_of([&] { DeviceLock("a", IfHeld::wait, 1s, tell); });
+  CHECK(refused.code == fathom::ExitCode::gpu_busy);
+  CHECK_THAT(refused.text, contains("after 1 s of waiting"));
   REQUIRE(told.size() == 1);
   CHECK_THAT(told.front(), contains(std::to_string(child.pid())));
 }
@@ -125,23 +123,22 @@ TEST_CASE("A child uses its parent's lock and takes no second one", "[results][l
       { const DeviceLock inherited("a", IfHeld::fail); }
       // The end of the child's object must not free the parent's lock.
       unsetenv("FATHOM_LOCK_FD");
-      if (refusal("a", IfHeld::fail).empty()) throw std::runtime_error("the lock was freed");
+      if (refusal("a").empty()) throw std::runtime_error("the lock was freed");
     });
   }
   unsetenv("FATHOM_LOCK_FD");
-  CHECK_FALSE(refusal("a", IfHeld::fail).empty());
+  CHECK_FALSE(refusal("a").empty());
 }
 
 TEST_CASE("A FATHOM_LOCK_FD that is not this GPU's lock is ignored", "[results][lock]") {
   const LockFolder folder;
   const Child child(holder("a"));
   DeviceLock other("b", IfHeld::fail);
-  for (const std::string& value :
-       {other.share_with_children(), std::string("0"), std::string("987654"), std::string("-1"),
-        std::string("seven"), std::string()}) {
+  for (const std::string& value : {other.share_with_children(), std::string("987654"),
+                                   std::string("-1"), std::string("seven"), std::string()}) {
     CAPTURE(value);
     setenv("FATHOM_LOCK_FD", value.c_str(), 1);
-    CHECK_FALSE(refusal("a", IfHeld::fail).empty());
+    CHECK_FALSE(refusal("a").empty());
   }
 }
 
@@ -167,7 +164,7 @@ TEST_CASE("A child that outlives the holder is named as such", "[results][lock]"
   close(pipe_ends[0]);
   close(pipe_ends[1]);
   waitpid(parent, nullptr, 0);
-  const std::string message = refusal("a", IfHeld::fail);
+  const std::string message = refusal("a");
   CHECK_THAT(message, contains("left over by process " + std::to_string(parent)));
   kill(left_over, SIGKILL);
   // Where a test before this one has made this process the parent of orphans, it has to be reaped
@@ -187,16 +184,8 @@ TEST_CASE("The lock file is usable by other users and is no link", "[results][lo
   const auto target = folder.file("target");
   std::ofstream(target) << "precious";
   std::filesystem::create_symlink(target, folder.file("c"));
-  CHECK_THAT(refusal("c", IfHeld::fail), contains("cannot be opened"));
+  CHECK_THAT(refusal("c"), contains("cannot be opened"));
   CHECK(std::filesystem::file_size(target) == 8);
-}
-
-TEST_CASE("Garbage in the lock file does not stop anyone", "[results][lock]") {
-  const LockFolder folder;
-  std::ofstream(folder.file("a")) << "not a process id\n\n";
-  const DeviceLock lock("a", IfHeld::fail);
-  std::ofstream(folder.file("a")) << "x";
-  CHECK_THAT(refusal("a", IfHeld::fail), contains("another process"));
 }
 
 }  // namespace

@@ -33,24 +33,16 @@ std::vector<Document> parts() {
 
 }  // namespace
 
-TEST_CASE("The parts of a run make the run", "[results]") {
+TEST_CASE("The parts of a run make the run, also one after the other", "[results]") {
   Document expected = sample::document();
   expected.executable = "probe_copy_bandwidth";
   expected.elapsed_s = 30;
-  CHECK(merge_documents(parts()) == expected);
-}
-
-TEST_CASE("Merging one after the other gives the same", "[results]") {
-  const std::vector<Document> three = parts();
-  const Document two = merge_documents({three[0], three[1]});
-  CHECK(merge_documents({two, three[2]}) == merge_documents(three));
-  CHECK(merge_documents({three[0]}) == three[0]);
-}
-
-TEST_CASE("The earliest date counts", "[results]") {
   std::vector<Document> three = parts();
+  CHECK(merge_documents(three) == expected);
+  CHECK(merge_documents({merge_documents({three[0], three[1]}), three[2]}) == expected);
+  CHECK(merge_documents({three[0]}) == three[0]);
   three[2].date = "2026-01-31T11:59:59Z";
-  CHECK(merge_documents(three).date == "2026-01-31T11:59:59Z");
+  CHECK(merge_documents(three).date == "2026-01-31T11:59:59Z");  // the earliest
 }
 
 TEST_CASE("Parts of different runs are refused with what differs", "[results]") {
@@ -82,40 +74,30 @@ TEST_CASE("Every member of a fingerprint counts", "[results]") {
   CHECK(fingerprint_differences(same, other).size() == 22);
 }
 
-TEST_CASE("A claim that two probes answer becomes one", "[results]") {
-  const auto merged_claim = [](ClaimVerdict first, ClaimVerdict second) {
-    std::vector<Document> two = parts();
-    two.pop_back();
-    two[0].claims = {{"X1", "s", "c", first, "one", {"a"}, "copy_bandwidth"}};
-    two[1].claims = {{"X1", "s", "c", second, "two", {"b"}, "bank_conflicts"}};
-    const Document merged = merge_documents(two);
-    REQUIRE(merged.claims.size() == 1);
-    return merged.claims[0];
+TEST_CASE("A claim that several probes answer becomes one, with all figures", "[results]") {
+  std::vector<Document> all = parts();
+  const auto claimed = [](ClaimVerdict verdict, const std::string& probe) {
+    return std::vector<Claim>{{"X1", "s", "c", verdict, "of " + probe, {probe}, probe}};
   };
-  const Claim later = merged_claim(ClaimVerdict::not_measured, ClaimVerdict::confirmed);
-  CHECK(later.verdict == ClaimVerdict::confirmed);
-  CHECK(later.figure == "two");
-  CHECK(later.probe == "bank_conflicts");
-  const Claim earlier = merged_claim(ClaimVerdict::refuted, ClaimVerdict::does_not_apply);
-  CHECK(earlier.verdict == ClaimVerdict::refuted);
-  CHECK(earlier.figure == "one");
-  const Claim both = merged_claim(ClaimVerdict::confirmed, ClaimVerdict::refuted);
-  CHECK(both.verdict == ClaimVerdict::conditional);
-  CHECK(both.figure == "copy_bandwidth: one; bank_conflicts: two");
-  CHECK(both.evidence == std::vector<std::string>{"a", "b"});
-}
-
-TEST_CASE("A claim that three probes answer has each figure once, under its probe's name",
-          "[results]") {
-  std::vector<Document> three = parts();
-  REQUIRE(three.size() == 3);
-  for (Document& part : three) {
-    const std::string probe = part.probes.front().name;
-    part.claims = {{"X1", "s", "c", ClaimVerdict::confirmed, "figure of " + probe, {}, probe}};
+  using enum ClaimVerdict;
+  for (const auto& [first, second, verdict, figure] :
+       {std::tuple{not_measured, confirmed, confirmed, "of bank_conflicts"},
+        {refuted, does_not_apply, refuted, "of copy_bandwidth"},
+        {confirmed, refuted, conditional,
+         "copy_bandwidth: of copy_bandwidth; bank_conflicts: of bank_conflicts"}}) {
+    all[0].claims = claimed(first, "copy_bandwidth");
+    all[1].claims = claimed(second, "bank_conflicts");
+    const Document merged = merge_documents({all[0], all[1]});
+    REQUIRE(merged.claims.size() == 1);
+    CHECK(merged.claims[0].verdict == verdict);
+    CHECK(merged.claims[0].figure == figure);
+    if (verdict == conditional) CHECK(merged.claims[0].evidence.size() == 2);
+    if (first == not_measured) CHECK(merged.claims[0].probe == "bank_conflicts");
   }
-  const Claim claim = merge_documents(three).claims.at(0);
+  all[2].claims = claimed(confirmed, "warp_reduce");
+  const Claim claim = merge_documents(all).claims.at(0);
   CHECK(claim.figure ==
-        "copy_bandwidth: figure of copy_bandwidth; bank_conflicts: figure of bank_conflicts; "
-        "warp_reduce: figure of warp_reduce");
-  CHECK(merge_documents({merge_documents({three[0], three[1]}), three[2]}).claims.at(0) == claim);
+        "copy_bandwidth: of copy_bandwidth; bank_conflicts: of bank_conflicts; "
+        "warp_reduce: of warp_reduce");
+  CHECK(merge_documents({merge_documents({all[0], all[1]}), all[2]}).claims.at(0) == claim);
 }

@@ -1,12 +1,9 @@
 #include "results/output_file.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "in_processes.h"
 #include "results/atomic_file.h"
 #include "test_folder.h"
 #include "tests/testing.h"
@@ -69,27 +66,19 @@ TEST_CASE("Two names of one file are found, there or not, and devices may be sha
   fs::create_hard_link(file, folder / "hard");
   fs::create_symlink("file", folder / "soft");
   fs::create_symlink(".", folder / "again");
-  const auto refused = [](const fs::path& input, const fs::path& output) {
-    return refusal_of([&] {
-             require_distinct({{"input", input}}, {{"--json", output}});
-           }).code == ExitCode::bad_input;
+  fs::create_symlink("other", folder / "to_other");  // what it will name
+  const auto check = [](const fs::path& first, const fs::path& second, ExitCode expected) {
+    const auto as_input = [&] { require_distinct({{"input", first}}, {{"--json", second}}); };
+    const auto as_output = [&] { require_distinct({}, {{"--json", first}, {"--junit", second}}); };
+    CHECK(refusal_of(as_input).code == expected);
+    CHECK(refusal_of(as_output).code == expected);
   };
   for (const char* name : {"file", "hard", "soft", "again/file", "./again/again/hard"})
-    CHECK(refused(file, folder / name));
-  CHECK_FALSE(refused(file, other));
-  CHECK_FALSE(refused("/dev/null", "/dev/null"));
-  const auto both_refused = [](const fs::path& first, const fs::path& second) {
-    return refusal_of([&] {
-             require_distinct({}, {{"--json", first}, {"--junit", second}});
-           }).code == ExitCode::bad_input;
-  };
-  CHECK(both_refused(other, folder / "again/other"));
-  CHECK(both_refused(file, folder / "hard"));
-  CHECK_FALSE(both_refused(file, other));
-  CHECK_FALSE(both_refused("/dev/null", "/dev/null"));
-  // A link to nothing yet is what it will name.
-  fs::create_symlink("other", folder / "to_other");
-  CHECK(both_refused(other, folder / "to_other"));
+    check(file, folder / name, ExitCode::bad_input);
+  for (const char* name : {"again/other", "to_other"})
+    check(other, folder / name, ExitCode::bad_input);
+  check(file, other, ExitCode::ok);
+  check("/dev/null", "/dev/null", ExitCode::ok);
   CHECK_FALSE(fs::exists(other));
 }
 
@@ -112,27 +101,10 @@ TEST_CASE("What a killed process left goes, and what one still writes stays", "[
 
 TEST_CASE("Writers of one file at a time lose nothing to each other's sweeping", "[results]") {
   const TestFolder folder;
-  const fs::path file = folder / "result.json";
-  constexpr int writers = 6, each = 40;
   const std::string whole(100'000, 'x');
-  std::vector<pid_t> children;
-  for (int writer = 0; writer < writers; ++writer) {
-    const pid_t child = fork();
-    if (child == 0) {
-      try {
-        for (int i = 0; i < each; ++i) write_file_atomically(file, whole);
-      } catch (const Error&) {
-        _exit(1);
-      }
-      _exit(0);
-    }
-    children.push_back(child);
-  }
-  for (const pid_t child : children) {
-    int status = 0;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    CHECK(status == 0);
-  }
-  CHECK(file_text(file) == whole);
+  in_processes(6, [&](int) {
+    for (int i = 0; i < 40; ++i) write_file_atomically(folder / "result.json", whole);
+  });
+  CHECK(file_text(folder / "result.json") == whole);
   CHECK(unfinished_in(folder.path()) == 0);
 }

@@ -27,9 +27,6 @@ const Planted two{"two", {plateau, plateau}, [](double t) { return t < 0.4 ? 33.
 const Planted three{"three", {plateau, plateau, plateau}, [](double t) {
                       return t < 0.3 ? 33.0 : t < 0.7 ? 210.0 : 600.0;
                     }};
-const Planted four{"four", {plateau, plateau, plateau, plateau}, [](double t) {
-                     return t < 0.25 ? 33.0 : t < 0.5 ? 210.0 : t < 0.75 ? 280.0 : 600.0;
-                   }};
 const Planted ramped{"plateau, ramp, plateau", {plateau, ramp, plateau}, [](double t) {
                        if (t < 0.3) return 33.0;
                        return t < 0.6 ? between(t, 0.3, 0.6, 33, 210) : 210.0;
@@ -90,7 +87,7 @@ void disturb(std::vector<CurvePoint>& curve, std::size_t index, double factor) {
 
 // The rates that were measured over 400 seeds are beside each; what is asserted leaves room.
 TEST_CASE("Planted regimes are found", "[segmentation]") {
-  for (const Planted* planted : {&one, &two, &three, &four, &ramped, &hierarchy, &rising}) {
+  for (const Planted* planted : {&one, &two, &three, &ramped, &hierarchy, &rising}) {
     for (const int points : {20, 40, 80}) {
       INFO(planted->name << ", " << points << " points");
       CHECK(rate(*planted, points, 1, 0, 0, 3) == 100);
@@ -99,14 +96,14 @@ TEST_CASE("Planted regimes are found", "[segmentation]") {
       CHECK(rate(*planted, points, 24, 0.02, 0) >= 98);  // 99.8 to 100
       CHECK(rate(*planted, points, 24, 0.05, 0) >= 98);
       CHECK(rate(*planted, points, 24, 0.02, 0.02) >= 96);
-      // Of 20 points with 5 %, 46 and 85 are right of those with five and four regimes, else 98.2.
+      // Of 20 points with 5 %, 46 are right of those with five regimes, else 98.2.
       if (points > 20) CHECK(rate(*planted, points, 1, 0, 0.05) >= 95);  // 98.2 to 100
     }
   }
 }
 
 TEST_CASE("Noise alone is one regime", "[segmentation]") {
-  for (const double noise : {0.001, 0.01, 0.02, 0.05, 0.1}) {
+  for (const double noise : {0.001, 0.02, 0.1}) {
     for (const int points : {10, 20, 40, 80, 200}) {
       INFO(noise << ", " << points << " points");
       CHECK(rate(one, points, 1, 0, noise, 200) >= 95);
@@ -130,8 +127,7 @@ TEST_CASE("Outliers are left out", "[segmentation]") {
   CHECK(kinds_of(segment(curve, without_bootstrap())) == three.kinds);
 }
 
-TEST_CASE("Boundaries and levels are where they were planted, within their intervals",
-          "[segmentation]") {
+TEST_CASE("Boundaries and levels are where they were planted", "[segmentation]") {
   constexpr int seeds = 60;
   int covered = 0, exact = 0, levels = 0;
   double stability = 0;
@@ -146,7 +142,7 @@ TEST_CASE("Boundaries and levels are where they were planted, within their inter
     covered += l1.interval->low <= curve[11].x && l1.interval->high >= curve[12].x &&
                l2.interval->low <= curve[27].x && l2.interval->high >= curve[28].x;
     levels += found.regimes[1].interval->low <= 210 && found.regimes[1].interval->high >= 210;
-    CHECK_THAT(found.regimes[1].level, Catch::Matchers::WithinRel(210, 0.02));
+    CHECK_THAT(found.regimes[1].level, WithinRel(210, 0.02));
   }
   CHECK(exact >= 57);
   CHECK(covered >= 57);
@@ -154,7 +150,8 @@ TEST_CASE("Boundaries and levels are where they were planted, within their inter
   CHECK(stability > 0.9);
 }
 
-TEST_CASE("A gap between plateaus is a ramp, however short", "[segmentation]") {
+TEST_CASE("A gap between plateaus is a ramp, however short, of the planted slope",
+          "[segmentation]") {
   auto curve = draw(two, 30, 24, 0.005, 0, 1);
   disturb(curve, 12, 0.5);  // 105, between 33 and 210
   const Segmentation found = segment(curve);
@@ -162,10 +159,13 @@ TEST_CASE("A gap between plateaus is a ramp, however short", "[segmentation]") {
   CHECK(found.regimes[1].first == 12);
   CHECK(found.regimes[1].last == 12);
   CHECK(found.regimes[2].level > 200);
+  const Segmentation rise = segment(draw(rising, 40, 24, 0.01, 0, 3));
+  REQUIRE(kinds_of(rise) == Kinds{ramp});
+  CHECK_THAT(rise.regimes[0].first_y, WithinRel(100, 0.02));
+  CHECK_THAT(rise.regimes[0].last_y, WithinRel(392.5, 0.02));
 }
 
-TEST_CASE("A cache's capacity is where its plateau ends, though its ramp is no line",
-          "[segmentation]") {
+TEST_CASE("A cache's capacity is where its plateau ends", "[segmentation]") {
   // Random replacement: beyond the capacity C, a share of 1 - C/x misses.
   constexpr double capacity = 200 * 1024;
   constexpr int seeds = 100;
@@ -194,13 +194,6 @@ TEST_CASE("A cache's capacity is where its plateau ends, though its ramp is no l
       CHECK(exact >= 97);  // 99 to 100
     }
   }
-}
-
-TEST_CASE("A ramp has the slope that was planted", "[segmentation]") {
-  const Segmentation found = segment(draw(rising, 40, 24, 0.01, 0, 3));
-  REQUIRE(kinds_of(found) == Kinds{ramp});
-  CHECK_THAT(found.regimes[0].first_y, Catch::Matchers::WithinRel(100, 0.02));
-  CHECK_THAT(found.regimes[0].last_y, Catch::Matchers::WithinRel(392.5, 0.02));
 }
 
 TEST_CASE("Shares that a cache keeps are lines in the scale of shares", "[segmentation]") {

@@ -42,6 +42,14 @@ TEST_CASE("An entry with nothing against it is ok, without words", "[results]") 
   e.expected = Expectation{99e9, 0.02, "model"};
   e.counters = {counter(1024, 1024, 0), counter(5, std::nullopt, 0)};
   CHECK(judged(e) == Verdict{});
+  // What was found before is decided anew, once the counters are there; not what the measurement
+  // itself found.
+  e.verdict = {VerdictStatus::noisy, {"an earlier finding."}, {}};
+  CHECK(judged(e) == Verdict{});
+  for (const VerdictStatus status : {VerdictStatus::wrong_output, VerdictStatus::failed}) {
+    e.verdict = {status, {"element 3 is wrong."}, {}};
+    CHECK(judged(e) == Verdict{status, {"element 3 is wrong."}, {}});
+  }
 }
 
 TEST_CASE("Better than the bound is a fault, by however little", "[results]") {
@@ -61,8 +69,7 @@ TEST_CASE("Better than the bound is a fault, by however little", "[results]") {
   }
 }
 
-TEST_CASE("A counter may differ by its tolerance, relative, and one without by nothing",
-          "[results]") {
+TEST_CASE("A counter may differ by its relative tolerance, if it has one", "[results]") {
   struct Row {
     double value, expected, tolerance;
     bool good;
@@ -77,12 +84,13 @@ TEST_CASE("A counter may differ by its tolerance, relative, and one without by n
     CAPTURE(row.value, row.expected, row.tolerance);
     Entry e = quiet_entry();
     e.counters = {counter(row.value, row.expected, row.tolerance)};
-    CHECK(judged(e).status == (row.good ? VerdictStatus::ok : VerdictStatus::counter_mismatch));
+    const Verdict verdict = judged(e);
+    CHECK(verdict.status == (row.good ? VerdictStatus::ok : VerdictStatus::counter_mismatch));
+    if (row.value == 33554433)
+      CHECK_THAT(verdict.reasons.at(0), contains("33,554,433 sectors") &&
+                                            contains("33,554,432 sectors") &&
+                                            contains("size / 32"));
   }
-  Entry e = quiet_entry();
-  e.counters = {counter(33554433, 33554432, 0)};
-  CHECK_THAT(judged(e).reasons.at(0), contains("33,554,433 sectors") &&
-                                          contains("33,554,432 sectors") && contains("size / 32"));
 }
 
 TEST_CASE("What is missing is no fault, and is listed", "[results]") {
@@ -158,26 +166,6 @@ TEST_CASE("The worst finding wins, and the others are told too", "[results]") {
   CHECK(verdict.status == VerdictStatus::above_bound);
   CHECK(verdict.reasons.size() == 4);
   CHECK_THAT(verdict.reasons.back(), contains("noisy"));
-}
-
-TEST_CASE("What the measurement itself found stays", "[results]") {
-  for (const VerdictStatus status : {VerdictStatus::wrong_output, VerdictStatus::failed}) {
-    Entry e = quiet_entry();
-    e.verdict = {status, {"element 3 is wrong."}, {}};
-    CHECK(judged(e) == Verdict{status, {"element 3 is wrong."}, {}});
-  }
-  // Anything else is decided anew, once the counters are there.
-  Entry e = quiet_entry();
-  e.verdict = {VerdictStatus::noisy, {"an earlier finding."}, {}};
-  CHECK(judged(e) == Verdict{});
-}
-
-TEST_CASE("Severity orders every status", "[results]") {
-  const VerdictStatus order[] = {VerdictStatus::ok,          VerdictStatus::noisy,
-                                 VerdictStatus::unexpected,  VerdictStatus::counter_mismatch,
-                                 VerdictStatus::above_bound, VerdictStatus::wrong_output,
-                                 VerdictStatus::failed};
-  for (std::size_t i = 1; i < std::size(order); ++i) {
-    CHECK(severity(order[i - 1]) < severity(order[i]));
-  }
+  CHECK(severity(VerdictStatus::above_bound) < severity(VerdictStatus::wrong_output));
+  CHECK(severity(VerdictStatus::wrong_output) < severity(VerdictStatus::failed));
 }

@@ -124,12 +124,25 @@ int nvmlDeviceGetVbiosVersion(void*, char* out, unsigned size) {
   return text_answer("vbios", "96.00.BC.00.01", out, size);
 }
 
-int nvmlDeviceGetClockInfo(void*, unsigned which, unsigned* mhz) {
-  return which == 2 ? gpu_answer("memory_clock", 3201, mhz) : gpu_answer("sm_clock", 345, mhz);
+// Functions that answer one number of a GPU, in NVML's unit.
+#define NUMBER(function, name, standard) \
+  int function(void*, unsigned* out) { return gpu_answer(name, standard, out); }
+NUMBER(nvmlDeviceGetPowerUsage, "power_average", 74000)
+NUMBER(nvmlDeviceGetEnforcedPowerLimit, "power_limit", 700000)
+NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, "default_power_limit", 700000)
+NUMBER(nvmlDeviceGetPersistenceMode, "persistence", 1)
+NUMBER(nvmlDeviceGetComputeMode, "compute_mode", 0)
+NUMBER(nvmlDeviceGetVirtualizationMode, "virtualization", 0)
+NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, "pcie_gen", 1)
+NUMBER(nvmlDeviceGetCurrPcieLinkWidth, "pcie_width", 16)
+NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, "pcie_gen_max", 5)
+NUMBER(nvmlDeviceGetMaxPcieLinkWidth, "pcie_width_max", 16)
+#undef NUMBER
+int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* bits) {
+  return gpu_answer("reasons", 1, bits);
 }
-int nvmlDeviceGetMaxClockInfo(void*, unsigned which, unsigned* mhz) {
-  return which == 2 ? gpu_answer("memory_clock_max", 3201, mhz)
-                    : gpu_answer("sm_clock_max", 1980, mhz);
+int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* mj) {
+  return gpu_answer("energy", 123456789, mj);
 }
 int nvmlDeviceGetApplicationsClock(void*, unsigned, unsigned* mhz) {
   return gpu_answer("application_clock", 1980, mhz);
@@ -137,8 +150,12 @@ int nvmlDeviceGetApplicationsClock(void*, unsigned, unsigned* mhz) {
 int nvmlDeviceGetDefaultApplicationsClock(void*, unsigned, unsigned* mhz) {
   return gpu_answer("default_application_clock", 1980, mhz);
 }
-int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* bits) {
-  return gpu_answer("reasons", 1, bits);
+int nvmlDeviceGetClockInfo(void*, unsigned which, unsigned* mhz) {
+  return which == 2 ? gpu_answer("memory_clock", 3201, mhz) : gpu_answer("sm_clock", 345, mhz);
+}
+int nvmlDeviceGetMaxClockInfo(void*, unsigned which, unsigned* mhz) {
+  return which == 2 ? gpu_answer("memory_clock_max", 3201, mhz)
+                    : gpu_answer("sm_clock_max", 1980, mhz);
 }
 
 int nvmlDeviceGetFieldValues(void*, int count, void* out) {
@@ -165,16 +182,6 @@ int nvmlDeviceGetNvLinkState(void*, unsigned link, unsigned* up) {
   if (link >= 18) return invalid_argument;
   return gpu_answer("nvlink_up", 1, up);
 }
-int nvmlDeviceGetPowerUsage(void*, unsigned* mw) { return gpu_answer("power_average", 74000, mw); }
-int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* mw) {
-  return gpu_answer("power_limit", 700000, mw);
-}
-int nvmlDeviceGetPowerManagementDefaultLimit(void*, unsigned* mw) {
-  return gpu_answer("default_power_limit", 700000, mw);
-}
-int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* mj) {
-  return gpu_answer("energy", 123456789, mj);
-}
 int nvmlDeviceGetTemperature(void*, unsigned sensor, unsigned* celsius) {
   return sensor == 0 ? gpu_answer("temperature", 31, celsius) : invalid_argument;
 }
@@ -200,22 +207,6 @@ int nvmlDeviceGetRemappedRows(void*, unsigned* corrected, unsigned* uncorrected,
   *uncorrected = 0;
   if (status == ok) gpu_answer("remap_pending", 0, pending);
   return status == ok ? gpu_answer("remap_failed", 0, failed) : status;
-}
-int nvmlDeviceGetPersistenceMode(void*, unsigned* mode) {
-  return gpu_answer("persistence", 1, mode);
-}
-int nvmlDeviceGetComputeMode(void*, unsigned* mode) { return gpu_answer("compute_mode", 0, mode); }
-int nvmlDeviceGetVirtualizationMode(void*, unsigned* mode) {
-  return gpu_answer("virtualization", 0, mode);
-}
-
-int nvmlDeviceGetCurrPcieLinkGeneration(void*, unsigned* n) { return gpu_answer("pcie_gen", 1, n); }
-int nvmlDeviceGetCurrPcieLinkWidth(void*, unsigned* n) { return gpu_answer("pcie_width", 16, n); }
-int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned* n) {
-  return gpu_answer("pcie_gen_max", 5, n);
-}
-int nvmlDeviceGetMaxPcieLinkWidth(void*, unsigned* n) {
-  return gpu_answer("pcie_width_max", 16, n);
 }
 
 int nvmlDeviceGetMemoryInfo_v2(void*, void* out) {
