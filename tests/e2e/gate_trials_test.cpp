@@ -88,6 +88,21 @@ TEST_CASE("gate_trials slows metrics, and the gate finds the large slowdowns alo
   expect(2, trials.report({trials.journal().string(), trials.journal().string()}));
 }
 
+TEST_CASE("gate_trials plants real faults in metrics that can have them") {
+  Trials trials;
+  trials.must_run({"--kind", "faults", "--decisions", "1"});
+  const json decision = trials.decisions().at(0);
+  std::map<std::string, int> faults;
+  for (const json& metric : decision.at("planted")) {
+    ++faults[metric.at("fault")];
+    const std::string name = metric.at("metric"), fault = metric.at("fault");
+    has(name, fault == "conflict" ? "/shared/" : fault == "uncoalesced" ? "/read/" : "/");
+  }
+  CHECK(faults ==
+        std::map<std::string, int>{{"conflict", 2}, {"uncoalesced", 2}, {"occupancy", 2}});
+  has(trials.page(), "any measured to cost 3 % or more");
+}
+
 TEST_CASE("gate_trials starts another load at random, and beside the head's rounds") {
   Trials trials;
   trials.sandbox().set("FAKE_ROUND_MS", "120");
@@ -139,27 +154,33 @@ TEST_CASE("gate_trials notes what decided, and tells each tool's rates apart") {
   CHECK(tool == first_line(trials.sandbox().fathom({"--version"}).output));
   has(tool, " (");  // the commit
   has(trials.page(), "### Decided by ");
-  // A journal of another commit.
-  std::string other = read_text(trials.journal());
-  const auto named = other.find(tool);
-  other.replace(named, tool.size(), "fathom 0.0.1 (abc)");
-  const fs::path journal = trials.sandbox().folder() / "other.jsonl";
-  write_text(journal, other);
-  const std::string page = trials.page({journal.string()});
-  const auto own = page.find("### Decided by fathom 0.0.1 (abc)"),
-             together = page.find("### Decided by all of them together");
-  REQUIRE(own != std::string::npos);
-  has(page.substr(own), "0 of 1, 0.00 %");
-  lacks(page.substr(own), "of 2, ");
-  CHECK(page.find("0 of 2, 0.00 %", together) < own);
-  // What another tool began is not gone on with unless that is asked for.
-  write_text(trials.journal(), other);
-  std::vector<std::string> two{"--kind", "unchanged", "--decisions", "2", "--resume"};
-  expect(2, trials.run(two)).complains("--another-tool");
-  two.back() = "--another-tool";
-  trials.must_run(two);
-  CHECK(trials.decisions().size() == 2);
-  has(tool_of(), ", then " + tool);
+  // A journal of another commit, and one of before commits were noted.
+  const std::string text = read_text(trials.journal());
+  const auto named = text.find(",\"tool\"");
+  const fs::path other = trials.sandbox().folder() / "other.jsonl";
+  for (const auto& [by, heading] :
+       {std::pair{std::string(), "### Decided before commits were noted"},
+        {",\"tool\":\"fathom 0.0.1 (abc)\"", "### Decided by fathom 0.0.1 (abc)"}}) {
+    const std::string old = text.substr(0, named) + by + text.substr(text.find('}'));
+    write_text(other, old);
+    const std::string page = trials.page({other.string()});
+    const auto own = page.find(heading),
+               together = page.find("### Decided by all of them together");
+    REQUIRE(own != std::string::npos);
+    has(page.substr(own), "0 of 1, 0.00 %");
+    lacks(page.substr(own), "of 2, ");
+    CHECK(page.find("0 of 2, 0.00 %", together) < own);
+    // What another tool began is not gone on with unless that is asked for.
+    write_text(trials.journal(), old);
+    std::vector<std::string> two{"--kind", "unchanged", "--decisions", "2", "--resume"};
+    expect(2, trials.run(two)).complains("--another-tool");
+    CHECK(trials.decisions().size() == 1);
+    two.back() = "--another-tool";
+    trials.must_run(two);
+    CHECK(trials.decisions().size() == 2);
+    has(tool_of(), ", then " + tool);
+    write_text(trials.journal(), text);
+  }
 }
 
 TEST_CASE("gate_trials counts a check whose round failed, and keeps rounds of a cut one apart") {
@@ -194,4 +215,5 @@ TEST_CASE("gate_trials refuses what makes no trial in one sentence") {
   CHECK(trials.decisions().empty());
   write_text(trials.journal(), "{}\n");
   expect(2, trials.report({trials.journal().string()}));
+  expect(2, trials.report({(trials.sandbox().folder() / "none").string()}));
 }

@@ -1,4 +1,4 @@
-// The report: no document breaks it. That replays say so everywhere, tests/golden shows.
+// The report: no document breaks it, and replays say so everywhere.
 
 #include "reports/report.h"
 #include "tests/testing.h"
@@ -19,6 +19,23 @@ void check_tables(const std::string& page) {
     CAPTURE(line);
     CHECK(borders(line) == borders(before));
   }
+}
+
+TEST_CASE("Every heading of a replay says REPLAY, and none of a measurement", "[reports]") {
+  const TestFolder folder;
+  const ReportPaths paths = write_report(sample::replay(), folder.path());
+  int headings = 0;
+  for (const auto& path : {paths.readme, paths.atlas}) {
+    std::istringstream lines(file_text(path));
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("#") && !line.starts_with("<summary>")) continue;
+      CHECK_THAT(line, contains("REPLAY"));
+      ++headings;
+    }
+  }
+  CHECK(headings > 15);
+  CHECK_THAT(terminal_summary(sample::replay(), false), StartsWith("REPLAY"));
+  CHECK_THAT(page_of(sample::document()), !contains("REPLAY"));
 }
 
 TEST_CASE("The summary's figure of a probe is one that its first view shows", "[reports]") {
