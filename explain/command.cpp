@@ -181,12 +181,6 @@ Bounds bounds_for(const fs::path& file, const std::vector<Trace>& traces) {
   return {};
 }
 
-std::string page_in_format(const ExplainArguments& arguments, const Explanation& explanation,
-                           const RunFacts& facts) {
-  if (arguments.format == "json") return json_of(explanation, facts);
-  return page_of(explanation, facts, arguments.format == "md" ? Format::markdown : Format::text);
-}
-
 }  // namespace
 
 ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) {
@@ -221,10 +215,12 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
     throw Error(own, fmt::format("{} ended with {}. {}", arguments.program.front(), end.describe(),
                                  why.what()));
   }
+  const RunFacts facts{fmt::format("{}", fmt::join(arguments.program, " ")), seconds,
+                       end.describe(), bounds_for(arguments.bounds, traces)};
   const std::string page =
-      page_in_format(arguments, explanation,
-                     {fmt::format("{}", fmt::join(arguments.program, " ")), seconds, end.describe(),
-                      bounds_for(arguments.bounds, traces)});
+      arguments.format == "json"
+          ? json_of(explanation, facts)
+          : page_of(explanation, facts, arguments.format == "md" ? Format::markdown : Format::text);
   if (out)
     out->write(page);
   else

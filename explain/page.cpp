@@ -174,8 +174,8 @@ std::string json_of(const Explanation& explanation, const RunFacts& run) {
                        {"measured", measured_json(kernel, run.bounds)}});
   }
   auto sources = nlohmann::ordered_json::array();
-  for (const SourceText& source : sources_of(explanation))
-    sources.push_back({{"file", clean(source.file)}, {"text", source.text}});
+  for (const auto& [file, text] : sources_of(explanation))
+    sources.push_back({{"file", clean(file)}, {"text", text}});
   const nlohmann::ordered_json document{{"format", reports::explained_format},
                                         {"command", clean(run.command)},
                                         {"seconds", run.seconds},
@@ -186,7 +186,7 @@ std::string json_of(const Explanation& explanation, const RunFacts& run) {
   return document.dump(2) + "\n";
 }
 
-std::vector<SourceText> sources_of(const Explanation& explanation) {
+std::map<std::string, std::string> sources_of(const Explanation& explanation) {
   std::map<std::string, bool> wanted;  // and whether a line with a fault names it
   for (const KernelCost& kernel : explanation.kernels) {
     for (const LineCost& line : kernel.lines)
@@ -194,14 +194,14 @@ std::vector<SourceText> sources_of(const Explanation& explanation) {
     for (const Waiting& waiting : kernel.measured.waits)
       if (waiting.source) wanted.try_emplace(waiting.source->file);
   }
-  std::vector<SourceText> sources;
+  std::map<std::string, std::string> sources;
   for (const auto& [file, faulty] : wanted) {
     std::error_code none;
     // A device or a pipe would be waited for.
     if (!fs::is_regular_file(file, none) || (!faulty && of_toolkit(file))) continue;
     try {
       const std::string text = read_file_up_to(file, most_bytes);
-      sources.push_back({file, clean_lines(without_byte_order_mark(text))});
+      sources[file] = clean_lines(without_byte_order_mark(text));
     } catch (const Error&) {
       // Too large, or not to be read by this user: the answer does without.
     }

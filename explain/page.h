@@ -1,7 +1,7 @@
 #pragma once
 
+#include <map>
 #include <string>
-#include <vector>
 
 #include "explain/analysis.h"
 
@@ -20,15 +20,9 @@ enum class Format { text, markdown };
 std::string page_of(const Explanation& explanation, const RunFacts& run, Format format);
 std::string json_of(const Explanation& explanation, const RunFacts& run);
 
-/// A file of the program's source as it is now, in clean text (results/clean_text.h) with its line
-/// breaks and tabs.
-struct SourceText {
-  std::string file;
-  std::string text;
-};
-
 /// What json_of takes along: the files that lines name and that can be read, those of at most
-/// 1 MiB. The toolkit's headers only where a line with a fault names them.
-std::vector<SourceText> sources_of(const Explanation& explanation);
+/// 1 MiB, each as it is now, in clean text (results/clean_text.h) with its line breaks and tabs.
+/// The toolkit's headers only where a line with a fault names them.
+std::map<std::string, std::string> sources_of(const Explanation& explanation);
 
 }  // namespace fathom::explain

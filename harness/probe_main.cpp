@@ -339,10 +339,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
   }
   if (probe.check_options) probe.check_options(options->own);
   std::optional<OutputFile> out;
-  if (!options->out.empty() && !options->list_only) {
-    out.emplace(options->out);
-    out->require_writable();
-  }
+  if (!options->list_only) out = writable_output(options->out);
   std::vector<char*> arguments;
   for (std::string& argument : options->benchmark_arguments) arguments.push_back(argument.data());
   int count = static_cast<int>(arguments.size());

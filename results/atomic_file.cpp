@@ -105,10 +105,7 @@ void write_file_atomically(const fs::path& path, std::string_view text) {
   file.commit();
 }
 
-void require_writable_atomically(const fs::path& path) {
-  if (std::error_code error; fs::is_directory(path, error)) fail_write(path, EISDIR);
-  const PendingFile file(path);
-}
+void require_writable_atomically(const fs::path& path) { const PendingFile file(path); }
 
 FileDescriptor create_file(const fs::path& path) {
   // Removed first: a link would be followed, and of a file that somebody still writes to, as an
@@ -153,12 +150,8 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
   std::ifstream file(path, std::ios::binary);
   if (!file) fail_read(path, std::strerror(errno));
   std::string text;
-  // Read in pieces and not by the size that the file claims: a pipe claims none, and others lie. A
-  // small file's piece is no larger than it claims, since ten thousand are read in a row.
-  constexpr std::uintmax_t largest_piece = 1 << 20;
-  const std::uintmax_t claimed = fs::file_size(path, error);
-  const std::size_t piece =
-      error || claimed == 0 ? largest_piece : std::min(claimed + 1, largest_piece);
+  // Not by the size that the file claims: a pipe claims none, and others lie.
+  constexpr std::size_t piece = 1 << 16;
   while (file) {
     const std::size_t before = text.size();
     text.resize(before + piece);

@@ -19,8 +19,7 @@ namespace fathom {
 /// Throws Error(output_unwritable) or Error(output_full), and leaves the old file then.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
-/// Throws as write_file_atomically would where the file beside it cannot be made, or a folder has
-/// the name. Leaves no file.
+/// Throws as write_file_atomically would where the file beside it cannot be made. Leaves no file.
 void require_writable_atomically(const std::filesystem::path& path);
 
 /// A new and empty file, open for appending; what had the name is gone. Throws as above.

@@ -19,6 +19,7 @@ double student_upper_quantile(double degrees, double p) {
 }
 
 double fair_coin_cdf(double n, double k) { return cdf(binomial(n, 0.5), k); }
+double fair_coin_quantile(double n, double p) { return quantile(binomial(n, 0.5), p); }
 
 Interval share_interval(double trials, double hits, double tail) {
   return {binomial::find_lower_bound_on_p(trials, hits, tail),

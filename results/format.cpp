@@ -77,27 +77,17 @@ std::string plain(double number, int digits) {
   return std::abs(number) >= first_separated ? with_separators(std::move(text)) : text;
 }
 
-/// The largest prefix that leaves at least 1 of the rounded number, or the smallest there is.
+/// The largest prefix that leaves at least 1 of the rounded number, or the smallest there is. Zero
+/// has no size: the unit itself.
 const Prefix& prefix_for(double number, std::span<const Prefix> prefixes) {
+  if (number == 0) return *std::ranges::find(prefixes, 1.0, &Prefix::factor);
   const Prefix* chosen = &prefixes.front();
   for (const Prefix& prefix : prefixes) {
     const double scaled = std::abs(number) / prefix.factor;
     if (scaled >= 1 || fixed(scaled, decimals_for(scaled, significant_digits)) == "1")
       chosen = &prefix;
   }
-  // Zero has no size: the unit itself.
-  if (number == 0) {
-    for (const Prefix& prefix : prefixes)
-      if (prefix.factor == 1) return prefix;
-  }
   return *chosen;
-}
-
-std::string prefixed(double number, std::span<const Prefix> prefixes, std::string_view unit) {
-  if (!std::isfinite(number)) return not_finite;
-  const Prefix& prefix = prefix_for(number, prefixes);
-  return fmt::format("{} {}{}", plain(number / prefix.factor, significant_digits), prefix.symbol,
-                     unit);
 }
 
 std::string_view shown_unit(std::string_view unit) { return unit == "C" ? "°C" : unit; }
@@ -106,13 +96,13 @@ bool counts_bytes(const std::string& axis) { return axis == "size" || axis.ends_
 
 }  // namespace
 
-std::string format_bytes(double bytes) { return prefixed(bytes, prefixes_of("B"), "B"); }
+std::string format_bytes(double bytes) { return format_quantity(bytes, "B"); }
 
 std::string format_bandwidth(double bytes_per_second) {
-  return prefixed(bytes_per_second, prefixes_of("B/s"), "B/s");
+  return format_quantity(bytes_per_second, "B/s");
 }
 
-std::string format_time(double seconds) { return prefixed(seconds, prefixes_of("s"), "s"); }
+std::string format_time(double seconds) { return format_quantity(seconds, "s"); }
 
 std::string format_percent(double fraction) {
   if (!std::isfinite(fraction)) return not_finite;
@@ -146,7 +136,10 @@ std::string format_exact(double number) {
 std::string format_quantity(double value, const std::string& unit) {
   if (!std::isfinite(value)) return not_finite;
   const std::span<const Prefix> prefixes = prefixes_of(unit);
-  if (!prefixes.empty()) return prefixed(value, prefixes, unit);
+  if (!prefixes.empty()) {
+    const auto [factor, symbol] = prefix_for(value, prefixes);
+    return fmt::format("{} {}{}", plain(value / factor, significant_digits), symbol, unit);
+  }
   const std::string number = value == std::trunc(value) && std::abs(value) < 1e15
                                  ? plain(value, 17)
                                  : format_number(value);

@@ -67,39 +67,6 @@ void unite(std::vector<Item>& to, const std::vector<Item>& from, Key key = {}) {
     if (std::ranges::find(to, std::invoke(key, item), key) == to.end()) to.push_back(item);
 }
 
-bool measured(const Claim& claim) {
-  return claim.verdict != ClaimVerdict::does_not_apply &&
-         claim.verdict != ClaimVerdict::not_measured;
-}
-
-/// The figure with its probe's name before it, as a claim that several probes answered has it
-/// already.
-std::string attributed_figure(const Claim& claim) {
-  const std::string prefix = claim.probe + ": ";
-  return claim.figure.starts_with(prefix) ? claim.figure : prefix + claim.figure;
-}
-
-void combine(Claim& claim, const Claim& other) {
-  if (!measured(other)) return;
-  if (!measured(claim)) {
-    claim = other;
-    return;
-  }
-  if (other.verdict != claim.verdict) claim.verdict = ClaimVerdict::conditional;
-  claim.figure = fmt::format("{}; {}", attributed_figure(claim), attributed_figure(other));
-  append(claim.evidence, other.evidence);
-}
-
-void add_claims(std::vector<Claim>& claims, const std::vector<Claim>& more) {
-  for (const Claim& claim : more) {
-    const auto known = std::ranges::find(claims, claim.id, &Claim::id);
-    if (known == claims.end())
-      claims.push_back(claim);
-    else
-      combine(*known, claim);
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> fingerprint_differences(const Fingerprint& a, const Fingerprint& b) {
@@ -117,6 +84,7 @@ Document merge_documents(const std::vector<Document>& parts) {
     };
     for (const ProbeSummary& probe : parts[i].probes) own("probe", probe.name);
     for (const Entry& entry : parts[i].entries) own("entry", entry.name);
+    for (const Claim& claim : parts[i].claims) own("claim", claim.id);
     for (const Fact& fact : parts[i].facts) own("fact", fact.id);
   }
   for (const Document& part : std::span(parts).subspan(1)) {
@@ -125,7 +93,7 @@ Document merge_documents(const std::vector<Document>& parts) {
     merged.elapsed_s += part.elapsed_s;
     append(merged.entries, part.entries);
     append(merged.probes, part.probes);
-    add_claims(merged.claims, part.claims);
+    append(merged.claims, part.claims);
     append(merged.facts, part.facts);
     unite(merged.warnings, part.warnings);
     unite(merged.notes, part.notes);

@@ -8,11 +8,10 @@ namespace fathom {
 
 /// One document of the parts that the probes of one run left, in the order given: entries, probes,
 /// claims, facts, and the warnings and bounds of any part, each once. The earliest date counts,
-/// elapsed times add up, and the rest is the first part's. A claim that two probes answer becomes
-/// one: with the answer of the one that measured it, or with both figures and refuted if either
-/// refutes it. Throws Error(bad_input) naming both parts and what differs unless they agree in
-/// fingerprint, source, suite, seed and Fathom's version and commit, or if two of them hold the
-/// same probe, entry or fact. Throws std::invalid_argument for no parts.
+/// elapsed times add up, and the rest is the first part's. Throws Error(bad_input) naming both
+/// parts and what differs unless they agree in fingerprint, source, suite, seed and Fathom's
+/// version and commit, or if two of them hold the same probe, entry, claim or fact. Throws
+/// std::invalid_argument for no parts.
 Document merge_documents(const std::vector<Document>& parts);
 
 /// What differs between two fingerprints, one "driver: 580.1 and 575.2" each; empty where they

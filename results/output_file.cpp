@@ -91,6 +91,7 @@ OutputFile::OutputFile(const fs::path& named) : named_(named) {
   if (fs::is_directory(status)) fail_write(named, EISDIR);
   if (!fs::exists(status) || fs::is_regular_file(status)) {
     file_ = place.path;
+    require_writable_atomically(file_);
     return;
   }
   stream_ = FileDescriptor(open(place.path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC));
@@ -111,15 +112,8 @@ void OutputFile::write(std::string_view text) {
     write_file_atomically(file_, text);
 }
 
-void OutputFile::require_writable() const {
-  if (!is_stream()) require_writable_atomically(file_);
-}
-
 std::optional<OutputFile> writable_output(const fs::path& named) {
-  if (named.empty()) return std::nullopt;
-  OutputFile file(named);
-  file.require_writable();
-  return file;
+  return named.empty() ? std::nullopt : std::optional<OutputFile>(named);
 }
 
 void append_to_file(const fs::path& path, std::string_view text) {

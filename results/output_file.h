@@ -15,7 +15,8 @@ namespace fathom {
 /// /dev/stdout.
 class OutputFile {
  public:
-  /// Opens what is no regular file, and waits for a FIFO's reader. Throws Error(output_unwritable).
+  /// Opens what is no regular file, and waits for a FIFO's reader; beside a file it makes another
+  /// for a moment. Throws as `write` would where it cannot be written at all.
   explicit OutputFile(const std::filesystem::path& named);
 
   /// Whether what is written has gone to somebody at once, and nothing can be replaced.
@@ -27,16 +28,13 @@ class OutputFile {
   /// or Error(output_full).
   void write(std::string_view text);
 
-  /// Throws as `write` would where it cannot be written at all; leaves no file.
-  void require_writable() const;
-
  private:
   std::filesystem::path named_;
   std::filesystem::path file_;  ///< behind all links; empty for a stream
   FileDescriptor stream_;
 };
 
-/// The file that a flag names, which can be written; nothing for an empty path.
+/// The file that a flag names; nothing for an empty path.
 std::optional<OutputFile> writable_output(const std::filesystem::path& named);
 
 /// Adds to the end of a file that somebody named; makes it where there is none. Throws as above.

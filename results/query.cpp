@@ -38,14 +38,12 @@ const Entry* find_measured(std::span<const Entry> entries, const AxisFilter& fil
 }
 
 const Entry* best(const std::vector<const Entry*>& entries) {
+  const auto rank = [](const Entry* entry) {
+    return entry->metric.better == Better::higher ? *entry->metric.value : -*entry->metric.value;
+  };
   const Entry* found = nullptr;
-  for (const Entry* entry : entries) {
-    if (!entry->metric.value) continue;
-    const bool better = found == nullptr || (entry->metric.better == Better::higher
-                                                 ? *entry->metric.value > *found->metric.value
-                                                 : *entry->metric.value < *found->metric.value);
-    if (better) found = entry;
-  }
+  for (const Entry* entry : entries)
+    if (entry->metric.value && (found == nullptr || rank(entry) > rank(found))) found = entry;
   return found;
 }
 

@@ -34,24 +34,6 @@ std::vector<double> sorted(std::span<const double> samples) {
   return copy;
 }
 
-/// The largest k for which 1 - 2 P(X < k) is at least `confidence`, X binomial(n, 1/2); at least 1.
-std::size_t order_of_interval(std::size_t n, double confidence) {
-  const double tail = (1 - confidence) / 2;
-  std::size_t low = 1, high = n / 2 + 1;  // k is in [low, high)
-  while (high - low > 1) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (fair_coin_cdf(static_cast<double>(n), static_cast<double>(middle - 1)) <= tail)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-double coverage_of_order(std::size_t n, std::size_t k) {
-  return std::max(0.0, 1 - 2 * fair_coin_cdf(static_cast<double>(n), static_cast<double>(k - 1)));
-}
-
 }  // namespace
 
 double median(std::span<const double> samples) {
@@ -87,8 +69,11 @@ Interval median_interval(std::span<const double> samples, double confidence) {
     throw std::invalid_argument("a confidence is between 0 and 1");
   const std::vector<double> values = sorted(samples);
   const std::size_t n = values.size();
-  const std::size_t k = order_of_interval(n, confidence);
-  return {values[k - 1], values[n - k], coverage_of_order(n, k),
+  // The largest k for which 1 - 2 P(X < k) is at least `confidence`; at least 1.
+  const double outside = fair_coin_quantile(static_cast<double>(n), (1 - confidence) / 2);
+  const std::size_t k = 1 + static_cast<std::size_t>(outside);
+  const double covered = 1 - 2 * fair_coin_cdf(static_cast<double>(n), outside);
+  return {values[k - 1], values[n - k], std::max(0.0, covered),
           fmt::format("median, order statistics {} and {} of {}", k, n - k + 1, n)};
 }
 

@@ -31,7 +31,7 @@ Explanation explanation_of(const TestFolder& folder, const std::string& load,
 
 std::vector<std::string> files_of(const Explanation& explanation) {
   std::vector<std::string> files;
-  for (const SourceText& source : sources_of(explanation)) files.push_back(source.file);
+  for (const auto& [file, text] : sources_of(explanation)) files.push_back(file);
   return files;
 }
 
