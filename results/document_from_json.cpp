@@ -61,6 +61,10 @@ std::string found_words(const Json& value) {
   place.refuse(fmt::format("is {}; expected: {}", found_words(found), expected_words(schema)));
 }
 
+[[noreturn]] void refuse_missing(const JsonPlace& place, const char* member) {
+  place.refuse(fmt::format("has no member \"{}\", which was expected", member));
+}
+
 template <class List, class Object>
 void read_list(const List& list, const Json& json, const JsonPlace& place, Object& to);
 
@@ -141,8 +145,7 @@ void read_list(const List& list, const Json& json, const JsonPlace& place, Objec
       const auto found = json.find(item.name);
       if constexpr (requires { item.rule; })
         if (found == json.end() && item.rule.presence != Presence::required) return;
-      if (found == json.end())
-        place.refuse(fmt::format("has no member \"{}\", which was expected", item.name));
+      if (found == json.end()) refuse_missing(place, item.name);
       const JsonPlace at = place.at(item.name);
       if constexpr (requires { item.list; }) {
         read_list(item.list, *found, at, to);
@@ -200,6 +203,30 @@ void check_facts(const std::vector<Fact>& facts, const std::string& origin) {
   }
 }
 
+/// What a view of its kind cannot do without, and lacks; null: nothing.
+const char* lacking(const View& view) {
+  using Kind = View::Kind;
+  if (view.kind == Kind::heat_map && (view.y_axis.empty() || view.x.empty()))
+    return "a heat map that lacks x or y_axis; expected: the axes of its columns and its rows";
+  if (view.kind == Kind::roofline && (view.x.empty() || view.work.empty() || view.memory.empty())) {
+    return "a roofline that lacks x, work or memory; expected: the axis that names its points, the "
+           "figure that counts FLOP, and levels of memory";
+  }
+  if (view.kind == Kind::steps && view.x.empty())
+    return "of steps and lacks x; expected: the axis that names them";
+  return nullptr;
+}
+
+/// What the schema cannot say of views.
+void check_views(const std::vector<ProbeSummary>& probes, const std::string& origin) {
+  for (std::size_t p = 0; p < probes.size(); ++p)
+    for (std::size_t v = 0; v < probes[p].views.size(); ++v)
+      if (const char* what = lacking(probes[p].views[v]))
+        refuse_document(origin,
+                        "/fathom/probes/{}/views/{} is {}. Take the file as it was written.", p, v,
+                        what);
+}
+
 void check_version(const Json& json, const std::string& origin) {
   const bool benchmarks = json.is_object() && json.contains("benchmarks");
   const bool context = json.is_object() && json.contains("context") && json["context"].is_object();
@@ -248,6 +275,7 @@ Document from_json(const Json& json, const std::string& origin) {
         origin, "/context/date is \"{}\"; expected: a time in UTC, as \"2026-01-31T12:00:00Z\".",
         quotable(document.date));
   check_facts(document.facts, origin);
+  check_views(document.probes, origin);
   take_replay_marks(document, origin);
   return document;
 }

@@ -142,10 +142,20 @@ TEST_CASE("What breaks the schema is refused with its path and what was expected
   }
 }
 
-TEST_CASE("A profile that is none is refused", "[results]") {
-  nlohmann::ordered_json json = to_json(sample::heat_map_document());
-  json["benchmarks"][1]["fathom"]["profile"].erase("unit");
-  check_malformed(json.dump(), "/benchmarks/1/fathom/profile has no member \"unit\"");
+TEST_CASE("Views that lack what they are made of are refused, and profiles", "[results]") {
+  const std::string view = "/fathom/probes/0/views/0", profile = "/benchmarks/1/fathom/profile";
+  using Json = nlohmann::ordered_json;
+  const Json whole = to_json(sample::heat_map_document());
+  const auto check = [&](const std::string& place, const Json& patch, const std::string& said) {
+    Json json = whole;
+    json[Json::json_pointer(place)].merge_patch(patch);  // null: taken out
+    check_malformed(json.dump(), place + said);
+  };
+  check(view, {{"kind", "roofline"}, {"x", ""}}, " is a roofline that lacks x, work or memory");
+  check(view, {{"kind", "steps"}, {"x", ""}}, " is of steps and lacks x");
+  check(view, {{"y_axis", ""}}, " is a heat map that lacks x or y_axis");
+  check(view, {{"y_axis", nullptr}}, " is a heat map that lacks x or y_axis");
+  check(profile, {{"unit", nullptr}}, " has no member \"unit\"");
   Document document = sample::heat_map_document();
   document.entries[2].profile->values[5] = std::nan("");
   CHECK_THROWS_AS(to_text(document), Error);
