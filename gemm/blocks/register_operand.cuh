@@ -262,7 +262,13 @@ __device__ inline void multiply_register_tiles(const TiledProduct<float, float>&
   for (TileScheduler<d> scheduler(p); !scheduler.done(); scheduler.advance()) {
     const TileIndex corner = scheduler.corner(p, source.place);
     const int first_row = source.warpgroup * block_side;
-    if constexpr (d.three_products) {
+    if (corner.m + first_row >= p.m) {
+      // Goes past stages that the other warpgroup multiplies.
+      for (int step = 0; step < range.count; ++step, position.advance()) {
+        wait(source.ring.full(position.stage), position.parity);
+        release(source.ring, position.stage, source.place);
+      }
+    } else if constexpr (d.three_products) {
       accumulate_fp32<major, d>(source, position, range.count, sums);
     } else {
       accumulate_tf32<major, d>(source, position, range.count, sums);
