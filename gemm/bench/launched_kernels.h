@@ -28,7 +28,8 @@ struct Launched {
 /// of its capture. CUDA promises no order of these, and drivers so far list them as captured: of a
 /// launch of two products tests/gpu/gemm_launched_kernels_test.cpp would see the other one first.
 /// Found by capturing, so that nothing of it runs, and known to be what it runs whoever chose
-/// among kernels. Unknown for a launch that cannot be captured, and where the driver cannot tell.
+/// among kernels. Its kernels have run before: loading a module is forbidden in a capture. Unknown
+/// for a launch that cannot be captured, and where the driver cannot tell.
 Launched launched_kernels(const std::function<void()>& launch, cudaStream_t stream);
 
 /// The one of a rung's kernels that multiplies. All of those, and no others, have names that end in
@@ -42,7 +43,7 @@ const LaunchedKernel* product_kernel(std::span<const LaunchedKernel> kernels);
 std::string kernel_names(const std::function<void()>& launch, cudaStream_t stream);
 
 /// A kernel's name for people: demangled, without return type, arguments and our own namespaces:
-/// "fp32::warp_specialised_product<fp32::WarpSpecialisedTile<4, 0, ...".
+/// "fp32::warp_specialised_product<fp32::Tile<false, false, ...".
 std::string kernel_name(const std::string& mangled);
 /// The same without what it is a template of: "fp32::warp_specialised_product".
 std::string kernel_template(const std::string& mangled);

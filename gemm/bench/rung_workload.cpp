@@ -17,7 +17,8 @@ std::map<std::string, double> tile_losses(const RungKernel& kernel, const Proble
                                           int blocks_per_sm, int sms) {
   const bool shared_equally = kernel.parts == 0;
   const int parts = shared_equally ? 1 : kernel.parts;
-  if (kernel.tile_m == 0 || p.k < std::int64_t{kernel.tile_k} * parts) return {};
+  if (kernel.tile_m == 0 || blocks_per_sm <= 0 || p.k < std::int64_t{kernel.tile_k} * parts)
+    return {};
   const auto whole = [](auto value) { return static_cast<std::uint64_t>(value); };
   // The rung's own view is row-major: its rows are BLAS's columns.
   const models::TileQuantisation q = models::tile_quantisation(

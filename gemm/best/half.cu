@@ -18,9 +18,8 @@ Rung deferred_stores(Class of) {
       "through k backwards, and skinny and small products have tiles of their own.";
   rung.gain =
       "The L2 takes a tile's results over the next tile's time, at k = 4096 a byte a clock and "
-      "SM, and the tensor cores go on; all blocks' at once it took more slowly. A block takes 16 "
-      "KiB from the L2 for a stage instead of 32, and what the L2 has seen last it is asked for "
-      "first.";
+      "SM, and the tensor cores go on; all at once they took longer. A block takes 16 KiB from "
+      "the L2 for a stage instead of 32, and what the L2 has seen last it is asked for first.";
   return rung;
 }
 

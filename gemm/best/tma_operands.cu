@@ -4,6 +4,7 @@
 
 #include "gemm/blocks/tensor_map.h"
 #include "harness/cuda_check.h"
+#include "results/error.h"
 
 namespace fathom::gemm {
 namespace {
@@ -47,7 +48,7 @@ template <class T>
 __global__ void __launch_bounds__(32 * transpose_rows)
     transpose(const T* source, std::int64_t lines, std::int64_t length, std::int64_t stride,
               T* target, std::int64_t target_stride, int tiles_along) {
-  __shared__ T tile[side][side + 4 / sizeof(T)];
+  __shared__ T tile[side][side + (sizeof(T) < 4 ? 4 / sizeof(T) : 1)];
   const std::int64_t line = std::int64_t{blockIdx.x / tiles_along} * side;
   const std::int64_t element = std::int64_t{blockIdx.x % tiles_along} * side;
   const int lane = threadIdx.x % 32, row = threadIdx.x / 32;
@@ -124,6 +125,8 @@ TmaOperand prepare(const TmaOperand& x, const std::optional<Major>& taken, std::
   auto [copy, bytes] = copy_of(x, taken);
   if (bytes == 0) return x;
   copy.data = workspace;
+  if (copy.major != x.major && element_bytes(x.element) == 2)
+    throw Error(ExitCode::check_failed, "No kernel transposes elements of this size.");
   const auto launch = copy.major == x.major           ? launch_realign
                       : element_bytes(x.element) == 1 ? launch_transpose<std::uint8_t>
                       : element_bytes(x.element) == 4 ? launch_transpose<std::uint32_t>

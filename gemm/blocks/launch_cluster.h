@@ -94,6 +94,8 @@ void launch_scheduled(P product, ClusterLaunch launch) {
 template <auto kernel, auto d, auto tail_kernel, auto tail, class P>
 void launch_with_tail_kernel(P product, ClusterLaunch launch, ClusterLaunch tail_launch) {
   static_assert(d.has_tail && d.persistent() && tail.persistent());
+  static_assert(tail.parent_m * tail.cluster_m * tail.m() == d.cluster_m * d.m() &&
+                tail.parent_n * tail.cluster_n * tail.n == d.cluster_n * d.n);
   static const int resident = resident_clusters(kernel, launch);
   /// Entries' worth of small clusters on the SMs that are left.
   static const int tail_entries =

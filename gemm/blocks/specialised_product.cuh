@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
   constexpr Major a_major = Kernel::a_major, b_major = Kernel::b_major;
   extern __shared__ std::byte shared[];
   static_assert(d.consumers == 2 && d.m_blocks == 1, "the register counts are those of these");
-  static_assert(d.cluster() > 1);
+  static_assert(d.cluster() > 1 && !(takes_turns<d> && d.split_k > 1));
   if constexpr (d.has_tail && d.a_in_registers) asm volatile("griddepcontrol.launch_dependents;");
   const ClusterPlace<d> place;
   const TileRing<d> ring = make_ring<d, staging_bytes<d>>(shared);

@@ -19,28 +19,34 @@ Product<T> view(const Arguments& arguments) {
   return small_side_is_n(arguments.problem) ? column_major<T>(arguments) : row_major<T>(arguments);
 }
 
-/// The small operand; it is read in pairs along its columns, and copied where it lies otherwise.
 inline TmaOperand small_operand(const Arguments& arguments) {
   return TmaOperands::of(arguments, small_side_is_n(arguments.problem)).b;
 }
 
-/// Whether a kernel can do the product: at most 16 columns, an even number, the large operand
-/// contiguous along k, and each of its rows whole steps from where 16 bytes start.
+/// Whether the kernel can read it where it lies: in pairs along its columns. A copy has such lines.
+inline bool has_pairs(const TmaOperand& small) {
+  return small.major == Major::outer && small.stride % 2 == 0;
+}
+
+/// Whether a kernel can do the product: at most 16 columns, an even number unless the small operand
+/// lies along k and is copied, the large one contiguous along k, and each of its rows whole steps
+/// from where 16 bytes start.
 template <class T>
 bool takes(const Problem& problem) {
   constexpr std::int64_t bytes = sizeof(T), most_row_bytes = std::int64_t{1} << 30;
   const Product<T> p = view<T>({problem});
-  return p.n <= columns && p.n % 2 == 0 && p.a.column_stride == 1 &&
-         p.a.row_stride * bytes % 16 == 0 && problem.k * bytes % step_bytes == 0 &&
-         problem.k * bytes <= most_row_bytes;
+  return p.n <= columns && (p.n % 2 == 0 || small_operand({problem}).major == Major::k) &&
+         p.a.column_stride == 1 && p.a.row_stride * bytes % 16 == 0 &&
+         problem.k * bytes % step_bytes == 0 && problem.k * bytes <= most_row_bytes;
 }
 
-/// For products that `takes` lets pass, as is the plan.
+/// For products that `takes` allows.
 template <class T>
 void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   Product<T> product = view<T>(arguments);
   std::byte* copy = workspace.data;
-  const TmaOperand small = prepare(small_operand(arguments), Major::outer, copy, stream);
+  TmaOperand small = small_operand(arguments);
+  if (!has_pairs(small)) small = prepare(small, Major::outer, copy, stream);
   product.b = {static_cast<const T*>(small.data), small.stride, 1};
   const auto kernel = &streamed_product<T>;
   ClusterLaunch launch{1, threads, Memory<T>::bytes, cluster, stream};
@@ -52,9 +58,11 @@ void launch(const Arguments& arguments, const Workspace& workspace, cudaStream_t
   launch_cluster(kernel, launch, product);
 }
 
+/// For products that `takes` allows.
 template <class T>
 RungPlan plan(const Problem& problem) {
-  const std::size_t copied = copy_bytes(small_operand({problem}), Major::outer);
+  const TmaOperand small = small_operand({problem});
+  const std::size_t copied = has_pairs(small) ? 0 : copy_bytes(small, Major::outer);
   return {&launch<T>, copied, {}, copied == 0};
 }
 

@@ -77,16 +77,16 @@ __device__ inline void multiply_step(WarpSums<float>& sums, const LaneChunks& a,
   }
 }
 
-/// A lane's chunk of B at `k`, of both its columns: B is contiguous along the columns, of which
-/// there are an even number, and each line starts on two elements. A column beyond the last is
-/// clamped to it, so that loads stay unconditional.
+/// A lane's chunk of B at `k`, of both its columns: B is contiguous along the columns, and each
+/// line starts on two elements and has room for pairs of them. A pair beyond the last is clamped to
+/// it, so that loads stay unconditional.
 template <class T>
 __device__ inline void hold_chunk(const Product<T>& p, int k, int lane, int chunk, LaneChunks& to) {
   struct alignas(2 * sizeof(T)) Neighbours {
     T of[2];
   };
   constexpr int elements = 16 / static_cast<int>(sizeof(T));
-  const int column = min(column_of(lane, 0), p.n - 2);
+  const int column = min(column_of(lane, 0), (p.n - 1) & ~1);
   const T* const from = p.b.data + k * p.b.row_stride + column;
   T x[2][elements];
 #pragma unroll

@@ -68,9 +68,9 @@ RungPlan plan(const Problem& p, int sms) {
 Rung planned_tiles() {
   Rung rung = hopper_contender(Class::fp32_3xtf32, "02_planned_tiles", &plan);
   rung.idea =
-      "Each operand is the sum of two tf32 numbers, and of the four products of their parts three "
-      "are added, small ones first, those of 32 of k by the tensor cores and these sums by the "
-      "threads; a product has the tile that is done soonest.";
+      "Each operand is the sum of two tf32 numbers. Of the four products of their parts three are "
+      "added, small ones first: the tensor cores add up 32 of k, and threads add those sums. A "
+      "product has the tile that is done soonest.";
   rung.gain =
       "The tensor cores multiply tf32 at 8 times the rate of the FMA units, so that three "
       "products leave 2.7 times the rate of fp32, at its accuracy. Small and skinny products have "

@@ -86,8 +86,8 @@ Rung large_clusters() {
   rung.gain =
       "BLAS's NN and TT need no transposed copy: at 4096³ that reads and writes 134 MB, 28 us of "
       "an H200's memory bus before the 257 us that the tensor cores need. A block takes 16 KiB "
-      "from the L2 for a stage of 1024 clocks instead of 32, which leaves the power limit's clock "
-      "higher.";
+      "from the L2 for a stage of 1024 clocks instead of 32, so that the power limit leaves a "
+      "higher clock.";
   return rung;
 }
 

@@ -5,15 +5,16 @@ const folders = {
   'fp32-3xtf32': 'fp32_3xtf32'
 };
 const bare = name => name.replace(/^.*\//, '').replace(/^\d+_/, '');
-// The file of the rung's name, of the same name with another number, or of one that it shares.
+// The file of the rung's name, the one that has it beside another, or that of the name with another
+// number.
 function sourceOf(type, rung) {
   if (!rung) return null;
   const folder = folders[type] ?? type;
   const paths = Object.keys(data.sources).filter(path => path.includes(`${folder}/`));
   const stem = path => path.replace(/\.cu$/, '');
   return paths.find(path => stem(path).endsWith(`/${rung}`)) ??
-      paths.find(path => bare(stem(path)) === bare(rung)) ??
-      paths.find(path => data.sources[path].includes(`.name = "${rung}"`)) ?? null;
+      paths.find(path => data.sources[path].includes(`.name = "${rung}"`)) ??
+      paths.find(path => bare(stem(path)) === bare(rung)) ?? null;
 }
 // The diagram of a lesson: docs/ladder.md has one in the section that ends with its figure.
 function diagramOf(type, rung) {
@@ -179,6 +180,7 @@ views.push({
     main.append(el(
         'div', {class: 'pair'},
         el('div', {}, el('h3', {}, path), el('pre', {tabindex: 0, 'aria-label': 'Source'}, text)),
+        old === path && p('Shares its file with its parent.'),
         shownDiff &&
             el('div', {}, el('h3', {}, `Against ${old}`),
                el('pre', {tabindex: 0, 'aria-label': 'Difference to the parent'},
