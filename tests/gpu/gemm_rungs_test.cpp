@@ -69,14 +69,14 @@ std::vector<Shape> edges(Class of) {
     case Class::fp32:
       return {{260, 132, 36}, {16, 140, 132}};
     case Class::fp64:
-      return {{129, 257, 289}, {16, 129, 193}, {129, 15, 193},
-              {40, 129, 193},  {16, 67, 208},  {33, 12, 4112}};
+      return {{129, 257, 289}, {16, 129, 193}, {129, 15, 193},  {40, 129, 193},
+              {16, 67, 208},   {33, 12, 4112}, {33, 11, 4112}, {1, 40, 208}};
     case Class::tf32:
     case Class::fp32_3xtf32:
       return {{140, 144, more_than(6, of)}, {12, 140, more_than(17, of)},
               {48, 140, more_than(17, of)}, {100, 140, more_than(13, of)},
               {140, 4, more_than(25, of)},  {16, 140, line * 17},
-              {12, 40, line * 257}};
+              {12, 40, line * 257},         {11, 40, line * 17}};
     default:
       return {{272, 144, more_than(4, of)},
               {16, 144, more_than(17, of)},
