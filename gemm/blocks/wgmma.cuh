@@ -209,7 +209,7 @@ template <class In, Major a_major, Major b_major, int groups = 1, auto d, auto o
 __device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_block,
                                       Sums<of_sums>& sums, bool add, int column = 0) {
   const std::uint64_t a = tile_descriptor<a_major>(ring.a(stage) + a_block * block_bytes);
-  const std::uint64_t b = tile_descriptor<b_major>(ring.b(stage)) + (column * 128 >> 4);
+  const std::uint64_t b = tile_descriptor<b_major>(ring.b(stage) + column * 128);
   wgmma_fence();
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
