@@ -9,6 +9,18 @@
 namespace fathom {
 namespace {
 
+/// What a probe program may end with; anything else is no answer of ours.
+std::optional<ExitCode> known_code(int status) {
+  for (const ExitCode code :
+       {ExitCode::ok, ExitCode::check_failed, ExitCode::bad_input, ExitCode::output_unwritable,
+        ExitCode::output_full, ExitCode::no_driver, ExitCode::driver_too_old,
+        ExitCode::gpu_out_of_memory, ExitCode::gpu_busy, ExitCode::counters_unavailable,
+        ExitCode::partitioned_gpu, ExitCode::probe_crashed, ExitCode::gpu_lost,
+        ExitCode::interrupted})
+    if (to_int(code) == status) return code;
+  return std::nullopt;
+}
+
 std::string with_last_words(std::string reason, const std::string& last_words) {
   return last_words.empty() ? reason
                             : fmt::format("{}; the last line of its log: {}", reason, last_words);
@@ -40,20 +52,19 @@ ProbeOutcome judge_probe(const SupervisedEnd& ended, const std::optional<Documen
     return {ProbeStatus::crashed, with_last_words("it was ended by " + end.describe(), last_words),
             ExitCode::probe_crashed};
 
-  const ExitCode code{end.status};
-  const bool is_ours = code <= ExitCode::setup_incomplete || code == ExitCode::interrupted;
-  if (!is_ours || code == ExitCode::probe_crashed)
+  const auto code = known_code(end.status);
+  if (!code || *code == ExitCode::probe_crashed)
     return {ProbeStatus::crashed, with_last_words("it ended with " + end.describe(), last_words),
             ExitCode::probe_crashed};
-  if (finished) return {ProbeStatus::complete, "", code};
-  if (code == ExitCode::ok || code == ExitCode::check_failed)
+  if (finished) return {ProbeStatus::complete, "", *code};
+  if (*code == ExitCode::ok || *code == ExitCode::check_failed)
     return {ProbeStatus::crashed,
             with_last_words("it ended without its complete results", last_words),
             ExitCode::probe_crashed};
-  if (code == ExitCode::interrupted)
-    return {ProbeStatus::interrupted, "interrupted from outside", code};
+  if (*code == ExitCode::interrupted)
+    return {ProbeStatus::interrupted, "interrupted from outside", *code};
   return {left && !left->entries.empty() ? ProbeStatus::partial : ProbeStatus::failed,
-          last_words.empty() ? "it ended with " + end.describe() : last_words, code};
+          last_words.empty() ? "it ended with " + end.describe() : last_words, *code};
 }
 
 bool stops_the_run(ExitCode cause) {

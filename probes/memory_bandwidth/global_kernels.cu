@@ -86,8 +86,11 @@ Kernel global_kernel(const Access& access) {
     return with_constant<Path::cached, Path::l2_only, Path::no_allocate>(
         access.path, [&](auto path) { return kernel_of<Operation::load, path>(access); });
   }
-  return access.operation == Operation::store ? kernel_of<Operation::store, Path::l2_only>(access)
-                                              : kernel_of<Operation::copy, Path::l2_only>(access);
+  if (access.operation == Operation::store)
+    return kernel_of<Operation::store, Path::l2_only>(access);
+  if (access.path != Path::l2_only)
+    throw std::invalid_argument("copies load by ld.global.cg alone");
+  return kernel_of<Operation::copy, Path::l2_only>(access);
 }
 
 }  // namespace fathom::memory_bandwidth

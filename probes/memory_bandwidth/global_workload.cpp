@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "harness/cuda_check.h"
 #include "probes/memory_bandwidth/cases.h"
@@ -72,6 +73,10 @@ void prefer_l1(void (*kernel)(Run)) {
 
 /// Launches `run` on the first of the SMs in their order, one block on each.
 std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
+  const Access& access = run.access;
+  if (access.operation != Operation::load || access.path != Path::l2_only || access.width != 16 ||
+      access.loads != 4)
+    throw std::invalid_argument("chosen SMs load by ld.global.cg, four times 16 bytes, alone");
   cudaStream_t stream = context.stream();
   const Buffer started = context.buffers().output("started", sizeof(unsigned));
   FATHOM_CUDA(cudaMemsetAsync(started.data, 0, started.bytes, stream));

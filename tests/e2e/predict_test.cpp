@@ -236,6 +236,7 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
        {"occupancy --threads 1 --registers 1 --carveout 101", "to 100"},
        {"occupancy --threads 1 --registers 1 --static-shared 49153", "49152"},
        {"swizzle --access load:column", "two colons"},
+       {"swizzle --access " + std::string(120000, 'a'), "two colons"},
        {"swizzle --access move:row:4", "neither load nor store"},
        {"swizzle --access load:5x4:4", "8x4"},
        {"swizzle --access load:row:four", "no number of bytes"},

@@ -39,6 +39,11 @@ TEST_CASE("A probe is judged by how it ended and what it left", "[tools]") {
       {{0}, no, std::nullopt, crashed, ExitCode::probe_crashed},
       {{0}, no, part(partial, 1), crashed, ExitCode::probe_crashed},
       {{77}, no, std::nullopt, crashed, ExitCode::probe_crashed},
+      // Nor do probes end as other programs of ours do.
+      {{4}, no, part(complete, 3), crashed, ExitCode::probe_crashed},
+      {{9}, no, part(complete, 3), crashed, ExitCode::probe_crashed},
+      {{21}, no, part(complete, 3), crashed, ExitCode::probe_crashed},
+      {{23}, no, part(complete, 3), crashed, ExitCode::probe_crashed},
       {{130}, time_limit, part(partial, 1), timed_out, ExitCode::probe_timed_out},
       {{0, SIGTERM}, time_limit, part(partial, 1), timed_out, ExitCode::probe_timed_out},
       {{0, SIGKILL}, time_limit, part(partial, 1), timed_out, ExitCode::probe_timed_out},

@@ -1,6 +1,8 @@
 #include "probes/topology/clustering.h"
 
 #include "probes/topology/groups.h"
+#include "probes/topology/names.h"
+#include "results/document_io.h"
 #include "tests/testing.h"
 
 using namespace fathom;
@@ -132,6 +134,19 @@ TEST_CASE("average linkage joins the nearest first", "[results][clustering]") {
   CHECK(silhouette(distances, cut(linkage, 5)) == 0);
 }
 
+TEST_CASE("where one number of groups fits best it is chosen", "[results][clustering]") {
+  Labels eight;
+  for (int i = 0; i < 48; ++i) eight.push_back(i % 8);
+  for (const unsigned seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Grouping found = parsimonious_clusters(at_two_scales(2, 0.3, seed), 2, 24);
+    CHECK(found.labels == eight);
+    CHECK(found.widest == 8);
+    CHECK(found.silhouette == found.widest_silhouette);
+    CHECK(parsimonious_clusters(at_two_scales(0.1, 0.3, seed), 2, 24).labels == sides());
+  }
+}
+
 TEST_CASE("where two numbers of groups fit alike the smaller is chosen every time",
           "[results][clustering]") {
   std::set<int> widest;
@@ -175,6 +190,32 @@ TEST_CASE("connected things are one group", "[results][clustering]") {
   CHECK(renumbered(std::vector<int>{7, 7, -1, 3, -1}) == Labels{0, 0, 1, 2, 1});
   CHECK(number_of_groups({}) == 0);
   CHECK(members({0, 1, 0}) == std::vector<std::vector<std::size_t>>{{0, 2}, {1}});
+}
+
+TEST_CASE("any half of the lines of a recorded GPU gives the groups of all", "[probes][topology]") {
+  const Document recorded =
+      read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/atlas/result.json");
+  std::vector<Entry> entries;
+  std::ranges::copy_if(recorded.entries, std::back_inserter(entries),
+                       [](const Entry& entry) { return entry.probe == "topology"; });
+  const LatencyGroups all = latency_groups(entries, load_instruction, GroupedBy::latency);
+  REQUIRE(all.reason.empty());
+  CHECK(all.reproducibility >= same_groups);
+  const Rows rows = both_sets(entries, load_instruction).left;
+  std::vector<std::size_t> order(rows.front().size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+    Rows half;
+    for (const auto& row : rows) {
+      auto& some = half.emplace_back();
+      for (std::size_t i = 0; i < order.size() / 2; ++i) some.push_back(row[order[i]]);
+    }
+    const Grouping found = parsimonious_clusters(half, 2, 66);
+    CHECK(found.groups == all.groups);
+    CHECK(adjusted_rand_index(found.labels, all.labels) >= same_groups);
+  }
 }
 
 TEST_CASE("numbers in a row are one range", "[probes][topology]") {

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "results/fail.h"
 #include "results/flag_checks.h"
@@ -40,10 +39,11 @@ int rows_of_block(const std::string& text) {
 
 /// "load:column:16".
 TileAccess parse_access(const std::string& text) {
-  static const std::regex words("([^:]*):([^:]*):(.*)");
-  std::smatch word;
-  if (!std::regex_match(text, word, words)) refuse(text, "it needs two colons");
-  const std::string op = word[1], order = word[2], width = word[3];
+  const auto first = text.find(':');
+  const auto second = first == std::string::npos ? first : text.find(':', first + 1);
+  if (second == std::string::npos) refuse(text, "it needs two colons");
+  const std::string op = text.substr(0, first);
+  const std::string order = text.substr(first + 1, second - first - 1);
   TileAccess access;
   if (op != "load" && op != "store")
     refuse(text, fmt::format("`{}` is neither load nor store", op));
@@ -56,8 +56,8 @@ TileAccess parse_access(const std::string& text) {
     access.order = Order::block;
   else
     refuse(text, fmt::format("`{}` is neither row nor column nor 32 lanes such as 8x4", order));
-  const auto bytes = parse_number<int>(width);
-  if (!bytes) refuse(text, fmt::format("`{}` is no number of bytes", width));
+  const auto bytes = parse_number<int>(text.substr(second + 1));
+  if (!bytes) refuse(text, fmt::format("`{}` is no number of bytes", text.substr(second + 1)));
   access.bytes_per_lane = *bytes;
   return access;
 }
