@@ -87,7 +87,7 @@ TEST_CASE("The last job's ranks are told that failed or left nothing, and no oth
   const TestFolder root;
   const auto problems = [&](const std::string& no_answer = "") {
     fleet::Fleet fleet;
-    add_rank_problems(fleet, root.path(), no_answer);
+    add_rank_problems(fleet, root.path(), read_note(root.path(), 0), no_answer);
     std::string all;
     for (const fleet::Problem& problem : fleet.problems)
       all += fmt::format("{}: {}, {}\n", problem.what, problem.reason, problem.exit_code);
