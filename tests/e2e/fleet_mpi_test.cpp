@@ -124,6 +124,15 @@ TEST_CASE("A rank asks for its GPUs while MPI starts", "[e2e][fleet][mpi]") {
   CHECK(fs::exists(box.folder() / "seen"));
 }
 
+TEST_CASE("A rank 0 that hangs in the driver has left a note", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"}, 2);
+  box.set("FAKE_GPU", "hang");
+  Job job(box, 2);
+  CHECK(wait_for_text(box.out() / "ranks" / "0.note", "it ended before it had measured"));
+  job.signal(SIGTERM);
+  job.wait();
+}
+
 TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {
   Sandbox box({"links", "copy_bandwidth"}, 3);
   Job(box, 3, {"--alone", "brief"}).must_end();
@@ -138,9 +147,10 @@ TEST_CASE("Two jobs of ranks do not share a folder", "[e2e][fleet][mpi]") {
   REQUIRE(flock(other.get(), LOCK_EX | LOCK_NB) == 0);
   Job(box, 2).must_fail(ExitCode::gpu_busy, "Another job of ranks");
   CHECK_FALSE(fs::exists(box.out() / "gpus"));
-  // Nor does one leave a note there of its ranks that do not come together.
-  box.set("LD_PRELOAD", FATHOM_LOST_RANK);
-  Job(box, 2).must_fail(ExitCode::setup_incomplete, "A rank was lost before all had come together");
+  // Nor does one leave a note there of ranks that MPI does not know of.
+  box.set("SLURM_PROCID", "0");
+  box.set("SLURM_STEP_NUM_TASKS", "4");
+  expect(ExitCode::setup_incomplete, box.fathom(fleet_run(box)));
   CHECK_FALSE(fs::exists(box.out() / "ranks"));
 }
 
