@@ -122,7 +122,9 @@ TEST_CASE("A GPU has one place in a folder, whoever claims one there at the same
     return hashes;
   };
   const auto claim = [](const TestFolder& root, const char* gpu) {
-    GpuJob job = job_of(VisibleGpu{.uuid_hash = gpu}, "n", 0);
+    VisibleGpu seen;
+    seen.uuid_hash = gpu;
+    GpuJob job = job_of(seen, "n", 0);
     const auto place = claim_folder(root.path(), job);
     return job.summary.gpu;
   };
