@@ -151,7 +151,7 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
   const auto take = [&] {
     for (std::size_t i; (i = next++) < count;) work(i);
   };
-  std::vector<std::jthread> others;  // who end before what they work with
+  std::vector<std::jthread> others;  // they end before `next` does
   const std::size_t threads = std::min<std::size_t>(count, std::thread::hardware_concurrency());
   for (std::size_t i = 1; i < threads; ++i) others.emplace_back(take);
   take();

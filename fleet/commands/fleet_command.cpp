@@ -17,7 +17,7 @@ ExitCode collect(const CollectArguments& arguments) {
   FleetReportArguments report = arguments.report;
   if (report.out.empty()) report.out = arguments.folder;
   fleet::Fleet fleet = fleet::read_fleet(arguments.folder, expected_of(report));
-  add_rank_problems(fleet, arguments.folder);
+  add_rank_problems(fleet, arguments.folder, read_note(arguments.folder, 0));
   return publish_fleet(fleet, report);
 }
 

@@ -35,8 +35,8 @@ void add_run_flags(CLI::App& app, FleetRunArguments& a) {
                "NAME");
   app.add_flag("--no-links", a.no_links, "Do not measure what links the GPUs of a host");
   app.add_flag("--no-counters", a.no_counters,
-               "Do not collect hardware counters, which for each probe one GPU of a host does, in "
-               "turn. A GPU without them leaves out the cases that only counters can decide");
+               "Collect no hardware counters. Without this flag one GPU of a host collects each "
+               "probe's, in turn.");
   app.add_flag("--replay", a.replay, "Replay the recording on every rank: nothing is measured");
   checked_flag(app, "--time-limit", a.time_limit_s,
                "Seconds after which a part of a GPU's run is ended", seconds(), "SECONDS")

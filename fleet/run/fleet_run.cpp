@@ -5,16 +5,22 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "fleet/run/claims.h"
 #include "fleet/run/rank_note.h"
 #include "fleet/run/roll_call.h"
+#include "results/error.h"
 #include "results/fail.h"
 #include "results/format.h"
 #include "results/standard_streams.h"
+#include "tools/child_process.h"
+#include "tools/device_query.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
 
@@ -31,7 +37,7 @@ constexpr auto time_to_stop = 20s, time_to_answer = 5s;
 constexpr auto no_limit = std::chrono::hours(24 * 365);
 constexpr auto gather_again = 200ms;
 constexpr const char* ended_before = "it ended before it had measured";
-/// For another rank of which the same is to be told, and which says it.
+/// How long a rank waits for the one that says the same for all.
 constexpr auto first_word = 2s;
 
 class FleetRun {
@@ -80,7 +86,7 @@ std::vector<RankWord> FleetRun::meet(RankWord own) {
     if (!*error.what()) throw;
     // All ranks mostly fail alike: the first one says it for all, and then the others say nothing.
     if (first()) {
-      note(error.what(), to_int(error.code()), true);
+      if (no_folder_ == ExitCode::ok) note(error.what(), to_int(error.code()), true);
     } else {
       std::this_thread::sleep_for(first_word);
       const auto said = read_note(root_, 0);
@@ -99,19 +105,11 @@ std::vector<RankWord> FleetRun::begin() {
     note_.size = launcher_->size;
   }
   RankWord own{.host = note_.host = arguments_.host_name};
-  try {
-    if (!arguments_.replay) seen_.gpus = query_gpus(program_folder());
-  } catch (const Error& error) {
-    if (!launcher_) throw;
-    seen_ = {.problem = error.what(), .code = to_int(error.code())};
-  }
-  for (const VisibleGpu& gpu : seen_.gpus)
-    own.gpus.push_back({gpu.uuid, gpu.name.find(" MIG ") != std::string::npos});
   if (first()) {
     own.run = note_.run = new_run();
     try {
-      make_folder(root_);
       if (launcher_) {
+        make_folder(root_);
         auto claim = lock_file(root_ / ".lock");
         if (!claim)
           fail(ExitCode::gpu_busy,
@@ -124,11 +122,18 @@ std::vector<RankWord> FleetRun::begin() {
       }
       own.out = root_.string();
     } catch (const Error& error) {
-      if (!launcher_) throw;
       fmt::print(stderr, "fathom: {}\n", error.what());
       no_folder_ = error.code();
     }
   }
+  try {
+    if (!arguments_.replay) seen_.gpus = query_gpus(program_folder());
+  } catch (const Error& error) {
+    if (!launcher_) throw;
+    seen_ = {.problem = error.what(), .code = to_int(error.code())};
+  }
+  for (const VisibleGpu& gpu : seen_.gpus)
+    own.gpus.push_back({gpu.uuid, gpu.name.find(" MIG ") != std::string::npos});
   return launcher_ ? meet(std::move(own)) : std::vector{own};
 }
 
@@ -149,6 +154,7 @@ void FleetRun::require_shared_storage(bool leader) const {
 /// Several jobs may write into one folder: each GPU has a place of its own there. A GPU that
 /// another job measures now is left to it, and told.
 void FleetRun::claim_gpus() {
+  make_folder(root_);
   std::erase_if(jobs_, [&](GpuJob& job) {
     auto place = claim_folder(root_, job);
     if (place)
@@ -184,7 +190,7 @@ ExitCode FleetRun::run_host() {
   return interrupted ? ExitCode::interrupted : code;
 }
 
-/// What ends the child is this rank's to tell, and no reason for a launcher to end the others.
+/// Measures in a child: if that dies, this rank tells it, and the launcher ends nobody.
 void FleetRun::measure_in_child() {
   note(ended_before, to_int(ExitCode::incomplete), false);
   FileDescriptor words(memfd_create("words", MFD_CLOEXEC));
@@ -209,17 +215,18 @@ void FleetRun::measure_in_child() {
     if (first() || Clock::now() < next_look) return;
     next_look = Clock::now() + 1s;
     // One that is still there once rank 0 has reported hangs, and the launcher would wait for it.
-    if (const auto rank_0 = read_note(root_, 0); rank_0 && rank_0->ended) child.signal(SIGKILL);
+    const auto rank_0 = read_note(root_, 0);
+    if (rank_0 && rank_0->run == note_.run && rank_0->ended) child.signal(SIGKILL);
   };
   const ProcessEnd end =
       supervise(child, *inbox_,
                 {.limit = no_limit, .grace = time_to_stop, .line = {}, .tick = look})
           .end;
-  std::string reason = last_line_of(fmt::format("/proc/self/fd/{}", words.get()));
-  if (end.signal != 0 || (reason.empty() && end.status != 0))
-    reason = "it was ended by " + end.describe();
-  // Rank 0 has ended once it has reported.
-  note(reason, end.signal != 0 ? to_int(ExitCode::incomplete) : end.status, !first());
+  if (first()) note("it ended before it had reported", to_int(ExitCode::incomplete), false);
+  note_.exit_code = end.signal != 0 ? to_int(ExitCode::incomplete) : end.status;
+  note_.reason = last_line_of(fmt::format("/proc/self/fd/{}", words.get()));
+  if (end.signal != 0 || (note_.reason.empty() && end.status != 0))
+    note_.reason = "it was ended by " + end.describe();
 }
 
 /// One rank of several.
@@ -233,11 +240,12 @@ ExitCode FleetRun::run_rank(const std::vector<RankWord>& all) {
     print_line(fmt::format("{} ranks, suite {}, into {}.", launcher_->size, arguments_.suite,
                            root_.string()));
   measure_in_child();
-  if (!first()) return ExitCode::ok;  // the job's is rank 0's
-  ExitCode code = ExitCode::ok;
+  ExitCode code = ExitCode::ok;  // the job's is rank 0's
   try {
-    wait_for_others();
-    code = report();
+    if (first()) {
+      wait_for_others();
+      code = report();
+    }
   } catch (const Error& error) {  // the others must hear of the end all the same
     fmt::print(stderr, "fathom: {}\n", error.what());
     code = error.code();
@@ -271,7 +279,7 @@ ExitCode FleetRun::report() {
   fleet::Fleet fleet = fleet::read_fleet(root_, expected);
   if (launcher_)
     add_rank_problems(
-        fleet, root_,
+        fleet, root_, note_,
         inbox_->interrupts() > 0
             ? "the job was ended before it answered"
             : fmt::format("it did not answer within {} s after rank 0 was done (--wait)",

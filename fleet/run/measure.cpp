@@ -121,6 +121,7 @@ std::optional<fleet::Problem> HostMeasurement::run() {
   // A replay has nothing to take turns for.
   if (shared && arguments_.alone == "brief" && !arguments_.replay) measure_briefs();
   all_here();
+  inbox_.drain();  // one that was told to stop meanwhile does not begin
   std::vector<GpuJob*> all;
   for (GpuJob& job : jobs_) all.push_back(&job);
   if (!stopped()) run_part(all, shared ? together : alone, "suite");
@@ -181,6 +182,8 @@ void HostMeasurement::run_part(const std::vector<GpuJob*>& jobs, fleet::Phase ph
       // What an earlier run left in the folder is not this one's.
       std::error_code ignored;
       fs::remove_all(folder / part, ignored);
+      if (links)  // Fathom before 0.2 had them there
+        fs::remove_all(root_ / "links" / folder.filename(), ignored);
       ChildStart start = start_of(*job, program_, log.get());
       start.arguments = {"run", "--out", (folder / part).string(), "--no-report"};
       const auto add = [&](std::initializer_list<std::string> words) {
@@ -204,8 +207,8 @@ void HostMeasurement::run_part(const std::vector<GpuJob*>& jobs, fleet::Phase ph
       children.push_back(std::make_unique<ChildProcess>(start));
       started.push_back(job);
     } catch (const Error& error) {
-      note(*job, suite ? fleet::GpuStatus::failed : fleet::GpuStatus::partial, error.what(),
-           to_int(error.code()));
+      note(*job, suite ? fleet::GpuStatus::failed : fleet::GpuStatus::partial,
+           fmt::format("{}: {}", part, error.what()), to_int(error.code()));
     }
   }
   const auto ends = supervise_all(children, inbox_, within(limit()));
@@ -213,8 +216,10 @@ void HostMeasurement::run_part(const std::vector<GpuJob*>& jobs, fleet::Phase ph
   for (std::size_t i = 0; i < started.size(); ++i) {
     GpuJob& job = *started[i];
     const fs::path folder = gpu_folder(root_, job.summary);
-    const PartResult result = result_of(ends[i], folder / part / "result.json",
-                                        folder / (part + ".log"), arguments_.time_limit_s);
+    PartResult result = result_of(ends[i], folder / part / "result.json", folder / (part + ".log"),
+                                  arguments_.time_limit_s);
+    if (links && ends[i].end.signal != 0)  // which is no crash of a probe of its suite
+      result.exit_code = to_int(ExitCode::incomplete);
     fleet::PhaseTimes& times = job.summary.elapsed_s;
     if (!links) (suite ? times.suite : times.alone) = elapsed_s;
     take(job, result, phase, part);

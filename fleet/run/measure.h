@@ -73,7 +73,7 @@ class HostMeasurement {
   void measure_suite_alone();
   /// Short probes on every GPU, all made ready at the same time: in turn, then at once.
   void measure_briefs();
-  /// A run of `fathom run` on each GPU: "alone" and "suite", or by the first one "links".
+  /// A run of `fathom run` on each GPU: "alone" and "suite", or of the first GPU alone: "links".
   void run_part(const std::vector<GpuJob*>& jobs, fleet::Phase phase, const std::string& part);
   /// On the job's GPU and the CPUs near it; without arguments yet.
   ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log) const;

@@ -35,8 +35,9 @@ PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& docu
     result.status = result.document && !result.document->entries.empty() ? fleet::GpuStatus::partial
                                                                          : fleet::GpuStatus::failed;
     result.reason = with_words && !last_words.empty() ? what + ": " + last_words : what;
+    const int status = end.end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.end.status;
     result.exit_code =
-        std::max(1, end.end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.end.status);
+        status > to_int(ExitCode::check_failed) ? status : to_int(ExitCode::incomplete);
     return result;
   };
   if (end.stopped == Stopped::time_limit)

@@ -59,9 +59,8 @@ std::optional<RankNote> read_note(const std::filesystem::path& root, int rank) {
 }
 
 void add_rank_problems(fleet::Fleet& fleet, const std::filesystem::path& root,
-                       const std::string& no_answer) {
-  const auto first = read_note(root, 0);
-  if (!first) return;  // no job of ranks
+                       const std::optional<RankNote>& first, const std::string& no_answer) {
+  if (!first) return;
   for (int rank = 0; rank < std::min(first->size, most_ranks); ++rank) {
     const auto note = rank == 0 ? first : read_note(root, rank);
     fleet::Problem problem{fmt::format("rank {}", rank), no_answer, to_int(ExitCode::incomplete)};

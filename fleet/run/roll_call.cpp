@@ -129,7 +129,7 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
                                  const SeenGpus& seen, Host& host) {
   std::vector<RankWord> ranks;
   for (const std::size_t each : ranks_of_host(all, rank)) ranks.push_back(all[each]);
-  const auto local = static_cast<std::size_t>(std::ranges::count(
+  auto local = static_cast<std::size_t>(std::ranges::count(
       all.begin(), all.begin() + static_cast<long>(rank), all[rank].leader, &RankWord::leader));
   const bool only = ranks.size() == 1;
   std::vector<GpuJob> jobs;
@@ -139,6 +139,9 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
   };
   host.leader = local == 0;
   if (arguments.replay) {
+    // Parts that a launcher starts are all of one host, as far as anybody knows.
+    const auto part = arguments.part ? find_launcher() : std::nullopt;
+    if (part) local = static_cast<std::size_t>(part->rank);
     add(std::nullopt);
     host.gpus = ranks.size();
     return jobs;

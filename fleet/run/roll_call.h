@@ -53,7 +53,7 @@ struct SeenGpus {
   int code = to_int(ExitCode::incomplete);
 };
 
-/// The GPUs that a rank takes, or the process that is no rank, `all` there is. A rank without one
+/// The GPUs that a rank takes. A process without a launcher is the only rank. A rank without a GPU
 /// has a job that says why. Says in `host` what GPUs the host has in all ranks. `seen`: not looked
 /// at in a replay.
 std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,

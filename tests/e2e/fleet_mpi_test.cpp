@@ -8,6 +8,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <optional>
+#include <set>
+
 #include "fleet_ranks.h"
 #include "fleet_run.h"
 
@@ -121,6 +124,15 @@ TEST_CASE("A rank asks for its GPUs while MPI starts", "[e2e][fleet][mpi]") {
   CHECK(fs::exists(box.folder() / "seen"));
 }
 
+TEST_CASE("A rank 0 that hangs in the driver has left a note", "[e2e][fleet][mpi]") {
+  Sandbox box({"first"}, 2);
+  box.set("FAKE_GPU", "hang");
+  Job job(box, 2);
+  CHECK(wait_for_text(box.out() / "ranks" / "0.note", "it ended before it had measured"));
+  job.signal(SIGTERM);
+  job.wait();
+}
+
 TEST_CASE("Ranks take their turns alone", "[e2e][fleet][mpi]") {
   Sandbox box({"links", "copy_bandwidth"}, 3);
   Job(box, 3, {"--alone", "brief"}).must_end();
@@ -135,6 +147,11 @@ TEST_CASE("Two jobs of ranks do not share a folder", "[e2e][fleet][mpi]") {
   REQUIRE(flock(other.get(), LOCK_EX | LOCK_NB) == 0);
   Job(box, 2).must_fail(ExitCode::gpu_busy, "Another job of ranks");
   CHECK_FALSE(fs::exists(box.out() / "gpus"));
+  // Nor does one leave a note there of ranks that MPI does not know of.
+  box.set("SLURM_PROCID", "0");
+  box.set("SLURM_STEP_NUM_TASKS", "4");
+  expect(ExitCode::setup_incomplete, box.fathom(fleet_run(box)));
+  CHECK_FALSE(fs::exists(box.out() / "ranks"));
 }
 
 TEST_CASE("Where a rank is lost while they come together, the others say so", "[e2e][fleet][mpi]") {
@@ -161,6 +178,20 @@ TEST_CASE("Ranks that share no storage are told, and measure nothing", "[e2e][fl
       "while [ ! -e '" + note + "' ]; do sleep 0.05; done; rm '" + note + "'; exec \"$@\"";
   Job(box, scripted(fleet_run(box), {"exec \"$@\"", blind}))
       .must_fail(ExitCode::setup_incomplete, "does not see what rank 0 wrote into");
+}
+
+TEST_CASE("Ranks measure on while another job's rank 0 says that it has ended",
+          "[e2e][fleet][mpi]") {
+  Sandbox box({"lasting"}, 2);
+  const Gate gate(box);
+  Job job(box, 2, {"--alone", "none"});
+  job.ranks(2);
+  write_text(box.out() / "ranks" / "0.note",
+             R"({"run": "another", "size": 2, "host": "box", "reason": "", "exit_code": 0,
+                 "ended": true})");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // a rank looks every second
+  gate.open();
+  job.must_end();
 }
 
 TEST_CASE("Ranks without --out take the folder of rank 0", "[e2e][fleet][mpi]") {
@@ -194,9 +225,10 @@ struct Death {
   std::optional<int> victim;  ///< else that rank is sent the signal while all measure
   std::string what, reason;   ///< the one problem
   std::set<int> complete;     ///< the GPUs that keep all figures
-  std::optional<ExitCode> code = ExitCode::incomplete;  ///< nothing: by how far it had come
+  ExitCode code = ExitCode::incomplete;
   bool itself = false;  ///< the signal is for the rank, and not for its child that measures
-  ExitCode run = ExitCode::incomplete, collected = ExitCode::incomplete;
+  std::optional<ExitCode> run = ExitCode::incomplete;  ///< nothing: by mpirun
+  ExitCode collected = ExitCode::incomplete;
 };
 
 TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures",
@@ -205,18 +237,24 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
   const std::string killed = "on box: it was ended by signal SIGKILL", summary = "box-1/gpu.json";
   const std::string silent = "on box: it was ended by exit status 3",
                     stopped = "suite: interrupted";
+  const std::string links_killed = "links: its run was ended by signal SIGKILL",
+                    unbegun = "it was not measured",
+                    unreported = "on box: it ended before it had reported";
+  const std::set all{0, 1, 2};
   const Death death = GENERATE_COPY(values<Death>({
       {"no folder", "", 0, {}, "rank 1", "on box: ", {0, 2}, output_unwritable},
       {"before its summary", summary, SIGKILL, {}, "rank 1", killed, {0, 2}},
       {"in silence", summary, 0, {}, "rank 1", silent, {0, 2}},
-      {"before it measures", summary, SIGTERM, {}, "box GPU 1", "", {0, 2}, {}},
-      {"early", "ranks/0.note", SIGTERM, {}, "", "", {}, {}, false, interrupted, bad_input},
+      {"before it measures", summary, SIGTERM, {}, "box GPU 1", unbegun, {0, 2}},
+      {"early", "ranks/0.note", SIGTERM, {}, "", "", {}, ok, false, interrupted, bad_input},
       {"measuring", "", SIGKILL, 2, "box GPU 2", "rank 2, " + killed, {0, 1}},
       {"rank 0", "", SIGKILL, 0, "box GPU 0", "rank 0, " + killed, {1, 2}},
       {"hangs", "", SIGSTOP, 1, "box GPU 1", "rank 1, ", {0, 2}},
       {"told to stop", "", SIGTERM, 1, "box GPU 1", stopped, {0, 2}, interrupted},
       {"rank 0 itself", "", SIGTERM, 0, "box GPU 0", stopped, {1, 2}, interrupted, true},
-      {"in the links", "links/links.json", SIGKILL, {}, "rank 0", killed, {0, 1, 2}},
+      {"in the links", "links/links.json", SIGKILL, {}, "rank 0", killed, all},
+      {"the links' run", "links/result.json", SIGKILL, {}, "box GPU 0", links_killed, {1, 2}},
+      {"in its report", "fleet.json", SIGKILL, {}, "rank 0", unreported, all, incomplete, true, {}},
   }));
   CAPTURE(death.how);
   Sandbox box({"lasting", "links"}, 3);
@@ -237,7 +275,7 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
   }
   if (!death.victim) gate.open();
   auto words = fleet_run(box, {"--alone", "none", "--wait", death.signal == SIGSTOP ? "2" : "60"});
-  if (death.lost_at.ends_with("links.json")) std::erase(words, "--no-links");
+  if (death.lost_at.starts_with("links/")) std::erase(words, "--no-links");
   Job job(box, together({"-n", "3", FATHOM_PROGRAM}, words));
   if (death.victim) {
     const auto [measuring, rank] = job.ranks(3).at(*death.victim);
@@ -246,7 +284,10 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
       REQUIRE(wait_for_text(gpu_folder(box.out(), *death.victim) / "gpu.json", "interrupted"));
     gate.open();
   }
-  job.must_end(death.run);
+  if (death.run)
+    job.must_end(*death.run);
+  else
+    job.wait();
   const auto told = [&] {
     json fleet = fleet_of(box.out());
     for (int gpu = 0; gpu < 3; ++gpu)
@@ -258,11 +299,11 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
     REQUIRE(fleet.at("problems").size() == 1);
     const json& problem = fleet.at("problems").at(0);
     CHECK(problem.at("what") == death.what);
-    if (death.code) CHECK(problem.at("exit_code") == to_int(*death.code));
+    CHECK(problem.at("exit_code") == to_int(death.code));
     has(problem.at("reason").get<std::string>(), death.reason);
     has(page_of(box.out()), death.what);
   };
-  if (death.collected == ExitCode::incomplete) told();
+  if (death.run == ExitCode::incomplete) told();
   box.set("LD_PRELOAD", "");
   expect(death.collected, box.fathom({"fleet", "collect", box.out().string()}));
   if (death.collected == ExitCode::incomplete) told();

@@ -5,6 +5,8 @@
 
 #include <signal.h>
 
+#include <optional>
+
 #include "fleet_ranks.h"
 #include "slurm_cluster.h"
 
@@ -92,16 +94,19 @@ TEST_CASE("Slurm runs the batch script: ranks on two nodes, one report", "[e2e][
   CHECK(job.statuses() == Statuses(4, "complete"));
 }
 
-TEST_CASE("Under Slurm a rank that is killed itself does not end the step", "[e2e][fleet][slurm]") {
+TEST_CASE("Under Slurm a rank that dies, or is killed itself, takes nobody with it",
+          "[e2e][fleet][slurm]") {
+  const bool itself = GENERATE(false, true);
   SlurmJob job;
   job.srun("--mpi=pmix", "--wait 2");
   const auto ranks = job.ranks();
-  REQUIRE(kill(ranks.at(2).second, SIGKILL) == 0);
+  REQUIRE(kill(itself ? ranks.at(2).second : ranks.at(2).first, SIGKILL) == 0);
+  // Long enough for Slurm to have ended the others.
   std::this_thread::sleep_for(std::chrono::seconds(1));
   job.gate->open();
-  job.must_end(std::nullopt);
+  job.must_end(itself ? std::nullopt : std::optional(ExitCode::incomplete));
   CHECK(job.statuses() == Statuses{"complete", "complete", "failed", "complete"});
-  has(page_of(job.box.out()), "rank 2");
+  has(page_of(job.box.out()), itself ? "rank 2" : "SIGKILL");
 }
 
 TEST_CASE("A node of Slurm's that stands still costs its own GPUs", "[e2e][fleet][slurm]") {

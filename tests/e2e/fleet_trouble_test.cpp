@@ -103,6 +103,15 @@ TEST_CASE("A folder that takes no documents is told as such", "[e2e][fleet]") {
   lacks(run.errors, "holds no result");
 }
 
+TEST_CASE("A part that cannot begin is named", "[e2e][fleet]") {
+  Sandbox box({"first", "links"}, 2);
+  fs::create_directories(gpu_folder(box.out(), 0) / "links.log" / "folder");
+  auto words = fleet_run(box, {"--alone", "none"});
+  std::erase(words, "--no-links");
+  expect(ExitCode::incomplete, box.fathom(words));
+  CHECK(reason_of(fleet_of(box.out()), 0).starts_with("links: "));
+}
+
 TEST_CASE("What a fleet's run cannot do, it says in one sentence", "[e2e][fleet]") {
   Sandbox box({"first"});
   for (const std::vector<std::string>& more :

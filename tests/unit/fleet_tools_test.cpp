@@ -4,11 +4,14 @@
 #include <thread>
 
 #include "fleet/commands/fleet_commands.h"
+#include "fleet/run/claims.h"
 #include "fleet/run/launcher.h"
 #include "fleet/run/measure.h"
 #include "fleet/run/rank_note.h"
 #include "fleet/run/roll_call.h"
+#include "results/document_io.h"
 #include "tests/testing.h"
+#include "tests/unit/in_processes.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
@@ -87,7 +90,7 @@ TEST_CASE("The last job's ranks are told that failed or left nothing, and no oth
   const TestFolder root;
   const auto problems = [&](const std::string& no_answer = "") {
     fleet::Fleet fleet;
-    add_rank_problems(fleet, root.path(), no_answer);
+    add_rank_problems(fleet, root.path(), read_note(root.path(), 0), no_answer);
     std::string all;
     for (const fleet::Problem& problem : fleet.problems)
       all += fmt::format("{}: {}, {}\n", problem.what, problem.reason, problem.exit_code);
@@ -108,6 +111,46 @@ TEST_CASE("The last job's ranks are told that failed or left nothing, and no oth
                             "rank 4: on n\"7: it ended before, 11\n");
   }
   CHECK(problems("late") == full + "rank 2: late, 5\nrank 3: late, 5\nrank 4: late, 5\n");
+}
+
+TEST_CASE("A GPU has one place in a folder, whoever claims one there at the same time", "[fleet]") {
+  const auto gpus_in = [](const std::filesystem::path& root) {
+    std::multiset<std::string> hashes;
+    for (const auto& entry : std::filesystem::directory_iterator(root / "gpus"))
+      if (const auto file = entry.path() / fleet::summary_file; std::filesystem::exists(file))
+        hashes.insert(fleet::parse_summary(file_text(file), file.string()).uuid_hash);
+    return hashes;
+  };
+  const auto claim = [](const TestFolder& root, const char* gpu) {
+    VisibleGpu seen;
+    seen.uuid_hash = gpu;
+    GpuJob job = job_of(seen, "n", 0);
+    const auto place = claim_folder(root.path(), job);
+    return job.summary.gpu;
+  };
+  for (int round = 0; round < 20; ++round) {
+    const TestFolder root;
+    in_processes(8, [&](int job) { claim(root, job % 2 == 0 ? "even" : "odd"); });
+    CHECK(gpus_in(root.path()) == std::multiset<std::string>{"even", "odd"});
+  }
+  // One keeps its place, also where another before it has become free.
+  const TestFolder root;
+  CHECK((claim(root, "a") == 0 && claim(root, "b") == 1));
+  std::filesystem::remove_all(root / "gpus/n-0");
+  CHECK((claim(root, "b") == 1 && claim(root, "c") == 0));
+}
+
+TEST_CASE("A part that lacks a probe is incomplete, whatever its run's exit code", "[fleet]") {
+  const TestFolder folder;
+  Document document = read_document(FATHOM_SOURCE_DIR "/recordings/h200/result.json");
+  document.probes.front().status = ProbeStatus::interrupted;
+  write_document(document, folder / "result.json");
+  for (const auto& [status, code] : {std::pair(0, 5), {1, 5}, {21, 21}}) {
+    const SupervisedEnd end{.end = {.status = status}};
+    const PartResult result = result_of(end, folder / "result.json", folder / "log", 1);
+    CHECK(result.status == fleet::GpuStatus::partial);
+    CHECK(result.exit_code == code);
+  }
 }
 
 TEST_CASE("Ranks know their hosts by what all of them say", "[fleet]") {

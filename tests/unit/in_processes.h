@@ -3,6 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <exception>
+#include <functional>
+#include <vector>
+
 #include "tests/testing.h"
 
 namespace fathom {
@@ -12,6 +16,7 @@ inline void in_processes(int count, const std::function<void(int)>& body) {
   std::vector<pid_t> children;
   for (int i = 0; i < count; ++i) {
     children.push_back(fork());
+    REQUIRE(children.back() >= 0);
     if (children.back() != 0) continue;
     try {
       body(i);
