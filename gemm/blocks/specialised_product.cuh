@@ -284,10 +284,26 @@ __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_produ
                 (!d.tma_stores && !d.serpentine && (d.promoted ? d.split_k > 1 : d.n <= 64)));
   if constexpr (!d.single_tile || d.split_k > 1) cluster_sync();
   if constexpr (d.split_k > 1) {
-    if (group < d.consumers)
-      store_cluster_sum<d>(p, ring.tiles, place, TileScheduler<d>(p).corner(p, place));
-    if (!d.single_tile || group == d.consumers) cluster_arrive();
-    cluster_wait();
+    bool arrived = false;
+    if (group < d.consumers) {
+      const TileScheduler<d> scheduler(p);
+      const TileIndex corner = scheduler.corner(p, place);
+      if (!scheduler.done()) {
+        // Beside an operand in registers there is none for the place: it is read anew.
+        if constexpr (d.a_in_registers) {
+          store_cluster_sum<d>(p, ring.tiles, ClusterPlace<d>(), corner);
+        } else {
+          store_cluster_sum<d>(p, ring.tiles, place, corner);
+        }
+        arrived = true;
+      }
+    }
+    if constexpr (d.single_tile) {
+      if (!arrived) cluster_arrive();
+      cluster_wait();
+    } else {
+      cluster_sync();
+    }
   }
   // What comes after the tail kernel waits for it alone: so it ends last.
   if constexpr (d.parent() > 1) asm volatile("griddepcontrol.wait;" ::: "memory");
