@@ -32,15 +32,6 @@ __device__ inline void keep_partial(std::uint32_t tile, const std::uint32_t (&su
   }
 }
 
-/// An element of C from its sum. With beta = 0 the old one is not read: it may be NaN.
-template <class Out, class Scalar>
-__device__ inline Scalar finished(const TiledProduct<Out, Scalar>& p, int row, int column,
-                                  Scalar sum) {
-  const Scalar scaled = p.alpha * sum;
-  if (p.beta == Scalar(0) || row >= p.m || column >= p.n) return scaled;
-  return p.beta * static_cast<Scalar>(p.c(row, column)) + scaled;
-}
-
 __device__ inline uint4 load_of_rank(std::uint32_t address, int rank) {
   uint4 x;
   asm volatile(

@@ -6,6 +6,37 @@
 
 namespace fathom::gemm {
 
+/// Makes what goes to C of a warp's sums, in place: all of it before the first is stored, so that
+/// where beta is 0 a store is a conversion and nothing else.
+template <class Out, class Scalar, int Count>
+__device__ inline void finish(const TiledProduct<Out, Scalar>& p, std::uint32_t (&sums)[Count],
+                              int row, int column) {
+  if (p.beta == Scalar(0)) {
+    if (p.alpha == Scalar(1)) return;
+#pragma unroll
+    for (std::uint32_t& sum : sums) sum = bits_of(p.alpha * sum_of<Scalar>(sum));
+    return;
+  }
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  row += lane / 4;
+  column += lane % 4 * 2;
+  const std::int64_t next_column = p.c.column_stride, next_row = 8 * p.c.row_stride;
+  const Out* old = &p.c(row, column);
+  const int rows = p.m - row, columns = p.n - column;  // from here on
+#pragma unroll
+  for (int i = 0; i < Count; i += 4) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      Scalar x = p.alpha * sum_of<Scalar>(sums[i + j]);
+      if (j / 2 * 8 < rows && i * 2 + j % 2 < columns)
+        x += p.beta * static_cast<Scalar>(old[j / 2 * next_row + j % 2 * next_column]);
+      sums[i + j] = bits_of(x);
+    }
+    old += 8 * next_column;
+    if (i % 8 == 4) __syncwarp();  // more old elements at once would not fit into registers
+  }
+}
+
 /// Writes four 8 x 8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l
 /// / 8.
 __device__ inline void store_matrices(std::uint32_t address, const std::uint32_t (&r)[4]) {
