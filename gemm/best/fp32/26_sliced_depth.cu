@@ -8,12 +8,12 @@
 #include "gemm/best/plan.h"
 #include "gemm/best/tma_operands.h"
 #include "gemm/blocks/epilogue.cuh"
-#include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tensor_map.h"
 #include "gemm/blocks/thread_tile.cuh"
 #include "gemm/blocks/tma.cuh"
+#include "harness/cuda_check.h"
 
 namespace fathom::gemm::fp32 {
 namespace {
@@ -65,6 +65,16 @@ __device__ inline TileIndex sliced_corner(const SlicedProduct& p) {
   return {block / p.tiles_n * Tile::m, block % p.tiles_n * Tile::n};
 }
 
+/// Waits asleep between tries, which would take issue slots from the warps that multiply.
+__device__ inline void wait_asleep(std::uint32_t barrier, std::uint32_t parity) {
+#pragma unroll 1
+  for (int tries = 0; tries < most_tries; ++tries) {
+    if (try_wait(barrier, parity)) return;
+    __nanosleep(100);
+  }
+  __trap();
+}
+
 template <Major major>
 __device__ void produce_slices(const SlicedProduct& p, const Ring& ring) {
   prefetch_map(p.map_a);
@@ -73,7 +83,7 @@ __device__ void produce_slices(const SlicedProduct& p, const Ring& ring) {
   const TileIndex at = sliced_corner(p);
   for (int i = 0; i < p.depth; ++i) {
     const std::uint32_t stage = ring.a(position.stage), full = ring.full(position.stage);
-    wait(ring.empty(position.stage), position.parity ^ 1);
+    wait_asleep(ring.empty(position.stage), position.parity ^ 1);
     arrive_expect_tx(full, Tile::stage_bytes());
     if constexpr (major == Major::k) {
 #pragma unroll
@@ -210,8 +220,11 @@ void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaS
                                 : box_map(a, Tile::m, Tile::k);
   p.map_b = box_map(b, Tile::n, Tile::k);
   const auto kernel = a.major == Major::k ? sliced_product<Major::k> : sliced_product<Major::outer>;
-  const int blocks = static_cast<int>(ceil_div(p.product.m, Tile::m)) * p.tiles_n;
-  launch_cluster(kernel, {blocks, Tile::threads, shared_bytes, 1, stream}, p);
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   shared_bytes));
+  const auto blocks = static_cast<unsigned>(ceil_div(p.product.m, Tile::m) * p.tiles_n);
+  kernel<<<blocks, Tile::threads, shared_bytes, stream>>>(p);
+  FATHOM_CUDA(cudaGetLastError());
 }
 
 /// Whether sliced tiles are done sooner, by estimated clocks: whole waves of them, against
