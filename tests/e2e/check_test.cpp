@@ -129,7 +129,7 @@ TEST_CASE("fathom check compares ratios across machines, where that is asked for
   expect(3, stored.check({"--ratios-only"})).says("different suite: ").never_says("not known");
   write_text(stored.file, benchmark_file("1000"));
   expect(2, stored.check({"--ratios-only"})).complains("has no ratio to an opponent");
-  // Of commands no ratios, and of files nothing that is for commands.
+  // --ratios-only is for files, the other flags are for commands.
   expect(2, check(stored, "true", "true", {"--ratios-only"}));
   for (const char* flag : {"--rounds", "--seed", "--time-limit"})
     expect(2, stored.check({flag, "4"})).complains(std::string(flag) + " is for --base and --head");

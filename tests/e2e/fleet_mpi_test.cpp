@@ -217,7 +217,7 @@ TEST_CASE("Ranks of MPI replay the recording without a GPU", "[e2e][fleet][mpi]"
   CHECK(fleet.at("named").empty());
 }
 
-/// How a rank of three ends, and what is told of it.
+/// How one of three ranks ends, and what `run` and `collect` say then.
 struct Death {
   const char* how;
   std::string lost_at;  ///< by its own hand, when it would give a file this name (lost_rank.cpp)

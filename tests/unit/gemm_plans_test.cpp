@@ -177,7 +177,7 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   // Both operands along k.
   const RungKernel along_k = kernel("tf32/03_large_clusters", 4096, 4096, 4096, yes, no);
   CHECK((along_k.function != nullptr && along_k.tile_n == 256 && along_k.cluster_m == 2));
-  // Of other kernels nothing is told: for few columns and small products.
+  // The plan tells nothing of the kernels for few columns and small products.
   CHECK(kernel("tf32/03_large_clusters", 16, 8192, 8192).function == nullptr);
   const auto shares = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     return kernel("fp32/26_sliced_depth", m, n, k).function;

@@ -29,7 +29,7 @@ TEST_CASE("every published figure is whole", "[models]") {
     CHECK(latency == (figure.unit == "cycles"));
     const bool bandwidth = figure.fact.find("bandwidth") != std::string_view::npos;
     CHECK(bandwidth == (figure.unit == "B/s"));
-    // Of one fact and chip the newer source comes first, and none twice.
+    // Where two sources state one fact of a chip, the newer comes first, and none is there twice.
     const auto [at, first] =
         newest.try_emplace({figure.fact, figure.unit, figure.chip}, figure.date);
     if (!first) CHECK(figure.date <= at->second);

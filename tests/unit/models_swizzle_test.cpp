@@ -30,7 +30,8 @@ struct Formula {
     rest.remove_prefix(word.size());
     return true;
   }
-  /// Of what begins here, by C++'s precedence. No formula has two shifts without parentheses.
+  /// The value of the expression that begins here, by C++'s precedence. No formula has two shifts
+  /// without parentheses.
   std::uint64_t value(std::size_t level = 0) {
     using Number = std::uint64_t;
     static constexpr std::pair<std::string_view, Number (*)(Number, Number)> operators[] = {
