@@ -1,21 +1,107 @@
 #include "gemm/bench/opponents.h"
 
+#include <cublasLt.h>
 #include <cublas_v2.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <library_types.h>
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 
-#include "gemm/bench/cublas_library.h"
 #include "gemm/bench/fastest_way.h"
-#include "gemm/bench/launched_kernels.h"
+#include "gemm/bench/kernel_names.h"
 #include "harness/cuda_check.h"
+#include "harness/toolkit_libraries.h"
 #include "results/error.h"
 
 namespace fathom::gemm {
 namespace {
+
+// The functions of cuBLAS and of cuBLASLt that the opponents need. The headers rename some
+// (cublasCreate is cublasCreate_v2), which holds for members and for symbols alike.
+// clang-format off
+#define FATHOM_CUBLAS_FUNCTIONS(F) \
+  F(cublasCreate) F(cublasDestroy) F(cublasGetStatusString) F(cublasSetStream) \
+  F(cublasSetWorkspace) F(cublasGemmEx_64) \
+  F(cublasLtCreate) F(cublasLtDestroy) F(cublasLtMatmul) F(cublasLtMatmulAlgoGetHeuristic) \
+  F(cublasLtMatmulDescCreate) F(cublasLtMatmulDescDestroy) F(cublasLtMatmulDescSetAttribute) \
+  F(cublasLtMatrixLayoutCreate) F(cublasLtMatrixLayoutDestroy) \
+  F(cublasLtMatmulPreferenceCreate) F(cublasLtMatmulPreferenceDestroy) \
+  F(cublasLtMatmulPreferenceSetAttribute)
+// clang-format on
+
+/// These functions, loaded at run time: a machine without them measures the ladder all the same.
+struct CublasLibrary {
+#define FATHOM_MEMBER(function) decltype(&::function) function = nullptr;
+  FATHOM_CUBLAS_FUNCTIONS(FATHOM_MEMBER)
+#undef FATHOM_MEMBER
+};
+
+/// A library by its name without suffix, "libcublas": its handle, or null with what was tried.
+void* open_library(const std::string& name, std::string& tried) {
+  const std::string file = fmt::format("{}.so.{}", name, CUBLAS_VER_MAJOR);
+  for (const auto& candidate : toolkit_library_files(file, "FATHOM_CUBLAS_DIR", {"lib64", "lib"})) {
+    if (void* const handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+    tried += (tried.empty() ? "" : ", ") + candidate.string();
+  }
+  return nullptr;
+}
+
+CublasLibrary library;
+
+/// Fills it in; what is missing, in one sentence, or nothing. Takes variables out of the
+/// environment that would make it compute something else than what it is asked for: TF32 or
+/// emulation for fp32, or no TF32 where that is asked for.
+std::string load() {
+  for (const char* variable : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
+                               "CUBLAS_EMULATE_DOUBLE_PRECISION", "CUBLAS_EMULATION_STRATEGY"}) {
+    unsetenv(variable);
+  }
+  std::string tried;
+  // cuBLAS needs cuBLASLt by name alone: once loaded from beside it, it is found.
+  void* const lt = open_library("libcublasLt", tried);
+  void* const blas = lt == nullptr ? nullptr : open_library("libcublas", tried);
+  if (blas == nullptr) {
+    return fmt::format(
+        "There is no cuBLAS {} on this machine to compare with (tried {}): install "
+        "the toolkit's cuBLAS, or name its folder in FATHOM_CUBLAS_DIR.",
+        CUBLAS_VER_MAJOR, tried);
+  }
+  const char* missing = nullptr;
+  // dlsym also looks through the libraries that this one needs. FATHOM_NAME is a macro of its own,
+  // so that the name is the one that the headers make of it.
+#define FATHOM_NAME(name) #name
+#define FATHOM_FROM_BLAS(function)                                                      \
+  library.function =                                                                    \
+      reinterpret_cast<decltype(library.function)>(dlsym(blas, FATHOM_NAME(function))); \
+  if (library.function == nullptr) missing = FATHOM_NAME(function);
+  FATHOM_CUBLAS_FUNCTIONS(FATHOM_FROM_BLAS)
+#undef FATHOM_NAME
+#undef FATHOM_FROM_BLAS
+  if (missing == nullptr) return "";
+  return fmt::format(
+      "cuBLAS has no {}: install cuBLAS {}.{} or newer, or name its folder in "
+      "FATHOM_CUBLAS_DIR.",
+      missing, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR);
+}
+
+/// Throws Error for a failed call, named `call`: bad_input for a product that the library does not
+/// take, gpu_out_of_memory, or probe_crashed, after which the GPU is not used any more.
+void check_cublas(cublasStatus_t status, const char* call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  // What the library does not take it refuses before it launches anything: the GPU is as it was.
+  const bool refused = status == CUBLAS_STATUS_NOT_SUPPORTED ||
+                       status == CUBLAS_STATUS_INVALID_VALUE ||
+                       status == CUBLAS_STATUS_ARCH_MISMATCH;
+  throw Error(refused                                ? ExitCode::bad_input
+              : status == CUBLAS_STATUS_ALLOC_FAILED ? ExitCode::gpu_out_of_memory
+                                                     : ExitCode::probe_crashed,
+              fmt::format("{} failed with {}: the vendor's library cannot be compared with here; "
+                          "--benchmark_filter leaves the case out.",
+                          call, library.cublasGetStatusString(status)));
+}
 
 /// How the vendor's library names a class's types.
 struct LibraryTypes {
@@ -68,8 +154,8 @@ Owned<T> make(cublasStatus_t (*destroy)(T), const char* call, auto create, auto.
 
 Owned<cublasLtMatrixLayout_t> make_layout(cudaDataType type, std::int64_t rows,
                                           std::int64_t columns, std::int64_t leading_dimension) {
-  return make(cublas_library()->cublasLtMatrixLayoutDestroy, "cublasLtMatrixLayoutCreate",
-              cublas_library()->cublasLtMatrixLayoutCreate, type, rows, columns, leading_dimension);
+  return make(library.cublasLtMatrixLayoutDestroy, "cublasLtMatrixLayoutCreate",
+              library.cublasLtMatrixLayoutCreate, type, rows, columns, leading_dimension);
 }
 
 /// A product as either call of the library takes it.
@@ -90,20 +176,19 @@ LibraryProduct library_product(Context& context, const Operands& operands, const
 /// The library as its users call it, on these operands: cublasGemmEx.
 std::function<void()> default_call(Context& context, const Operands& operands) {
   const LibraryProduct q = library_product(context, operands, "workspace of cuBLAS");
-  const CublasLibrary& l = *cublas_library();
   const std::shared_ptr<cublasContext> handle =
-      make(l.cublasDestroy, "cublasCreate", l.cublasCreate);
-  check_cublas(l.cublasSetStream(handle.get(), q.stream), "cublasSetStream");
+      make(library.cublasDestroy, "cublasCreate", library.cublasCreate);
+  check_cublas(library.cublasSetStream(handle.get(), q.stream), "cublasSetStream");
   // Its own would be allocated while a stream is captured.
-  check_cublas(l.cublasSetWorkspace(handle.get(), q.workspace.data, q.workspace.bytes),
+  check_cublas(library.cublasSetWorkspace(handle.get(), q.workspace.data, q.workspace.bytes),
                "cublasSetWorkspace");
-  return [q, handle, &l] {
+  return [q, handle] {
     const Problem& p = q.arguments.problem;
     check_cublas(
-        l.cublasGemmEx_64(handle.get(), library_operation(p.transa), library_operation(p.transb),
-                          p.m, p.n, p.k, &q.alpha, q.arguments.a, q.types.input, p.lda,
-                          q.arguments.b, q.types.input, p.ldb, &q.beta, q.arguments.c,
-                          q.types.output, p.ldc, q.types.compute, CUBLAS_GEMM_DEFAULT),
+        library.cublasGemmEx_64(
+            handle.get(), library_operation(p.transa), library_operation(p.transb), p.m, p.n, p.k,
+            &q.alpha, q.arguments.a, q.types.input, p.lda, q.arguments.b, q.types.input, p.ldb,
+            &q.beta, q.arguments.c, q.types.output, p.ldc, q.types.compute, CUBLAS_GEMM_DEFAULT),
         "cublasGemmEx");
   };
 }
@@ -113,10 +198,9 @@ class TunedCall {
  public:
   TunedCall(const LibraryProduct& product, bool fast_sums) : q_(product) {
     const Problem& p = q_.arguments.problem;
-    const CublasLibrary& l = *cublas_library();
-    handle_ = make(l.cublasLtDestroy, "cublasLtCreate", l.cublasLtCreate);
-    description_ = make(l.cublasLtMatmulDescDestroy, "cublasLtMatmulDescCreate",
-                        l.cublasLtMatmulDescCreate, q_.types.compute, q_.types.scale);
+    handle_ = make(library.cublasLtDestroy, "cublasLtCreate", library.cublasLtCreate);
+    description_ = make(library.cublasLtMatmulDescDestroy, "cublasLtMatmulDescCreate",
+                        library.cublasLtMatmulDescCreate, q_.types.compute, q_.types.scale);
     set(CUBLASLT_MATMUL_DESC_TRANSA, library_operation(p.transa));
     set(CUBLASLT_MATMUL_DESC_TRANSB, library_operation(p.transb));
     if (p.of == Class::fp8)
@@ -125,34 +209,34 @@ class TunedCall {
     b_ = make_layout(q_.types.input, p.b_rows(), p.b_columns(), p.ldb);
     c_ = make_layout(q_.types.output, p.m, p.n, p.ldc);
     const Owned<cublasLtMatmulPreference_t> preference =
-        make(l.cublasLtMatmulPreferenceDestroy, "cublasLtMatmulPreferenceCreate",
-             l.cublasLtMatmulPreferenceCreate);
+        make(library.cublasLtMatmulPreferenceDestroy, "cublasLtMatmulPreferenceCreate",
+             library.cublasLtMatmulPreferenceCreate);
     const std::uint64_t bytes = q_.workspace.bytes;
     check_cublas(
-        l.cublasLtMatmulPreferenceSetAttribute(
+        library.cublasLtMatmulPreferenceSetAttribute(
             preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
         "cublasLtMatmulPreferenceSetAttribute");
-    check_cublas(l.cublasLtMatmulAlgoGetHeuristic(handle_.get(), description_.get(), a_.get(),
-                                                  b_.get(), c_.get(), c_.get(), preference.get(),
-                                                  most_algorithms, results_.data(), &found_),
+    check_cublas(library.cublasLtMatmulAlgoGetHeuristic(
+                     handle_.get(), description_.get(), a_.get(), b_.get(), c_.get(), c_.get(),
+                     preference.get(), most_algorithms, results_.data(), &found_),
                  "cublasLtMatmulAlgoGetHeuristic");
   }
 
   std::size_t algorithms() const { return static_cast<std::size_t>(found_); }
   cublasStatus_t try_launch(std::size_t algorithm) const {
     const Arguments& of = q_.arguments;
-    return cublas_library()->cublasLtMatmul(handle_.get(), description_.get(), &q_.alpha, of.a,
-                                            a_.get(), of.b, b_.get(), &q_.beta, of.c, c_.get(),
-                                            of.c, c_.get(), &results_[algorithm].algo,
-                                            q_.workspace.data, q_.workspace.bytes, q_.stream);
+    return library.cublasLtMatmul(handle_.get(), description_.get(), &q_.alpha, of.a, a_.get(),
+                                  of.b, b_.get(), &q_.beta, of.c, c_.get(), of.c, c_.get(),
+                                  &results_[algorithm].algo, q_.workspace.data, q_.workspace.bytes,
+                                  q_.stream);
   }
 
  private:
   template <class T>
   void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
-    check_cublas(cublas_library()->cublasLtMatmulDescSetAttribute(description_.get(), attribute,
-                                                                  &value, sizeof value),
-                 "cublasLtMatmulDescSetAttribute");
+    check_cublas(
+        library.cublasLtMatmulDescSetAttribute(description_.get(), attribute, &value, sizeof value),
+        "cublasLtMatmulDescSetAttribute");
   }
 
   LibraryProduct q_;
@@ -202,10 +286,15 @@ Workload tuned_workload(Context& context, const Problem& problem,
 
 }  // namespace
 
+const std::string& why_no_opponents() {
+  static const std::string problem = load();
+  return problem;
+}
+
 std::vector<OpponentCase> opponents(const Problem& problem,
                                     const std::shared_ptr<RunMemory>& memory, bool fast_sums) {
   // Its descriptors have no matrices without elements, and nothing is to be won there.
-  if (cublas_library() == nullptr || problem.m == 0 || problem.n == 0 || problem.k == 0) return {};
+  if (!why_no_opponents().empty() || problem.m == 0 || problem.n == 0 || problem.k == 0) return {};
   // The library multiplies 8-bit floating point with A transposed and B not, on columns that start
   // on 16 bytes, and nothing else (cuBLAS documentation, cublasLtMatmul, requirements of its FP8
   // kernels; it calls the rest "not supported" on an H200).

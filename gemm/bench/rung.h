@@ -44,10 +44,10 @@ struct CounterModel {
   const char* model;
 };
 
-/// The kernel that does a rung's work on a product, and how it is launched. Where another one does
-/// it, that is asked of the launch itself (gemm/bench/launched_kernels.h).
+/// The kernel that multiplies, and how it is launched. Of two that share the SMs that of the larger
+/// clusters.
 struct RungKernel {
-  const void* function = nullptr;
+  const void* function = nullptr;  ///< null: nothing is multiplied
   int threads = 0;
   int dynamic_shared_bytes = 0;
   int tile_m = 0, tile_n = 0, tile_k = 0;  ///< of a block, in the rung's own view; 0: no such tile
@@ -71,7 +71,7 @@ struct RungPlan {
   /// Asynchronous. The workspace has the bytes and the number of SMs of the plan.
   std::function<void(const Arguments&, const Workspace&, cudaStream_t)> launch;
   std::size_t workspace_bytes = 0;  ///< scratch memory, whose content does not matter
-  RungKernel kernel{};              ///< without a function: what multiplies has no such tile
+  RungKernel kernel{};
   /// False where another kernel does it, or operands are copied first; fp32/26 counts its copies as
   /// its own way. The same on every GPU.
   bool own_path = true;
@@ -93,6 +93,9 @@ struct Rung : RungText {
   std::string id() const;  ///< "fp64/03_tensor_cores": type and name
   bool takes_own_path(const Problem& problem) const { return plan(problem, 1).own_path; }
 };
+
+/// For what no other kernel takes: one that checks every index.
+RungPlan fallback_plan(const Problem& problem);
 
 Rung rung_of(Class of, const Lesson& lesson);
 /// The lessons of a class, parents before children.

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "gemm/bench/fastest_way.h"
-#include "gemm/bench/launched_kernels.h"
+#include "gemm/bench/kernel_names.h"
 #include "gemm/bench/shapes.h"
 #include "harness/cuda_check.h"
 #include "models/tile_quantisation.h"
@@ -42,28 +40,21 @@ namespace {
 
 using Extras = std::map<std::string, double>;
 
-/// Whether it is the rung's kernel for this product, however that was compiled for how operands
-/// lie: only then are its tiles known.
-bool is_of_rung(const LaunchedKernel& launched, const RungKernel& kernel) {
-  if (kernel.function == nullptr) return false;
-  const char* name = nullptr;
-  FATHOM_CUDA(cudaFuncGetName(&name, kernel.function));
-  return launched.threads == kernel.threads &&
-         launched.dynamic_shared_bytes == kernel.dynamic_shared_bytes &&
-         kernel_template(launched.name) == kernel_template(name);
-}
-
-/// What the kernel that multiplies takes; `kernel` is the rung's own.
-Extras kernel_extras(const LaunchedKernel& launched, const RungKernel& kernel,
-                     const Problem& problem, const DeviceFacts& device) {
-  const double resident = double(launched.blocks_per_sm) * launched.threads;
-  Extras extras{{"registers", double(launched.registers)},
-                {"shared_bytes", double(launched.shared_bytes)},
-                {"threads_per_block", double(launched.threads)},
-                {"resident_warps", resident / 32},
-                {"theoretical_occupancy", 100 * resident / device.threads_per_sm}};
-  if (is_of_rung(launched, kernel))
-    extras.merge(tile_losses(kernel, problem, launched.blocks_per_sm, device.sms));
+/// What the kernel that multiplies takes of an SM, and what tiles cost it. It has run before.
+Extras kernel_extras(const RungKernel& kernel, const Problem& problem, const DeviceFacts& device) {
+  cudaFuncAttributes attributes{};
+  FATHOM_CUDA(cudaFuncGetAttributes(&attributes, kernel.function));
+  int blocks = 0;
+  FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, kernel.function, kernel.threads,
+      static_cast<std::size_t>(kernel.dynamic_shared_bytes)));
+  const double resident = double(blocks) * kernel.threads;
+  Extras extras = tile_losses(kernel, problem, blocks, device.sms);
+  extras["registers"] = attributes.numRegs;
+  extras["shared_bytes"] = double(attributes.sharedSizeBytes) + kernel.dynamic_shared_bytes;
+  extras["threads_per_block"] = kernel.threads;
+  extras["resident_warps"] = resident / 32;
+  extras["theoretical_occupancy"] = 100 * resident / device.threads_per_sm;
   return extras;
 }
 
@@ -107,25 +98,16 @@ Workload rung_workload(Context& context, const Rung& rung, const Problem& proble
         launch(operands->arguments(), workspace, stream);
       },
       operands);
-  // Asked once the launch has run, and by extras and notes alike.
-  const auto launched = [launch = workload.launch, stream = context.stream(),
-                         found = std::make_shared<std::optional<Launched>>()]() -> const Launched& {
-    if (!*found) *found = launched_kernels(launch, stream);
-    return **found;
-  };
-  workload.extras = [plan, problem, operands, launched, &device = context.device()] {
-    const LaunchedKernel* const kernel = product_kernel(launched().kernels);
-    Extras extras = kernel ? kernel_extras(*kernel, plan.kernel, problem, device) : Extras{};
+  workload.extras = [kernel = plan.kernel, problem, operands, &device = context.device()] {
+    Extras extras = kernel.function ? kernel_extras(kernel, problem, device) : Extras{};
     extras["relative_frobenius_error"] = operands->accuracy().relative_frobenius;
     extras["worst_error_of_allowed"] = operands->accuracy().worst;
     return extras;
   };
-  workload.notes = [plan, launched] {
+  workload.notes = [plan] {
     std::map<std::string, std::string> all;
     if (!plan.name.empty()) all["variant"] = plan.name + ", tuned";
-    if (const LaunchedKernel* kernel = product_kernel(launched().kernels))
-      all[kernel_note] = kernel_name(kernel->name);
-    if (!launched().unknown.empty()) all[kernel_note] = launched().unknown;
+    if (plan.kernel.function != nullptr) all[kernel_note] = kernel_name(plan.kernel.function);
     return all;
   };
   return workload;

@@ -77,9 +77,7 @@ inline constexpr const char* library_alone = "cuBLAS";
 /// cores, sums in fp32 (models/gpu_table.h); nothing for one that the table lacks.
 std::optional<double> published_peak(const std::string& device, Class of);
 
-/// The note in which an entry names the kernel that multiplied, and its prefix if that is unknown;
-/// the reason follows.
+/// The note in which an entry names the kernel that multiplied.
 inline constexpr const char* kernel_note = "kernel";
-inline constexpr const char* unknown_kernel = "unknown: ";
 
 }  // namespace fathom::gemm

@@ -28,12 +28,9 @@ Rung hopper_contender(Class of, const char* name, RungPlan (*plan)(const Problem
   rung.capability = 90;
   rung.exact_capability = true;
   rung.contender = true;
-  rung.plan = [plan](const Problem& p, int sms) -> RungPlan {
-    if (p.m != 0 && p.n != 0 && p.k != 0 && p.alpha != 0) return plan(p, sms);
-    const auto launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
-      launch_fallback(arguments, stream);
-    };
-    return {.launch = launch, .own_path = false};
+  rung.plan = [plan](const Problem& p, int sms) {
+    const bool multiplies = p.m != 0 && p.n != 0 && p.k != 0 && p.alpha != 0;
+    return multiplies ? plan(p, sms) : fallback_plan(p);
   };
   return rung;
 }

@@ -63,7 +63,10 @@ template <class T>
 RungPlan plan(const Problem& problem) {
   const TmaOperand small = small_operand({problem});
   const std::size_t copied = has_pairs(small) ? 0 : copy_bytes(small, Major::outer);
-  return {&launch<T>, copied, {}, copied == 0};
+  return {&launch<T>,
+          copied,
+          {reinterpret_cast<const void*>(&streamed_product<T>), threads, Memory<T>::bytes},
+          copied == 0};
 }
 
 }  // namespace fathom::gemm::streamed

@@ -87,30 +87,39 @@ ClusterLaunch specialised_launch(cudaStream_t stream) {
   return {1, d.threads(), specialised_shared_bytes<d>, d.cluster(), stream, d.early};
 }
 
-/// Launches the shape with the majors that the operands have.
+/// Calls `use` with the majors of the shape's kernel for operands that lie so: those that it takes,
+/// or after a copy.
+template <class Shape, class Use>
+void with_majors(const TmaOperands& operands, const Use& use) {
+  const Major of_a = Shape::majors.a.value_or(operands.a.major),
+              of_b = Shape::majors.b.value_or(operands.b.major);
+  const auto call = [&]<Major a, Major b>() {
+    if constexpr (takes(Shape::majors, a, b))
+      if (a == of_a && b == of_b) use.template operator()<a, b>();
+  };
+  call.template operator()<Major::k, Major::k>();
+  call.template operator()<Major::k, Major::outer>();
+  call.template operator()<Major::outer, Major::k>();
+  call.template operator()<Major::outer, Major::outer>();
+}
+
+/// Launches the shape's kernel on operands that it takes.
 template <class Shape, class Types>
 void launch_tma_product(const Arguments& arguments, const TmaOperands& operands, bool swapped,
                         cudaStream_t stream) {
   const auto product = tiled_product<Types>(arguments, operands, Shape::config, swapped);
-  const auto launch = [&]<Major a, Major b>() {
-    if constexpr (takes(Shape::majors, a, b)) {
-      if (a != operands.a.major || b != operands.b.major) return;
-      constexpr KernelConfig d = Shape::config;
-      constexpr auto kernel = &specialised_product<TmaKernel<Shape, Types, a, b>>;
-      if constexpr (d.has_tail) {
-        constexpr KernelConfig tail = TailOf<Shape>::config;
-        launch_with_tail_kernel<kernel, d,
-                                &specialised_product<TmaKernel<TailOf<Shape>, Types, a, b>>, tail>(
-            product, specialised_launch<d>(stream), specialised_launch<tail>(stream));
-      } else {
-        launch_scheduled<kernel, d>(product, specialised_launch<d>(stream));
-      }
+  with_majors<Shape>(operands, [&]<Major a, Major b>() {
+    constexpr KernelConfig d = Shape::config;
+    constexpr auto kernel = &specialised_product<TmaKernel<Shape, Types, a, b>>;
+    if constexpr (d.has_tail) {
+      constexpr KernelConfig tail = TailOf<Shape>::config;
+      launch_with_tail_kernel<kernel, d,
+                              &specialised_product<TmaKernel<TailOf<Shape>, Types, a, b>>, tail>(
+          product, specialised_launch<d>(stream), specialised_launch<tail>(stream));
+    } else {
+      launch_scheduled<kernel, d>(product, specialised_launch<d>(stream));
     }
-  };
-  launch.template operator()<Major::k, Major::k>();
-  launch.template operator()<Major::k, Major::outer>();
-  launch.template operator()<Major::outer, Major::k>();
-  launch.template operator()<Major::outer, Major::outer>();
+  });
 }
 
 }  // namespace fathom::gemm

@@ -86,18 +86,17 @@ struct ColumnHalves : Layout {
       .n = 64, .stages = 9, .cluster_n = 2, .early = true, .single_tile = true};
 };
 
-/// What a rung reports of a shape; its own view has BLAS's columns as rows. The kernel is that of
-/// BLAS's NN where it is compiled for that: one operand lies along k, the other across.
+/// A shape's kernel for such operands; the rung's own view has BLAS's columns as rows.
 template <class Shape, class Types>
-RungKernel tma_kernel(bool swapped) {
+RungKernel tma_kernel(const TmaOperands& operands, bool swapped) {
   constexpr KernelConfig d = Shape::config;
-  constexpr Major b = Shape::majors.b.value_or(Major::outer),
-                  a = Shape::majors.a.value_or(b == Major::k ? Major::outer : Major::k);
-  const auto function =
-      reinterpret_cast<const void*>(&specialised_product<TmaKernel<Shape, Types, a, b>>);
-  const RungKernel kernel{function,  d.threads(), specialised_shared_bytes<d>,
-                          d.m(),     d.n,         stage_depth<typename Types::In>,
-                          d.split_k, d.cluster_m, d.cluster_n};
+  RungKernel kernel{nullptr,   d.threads(), specialised_shared_bytes<d>,
+                    d.m(),     d.n,         stage_depth<typename Types::In>,
+                    d.split_k, d.cluster_m, d.cluster_n};
+  with_majors<Shape>(operands, [&]<Major a, Major b>() {
+    kernel.function =
+        reinterpret_cast<const void*>(&specialised_product<TmaKernel<Shape, Types, a, b>>);
+  });
   return swapped ? kernel.transposed() : kernel;
 }
 
@@ -112,7 +111,8 @@ RungPlan shape_plan(const Problem& p, bool swapped) {
         TmaOperands::prepared(arguments, swapped, Shape::majors, workspace.data, stream);
     launch_tma_product<Shape, Types>(arguments, operands, swapped, stream);
   };
-  return {launch, copied, tma_kernel<Shape, Types>(swapped), copied == 0};
+  return {launch, copied, tma_kernel<Shape, Types>(TmaOperands::of({p}, swapped), swapped),
+          copied == 0};
 }
 
 /// Which of the shapes a product takes where a rung has them all: large clusters for what fills

@@ -51,17 +51,23 @@ __global__ void __launch_bounds__(256) any_product(Product<In, Out, Sum> p) {
   }
 }
 
-void launch_fallback(const Arguments& arguments, cudaStream_t stream) {
-  if (is_empty(arguments.problem)) return;
-  with_types(arguments.problem.of, [&]<class T>(T) {
+RungPlan fallback_plan(const Problem& problem) {
+  RungPlan plan;
+  plan.own_path = false;
+  with_types(problem.of, [&]<class T>(T) {
     using In = typename T::In;
     using Out = typename T::Out;
     using Sum = typename T::Scalar;
-    auto p = row_major<In, Out, Sum>(arguments);
-    if (arguments.problem.alpha == 0) p.k = 0;  // as in BLAS: A and B are not read
-    launch_blocks(&any_product<In, Out, Sum>, dim3(TileGrid(p.m, p.n, 64, 64).blocks()), 256, p,
-                  stream);
+    constexpr auto kernel = &any_product<In, Out, Sum>;
+    constexpr int threads = 256;
+    if (!is_empty(problem)) plan.kernel = {reinterpret_cast<const void*>(kernel), threads};
+    plan.launch = [](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
+      if (is_empty(arguments.problem)) return;
+      const auto p = row_major<In, Out, Sum>(arguments);
+      launch_blocks(kernel, dim3(TileGrid(p.m, p.n, 64, 64).blocks()), threads, p, stream);
+    };
   });
+  return plan;
 }
 
 }  // namespace fathom::gemm

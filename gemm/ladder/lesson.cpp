@@ -64,16 +64,14 @@ bool takes(const Lesson& lesson, const Problem& p) {
 }
 
 RungPlan plan_of(const Lesson& lesson, const Problem& problem) {
-  const auto launch = [lesson](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
-    if (!takes(lesson, arguments.problem)) return launch_fallback(arguments, stream);
-    lesson.launch(lesson, arguments, stream);
-  };
+  if (!takes(lesson, problem)) return fallback_plan(problem);
   const LessonTile& tile = lesson.tile;
-  return {
-      launch,
-      0,
-      {lesson.kernel, tile.threads, tile.shared_bytes, tile.m, tile.n, tile.k, 1, tile.cluster_m},
-      takes(lesson, problem)};
+  return {[lesson](const Arguments& arguments, const Workspace&, cudaStream_t stream) {
+            lesson.launch(lesson, arguments, stream);
+          },
+          0,
+          {lesson.kernel, tile.threads, tile.shared_bytes, tile.m, tile.n, tile.k, 1,
+           tile.cluster_m}};
 }
 
 }  // namespace

@@ -77,9 +77,6 @@ struct Lesson {
 /// A class's lessons without tensor cores: fp32's two trees, and fp64's first two.
 std::vector<Lesson> simt_lessons(Class of);
 
-/// Computes any product, with every index checked.
-void launch_fallback(const Arguments& arguments, cudaStream_t stream);
-
 /// A lesson for tensor cores whose kernel this is. One that is fed by TMA is made for compute
 /// capability 9.0 and runs nowhere else.
 template <auto kernel, LessonTile tile, LaunchLesson& launch>

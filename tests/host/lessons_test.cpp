@@ -120,7 +120,7 @@ Outcome run(const Rung& rung, const Problem& p, int left_out = -1) {
 /// Two tiles by three, several steps of k, and columns further apart than they need be.
 Problem plain_problem(const Rung& rung, std::int64_t gap) {
   const bool by_column = rung.id().find("/column_major/") != std::string::npos;
-  const RungKernel kernel = rung.plan(make_problem(rung.of, 1, 1, 1), 1).kernel;
+  const RungKernel kernel = rung.plan(make_problem(rung.of, 4096, 4096, 4096), 1).kernel;
   const int steps = rung.capability >= 80 ? 7 : 3;  // more than a ring of stages has
   Problem p = make_problem(rung.of, 2 * (by_column ? kernel.tile_m : kernel.tile_n),
                            3 * (by_column ? kernel.tile_n : kernel.tile_m),

@@ -17,7 +17,7 @@ bool is_for(const RungCode& code, const SassFunction& kernel) {
          });
 }
 
-/// By its name (gemm/bench/launched_kernels.h).
+/// By its name, which ends so of all those that multiply, and of no others.
 bool multiplies(const SassFunction& kernel) {
   return kernel.name.find("_product<") != std::string::npos ||
          kernel.name.find("_product(") != std::string::npos;

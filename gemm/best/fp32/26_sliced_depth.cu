@@ -208,6 +208,10 @@ __global__ void __launch_bounds__(Tile::threads, 1)
 /// Others are copied first.
 constexpr MajorsTaken sliced_majors{{}, Major::outer};
 
+auto sliced_kernel(const TmaOperand& a) {
+  return a.major == Major::k ? &sliced_product<Major::k> : &sliced_product<Major::outer>;
+}
+
 void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
   const bool swapped = small_side_is_n(arguments.problem);
   const auto [a, b] =
@@ -219,7 +223,7 @@ void launch_sliced(const Arguments& arguments, const Workspace& workspace, cudaS
   p.map_a = a.major == Major::k ? tensor_map(a.data, a.element, a.k, a.outer, a.stride, Tile::m)
                                 : box_map(a, Tile::m, Tile::k);
   p.map_b = box_map(b, Tile::n, Tile::k);
-  const auto kernel = a.major == Major::k ? sliced_product<Major::k> : sliced_product<Major::outer>;
+  const auto kernel = sliced_kernel(a);
   FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    shared_bytes));
   const auto blocks = static_cast<unsigned>(ceil_div(p.product.m, Tile::m) * p.tiles_n);
@@ -246,9 +250,12 @@ bool slices_are_sooner(const Problem& p, int sms) {
 }
 
 RungPlan plan(const Problem& p, int sms) {
-  if (slices_are_sooner(p, sms))
-    return {&launch_sliced, TmaOperands::copy_bytes(p, small_side_is_n(p), sliced_majors)};
-  return warp_specialised_plan(p, sms);
+  if (!slices_are_sooner(p, sms)) return warp_specialised_plan(p, sms);
+  const bool swapped = small_side_is_n(p);
+  const auto kernel = sliced_kernel(TmaOperands::of({p}, swapped).a);
+  return {&launch_sliced,
+          TmaOperands::copy_bytes(p, swapped, sliced_majors),
+          {reinterpret_cast<const void*>(kernel), Tile::threads, shared_bytes}};
 }
 
 }  // namespace

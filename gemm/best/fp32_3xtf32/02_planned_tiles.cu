@@ -51,7 +51,7 @@ template <class Shape>
 RungPlan plan_of(const SplitChoice& choice) {
   const std::size_t copied = copy_bytes(choice.first, std::nullopt);
   return {&launch_split_shape<Shape>, tf32_planes(choice.second, Shape::config.n).bytes() + copied,
-          tma_kernel<Shape, Types>(choice.a_first), copied == 0};
+          tma_kernel<Shape, Types>({choice.first, choice.second}, choice.a_first), copied == 0};
 }
 
 RungPlan plan(const Problem& p, int sms) {

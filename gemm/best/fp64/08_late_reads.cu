@@ -160,22 +160,17 @@ void share_along_k(DmmaProduct& p, std::int64_t tiles, int resident, const Works
   FATHOM_CUDA(cudaMemsetAsync(p.ready, 0, flag_bytes(p.workers * d.cluster_n), stream));
 }
 
-template <Major a_major, Major b_major>
-void launch_tma_kernel(DmmaProduct p, const Workspace& workspace, cudaStream_t stream) {
-  const auto kernel = tma_product<a_major, b_major>;
-  ClusterLaunch launch{1, d.threads(), ring_shared_bytes<d>, d.cluster_n, stream};
-  const std::int64_t tiles = std::int64_t{p.tiles_m} * p.tiles_n;
-  static const int resident = needed_clusters(kernel, launch);
-  p.workers = static_cast<int>(std::min<std::int64_t>(tiles, resident));
-  share_along_k(p, tiles, resident, workspace, stream);
-  launch.blocks = p.workers * d.cluster_n;
-  launch_cluster(kernel, launch, p);
+using Kernel = void (*)(DmmaProduct);
+
+Kernel kernel_of(const TmaOperands& x) {
+  const bool a = x.a.major == Major::k, b = x.b.major == Major::k;
+  return a ? (b ? &tma_product<Major::k, Major::k> : &tma_product<Major::k, Major::outer>)
+           : (b ? &tma_product<Major::outer, Major::k> : &tma_product<Major::outer, Major::outer>);
 }
 
 /// The product as BLAS states it or, `swapped`, as C^T = op(B)^T op(A)^T.
-template <bool swapped>
-void launch_tma_product(const Arguments& arguments, const Workspace& workspace,
-                        cudaStream_t stream) {
+void launch_tma_product(Kernel kernel, bool swapped, const Arguments& arguments,
+                        const Workspace& workspace, cudaStream_t stream) {
   const Problem& problem = arguments.problem;
   const auto [a, b] = TmaOperands::of(arguments, !swapped);
   DmmaProduct p{};
@@ -191,26 +186,35 @@ void launch_tma_product(const Arguments& arguments, const Workspace& workspace,
   p.beta = problem.beta;
   p.c = {static_cast<double*>(arguments.c), swapped ? problem.ldc : 1, swapped ? 1 : problem.ldc};
   p.vectors = !swapped && problem.ldc % 2 == 0;
-  const auto launch = a.major == Major::k
-                          ? (b.major == Major::k ? launch_tma_kernel<Major::k, Major::k>
-                                                 : launch_tma_kernel<Major::k, Major::outer>)
-                          : (b.major == Major::k ? launch_tma_kernel<Major::outer, Major::k>
-                                                 : launch_tma_kernel<Major::outer, Major::outer>);
-  launch(p, workspace, stream);
+  ClusterLaunch launch{1, d.threads(), ring_shared_bytes<d>, d.cluster_n, stream};
+  const std::int64_t tiles = std::int64_t{p.tiles_m} * p.tiles_n;
+  static const int resident = needed_clusters(kernel, launch);  // of all: each fills an SM
+  p.workers = static_cast<int>(std::min<std::int64_t>(tiles, resident));
+  share_along_k(p, tiles, resident, workspace, stream);
+  launch.blocks = p.workers * d.cluster_n;
+  launch_cluster(kernel, launch, p);
 }
 
 RungPlan plan(const Problem& p, int sms) {
   if (streamed::takes<double>(p)) return streamed::plan<double>(p);
-  // In row-major terms; a KernelConfig is in BLAS's.
-  const auto function = reinterpret_cast<const void*>(&tma_product<Major::outer, Major::k>);
-  const RungKernel kernel{function,    d.threads(), ring_shared_bytes<d>, d.n(), d.m(),
-                          stage_depth, 0,           d.cluster_n};
-  const TmaOperands operands = TmaOperands::of({p});
-  const std::size_t copied = copied_bytes(operands.a) + copied_bytes(operands.b);
-  const std::size_t bytes = stream_bytes(sms) + copied;
   // A cluster's tiles are 128 rows by 256 columns: what has few columns is multiplied transposed.
-  if (p.n <= d.m() && p.n < p.m) return {&launch_tma_product<true>, bytes, {}, copied == 0};
-  return {&launch_tma_product<false>, bytes, kernel, copied == 0};
+  const bool swapped = p.n <= d.m() && p.n < p.m;
+  const TmaOperands operands = TmaOperands::of({p}, !swapped);
+  const Kernel kernel = kernel_of(operands);
+  const std::size_t copied = copied_bytes(operands.a) + copied_bytes(operands.b);
+  // In row-major terms; a KernelConfig is in BLAS's.
+  const RungKernel told{reinterpret_cast<const void*>(kernel),
+                        d.threads(),
+                        ring_shared_bytes<d>,
+                        d.n(),
+                        d.m(),
+                        stage_depth,
+                        0,
+                        d.cluster_n};
+  return {[=](const Arguments& arguments, const Workspace& workspace, cudaStream_t stream) {
+            launch_tma_product(kernel, swapped, arguments, workspace, stream);
+          },
+          stream_bytes(sms) + copied, swapped ? told.transposed() : told, copied == 0};
 }
 
 }  // namespace
