@@ -1,6 +1,5 @@
 // What a rung's workload tells of itself, and that autotuning takes no wrong variant.
 
-#include "gemm/bench/launched_kernels.h"
 #include "gemm/bench/rung_workload.h"
 #include "results/error.h"
 #include "tests/gpu/gemm_rung_bench.h"

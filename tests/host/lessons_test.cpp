@@ -261,7 +261,7 @@ TEST_CASE("a lesson without any one of its barriers has a race", "[host][gemm]")
       CHECK(run(rung, p, left_out).report.races > 0);
     }
   }
-  CHECK(barriers == 51);
+  CHECK(barriers == 50);
 }
 
 TEST_CASE("what the lessons' traffic costs", "[host][gemm]") {

@@ -66,7 +66,7 @@ const std::vector<RungCode> codes{
      "FFMA>=128 LDS STS=8 STG.E.128 BAR=2", "STS.128 SHFL" + later, 64},
     {"fp32/row_major/12_two_outputs", "::two_outputs_product(", 1, "FFMA>=64 LDS STS=4 BAR=2",
      scalar, 64},
-    {"fp32/row_major/13_two_buffers", "::two_buffers_product(", 1, "FFMA>=32 LDS STS=4 BAR=2",
+    {"fp32/row_major/13_two_buffers", "::two_buffers_product(", 1, "FFMA>=32 LDS STS=2 BAR=1",
      scalar, 64},
     {"fp32/row_major/14_registers_buffered", "::registers_buffered_product(", 1,
      vectors + "FFMA>=1024 LDS.128=68 STS.128=4", "SHFL" + later, two_blocks},

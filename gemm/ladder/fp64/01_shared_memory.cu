@@ -6,7 +6,7 @@
 // at once, 16 bytes, and then none of it conflicts (claim S7). A multiplication takes two elements
 // from shared memory, whose bandwidth is the limit.
 //
-// Source: the fp64 kernel of a course's notes on SGEMM (claims S7 and G4).
+// Source: the fp64 kernel of the notes on shared memory and products of doubles (claims S7, G4).
 
 #include "gemm/blocks/simt.cuh"
 

@@ -6,9 +6,10 @@
 // a clock 64 multiplications a clock and SM, 33 TFLOP/s on an H200 at 1980 MHz, less than its FMA
 // units do.
 //
-// Source: the WMMA kernel of a course's notes on SGEMM (claim G5). It has no block index, so that
-// each block computes the same tile, and it loads row-major B as column-major: both show as wrong
-// results in any product that is larger than a tile or not symmetric.
+// Source: the WMMA kernel of the notes on shared memory and products of doubles (claim G5). It has
+// no block index, so that each block computes the same tile, and it loads row-major B as
+// column-major: both show as wrong results in any product that is larger than a tile or not
+// symmetric.
 
 #include <mma.h>
 

@@ -1,13 +1,14 @@
 // The same wmma products from tiles in shared memory: 256 threads, steps of 32, lines padded by 8
-// elements, two stages. The next tile waits in registers while the present one is multiplied.
+// elements, two stages, so that there is one barrier a step. Nothing is fetched ahead: a block
+// waits for its tile before it multiplies.
 //
-// wmma becomes mma.sync, which does at most 1361 of wgmma's 2048 multiplications a clock and SM on
-// an H200 (probe instructions), and two stages with one block an SM do not hide the barrier and the
-// loads of fragments.
+// A warp has every second 16 rows of the tile and every fourth 16 columns. wmma becomes mma.sync,
+// which does at most 1361 of wgmma's 2048 multiplications a clock and SM on an H200 (probe
+// instructions).
 //
-// Source: the WMMA kernel of a Chinese article on GEMM (claim G6: alpha = beta = 0.5 at 8192). It
-// adds beta C fragment to fragment, of which the elements need not be in the same lanes; here the
-// sums go through shared memory.
+// Source: the WMMA kernel of the ToyX article on optimisation tricks (claim G6: alpha = beta = 0.5
+// at 8192). It adds beta C fragment to fragment, of which the elements need not be in the
+// same lanes; here the sums go through shared memory.
 
 #include <mma.h>
 
@@ -31,38 +32,35 @@ __global__ void __launch_bounds__(W::threads, 1) wmma_shared_product(HalfProduct
     extern __shared__ uint4 shared[];
     Element* const stages = reinterpret_cast<Element*>(shared);
     const TileIndex tile = banded_tile<8>(static_cast<int>(blockIdx.x), p.m / W::m, p.n / W::n);
-    const WarpPlace place = warp_place<W>();
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int row = warp / 4 * 16, column = warp % 4 * 16;  // of the warp's first 16 x 16
     const Element* from_a = &p.a(tile.m * W::m, 0);
     const Element* from_b = &p.b(0, tile.n * W::n);
-    uint4 next_a[W::m * W::k / 8 / W::threads], next_b[W::k * W::n / 8 / W::threads];
-    const auto fetch_next = [&] {
-      fetch_words<W::m, W::k, W::threads>(next_a, from_a, p.a.row_stride);
-      fetch_words<W::k, W::n, W::threads>(next_b, from_b, p.b.row_stride);
-      from_a += W::k;
-      from_b += W::k * p.b.row_stride;
-    };
     wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4][4];
 #pragma unroll
     for (int i = 0; i < 16; ++i) wmma::fill_fragment(sums[i / 4][i % 4], 0.0f);
-    fetch_next();
     int stage = 0;
     for (int k = 0; k < p.k; k += W::k) {
       Element* const tile_a = stages + stage * stage_elements;
       Element* const tile_b = tile_a + elements_a;
-      put_words<PaddedWords, W::m, W::k, W::threads>(tile_a, next_a);
-      put_words<PaddedWords, W::k, W::n, W::threads>(tile_b, next_b);
+      uint4 of_a[W::m * W::k / 8 / W::threads], of_b[W::k * W::n / 8 / W::threads];
+      fetch_words<W::m, W::k, W::threads>(of_a, from_a, p.a.row_stride);
+      fetch_words<W::k, W::n, W::threads>(of_b, from_b, p.b.row_stride);
+      put_words<PaddedWords, W::m, W::k, W::threads>(tile_a, of_a);
+      put_words<PaddedWords, W::k, W::n, W::threads>(tile_b, of_b);
+      from_a += W::k;
+      from_b += W::k * p.b.row_stride;
       __syncthreads();  // nobody reads the other stage any more either
-      if (k + W::k < p.k) fetch_next();
 #pragma unroll
       for (int step = 0; step < W::k; step += 16) {
         wmma::fragment<wmma::matrix_a, 16, 16, 16, Element, wmma::row_major> a[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-          wmma::load_matrix_sync(a[i], tile_a + (place.m + i * 16) * pitch_a + step, pitch_a);
+          wmma::load_matrix_sync(a[i], tile_a + (row + i * 32) * pitch_a + step, pitch_a);
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           wmma::fragment<wmma::matrix_b, 16, 16, 16, Element, wmma::row_major> b;
-          wmma::load_matrix_sync(b, tile_b + step * pitch_b + place.n + j * 16, pitch_b);
+          wmma::load_matrix_sync(b, tile_b + step * pitch_b + column + j * 64, pitch_b);
 #pragma unroll
           for (int i = 0; i < 4; ++i) wmma::mma_sync(sums[i][j], a[i], b, sums[i][j]);
         }
@@ -70,14 +68,12 @@ __global__ void __launch_bounds__(W::threads, 1) wmma_shared_product(HalfProduct
       stage ^= 1;
     }
     __syncthreads();  // the sums take the tiles' place
-    using Rows = StagedRows<W::warp_n>;
-    float* const own = reinterpret_cast<float*>(shared) + threadIdx.x / 32 * Rows::floats;
+    using Rows = StagedRows<16>;
+    float* const own = reinterpret_cast<float*>(shared) + warp * Rows::floats;
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-#pragma unroll
-      for (int j = 0; j < 4; ++j)
-        wmma::store_matrix_sync(own + j * 16, sums[i][j], Rows::pitch, wmma::mem_row_major);
-      Rows::store(own, p, tile.m * W::m + place.m + i * 16, tile.n * W::n + place.n);
+    for (int i = 0; i < 16; ++i) {
+      wmma::store_matrix_sync(own, sums[i / 4][i % 4], Rows::pitch, wmma::mem_row_major);
+      Rows::store(own, p, tile.m * W::m + row + i / 4 * 32, tile.n * W::n + column + i % 4 * 64);
     }
   }
 }

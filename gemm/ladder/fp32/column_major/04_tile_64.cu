@@ -4,7 +4,7 @@
 //
 // Source: kernel `sgemm_64` of the column-major ladder (claims GC1 to GC13). The published kernel
 // lacks the second barrier in the loop (see 03), and takes ldb for ldc where it finds its tile of
-// C.
+// C: any product whose k is not m shows it.
 
 #include "gemm/blocks/simt.cuh"
 

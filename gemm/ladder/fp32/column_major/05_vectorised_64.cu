@@ -2,7 +2,7 @@
 // operands of one k are in registers before the 16 multiplications: a quarter of the loads of A.
 //
 // Source: kernel `sgemm_64_opt` of the column-major ladder (claims GC1 to GC13). The published
-// kernel lacks the second barrier in the loop (see 03).
+// kernel lacks the second barrier in the loop (see 03), and takes ldb for ldc as in 04.
 
 #include "gemm/blocks/simt.cuh"
 

@@ -10,7 +10,8 @@
 // column and writes half of it, and a read of A meets itself in the banks.
 //
 // Source: kernels `sgemm_128` and `sgemm_128_pipeline` of the column-major ladder (claims GC1 to
-// GC13). The published `sgemm_128` lacks the second barrier in the loop (see 03).
+// GC13). Both take ldb for ldc as in 04, and `sgemm_128` lacks the second barrier in the loop (see
+// 03).
 
 #include "gemm/blocks/simt.cuh"
 

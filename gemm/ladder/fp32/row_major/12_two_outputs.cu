@@ -2,7 +2,8 @@
 // other's latency, as the other warps of an SM do already. The tile stays at 32 x 32, with half of
 // the threads. An element of B serves twice.
 //
-// Source: the second kernel of a course's notes on shared memory, rows r and r + 16 (claim G1).
+// Source: the second kernel of the notes on shared memory and products of doubles, rows r and r +
+// 16 (claim G1).
 
 #include "gemm/blocks/simt.cuh"
 

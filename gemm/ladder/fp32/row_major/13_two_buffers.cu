@@ -1,11 +1,10 @@
-// Two pairs of 32 x 32 tiles: the next pair is stored while the present one is multiplied, with one
-// barrier a step.
+// Two pairs of 32 x 32 tiles, one barrier a step: whoever has multiplied a step may store the next
+// tiles at once, since nobody reads the other pair any more.
 //
-// No register holds the next tile meanwhile, so that a thread waits for global memory before it
-// multiplies; only other warps hide that. What goes is the second barrier, and the four tiles take
-// 16 KiB, which still leaves room for two blocks of 1024 threads.
+// Nothing else changes: a thread still waits for global memory before it stores, and only other
+// warps hide that. The four tiles take 16 KiB, which leaves room for two blocks of 1024 threads.
 //
-// Source: the double-buffered SGEMM of a course's notes on the memory hierarchy (claim G7).
+// Source: the SGEMM with two buffers of the ToyX article on optimisation tricks (claim G7).
 
 #include "gemm/blocks/simt.cuh"
 
@@ -21,23 +20,18 @@ __global__ void __launch_bounds__(tile.threads) two_buffers_product(LessonProduc
   const std::int64_t c_column = blockIdx.y * tile.n + column;
   const float* a = p.a + c_row * p.lda + column;
   const float* b = p.b + row * p.ldb + c_column;
-  tile_a[0][row][column] = *a;
-  tile_b[0][row][column] = *b;
-  __syncthreads();
   float sum = 0;
-  int reading = 0;
+  int stage = 0;
   for (int step = 0; step < p.k; step += tile.k) {
-    if (step + tile.k < p.k) {
-      a += tile.k;
-      b += tile.k * p.ldb;
-      tile_a[reading ^ 1][row][column] = *a;
-      tile_b[reading ^ 1][row][column] = *b;
-    }
+    tile_a[stage][row][column] = *a;
+    tile_b[stage][row][column] = *b;
+    a += tile.k;
+    b += tile.k * p.ldb;
+    __syncthreads();
 #pragma unroll
     for (int k = 0; k < tile.k; ++k)
-      sum = fmaf(tile_a[reading][row][k], tile_b[reading][k][column], sum);
-    __syncthreads();
-    reading ^= 1;
+      sum = fmaf(tile_a[stage][row][k], tile_b[stage][k][column], sum);
+    stage ^= 1;
   }
   store_element(p, p.c + c_row * p.ldc + c_column, sum);
 }
@@ -48,7 +42,7 @@ Lesson two_buffers() {
   return make_lesson<two_buffers_product, Order::row_major, tile>(
       {.name = "row_major/13_two_buffers",
        .parent = "row_major/03_shared_memory",
-       .idea = "Two pairs of 32 x 32 tiles: the next is stored while the present is multiplied.",
+       .idea = "Two pairs of 32 x 32 tiles, so that the barrier after the multiplications goes.",
        .gain = "Half of the barriers. Shared memory's bandwidth stays the limit, so that little is "
                "gained."});
 }

@@ -6,7 +6,8 @@
 // elements are four quarters of 4 x 4, 64 rows and columns apart: neighbouring lanes read
 // neighbouring 16 bytes, and no read of B conflicts.
 //
-// Source: the last kernel of a course's notes on shared memory (claim G2).
+// Source: the last kernel of the notes on shared memory and products of doubles (claim G2). It
+// fetches and stores a thread's whole share at once, and its lines of A are not padded.
 
 #include "gemm/blocks/simt.cuh"
 
