@@ -24,6 +24,9 @@ void write_title(Writing& to);
 /// What a replay's page says first, and the line under the title: when, what, how long.
 void write_origin(Writing& to);
 void write_verdict(Writing& to);
+/// How many counters are as expected, which is furthest from that, and why some are missing; empty
+/// where none was asked for.
+std::string counters_sentence(const EntryList& entries);
 void write_environment(Writing& to);
 void write_bounds(Writing& to);
 void write_opponents(Writing& to);

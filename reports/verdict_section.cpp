@@ -63,12 +63,21 @@ bool is_as_expected(const Counter& counter) {
   return value == expected || std::abs(value - expected) <= counter.tolerance * std::abs(expected);
 }
 
-/// How many are as expected, and why some are missing; empty where none was asked for.
-std::string counters_sentence(const Document& document) {
+/// The counter furthest from its expectation, and its entry.
+struct WorstCounter {
+  const Entry* entry = nullptr;
+  const Counter* counter = nullptr;
+  double off = 0;
+};
+
+}  // namespace
+
+std::string counters_sentence(const EntryList& entries) {
   std::size_t expected = 0, good = 0, others = 0;
   std::map<std::string, std::size_t> missing;
-  for (const Entry& entry : document.entries)
-    for (const Counter& counter : entry.counters) {
+  WorstCounter worst;
+  for (const Entry* entry : entries)
+    for (const Counter& counter : entry->counters) {
       if (!counter.value) {
         ++missing[counter.reason];
       } else if (!counter.expected) {
@@ -76,11 +85,19 @@ std::string counters_sentence(const Document& document) {
       } else {
         ++expected;
         good += is_as_expected(counter);
+        const double off = distance(*counter.value, *counter.expected);
+        if (off > worst.off) worst = {entry, &counter, off};
       }
     }
   std::vector<std::string> parts;
   if (expected > 0)
     parts.push_back(share_text(good, expected, "counter is", "counters are") + " as expected");
+  if (worst.counter != nullptr)
+    parts.push_back(fmt::format("furthest is {} of {}: {} read, {} expected ({})",
+                                code(worst.counter->role), code(worst.entry->name),
+                                format_count(*worst.counter->value),
+                                format_count(*worst.counter->expected),
+                                escape_text(without_full_stop(worst.counter->expected_model))));
   if (others > 0)
     parts.push_back(counted(others, "counter is", "counters are") + " read without expectation");
   for (const auto& [reason, number] : missing)
@@ -89,6 +106,8 @@ std::string counters_sentence(const Document& document) {
         reason.empty() ? "no reason is given" : escape_text(without_full_stop(reason))));
   return parts.empty() ? "" : fmt::format("**Counters:** {}.", fmt::join(parts, "; "));
 }
+
+namespace {
 
 void write_findings(Writing& to) {
   const Document& document = to.document;
@@ -104,7 +123,9 @@ void write_findings(Writing& to) {
     items.push_back("**Warning:** " + escape_text(warning));
   }
   for (const std::string& note : document.notes) items.push_back("**Note:** " + escape_text(note));
-  if (const std::string counters = counters_sentence(document); !counters.empty()) {
+  EntryList all;
+  for (const Entry& entry : document.entries) all.push_back(&entry);
+  if (const std::string counters = counters_sentence(all); !counters.empty()) {
     items.push_back(counters);
   }
   if (!document.claims.empty()) {

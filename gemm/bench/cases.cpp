@@ -139,13 +139,13 @@ Case rung_case(const Shared& shared, const Rung& rung, const Problem& problem, S
   const RungPlan plan = rung.plan(problem, 1);  // what is read of it is the same on every GPU
   const bool contender = contends(rung, shared.device);
   c.precision = precision_of(contender, part, c.bound ? problem.flops() / c.bound->value : 0);
-  if (part.counted)
-    for (const char* role : counters_of_a_step) c.counters.push_back({role});
-  if (part.counted && problem.flops() > 0 && problem.alpha != 0 && plan.own_path &&
-      rung.counters != nullptr) {
+  if (part.counted) {
     const int capability = 10 * shared.device.major + shared.device.minor;
-    for (const CounterModel& m : rung.counters(problem, capability))
-      c.counters.push_back({.role = m.role, .expected = m.value, .model = m.model});
+    for (const CounterModel& m : known_counters(rung, problem, plan, capability))
+      c.counters.push_back({m.role, m.value, m.tolerance, m.model});
+    for (const char* role : counters_of_a_step)
+      if (std::ranges::find(c.counters, role, &CounterRequest::role) == c.counters.end())
+        c.counters.push_back({role});
   }
   c.extras["own_path"] = plan.own_path ? 1 : 0;
   if (const auto sectors = tile_read_sectors(rung, problem, plan))

@@ -42,6 +42,7 @@ struct CounterModel {
   const char* role;
   double value = 0;
   const char* model;
+  double tolerance = 0;  ///< relative
 };
 
 /// The kernel that multiplies, and how it is launched. Of two that share the SMs that of the larger
@@ -100,6 +101,11 @@ RungPlan fallback_plan(const Problem& problem);
 Rung rung_of(Class of, const Lesson& lesson);
 /// The lessons of a class, parents before children.
 std::vector<Rung> lessons_of(Class of);
+
+/// What counters read of a rung's own kernel, as far as it is known before: nothing for a plan of
+/// another way.
+std::vector<CounterModel> known_counters(const Rung& rung, const Problem& problem,
+                                         const RungPlan& plan, int capability);
 
 /// Every rung, class by class, each ladder in order.
 std::span<const Rung> all_rungs();

@@ -39,6 +39,16 @@ constexpr LessonTile tile_of(const auto& d, int element_bytes, int shared_bytes,
 using KnownCounters = std::vector<CounterModel>(const Problem&, int capability);
 KnownCounters known_products, known_fragments, known_fragments_ahead;
 
+/// What a block's tile costs as the source is written (models/ has what an access costs; tests/host
+/// counts). The first six are of every 64 of k, the others of a tile.
+struct LessonTraffic {
+  int load_sectors = 0, load_requests = 0;  ///< of global memory
+  /// Of shared memory.
+  int load_wavefronts = 0, load_conflicts = 0, store_wavefronts = 0, store_conflicts = 0;
+  int store_sectors = 0;  ///< of global memory
+  int staged_loads = 0, staged_stores = 0, staged_conflicts = 0;  ///< results on their way
+};
+
 /// What a rung says of itself (gemm/bench/rung.h).
 struct RungText {
   const char* name = "";    ///< "03_tensor_cores": its file, or one beside it that it shares
@@ -51,6 +61,7 @@ struct RungText {
   /// For fp8: its sums keep the bits that the tensor cores drop when they accumulate fast. So do
   /// those of the library that it is held against.
   bool promoted = false;
+  LessonTraffic traffic{};  ///< of kernels without tensor cores
 };
 
 /// How a lesson looks at the matrices of a product (gemm/bench/problem.h), and in which direction

@@ -100,7 +100,8 @@ void AccessLog::end_block() {
         try {
           if (!instruction.shared) {
             (load ? report_.global_load_sectors : report_.global_store_sectors) +=
-                static_cast<std::uint64_t>(models::global_cost(access).sectors);
+                models::global_cost(access).sectors;
+            report_.global_load_requests += load;
             continue;
           }
           // As offsets: arrays start on 16 bytes at least, and where exactly changes no cost.
@@ -112,9 +113,8 @@ void AccessLog::end_block() {
           for (std::uint64_t& address : access.address) address -= least / 16 * 16;
           const models::SharedCost cost = models::shared_cost(access);
           (load ? report_.shared_load_wavefronts : report_.shared_store_wavefronts) +=
-              static_cast<std::uint64_t>(cost.wavefronts);
-          (load ? report_.shared_load_conflicts : report_.shared_store_conflicts) +=
-              static_cast<std::uint64_t>(cost.conflicts);
+              cost.wavefronts;
+          (load ? report_.shared_load_conflicts : report_.shared_store_conflicts) += cost.conflicts;
         } catch (const std::invalid_argument& error) {
           fault(error.what());
         }

@@ -18,9 +18,9 @@ struct Buffer {
 /// What a recorded launch did. What its warp instructions cost is what models/ says of the
 /// source's: where the compiler makes one wider access of several, the GPU executes fewer.
 struct Report {
-  std::uint64_t global_load_sectors = 0, global_store_sectors = 0;
-  std::uint64_t shared_load_wavefronts = 0, shared_store_wavefronts = 0;
-  std::uint64_t shared_load_conflicts = 0, shared_store_conflicts = 0;  ///< beyond the least
+  std::int64_t global_load_sectors = 0, global_load_requests = 0, global_store_sectors = 0;
+  std::int64_t shared_load_wavefronts = 0, shared_store_wavefronts = 0;
+  std::int64_t shared_load_conflicts = 0, shared_store_conflicts = 0;  ///< beyond the least
   /// What is wrong, one sentence each, at most ten: races, accesses outside of the buffers,
   /// misaligned ones, threads that wait for each other.
   std::vector<std::string> faults;

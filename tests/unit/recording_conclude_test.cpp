@@ -1,7 +1,10 @@
+#include "gemm/bench/cases.h"
 #include "gemm/bench/conclude.h"
+#include "gemm/bench/shapes.h"
 #include "probes/claims.h"
 #include "results/document_io.h"
 #include "results/findings.h"
+#include "results/query.h"
 #include "results/verdict.h"
 #include "tests/testing.h"
 
@@ -96,3 +99,23 @@ TEST_CASE("the recordings' entries are judged as they were", "[recording]") {
   CHECK(exact > 1500);
 }
 
+TEST_CASE("what a lesson's source says of its traffic is what was counted", "[gemm][recording]") {
+  int exact = 0;
+  for (const gemm::Class of : {gemm::Class::fp32, gemm::Class::fp64}) {
+    for (const gemm::Rung& lesson : gemm::lessons_of(of)) {
+      const gemm::Problem p = gemm::ladder_problem(lesson, gemm::ladder_size);
+      AxisFilter where = gemm::at_size(gemm::traits(of).name, gemm::ladder_size);
+      where.emplace_back("rung", lesson.name);
+      const auto recorded = select(ladder_recording().entries, where);
+      REQUIRE(recorded.size() == 1);
+      for (const auto& m : gemm::known_counters(lesson, p, lesson.plan(p, 132), 90)) {
+        CAPTURE(lesson.id(), m.role, m.value);
+        const auto value = counter_value(*recorded.front(), m.role);
+        REQUIRE(value);
+        CHECK(std::abs(*value - m.value) <= m.tolerance * m.value);
+        exact += m.tolerance == 0;
+      }
+    }
+  }
+  CHECK(exact > 80);
+}

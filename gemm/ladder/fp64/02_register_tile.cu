@@ -70,7 +70,9 @@ Lesson register_tile() {
                "registers; the block tile is 128 x 128 x 8.",
        .gain = "Sixteen elements from shared memory for 64 multiplications instead of two for one, "
                "an eighth of the global traffic: the FP64 pipes, half of the tensor cores' rate, "
-               "become the limit."});
+               "become the limit.",
+       // Four loads of A of two wavefronts, four of B of four.
+       .traffic = {4096, 256, 12288, 0, 1024, 0, 4096}});
 }
 
 }  // namespace fathom::gemm::fp64

@@ -56,7 +56,9 @@ Lesson shared_memory() {
        .parent = "column_major/01_naive",
        .idea = "The sums move to registers: a thread computes four elements of C, a warp 32 rows "
                "of a column.",
-       .gain = "No shuffles and no sums in shared memory: about a third of the accesses to it."});
+       .gain = "No shuffles and no sums in shared memory: about a third of the accesses to it.",
+       // Four columns, two loads a step of k.
+       .traffic = {512, 128, 4096, 0, 128, 0, 128}});
 }
 
 Lesson staged_registers() {
@@ -65,7 +67,9 @@ Lesson staged_registers() {
        .parent = "column_major/02_shared_memory",
        .idea = "A thread reads its 32 elements of A's tile into an array before it multiplies.",
        .gain = "Nothing: the loops are unrolled, and the compiler keeps what four columns share in "
-               "registers already."});
+               "registers already.",
+       // An element of A for all four columns.
+       .traffic = {512, 128, 2560, 0, 128, 0, 128}});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

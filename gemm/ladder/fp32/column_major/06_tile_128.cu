@@ -72,7 +72,9 @@ Lesson tile_128() {
        .idea = "A tile of 128 x 128 x 8 and 4 x 16 elements a thread: a warp has all rows of 16 "
                "columns.",
        .gain = "20 elements from shared memory for 64 multiplications instead of eight for 16, "
-               "half of the global traffic, and whole columns stored."});
+               "half of the global traffic, and whole columns stored.",
+       // One load of A of four wavefronts, four broadcasts of B of two.
+       .traffic = {2048, 320, 6144, 0, 512, 0, 2048}});
 }
 
 Lesson double_buffered() {
@@ -82,7 +84,8 @@ Lesson double_buffered() {
        .idea = "Two tiles of each operand in shared memory and one barrier a step; no registers "
                "between global and shared memory.",
        .gain = "Half of the barriers. The latency of global memory is still waited for, so that "
-               "little is gained."});
+               "little is gained.",
+       .traffic = {2048, 320, 6144, 0, 512, 0, 2048}});
 }
 
 Lesson tile_8x8() {
@@ -91,7 +94,10 @@ Lesson tile_8x8() {
        .parent = "column_major/06_tile_128",
        .idea = "The thread's tile has 8 x 8 elements instead of 4 x 16.",
        .gain = "16 elements from shared memory instead of 20 for 64 multiplications; but a store "
-               "covers half of each sector, and reads of A conflict."});
+               "covers half of each sector, and reads of A conflict.",
+       // Two loads of A of eight wavefronts, half of them conflicts, and two of B of two.
+       // A store writes half of each sector.
+       .traffic = {2048, 320, 10240, 4096, 512, 0, 4096}});
 }
 
 }  // namespace fathom::gemm::fp32::column_major

@@ -29,7 +29,9 @@ Lesson coalesced() {
        .idea = "A warp's lanes go along a row of C: B and C are read and written in whole sectors, "
                "A is broadcast.",
        .gain = "Five sectors a warp and step instead of 33, from the same instructions: several "
-               "times the speed, until the load units are full."});
+               "times the speed, until the load units are full.",
+       // 1 sector of A and 4 of B.
+       .traffic = {10240, 4096, 0, 0, 0, 0, 128}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

@@ -42,7 +42,9 @@ Lesson shared_memory() {
        .idea = "1024 threads stage 32 x 32 tiles of A and B in shared memory, both stored as they "
                "are read; a thread computes one element.",
        .gain = "Global traffic falls 32-fold; but a multiplication still takes two loads, now from "
-               "shared memory, whose bandwidth is the new limit."});
+               "shared memory, whose bandwidth is the new limit.",
+       // 32 warps: two loads a step of k, and two stores for each of two tiles.
+       .traffic = {512, 128, 4096, 0, 128, 0, 128}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

@@ -53,7 +53,10 @@ Lesson tile_2d() {
                "tile is 128 x 128 x 8.",
        .gain =
            "Sixteen elements from shared memory for 64 multiplications instead of nine for "
-           "eight: arithmetic becomes the limit, once loads and conflicts are out of the way."});
+           "eight: arithmetic becomes the limit, once loads and conflicts are out of the way.",
+       // Eight warps, 64 steps: eight loads of A of two wavefronts, two of B of eight,
+       // twice what they need.
+       .traffic = {2048, 512, 16384, 8192, 512, 0, 16384}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

@@ -56,7 +56,10 @@ Lesson linearised() {
        .idea = "B's tile is laid out by its readers: the j-th elements of neighbouring threads lie "
                "side by side.",
        .gain = "A warp's reads of B no longer meet in the same banks, at the price of eight loads "
-               "where two of 16 bytes did."});
+               "where two of 16 bytes did.",
+       // Eight loads of B of one wavefront, which takes its stores from one wavefront to
+       // four.
+       .traffic = {2048, 512, 12288, 4096, 1280, 768, 16384}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

@@ -62,7 +62,8 @@ Lesson double_buffered() {
        .idea = "Two tiles of each operand: the next one is fetched while the present one is "
                "multiplied, with one barrier a step.",
        .gain = "The latency of global memory hides behind 512 multiplications a thread, and half "
-               "of the barriers go."});
+               "of the barriers go.",
+       .traffic = {2048, 512, 16384, 8192, 512, 0, 16384}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

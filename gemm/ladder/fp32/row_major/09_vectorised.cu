@@ -49,7 +49,9 @@ Lesson vectorised() {
        .idea = "Global and shared memory are read and written by 16 bytes; A is transposed as it "
                "is stored.",
        .gain = "Four shared loads for 64 multiplications instead of ten, and a quarter of the "
-               "global ones: issue slots for multiplications."});
+               "global ones: issue slots for multiplications.",
+       // Two loads of A of two wavefronts.
+       .traffic = {2048, 128, 10240, 4096, 512, 0, 4096}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major

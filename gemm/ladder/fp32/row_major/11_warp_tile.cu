@@ -63,7 +63,9 @@ Lesson warp_tile() {
        .idea = "Each warp computes a tile of 64 x 32, its lanes 8 x 4, a lane's rows and columns "
                "in groups of four.",
        .gain = "A warp reads 96 different elements a step of k instead of 144, and its 16-byte "
-               "reads have no conflicts and take two wavefronts each."});
+               "reads have no conflicts and take two wavefronts each.",
+       // Four loads of two wavefronts, and no conflict is left.
+       .traffic = {2048, 128, 4096, 0, 512, 0, 2048}});
 }
 
 }  // namespace fathom::gemm::fp32::row_major
