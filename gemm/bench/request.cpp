@@ -87,59 +87,46 @@ std::optional<std::string> no_product_of(Class of, Problem p) {
 std::string current_id(const std::string& former_id) {
   constexpr std::pair<const char*, const char*> former[] = {
       {"fp32/01_naive", "fp32/row_major/01_naive"},
-      {"fp32/02_coalesced", "fp32/row_major/02_coalesced"},
       {"fp32/03_shuffle_broadcast", "fp32/column_major/01_naive"},
       {"fp32/04_shared_memory", "fp32/row_major/03_shared_memory"},
       {"fp32/05_shared_columns", "fp32/column_major/02_shared_memory"},
-      {"fp32/06_two_outputs", "fp32/row_major/12_two_outputs"},
-      {"fp32/07_tile_1d", "fp32/row_major/04_tile_1d"},
-      {"fp32/08_tile_2x2", "fp32/column_major/03_tile_2x2"},
-      {"fp32/09_tile_64", "fp32/column_major/04_tile_64"},
-      {"fp32/10_tile_2d", "fp32/row_major/05_tile_2d"},
-      {"fp32/11_linearised", "fp32/row_major/06_linearised"},
-      {"fp32/12_padded", "fp32/row_major/07_padded"},
       {"fp32/13_swizzled", "fp32/row_major/07_padded"},
       {"fp32/14_double_buffered", "fp32/row_major/08_double_buffered"},
-      {"fp32/15_vectorised", "fp32/row_major/09_vectorised"},
-      {"fp32/16_vectorised_64", "fp32/column_major/05_vectorised_64"},
       {"fp32/17_tile_16x4", "fp32/column_major/06_tile_128"},
-      {"fp32/18_registers_buffered", "fp32/row_major/14_registers_buffered"},
-      {"fp32/19_warp_tile", "fp32/row_major/11_warp_tile"},
-      {"fp32/20_async_multistage", "fp32/row_major/15_async_multistage"},
-      {"fp32/21_wide_thread_tile", "fp32/row_major/16_wide_thread_tile"},
       {"fp32/22_planned_tiles", "fp32/26_sliced_depth"},
       {"fp32/23_engine_fed", "fp32/26_sliced_depth"},
       {"fp32/24_thread_fed", "fp32/26_sliced_depth"},
       {"fp32/25_equal_shares", "fp32/26_sliced_depth"},
-      {"fp64/05_copy_engine", "fp64/05_tma"},
       {"fp32/27_small_products", "fp32/26_sliced_depth"},
+      {"fp64/05_copy_engine", "fp64/05_tma"},
       {"fp64/07_stream_k", "fp64/08_late_reads"},
       {"fp64/09_small_products", "fp64/08_late_reads"},
       {"fp32-3xtf32/01_promoted", "fp32-3xtf32/02_planned_tiles"},
-      {"tf32/01_wgmma", "tf32/along_k/01_wgmma"},
       {"tf32/02_a_in_registers", "tf32/03_large_clusters"},
       {"fp16/01_simt", "fp16/01_wmma_global"},
-      {"fp16/02_wmma_global", "fp16/01_wmma_global"},
       {"fp16/03_wmma", "fp16/02_wmma_shared"},
-      {"fp16/04_mma_sync", "fp16/03_mma_sync"},
-      {"fp16/05_multistage", "fp16/04_multistage"},
-      {"fp16/06_wgmma", "fp16/05_wgmma"},
-      {"fp16/07_warp_specialised", "fp16/06_warp_specialised"},
-      {"fp16/08_wide_tile", "fp16/07_wide_tile"},
-      {"fp16/09_persistent", "fp16/08_persistent"},
-      {"fp16/10_cluster_multicast", "fp16/09_cluster_multicast"},
-      {"fp16/11_overlapped_epilogue", "fp16/10_overlapped_epilogue"},
       {"fp16/12_split_depth", "fp16/15_deferred_stores"},
       {"fp16/13_all_layouts", "fp16/15_deferred_stores"},
       {"fp16/14_large_clusters", "fp16/15_deferred_stores"},
       {"fp16/16_small_products", "fp16/15_deferred_stores"}};
+  if (find_rung(former_id) != nullptr) return "";
   // bf16 has fp16's rungs.
   const bool bf16 = former_id.starts_with("bf16/");
   const std::string sought = bf16 ? "fp16" + former_id.substr(4) : former_id;
   for (const auto& [id, now] : former) {
     if (sought == id) return bf16 ? "bf16" + std::string(now).substr(4) : now;
   }
-  return "";
+  // All others have another number or folder.
+  const std::size_t type = former_id.find('/'), number = former_id.find('_');
+  std::string found;
+  for (const std::string& id : known_rungs()) {
+    if (type > number || number == std::string::npos || !id.ends_with(former_id.substr(number)) ||
+        !id.starts_with(former_id.substr(0, type + 1)))
+      continue;
+    if (!found.empty()) return "";
+    found = id;
+  }
+  return found;
 }
 
 bool Request::wants(const Rung& rung) const {

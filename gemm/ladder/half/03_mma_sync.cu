@@ -1,9 +1,9 @@
 // The hardware's own product and load in place of wmma's: mma.sync, whose fragments are known lane
 // by lane, and ldmatrix, which fills one register of each lane from eight rows of 16 bytes.
 //
-// Tiles, stages and warps are the parent's, but a swizzle replaces the padding: eight lanes that
-// store two padded lines share a group of banks. nvcc makes ldmatrix of fp16's wmma loads too, so
-// that fp16 gains little, and bf16 much. mma.sync's rate stays the limit.
+// Tile, step and stages are the parent's, but a swizzle replaces the padding: eight lanes that
+// store two padded lines share a group of banks. nvcc makes ldmatrix of fp16's wmma loads too. What
+// gains most is that the next tile waits in registers while this one is multiplied.
 
 #include "gemm/blocks/half_tiles.cuh"
 #include "gemm/ladder/lesson.h"
@@ -67,9 +67,9 @@ Lesson mma_sync(bool is_bf16) {
       {.name = "03_mma_sync",
        .parent = "02_wmma_shared",
        .idea = "mma.sync on fragments that ldmatrix reads from swizzled tiles, in place of wmma "
-               "and padded ones.",
+               "and padded ones; the next tile is fetched before this one is multiplied.",
        .gain = "Eight loads of four wavefronts each, none in conflict, for 32 products of a "
-               "warp, and no shared memory for padding.",
+               "warp, and a step of time for the next tile to arrive.",
        .counters = &known_fragments});
 }
 
