@@ -14,8 +14,7 @@
 namespace fathom::gemm {
 namespace {
 
-/// Roles of counters that explain a step from one rung to the next, and say how many bytes it
-/// moved.
+/// Roles of counters that explain a step between rungs, and say how many bytes it moved.
 constexpr const char* counters_of_a_step[] = {"global_load_sectors",      "global_load_requests",
                                               "shared_load_wavefronts",   "shared_load_conflicts",
                                               "shared_store_wavefronts",  "shared_store_conflicts",
@@ -53,13 +52,11 @@ struct Part {
   const char* name;
   /// A curve of many points: none of them needs what a headline needs.
   bool curve = false;
-  /// With counters. The others may have a product of one of these, so that their names end with the
-  /// part.
+  /// With counters. The others' names end with the part: they may have the same product.
   bool counted = false;
   int samples = 24;  ///< at least, of a contender and its library
   double time_limit_s = 1;
-  /// Seconds that a launch may take at the arithmetic peak: on slow GPUs, or those with next to no
-  /// fp64, the largest products are left out.
+  /// Seconds that a launch may take at the arithmetic peak: slow GPUs skip the largest products.
   double longest_launch_s = 0.25;
 };
 constexpr Part ladder{.name = "ladder", .counted = true};
@@ -158,8 +155,7 @@ Case rung_case(const Shared& shared, const Rung& rung, const Problem& problem, S
     c.extras[published_peak_key] = *peak;
   if (contender && problem.flops() > 0)
     c.opponents = opponents(problem, shared.memory, !rung.promoted);
-  // A curve has only the library as it is called by default: trying its algorithms takes longer
-  // than a point.
+  // A curve has the library's default alone: trying its algorithms takes longer than a point.
   if (part.curve && c.opponents.size() > 1) c.opponents.resize(1);
   c.prepare = [&rung, problem, memory = shared.memory](Context& context) {
     return rung_workload(context, rung, problem, memory);

@@ -19,8 +19,7 @@ namespace fathom::gemm {
 /// rungs or a type that were asked for and do not run on this GPU.
 std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request);
 
-/// The product of `size`³ that the ladder measures: a lesson's in a layout that its own kernel
-/// takes.
+/// The ladder's product of `size`³: a lesson's in a layout that its own kernel takes.
 Problem ladder_problem(const Rung& rung, std::int64_t size);
 
 }  // namespace fathom::gemm

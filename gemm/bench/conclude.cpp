@@ -12,8 +12,7 @@
 namespace fathom::gemm {
 namespace {
 
-/// The size at which the ladders can be shown: the compared one, or where nothing was measured
-/// there the largest at which rungs were.
+/// The size at which ladders are shown: the compared one or, without it, the largest with rungs.
 std::int64_t shown_size(std::span<const Entry> entries) {
   std::int64_t largest = 0;
   for (const Entry* entry : select(entries, {{"part", "ladder"}})) {

@@ -5,19 +5,15 @@
 #include <utility>
 
 #include "gemm/bench/conclude.h"
-#include "gemm/bench/shapes.h"
-#include "results/format.h"
-#include "results/query.h"
-#include "results/rows.h"
 
 // What is claimed of products, as rows (results/rows.h).
 
 namespace fathom::gemm {
 namespace {
 
-/// One row of the two published fp32 ladders: what share of cuBLAS its author measured at 4096³,
-/// the lesson that puts it to the test, and the row that its step goes on from. Row-major on an RTX
-/// A6000 (GR1 to GR11), then column-major.
+/// A row of the two published fp32 ladders: the share of cuBLAS that its author measured at 4096³,
+/// the lesson that tests it, and the row before its step. Row-major on an RTX A6000, then
+/// column-major.
 struct LadderClaim {
   const char* id;
   const char* rung;  ///< below "fp32/"
@@ -205,8 +201,7 @@ std::vector<ClaimRow> products_of_doubles() {
            .sentence = "[{loads:.0f} conflicts in {load wavefronts:.0f} wavefronts of loads ({of "
                        "loads:.3f} %)][, {stores:.0f} in {store wavefronts:.0f} of stores ({of "
                        "stores:.3g} %)]"},
-          // An entry has a figure only if its C was right against a reference of twice the
-          // precision.
+          // A figure means that C was right against a reference of twice the precision.
           {.id = "G4",
            .statement = "fp64 by shared-memory tiles: the kernel of S7 computes the product",
            .claimed = "no figure given",

@@ -20,8 +20,7 @@ struct Point {
   const Entry* entry;
   double m, flop;
   double paid;  ///< FLOP that whole tiles in whole waves could do
-  /// The time by the SM clock of its samples: neighbours are timed at whatever clock power leaves
-  /// each.
+  /// Time by the samples' SM clock: power leaves neighbours different ones.
   double cycles;
   std::string kernel;   ///< empty where the entry does not say
   double modelled = 0;  ///< cycles

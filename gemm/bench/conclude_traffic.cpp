@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "gemm/bench/conclude.h"
-#include "gemm/bench/shapes.h"
 #include "results/format.h"
 
 // What is claimed of the fp32 ladders' traffic, and of what it makes warps wait for.
@@ -14,8 +13,7 @@ namespace fathom::gemm {
 namespace {
 
 /// Elements that the first kernel asks for, 32 lanes of 4 bytes a request, against both operands
-/// anew for each multiplication, which no kernel should need more than; and the least that any rung
-/// moves.
+/// anew for each multiplication, the most that any kernel should; and the least that a rung moves.
 ClaimRow worst_traffic() {
   constexpr double size = ladder_size, element = 4, lanes = 32;
   constexpr double worst = 2 * size * size * size * element, exact = 0.01;
@@ -43,8 +41,7 @@ ClaimRow worst_traffic() {
                               format_quantity(3 * size * size * element, "B"))};
 }
 
-/// What a lesson reads over what the library does, by its own entry: of device memory and of shared
-/// memory.
+/// What a lesson reads over what the library does: of device memory and of shared memory.
 ClaimRow against_library(const char* id, const char* statement, const char* claimed, double factor,
                          const char* rung) {
   ClaimRow row{.id = id,

@@ -19,8 +19,7 @@ constexpr TimingPolicy final_run{.target_relative_half_width = 0.001,
                                  .time_limit_s = 0.4,
                                  .rest = rest_of_bursts};
 
-/// The lower of two single launches of each way that works: enough to leave out what takes half as
-/// long again.
+/// The lower of two single launches of each way that works: leaves out what is far slower.
 std::vector<double> screened(std::size_t ways, const std::function<bool(std::size_t)>& works,
                              const std::function<void(std::size_t)>& launch, cudaStream_t stream) {
   std::vector<double> seconds(ways, std::numeric_limits<double>::infinity());

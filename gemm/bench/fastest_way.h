@@ -10,12 +10,11 @@
 
 namespace fathom::gemm {
 
-/// The index of the fastest of several ways to do a product, found under the conditions in which it
-/// is then held against others: in bursts, short launches in rows. The ways that single launches
-/// leave in question meet in turn. Products of 20 ms a launch take some three seconds, most
-/// others less than half of one.
+/// The fastest of several ways to do a product, by the conditions in which it then meets others:
+/// bursts of short launches in rows. Ways that single launches leave in question meet in turn.
+/// Products of 20 ms a launch take three seconds, most others less than half of one.
 ///
-/// `works` launches a way, and is false where it cannot do the product; `launch` throws there.
+/// `works` launches a way, and is false where that cannot do the product; `launch` throws there.
 /// Nothing if none works.
 std::optional<std::size_t> find_fastest(Context& context, std::size_t ways,
                                         const std::function<bool(std::size_t)>& works,

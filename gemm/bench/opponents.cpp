@@ -12,7 +12,6 @@
 
 #include "gemm/bench/fastest_way.h"
 #include "gemm/bench/kernel_names.h"
-#include "harness/cuda_check.h"
 #include "harness/toolkit_libraries.h"
 #include "results/error.h"
 

@@ -24,12 +24,11 @@ inline std::string choice_key(const Problem& problem, bool fast_sums) {
 
 /// The vendor's library on the same product, as its users have it (cublasGemmEx with the default
 /// algorithm) and as whoever tunes it has it (cublasLtMatmul with the fastest of the algorithms
-/// that its heuristic names, each timed): none where the library is not there or does not take the
-/// product (of fp8 and int8 some layouts and sizes), and without the first for fp8, which it does
-/// not take. fp32 is computed in real fp32, with neither TF32 nor emulation.
+/// that its heuristic names, each timed): none where there is no library or it does not take the
+/// product (of fp8 and int8 some layouts and sizes), and for fp8 the second alone. fp32 is computed
+/// in real fp32, with neither TF32 nor emulation.
 ///
-/// `fast_sums`: 8-bit floating point is accumulated as fast as the tensor cores can; else the
-/// library keeps the bits that they drop.
+/// `fast_sums`: fp8 is accumulated as fast as the tensor cores can; else all bits are kept.
 std::vector<OpponentCase> opponents(const Problem& problem,
                                     const std::shared_ptr<RunMemory>& memory, bool fast_sums);
 

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <iosfwd>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace fathom::gemm {
 
@@ -65,8 +64,7 @@ struct Problem {
 
   /// 2 m n k: what TFLOP/s are counted from, whatever alpha and beta are.
   double flops() const;
-  /// Least that must cross the memory bus: A and B read once, C written once, and read once where
-  /// beta is not 0.
+  /// Least that must cross the memory bus: A and B read, C written, and with beta read, once each.
   double minimum_bytes() const;
 
   // Shapes in memory: rows are contiguous.
@@ -74,15 +72,13 @@ struct Problem {
   std::int64_t a_columns() const { return transa == Transpose::no ? k : m; }
   std::int64_t b_rows() const { return transb == Transpose::no ? k : n; }
   std::int64_t b_columns() const { return transb == Transpose::no ? n : k; }
-  /// Elements from the first to the last of each matrix, gaps between columns included; C's last
-  /// gap too.
+  /// Elements from a matrix's first to its last, gaps between columns included; C's last gap too.
   std::int64_t a_elements() const;
   std::int64_t b_elements() const;
   std::int64_t c_elements() const { return ldc * n; }
 
   std::string layout() const;  ///< "NN": op(A), op(B)
-  /// "fp32 NN 4096x4096x4096", with leading dimensions and scalars where they are not the usual
-  /// ones.
+  /// "fp32 NN 4096x4096x4096", with unusual leading dimensions and scalars.
   std::string describe() const;
   friend bool operator==(const Problem&, const Problem&) = default;
 };
@@ -99,12 +95,10 @@ Problem make_problem(Class of, std::int64_t m, std::int64_t n, std::int64_t k,
                      double alpha = 1, double beta = 0);
 
 /// What is wrong with the problem in one sentence (a leading dimension below the rows, a scalar too
-/// large for its type or, for integers, not whole), or nothing. Sizes from 0 to `largest_size` and
-/// finite scalars are the command line's affair.
+/// large for its type or, for integers, not whole), or nothing. The command line checks the rest.
 std::optional<std::string> invalid(const Problem& problem);
 
-/// Whether `element` of this matrix starts every column on a multiple of `bytes`, given that the
-/// matrix itself starts on one.
+/// Whether every column of a matrix that starts on so many bytes starts on a multiple of them.
 inline bool columns_aligned(std::int64_t leading_dimension, Element element, int bytes) {
   return leading_dimension * element_bytes(element) % bytes == 0;
 }

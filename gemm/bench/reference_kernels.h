@@ -2,8 +2,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstdint>
-
 #include "gemm/bench/rung.h"
 #include "gemm/bench/tolerance.h"
 

@@ -31,8 +31,8 @@ std::string current_id(const std::string& former_id);
 /// The rungs that --rung takes, type by type, as --help shows them.
 std::string rungs_for_help();
 
-/// Reads their values. Throws Error(bad_input), with what to give instead, for an unknown rung or
-/// type and for sizes that are no product.
+/// Reads them. Throws Error(bad_input), with what to give, for unknown rungs and types and no
+/// product.
 Request read_request(const OptionValues& values);
 
 }  // namespace fathom::gemm

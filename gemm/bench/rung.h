@@ -36,8 +36,7 @@ struct Workspace {
 /// What a part of a workspace takes up to where the next may start: each on 256 bytes, as all do.
 constexpr std::size_t workspace_part(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/// What a hardware counter must read of one launch, by its role (harness/counters/catalogue.h), and
-/// why.
+/// What a counter must read of one launch, by its role (harness/counters/catalogue.h), and why.
 struct CounterModel {
   const char* role;
   double value = 0;
@@ -45,16 +44,14 @@ struct CounterModel {
   double tolerance = 0;  ///< relative
 };
 
-/// The kernel that multiplies, and how it is launched. Of two that share the SMs that of the larger
-/// clusters.
+/// The kernel that multiplies, and its launch. Of two that share the SMs that of larger clusters.
 struct RungKernel {
   const void* function = nullptr;  ///< null: nothing is multiplied
   int threads = 0;
   int dynamic_shared_bytes = 0;
   int tile_m = 0, tile_n = 0, tile_k = 0;  ///< of a block, in the rung's own view; 0: no such tile
   int parts = 1;  ///< blocks that share a tile's k; 0: as many as leave no wave partly filled
-  /// Tiles of a cluster, one below the other and beside each other: all are computed, even beyond
-  /// C.
+  /// Tiles of a cluster below and beside each other: all are computed, even beyond C.
   int cluster_m = 1, cluster_n = 1;
 
   /// The same where the rung takes the product's transpose: its rows are the product's columns.
@@ -66,28 +63,25 @@ struct RungKernel {
   }
 };
 
-/// How a rung does a product on a GPU of so many SMs. It is decided once: the launch, the workspace
-/// and the report read the plan.
+/// How a rung does a product on so many SMs: decided once, for launch, workspace and report.
 struct RungPlan {
   /// Asynchronous. The workspace has the bytes and the number of SMs of the plan.
   std::function<void(const Arguments&, const Workspace&, cudaStream_t)> launch;
   std::size_t workspace_bytes = 0;  ///< scratch memory, whose content does not matter
   RungKernel kernel{};
-  /// False where another kernel does it, or operands are copied first; fp32/26 counts its copies as
-  /// its own way. The same on every GPU.
+  /// False where another kernel does it, and after copies but fp32/26's. The same on every GPU.
   bool own_path = true;
   std::string name{};  ///< of a variant: "128x64x16 by 128 threads"; unique
   /// Ways among which autotuning chooses, this one first. None: there is nothing to tune.
   std::vector<RungPlan> variants{};
 };
 
-/// One step of a ladder. It has a plan for every valid problem of its class: any m, n and k, zero
-/// included, any leading dimension, transposes, alpha and beta. What its own kernel cannot do it
-/// gives to a slower one.
+/// One step of a ladder. It has a plan for every valid problem of its class, of which another kernel
+/// does what its own cannot: any m, n and k, zero too, leading dimensions, transposes and scalars.
 struct Rung : RungText {
   Class of = Class::fp32;
-  /// Held against the vendor's library, at the goals' sizes too; all others are lessons. Who stands
-  /// in: gemm/bench/cases.cpp.
+  /// Held against the vendor's library; all others are lessons. Who stands in:
+  /// gemm/bench/cases.cpp.
   bool contender = false;
   std::function<RungPlan(const Problem&, int sms)> plan{};
 
@@ -102,8 +96,7 @@ Rung rung_of(Class of, const Lesson& lesson);
 /// The lessons of a class, parents before children.
 std::vector<Rung> lessons_of(Class of);
 
-/// What counters read of a rung's own kernel, as far as it is known before: nothing for a plan of
-/// another way.
+/// What counters read of a rung's own kernel, where known before; nothing for another way.
 std::vector<CounterModel> known_counters(const Rung& rung, const Problem& problem,
                                          const RungPlan& plan, int capability);
 

@@ -10,8 +10,7 @@
 namespace fathom::gemm {
 namespace {
 
-/// What multiplies a class: FMA units, tensor cores, or the faster of both; and the peak that GPUs'
-/// makers publish of them.
+/// What multiplies a class, FMA units, tensor cores or the faster, and the published peak.
 struct Units {
   Class of;
   std::optional<models::NativeOperation> fma{};
@@ -70,8 +69,7 @@ std::optional<Bound> arithmetic_peak(const DeviceFacts& device, Class of) {
 }
 
 bool within_reach(const DeviceFacts& device, const Problem& problem, double longest_s) {
-  // Eight classes keep their largest matrices, C once more for the library; most of them have
-  // smaller elements.
+  // Eight classes keep their largest matrices, most of smaller elements, and C once more.
   constexpr double share_of_memory = 1.0 / 12;
   const auto memory = static_cast<double>(device.memory_bytes);
   if (memory > 0 && problem.minimum_bytes() > share_of_memory * memory) return false;

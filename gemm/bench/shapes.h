@@ -45,17 +45,15 @@ Problem contested_problem(Class of, const Shape& shape);
 /// The same product in the three transpositions that it does not have itself.
 std::vector<Problem> other_layouts(const Problem& problem);
 
-/// Times the last sample's length that the GPU rests before each sample of a burst: twice as long,
-/// so that neither power nor temperature settle. The same for every rung of a ladder, the library,
-/// and the choices among its algorithms and a rung's variants: figures taken under other conditions
-/// are not compared.
+/// Times the last sample's length that the GPU rests before a burst's sample, so that neither power
+/// nor temperature settle: the same for all rungs, the library, and choices among its algorithms
+/// and a rung's variants, since figures of other conditions are not compared.
 inline constexpr double rest_of_bursts = 2;
 
-/// What the arithmetic units that a class of product is made for can do at most at the GPU's
-/// highest SM clock: of fp32 the FMA units, of fp64 the faster of FMA units and tensor cores, of
-/// `fp32_3xtf32` a third of tf32's rate, since it takes three products; of the others the tensor
-/// cores. FLOP/s. Nothing for a chip or a type whose rate is not known
-/// (models/instruction_throughput.h).
+/// The most that a class's arithmetic units do at the GPU's highest SM clock, FLOP/s: of fp32 the
+/// FMA units, of fp64 the faster of FMA units and tensor cores, of `fp32_3xtf32` a third of tf32's
+/// rate for its three products; of the others the tensor cores. Nothing for a chip or type of
+/// unknown rate (models/instruction_throughput.h).
 std::optional<Bound> arithmetic_peak(const DeviceFacts& device, Class of);
 
 /// Whether a product belongs into the sweep on this GPU: its matrices leave room for those of the
@@ -69,8 +67,7 @@ bool within_reach(const DeviceFacts& device, const Problem& problem, double long
 inline constexpr const char* claimed_part = "claim";
 inline constexpr const char* published_peak_key = "published_peak_FLOP_per_s";
 
-/// The value of the axis `rung` of the library measured by itself, for its counters: of an opponent
-/// none are read.
+/// The axis `rung` of the library measured by itself, for its counters: opponents have none.
 inline constexpr const char* library_alone = "cuBLAS";
 
 /// What the maker of the GPU of this name publishes as the dense peak of a type on its tensor

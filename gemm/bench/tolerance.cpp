@@ -9,8 +9,7 @@
 namespace fathom::gemm {
 namespace {
 
-/// How often a sum of so many products is rounded. The tensor cores add 32 of 8-bit floating point
-/// to it at once (wgmma's k).
+/// How often so long a sum is rounded. The tensor cores add 32 of fp8 at once (wgmma's k).
 double roundings(Class of, std::int64_t depth) {
   return std::max(1.0, static_cast<double>(depth) / (of == Class::fp8 ? 32 : 1));
 }

@@ -22,30 +22,25 @@ struct Tolerance {
 
 /// Per element: each of the k additions errs by at most u times the partial sum, which the
 /// magnitude bounds; roundings behave as if independent, so that their sum grows with sqrt(k)
-/// rather than with k (Higham and Mary, "A new approach to probabilistic rounding error analysis",
-/// 2019), and 8 of these standard deviations, with 4 u for alpha, beta and the last addition, no
-/// right kernel passes, in whatever order it sums. What the arithmetic cuts off the operands
-/// themselves, as tf32 does, is the same for each product of two: twice that, without the root. The
-/// conversion to C's type adds its own roundoff, and half of the smallest subnormal number for what
-/// falls below the normal ones.
+/// (Higham and Mary, "A new approach to probabilistic rounding error analysis", 2019), and 8 of
+/// these standard deviations, with 4 u for alpha, beta and the last addition, no right kernel
+/// passes, in whatever order it sums. What the arithmetic cuts off the operands, as tf32 does, is
+/// the same for each product of two: twice that, without the root. The conversion to C's type adds
+/// its roundoff, and half of the smallest subnormal number.
 ///
 /// The norm is the sharper test, since errors of opposite sign do not add up there: of normal
 /// random data the partial sums grow as sqrt(i), so the sum of k roundings is about u k / 2 against
 /// an element of about sqrt(k): u sqrt(k) / 2. Four times that, and 8 u for the rest, still sees a
 /// single wrong step of k, which would cost sqrt(1 / k), wherever u k is well below 1.
 ///
-/// Of 8-bit floating point u is so large that this would see none of 4096, and an element could be
-/// nearly anything. But the tensor cores add 32 products to the sum at once (wgmma's k), and cut it
-/// off k / 32 times: so many are an element's roundings, and of the norm they are about u sqrt(k)
-/// / 8. Four times that sees one wrong step of k up to 8192; at 16384 a step costs 0.0078, and
-/// 0.0127 is allowed. An H200 has 0.17 u sqrt(k) at 4096 and 0.20 at 16384, beside what C's type
-/// rounds, and none of its elements was off by more than 0.4 of what is allowed for them.
+/// Of fp8 u is so large that this would see none of 4096. But the tensor cores add 32 products to
+/// the sum at once (wgmma's k), and cut it off k / 32 times: so many are an element's roundings,
+/// and of the norm they are about u sqrt(k) / 8. Four times that sees one wrong step of k up to
+/// 8192; at 16384 a step costs 0.0078, and 0.0127 is allowed. An H200 has 0.17 u sqrt(k) at 4096
+/// and 0.20 at 16384, and no element was off by more than 0.4 of what is allowed for it.
 ///
-/// Integers must be equal.
-///
-/// `promoted`: of 8-bit floating point, whose sums the tensor cores cut off, only so many of k stay
-/// with them before the threads add them in fp32, which costs next to nothing: the k of these
-/// bounds is that.
+/// Integers must be equal. `promoted`: of fp8, only so many of k stay with the tensor cores before
+/// the threads add them in fp32, which costs next to nothing: the k of these bounds is that.
 Tolerance tolerance(const Problem& problem, bool promoted = false);
 
 /// So much of k a promoted kernel sums in the tensor cores: a stage of 128 bytes.

@@ -68,9 +68,8 @@ std::optional<std::string> judge(const Problem& problem, const Tolerance& tolera
     return fmt::format("{}: {} elements of C's memory that are none of C were written",
                        problem.describe(), d.gap_written);
   }
-  // The magnitude's norm over sqrt(k + 1) is what the reference's would be if signs were random: an
-  // element of few that happens to cancel is not held against the kernel. A norm that is no number
-  // must not become one.
+  // The magnitude's norm over sqrt(k + 1) is the reference's if signs were random: what happens to
+  // cancel is not held against the kernel. A norm that is no number must not become one.
   const double norm =
       std::max(std::sqrt(d.value_squares),
                std::sqrt(d.magnitude_squares / (static_cast<double>(problem.k) + 1)));

@@ -20,8 +20,7 @@ struct Accuracy {
   double worst = 0;  ///< largest error of an element against what is allowed for it
 };
 
-/// What is wrong with a product that deviates so: the one place that says so. A deviation that is
-/// no number is wrong.
+/// What is wrong with such a product: the one place that says so. What is no number is wrong.
 std::optional<std::string> judge(const Problem& problem, const Tolerance& tolerance,
                                  const Deviation& deviation, Accuracy& accuracy);
 
@@ -76,9 +75,8 @@ class Operands {
 /// A launch on these operands that is held against the reference.
 Workload verified_workload(std::function<void()> launch, std::shared_ptr<Operands> operands);
 
-/// Columns of C that are compared: every one, or every so many that the reference takes less than
-/// half a second on a fast GPU. A prime, so that over the columns of C every place in a tile is
-/// met.
+/// Columns of C that are compared: every so many that the reference takes less than half a second
+/// on a fast GPU. A prime, so that over the columns every place in a tile is met.
 int reference_column_step(const Problem& problem);
 
 }  // namespace fathom::gemm

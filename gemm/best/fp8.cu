@@ -1,5 +1,4 @@
-// fp8 with sums that are as good as those of 16-bit types, and at the tensor cores' full rate with
-// the bits that they keep.
+// fp8 with sums as good as those of 16-bit types, and at the tensor cores' full rate.
 
 #include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/tma_shapes.cuh"

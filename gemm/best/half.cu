@@ -1,5 +1,4 @@
-// The tile's results wait in registers while the next tile is multiplied; for every layout and
-// shape.
+// Results wait in registers while the next tile is multiplied; for every layout and shape.
 
 #include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/tma_shapes.cuh"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tensor_map.h"
 #include "gemm/blocks/tf32_split.cuh"
 #include "harness/cuda_check.h"
@@ -112,10 +111,9 @@ int effort(const TmaOperand& x, const TmaOperand& other) {
 
 constexpr std::int64_t tile_rows = 128, stage_k = 32;
 
-/// Clocks of a stage. Three products of 128 rows, at 1024 multiply-adds of tf32 a clock; narrow
-/// tiles wait for each other's loads and take 15 % longer (128 x 64 against 128 x 128 at 4096³
-/// on an H200: 119 against 137 TFLOP/s). No less than an SM's share of the bus takes for 16
-/// KiB, 4.6 TB/s over 132 SMs at 1.8 GHz.
+/// Clocks of a stage: three products of 128 rows, at 1024 multiply-adds of tf32 a clock; narrow
+/// tiles wait for each other's loads, 15 % longer (on an H200 at 4096³ 119 against 137 TFLOP/s). At
+/// least what an SM's share of the bus takes for 16 KiB, 4.6 TB/s over 132 SMs at 1.8 GHz.
 double stage_clocks(const SplitTile& tile) {
   constexpr double least = 850, narrow = 1.15;
   const double clocks = 3.0 * tile_rows * tile.columns * stage_k / 1024;

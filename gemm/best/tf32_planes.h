@@ -42,8 +42,7 @@ struct SplitChoice {
 /// one that lies along k and needs no transposition.
 SplitChoice choose_operands(const Arguments& arguments);
 
-/// A tile has 128 rows of the first operand and so many columns of the second; `split_k` blocks
-/// share its k.
+/// 128 rows of the first operand by so many columns of the second; `split_k` blocks share its k.
 struct SplitTile {
   int columns, split_k;
   friend bool operator==(const SplitTile&, const SplitTile&) = default;

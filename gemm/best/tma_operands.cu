@@ -12,9 +12,8 @@ namespace {
 constexpr int copy_threads = 256, words_a_thread = 8;
 constexpr int chunk_words = copy_threads * words_a_thread;
 
-/// Lines of bytes, each from its own alignment to 16 bytes: a thread puts each of its words
-/// together from the two aligned ones that it lies across; the second is another lane's first, and
-/// in the L1.
+/// Lines of bytes, each from its own alignment to 16 bytes: a thread joins each of its words from
+/// the two aligned ones that it lies across, of which the second is another lane's first.
 __global__ void __launch_bounds__(copy_threads)
     realign(const std::byte* source, std::int64_t length, std::int64_t stride, std::byte* target,
             std::int64_t target_stride, int chunks) {
@@ -42,8 +41,7 @@ __global__ void __launch_bounds__(copy_threads)
 
 constexpr int side = 64, transpose_rows = 8;
 
-/// Tiles of 64 x 64 by way of shared memory, read along the source's lines and written along the
-/// target's.
+/// Tiles of 64 x 64, read along the source's lines and written along the target's.
 template <class T>
 __global__ void __launch_bounds__(32 * transpose_rows)
     transpose(const T* source, std::int64_t lines, std::int64_t length, std::int64_t stride,
@@ -93,8 +91,7 @@ void launch_transpose(const TmaOperand& x, void* target, std::int64_t target_str
   FATHOM_CUDA(cudaGetLastError());
 }
 
-/// The operand as its copy lies, but for its address, and the bytes that this takes; 0 if none is
-/// needed.
+/// The operand as its copy lies, but for its address, and the copy's bytes; 0 if none is needed.
 std::pair<TmaOperand, std::size_t> copy_of(TmaOperand x, const std::optional<Major>& taken) {
   if ((!taken || *taken == x.major) && columns_aligned(x.stride, x.element, map_alignment))
     return {x, 0};

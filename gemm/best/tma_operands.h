@@ -28,11 +28,10 @@ struct TmaOperand {
   std::int64_t lines() const { return major == Major::k ? outer : k; }
 };
 
-/// Bytes that a copy of the operand would take for a kernel that takes this way of contiguity
-/// (nothing: either); 0 if none is needed.
+/// Bytes of the copy for a kernel that takes this way of contiguity (nothing: either); 0: none
+/// needed.
 std::size_t copy_bytes(const TmaOperand& operand, const std::optional<Major>& taken);
-/// Copies it to `workspace` if it must be, asynchronously, moves `workspace` behind the copy, and
-/// gives the operand to use.
+/// Copies it to `workspace` if needed, asynchronously, moves that on, and gives the operand to use.
 TmaOperand prepare(const TmaOperand& operand, const std::optional<Major>& taken,
                    std::byte*& workspace, cudaStream_t stream);
 
@@ -47,8 +46,7 @@ CUtensorMap box_map(const TmaOperand& operand, int side, int k);
 struct TmaOperands {
   TmaOperand a, b;  ///< a kernel's first operand and its second
 
-  /// As they lie in memory: of the product in row-major terms, whose first is BLAS's B, or
-  /// `swapped`, as BLAS states it.
+  /// As they lie in memory: the row-major product's, whose first is BLAS's B, or `swapped` BLAS's.
   static TmaOperands of(const Arguments& arguments, bool swapped = false) {
     const Problem& p = arguments.problem;
     const Element element = traits(p.of).input;
@@ -66,8 +64,8 @@ struct TmaOperands {
                               std::byte* workspace, cudaStream_t stream);
 };
 
-/// Copies it to where lines start on 16 bytes; `target_stride` in elements. Gaps between lines
-/// become anything.
+/// Copies it to lines on 16 bytes, `target_stride` elements apart. What is between becomes
+/// anything.
 void launch_realign(const TmaOperand& source, void* target, std::int64_t target_stride,
                     cudaStream_t stream);
 

@@ -10,11 +10,11 @@
 //
 // ldmatrix moves rows of 16 bytes: told that four rows of the box are four matrices of 8 x 8
 // elements of 16 bits, it gives lane l float l of each, in four registers that follow each other.
-// Those are four neighbours in a line of the transposed box, and one 16-byte store takes them: two
-// instructions for 128 floats, none of which moves a register.
+// Those are four neighbours in a line of the transposed box, for one 16-byte store: two
+// instructions for 128 floats, and no register is moved.
 //
-// No access has a bank conflict: the load takes 512 contiguous bytes; the eight lanes that a store
-// serves at once go to lines that are 16 bytes more than a multiple of 128 apart
+// No access conflicts: a load takes 512 contiguous bytes; the eight lanes that a store serves at
+// once go to lines 16 bytes more than a multiple of 128 apart
 // (tests/unit/gemm_shared_memory_test.cpp).
 
 namespace fathom::gemm {
@@ -29,14 +29,12 @@ __host__ __device__ constexpr int box_row_offset(int lane, int row) {
   return row * (transposed_box_depth * 4) + lane * 16;
 }
 
-/// Where the lane stores what it has of them, in bytes from the transposed box's start; `pitch`
-/// floats from line to line.
+/// Where the lane stores them, in bytes from the transposed box's start, lines of `pitch` floats.
 __host__ __device__ constexpr int transposed_offset(int lane, int row, int pitch) {
   return (lane * pitch + row) * 4;
 }
 
-/// By a warp: transposes `Rows` rows of the box at `box` from `row` on into lines of `Pitch` floats
-/// at `lines`.
+/// By a warp: transposes `Rows` of the box's rows from `row` on into lines of `Pitch` floats.
 template <int Rows, int Pitch>
 __device__ inline void transpose_rows(std::uint32_t box, std::uint32_t lines, int lane, int row) {
   // Loads in flight at once: four registers each, of a thread that has few.

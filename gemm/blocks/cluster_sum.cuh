@@ -1,18 +1,14 @@
 #pragma once
 
-#include "gemm/blocks/mbarrier.cuh"
-#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tile_ring.cuh"
 #include "gemm/blocks/warp_tile.cuh"
 
-// The sum of what the blocks of a cluster have computed of one tile, each of its part of k, through
-// each other's shared memory: in the same order whatever the blocks' speed, so that it is the same
-// in every run, and without a workspace.
+// The sum of what the blocks of a cluster have computed of one tile, each of its part of k, by way
+// of each other's shared memory: always in the same order, and without a workspace.
 
 namespace fathom::gemm {
 
-/// From a row of a kept tile to the next, in sums: 8 modulo 32 banks keeps the rows of a half-warp
-/// apart.
+/// From a kept row to the next, in sums: 8 modulo 32 banks keeps a half-warp's rows apart.
 template <int N>
 inline constexpr int partial_pitch = (N + 31) / 32 * 32 + 8;
 

@@ -78,8 +78,7 @@ __device__ inline KSlot k_slot(int place, int slot) {
   return {place ^ (place % 2 * 4) ^ (slot / 2 * 4), (place / 2) ^ (slot % 2)};
 }
 
-/// Where a k of an operand along the outer dimension lies: its line, and in it `word` of the outer
-/// ones.
+/// Where a k of an operand along the outer dimension lies: its line, and there outer word `word`.
 __device__ inline std::uint32_t outer_offset(KSlot k, int word, bool split) {
   const int line = split ? k.odd * (stage_depth / 2) + k.word : 2 * k.word + k.odd;
   return line * line_bytes + (word ^ (line % 8)) * 16;
@@ -160,8 +159,7 @@ struct LaneOfB : LaneOffsets<paired && major == Major::k ? 2 : 4> {
       load_two(from + this->of[0], b[0], b[1]);
       load_two(from + this->of[1], b[2], b[3]);
     } else {
-      // Along the outer dimension eight columns are four words of a line: the first, or the other
-      // four, whose places differ in bit 2.
+      // Along the outer dimension eight columns are a line's first four words or the others: bit 2.
       constexpr bool along = major == Major::k;
       const std::uint32_t lines = (along ? block * 8 : block / 2 * stage_depth) * line_bytes;
       const std::uint32_t others = along ? 0 : block % 2 * 4 * 16;

@@ -7,13 +7,11 @@
 #include "gemm/blocks/dmma.cuh"
 #include "gemm/blocks/tma.cuh"
 
-// A tile of fp64 whose operands come by TMA: the kernel's arguments, the ring of stages, and how a
-// warp sums and stores its part of C.
+// A tile of fp64 by TMA: the kernel's arguments, the ring, and how a warp sums and stores its part.
 
 namespace fathom::gemm::fp64 {
 
-/// A block's tile of C (m x n) = A (m x k) B (k x n), as BLAS has it, and how blocks go from tile
-/// to tile.
+/// A block's tile of C (m x n) = A (m x k) B (k x n), as BLAS has it, and the order of tiles.
 struct KernelConfig {
   int warps_m = 2, warps_n = 4;    ///< of the warps that multiply
   int m_blocks = 4, n_blocks = 4;  ///< of 16 rows and of 8 columns, of each
@@ -53,8 +51,7 @@ struct DmmaProduct {
   unsigned* ready;   ///< of each warp of each block: whether they are there; 0 at first
 };
 
-/// Where a thread is, read anew: what follows from it would otherwise be kept, over the loop in
-/// which the sums have all registers.
+/// Where a thread is, read anew: else what follows from it would take registers all along the loop.
 __device__ inline int reload_thread_id() {
   int x;
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
@@ -92,8 +89,8 @@ __host__ __device__ constexpr int box_lines(int rows) {
   return major == Major::k ? rows / 2 : stage_depth / 2;
 }
 
-/// Loads half `half` of a tile of `Rows` x 16 of k to `target`: to this block, or where `blocks` is
-/// not 0 to these of the cluster.
+/// Loads half of a tile of `Rows` x 16 of k: to this block or, if not 0, to `blocks` of the
+/// cluster.
 template <Major major, int Rows>
 __device__ inline void load_half(std::uint32_t target, const OperandMaps& maps, int half, int outer,
                                  int k, std::uint32_t barrier, std::uint16_t blocks) {

@@ -7,9 +7,8 @@
 #include "gemm/blocks/matrix.cuh"
 #include "gemm/blocks/mma_sync.cuh"
 
-// The steps that are the same in several lessons of 16-bit elements: a warp's place in a tile, its
-// sums' way to C, tiles of `lines` lines of `length` elements, copied by words of 16 bytes, and a
-// warp's fragments of them.
+// What several lessons of 16-bit elements share: a warp's place in a tile, its sums' way to C,
+// tiles of `lines` lines of `length` elements, copied by words of 16 bytes, and a warp's fragments.
 
 namespace fathom::gemm {
 
@@ -32,8 +31,7 @@ struct EightWarps {
   static constexpr int m = 128, n = 256, k = 32, threads = 256, warp_m = 64, warp_n = 64;
 };
 
-/// First row and column of this warp's part of a block's tile; neighbouring warps have neighbouring
-/// columns.
+/// First row and column of this warp's part of a tile; neighbours have neighbouring columns.
 struct WarpPlace {
   int m, n;
 };
@@ -72,8 +70,7 @@ __device__ void store_vector(const Product<Element, Element, float>& p, int row,
 /// piece of shared memory of the warp's own.
 template <int Columns>
 struct StagedRows {
-  /// Eight words between the rows: four rows of eight neighbours, as half a warp holds of a
-  /// fragment, lie in all banks.
+  /// Eight words between rows: four rows of eight neighbours, as half a warp has, lie in all banks.
   static constexpr int pitch = Columns + 8;
   static constexpr int floats = 16 * pitch;
   static constexpr int bytes = floats * static_cast<int>(sizeof(float));
@@ -110,7 +107,7 @@ struct SwizzledWords {
   }
 };
 
-/// Calls `use` with the number of each of this thread's words of a tile, its line and its place
+/// Calls `use` with each of this thread's words of a tile: its number, its line and its place
 /// there.
 template <int lines, int length, int threads, class Use>
 __device__ inline void each_word(const Use& use) {

@@ -16,7 +16,7 @@ namespace fathom::gemm {
 struct ClusterLaunch {
   int blocks = 1, threads = 1, shared_bytes = 0, cluster = 1;
   cudaStream_t stream = nullptr;
-  /// May start as soon as every block of the kernel before it on the stream has executed
+  /// May start once every block of the kernel before it has executed
   /// griddepcontrol.launch_dependents.
   bool beside_previous = false;
 };

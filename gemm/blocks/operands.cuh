@@ -40,8 +40,7 @@ Product<In, Out, Scalar> row_major(const Arguments& arguments) {
 /// Whether nothing is to be written.
 inline bool is_empty(const Problem& problem) { return problem.m == 0 || problem.n == 0; }
 
-/// Tiles of a grid that has one block a tile in the x dimension alone, the only one that is not
-/// limited to 65535 blocks.
+/// Tiles of a grid of one block a tile in x, the only dimension of more than 65535 blocks.
 struct TileGrid {
   int tiles_m, tiles_n;
   TileGrid(int m, int n, int tile_m, int tile_n)

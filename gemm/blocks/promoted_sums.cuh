@@ -17,9 +17,8 @@ __device__ inline void ping_pong_arrive(int a_block) {
   named_arrive(first_ping_pong_barrier + (1 - a_block), ping_pong_threads);
 }
 
-/// Whether the warpgroups take turns. For wide tiles a thread has registers for one stage's sums
-/// beside those of all; for narrow ones it has them for two stages', so that a warpgroup adds those
-/// of one while the next multiplies.
+/// Whether the warpgroups take turns. A thread of a wide tile has registers for one stage's sums
+/// beside those of all; of a narrow one for two, and adds those of one while the next multiplies.
 template <KernelConfig d>
 inline constexpr bool takes_turns = d.promoted&& d.n > 128;
 

@@ -12,10 +12,9 @@
 namespace fathom::gemm {
 
 /// d[] becomes A B, plus what it was if `add`, with the first operand in registers (PTX ISA,
-/// "Register Fragments" of wgmma .m64nNk8) and the second, along k, in shared memory. `a` is a
-/// thread's fragment: rows lane / 4 and that + 8 of the warp's 16 at k lane % 4, then the same two
-/// at k lane % 4 + 4. The tensor cores use the sign, the 8 bits of the exponent and the
-/// first 10 of the mantissa.
+/// "Register Fragments" of wgmma .m64nNk8) and the second, along k, in shared memory. `a`: rows
+/// lane / 4 and that + 8 of the warp's 16 at k lane % 4, then both at k lane % 4 + 4. The tensor
+/// cores use the sign, the 8 bits of the exponent and the first 10 of the mantissa.
 #define FATHOM_MULTIPLY_REGISTERS(n, a_0, a_1, a_2, a_3, b_, add_, type, k_and_types)         \
   __device__ inline void multiply(type, std::uint32_t(&d)[n / 2], const std::uint32_t(&a)[4], \
                                   std::uint64_t b, bool add) {                                \
@@ -131,10 +130,9 @@ __device__ inline void accumulate_tf32(const RegisterSource<d>& source,
   release(source.ring, before, source.place);
 }
 
-/// The same of fp32. The tensor cores cut off what they add up, always towards zero, so that over
-/// a long k the error would grow with k rather than with its root: each stage has sums of its own,
-/// which the threads add up in fp32, rounding. Within a stage the small products come first, while
-/// there is little to cut off from.
+/// The same of fp32. The tensor cores cut off what they add up, always towards zero, so that the
+/// error would grow with k rather than with its root: each stage has sums of its own, which threads
+/// add up in fp32, rounding. In a stage small products come first, while little is cut off.
 template <Major major, KernelConfig d>
 __device__ inline void accumulate_fp32(const RegisterSource<d>& source,
                                        RingPosition<d.stages>& position, int steps,

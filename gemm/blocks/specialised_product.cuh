@@ -2,7 +2,6 @@
 
 #include "gemm/blocks/cluster_sum.cuh"
 #include "gemm/blocks/mbarrier.cuh"
-#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/promoted_sums.cuh"
 #include "gemm/blocks/register_operand.cuh"
 #include "gemm/blocks/tile_ring.cuh"
@@ -18,9 +17,8 @@ namespace fathom::gemm {
 template <KernelConfig d>
 inline constexpr bool keeps_registers = d.single_tile && !d.promoted;
 
-/// Every thread of the cluster meets here, as in cluster_sync, and sees the barriers that were made
-/// before barrier_init_fence. Other memory is not ordered: a release would wait for all of this
-/// thread's stores.
+/// Every thread of the cluster meets here, as in cluster_sync, and sees barriers made before
+/// barrier_init_fence, but no other memory: a release would wait for all of this thread's stores.
 __device__ inline void cluster_sync_relaxed() {
   asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }
@@ -34,9 +32,8 @@ __device__ inline void drain(const TileRing<d>& ring, RingPosition<d.stages> pos
     wait(ring.empty(position.stage), position.parity ^ 1);
 }
 
-/// Stores a warp's finished sums by TMA from where the ring had the rows of A that its
-/// warpgroup alone has read, a stage for each 128 bytes of a row. After the tile's last product;
-/// ends with stores under way.
+/// Stores a warp's finished sums by TMA from where the ring had the rows of A that its warpgroup
+/// alone has read, a stage for each 128 bytes of a row; after the tile's last product.
 template <KernelConfig d, class Out, class Scalar, int Count>
 __device__ inline void store_through_ring(const TiledProduct<Out, Scalar>& p,
                                           const TileRing<d>& ring,
@@ -129,8 +126,7 @@ __device__ inline void fill_ring(const P& p, const TileRing<d>& ring, const Clus
   }
 }
 
-/// `first_tile`: where the first tile begins; its first stages have been asked for by fill_ring if
-/// the block keeps its registers.
+/// `first_tile`: where it begins; fill_ring has asked for it where the block keeps its registers.
 template <class In, KernelConfig d, Major a_major, Major b_major, class P>
 __device__ inline void load_tiles(const P& p, const TileRing<d>& ring, const ClusterPlace<d>& place,
                                   TileIndex first_tile = {}) {
@@ -214,8 +210,7 @@ __device__ inline void multiply_tiles(const P& p, const TileRing<d>& ring,
   if constexpr (d.single_tile && d.split_k == 1) wait_stores_read<0>();
 }
 
-/// `Kernel` has the types In, Out and Scalar, the KernelConfig `config` and the Majors `a_major`
-/// and `b_major`.
+/// `Kernel` has the types In, Out and Scalar, `config`, and the Majors `a_major` and `b_major`.
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::config.threads(), 1) specialised_product(
     const __grid_constant__ TiledProduct<typename Kernel::Out, typename Kernel::Scalar> p) {

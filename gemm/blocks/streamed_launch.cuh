@@ -6,14 +6,14 @@
 #include "gemm/best/plan.h"
 #include "gemm/best/tma_operands.h"
 #include "gemm/blocks/launch_cluster.h"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/streamed_product.cuh"
 
 // From a product's arguments to the launch of a kernel that streams the large operand. Host code.
 
 namespace fathom::gemm::streamed {
 
-/// The product in row-major terms, or with both operands exchanged and C transposed, so that the
-/// large operand is the first.
+/// The product in row-major terms, or swapped with C transposed: the large operand is the first.
 template <class T>
 Product<T> view(const Arguments& arguments) {
   return small_side_is_n(arguments.problem) ? column_major<T>(arguments) : row_major<T>(arguments);
@@ -29,8 +29,7 @@ inline bool has_pairs(const TmaOperand& small) {
 }
 
 /// Whether a kernel can do the product: at most 16 columns, an even number unless the small operand
-/// lies along k and is copied, the large one contiguous along k, and each of its rows whole steps
-/// from where 16 bytes start.
+/// lies along k and is copied; the large one along k, its rows whole steps and on 16 bytes.
 template <class T>
 bool takes(const Problem& problem) {
   constexpr std::int64_t bytes = sizeof(T), most_row_bytes = std::int64_t{1} << 30;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstring>
-#include <type_traits>
 
 #include "gemm/blocks/cluster_sum.cuh"
 #include "gemm/blocks/dmma.cuh"
@@ -77,9 +76,8 @@ __device__ inline void multiply_step(WarpSums<float>& sums, const LaneChunks& a,
   }
 }
 
-/// A lane's chunk of B at `k`, of both its columns: B is contiguous along the columns, and each
-/// line starts on two elements and has room for pairs of them. A pair beyond the last is clamped to
-/// it, so that loads stay unconditional.
+/// A lane's chunk of B at `k`, of both its columns: B's lines start on two elements and have room
+/// for pairs. A pair beyond the last is clamped to it: loads stay unconditional.
 template <class T>
 __device__ inline void hold_chunk(const Product<T>& p, int k, int lane, int chunk, LaneChunks& to) {
   struct alignas(2 * sizeof(T)) Neighbours {
@@ -107,8 +105,7 @@ struct HeldOperand {
   template <class T>
   __device__ void hold(const Product<T>& p, int begin) {
     constexpr int bytes = static_cast<int>(sizeof(T));
-    // Read anew: what follows from it would else be kept from pass to pass, where registers are
-    // few.
+    // Read anew: what follows from it would else take registers from pass to pass.
     int lane;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
     const int last = p.k * bytes - step_bytes;
@@ -153,8 +150,7 @@ __device__ inline void multiply_part(WarpSums<T>& sums, std::uint32_t part, int 
   }
 }
 
-/// Adds the warps' sums of 16 rows to those that the block keeps, always in the same order. By all
-/// that multiply.
+/// Adds the warps' sums of 16 rows to the block's, always in the same order. By all that multiply.
 template <class T>
 __device__ inline void keep_sums(const WarpSums<T>& sums, T* exchange, T* kept, bool first_pass) {
   constexpr int tile = Memory<T>::tile, each = tile / multiplying_threads;

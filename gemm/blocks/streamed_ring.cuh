@@ -34,9 +34,8 @@ struct Memory {
   static_assert(bytes + 1024 <= 228 * 1024 && most_rows % rows_at_once == 0);
 };
 
-/// True in one lane of a warp that is whole here. The compiler knows that it is one, and gives
-/// copies in a branch on it addresses of the whole warp; after any other condition each copy is a
-/// loop over lanes.
+/// True in one lane of a whole warp. The compiler knows that it is one, and gives copies in a
+/// branch on it addresses of the warp; after any other condition a copy is a loop over lanes.
 __device__ inline bool is_elected() {
   std::uint32_t elected;
   asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}"

@@ -4,20 +4,18 @@
 
 #include <cstdint>
 
-// A product of which one side has at most 16: how a kernel cuts it that reads the other, large
-// operand once, as long runs of memory, and holds its part of the small operand in registers.
+// A product of which one side has at most 16: how a kernel reads the other, large operand once, in
+// long runs of memory, and holds its part of the small one in registers.
 //
-// In row-major terms (gemm/bench/problem.h) A, the large one, is m x k, and each of its rows is
-// contiguous along k; B is k x n. The blocks of a cluster share k: each has a slab of every row of
-// the cluster's, and keeps B's part of that slab. So A crosses from the memory once, and B once for
-// each cluster; only sums leave a block.
+// In row-major terms (gemm/bench/problem.h) A, the large one, is m x k, each row contiguous; B is k
+// x n. The blocks of a cluster share k: each has a slab of all the cluster's rows, and B's part of
+// that slab. A crosses from the memory once, B once for each cluster; only sums leave a block.
 
 namespace fathom::gemm::streamed {
 
 /// Most columns of the small operand.
 inline constexpr int columns = 16;
-/// Rows that the tensor cores take at once: of a stage, and of the sums that a block makes
-/// together.
+/// Rows that the tensor cores take at once: of a stage, and of sums made together.
 inline constexpr int rows_at_once = 16;
 /// A warp multiplies so many bytes of a row at once: two chunks of 16 for each of four lanes.
 inline constexpr int step_bytes = 128;
@@ -38,8 +36,7 @@ inline constexpr int cluster = 4;
 /// Most rows of a cluster: their sums stay in shared memory until the end.
 inline constexpr int most_rows = 288;
 
-/// The rows of cluster `number` of `clusters` are those from here to the next one's: as many of
-/// each, and one more of the first ones.
+/// The rows of cluster `number` begin here: as many for each, the first ones one more.
 __host__ __device__ constexpr int first_row(int rows, int number, int clusters) {
   const int more = rows % clusters;
   return rows / clusters * number + (number < more ? number : more);

@@ -1,6 +1,5 @@
 #include "gemm/blocks/tensor_map.h"
 
-#include <cuda_runtime.h>
 #include <fmt/format.h>
 
 #include "harness/cuda_check.h"

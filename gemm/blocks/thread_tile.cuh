@@ -29,10 +29,9 @@ struct LanePlace {
   }
 };
 
-/// Where a thread's TM x TN elements of a block's tile lie. A warp covers a tile of its own, its
-/// lanes in the order of LanePlace; a thread's rows come in groups of 4 that are 4 LanesM apart,
-/// and so do its columns, so that the lanes of a warp read their fragments from neighbouring
-/// 16-byte words.
+/// Where a thread's TM x TN elements of a block's tile lie. A warp has a tile of its own, its lanes
+/// in the order of LanePlace; a thread's rows come in groups of 4 that are 4 LanesM apart, its
+/// columns likewise, so that lanes read fragments from neighbouring 16-byte words.
 template <int BM, int BN, int TM, int TN, int WarpsM, int WarpsN, int LanesM>
 struct ThreadTile {
   static constexpr int lanes_n = 32 / LanesM;

@@ -1,15 +1,12 @@
 #pragma once
 
-#include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/wgmma.cuh"
 
-// How the contenders of wgmma and TMA cut a product, fill the ring (gemm/blocks/tma.cuh) and
-// multiply from it.
+// How the contenders by wgmma cut a product, fill the ring (tma.cuh) and multiply from it.
 
 namespace fathom::gemm {
 
-/// How a kernel cuts a product C (m x n) = A (m x k) B (k x n), in row-major terms
-/// (gemm/bench/problem.h).
+/// How a kernel cuts C (m x n) = A (m x k) B (k x n), row-major (gemm/bench/problem.h).
 struct KernelConfig {
   int consumers = 2;  ///< warpgroups that multiply
   int m_blocks = 1;   ///< blocks of 64 rows of each
@@ -24,17 +21,15 @@ struct KernelConfig {
   bool deferred_stores = false;
   /// Its blocks may start, and wait, while the kernel before it on the stream ends.
   bool early = false;
-  /// A block has one tile, and the launch takes microseconds: blocks of a cluster synchronise
-  /// without waiting for what they have written, end one by one, and store C through the ring,
-  /// which they have no more use for.
+  /// A block has one tile, and a launch takes microseconds: blocks of a cluster synchronise without
+  /// waiting for what they have written, end one by one, and store C through the free ring.
   bool single_tile = false;
   /// A's blocks come to the products through registers (register_operand.cuh). B lies along k.
   bool a_in_registers = false;
   bool promoted = false;  ///< each stage's sums are added up outside the tensor cores
   /// Every other tile goes through k backwards: it starts with what the L2 has seen last.
   bool serpentine = false;
-  /// B has one box a stage, of its tile's lines, fewer than 64, and of none that other tiles have.
-  /// For B along k only.
+  /// B, along k, has one box a stage, of its tile's own lines, fewer than 64.
   bool narrow_b = false;
   bool has_tail = false;  ///< a tail kernel runs beside it on the SMs that its clusters leave
   /// Cluster tiles of an entry of the scheduler: more than one for a tail kernel.
@@ -111,9 +106,8 @@ __device__ inline void load_stage(const TileRing<d>& ring, int stage, const Clus
   }
 }
 
-/// The tiles of a cluster, one after the other. C is cut into entries, which are gone through in
-/// bands; an entry is a cluster's tile, or for the tail kernel as many as make one of the
-/// other kernel's.
+/// A cluster's tiles in order. C is cut into entries, gone through in bands; an entry is a
+/// cluster's tile, or for the tail kernel as many as make one of the other kernel's.
 template <KernelConfig d>
 struct TileScheduler {
   int next, step, end;

@@ -12,9 +12,8 @@
 
 namespace fathom::gemm {
 
-// Barriers in shared memory that count arrivals and bytes (PTX ISA, mbarrier), alone and across a
-// cluster. A barrier is a 64-bit word, given by its shared-memory address; its phases alternate
-// between parity 0 and 1.
+// Barriers in shared memory that count arrivals and bytes (PTX ISA, mbarrier), also across a
+// cluster: 64-bit words, given by their address, whose phases alternate between parity 0 and 1.
 
 /// Makes a barrier whose phase ends after so many arrivals and all bytes expected until then.
 __device__ inline void barrier_init(std::uint32_t barrier, int arrivals) {

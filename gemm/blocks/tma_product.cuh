@@ -19,8 +19,7 @@ struct TmaKernel : Types {
   static constexpr Major a_major = a, b_major = b;
 };
 
-/// The shape of the tail kernel, for the SMs that a shape's large clusters leave: clusters of two,
-/// one below the other.
+/// The tail kernel's shape, for the SMs that large clusters leave: two blocks, one below the other.
 template <class Shape>
 struct TailOf {
   static constexpr MajorsTaken majors = Shape::majors;
@@ -39,8 +38,7 @@ constexpr bool takes(const MajorsTaken& taken, Major a, Major b) {
   return (!taken.a || *taken.a == a) && (!taken.b || *taken.b == b);
 }
 
-/// The map of an operand: boxes of `lines` lines, along k or along the outer dimension; there of
-/// 32-bit elements 32.
+/// The map of an operand: boxes of `lines` lines; of 32-bit elements along the outer dimension 32.
 inline CUtensorMap operand_map(const TmaOperand& x, int lines = block_side) {
   const bool halves = x.major == Major::outer && element_bytes(x.element) == 4;
   return tensor_map(x.data, x.element, x.inner(), x.lines(), x.stride,
@@ -71,9 +69,8 @@ TiledProduct<typename Types::Out, typename Types::Scalar> tiled_product(const Ar
   product.beta = static_cast<Scalar>(p.beta);
   product.c = {static_cast<Out*>(arguments.c), swapped ? 1 : p.ldc, swapped ? p.ldc : 1};
   const Element output = traits(p.of).output;
-  // TMA writes whole pieces of 16 bytes: where C's contiguous side ends within one, the rest
-  // of the piece, which is the gap up to the leading dimension, would be written too (seen on an
-  // H200).
+  // TMA writes whole pieces of 16 bytes: where C's contiguous side ends within one, it would write
+  // the gap up to the leading dimension, too (seen on an H200).
   product.tma_stores = (!swapped || d.a_in_registers) &&
                        columns_aligned(p.ldc, output, map_alignment) &&
                        columns_aligned(p.m, output, map_alignment);
@@ -87,8 +84,7 @@ ClusterLaunch specialised_launch(cudaStream_t stream) {
   return {1, d.threads(), specialised_shared_bytes<d>, d.cluster(), stream, d.early};
 }
 
-/// Calls `use` with the majors of the shape's kernel for operands that lie so: those that it takes,
-/// or after a copy.
+/// Calls `use` with the majors of the shape's kernel for these operands, before or after a copy.
 template <class Shape, class Use>
 void with_majors(const TmaOperands& operands, const Use& use) {
   const Major of_a = Shape::majors.a.value_or(operands.a.major),

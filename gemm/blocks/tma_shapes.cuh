@@ -3,8 +3,7 @@
 #include "gemm/best/plan.h"
 #include "gemm/blocks/tma_product.cuh"
 
-// The shapes of the top rungs, which every type has: a wide tile, and narrow ones for products of
-// which one of m and n is small.
+// The shapes that every type has: a wide tile, and narrow ones for few rows or columns.
 
 namespace fathom::gemm {
 
@@ -22,8 +21,8 @@ struct AlongKPromoted : AlongK {
   static constexpr bool promoted = true;
 };
 
-/// For products that fill the GPU. A cluster of two and four stages leave just enough shared memory
-/// for C's buffers.
+/// For products that fill the GPU. A cluster of two and four stages leave just room for C's
+/// buffers.
 template <class Layout>
 struct WideTile : Layout {
   static constexpr KernelConfig config{
@@ -100,8 +99,7 @@ RungKernel tma_kernel(const TmaOperands& operands, bool swapped) {
   return swapped ? kernel.transposed() : kernel;
 }
 
-/// The plan of a product with this shape, after copies of the operands that lie otherwise.
-/// `swapped`: the operands are exchanged.
+/// The plan of a product with this shape, after copies; `swapped`: with exchanged operands.
 template <class Shape, class Types>
 RungPlan shape_plan(const Problem& p, bool swapped) {
   const std::size_t copied = TmaOperands::copy_bytes(p, swapped, Shape::majors);
@@ -115,9 +113,8 @@ RungPlan shape_plan(const Problem& p, bool swapped) {
           copied == 0};
 }
 
-/// Which of the shapes a product takes where a rung has them all: large clusters for what fills
-/// them, halves of 128 columns, and for small products the tiles of skinny ones where those occupy
-/// more SMs.
+/// Which shape a product takes: large clusters for what fills them, halves of 128 columns, and for
+/// small products the tiles of skinny ones where those occupy more SMs.
 template <class Layout, class Types>
 RungPlan best_plan(const Problem& p, int sms) {
   const bool swapped = small_side_is_n(p);

@@ -96,8 +96,7 @@ __device__ inline void fence_accumulators(std::uint32_t (&d)[Count]) {
   "wgmma.mma_async.sync.aligned.m64n" #n k_and_types " {" FATHOM_WGMMA_SUM_NAMES_##n \
       "}, " operands ";\n}"
 
-// What follows the operands of a product: that no operand is negated, and which way those of 16
-// bits lie.
+// Behind a product's operands: that none is negated, and which way those of 16 bits lie.
 #define FATHOM_WGMMA_16_BITS(a_major, b_major) ", 1, 1, " a_major ", " b_major
 #define FATHOM_WGMMA_FLOATS(...) ", 1, 1"
 #define FATHOM_WGMMA_INTEGERS(...) ""
@@ -154,8 +153,7 @@ struct ClusterPlace {
   }
   /// Rank of the block of the same part of k at (m, n).
   __device__ int rank_of(int m, int n) const { return (k * d.cluster_n + n) * d.cluster_m + m; }
-  /// Rank of one of those that share a tile with this one: first its column, then the rest of its
-  /// row.
+  /// Rank of one that shares a tile with this one: first its column, then the rest of its row.
   __device__ int sharer(int i) const {
     if (i < d.cluster_m) return rank_of(i, n);
     const int other = i - d.cluster_m;
@@ -190,9 +188,8 @@ struct Sums {
   std::uint32_t of[d.m_blocks][d.n / 2];
 };
 
-/// Gives the sums' registers a value that the compiler cannot know: it would set a known one just
-/// before the first product reads it, between products that are under way, and they would have to
-/// wait for each other.
+/// Gives the sums a value that the compiler cannot know: a known one it would set just before the
+/// first product reads it, between products under way, which would wait for each other.
 template <auto d>
 __device__ inline void start(Sums<d>& sums) {
 #pragma unroll
@@ -227,8 +224,7 @@ __device__ inline void multiply_stage(const TileRing<d>& ring, int stage, int a_
 // A warp has 16 rows of its warpgroup's sums; sum 4 j + i of a thread is column 8 j + 2 (lane % 4)
 // + i % 2 of row lane / 4 + 8 (i / 2) (PTX ISA, the fragment of D of wgmma).
 
-/// A product of which the kernels of TMA compute a tile, in row-major terms; k and
-/// alpha are not 0.
+/// A product that kernels by TMA compute tile by tile, in row-major terms; k and alpha are not 0.
 template <class Out, class Scalar>
 struct TiledProduct {
   CUtensorMap map_a, map_b, map_c;

@@ -37,8 +37,7 @@ __device__ inline void finish(const TiledProduct<Out, Scalar>& p, std::uint32_t 
   }
 }
 
-/// Writes four 8 x 8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l
-/// / 8.
+/// Writes four 8 x 8 matrices of 16 bits; lane l has the address of row l % 8 of matrix l / 8.
 __device__ inline void store_matrices(std::uint32_t address, const std::uint32_t (&r)[4]) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
                "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
@@ -49,12 +48,10 @@ __device__ inline void store_matrices(std::uint32_t address, const std::uint32_t
 inline constexpr int staged_row_bytes = 128, staged_bytes = 16 * staged_row_bytes;
 template <class Out>
 inline constexpr int staged_columns = staged_row_bytes / static_cast<int>(sizeof(Out));
-/// Buffers a warp: one is filled while the other is read. They take turns over tiles too, so that a
-/// tile's columns fill each as often.
+/// Buffers a warp: one is filled while the other is read, in turns over tiles too.
 inline constexpr int staging_slots = 2;
 
-/// Address of a 16-byte word of a row in a buffer as TMA wants it: word w of row r at w ^ (r
-/// % 8).
+/// A 16-byte word's address in a buffer as TMA wants it: word w of row r at w ^ (r % 8).
 __device__ inline std::uint32_t staged_word(std::uint32_t buffer, int row, int word) {
   return buffer + row * staged_row_bytes + (word ^ (row % 8)) * 16;
 }
@@ -64,8 +61,7 @@ template <int Count>
 __device__ inline void stage_pairs(const std::uint32_t (&pairs)[Count], int first,
                                    std::uint32_t buffer) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  // The matrices of a store: 0 and 1 are rows 0 to 7 and 8 to 15 of 8 columns, 2 and 3 of the
-  // next 8.
+  // A store's matrices: 0 and 1 are rows 0 to 7 and 8 to 15 of 8 columns, 2 and 3 of the next 8.
   const int own_row = lane / 8 % 2 * 8 + lane % 8, own_word = lane / 16;
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
@@ -76,8 +72,7 @@ __device__ inline void stage_pairs(const std::uint32_t (&pairs)[Count], int firs
   }
 }
 
-/// Fills a buffer with the 64 columns of 16-bit elements or the 32 of 32 bits whose sums are those
-/// from the first on.
+/// Fills a buffer with the columns, 64 of 16 bits or 32 of 32, whose sums begin at the first.
 template <class Out, class Scalar, int Count>
 __device__ inline void stage_chunk(const std::uint32_t (&sums)[Count], int first,
                                    std::uint32_t buffer) {
@@ -115,9 +110,8 @@ __device__ inline void store_staged(const TiledProduct<Out, Scalar>& p, int row,
   }
 }
 
-/// Stores a warp's finished sums through its buffers at `staging`, each 2 KiB that TMA
-/// stores while the warp goes on, the last ones even while it multiplies the next tile. Ends with
-/// stores under way.
+/// Stores a warp's finished sums through its buffers at `staging`, 2 KiB each, by TMA, which goes
+/// on while the warp multiplies the next tile. Ends with stores under way.
 template <class Out, class Scalar, int Count>
 __device__ inline void store_by_tma(const TiledProduct<Out, Scalar>& p,
                                     const std::uint32_t (&sums)[Count], int row, int column,

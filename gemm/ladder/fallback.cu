@@ -1,6 +1,5 @@
 // Any product: 64 x 64 tiles, 4 x 4 elements a thread, steps of 16, every index checked, no tensor
-// core. Not a lesson: it computes what the lessons' kernels leave out, so that those can show their
-// idea and nothing else.
+// core. Not a lesson: what it computes, the lessons' kernels can leave out.
 
 #include "gemm/blocks/element_types.cuh"
 #include "gemm/blocks/epilogue.cuh"

@@ -1,19 +1,19 @@
-// How the lessons for tensor cores get their product: views or tensor maps, and a launch. Host
-// code.
+// How the lessons for tensor cores get their views or tensor maps, and their launch. Host code.
 
 #include <algorithm>
 #include <map>
 
 #include "gemm/blocks/dmma_tile.cuh"
 #include "gemm/blocks/element_types.cuh"
+#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tma_product.cuh"
 #include "gemm/ladder/lesson.h"
 
 namespace fathom::gemm {
 namespace {
 
-/// A cluster a tile or, for a persistent kernel, as many as the GPU runs at once, but no more than
-/// there are tiles.
+/// A cluster a tile or, for a persistent kernel, as many as run at once, if there are as many
+/// tiles.
 int clusters_for(int tiles, const Lesson& lesson) {
   const LessonTile& tile = lesson.tile;
   if (!tile.persistent) return tiles;

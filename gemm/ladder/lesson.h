@@ -5,8 +5,7 @@
 #include <optional>
 #include <vector>
 
-// What a lesson's file says of its kernel. gemm/bench/rung.h makes a rung of it; what a product is
-// to the rest of gemm, nobody has to know here.
+// What a lesson's file says of its kernel, of which gemm/bench/rung.h makes a rung.
 
 namespace fathom::gemm {
 
@@ -58,14 +57,12 @@ struct RungText {
   int capability = 75;      ///< least compute capability, 10 x major + minor
   KnownCounters* counters = nullptr;  ///< where its own kernel does the product; null: none
   bool exact_capability = false;      ///< runs on that one only, as code for sm_90a does
-  /// For fp8: its sums keep the bits that the tensor cores drop when they accumulate fast. So do
-  /// those of the library that it is held against.
+  /// For fp8: sums keep the bits that fast tensor cores drop, as its opponents' do.
   bool promoted = false;
   LessonTraffic traffic{};  ///< of kernels without tensor cores
 };
 
-/// How a lesson looks at the matrices of a product (gemm/bench/problem.h), and in which direction
-/// blockIdx.x counts its tiles.
+/// How a lesson sees a product's matrices, and along which blockIdx.x counts its tiles.
 enum class Order { row_major, row_major_x_along_rows, column_major };
 
 struct Lesson;
@@ -88,8 +85,7 @@ struct Lesson {
 /// A class's lessons without tensor cores: fp32's two trees, and fp64's first two.
 std::vector<Lesson> simt_lessons(Class of);
 
-/// A lesson for tensor cores whose kernel this is. One that is fed by TMA is made for compute
-/// capability 9.0 and runs nowhere else.
+/// A lesson for tensor cores. One that is fed by TMA runs on compute capability 9.0 alone.
 template <auto kernel, LessonTile tile, LaunchLesson& launch>
 Lesson tensor_lesson(RungText text) {
   text.exact_capability = &launch != &launch_half;

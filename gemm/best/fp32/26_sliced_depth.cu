@@ -1,6 +1,5 @@
-// fp32's contender on Hopper. A block an SM takes tiles one after the other, and shares what whole
-// waves leave. For few columns and small products a block has a small tile of its own, and its
-// warps share k instead of the tile.
+// fp32's contender on Hopper. A block an SM takes whole tiles and shares what whole waves leave.
+// For few columns and small products a block has a small tile, whose k its warps share.
 
 #include <algorithm>
 
@@ -18,17 +17,16 @@
 namespace fathom::gemm::fp32 {
 namespace {
 
-/// Loads four floats from a 16-byte aligned shared-memory address. Stays where it is among barriers
-/// and other such loads.
+/// Four floats from 16 aligned bytes of shared memory. Keeps its place among barriers and such
+/// loads.
 __device__ inline void load_vector(float (&to)[4], std::uint32_t address) {
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
                : "r"(address));
 }
 
-/// A block's tile has the whole of k. Its warps take turns along k, each with sums of the whole
-/// tile, which are added up in shared memory at the end. Warp w takes words w, w + warps and so on
-/// of the words of four k in a stage.
+/// A block's tile has the whole of k, and each of its warps sums of the whole tile, which are added
+/// up at the end. Warp w takes words w, w + warps and so on of a stage's words of four k.
 struct Tile {
   static constexpr int m = 64, n = 16, warps = 8, stages = 5;
   static constexpr int lanes_m = 8, lanes_n = 32 / lanes_m;
@@ -204,8 +202,8 @@ __global__ void __launch_bounds__(Tile::threads, 1)
 #endif
 }
 
-/// How sliced tiles take operands: the one of many rows either way, the other along its columns.
-/// Others are copied first.
+/// How sliced tiles take operands, some after a copy: that of many rows either way, the other along
+/// its columns.
 constexpr MajorsTaken sliced_majors{{}, Major::outer};
 
 auto sliced_kernel(const TmaOperand& a) {

@@ -3,16 +3,13 @@
 #include "gemm/best/fp32/warp_specialised_tile.cuh"
 #include "gemm/best/stream_k.h"
 #include "gemm/blocks/box_transposition.cuh"
-#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tma.cuh"
 
-// How the ring of the warp-specialised product is filled: by TMA, so that what is outside of a
-// matrix reads as zero.
+// How TMA fills the warp-specialised product's ring: what is outside of a matrix reads as zero.
 
 namespace fathom::gemm::fp32 {
 
-/// Boxes as TMA brings them of operands along k, rows of 32 of k, and the barrier that ends when
-/// they are full: behind the ring.
+/// Behind the ring: boxes of operands along k, rows of 32 of k, and the barrier that they end.
 template <class Tile>
 struct Staging {
   static_assert(Tile::k == transposed_box_depth);
@@ -25,11 +22,10 @@ struct Staging {
       : a(ring.behind()), b(a + a_bytes), full(a + box_bytes) {}
 };
 
-/// By all producer threads: fills stage after stage of the scheduler. One thread tells TMA, which
-/// puts an operand along its outer dimension where it belongs; what it brings of operands along k,
-/// four warps transpose in shared memory. All lines and rows start on 16 bytes. One staging buffer
-/// is enough: the next box has nearly a stage's multiplications of time to come, and a second would
-/// cost a stage of the ring.
+/// By all producer threads: fills the scheduler's stages. One thread tells TMA, which puts an
+/// operand along its outer dimension where it belongs; boxes of operands along k, four warps
+/// transpose in shared memory. All lines and rows start on 16 bytes. One staging buffer is enough:
+/// the next box has nearly a stage's time to come, and a second would cost a stage of the ring.
 template <class Tile, class P, class Corner>
 __device__ void produce(const P& p, const StageRing<Tile>& ring, StreamKScheduler& scheduler,
                         Corner corner) {
@@ -60,8 +56,7 @@ __device__ void produce(const P& p, const StageRing<Tile>& ring, StreamKSchedule
   bool more = next.next();
   if (more) fetch();
   while (more) {
-    // First the hardware barrier, where most of the time is waited: when it ends, the box is
-    // there.
+    // Most of the time is waited at the hardware barrier: when that ends, the box is there.
     const int i = order.next();
     const std::uint32_t lines_a = ring.stage(i), lines_b = lines_a + Tile::a_bytes,
                         full = ring.full(i);

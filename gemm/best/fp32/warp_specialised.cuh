@@ -5,16 +5,14 @@
 #include "gemm/best/stream_k.h"
 #include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
-#include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/simt.cuh"
 
 // The warp-specialised product: a warpgroup fills the ring, the others multiply.
 
 namespace fathom::gemm::fp32 {
 
-/// Where blocks leave their sums of a tile's part that others add. A block has one such part, or
-/// where shares are cut at bodies two: of the tile that its share begins in, and of the one that it
-/// ends in.
+/// Where blocks leave sums of a tile's part that others add: one such part a block or, where shares
+/// are cut at bodies, two, of the tiles in which its share begins and ends.
 struct Partials {
   float* sums = nullptr;      ///< a tile for each part
   unsigned* ready = nullptr;  ///< one for each part, 0 before the launch
@@ -39,9 +37,8 @@ __device__ TileIndex corner(const WarpSpecialisedProduct& p, int tile) {
   return {index.m * Tile::m, index.n * Tile::n};
 }
 
-/// The place of a thread's sum (i, j) in a part that a block leaves: neighbouring threads' are
-/// neighbours. (Four at once would tie the sums to neighbouring registers, and the multiplications
-/// to those of one bank.)
+/// The place of a thread's sum (i, j) in a part: neighbouring threads' are neighbours. (Four at
+/// once would tie sums to neighbouring registers, and multiplications to those of one bank.)
 template <class Tile>
 __device__ float* partial_sum(const Partials& shared, int part, int i, int j) {
   return shared.sums + static_cast<std::int64_t>(part) * (Tile::m * Tile::n) +
@@ -73,8 +70,7 @@ __device__ inline void wait_partial(const Partials& shared, int part) {
                  : "memory");
 }
 
-/// Adds what the blocks after this one have left of the tile, in order, so that the result is the
-/// same every time.
+/// Adds what the blocks after this one have left of the tile, always in the same order.
 template <class Tile>
 __device__ void fixup(const WarpSpecialisedProduct& p, const WorkPiece& piece,
                       Consumer<Tile>& consumer) {
@@ -128,9 +124,8 @@ __device__ void store_sums(const WarpSpecialisedProduct& p, const Consumer<Tile>
   }
 }
 
-/// Adds and stores this block's part of a tile that others end in as well: sums in groups of four
-/// columns, of which each has as many. In the order of the blocks, so that the result is the same
-/// every time.
+/// Adds and stores this block's part of a tile that others end in as well: groups of four columns,
+/// as many for each, in the order of the blocks, so that the result is always the same.
 template <class Tile>
 __device__ void fixup_together(const WarpSpecialisedProduct& p, int tile,
                                const typename Tile::Threads& place) {
@@ -182,8 +177,7 @@ constexpr int warp_specialised_shared_bytes() {
   return bytes;
 }
 
-/// Registers of a producer thread and of a consumer thread: a quarter of an SM has 512 for a lane
-/// of the one and two of the other.
+/// Registers of a thread: a quarter of an SM has 512 for a lane of a producer and two consumers.
 inline constexpr int producer_registers = 40, consumer_registers = 232;
 
 template <class Tile>

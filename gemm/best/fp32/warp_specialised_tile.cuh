@@ -10,9 +10,8 @@
 namespace fathom::gemm::fp32 {
 
 /// A block's tile in row-major terms, and how its consumer threads share it (ThreadTile). A stage
-/// is 32 of k: of each k a line of A's m elements, then of each k a line of B's n, with padding
-/// between the lines of an operand that comes along k and is transposed. The loop's body goes
-/// `body` of k at once.
+/// is 32 of k: of each k a line of A's m elements, then one of B's n each, padded where an operand
+/// comes along k and is transposed. The loop's body goes `body` of k at once.
 template <bool TransposeA, bool TransposeB, Cut C>
 struct WarpSpecialisedTile {
   static constexpr bool transposes_a = TransposeA, transposes_b = TransposeB;
@@ -80,9 +79,8 @@ struct StageRing {
  private:
   static constexpr int first_id = 2;
 
-  /// The id, which nobody knows before the fragment has come. The compiler lets a thread arrive
-  /// while its loads are in flight, and a warp that fills the stage then may store before they
-  /// read.
+  /// The id, which nobody knows before the fragment has come: the compiler would let a thread
+  /// arrive with loads in flight, and a warp that fills the stage could store before they read.
   __device__ static int once_read(int id, const typename Tile::Threads::Fragment& fragment) {
     // One element of each 16-byte load; with this bit set their union is more than any id.
     unsigned loaded = 1u << 8;
@@ -122,8 +120,7 @@ class FillOrder {
   long long filled_ = 0;
 };
 
-/// A consumer thread: its sums, and the fragments that it has read ahead. `start` once, then
-/// `multiply` for each piece of work.
+/// A consumer thread: its sums, and fragments read ahead. `start` once, then `multiply` each piece.
 template <class Tile>
 class Consumer {
  public:
@@ -181,8 +178,7 @@ class Consumer {
  private:
   static constexpr int bodies = Tile::k / Tile::body;
 
-  /// Everything of the present stage has been read; after the last one its lines are read again,
-  /// for nothing.
+  /// The present stage has been read; after the last one its lines are read again, for nothing.
   __device__ void next_stage(bool ready, bool last) {
     int step = -Tile::a_floats, step_b = -(Tile::stage_floats - Tile::a_floats);
     if (!last) {

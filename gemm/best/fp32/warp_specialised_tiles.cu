@@ -7,7 +7,6 @@
 #include "gemm/best/tma_operands.h"
 #include "gemm/blocks/launch_cluster.h"
 #include "gemm/blocks/operands.cuh"
-#include "gemm/blocks/tensor_map.h"
 #include "harness/cuda_check.h"
 
 // From a product's arguments to the launch of the warp-specialised kernel, and its tiles.
@@ -93,9 +92,8 @@ RungPlan plan_of(const Problem& p, int sms, bool swapped) {
           swapped ? kernel.transposed() : kernel};
 }
 
-/// With shares that end at bodies where two SMs and more share a tile, and there is a body for
-/// each. There half a stage is much of a share, and who has a tile's first stage would add for long
-/// while the others have nothing to do.
+/// With shares that end at bodies where two SMs and more share a tile and there is a body for each:
+/// there, who has a tile's first stage would else add for long while others have nothing to do.
 template <bool a, bool b>
 RungPlan plan_with_cut(const Problem& p, int sms, bool swapped) {
   const std::int64_t tiles = tiles_of(p, swapped).blocks();

@@ -1,5 +1,4 @@
-// fp32 accuracy from the tensor cores: three products of tf32 for one, in tiles that leave no SM
-// without work.
+// fp32 accuracy from three products of tf32, in tiles that leave no SM without work.
 
 #include "gemm/best/tf32_planes.h"
 #include "gemm/blocks/element_types.cuh"

@@ -14,8 +14,7 @@
 namespace fathom::gemm::fp64 {
 namespace {
 
-/// Registers of a producer thread and of a consumer thread, of the 168 that each of 384 starts
-/// with.
+/// Registers of a producer thread and of a consumer thread: 384 have 168 each at first.
 constexpr int producer_registers = 40, consumer_registers = 232;
 
 __device__ inline int reload_block_id() {
@@ -106,8 +105,7 @@ std::size_t copied_bytes(const TmaOperand& x) {
   return workspace_part(sizeof(double) * (x.inner() + x.inner() % 2) * (x.lines() / 2));
 }
 
-/// The operand's maps for tiles of `rows`; copies its odd lines to `workspace`, and moves that on,
-/// where TMA cannot read them in place.
+/// The operand's maps for tiles of `rows`; odd lines that TMA cannot read go to `workspace` first.
 OperandMaps operand_maps(const TmaOperand& x, int rows, std::byte*& workspace,
                          cudaStream_t stream) {
   const std::int64_t inner = x.inner(), lines = x.lines(), stride = line_stride(x);

@@ -11,8 +11,8 @@ namespace fathom::gemm::fp64 {
 inline constexpr KernelConfig d{.cluster_n = 2};
 static_assert(d.warps() == 8, "the register counts are those of two warpgroups");
 
-/// A warp's place in the ring as addresses that move on with it, so that between products next to
-/// nothing is left to compute.
+/// A warp's place in the ring as addresses that move on: little is left to compute between
+/// products.
 class RingCursor {
  public:
   __device__ explicit RingCursor(const TileRing<d>& ring)
@@ -110,8 +110,7 @@ __device__ inline void accumulate_late(RingCursor& cursor, int steps,
   each<half, d.n_blocks>([&]<int j> { multiply.template operator()<last, j>(); });
 }
 
-/// Where a block's sums lie on their way to another worker: thread by thread, as no other reads
-/// them.
+/// Where a block's sums lie on their way to another worker: thread by thread.
 __device__ inline double2* partial_of(const DmmaProduct& p, int block) {
   return reinterpret_cast<double2*>(p.partials) +
          static_cast<std::int64_t>(block) * (d.m() * d.n() / 2) + reload_thread_id();

@@ -32,8 +32,7 @@ struct HalfWide {
       .n = 128, .stages = 6, .cluster_m = 2, .a_in_registers = true, .serpentine = true};
 };
 
-/// For products of few columns: as many tiles of 128 x 128 as the other side has, two blocks a
-/// tile.
+/// For products of few columns: tiles of 128 x 128, two blocks a tile.
 struct Skinny {
   static constexpr MajorsTaken majors{std::nullopt, Major::k};
   static constexpr KernelConfig config{.n = 128, .stages = 6, .split_k = 2, .a_in_registers = true};

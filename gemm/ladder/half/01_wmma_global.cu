@@ -3,13 +3,11 @@
 //
 // That is 4096 multiplications for two fragments, only 8 for each element. A fragment is four loads
 // of 4 bytes a lane, each of eight rows, so that the L1 looks up 64 lines for the 4096: at one line
-// a clock 64 multiplications a clock and SM, 33 TFLOP/s on an H200 at 1980 MHz, less than its FMA
-// units do.
+// a clock 33 TFLOP/s on an H200 at 1980 MHz, less than its FMA units do.
 //
 // Source: the WMMA kernel of the notes on shared memory and products of doubles (claim G5). It has
 // no block index, so that each block computes the same tile, and it loads row-major B as
-// column-major: both show as wrong results in any product that is larger than a tile or not
-// symmetric.
+// column-major: both show in any product that is larger than a tile or not symmetric.
 
 #include <mma.h>
 

@@ -2,8 +2,7 @@
 //
 // One thread asks TMA for a stage of 64 of k, 128 rows and 128 columns, and a barrier that counts
 // bytes says when it is there. Four warps multiply 128 x 128 from it; no register sees an operand.
-// The products of a step are under way while the next are issued; when they are done, the four
-// warps meet, and thread 0 refills their stage.
+// A step's products are under way while the next are issued; then thread 0 refills their stage.
 
 #include "gemm/blocks/register_store.cuh"
 #include "gemm/blocks/wgmma.cuh"

@@ -51,8 +51,7 @@ Lesson naive() {
                "shuffles along a diagonal.",
        .gain = "The start. Each multiplication takes a shared load and a shuffle, and the sums "
                "travel to shared memory and back.",
-       // Eight warps, 64 / 32 steps, four rows each: an element of A, 32 of B and the old
-       // sum.
+       // Eight warps, 64 / 32 steps, four rows: an element of A, 32 of B and the old sum.
        .traffic = {512, 128, 2176, 0, 192, 0, 128, 32, 32, 0}});
 }
 

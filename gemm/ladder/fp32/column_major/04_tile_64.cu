@@ -48,8 +48,7 @@ Lesson tile_64() {
        .idea = "A tile of 64 x 64, 64 deep, 4 x 4 elements a thread, stored by 16 bytes.",
        .gain = "Half of the global traffic; but a column of B at a time, so that A is read again "
                "for each of the four.",
-       // Four columns of five loads; a column of B is 260 words from the next thread's:
-       // two wavefronts.
+       // Four columns of five loads; B's are 260 words apart for neighbours: two wavefronts.
        .traffic = {1024, 256, 12288, 2048, 256, 0, 512}});
 }
 

@@ -95,8 +95,7 @@ Lesson tile_8x8() {
        .idea = "The thread's tile has 8 x 8 elements instead of 4 x 16.",
        .gain = "16 elements from shared memory instead of 20 for 64 multiplications; but a store "
                "covers half of each sector, and reads of A conflict.",
-       // Two loads of A of eight wavefronts, half of them conflicts, and two of B of two.
-       // A store writes half of each sector.
+       // Two loads of A of eight wavefronts, two of B of two; a store writes half sectors.
        .traffic = {2048, 320, 10240, 4096, 512, 0, 4096}});
 }
 

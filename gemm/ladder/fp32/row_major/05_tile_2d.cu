@@ -54,8 +54,7 @@ Lesson tile_2d() {
        .gain =
            "Sixteen elements from shared memory for 64 multiplications instead of nine for "
            "eight: arithmetic becomes the limit, once loads and conflicts are out of the way.",
-       // Eight warps, 64 steps: eight loads of A of two wavefronts, two of B of eight,
-       // twice what they need.
+       // Eight warps, 64 steps: eight loads of A of two wavefronts, two of B of eight.
        .traffic = {2048, 512, 16384, 8192, 512, 0, 16384}});
 }
 

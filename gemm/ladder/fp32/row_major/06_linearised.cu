@@ -57,8 +57,7 @@ Lesson linearised() {
                "side by side.",
        .gain = "A warp's reads of B no longer meet in the same banks, at the price of eight loads "
                "where two of 16 bytes did.",
-       // Eight loads of B of one wavefront, which takes its stores from one wavefront to
-       // four.
+       // Eight loads of B of one wavefront; its stores take four instead of one.
        .traffic = {2048, 512, 12288, 4096, 1280, 768, 16384}});
 }
 

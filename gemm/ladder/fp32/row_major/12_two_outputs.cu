@@ -1,9 +1,7 @@
-// Two elements a thread, 16 rows apart, so that two independent chains of multiplications hide each
-// other's latency, as the other warps of an SM do already. The tile stays at 32 x 32, with half of
-// the threads. An element of B serves twice.
+// Two elements a thread, 16 rows apart: two independent chains of multiplications hide each other's
+// latency, as other warps do already. Half of the threads, and an element of B serves twice.
 //
-// Source: the second kernel of the notes on shared memory and products of doubles, rows r and r +
-// 16 (claim G1).
+// Source: the second kernel of the notes on shared memory and products of doubles (claim G1).
 
 #include "gemm/blocks/simt.cuh"
 

@@ -107,8 +107,7 @@ Lesson async_multistage() {
        .gain = "No registers and no store instructions for what is fetched, four steps of time for "
                "it to arrive, and one barrier a step instead of two.",
        .capability = 80,
-       // The same loads as 14; A's elements are copied one by one, eight k by four rows a
-       // warp.
+       // The loads of 14; A's elements are copied one by one, eight k by four rows a warp.
        .traffic = {2048, 320, 6144, 0, 512, 0, 2048}});
 }
 
