@@ -32,9 +32,8 @@ constexpr const char* counters_of_the_library[] = {
     "l2_read_sectors",  "l2_write_sectors",       "dram_read_bytes",
     "dram_write_bytes", "shared_load_wavefronts", "instructions_executed"};
 
-/// Sectors that the blocks of a rung with a tile in shared memory read in all, each its own
-/// operands, where tiles are whole and their lines are whole sectors: what claim GT1 says. Nothing
-/// for asynchronous copies, which are no loads to the counters.
+/// Sectors that the blocks of a rung with a tile in shared memory read, each its own operands, of
+/// whole tiles and lines of whole sectors: claim GT1. Nothing for asynchronous copies.
 std::optional<double> tile_read_sectors(const Rung& rung, const Problem& p, const RungPlan& plan) {
   const RungKernel& k = plan.kernel;
   // Which of the variants' tiles it will be is not known yet.

@@ -9,14 +9,13 @@
 
 namespace fathom::gemm {
 
-/// The ladders' cases on this GPU: every rung that it can run, unless the request says otherwise,
-/// without products that it is too small or too slow for (gemm/bench/shapes.h). Their axis `part`
-/// says what they are for: "ladder" (every rung at one size), "contest" (contenders where they are
-/// to beat the library), "sizes" and "tiles" (the top rung over sizes, and around multiples of a
-/// tile), "layouts" (the last contenders in the other transpositions), "sustained" (under lasting
-/// load, of contenders that are held against the library in the same mode the last), "claim" (what
-/// a claim speaks of), "request" (the product of the command line). Throws Error(bad_input) for
-/// rungs or a type that were asked for and do not run on this GPU.
+/// The ladders' cases on this GPU: every rung that it can run, or those requested, without products
+/// that it is too small or too slow for (gemm/bench/shapes.h). Their axis `part` says what they are
+/// for: "ladder" (every rung at one size), "contest" (contenders where they are to beat the
+/// library), "sizes" and "tiles" (the top rung over sizes, and around multiples of a tile),
+/// "layouts" (the last contenders in the other transpositions), "sustained" (the last of each kind
+/// of sums under lasting load), "claim" (what a claim speaks of), "request" (the command line's
+/// product). Throws Error(bad_input) for rungs or a type that were asked for and do not run here.
 std::vector<Case> ladder_cases(const DeviceFacts& device, const Request& request);
 
 /// The ladder's product of `size`³: a lesson's in a layout that its own kernel takes.

@@ -21,8 +21,8 @@ const std::string& rung_of(const Entry& entry);
 
 bool has_figure(const Entry& entry);
 
-/// How an 8-bit floating point rung adds up, and the library beside it: "fast sums" or "promoted
-/// sums", which are more work. Empty for all other types, which have one way to.
+/// How an fp8 rung adds up, and the library beside it: "fast sums" or "promoted sums", which are
+/// more work. Empty for other types.
 std::string sums_of(const Entry& entry);
 
 /// Rungs of one type that did one product, and have a throughput for it.
@@ -55,9 +55,8 @@ Claim tile_claim(std::span<const Entry> entries);
 /// The saw-tooth of T2's model for a type, in FLOP a cycle.
 std::vector<PlotStretch> saw_tooth(std::span<const Entry> entries, const std::string& type);
 
-/// What the ladder's page shows: for each type that was measured a section with its rungs, what
-/// each step gained, the roofline, the contests, the layouts, the sizes and lasting load; the same
-/// of the product that the command line asked for.
+/// The ladder's page: for each measured type its rungs, what each step gained, the roofline, the
+/// contests, layouts, sizes and lasting load; the same of the command line's product.
 std::vector<View> ladder_views(std::span<const Entry> entries);
 
 }  // namespace fathom::gemm

@@ -13,10 +13,9 @@ std::string readable_name(const std::string& mangled);
 /// The same of a kernel of this program.
 std::string kernel_name(const void* function);
 
-/// The kernels that `launch` puts on the stream, in the order in which the driver lists the nodes
-/// of its capture: "ampere_sgemm_128x128_nn, splitKreduce_kernel". Found by capturing, so that
-/// nothing of it runs, and known to be what it runs whoever chose among kernels. They have run
-/// before: loading a module is forbidden in a capture. Says why where a launch cannot be captured,
+/// The kernels that `launch` puts on the stream, in the order of the driver's nodes of its capture:
+/// "ampere_sgemm_128x128_nn, splitKreduce_kernel". Nothing of it runs; its kernels have run before,
+/// since loading a module is forbidden in a capture. Says why where a launch cannot be captured,
 /// and where the driver cannot tell (it names kernels since CUDA 12.3).
 std::string kernel_names(const std::function<void()>& launch, cudaStream_t stream);
 

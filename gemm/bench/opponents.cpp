@@ -294,17 +294,15 @@ std::vector<OpponentCase> opponents(const Problem& problem,
                                     const std::shared_ptr<RunMemory>& memory, bool fast_sums) {
   // Its descriptors have no matrices without elements, and nothing is to be won there.
   if (!why_no_opponents().empty() || problem.m == 0 || problem.n == 0 || problem.k == 0) return {};
-  // The library multiplies 8-bit floating point with A transposed and B not, on columns that start
-  // on 16 bytes, and nothing else (cuBLAS documentation, cublasLtMatmul, requirements of its FP8
-  // kernels; it calls the rest "not supported" on an H200).
+  // The library multiplies fp8 with A transposed and B not, on columns that start on 16 bytes, and
+  // nothing else (cuBLAS documentation, cublasLtMatmul, requirements of its FP8 kernels).
   const bool takes_fp8 = problem.transa == Transpose::yes && problem.transb == Transpose::no &&
                          columns_aligned(problem.lda, Element::e4m3, 16) &&
                          columns_aligned(problem.ldb, Element::e4m3, 16) &&
                          columns_aligned(problem.ldc, traits(problem.of).output, 16);
   if (problem.of == Class::fp8 && !takes_fp8) return {};
-  // Of 8-bit integers it promises products with m, k and all leading dimensions on multiples of 4
-  // (cuBLAS documentation, cublasLtMatmul, requirements of its IMMA kernels); of others an H200's
-  // library does some, and calls the rest, 4095³ in every layout among them, "not supported".
+  // Of int8 it promises products with m, k and all leading dimensions on multiples of 4 (cuBLAS
+  // documentation, requirements of its IMMA kernels), and of others an H200's does only some.
   const bool takes_int8 = problem.m % 4 == 0 && problem.k % 4 == 0 && problem.lda % 4 == 0 &&
                           problem.ldb % 4 == 0 && problem.ldc % 4 == 0;
   if (problem.of == Class::int8 && !takes_int8) return {};

@@ -31,8 +31,7 @@ std::string current_id(const std::string& former_id);
 /// The rungs that --rung takes, type by type, as --help shows them.
 std::string rungs_for_help();
 
-/// Reads them. Throws Error(bad_input), with what to give, for unknown rungs and types and no
-/// product.
+/// Reads them; Error(bad_input) says what to give for unknown rungs, types and no products.
 Request read_request(const OptionValues& values);
 
 }  // namespace fathom::gemm

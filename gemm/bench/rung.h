@@ -16,8 +16,8 @@
 
 namespace fathom::gemm {
 
-/// A product and where its matrices lie in device memory. All start on 256 bytes at least, as
-/// cudaMalloc gives them; what the leading dimensions leave of that is the rung's to find out.
+/// A product and where its matrices lie in device memory, each from 256 bytes on, as cudaMalloc
+/// gives them; what leading dimensions leave of that is the rung's to find out.
 struct Arguments {
   Problem problem;
   const void* a = nullptr;
@@ -80,8 +80,7 @@ struct RungPlan {
 /// does what its own cannot: any m, n and k, zero too, leading dimensions, transposes and scalars.
 struct Rung : RungText {
   Class of = Class::fp32;
-  /// Held against the vendor's library; all others are lessons. Who stands in:
-  /// gemm/bench/cases.cpp.
+  /// Held against the library; the others are lessons. Who stands in: bench/cases.cpp.
   bool contender = false;
   std::function<RungPlan(const Problem&, int sms)> plan{};
 

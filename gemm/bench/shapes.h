@@ -37,9 +37,8 @@ inline constexpr std::int64_t swept_sizes[] = {256,  384,  512,  768,  1024,  15
 inline constexpr std::int64_t sizes_around_tiles[] = {
     3072, 3088, 3200, 3328, 3344, 3456, 3584, 3600, 3712, 3840, 3856, 3968, 4096, 4112, 4224, 4352};
 
-/// The product of a class in the layout in which it is held against the library: of 8-bit types
-/// that of which tensor cores read both operands as they lie, along k. Of 8-bit floating point the
-/// library has no other, and of integers kernels for older chips.
+/// The product of a class in the layout in which it meets the library: of 8-bit types that of which
+/// tensor cores read both operands as they lie, along k; the library has no other for fp8.
 Problem contested_problem(Class of, const Shape& shape);
 
 /// The same product in the three transpositions that it does not have itself.
@@ -62,16 +61,16 @@ std::optional<Bound> arithmetic_peak(const DeviceFacts& device, Class of);
 /// slower than the peak. What is not known of the GPU keeps nothing out.
 bool within_reach(const DeviceFacts& device, const Problem& problem, double longest_s);
 
-/// The axis `part` of what is measured for a claim's own sake, and the extra in which such an entry
-/// says what the GPU's maker publishes as the dense peak of its type, in FLOP/s.
+/// The axis `part` of what is measured for a claim, and the extra with the published dense peak of
+/// its type, in FLOP/s.
 inline constexpr const char* claimed_part = "claim";
 inline constexpr const char* published_peak_key = "published_peak_FLOP_per_s";
 
 /// The axis `rung` of the library measured by itself, for its counters: opponents have none.
 inline constexpr const char* library_alone = "cuBLAS";
 
-/// What the maker of the GPU of this name publishes as the dense peak of a type on its tensor
-/// cores, sums in fp32 (models/gpu_table.h); nothing for one that the table lacks.
+/// The published dense peak of a type on tensor cores, sums in fp32, of the GPU of this name
+/// (models/gpu_table.h); nothing for one that the table lacks.
 std::optional<double> published_peak(const std::string& device, Class of);
 
 /// The note in which an entry names the kernel that multiplied.

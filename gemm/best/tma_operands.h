@@ -28,8 +28,7 @@ struct TmaOperand {
   std::int64_t lines() const { return major == Major::k ? outer : k; }
 };
 
-/// Bytes of the copy for a kernel that takes this way of contiguity (nothing: either); 0: none
-/// needed.
+/// Bytes of the copy for a kernel of this contiguity (nothing: either); 0: none is needed.
 std::size_t copy_bytes(const TmaOperand& operand, const std::optional<Major>& taken);
 /// Copies it to `workspace` if needed, asynchronously, moves that on, and gives the operand to use.
 TmaOperand prepare(const TmaOperand& operand, const std::optional<Major>& taken,
@@ -46,7 +45,7 @@ CUtensorMap box_map(const TmaOperand& operand, int side, int k);
 struct TmaOperands {
   TmaOperand a, b;  ///< a kernel's first operand and its second
 
-  /// As they lie in memory: the row-major product's, whose first is BLAS's B, or `swapped` BLAS's.
+  /// As they lie in memory: first BLAS's B, in row-major terms, or `swapped`, as BLAS has it.
   static TmaOperands of(const Arguments& arguments, bool swapped = false) {
     const Problem& p = arguments.problem;
     const Element element = traits(p.of).input;

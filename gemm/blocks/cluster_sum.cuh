@@ -48,10 +48,9 @@ __device__ inline void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-/// Adds the cluster's partial tiles and stores this block's share of the rows. By all multiplying
-/// threads, after the cluster has met. A single-tile kernel's arrive at the cluster's barrier here,
-/// and nobody then waits for what another block stores: the other threads do it for themselves, and
-/// all end it.
+/// Adds the cluster's partial tiles and stores this block's rows. By all multiplying threads, after
+/// the cluster has met. Those of a single-tile kernel arrive at its barrier here, so that nobody
+/// waits for another's stores.
 template <KernelConfig d, class Out, class Scalar>
 __device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std::uint32_t tile,
                                          const ClusterPlace<d>& place, TileIndex corner) {

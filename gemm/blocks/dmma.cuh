@@ -42,12 +42,11 @@ __device__ inline void multiply_16x8x16(double (&d)[4], const double (&a)[8],
 }  // namespace fathom::gemm
 
 // A warp's fragments from a stage without a bank conflict, however the operands lie, straight into
-// the registers that the products read: those are neighbours for rows i and i + 8 of A at the same
-// k, and for the k of one column of B.
+// the registers that products read: neighbours for rows i and i + 8 of A at one k, and for the k of
+// a column of B.
 //
 // The products add over k in any order, as long as A and B agree on it. A lane takes two of the 8
-// words that hold a stage's 16 k in pairs, in four slots; which ones follows from its place along
-// k:
+// words that hold a stage's 16 k in pairs, in four slots, by its place along k:
 //
 // Paired slots, for A along the outer dimension and B along k: words c = 2 p + (p > 1) and c ^ 1.
 // One 16-byte load brings both k of a word of B. A quarter-warp, which such a load serves at once,
@@ -58,8 +57,7 @@ __device__ inline void multiply_16x8x16(double (&d)[4], const double (&a)[8],
 //
 // Crossed slots, for all else: words c = p ^ 4 (p % 2) and c ^ 4, odd k first for p > 1. An 8-byte
 // load serves a half-warp at once: four rows and four places, of which two read even k and two odd
-// ones, and of either two the words differ in bit 2, so that all 16 places of a line are read. c is
-// different modulo 4 for each p here too.
+// ones, of words that differ in bit 2, so that all 16 places of a line are read; c as above.
 
 namespace fathom::gemm::fp64 {
 

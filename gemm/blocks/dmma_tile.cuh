@@ -89,8 +89,7 @@ __host__ __device__ constexpr int box_lines(int rows) {
   return major == Major::k ? rows / 2 : stage_depth / 2;
 }
 
-/// Loads half of a tile of `Rows` x 16 of k: to this block or, if not 0, to `blocks` of the
-/// cluster.
+/// Loads half of `Rows` x 16 of k: to this block or, if not 0, to `blocks` of the cluster.
 template <Major major, int Rows>
 __device__ inline void load_half(std::uint32_t target, const OperandMaps& maps, int half, int outer,
                                  int k, std::uint32_t barrier, std::uint16_t blocks) {

@@ -70,7 +70,7 @@ __device__ void store_vector(const Product<Element, Element, float>& p, int row,
 /// piece of shared memory of the warp's own.
 template <int Columns>
 struct StagedRows {
-  /// Eight words between rows: four rows of eight neighbours, as half a warp has, lie in all banks.
+  /// Eight words between rows: four rows of eight neighbours lie in all banks.
   static constexpr int pitch = Columns + 8;
   static constexpr int floats = 16 * pitch;
   static constexpr int bytes = floats * static_cast<int>(sizeof(float));

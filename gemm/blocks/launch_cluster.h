@@ -16,8 +16,7 @@ namespace fathom::gemm {
 struct ClusterLaunch {
   int blocks = 1, threads = 1, shared_bytes = 0, cluster = 1;
   cudaStream_t stream = nullptr;
-  /// May start once every block of the kernel before it has executed
-  /// griddepcontrol.launch_dependents.
+  /// May start when all blocks of the kernel before it have executed launch_dependents.
   bool beside_previous = false;
 };
 

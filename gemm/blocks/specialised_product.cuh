@@ -96,9 +96,8 @@ struct DeferredStores {
   }
 };
 
-/// Registers of a producer thread and of a consumer thread: 128 of the first and 256 of the
-/// second share what 384 threads of 168 are given (64512 of the 65536). Results that wait, or an
-/// operand on its way, take what the producer threads can do without.
+/// Registers of a producer and of a consumer thread: 128 and 256 of these share what 384 threads of
+/// 168 are given (64512). Results that wait, or an operand on its way, take producers' registers.
 template <KernelConfig d>
 inline constexpr int producer_registers = d.deferred_stores || d.a_in_registers ? 24 : 40;
 template <KernelConfig d>

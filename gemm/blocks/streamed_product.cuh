@@ -4,7 +4,6 @@
 
 #include "gemm/blocks/cluster_sum.cuh"
 #include "gemm/blocks/dmma.cuh"
-#include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/streamed_ring.cuh"
 

@@ -21,8 +21,7 @@ struct AlongKPromoted : AlongK {
   static constexpr bool promoted = true;
 };
 
-/// For products that fill the GPU. A cluster of two and four stages leave just room for C's
-/// buffers.
+/// For products that fill the GPU: a cluster of two and four stages leave room for C's buffers.
 template <class Layout>
 struct WideTile : Layout {
   static constexpr KernelConfig config{

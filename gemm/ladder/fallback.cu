@@ -2,7 +2,6 @@
 // core. Not a lesson: what it computes, the lessons' kernels can leave out.
 
 #include "gemm/blocks/element_types.cuh"
-#include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/operands.cuh"
 #include "gemm/ladder/simt_lesson.h"
 

@@ -12,8 +12,7 @@
 namespace fathom::gemm {
 namespace {
 
-/// A cluster a tile or, for a persistent kernel, as many as run at once, if there are as many
-/// tiles.
+/// A cluster a tile or, of a persistent kernel, at most as many as run at once.
 int clusters_for(int tiles, const Lesson& lesson) {
   const LessonTile& tile = lesson.tile;
   if (!tile.persistent) return tiles;

@@ -1,12 +1,11 @@
-// fp32's contender on Hopper. A block an SM takes whole tiles and shares what whole waves leave.
-// For few columns and small products a block has a small tile, whose k its warps share.
+// fp32's contender on Hopper. Blocks take whole tiles and share what whole waves leave; few columns
+// and small products get small tiles, whose k a block's warps share.
 
 #include <algorithm>
 
 #include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "gemm/best/plan.h"
 #include "gemm/best/tma_operands.h"
-#include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/operands.cuh"
 #include "gemm/blocks/tensor_map.h"
@@ -17,8 +16,7 @@
 namespace fathom::gemm::fp32 {
 namespace {
 
-/// Four floats from 16 aligned bytes of shared memory. Keeps its place among barriers and such
-/// loads.
+/// Four floats from 16 aligned bytes; stays in place among barriers and such loads.
 __device__ inline void load_vector(float (&to)[4], std::uint32_t address) {
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])

@@ -3,7 +3,6 @@
 #include "gemm/best/fp32/producer.cuh"
 #include "gemm/best/fp32/warp_specialised_tile.cuh"
 #include "gemm/best/stream_k.h"
-#include "gemm/blocks/epilogue.cuh"
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/simt.cuh"
 

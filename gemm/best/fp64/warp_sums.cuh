@@ -11,8 +11,7 @@ namespace fathom::gemm::fp64 {
 inline constexpr KernelConfig d{.cluster_n = 2};
 static_assert(d.warps() == 8, "the register counts are those of two warpgroups");
 
-/// A warp's place in the ring as addresses that move on: little is left to compute between
-/// products.
+/// A warp's place in the ring, as addresses that move on: products wait for no arithmetic.
 class RingCursor {
  public:
   __device__ explicit RingCursor(const TileRing<d>& ring)
@@ -52,12 +51,12 @@ __device__ inline void keep_order(int steps) {
 }
 
 /// Adds `steps` stages from the cursor on, and leaves it behind them. B's fragments of a stage stay
-/// in registers, and A's come one block of 16 rows ahead of their products. The order is kept: the
+/// in registers, A's come one block of 16 rows ahead of their products. The order is kept: the
 /// compiler's would have reads come right after the last product that takes their registers, and
 /// wait until that has read these; the next product would wait behind them, and then as long again
-/// as the compiler counts from the reads on. Here that product is another one or more ago. One half
-/// of a stage's last 16 rows is multiplied after the next stage has come, so that the loop has one
-/// branch; the first time that is nothing by nothing.
+/// as the compiler counts. Here that product is at least one ago. One half of a stage's last 16
+/// rows is multiplied after the next stage has come, for one branch a loop; at first that is
+/// nothing by nothing.
 template <Major a_major, Major b_major>
 __device__ inline void accumulate_late(RingCursor& cursor, int steps,
                                        WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums) {

@@ -4,8 +4,7 @@
 // have read it. The producer waits for empty stages, the consumers for full ones, and nobody meets
 // anybody else. setmaxnreg moves registers from the producer's warpgroup to the consumers'.
 //
-// 07_wide_tile is the same loop with a tile of 128 x 256. A stage takes 48 KiB, so that there are
-// four, and a thread holds 128 sums.
+// 07_wide_tile has a tile of 128 x 256, four stages of 48 KiB, and 128 sums a thread.
 
 #include "gemm/blocks/register_store.cuh"
 #include "gemm/blocks/wgmma.cuh"

@@ -2,10 +2,9 @@
 // computes a row of C's tile at a time: a lane holds one element of A's row, and the lane that
 // needs it gets it by a shuffle. Lanes go along diagonals of B, so that no two meet in a bank.
 //
-// Source: kernel `sgemm_naive` of the column-major ladder (claims GC1 to GC13). The published
-// kernel lacks the second barrier in the loop: a fast warp overwrites a tile that a slow one still
-// reads. Its results are right until warps drift apart; compute-sanitizer's racecheck and
-// tests/host show it.
+// Source: kernel `sgemm_naive` of the column-major ladder (claims GC1 to GC13). It lacks the second
+// barrier in the loop: a fast warp overwrites a tile that a slow one still reads. Results are right
+// until warps drift apart; compute-sanitizer's racecheck and tests/host show it.
 
 #include "gemm/blocks/simt.cuh"
 

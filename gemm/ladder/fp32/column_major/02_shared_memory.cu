@@ -3,10 +3,9 @@
 // compiler can take four k of at once.
 //
 // 08_staged_registers is the same kernel with A's elements of a step staged by hand in an array of
-// registers. All four columns of a thread multiply the same 32 elements of A. Where they are read
-// as they are multiplied the compiler, whose loops are unrolled, reads each once all the same
-// (claim GC8, and the source's remark on `reg[32]`). To be compared are the speed and the
-// registers.
+// registers. All four columns of a thread multiply the same 32 elements of A. Unstaged, the
+// compiler, whose loops are unrolled, reads each once all the same (claim GC8, and the source's
+// remark on `reg[32]`): compare the speed and the registers.
 //
 // Source: kernel `sgemm_shared` of the column-major ladder (claims GC1 to GC13).
 

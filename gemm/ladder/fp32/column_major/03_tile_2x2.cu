@@ -5,13 +5,12 @@
 // padded to 33 words, because a warp now reads 16 columns of B at once.
 //
 // 10_vector_store is the same kernel with 4 x 1 elements a thread, stored by 16 bytes instead of
-// staged (claim GC13). Eight neighbouring lanes store 128 bytes of a column, so that stores are
-// whole sectors all the same. In the loop an element of A serves once.
+// staged (claim GC13). Eight neighbouring lanes store 128 bytes of a column: whole sectors all the
+// same. In the loop an element of A serves once.
 //
 // Source: kernel `sgemm_thread_tile` of the column-major ladder (claims GC1 to GC13), and its
-// remark on storing float4. The published kernel lacks the second barrier in the loop: a fast warp
-// overwrites a tile that a slow one still reads. Its results are right until warps drift apart;
-// compute-sanitizer's racecheck and tests/host show it.
+// remark on storing float4. It lacks the second barrier in the loop: a fast warp overwrites a tile
+// that a slow one still reads (see 01).
 
 #include "gemm/blocks/simt.cuh"
 

@@ -1,8 +1,8 @@
 // The same tile; A is read from global memory by 16 bytes, B is stored transposed, and both
 // operands of one k are in registers before the 16 multiplications: a quarter of the loads of A.
 //
-// Source: kernel `sgemm_64_opt` of the column-major ladder (claims GC1 to GC13). The published
-// kernel lacks the second barrier in the loop (see 03), and takes ldb for ldc as in 04.
+// Source: kernel `sgemm_64_opt` of the column-major ladder (claims GC1 to GC13). It lacks the
+// second barrier in the loop (see 01), and takes ldb for ldc as in 04.
 
 #include "gemm/blocks/simt.cuh"
 

@@ -2,16 +2,15 @@
 // columns, of which it reads one k of A as 512 neighbouring bytes, and gets B by broadcasts.
 //
 // 07_double_buffered is the same kernel with two tiles of each operand and one barrier a step. The
-// next tile is stored before the present one is multiplied, and no register holds it meanwhile: a
-// thread waits for global memory before it multiplies, so that only other warps hide the latency.
+// next tile is stored before the present one is multiplied, and no register holds it: only other
+// warps hide that a thread waits for global memory.
 //
 // 09_tile_8x8 is the same kernel with 8 x 8 elements a thread (claim GC9), whose eight rows are two
 // vectors of 16 bytes. The next lane's begin 32 bytes further: a store touches every sector of a
 // column and writes half of it, and a read of A meets itself in the banks.
 //
 // Source: kernels `sgemm_128` and `sgemm_128_pipeline` of the column-major ladder (claims GC1 to
-// GC13). Both take ldb for ldc as in 04, and `sgemm_128` lacks the second barrier in the loop (see
-// 03).
+// GC13). Both take ldb for ldc (04), and `sgemm_128` lacks the second barrier in the loop (01).
 
 #include "gemm/blocks/simt.cuh"
 

@@ -2,8 +2,7 @@
 // barrier a step is enough, since nobody writes the tile that others read: it parts this step's
 // reads from the next step's writes of the same tile, and these writes from the reads that follow.
 //
-// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 11, whose idea this is
-// without its other parts (claims GR8, G3).
+// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 11's idea (GR8, G3).
 
 #include "gemm/blocks/simt.cuh"
 
