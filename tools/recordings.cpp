@@ -84,7 +84,8 @@ fs::path replayed_recording(const std::string& suite) {
     if (!fs::is_directory(given)) return given;
     folder = given;
   }
-  for (const fs::path& closest : {folder / suite, folder / suite.substr(0, suite.find('-')), folder})
+  for (const fs::path& closest :
+       {folder / suite, folder / suite.substr(0, suite.find('-')), folder})
     if (const fs::path file = document_in(closest); !file.empty()) return file.lexically_normal();
   fail(ExitCode::setup_incomplete,
        "There is neither a GPU nor a recording to replay: {} is missing, install or clone Fathom "

@@ -1,7 +1,7 @@
 #include <csignal>
 
 #include "tests/testing.h"
-#include "tools/run_outcome.h"
+#include "tools/probe_runner.h"
 
 namespace fathom {
 namespace {
