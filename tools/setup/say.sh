@@ -70,8 +70,8 @@ logged() {
   return $status
 }
 
-# Of a build, which may have nothing to do, nothing in the first second; then what is left, by
-# ninja's "[12/345] ..." or make's "[ 12%] ...".
+# A build may have nothing to do: it says nothing in its first second, then what is left, by ninja's
+# "[12/345] ..." or make's "[ 12%] ...".
 show_clock() {
   local start=$SECONDS line done=0 total left
   if [[ $1 == building ]]; then sleep 1 2>/dev/null; fi
