@@ -24,7 +24,6 @@
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
 #include "tools/program_commands.h"
-#include "tools/temporary_folder.h"
 
 namespace fathom::explain {
 namespace {

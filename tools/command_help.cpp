@@ -11,10 +11,9 @@
 namespace fathom {
 namespace {
 
-/// "-h", "--help"; of a positional argument its one name.
+/// "-h", "--help".
 std::vector<std::string> names_of(const CLI::Option& option) {
   std::vector<std::string> names;
-  if (option.get_positional()) names.push_back(option.get_name(true));
   for (const auto& name : option.get_snames()) names.push_back("-" + name);
   for (const auto& name : option.get_lnames()) names.push_back("--" + name);
   return names;

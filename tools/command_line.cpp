@@ -11,6 +11,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 #include "results/clean_text.h"
@@ -82,36 +83,29 @@ class Help : public CLI::Formatter {
        did_you_mean(flag, flags_of(app)));
 }
 
-/// A command in the app, with what it does and the commands below it.
-struct Added {
-  CLI::App* app;
-  const Command* command;
-  std::function<ExitCode()> act;
-  std::vector<Added> below = {};
+/// What the commands do that have something to do.
+using Acts = std::map<const Command*, std::function<ExitCode()>>;
 
-  const std::string& name() const { return command->name; }
-};
-
-Added add_to(CLI::App& app, const Command& command) {
-  Added added{&app, &command, command.add ? command.add(app) : nullptr};
+/// Adds the command's flags and the commands below it.
+void add_to(CLI::App& app, const Command& command, Acts& acts) {
+  if (command.add) acts[&command] = command.add(app);
   if (!command.footer.empty()) app.footer(command.footer);
   for (const Command& below : command.commands)
-    added.below.push_back(add_to(*app.add_subcommand(below.name, below.summary), below));
-  return added;
+    add_to(*app.add_subcommand(below.name, below.summary), below, acts);
 }
 
 /// The command of that name below the one that `path` names, " predict".
-const Added& named(const std::string& word, const Added& above, const std::string& path) {
-  const auto found = std::ranges::find(above.below, word, &Added::name);
-  if (found != above.below.end()) return *found;
+const Command& named(const std::string& word, const Command& above, const std::string& path) {
+  const auto found = std::ranges::find(above.commands, word, &Command::name);
+  if (found != above.commands.end()) return *found;
   if (path.empty() && word == "test")
     throw Error(ExitCode::bad_input,
                 "The tests are started by the script in Fathom's source folder: ./fathom test.");
   std::vector<std::string> names;
-  for (const Added& known : above.below) names.push_back(known.name());
+  for (const Command& known : above.commands) names.push_back(known.name);
   std::ranges::sort(names);
-  fail(ExitCode::bad_input, "There is no {} `{}`.{} `fathom{} --help` shows them all.",
-       above.command->noun, word, did_you_mean(word, names), path);
+  fail(ExitCode::bad_input, "There is no {} `{}`.{} `fathom{} --help` shows them all.", above.noun,
+       word, did_you_mean(word, names), path);
 }
 
 /// For a shell (tools/completions). Behind a command are the words of the program that has it.
@@ -144,7 +138,8 @@ ExitCode understand_and_act(int argc, const char* const* argv, const std::vector
   CLI::App app(root.summary, root.name);
   app.formatter(std::make_shared<Help>());
   app.set_version_flag("--version", fmt::format("fathom {} ({})", version(), commit()));
-  const Added all = add_to(app, root);
+  Acts acts;
+  add_to(app, root, acts);
   if (describe) {
     describe(app);
     return ExitCode::ok;
@@ -163,19 +158,20 @@ ExitCode understand_and_act(int argc, const char* const* argv, const std::vector
     else if (word != "--")
       words.push_back(word);
   }
-  const Added* chosen = &all;
+  const Command* chosen = &root;
+  const CLI::App* at = &app;  // that command in the app
   std::string path;
   for (const std::string& word : words) {
-    if (word.starts_with('-') || chosen->below.empty()) continue;
+    if (word.starts_with('-') || chosen->commands.empty()) continue;
     chosen = &named(word, *chosen, path);
+    at = at->get_subcommand(word);
     path += " " + word;
-    if (const std::string& program = chosen->command->program; !program.empty())
-      hand_over(program, word, argv);
+    if (!chosen->program.empty()) hand_over(chosen->program, word, argv);
   }
-  if (!benchmark_flags.empty() && !chosen->command->benchmark_flags)
+  if (!benchmark_flags.empty() && !chosen->benchmark_flags)
     refuse_extra(benchmark_flags.front(), path, app);
   for (const auto& flag : benchmark_flags) check_benchmark_flag(flag);
-  if (auto* taken = chosen->command->benchmark_flags) *taken = std::move(benchmark_flags);
+  if (auto* taken = chosen->benchmark_flags) *taken = std::move(benchmark_flags);
 
   try {
     std::ranges::reverse(words);  // the order that CLI11 wants
@@ -185,18 +181,16 @@ ExitCode understand_and_act(int argc, const char* const* argv, const std::vector
     return ExitCode::ok;
   } catch (const CLI::ExtrasError&) {
     const auto extras = app.remaining(true);
-    refuse_extra(extras.empty() ? "" : extras.front(), path, *chosen->app);
+    refuse_extra(extras.empty() ? "" : extras.front(), path, *at);
   } catch (const CLI::ParseError& error) {
     // What is missing, or where it should not be, may follow a misspelt flag.
     for (const std::string& word : app.remaining(true))
-      if (word.starts_with('-')) refuse_extra(word, path, *chosen->app);
+      if (word.starts_with('-')) refuse_extra(word, path, *at);
     fail(ExitCode::bad_input, "{}: see `fathom{} --help`.", complaint(error), path);
   }
-  if (!chosen->act) {
-    fmt::print("{}", chosen->app->help(path.empty() ? "" : "fathom"));
-    return ExitCode::ok;
-  }
-  return chosen->act();
+  if (const auto act = acts.find(chosen); act != acts.end()) return act->second();
+  fmt::print("{}", at->help(path.empty() ? "" : "fathom"));
+  return ExitCode::ok;
 }
 
 /// To standard error, of which the reader may have gone too: then nobody is told, where fmt::print

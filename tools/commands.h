@@ -13,6 +13,7 @@
 namespace fathom {
 
 struct Command;
+struct Document;
 
 /// All of `fathom`'s commands; those of program_commands only by name.
 std::vector<Command> tool_commands();
@@ -62,6 +63,11 @@ struct ReportArguments {
 
 /// Makes the report of a result document, or the HTML page of several; they stay as they are.
 ExitCode report_command(const ReportArguments& options);
+
+/// Writes a report with the HTML page and the card check, and prints its summary and where each
+/// page is. `name`: the document's file.
+void publish_report(const Document& document, const std::filesystem::path& folder,
+                    const std::string& name, const std::filesystem::path& recordings);
 
 struct RecordingArguments {
   std::filesystem::path result;                     ///< document of a run

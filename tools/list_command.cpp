@@ -7,7 +7,7 @@
 #include "results/document_io.h"
 #include "tools/commands.h"
 #include "tools/probe_binaries.h"
-#include "tools/replay.h"
+#include "tools/recordings.h"
 #include "tools/suites.h"
 
 namespace fathom {
@@ -17,7 +17,7 @@ namespace {
 std::vector<ProbeBinary> recorded_probes() {
   std::vector<ProbeBinary> probes;
   for (const char* suite : {"default", "atlas", "gemm"}) {
-    const Document document = read_document(recording_path(suite));
+    const Document document = read_document(replayed_recording(suite));
     for (const ProbeSummary& summary : document.probes) {
       const auto known = std::ranges::find(probe_groups, summary.name, &ProbeGroup::probe);
       if (known == std::end(probe_groups) || !find_run_suite(suite)->has(known->group)) continue;

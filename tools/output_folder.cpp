@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <cctype>
@@ -76,6 +77,23 @@ OutputFolder prepare_output_folder(const std::filesystem::path& root) {
   make_folder(folder.root);
   prove_room(folder.root);
   return folder;
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& instead) {
+  std::error_code nowhere;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(nowhere);
+  std::string pattern = (parent / "fathom-XXXXXX").string();
+  if (nowhere)
+    fail(ExitCode::output_unwritable, "There is no folder for temporary files ({}): {}.",
+         nowhere.message(), instead);
+  if (!mkdtemp(pattern.data()))
+    fail(ExitCode::output_unwritable, "{} cannot be made: {}.", pattern, instead);
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace fathom

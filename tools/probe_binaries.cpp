@@ -17,12 +17,12 @@
 namespace fathom {
 namespace {
 
-constexpr std::string_view prefix = "probe_";
-/// The one program that describes itself as a probe does and is not named like one.
-constexpr std::string_view ladder = "gemm_ladder";
-
-bool is_probe_name(const std::string& name) { return name.starts_with(prefix) || name == ladder; }
 constexpr std::chrono::seconds description_limit{30};
+
+/// The ladder describes itself as a probe does and is not named like one.
+bool is_probe_name(const std::string& name) {
+  return name.starts_with("probe_") || name == "gemm_ladder";
+}
 
 bool is_program(const std::filesystem::directory_entry& file) {
   std::error_code ignored;

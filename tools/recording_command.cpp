@@ -10,10 +10,9 @@
 #include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/fail.h"
-#include "tools/card_recordings.h"
 #include "tools/commands.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
+#include "tools/recordings.h"
 #include "tools/suites.h"
 
 namespace fathom {
@@ -53,11 +52,8 @@ std::string problem_of_recording(const Document& document) {
 /// Other GPUs have other cases, and a GPU alone has four tenths of the links of two, so a third of
 /// a probe's is enough.
 std::string missing_part(const Document& document) {
-  Document h200;
-  h200.suite = document.suite;
-  h200.fingerprint.gpu_name = "NVIDIA H200";
   const fs::path file =
-      document_in(recording_places(executable_folder() / "../share/fathom/recordings", h200).first);
+      document_in(recording_places(own_recordings(), "NVIDIA H200", document.suite).first);
   if (file.empty()) return "";
   const Document whole = read_document(file);
   for (const ProbeSummary& probe : whole.probes) {
@@ -109,7 +105,8 @@ ExitCode recording_add_command(const RecordingArguments& options) {
          "--recordings.",
          clean(options.recordings.string()));
   const Document document = anonymous(given, options.result.string());
-  const RecordingPlaces places = recording_places(options.recordings, document);
+  const RecordingPlaces places =
+      recording_places(options.recordings, document.fingerprint.gpu_name, document.suite);
   for (const fs::path& file : recording_files(places)) {
     const Document known = read_document(file);
     if (known.fingerprint.gpu_uuid_hash == document.fingerprint.gpu_uuid_hash &&

@@ -1,24 +1,26 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "probes/claims.h"
 #include "reports/page/explained.h"
 #include "reports/page/page.h"
+#include "reports/report.h"
 #include "results/atomic_file.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/output_file.h"
 #include "results/standard_streams.h"
-#include "tools/card_recordings.h"
 #include "tools/child_process.h"
 #include "tools/commands.h"
 #include "tools/output_folder.h"
 #include "tools/probe_binaries.h"
-#include "tools/temporary_folder.h"
+#include "tools/recordings.h"
 
 namespace fathom {
 namespace {
@@ -115,6 +117,24 @@ ExitCode page_of(const Given& given, const ReportArguments& options) {
 }
 
 }  // namespace
+
+void publish_report(const Document& document, const fs::path& folder, const std::string& name,
+                    const fs::path& recordings) {
+  const auto checked = card_of(document, recordings);
+  const reports::CardCheck* card = checked ? &*checked : nullptr;
+  const ReportPaths paths = write_report(document, folder, name, card);
+  const bool colour = isatty(STDOUT_FILENO) == 1 && !std::getenv("NO_COLOR");
+  print_out(terminal_summary(document, colour, card) + "\n");
+  const auto say = [](const char* what, const fs::path& path) {
+    print_line(fmt::format("{}: {}", what, fs::absolute(path).lexically_normal().string()));
+  };
+  say("Report", paths.readme);
+  if (!paths.atlas.empty()) say("Atlas", paths.atlas);
+  for (const fs::path& page : paths.pages) say("Page", page);
+  const fs::path html = folder / "index.html";
+  write_file_atomically(html, reports::html_page({{&document, name, checked}}, {}));
+  say("Explore", html);
+}
 
 ExitCode report_command(const ReportArguments& options) {
   if (options.documents.size() > 1 && !options.html)

@@ -19,11 +19,10 @@
 #include "results/standard_streams.h"
 #include "results/utc_time.h"
 #include "results/version.h"
-#include "tools/card_recordings.h"
 #include "tools/commands.h"
 #include "tools/device_query.h"
 #include "tools/probe_runner.h"
-#include "tools/replay.h"
+#include "tools/recordings.h"
 #include "tools/suites.h"
 
 namespace fathom {
@@ -43,12 +42,15 @@ void publish(const Document& document, const OutputFolder& folder, const RunArgu
 }
 
 ExitCode replay(const RunArguments& options, const std::string& why) {
-  const fs::path recording = recording_path(options.suite);
+  const fs::path recording = replayed_recording(options.suite);
   if (!options.out.empty())
     require_distinct({{"the recording", recording}},
                      {{"--out", OutputFolder{options.out}.result()}});
   const Document document = load_replay(recording, options);
-  print_line(replay_notice(document, why));
+  print_line(
+      fmt::format("REPLAY: {}; replaying the recording of {} from {}. Nothing below was measured "
+                  "here.",
+                  why, document.fingerprint.gpu_name, document.date));
   const OutputFolder folder =
       prepare_output_folder(output_root(options, document.fingerprint.gpu_name, true));
   write_document(document, folder.result());

@@ -24,8 +24,8 @@
 #include "results/output_file.h"
 #include "results/standard_streams.h"
 #include "results/utc_time.h"
+#include "tools/output_folder.h"
 #include "tools/suites.h"
-#include "tools/temporary_folder.h"
 
 namespace fathom {
 using namespace gate;

@@ -4,7 +4,7 @@
 #include "results/exit_codes.h"
 #include "tests/testing.h"
 #include "tools/child_process.h"
-#include "tools/temporary_folder.h"
+#include "tools/output_folder.h"
 
 namespace fathom {
 

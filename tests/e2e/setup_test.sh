@@ -118,17 +118,6 @@ case_builds_for_a_gpu_elsewhere_where_it_is_named() {
 build fathom suite_quick"
 }
 
-case_make_does_where_there_is_no_ninja() {
-  add_build_tools
-  rm "$bare/ninja"
-  program make ''
-  expect 0 fathom list
-  [[ $(calls) == *configure* && $(calls) != *"-G Ninja"* ]] ||
-    die "not configured for make: $(calls)"
-  rm "$bare/make"
-  expect_saying 23 "ninja-build          runs the build" fathom --no-install list
-}
-
 case_the_set_up_alone_takes_little_time() {
   add_build_tools
   expect 0 fathom list
@@ -183,18 +172,6 @@ case_a_replay_needs_few_packages() {
   mapfile -t packages < <(awk '$2 == "host" && /^[a-z]/ && !/^(g\+\+|cmake|ninja-build) / {
     print $1 }' "$source_dir/cmake/dependencies.txt")
   ((${#packages[@]} > 0 && ${#packages[@]} <= 5)) || die "${#packages[@]} packages: ${packages[*]}"
-}
-
-case_cmake_and_the_set_up_read_one_list() {
-  local list=$source_dir/cmake/dependencies.txt listed used
-  awk '/^(#|$)/ { next }
-       /^  / { if (NF != 5 || length($4) != 40 || $3 !~ /^https:/) bad(); next }
-       { if (NF < 4 || $2 !~ /^(host|cuda|gate|tests|all)$/) bad() }
-       function bad() { print FILENAME ": " $0; exit 1 }' "$list" || die "a line is malformed"
-  listed=$(awk '/^  / { print $1 }' "$list" | sort)
-  used=$(grep -ohE '^ *fathom_dependency\(\w+\)' "$source_dir"/cmake/*.cmake | tr -d ' )' |
-    cut -d '(' -f 2 | sort)
-  expect_equal "$used" "$listed"
 }
 
 # --- Bad days: one sentence, exit code 23, and nothing was compiled ------------------------------
@@ -359,17 +336,6 @@ case_compiles_for_the_gpu_of_the_machine() {
   expect_architectures 75-real '7.5\n' 0
   expect_architectures 90a-real 'NVIDIA-SMI has failed: driver 580.65 is not loaded\n' 9
   expect_architectures '80-real;90a-real' '7.5\n' 0 '-DFATHOM_ARCHITECTURES=80;90a-real'
-}
-
-case_finds_the_key_of_an_apt_source() {
-  load_parts
-  printf 'Types: deb\nSigned-By: /keys/first.gpg\n\nTypes: deb\nSigned-By: /keys/second.gpg\n' \
-    >"$scratch/a.sources"
-  expect_equal "$(keyring_of_entry "$scratch/a.sources" 2)" /keys/second.gpg
-  printf '%s\n' '# a comment' 'deb [arch=amd64 signed-by=/keys/third.gpg] mirror suite main' \
-    'deb mirror suite' >"$scratch/b.list"
-  expect_equal "$(keyring_of_entry "$scratch/b.list" 2)" /keys/third.gpg
-  expect_equal "$(keyring_of_entry "$scratch/b.list" 3)" ""
 }
 
 declare -F "case_$2" >/dev/null || die "there is no case $2"

@@ -21,7 +21,7 @@
 #include "harness/counters/range_profiler.h"
 #include "tests/gpu/explain_entries.h"
 #include "tests/gpu/explain_planted.h"
-#include "tools/temporary_folder.h"
+#include "tools/output_folder.h"
 
 using namespace fathom;
 using namespace fathom::explain;

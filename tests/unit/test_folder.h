@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tests/testing.h"
-#include "tools/temporary_folder.h"
+#include "tools/output_folder.h"
 
 namespace fathom {
 

@@ -1,8 +1,7 @@
-#include "tools/predict/patterns_csv.h"
+#include "tools/predict/patterns.h"
 
 #include "models/global_memory.h"
 #include "models/shared_memory.h"
-#include "random_access.h"
 #include "test_folder.h"
 #include "tests/testing.h"
 
@@ -25,15 +24,6 @@ std::string row(const std::string& begin, const std::vector<std::string>& lanes 
   return text;
 }
 
-std::string row_of(const WarpAccess& access) {
-  std::vector<std::string> lanes;
-  for (int lane = 0; lane < 32; ++lane)
-    lanes.push_back(access.active(lane) ? std::to_string(access.address[lane]) : "");
-  return row(
-      (access.op == Access::load ? "load," : "store,") + std::to_string(access.bytes_per_lane),
-      lanes);
-}
-
 std::array<int, 2> shared_answer(const WarpAccess& access) {
   const SharedCost cost = shared_cost(access);
   return {cost.wavefronts, cost.conflicts};
@@ -54,24 +44,6 @@ std::string refusal(const std::string& text, AnswerOfAccess model = shared_answe
   CAPTURE(text.substr(0, 200));
   CHECK(refused.code == ExitCode::bad_input);
   return refused.text;
-}
-
-TEST_CASE("Every row is answered as the model answers it", "[tools]") {
-  std::mt19937_64 random(51);
-  // Over 1 MiB, so that rows lie across the reader's buffers.
-  std::string text = header() + "\n", shared = "a,b\n", global = "a,b\n";
-  const auto line = [](std::array<int, 2> answer) {
-    return std::to_string(answer[0]) + "," + std::to_string(answer[1]) + "\n";
-  };
-  for (int i = 0; i < 40000; ++i) {
-    const WarpAccess access = random_access(random);
-    text += row_of(access) + "\n";
-    shared += line(shared_answer(access));
-    global += line(global_answer(access));
-  }
-  REQUIRE(text.size() > std::size_t{2} << 20);
-  CHECK((answer(text) == shared));
-  CHECK((answer(text, global_answer) == global));
 }
 
 TEST_CASE("Line ends and byte order marks are not rows", "[tools]") {

@@ -5,8 +5,8 @@
 #include "results/gzip.h"
 #include "sample_document.h"
 #include "tests/testing.h"
-#include "tools/card_recordings.h"
 #include "tools/commands.h"
+#include "tools/recordings.h"
 
 namespace fathom {
 namespace {

@@ -102,7 +102,7 @@ constexpr NotMeasured not_measured[] = {
      "their initiation is not measured"}};
 
 /// The lines of one file; counts what was measured.
-std::string lines_of(const std::vector<SimulatorParameter>& parameters, const FactsById& facts,
+std::string lines_of(const std::vector<SimulatorParameter>& parameters, const Document& document,
                      int& measured) {
   std::string text;
   for (const SimulatorParameter& parameter : parameters) {
@@ -112,7 +112,7 @@ std::string lines_of(const std::vector<SimulatorParameter>& parameters, const Fa
     for (const std::string& id : parameter.facts) {
       from += (from.empty() ? "" : ", ") + id;
       from_driver = from_driver && id.starts_with("gpu.");
-      const KnownFact fact = facts.find(id);
+      const KnownFact fact = known_fact(document, id);
       values.push_back(fact.value.value_or(0));
       if (!fact.value && missing.empty()) missing = fmt::format("{}: {}", id, fact.reason);
       if (fact.noisy) noisy = ", noisy";
@@ -133,11 +133,10 @@ std::string lines_of(const std::vector<SimulatorParameter>& parameters, const Fa
 
 std::string accelsim_export(const Document& document) {
   require_facts(document, "accelsim");
-  const FactsById facts(document);
   int measured = 0;
   std::string text = fmt::format("# {}\n\n# gpgpusim.config\n", origin_of(document));
-  text += lines_of(gpgpusim, facts, measured) + "\n# trace.config\n";
-  text += lines_of(trace, facts, measured) + "\n";
+  text += lines_of(gpgpusim, document, measured) + "\n# trace.config\n";
+  text += lines_of(trace, document, measured) + "\n";
   if (measured == 0)
     throw Error(ExitCode::incomplete,
                 "The result states none of the facts that Accel-Sim has a parameter for: export "

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/facts.h"
 #include "reports/facts_table.h"
 #include "results/clean_text.h"
@@ -36,23 +38,16 @@ std::vector<ExportedFigure> exported_figures(const Document& document) {
   return figures;
 }
 
-FactsById::FactsById(const Document& document) {
-  const reports::Notes notes(document);
-  for (const Fact& fact : document.facts)
-    facts_[fact.id] = {fact.value, clean(fact.reason), notes.is_noisy(fact.evidence)};
+KnownFact known_fact(const Document& document, const std::string& id) {
   const Fingerprint& gpu = document.fingerprint;
-  const auto add = [this](const char* id, const auto& value) {
-    facts_[id] = {value, "the driver did not say"};
-  };
-  add("gpu.sms", gpu.sms);
-  add("gpu.sm_clock_max", gpu.sm_clock_max_hz);
-  add("gpu.memory_size", gpu.memory_bytes);
-  add("gpu.compute_capability", parse_number<double>(gpu.compute_capability));
-}
-
-KnownFact FactsById::find(const std::string& id) const {
-  const auto found = facts_.find(id);
-  return found == facts_.end() ? KnownFact() : found->second;
+  const auto driver = [](const auto& value) { return KnownFact{value, "the driver did not say"}; };
+  if (id == "gpu.sms") return driver(gpu.sms);
+  if (id == "gpu.sm_clock_max") return driver(gpu.sm_clock_max_hz);
+  if (id == "gpu.memory_size") return driver(gpu.memory_bytes);
+  if (id == "gpu.compute_capability") return driver(parse_number<double>(gpu.compute_capability));
+  const auto fact = std::ranges::find(document.facts, id, &Fact::id);
+  if (fact == document.facts.end()) return {};
+  return {fact->value, clean(fact->reason), reports::Notes(document).is_noisy(fact->evidence)};
 }
 
 std::string origin_of(const Document& document) {

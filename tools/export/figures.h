@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,16 +31,9 @@ struct KnownFact {
   bool noisy = false;
 };
 
-/// Facts by their ids, and what the driver says of the GPU as "gpu.sms", "gpu.compute_capability",
+/// A fact by its id, or what the driver says of the GPU: "gpu.sms", "gpu.compute_capability",
 /// "gpu.sm_clock_max" (Hz) and "gpu.memory_size" (B).
-class FactsById {
- public:
-  explicit FactsById(const Document& document);
-  KnownFact find(const std::string& id) const;
-
- private:
-  std::map<std::string, KnownFact> facts_;
-};
+KnownFact known_fact(const Document& document, const std::string& id);
 
 /// "NVIDIA H200, driver 580.159.04, 2026-11-24T12:00:41Z, Fathom 0.2.0 (763460e006f4)"; begins with
 /// "REPLAY: " for a replay. One line without control characters.

@@ -29,9 +29,8 @@ constexpr DataType data_types[] = {{"torch.float64", {"dfma.", "mma_f64_"}},
 
 std::string inductor_export(const Document& document) {
   require_facts(document, "inductor");
-  const FactsById facts(document);
   const auto needed = [&](const char* id) {
-    const KnownFact fact = facts.find(id);
+    const KnownFact fact = known_fact(document, id);
     if (!(fact.value > 0.0))
       fail(ExitCode::incomplete, "inductor needs {}: {}.", id,
            fact.value ? "it is not above zero" : fact.reason);
@@ -56,7 +55,7 @@ std::string inductor_export(const Document& document) {
       continue;
     }
     tops += fmt::format("        {}: {:.1f},  # {}{}\n", type.key, fastest * 2 * sms * clock / 1e12,
-                        of, facts.find(of).noisy ? ", noisy" : "");
+                        of, known_fact(document, of).noisy ? ", noisy" : "");
   }
   return fmt::format(
       "# {}\n"
@@ -70,7 +69,7 @@ std::string inductor_export(const Document& document) {
       "    dram_gb={:.1f},\n"
       ")\n",
       origin_of(document), sms, clock / 1e6, quoted(document.fingerprint.gpu_name), tops,
-      bandwidth / 1e9, facts.find("dram.bandwidth").noisy ? ", noisy" : "", memory / 1e9);
+      bandwidth / 1e9, known_fact(document, "dram.bandwidth").noisy ? ", noisy" : "", memory / 1e9);
 }
 
 }  // namespace fathom

@@ -11,8 +11,7 @@
 #include "results/format.h"
 #include "results/parse_number.h"
 #include "results/standard_streams.h"
-#include "tools/predict/pattern_flags.h"
-#include "tools/predict/patterns_csv.h"
+#include "tools/predict/patterns.h"
 #include "tools/predict/predict_command.h"
 
 namespace fathom {

@@ -6,34 +6,27 @@
 #include <charconv>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string_view>
 
 namespace fathom {
 namespace {
 
-/// The number in front times what its suffix stands for; nothing where either is none.
-std::optional<double> scaled(std::string_view text) {
+/// Hands the plain number on, the one in front times what its suffix stands for, where it is from
+/// `least` to `most`.
+std::string plain(std::string& text, std::string_view number, double least, double most,
+                  const std::string& what) {
   static const std::map<std::string_view, double> suffixes{
       {"", 1},        {"k", 1e3},     {"M", 1e6},     {"G", 1e9},     {"T", 1e12},   {"P", 1e15},
       {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}};
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  std::string_view suffix = number.substr(static_cast<std::size_t>(end - number.data()));
   while (suffix.starts_with(' ')) suffix.remove_prefix(1);
   const auto factor = suffixes.find(suffix);
-  if (factor == suffixes.end()) return std::nullopt;
-  return value * factor->second;
-}
-
-/// Hands the plain number on where it is from `least` to `most`.
-std::string plain(std::string& text, std::string_view number, double least, double most,
-                  const std::string& what) {
-  const auto value = scaled(number);
-  if (!value || !(*value >= least && *value <= most))
+  if (factor != suffixes.end()) value *= factor->second;
+  if (error != std::errc() || factor == suffixes.end() || !(value >= least && value <= most))
     return fmt::format("`{}` is not {}", text, what);
-  text = fmt::format("{}", *value);
+  text = fmt::format("{}", value);
   return "";
 }
 

@@ -8,8 +8,7 @@
 #include "models/shared_memory.h"
 #include "results/format.h"
 #include "results/standard_streams.h"
-#include "tools/predict/pattern_flags.h"
-#include "tools/predict/patterns_csv.h"
+#include "tools/predict/patterns.h"
 #include "tools/predict/predict_command.h"
 
 namespace fathom {

@@ -39,8 +39,7 @@ int rows_of_block(const std::string& text) {
 
 /// "load:column:16".
 TileAccess parse_access(const std::string& text) {
-  const auto first = text.find(':');
-  const auto second = first == std::string::npos ? first : text.find(':', first + 1);
+  const std::size_t first = text.find(':'), second = text.find(':', first + 1);  // npos + 1 is 0
   if (second == std::string::npos) refuse(text, "it needs two colons");
   const std::string op = text.substr(0, first);
   const std::string order = text.substr(first + 1, second - first - 1);

@@ -207,20 +207,22 @@ void print_model(const TransformerArguments& a, const Answer& answer) {
   fmt::print("Model of {} parameters", format_count(p.total));
   if (p.active != p.total) fmt::print(", {} of them active for a token", format_count(p.active));
   fmt::print("\n");
-  fmt::print("  {:<13} {:>10}  {}\n", "weights", gigabytes(memory.weights), a.weights);
-  if (memory.kv_cache)
-    fmt::print("  {:<13} {:>10}  {}, {} B a token, for {} of {} tokens\n", "KV cache",
-               gigabytes(*memory.kv_cache), a.kv,
-               format_count(*kv_elements_per_token(answer.model) * a.load.kv_bytes),
-               counted(a.load.batch, "sequence"), a.load.context);
-  else
-    fmt::print("  {:<13} {:>10}  give the model's shape (--config, or --layers, --hidden, ...)\n",
-               "KV cache", "unknown");
+  const auto line = [](const char* name, std::optional<double> bytes, const std::string& say) {
+    fmt::print("  {:<13} {:>10}  {}\n", name, bytes ? gigabytes(*bytes) : "unknown", say);
+  };
+  line("weights", memory.weights, a.weights);
+  line("KV cache", memory.kv_cache,
+       memory.kv_cache
+           ? fmt::format("{}, {} B a token, for {} of {} tokens", a.kv,
+                         format_count(*kv_elements_per_token(answer.model) * a.load.kv_bytes),
+                         counted(a.load.batch, "sequence"), a.load.context)
+           : "give the model's shape (--config, or --layers, --hidden, ...)");
   if (memory.activations_per_gpu)
-    fmt::print("  {:<13} {:>10}  on each GPU, an estimate: {} tokens of the prefill at once\n",
-               "activations", gigabytes(*memory.activations_per_gpu), a.load.prefill_chunk);
-  fmt::print("  {:<13} {:>10}  on {}\n", "in all", gigabytes(memory.per_gpu),
-             a.load.gpus == 1 ? "one GPU" : fmt::format("each of {} GPUs", a.load.gpus));
+    line("activations", memory.activations_per_gpu,
+         fmt::format("on each GPU, an estimate: {} tokens of the prefill at once",
+                     a.load.prefill_chunk));
+  line("in all", memory.per_gpu,
+       a.load.gpus == 1 ? "on one GPU" : fmt::format("on each of {} GPUs", a.load.gpus));
 }
 
 void print_phase(const char* name, const PhaseBound& phase) {

@@ -24,15 +24,13 @@ class Config {
   [[noreturn]] void refuse(const std::string& what) const {
     fail(ExitCode::bad_input, "{}: {}.", file_, what);
   }
-  std::int64_t number(const char* key) const {
-    if (find(key)) return number(key, 0);
-    refuse(fmt::format("it has no `{}`, which a config.json of its family needs", key));
-  }
-  std::int64_t number(const char* key, std::int64_t otherwise) const {
+  std::int64_t number(const char* key, std::optional<std::int64_t> otherwise = {}) const {
     const PlainJson* value = find(key);
+    if (!value && !otherwise)
+      refuse(fmt::format("it has no `{}`, which a config.json of its family needs", key));
     if (value && !value->is_number_integer())
       refuse(fmt::format("its `{}` is not a whole number", key));
-    return value ? value->get<std::int64_t>() : otherwise;
+    return value ? value->get<std::int64_t>() : *otherwise;
   }
   bool flag(const char* key, bool otherwise) const {
     const PlainJson* value = find(key);

@@ -134,36 +134,7 @@ jobs_at_once() {
 
 compile() {
   local start=$SECONDS what=(--parallel "$(jobs_at_once)" --target "${targets[@]}")
-  NINJA_STATUS='[%f/%t] ' cmake --build "$build" "${what[@]}" 2>&1 </dev/null |
-    tee -a "$log" | show_build
-  if ((PIPESTATUS[0])); then build_failed "the build failed"; fi
+  NINJA_STATUS='[%f/%t] ' logged "building" cmake --build "$build" "${what[@]}" </dev/null ||
+    build_failed "the build failed"
   if ((SECONDS - start > 5)); then say "Built in $(duration $((SECONDS - start)))."; fi
-}
-
-# Makes of ninja's "[12/345] ..." and of make's "[ 12%] ..." a line of progress with what is left.
-show_build() {
-  local line part='' done=0 total=0 start=$SECONDS status left
-  while true; do
-    IFS= read -r -t 1 line
-    status=$?
-    # What was read when the second ended is the beginning of the next line.
-    line=$part$line part=''
-    if ((status > 128)); then part=$line; fi
-    if ((status == 0)); then
-      if [[ $line =~ ^\[\ *([0-9]+)(/([0-9]+)|%)\] ]]; then
-        done=${BASH_REMATCH[1]} total=${BASH_REMATCH[3]:-100}
-      fi
-    elif ((status <= 128)); then
-      break # the end; above 128 it is the second that went by
-    fi
-    if ((SECONDS == start)); then
-      continue # nothing to do, or the first second
-    elif ((done > 0)); then
-      left=$(((SECONDS - start) * (total - done) / done))
-      progress "building $done of $total, about $(duration $left) left"
-    elif ((status > 128)); then
-      progress "building, $(duration $((SECONDS - start)))"
-    fi
-  done
-  clear_progress
 }

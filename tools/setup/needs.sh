@@ -19,7 +19,6 @@ at_least() { [[ -n $2 ]] && printf '%s\n%s\n' "$1" "$2" | sort -VC; }
 version_of() { "$@" 2>/dev/null </dev/null | grep -oE '[0-9]+(\.[0-9]+)*' | head -n 1; }
 has_program() { PATH=$PATH:/usr/sbin command -v "$1" >/dev/null; }
 has_compiler() { has_program "${compiler%% *}"; }
-has_cmake() { has_program cmake; }
 has_yaml() { /usr/bin/python3 -c 'import yaml' 2>/dev/null; }
 has_selenium() { /usr/bin/python3 -c 'import selenium' 2>/dev/null; }
 can_link_fuzzer() {
@@ -41,7 +40,7 @@ refuse_too_old() {
       "install one and name it, as in CXX=g++-12 ./fathom $command"
   fi
   version=$(version_of cmake --version)
-  if has_cmake && ! at_least 3.24 "$version"; then
+  if has_program cmake && ! at_least 3.24 "$version"; then
     give_up "cmake is version ${version:-unknown}, and Fathom needs 3.24 or newer: put such a one" \
       "first on the PATH ('python3 -m pip install cmake' has it)"
   fi

@@ -61,19 +61,31 @@ logged() {
   local title=$1 status
   shift
   printf '\n== %s\n+ %s\n' "$title" "$*" >>"$log"
-  # The clock is what runs in the background, so that Ctrl-C reaches the command.
-  show_clock "$title" & ticker=$!
+  # The clock is what runs in the background, so that Ctrl-C reaches the command. It holds neither
+  # the lock of the set-up nor the reader of what is said.
+  show_clock "$title" {lock}>&- >/dev/null & ticker=$!
   "$@" >>"$log" 2>&1
   status=$?
   clear_progress
   return $status
 }
 
+# A build may have nothing to do: it says nothing in its first second, then what is left, by ninja's
+# "[12/345] ..." or make's "[ 12%] ...".
 show_clock() {
-  local start=$SECONDS line
+  local start=$SECONDS line done=0 total left
+  if [[ $1 == building ]]; then sleep 1 2>/dev/null; fi
   while kill -0 $$ 2>/dev/null; do
     line=$(tail -n 1 "$log" | tr -cd '[:print:]')
-    progress "$1, $(duration $((SECONDS - start))): $line"
-    sleep 0.5
+    if [[ $1 == building && $line =~ ^\[\ *([0-9]+)(/([0-9]+)|%)\] ]]; then
+      done=${BASH_REMATCH[1]} total=${BASH_REMATCH[3]:-100}
+    fi
+    if ((done > 0)); then
+      left=$(((SECONDS - start) * (total - done) / done))
+      progress "$1 $done of $total, about $(duration $left) left"
+    else
+      progress "$1, $(duration $((SECONDS - start))): $line"
+    fi
+    sleep 0.5 2>/dev/null
   done
 }

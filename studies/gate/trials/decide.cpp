@@ -15,7 +15,6 @@
 #include "results/utc_time.h"
 #include "studies/gate/trials/load.h"
 #include "tools/output_folder.h"
-#include "tools/temporary_folder.h"
 
 namespace fathom::gate {
 namespace {

@@ -1,7 +1,7 @@
 #include <csignal>
 
 #include "tests/testing.h"
-#include "tools/run_outcome.h"
+#include "tools/probe_runner.h"
 
 namespace fathom {
 namespace {
@@ -71,6 +71,22 @@ TEST_CASE("The run's exit code is its single cause, or says that there are sever
   CHECK(combined_exit_code({ok, probe_crashed, probe_crashed}) == probe_crashed);
   CHECK(combined_exit_code({probe_crashed, probe_timed_out}) == incomplete);
   CHECK(combined_exit_code({probe_crashed, interrupted}) == interrupted);
+}
+
+TEST_CASE("Idle contexts take little of a GPU's memory, and none where one is all it allows",
+          "[tools]") {
+  const auto held = [](std::optional<std::int64_t> gib, const char* mode) {
+    Fingerprint gpu;
+    if (gib) gpu.memory_bytes = *gib << 30;
+    gpu.compute_mode = mode;
+    return most_held_together(gpu);
+  };
+  CHECK(held({}, "") == 1);  // of unknown memory
+  CHECK(held(140, "") == 17);
+  CHECK(held(140, "default") == 17);
+  CHECK(held(140, "exclusive process") == 1);
+  CHECK(held(24, "default") == 3);
+  CHECK(held(4, "default") == 1);
 }
 
 }  // namespace

@@ -7,8 +7,12 @@
 
 #include "reports/card_check.h"
 #include "results/document.h"
+#include "tools/commands.h"
 
 namespace fathom {
+
+/// The recordings that came with this program: share/fathom/recordings beside its folder.
+std::filesystem::path own_recordings();
 
 /// The folder of the recording of that model and suite, below the folder of all: h200 for the suite
 /// default, h200/atlas for another; and the one for those of further cards, h200/cards/default,
@@ -16,7 +20,8 @@ namespace fathom {
 struct RecordingPlaces {
   std::filesystem::path first, cards;
 };
-RecordingPlaces recording_places(const std::filesystem::path& recordings, const Document& document);
+RecordingPlaces recording_places(const std::filesystem::path& recordings,
+                                 const std::string& gpu_name, const std::string& suite);
 
 /// The recording's document, plain or packed; empty where there is none.
 std::filesystem::path document_in(const std::filesystem::path& recording);
@@ -30,9 +35,14 @@ std::vector<std::filesystem::path> recording_files(const RecordingPlaces& places
 std::optional<reports::CardCheck> card_of(const Document& document,
                                           const std::filesystem::path& recordings);
 
-/// Writes the report with the HTML page and the card check, and prints its summary and where each
-/// page is. `name`: the document's file.
-void publish_report(const Document& document, const std::filesystem::path& folder,
-                    const std::string& name, const std::filesystem::path& recordings);
+/// The recorded H200 run to show for `suite`: the recording that FATHOM_RECORDING names, else one
+/// that came with this program. The default suite's is result.json, and another one's is in a
+/// folder that is called like the suite or like what stands before the dash in its name:
+/// atlas/result.json for atlas-quick. Where a suite has none, the default suite's is shown.
+/// FATHOM_RECORDING may name such a folder, too. Throws Error(setup_incomplete) if there is none.
+std::filesystem::path replayed_recording(const std::string& suite);
+
+/// The recording, cut down to the probes asked for and marked as a replay.
+Document load_replay(const std::filesystem::path& recording, const RunArguments& options);
 
 }  // namespace fathom

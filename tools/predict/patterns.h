@@ -1,25 +1,29 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "models/warp_access.h"
 
 namespace fathom {
 
-/// One warp access as the command line describes it, for `predict shared` and `predict global`.
+// Warp accesses as `predict shared` and `predict global` take them: one by flags, or many in a CSV
+// file.
+
 struct PatternFlags {
   std::string op = "load";
   int bytes = 4;
   const CLI::Option* given_bytes = nullptr;  ///< to tell a default that was given
   std::uint64_t base = 0;
   std::optional<std::uint64_t> stride;  ///< none: contiguous
-  std::optional<int> column, row;   ///< of the tile
-  int first = 0;                    ///< row or column of lane 0
-  std::optional<int> row_elements;  ///< none: 32
+  std::optional<int> column, row;       ///< of the tile
+  int first = 0;                        ///< row or column of lane 0
+  std::optional<int> row_elements;      ///< none: 32
   models::Tile tile;
   std::optional<std::string> lanes;   ///< "0,4,,12": an address a lane
   std::optional<std::string> active;  ///< "0-15,20"
@@ -38,6 +42,19 @@ inline constexpr const char* patterns_help =
     "FILE has the header op,bytes,lane0,...,lane31 and a row for each access: load or store,\n"
     "bytes a lane, and a byte address a lane, empty where it is inactive. Nothing is printed\n"
     "unless every row is good.\n\n";
+
+/// Two numbers that a model says of one warp access.
+using AnswerOfAccess = std::array<int, 2> (*)(const models::WarpAccess&);
+
+/// The answers to a file's accesses, or to those on standard input for "-": `header`, then one row
+/// for each of the file's, whose addresses are decimal, or hexadecimal from 0x on. Lines end in LF
+/// or CR LF, and the last one's end may be missing.
+///
+/// All or nothing: throws Error(bad_input) that names row and column of the first mistake. Rows
+/// count from 1 after the header; the message gives the line too. The answers are kept until the
+/// end, some 5 bytes a row; the question is never in memory as a whole.
+std::string answer_patterns(const std::string& file, std::string_view header,
+                            AnswerOfAccess answer);
 
 /// "Load of 4 bytes a lane, active lanes 0-31".
 std::string title_of(const models::WarpAccess& access);
