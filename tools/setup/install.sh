@@ -73,19 +73,30 @@ install_packages() {
 
 candidate() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *//p'; }
 
+# keyring_of_entry FILE NUMBER: what that entry of a list of sources is signed by. The number is the
+# line in a .list ('[signed-by=FILE]'), the paragraph in a .sources ('Signed-By: FILE').
+keyring_of_entry() {
+  local separator='\n'
+  if [[ $1 == *.sources ]]; then separator=''; fi
+  awk -v RS="$separator" -v number="$2" 'NR == number' "$1" 2>/dev/null |
+    sed -nE 's/.*signed-by[:=] *([^] ]+).*/\1/Ip'
+}
+
 # install_from_backports PACKAGE...: from the mirror that the machine uses anyway, through a list of
 # sources of our own: nothing in /etc/apt changes.
 install_from_backports() {
-  local codename folder options mirror
+  local codename folder options mirror entry keyring format="\$(REPO_URI)|\$(SOURCESENTRY)"
   # shellcheck source=/dev/null
   codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
-  read -r mirror < <(apt-get indextargets --format "\$(REPO_URI)" \
+  IFS='|' read -r mirror entry < <(apt-get indextargets --format "$format" \
     'Created-By: Packages' "Release: $codename" "Component: main")
   [[ -n $mirror ]] || give_up "apt names no mirror for $codename: install $* by hand in the" \
     "version of $codename-backports, then start again"
+  keyring=$(keyring_of_entry "${entry%:*}" "${entry##*:}")
   folder=$(mktemp -d "$build/backports.XXXXXX")
   mkdir -p "$folder/lists/partial"
-  echo "deb $mirror $codename-backports main" >"$folder/backports.list"
+  printf 'deb %s %s %s-backports main\n' "${keyring:+[signed-by=$keyring]}" "$mirror" "$codename" \
+    >"$folder/backports.list"
   options=(-o "Dir::Etc::SourceList=$folder/backports.list" -o Dir::Etc::SourceParts=-
     -o "Dir::State::Lists=$folder/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
     -o APT::Sandbox::User=root)
