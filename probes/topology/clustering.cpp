@@ -15,12 +15,6 @@ double mean(std::span<const double> values) {
 
 double pairs_of(double things) { return things * (things - 1) / 2; }
 
-/// The representative of a thing's group, with the path to it shortened.
-std::size_t root_of(std::vector<std::size_t>& parent, std::size_t i) {
-  while (parent[i] != i) i = parent[i] = parent[parent[i]];
-  return i;
-}
-
 /// The silhouettes of the cuts into `least` groups, one more, and so on up to `most`.
 std::vector<double> silhouettes(const Rows& distances, const Pairs& linkage, std::size_t least,
                                 std::size_t most) {
@@ -178,12 +172,12 @@ double adjusted_rand_index(const Labels& a, const Labels& b) {
 }
 
 Labels connected(std::size_t size, std::span<const Pairs::value_type> pairs) {
-  std::vector<std::size_t> parent(size);
-  std::iota(parent.begin(), parent.end(), std::size_t{0});
-  for (const auto& [a, b] : pairs) parent[root_of(parent, a)] = root_of(parent, b);
-  std::vector<int> roots(size);
-  for (std::size_t i = 0; i < size; ++i) roots[i] = static_cast<int>(root_of(parent, i));
-  return renumbered(roots);
+  std::vector<int> labels(size);
+  std::iota(labels.begin(), labels.end(), 0);
+  for (const auto& [a, b] : pairs)
+    if (const int own = labels[a], other = labels[b]; own != other)
+      std::ranges::replace(labels, other, own);
+  return renumbered(labels);
 }
 
 Labels renumbered(std::span<const int> labels) {

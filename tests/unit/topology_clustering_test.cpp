@@ -198,10 +198,11 @@ TEST_CASE("any half of the lines of a recorded GPU gives the groups of all", "[p
   std::vector<Entry> entries;
   std::ranges::copy_if(recorded.entries, std::back_inserter(entries),
                        [](const Entry& entry) { return entry.probe == "topology"; });
-  const LatencyGroups all = latency_groups(entries, load_instruction, GroupedBy::latency);
+  const Latencies loads = latencies_of(entries, load_instruction);
+  const LatencyGroups all = latency_groups(loads, GroupedBy::latency);
   REQUIRE(all.reason.empty());
   CHECK(all.reproducibility >= same_groups);
-  const Rows rows = both_sets(entries, load_instruction).left;
+  const Rows& rows = loads.both.left;
   std::vector<std::size_t> order(rows.front().size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (unsigned seed = 1; seed <= 10; ++seed) {
@@ -213,7 +214,7 @@ TEST_CASE("any half of the lines of a recorded GPU gives the groups of all", "[p
       for (std::size_t i = 0; i < order.size() / 2; ++i) some.push_back(row[order[i]]);
     }
     const Grouping found = parsimonious_clusters(half, 2, 66);
-    CHECK(found.groups == all.groups);
+    CHECK(found.groups == all.fit.groups);
     CHECK(adjusted_rand_index(found.labels, all.labels) >= same_groups);
   }
 }

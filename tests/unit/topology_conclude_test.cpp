@@ -198,8 +198,8 @@ TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
              contains("4 GPCs of 8 to 12") && contains("18 TPCs") && contains("cycles more"));
 
   const Topology t = topology_of(entries);
-  CHECK(t.tpcs() == renumbered(chip.tpc));
-  CHECK(t.gpcs() == renumbered(chip.gpc));
+  CHECK(t.tpcs == renumbered(chip.tpc));
+  CHECK(t.gpcs == renumbered(chip.gpc));
   CHECK(t.partitions.labels == renumbered(chip.side));
 }
 
@@ -254,7 +254,7 @@ TEST_CASE("SMs are a TPC where clusters of two join them far more often than oth
   add_pairs(entries, chip.tpc, chip.gpc, 20);
   const Findings findings = concluded(entries);
   check_values(findings, {{"tpcs", 18}, {"tpc_reproducibility", 1}});
-  CHECK(topology_of(entries).tpcs() == renumbered(chip.tpc));
+  CHECK(topology_of(entries).tpcs == renumbered(chip.tpc));
   entries.clear();
   add_pairs(entries, chip.tpc, chip.gpc, 30);  // not twice as often
   CHECK_THAT(fact(concluded(entries), "tpcs").reason, contains("0 of 36 SMs with one other"));
@@ -283,7 +283,7 @@ TEST_CASE("SMs that clusters leave out are put into the GPC that latencies show"
                           {"sms_per_gpc_min", 8},
                           {"sms_per_gpc_max", 12}});
   CHECK_THAT(findings.answer, contains("36 SMs sit in 4 GPCs"));
-  CHECK(topology_of(entries).gpcs() == renumbered(chip.gpc));
+  CHECK(topology_of(entries).gpcs == renumbered(chip.gpc));
   CHECK(topology_of(entries).joined.own > topology_of(entries).joined.other + 0.1);
 
   // Latencies that know nothing of GPCs assign none.
