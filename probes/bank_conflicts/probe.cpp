@@ -67,7 +67,7 @@ Workload prepare(Context& context, const WarpAccess& access, int iterations) {
         launch(kernel, {blocks, threads_per_block}, stream, run);
       },
       [=] {
-        return check_output(access, iterations, copy_to_host<std::uint32_t>(out, stream), blocks,
+        return check_output(access, iterations, copy_to_host<std::uint32_t>(out, stream),
                             warps_per_block);
       });
   workload.read_sample = [=] {

@@ -65,29 +65,6 @@ Labels sides() {
 
 }  // namespace
 
-TEST_CASE("what an additive model explains is gone after centring", "[results][clustering]") {
-  Rows rows(5, std::vector<double>(7));
-  for (int r = 0; r < 5; ++r) {
-    for (int c = 0; c < 7; ++c) rows[r][c] = 200 + 3 * r + c * c;
-  }
-  for (const auto& row : double_centred(rows)) {
-    for (const double value : row) CHECK_THAT(value, WithinAbs(0, 1e-9));
-  }
-  rows[2][3] += 35;
-  const Rows left = double_centred(rows);
-  CHECK_THAT(left[2][3], WithinAbs(35 * (1 - 1 / 5.0) * (1 - 1 / 7.0), 1e-9));
-  CHECK_THAT(left[2][0], WithinAbs(-35 * (1 - 1 / 5.0) / 7, 1e-9));
-  CHECK(double_centred({}).empty());
-}
-
-TEST_CASE("correlation is Pearson's", "[results][clustering]") {
-  const std::vector<double> a{1, 2, 3, 4}, up{10, 20, 30, 40}, down{4, 3, 2, 1}, flat{5, 5, 5, 5};
-  CHECK_THAT(correlation(a, up), WithinAbs(1, 1e-12));
-  CHECK_THAT(correlation(a, down), WithinAbs(-1, 1e-12));
-  CHECK_THAT(correlation(a, std::vector<double>{1, 3, 2, 4}), WithinAbs(0.8, 1e-12));
-  CHECK(correlation(a, flat) == 0);
-}
-
 TEST_CASE("planted groups are found with their number", "[results][clustering]") {
   for (const int groups : {2, 3, 8}) {
     for (const double noise : {0.0, 0.1, 0.5}) {
