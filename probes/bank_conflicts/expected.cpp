@@ -49,8 +49,8 @@ std::optional<std::string> check_output(const WarpAccess& access, int iterations
     if (access.op == models::Access::load)
       return fmt::format("thread {} summed the words it read to {:#x} instead of {:#x}", i, out[i],
                          wanted);
-    return fmt::format("block {}: shared word {} holds {:#x} instead of {:#x}",
-                       i / expected.size(), i % expected.size(), out[i], wanted);
+    return fmt::format("block {}: shared word {} holds {:#x} instead of {:#x}", i / expected.size(),
+                       i % expected.size(), out[i], wanted);
   }
   return std::nullopt;
 }

@@ -46,15 +46,15 @@ std::vector<Case> grid_cases(const DeviceFacts& device) {
     for (const int a_sm : {0, 1, 4, 16, 64, 256}) {  // 0: one block in all
       const int blocks = a_sm == 0 ? 1 : a_sm * device.sms;
       const bool quick = a_sm >= 64 || (a_sm == 0 && threads == 32);
-      cases.push_back(empty_case(
-          "grid", {{"threads", std::int64_t{threads}}, {"blocks", std::int64_t{blocks}}}, quick,
-          [=](cudaStream_t stream) { launch_empty(blocks, threads, stream); }));
+      cases.push_back(
+          empty_case("grid", {{"threads", std::int64_t{threads}}, {"blocks", std::int64_t{blocks}}},
+                     quick, [=](cudaStream_t stream) { launch_empty(blocks, threads, stream); }));
     }
   }
   for (const int bytes : argument_bytes) {
-    cases.push_back(
-        empty_case("arguments", {{"arguments (B)", std::int64_t{bytes}}}, false,
-                   [=](cudaStream_t stream) { launch_with_arguments(bytes, stream); }));
+    cases.push_back(empty_case(
+        "arguments", {{"arguments (B)", std::int64_t{bytes}}}, false,
+        [=](cudaStream_t stream) { launch_with_arguments(bytes, stream); }));
   }
   return cases;
 }
@@ -92,8 +92,8 @@ Workload stamped(Context& context, const Buffer& stamps, std::function<void()> l
   const auto read = [=, stream = context.stream()] {
     return copy_to_host<long long>(stamps, stream);
   };
-  Workload workload =
-      workload_of(context, {stamps}, std::move(launch), [=] { return check(read()); });
+  Workload workload = workload_of(
+      context, {stamps}, std::move(launch), [=] { return check(read()); });
   workload.read_sample = [=] { return seconds(read()); };
   workload.sample_timer = "globaltimer";
   return workload;
@@ -199,7 +199,8 @@ std::function<double()> batched(cudaStream_t stream, Call call, int calls = batc
 template <class Call>
 MakeSampler calls_of(Call call, int calls = batch) {
   return [=](Context& context) {
-    return batched(context.stream(), [=, stream = context.stream()] { call(stream); }, calls);
+    return batched(
+        context.stream(), [=, stream = context.stream()] { call(stream); }, calls);
   };
 }
 
@@ -291,7 +292,8 @@ std::vector<Case> host_cases(const DeviceFacts&) {
     };
     const Axes axes{{"kernels", std::int64_t{nodes}}};
     // One at a time: a second launch of the same graph may wait for the first.
-    add(graph_launch, nodes == 1 || nodes == 256,
+    add(
+        graph_launch, nodes == 1 || nodes == 256,
         [=](Context& context) {
           return mean_of([stream = context.stream(), start = graph_of(context)] {
             const double seconds = host_seconds(start);
@@ -300,7 +302,8 @@ std::vector<Case> host_cases(const DeviceFacts&) {
           });
         },
         axes);
-    add(graph_launch_and_synchronize, nodes == 1,
+    add(
+        graph_launch_and_synchronize, nodes == 1,
         [=](Context& context) {
           const auto call = [stream = context.stream(), start = graph_of(context)] {
             start();

@@ -46,7 +46,7 @@ struct CampaignResult {
   std::string model;  ///< "the shared-memory model"
   std::vector<Comparison> comparisons;
   std::int64_t trials = 0;
-  std::int64_t differing = 0;           ///< trials in which any comparison differs
+  std::int64_t differing = 0;          ///< trials in which any comparison differs
   std::optional<std::string> wrong{};  ///< what is wrong with an output, if anything is
 };
 

@@ -65,9 +65,9 @@ CampaignResult run(Context& context, const DeviceFacts& device, const KeepGoing&
   std::vector<cudaFuncAttributes> attributes;
   for (const Occupant occupant : occupants) attributes.push_back(attributes_of(occupant, device));
 
-  CampaignResult result{"the occupancy model",
-                        {{"driver_blocks", "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
-                          "blocks per SM"}}};
+  CampaignResult result{
+      "the occupancy model",
+      {{"driver_blocks", "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "blocks per SM"}}};
   std::mt19937_64 random(context.seed());
   double& launchable = entry.extras["launchable"];
   for (; result.trials < context.option("configurations") && keep_going(); ++result.trials) {
