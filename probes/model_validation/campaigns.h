@@ -37,6 +37,8 @@ struct Comparison {
   double found_sum = 0, expected_sum = 0;
   std::vector<std::string> examples{};  ///< the first trials that differ, in words
 
+  static constexpr std::size_t most_examples = 8;
+
   /// One trial; `describe` is asked for its words if they are needed. Returns whether it agrees.
   bool add(double found, double expected, const std::function<std::string()>& describe);
 };

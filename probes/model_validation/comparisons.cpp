@@ -53,7 +53,6 @@ std::string incomplete(const CampaignResult& result, const std::string& trials) 
 }  // namespace
 
 bool Comparison::add(double found, double expected, const std::function<std::string()>& describe) {
-  constexpr std::size_t most_examples = 8;
   ++compared;
   found_sum += found;
   expected_sum += expected;
