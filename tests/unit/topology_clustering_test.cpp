@@ -111,19 +111,6 @@ TEST_CASE("average linkage joins the nearest first", "[results][clustering]") {
   CHECK(silhouette(distances, cut(linkage, 5)) == 0);
 }
 
-TEST_CASE("where one number of groups fits best it is chosen", "[results][clustering]") {
-  Labels eight;
-  for (int i = 0; i < 48; ++i) eight.push_back(i % 8);
-  for (const unsigned seed : {1u, 2u, 3u}) {
-    CAPTURE(seed);
-    const Grouping found = parsimonious_clusters(at_two_scales(2, 0.3, seed), 2, 24);
-    CHECK(found.labels == eight);
-    CHECK(found.widest == 8);
-    CHECK(found.silhouette == found.widest_silhouette);
-    CHECK(parsimonious_clusters(at_two_scales(0.1, 0.3, seed), 2, 24).labels == sides());
-  }
-}
-
 TEST_CASE("where two numbers of groups fit alike the smaller is chosen every time",
           "[results][clustering]") {
   std::set<int> widest;

@@ -168,32 +168,18 @@ void check_values(const Findings& findings,
 
 }  // namespace
 
+// Values and methods of facts, and the answer: recording_conclude_test.cpp.
 TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
   const Chip chip;
   const std::vector<Entry> entries = whole_chip(chip);
   const Findings findings = concluded(entries);
-  CHECK(fact(findings, "gpc_3.sms").method.starts_with("SM "));
-  CHECK_THAT(fact(findings, "tpcs").method, contains("18 of 18 lie within one GPC"));
-  const double a = *fact(findings, "sms_near_partition_a").value;
-  const double b = *fact(findings, "sms_near_partition_b").value;
-  CHECK(a == (chip.side[0] == 0 ? 20 : 16));
-  CHECK(a + b == sms);
-  CHECK_THAT(fact(findings, "sms_near_partition_a").method, contains("nearest to 96 of 192 lines"));
-  CHECK_THAT(*fact(findings, "partition_penalty").value, WithinAbs(190, 3));
   check_values(findings, {{"gpcs", 4},
                           {"sms_per_gpc_min", 8},
                           {"sms_per_gpc_max", 12},
-                          {"tpcs", 18},
                           {"sms_per_tpc", 2},
                           {"l2_partitions", 2},
-                          {"partition_reproducibility", 1},
-                          {"latency_groups", 4},
-                          {"reproducibility", 1}});
-  CHECK(*fact(findings, "l2_latency_nearest_sm").value <
-        *fact(findings, "l2_latency_farthest_sm").value);
-  CHECK_THAT(findings.answer,
-             contains("4 GPCs of 8 to 12") && contains("18 TPCs") && contains("cycles more"));
-
+                          {"latency_groups", 4}});
+  CHECK_THAT(*fact(findings, "partition_penalty").value, WithinAbs(190, 3));
   const Topology t = topology_of(entries);
   CHECK(t.tpcs == renumbered(chip.tpc));
   CHECK(t.gpcs == renumbered(chip.gpc));
