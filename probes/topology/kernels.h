@@ -99,9 +99,7 @@ struct ClusterTask {
   Placement* placements = nullptr;  ///< one for each block
 };
 
-void launch_clusters(const ClusterTask& task, cudaStream_t stream);
-/// Clusters of `task` that this GPU can run at once; 0 where it can run none of that size, and
-/// before compute capability 9.0.
-int most_active_clusters(int major, const ClusterTask& task);
+/// To be launched in such clusters.
+__global__ void record_placement(ClusterTask task);
 
 }  // namespace fathom::topology

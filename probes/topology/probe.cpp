@@ -6,6 +6,7 @@
 
 #include "harness/cases.h"
 #include "probes/claims.h"
+#include "probes/device/launch.h"
 #include "probes/topology/clustering.h"
 #include "probes/topology/kernels.h"
 #include "probes/topology/names.h"
@@ -15,6 +16,15 @@
 
 namespace fathom::topology {
 namespace {
+
+ClusterLaunch launch_of(const ClusterTask& task, cudaStream_t stream = nullptr) {
+  constexpr int threads = 32;
+  const auto* kernel = reinterpret_cast<const void*>(record_placement);
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   task.shared_bytes));
+  return ClusterLaunch(task.cluster_size, task.blocks, threads, task.shared_bytes, stream);
+}
 
 /// Nothing if each block ran in its own cluster on one of `sms` SMs, else what is wrong.
 std::optional<std::string> check_placements(const std::vector<Placement>& placements,
@@ -94,7 +104,7 @@ Workload workload(Context& context, ClusterTask task, bool pairs,
   task.placements = buffer.as<Placement>();
   const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
   Workload workload = workload_of(
-      context, {buffer}, [=] { launch_clusters(task, stream); },
+      context, {buffer}, [=] { launch_of(task, stream)(record_placement, task); },
       [=, sms = context.device().sms] {
         return check_placements(placements(), task.cluster_size, sms);
       });
@@ -141,6 +151,7 @@ std::vector<Case> cluster_cases(const DeviceFacts& device) {
   constexpr int blocks_wanted = 8192;
   constexpr std::uint32_t spread_clocks = 20'000;  // some ten times what starting a block takes
   std::vector<Case> result;
+  if (device.major < 9) return result;  // there are no clusters
   const auto add = [&](int size, int blocks, int blocks_per_sm, std::uint32_t seed,
                        std::uint32_t half, bool pairs) {
     const std::size_t shared_bytes =
@@ -149,7 +160,7 @@ std::vector<Case> cluster_cases(const DeviceFacts& device) {
             : device.shared_bytes_per_sm / blocks_per_sm - device.reserved_shared_bytes_per_block;
     const ClusterTask task{size, blocks / size * size, static_cast<int>(shared_bytes),
                            spread_clocks, seed + half * 0x10000u};
-    if (most_active_clusters(device.major, task) > 0)
+    if (launch_of(task).most_active(record_placement) > 0)
       result.push_back(make_case(device, task, blocks_per_sm, set_names[half], pairs));
   };
   // Which SMs clusters join.
