@@ -137,11 +137,11 @@ Error nothing_recorded(const ExplainArguments& arguments, const Trace& trace) {
 
 /// From the file, or else from the recording of such a GPU as was measured.
 Bounds bounds_for(fs::path file, const std::string& gpu) {
-  if (file.empty() && !gpu.empty())
-    file =
-        (executable_folder() / "../share/fathom/recordings" / gpu_slug(gpu) / "atlas/result.json")
-            .lexically_normal();
-  return fs::exists(file) ? bounds_of(read_document(file), file.string()) : Bounds{};
+  if (file.empty() && !gpu.empty()) {
+    file = executable_folder() / "../share/fathom/recordings" / gpu_slug(gpu) / "atlas/result.json";
+    file = fs::exists(file) ? file.lexically_normal() : "";
+  }
+  return file.empty() ? Bounds{} : bounds_of(read_document(file), file.string());
 }
 
 }  // namespace

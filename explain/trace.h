@@ -87,7 +87,7 @@ struct Measured {
   std::uint64_t samples = 0;             ///< in which a warp waited
 };
 
-/// The recordings of all processes; what it maps from is a function's name.
+/// The recordings of all processes; its maps are by a function's name.
 struct Trace {
   std::vector<Launch> launches;
   std::map<std::string, std::uint64_t> totals;  ///< launches; none of a process that crashed
