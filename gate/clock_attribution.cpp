@@ -1,5 +1,3 @@
-#include "gate/clock_attribution.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "gate/verdicts.h"
 #include "results/format.h"
 #include "results/statistics.h"
 

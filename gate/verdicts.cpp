@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "gate/clock_attribution.h"
 #include "gate/rank_statistics.h"
 #include "results/format.h"
 #include "results/statistics.h"
@@ -24,19 +23,6 @@ void take_values(const MetricSeries& series, MetricDecision& decision) {
   if (series.other_unit) return;  // the values have no common median
   decision.base = median_of(series.base);
   decision.head = median_of(series.head);
-}
-
-void take_evidence(const std::vector<MetricSeries>& series,
-                   const std::vector<MetricDecision*>& decisions) {
-  std::vector<double> p;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    take_values(series[i], *decisions[i]);
-    decisions[i]->evidence = evidence_of_rounds(series[i]);
-    decisions[i]->repeated = true;
-    p.push_back(decisions[i]->evidence->p);
-  }
-  const std::vector<double> adjusted = holm_adjusted(p);
-  for (std::size_t i = 0; i < series.size(); ++i) decisions[i]->adjusted_p = adjusted[i];
 }
 
 /// Whether the fresh rounds are sure that it is worse, and by what counts at least.
@@ -104,17 +90,22 @@ std::string p_words(double p) {
   return p < least ? "p < 1e-06" : fmt::format("p = {:.2g}", p);
 }
 
-void judge(const std::vector<MetricSeries>& as_measured,
-           const std::vector<MetricDecision*>& decisions, bool suspects,
-           const std::string& disturbed) {
-  std::vector<MetricSeries> series = as_measured;
-  if (!suspects)
-    for (MetricSeries& metric : series) metric = mirrored(std::move(metric));
-  take_evidence(series, decisions);
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    MetricDecision& decision = *decisions[i];
+void judge(std::vector<FreshRounds> metrics, bool suspects, const std::string& disturbed) {
+  std::vector<double> p;
+  for (auto& [series, decision] : metrics) {
+    if (!suspects) series = mirrored(std::move(series));
+    take_values(series, *decision);
+    decision->evidence = evidence_of_rounds(series);
+    decision->repeated = true;
+    p.push_back(decision->evidence->p);
+  }
+  const std::vector<double> adjusted = holm_adjusted(p);
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const MetricSeries& series = metrics[i].series;
+    MetricDecision& decision = *metrics[i].decision;
     Evidence& evidence = *decision.evidence;
-    const std::string objection = objection_to(series[i], evidence);
+    decision.adjusted_p = adjusted[i];
+    const std::string objection = objection_to(series, evidence);
     if (suspects && !disturbed.empty()) {
       // Nor is it known that it is unchanged: the base's rounds may be the slow ones.
       decision.decide(Outcome::inconclusive,
@@ -129,7 +120,7 @@ void judge(const std::vector<MetricSeries>& as_measured,
       decision.decide(Outcome::regression,
                       fmt::format("worse by {} in {} and {} fresh rounds ({}).{}",
                                   change_words(decision), decision.base_runs, decision.head_runs,
-                                  p_words(*decision.adjusted_p), clock_remark(series[i])));
+                                  p_words(*decision.adjusted_p), clock_remark(series)));
     }
     if (suspects) continue;
     // Back to the direction in which everything else is told.
