@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace fathom;
-using gate::FalseAlarms;
 using gate::RecordedNoise;
 using gate::Share;
 using gate::share_text;
@@ -69,8 +68,8 @@ std::string noise_text(const RecordedNoise& noise) {
 
 int simulate(const Arguments& arguments) {
   const RecordedNoise noise = read_noise(arguments);
-  gate::PairedOptions options;
-  options.seed = arguments.seed;
+  const std::uint64_t seed = arguments.seed;
+  const gate::Decide paired = gate::paired_decisions(noise, {});
   reports::Page page(false);
   page.heading(2, "Simulated error rates of the gate", "simulation");
   page.paragraph(reports::escape_text(
@@ -86,7 +85,8 @@ int simulate(const Arguments& arguments) {
                          {"Decisions", reports::Align::right},
                          {"False alarms", reports::Align::right},
                          {"Inconclusive", reports::Align::right}});
-  const auto add_alarms = [&](const std::string& mode, const FalseAlarms& found) {
+  const auto add_alarms = [&](const std::string& mode, const gate::Decide& decide) {
+    const auto found = gate::simulate_false_alarms(decide, arguments.decisions, seed);
     alarms.add_row({mode, fmt::format("{}", found.regressions.trials),
                     share_text(found.regressions), share_text(found.inconclusive)});
     fmt::print("{}: {} false alarms in {} suites, {}; inconclusive {}\n", mode,
@@ -94,17 +94,16 @@ int simulate(const Arguments& arguments) {
                share_text(found.inconclusive));
     std::fflush(stdout);
   };
-  add_alarms("paired", gate::simulate_false_alarms(noise, options, arguments.decisions));
+  add_alarms("paired", paired);
   for (const gate::StoredRuns& runs : stored_runs)
-    add_alarms("stored, " + words_of(runs), gate::simulate_stored_false_alarms(
-                                                noise, runs, arguments.decisions, arguments.seed));
+    add_alarms("stored, " + words_of(runs), gate::stored_decisions(noise, runs));
   page.table("Suites of which nothing changed", alarms);
 
   reports::Table power({{"Slowdown", reports::Align::right},
                         {"Trials", reports::Align::right},
                         {"Confirmed", reports::Align::right}});
   for (const double slower : slowdowns) {
-    const Share caught = gate::simulate_power(noise, options, slower, arguments.trials);
+    const Share caught = gate::simulate_power(noise, paired, slower, arguments.trials, seed);
     power.add_row({format_percent(slower), fmt::format("{}", caught.trials), share_text(caught)});
     fmt::print("slower by {}: confirmed in {} of {}, {}\n", format_percent(slower), caught.hits,
                caught.trials, share_text(caught));
@@ -117,8 +116,8 @@ int simulate(const Arguments& arguments) {
   for (const double slower : stored_slowdowns) {
     std::vector<std::string> row{format_percent(slower)};
     for (const gate::StoredRuns& runs : stored_runs) {
-      const Share caught =
-          gate::simulate_stored_power(noise, runs, slower, arguments.trials, arguments.seed);
+      const Share caught = gate::simulate_power(noise, gate::stored_decisions(noise, runs), slower,
+                                                arguments.trials, seed);
       row.push_back(share_text(caught));
       fmt::print("stored, {}, slower by {}: found in {} of {}, {}\n", words_of(runs),
                  format_percent(slower), caught.hits, caught.trials, share_text(caught));

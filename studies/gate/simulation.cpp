@@ -60,20 +60,6 @@ std::vector<RunMetrics> draws(const RecordedNoise& noise, std::size_t runs,
   return drawn;
 }
 
-CheckResult paired(const RecordedNoise& noise, PairedOptions options, std::uint64_t seed,
-                   std::size_t slowed, double slower) {
-  SimulatedRounds rounds(noise, seed, slowed, slower);
-  options.seed = seed;
-  return check_paired(rounds, options, {});
-}
-
-CheckResult stored(const RecordedNoise& noise, StoredRuns runs, std::mt19937_64& generator,
-                   std::size_t slowed, double slower) {
-  const std::vector<RunMetrics> baseline = draws(noise, runs.earlier, generator),
-                                head = draws(noise, runs.results, generator, slowed, slower);
-  return check_stored(baseline, head, {});
-}
-
 bool confirms(const CheckResult& result, const std::string& metric) {
   const auto found = std::ranges::find(result.metrics, metric, &MetricDecision::name);
   return found != result.metrics.end() && found->outcome == Outcome::regression;
@@ -177,43 +163,40 @@ std::string share_text(const Share& share) {
                      100 * interval.high);
 }
 
-FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOptions& options,
-                                  std::size_t decisions) {
-  FalseAlarms found;
-  for (std::size_t i = 0; i < decisions; ++i)
-    found.add(paired(noise, options, options.seed + i, 0, 0));
-  return found;
+Decide paired_decisions(const RecordedNoise& noise, const PairedOptions& options) {
+  return
+      [&noise, options](std::mt19937_64&, std::uint64_t seed, std::size_t slowed, double slower) {
+        SimulatedRounds rounds(noise, seed, slowed, slower);
+        PairedOptions own = options;
+        own.seed = seed;
+        return check_paired(rounds, own, {});
+      };
 }
 
-FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, StoredRuns runs,
-                                         std::size_t decisions, std::uint64_t seed) {
+Decide stored_decisions(const RecordedNoise& noise, StoredRuns runs) {
+  return
+      [&noise, runs](std::mt19937_64& generator, std::uint64_t, std::size_t slowed, double slower) {
+        const std::vector<RunMetrics> baseline = draws(noise, runs.earlier, generator),
+                                      head = draws(noise, runs.results, generator, slowed, slower);
+        return check_stored(baseline, head, {});
+      };
+}
+
+FalseAlarms simulate_false_alarms(const Decide& decide, std::size_t decisions, std::uint64_t seed) {
   FalseAlarms found;
   std::mt19937_64 generator(seed);
-  for (std::size_t i = 0; i < decisions; ++i) found.add(stored(noise, runs, generator, 0, 0));
+  for (std::size_t i = 0; i < decisions; ++i) found.add(decide(generator, seed + i, 0, 0));
   return found;
 }
 
-Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, double slower,
-                     std::size_t trials) {
-  Share caught{0, trials};
-  std::mt19937_64 generator(options.seed);
-  for (std::size_t i = 0; i < trials; ++i) {
-    const std::size_t slowed = below(generator, noise.metrics());
-    const std::uint64_t seed = options.seed + 1'000'003 * (i + 1);
-    caught.hits +=
-        confirms(paired(noise, options, seed, slowed, slower), noise.metric(slowed).name);
-  }
-  return caught;
-}
-
-Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs, double slower,
-                            std::size_t trials, std::uint64_t seed) {
+Share simulate_power(const RecordedNoise& noise, const Decide& decide, double slower,
+                     std::size_t trials, std::uint64_t seed) {
   Share caught{0, trials};
   std::mt19937_64 generator(seed);
   for (std::size_t i = 0; i < trials; ++i) {
     const std::size_t slowed = below(generator, noise.metrics());
-    caught.hits +=
-        confirms(stored(noise, runs, generator, slowed, slower), noise.metric(slowed).name);
+    const CheckResult result = decide(generator, seed + 1'000'003 * (i + 1), slowed, slower);
+    caught.hits += confirms(result, noise.metric(slowed).name);
   }
   return caught;
 }

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <random>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -72,26 +72,25 @@ struct FalseAlarms {
   }
 };
 
-/// Paired decisions, every round drawn anew.
-FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOptions& options,
-                                  std::size_t decisions);
+/// One decision on simulated runs, of which the head's metric `slowed` is slower. A generator goes
+/// on from one to the next; each has a seed of its own as well.
+using Decide = std::function<CheckResult(std::mt19937_64& generator, std::uint64_t seed,
+                                         std::size_t slowed, double slower)>;
+
+/// Paired decisions, every round drawn anew. `noise` outlives what this returns.
+Decide paired_decisions(const RecordedNoise& noise, const PairedOptions& options);
 
 /// What a stored decision is made of.
 struct StoredRuns {
   std::size_t earlier, results;
 };
+Decide stored_decisions(const RecordedNoise& noise, StoredRuns runs);
 
-/// Stored decisions.
-FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, StoredRuns runs,
-                                         std::size_t decisions, std::uint64_t seed);
+FalseAlarms simulate_false_alarms(const Decide& decide, std::size_t decisions, std::uint64_t seed);
 
 /// How often a slowdown of one metric, a different one in each trial, is confirmed as its
 /// regression.
-Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, double slower,
-                     std::size_t trials);
-
-/// The same of stored decisions.
-Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs, double slower,
-                            std::size_t trials, std::uint64_t seed);
+Share simulate_power(const RecordedNoise& noise, const Decide& decide, double slower,
+                     std::size_t trials, std::uint64_t seed);
 
 }  // namespace fathom::gate
