@@ -35,7 +35,7 @@ gate::RecordedNoise permanent_noise(double spread, std::uint64_t seed) {
           {fmt::format("benchmark_{}", i), "s", Better::lower, value, 0.1, {}, {}});
     }
   }
-  return gate::RecordedNoise::of_rounds(rounds);
+  return gate::RecordedNoise(rounds);
 }
 
 void study_paired(const gate::NoiseStudy& options, reports::Page& page) {

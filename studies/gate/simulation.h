@@ -23,13 +23,7 @@ class RecordedNoise {
   /// From several recorded rounds of the same suite on one machine, at least three: a drawn round
   /// has the deviations of one of them, of all metrics together, so that what moves them together
   /// stays.
-  static RecordedNoise of_rounds(const std::vector<RunMetrics>& rounds);
-
-  /// From the samples of a single run: a drawn round's value is the median of a bootstrapped third
-  /// of the samples, taken in a row, as the harness's own rounds are. What differs from process to
-  /// process is not in it: `between` is the standard deviation of a normal one added for that,
-  /// relative.
-  static RecordedNoise of_samples(const Document& run, double between);
+  explicit RecordedNoise(const std::vector<RunMetrics>& rounds);
 
   std::size_t metrics() const { return shape_.metrics.size(); }
   const MetricValue& metric(std::size_t index) const { return shape_.metrics[index]; }
@@ -47,9 +41,7 @@ class RecordedNoise {
 
  private:
   RunMetrics shape_;                             ///< with the centre of every metric
-  std::vector<std::vector<double>> deviations_;  ///< logarithms: by metric, then by round or sample
-  bool by_rounds_ = true;
-  double between_ = 0;
+  std::vector<std::vector<double>> deviations_;  ///< logarithms: by metric, then by round
 };
 
 /// A share with its Clopper-Pearson interval of 95 %.
