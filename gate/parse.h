@@ -38,12 +38,6 @@ std::string date_of(std::string text, const Place& place);
 /// The members of an object as texts, in its order; null is an empty text.
 Identity identity_of(const Fields& fields);
 
-/// A metric's value is at most this, either way: powers and sums of such do not overflow.
-inline constexpr double largest_value = 1e200;
-/// And but for 0 at least this, which no clock counts and no quantity of a GPU reaches: anything
-/// below would be the largest of improvements.
-inline constexpr double smallest_value = 1e-18;
-
 inline constexpr const char* baseline_key = "fathom_baseline";
 inline constexpr int baseline_version = 2;  ///< 1 has no seconds
 

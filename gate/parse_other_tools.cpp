@@ -48,6 +48,7 @@ struct StateTime {
   std::string name, problem{}, sample_file{};
   std::optional<double> device{};  ///< none of a benchmark of the CPU alone
   std::optional<double> mean{}, samples{};
+  std::vector<double> times{};  ///< of its samples
 };
 
 /// The float32 samples of nvbench, which calls its sample files "<result>-bin/<number>.bin",
@@ -215,23 +216,19 @@ void parse_nvbench(const Fields& document, RunMetrics& run, PooledMetrics& metri
   });
 
   // The mean and the median are not compared with each other: one of them for the whole run.
-  PooledMetrics means;
   bool sampled = true;
-  const Place& place = document.place();
+  for (StateTime& state : states) {
+    if (!sampled || !state.problem.empty()) continue;
+    state.times = samples_beside(run.origin, state);
+    sampled = !state.times.empty();
+  }
   for (StateTime& state : states) {
     if (used.size() > 1 && state.device) state.name += fmt::format("/Device={}", *state.device);
-    if (!state.problem.empty()) {
-      for (PooledMetrics* pool : {&means, &metrics})
-        pool->add({.name = state.name, .problem = state.problem}, place);
-      continue;
-    }
-    means.add({.name = state.name, .samples = {*state.mean}}, place);
-    const auto samples = sampled ? samples_beside(run.origin, state) : std::vector<double>{};
-    sampled = !samples.empty();
-    if (sampled)
-      metrics.add({.name = state.name, .samples = samples, .elapsed_s = sum_of(samples)}, place);
+    SampleRow row{.name = state.name, .problem = state.problem};
+    if (sampled) row.elapsed_s = sum_of(state.times);
+    if (row.problem.empty()) row.samples = sampled ? state.times : std::vector{*state.mean};
+    metrics.add(std::move(row), document.place());
   }
-  if (!sampled) metrics = std::move(means);
   std::string gpus;
   for (const auto& [id, name] : devices)
     if (used.contains(id)) gpus += (gpus.empty() ? "" : ", ") + name;

@@ -21,6 +21,12 @@
 namespace fathom::gate {
 namespace {
 
+/// A metric's value is at most this, either way: powers and sums of such do not overflow.
+constexpr double largest_value = 1e200;
+/// And but for 0 at least this, which no clock counts and no quantity of a GPU reaches: anything
+/// below would be the largest of improvements.
+constexpr double smallest_value = 1e-18;
+
 void check_names(const RunMetrics& run) {
   constexpr std::size_t longest = 1000;  // every output has to carry them
   std::unordered_set<std::string_view> names;
