@@ -47,7 +47,7 @@ void study_paired(const gate::NoiseStudy& options, reports::Page& page) {
                         {"Found", Align::right}});
   for (const double spread : {0.003, 0.02, 0.05}) {
     const gate::RecordedNoise noise = permanent_noise(spread, options.seed);
-    const gate::Decide paired = gate::paired_decisions(noise, {});
+    const gate::Decide paired = gate::paired_decisions(noise);
     const auto unchanged = gate::simulate_false_alarms(paired, decisions, options.seed);
     const gate::Share found =
         gate::simulate_power(noise, paired, options.slower, decisions, options.seed);

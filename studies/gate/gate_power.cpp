@@ -64,7 +64,7 @@ std::string noise_text(const RecordedNoise& noise) {
 int simulate(const Arguments& arguments) {
   const RecordedNoise noise = read_noise(arguments);
   const std::uint64_t seed = arguments.seed;
-  const gate::Decide paired = gate::paired_decisions(noise, {});
+  const gate::Decide paired = gate::paired_decisions(noise);
   reports::Page page(false);
   page.heading(2, "Simulated error rates of the gate", "simulation");
   page.paragraph(reports::escape_text(fmt::format("Noise from {} recorded rounds: {}",

@@ -123,14 +123,11 @@ std::string share_text(const Share& share) {
                      100 * interval.high);
 }
 
-Decide paired_decisions(const RecordedNoise& noise, const PairedOptions& options) {
-  return
-      [&noise, options](std::mt19937_64&, std::uint64_t seed, std::size_t slowed, double slower) {
-        SimulatedRounds rounds(noise, seed, slowed, slower);
-        PairedOptions own = options;
-        own.seed = seed;
-        return check_paired(rounds, own, {});
-      };
+Decide paired_decisions(const RecordedNoise& noise) {
+  return [&noise](std::mt19937_64&, std::uint64_t seed, std::size_t slowed, double slower) {
+    SimulatedRounds rounds(noise, seed, slowed, slower);
+    return check_paired(rounds, {.seed = seed}, {});
+  };
 }
 
 Decide stored_decisions(const RecordedNoise& noise, StoredRuns runs) {

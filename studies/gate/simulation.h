@@ -70,7 +70,7 @@ using Decide = std::function<CheckResult(std::mt19937_64& generator, std::uint64
                                          std::size_t slowed, double slower)>;
 
 /// Paired decisions, every round drawn anew. `noise` outlives what this returns.
-Decide paired_decisions(const RecordedNoise& noise, const PairedOptions& options);
+Decide paired_decisions(const RecordedNoise& noise);
 
 /// What a stored decision is made of.
 struct StoredRuns {

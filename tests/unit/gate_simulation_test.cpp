@@ -34,7 +34,7 @@ TEST_CASE("In a simulation the time limit acts as in a check", "[gate]") {
     std::vector<RunMetrics> rounds;
     for (int round = 0; round < 8; ++round) rounds.push_back(source.round(Side::base, {}));
     const RecordedNoise noise(rounds);
-    return simulate_false_alarms(paired_decisions(noise, {}), 40, 1).inconclusive.hits;
+    return simulate_false_alarms(paired_decisions(noise), 40, 1).inconclusive.hits;
   };
   // What does not fit in is inconclusive.
   CHECK(inconclusive(60) > inconclusive(1));
