@@ -53,6 +53,28 @@ TEST_CASE("What goes into a baseline comes out again", "[gate]") {
   CHECK(baseline.groups().size() == 2);
 }
 
+TEST_CASE("Ratios to opponents are compared across machines of one model", "[gate]") {
+  const TestFolder folder;
+  const BaselineFolder baseline(folder.path());
+  const auto run_on = [](const std::string& machine, const std::string& model, int number) {
+    RunMetrics run = planted_run(number);
+    run.fathom = true;
+    run.identity = {{"gpu_name", model}, {"gpu_uuid_hash", machine}, {"toolkit", "13.0"}};
+    run.metrics[1].name = "first vs cuBLAS";
+    run.metrics[1].unit = "x";
+    return run;
+  };
+  for (int i = 0; i < 5; ++i) baseline.add(run_on(i % 2 == 0 ? "one" : "two", "NVIDIA H200", i));
+  baseline.add(run_on("three", "NVIDIA H100", 9));
+  const RunMetrics head = run_on("four", "NVIDIA H200", 10);
+  CHECK(baseline.runs_like(head).empty());
+  const auto runs = baseline.ratios_like(head);
+  REQUIRE(runs.size() == 5);
+  CHECK(std::ranges::is_sorted(runs, {}, &RunMetrics::date));
+  REQUIRE(runs[0].metrics.size() == 1);
+  CHECK(runs[0].metrics[0].name == "first vs cuBLAS");
+}
+
 TEST_CASE("A baseline takes no replay, and nothing without a value or date", "[gate]") {
   const TestFolder folder;
   RunMetrics replay = planted_run(1), failed = replay, undated = replay;
