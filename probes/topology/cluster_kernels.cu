@@ -20,22 +20,21 @@ __global__ void record_placement(ClusterTask task) {
 #endif
 }
 
-ClusterLaunch launch_of(const ClusterTask& task, cudaStream_t stream = nullptr) {
-  FATHOM_CUDA(
-      cudaFuncSetAttribute(record_placement, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+Blocks grid_of(const ClusterTask& task) {
+  allow_any_cluster(record_placement);
   FATHOM_CUDA(cudaFuncSetAttribute(record_placement, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    task.shared_bytes));
-  return ClusterLaunch(task.cluster_size, task.blocks, threads, task.shared_bytes, stream);
+  return {task.blocks, threads, task.shared_bytes, task.cluster_size};
 }
 
 }  // namespace
 
 void launch_clusters(const ClusterTask& task, cudaStream_t stream) {
-  launch_of(task, stream)(record_placement, task);
+  launch(record_placement, grid_of(task), stream, task);
 }
 
 int most_active_clusters(int major, const ClusterTask& task) {
-  return major < 9 ? 0 : launch_of(task).most_active(record_placement);
+  return major < 9 ? 0 : fathom::most_active_clusters(record_placement, grid_of(task));
 }
 
 }  // namespace fathom::topology
