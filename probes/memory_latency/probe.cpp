@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <memory>
 #include <numeric>
 
 #include "harness/cuda_check.h"
