@@ -12,7 +12,6 @@
 #include "probes/device/launch.h"
 #include "probes/energy/kernels.h"
 #include "probes/energy/loops.h"
-#include "probes/instructions/claims.h"
 #include "probes/instructions/workload.h"
 
 namespace fathom::energy {

@@ -17,13 +17,13 @@
 namespace fathom::topology {
 namespace {
 
-ClusterLaunch launch_of(const ClusterTask& task, cudaStream_t stream = nullptr) {
+Blocks grid_of(const ClusterTask& task) {
   constexpr int threads = 32;
-  const auto* kernel = reinterpret_cast<const void*>(record_placement);
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+  allow_any_cluster(record_placement);
+  FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(record_placement),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    task.shared_bytes));
-  return ClusterLaunch(task.cluster_size, task.blocks, threads, task.shared_bytes, stream);
+  return {task.blocks, threads, task.shared_bytes, task.cluster_size};
 }
 
 /// Nothing if each block ran in its own cluster on one of `sms` SMs, else what is wrong.
@@ -104,7 +104,7 @@ Workload workload(Context& context, ClusterTask task, bool pairs,
   task.placements = buffer.as<Placement>();
   const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
   Workload workload = workload_of(
-      context, {buffer}, [=] { launch_of(task, stream)(record_placement, task); },
+      context, {buffer}, [=] { launch(record_placement, grid_of(task), stream, task); },
       [=, sms = context.device().sms] {
         return check_placements(placements(), task.cluster_size, sms);
       });
@@ -160,7 +160,7 @@ std::vector<Case> cluster_cases(const DeviceFacts& device) {
             : device.shared_bytes_per_sm / blocks_per_sm - device.reserved_shared_bytes_per_block;
     const ClusterTask task{size, blocks / size * size, static_cast<int>(shared_bytes),
                            spread_clocks, seed + half * 0x10000u};
-    if (launch_of(task).most_active(record_placement) > 0)
+    if (most_active_clusters(record_placement, grid_of(task)) > 0)
       result.push_back(make_case(device, task, blocks_per_sm, set_names[half], pairs));
   };
   // Which SMs clusters join.
