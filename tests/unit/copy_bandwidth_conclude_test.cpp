@@ -148,9 +148,9 @@ TEST_CASE("V8 needs samples at the load and the store", "[probes][copy_bandwidth
 
 TEST_CASE("V9 needs sectors that follow alignment and stride, and the stride's cost",
           "[probes][copy_bandwidth]") {
-  const auto places = [](double shifted_sectors, double spread_bandwidth) {
+  const auto places = [](double shifted_sectors, double spread_bandwidth, double faults = 1) {
     Entry misaligned = planted::entry("misaligned", {{"sweep", "misaligned"}}, 0);
-    misaligned.extras["faults"] = 1;
+    misaligned.extras["faults"] = faults;
     return std::vector<Entry>{place("offset", 0, 100, 4), place("offset", 4, 98, shifted_sectors),
                               place("offset", 32, 100, 4), place("stride", 8, spread_bandwidth, 32),
                               misaligned};
@@ -160,8 +160,10 @@ TEST_CASE("V9 needs sectors that follow alignment and stride, and the stride's c
   check_verdicts("V9", {{not_measured, not_run},
                         {confirmed, places(5, 30)},
                         {refuted, places(4, 30)},
+                        {refuted, places(5, 30, 0)},
                         {refuted, places(5, 100)},
                         {not_measured, {place("offset", 0, 100, 4)}}});
+  CHECK_THAT(claim_of(places(5, 30), "V9").figure, contains("fails in 1 of 1 launches"));
 }
 
 TEST_CASE("V10 and V11 compare bandwidths", "[probes][copy_bandwidth]") {
