@@ -11,7 +11,7 @@ TEST_CASE("without entries a probe has no answer, and each fact says why it has 
        {std::pair{"atomics", 112u}, {"bank_conflicts", 12}, {"copy_bandwidth", 11}, {"energy", 33},
         {"instructions", 192}, {"launch_overhead", 24}, {"links", 26}, {"memory_bandwidth", 40},
         {"memory_latency", 70}, {"model_validation", 0}, {"occupancy", 4}, {"tail_effect", 1},
-        {"topology", 20}, {"warp_reduce", 2}}) {
+        {"topology", 20}, {"warp_reduce", 3}}) {
     CAPTURE(probe);
     const Findings findings = planted::checked(conclusion_of(probe)({}));
     CHECK(findings.answer.empty());
