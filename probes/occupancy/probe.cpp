@@ -27,6 +27,7 @@ struct Configuration {
   int threads;
   int dynamic_shared;
   Suite suite = Suite::standard;
+  bool whole_waves = false;  ///< blocks fill each of their waves
 };
 
 std::vector<Configuration> configurations(const DeviceFacts& device) {
@@ -36,6 +37,8 @@ std::vector<Configuration> configurations(const DeviceFacts& device) {
     const bool quick = threads == 32 || threads == 256 || threads == 1024;
     result.push_back({"block size", {}, threads, 0, quick_if(quick)});
   }
+  for (const int threads : {256, 1024})
+    result.push_back({"block size", {}, threads, 0, Suite::standard, true});
   // O3, O4: shared memory sets the resident blocks; more loads in flight per thread make up for
   // fewer threads.
   for (const bool persistent : {false, true}) {
@@ -75,10 +78,14 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
                          .static_shared_bytes = static_cast<int>(facts.sharedSizeBytes),
                          .dynamic_shared_bytes = configuration.dynamic_shared});
   const std::size_t per_block = sizeof(uint4) * variant.vectors * configuration.threads;
-  const std::size_t bytes = copy_bytes(device) / per_block * per_block;  // whole blocks only
+  const std::size_t whole =  // blocks, or waves
+      configuration.whole_waves ? per_block * std::max(1, resident) * device.sms : per_block;
+  const std::size_t bytes = copy_bytes(device) / whole * whole;
   const int blocks =
       variant.persistent ? std::max(1, resident) * device.sms : static_cast<int>(bytes / per_block);
-  const char* grid = variant.persistent ? "persistent" : "one-shot";
+  const char* grid = variant.persistent          ? "persistent"
+                     : configuration.whole_waves ? "whole waves"
+                                                 : "one-shot";
 
   Case c;
   c.name = fmt::format("{}/{}/vectors:{}/block:{}/ballast:{}/shared:{}", configuration.limiter,
@@ -143,9 +150,10 @@ const Probe probe{
         "the run?",
     .method =
         "A copy of 1 GiB, 16 bytes an access, with its occupancy turned by block size, by dynamic "
-        "shared memory and by registers; one thread per element (one-shot) or one wave of blocks "
-        "in a loop (persistent). The model's resident blocks are compared with the driver's for "
-        "the compiled kernel, and theoretical occupancy with the counter for active warps.",
+        "shared memory and by registers; one thread per element (one-shot; whole waves: as many "
+        "blocks as fill each wave) or one wave of blocks in a loop (persistent). The model's "
+        "resident blocks are compared with the driver's for the compiled kernel, and theoretical "
+        "occupancy with the counter for active warps.",
     .conclude = conclude,
     .cases = {cases}};
 
