@@ -111,6 +111,7 @@ Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& wor
   c.expected =
       Expectation{stream.bytes_per_second, tolerance, "streaming model: " + stream.sentence};
   c.counters = counters_of(work);
+  c.extras = {{"resident_threads_per_sm", static_cast<double>(kernel.resident_threads_per_sm)}};
   return c;
 }
 
