@@ -80,7 +80,8 @@ std::vector<Case> misaligned_cases(const DeviceFacts& device) {
             {"base offset (B)", static_cast<std::int64_t>(misaligned_by)}};
   c.metric = {"faults", "launches", Better::higher, std::nullopt};
   c.expected = Expectation{1, 0, "an access of 16 bytes needs an address that 16 divides"};
-  c.mode = Campaign{.run = [ordinal = device.ordinal](
+  c.mode = Campaign{.roles = {},
+                    .run = [ordinal = device.ordinal](
                                Context&, CounterSession*, const std::string&, const KeepGoing&,
                                Entry& entry) { return run_misaligned(ordinal, entry); },
                     .for_a_claim = true};

@@ -61,6 +61,7 @@ std::vector<Case> block_stage_cases(const DeviceFacts&) {
     c.metric = {"wrong sums", "blocks", Better::lower, std::nullopt};
     c.extras = {{"blocks", stage_blocks}};
     c.mode = Campaign{
+        .roles = {},
         .run = [random](Context& context, CounterSession*, const std::string&, const KeepGoing&,
                         Entry& entry) { return run_block_stage(context, random, entry); },
         .for_a_claim = true};
