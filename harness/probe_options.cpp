@@ -101,6 +101,7 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
       "--no-counters", [&] { options.counters = false; }, "Do not collect hardware counters");
   app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
   app.add_flag("--describe", options.describe, "Print the probe's question and claims as JSON");
+  if (probe.child) app.add_flag("--child", options.child)->group("");  // in no help
   checked_flag(app, "--seed", options.seed, "Seed of the random data", whole_number(), "N")
       ->capture_default_str();
   checked_flag(app, "--time-limit", options.time_limit_s,

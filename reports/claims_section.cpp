@@ -6,11 +6,13 @@
 #include "reports/facts_table.h"
 #include "reports/sections.h"
 #include "results/format.h"
+#include "results/rows.h"
 
 namespace fathom::reports {
 namespace {
 
-/// What this GPU says, up to a break near `most` characters: the HTML page has the rest.
+/// What this GPU says, up to a break near `most` characters: the HTML page has the rest. Not for a
+/// claim that was not decided, since the reason stands last.
 std::string shortened(const std::string& figure) {
   constexpr std::size_t most = 110;
   std::size_t end = figure.size();
@@ -36,7 +38,9 @@ void write_claims_of(Writing& to, const Notes& notes, const std::vector<const Cl
     table.add_row({escape_text(claim->id + ": " + claim->statement), escape_text(claim->claimed),
                    (decided ? "**" + verdict + "**" : verdict) +
                        (notes.is_noisy(claim->evidence) ? " ~" : "") +
-                       (claim->figure.empty() ? "" : ": " + shortened(claim->figure))});
+                       (claim->figure.empty() ? ""
+                        : decided             ? ": " + shortened(claim->figure)
+                                              : ": " + escape_text(claim->figure))});
   }
   const Claim& first = *claims.front();
   std::string who = first.author;
@@ -59,7 +63,8 @@ void write_claims(Writing& to) {
   }
   to.page.paragraph(fmt::format(
       "Statements from the literature, with their authors, the figures that those give for their "
-      "GPUs, and what this GPU says; ~ where an entry behind it is noisy. {}.",
+      "GPUs, and what this GPU says; ~ where an entry behind it is noisy. {} {}.",
+      same_speed_sentence(),
       explore_link("Every figure in full, and the entries that it rests on", "view=claims")));
   std::vector<std::vector<const Claim*>> groups;
   for (const Claim& claim : to.document.claims) {

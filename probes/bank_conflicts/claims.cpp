@@ -55,8 +55,11 @@ struct Row {
 };
 
 bool has_bits(const Entry& e, I bits) { return matches(e, {{"bits", bits}}); }
+/// S4 speaks of lanes whose partner is inactive too.
 bool is_merging(const Entry& e) {
-  return matches(e, {{"family", "pairs"}}) || matches(e, {{"family", "broadcast"}});
+  return matches(e, {{"family", "pairs"}}) || matches(e, {{"family", "broadcast"}}) ||
+         matches(e, {{"pattern", "inactive:even-lanes-active"}}) ||
+         matches(e, {{"pattern", "inactive:one-lane-active"}});
 }
 
 const Row rows[] = {
@@ -154,9 +157,15 @@ ClaimRow s1() {
 }
 
 ClaimRow s6() {
-  const auto conflicts = [](const std::string& operation) {
-    return Quantity{operation, pattern(operation, 64, "stride:2"), Pick::first,
-                    counter_of("shared_" + operation + "_conflicts")};
+  const auto consecutive = [](const Entry& e) {  // the second and third with lanes left out
+    return matches(e, {{"pattern", "stride:2"}}) ||
+           matches(e, {{"pattern", "inactive:lower-half-active"}}) ||
+           matches(e, {{"pattern", "inactive:quarters-0-2-active"}});
+  };
+  const auto conflicts = [=](const std::string& operation) {
+    return Quantity{operation,  {{"operation", operation}, {"bits", I{64}}},
+                    Pick::most, counter_of("shared_" + operation + "_conflicts"),
+                    "",         consecutive};
   };
   return {"S6",
           "A conflict is counted per wavefront, not per warp: 64 distinct consecutive words by "

@@ -21,9 +21,10 @@ std::size_t copy_bytes(const DeviceFacts& device) {
 /// How far the streaming model may be off with its default parameters.
 constexpr double tolerance = 0.25;
 
-/// `turned`: the resource that the sweep turns: "block size", "shared memory", ...
+/// `turned`: the resource that the sweep turns: "block size", "shared memory", ... `whole_waves`:
+/// blocks fill each of their waves.
 Case make_case(const DeviceFacts& device, const char* turned, const Variant& variant, int threads,
-               int shared, bool quick) {
+               int shared, bool quick, bool whole_waves) {
   const Kernel kernel = kernel_of(variant);
   // The device's maximum, not this configuration's: the attribute stays with the kernel, and other
   // configurations share it.
@@ -40,10 +41,12 @@ Case make_case(const DeviceFacts& device, const char* turned, const Variant& var
                          .static_shared_bytes = static_cast<int>(facts.sharedSizeBytes),
                          .dynamic_shared_bytes = shared});
   const std::size_t per_block = sizeof(uint4) * variant.vectors * threads;
-  const std::size_t bytes = copy_bytes(device) / per_block * per_block;  // whole blocks only
+  const std::size_t whole =  // blocks, or waves
+      whole_waves ? per_block * std::max(1, resident) * device.sms : per_block;
+  const std::size_t bytes = copy_bytes(device) / whole * whole;
   const int blocks =
       variant.persistent ? std::max(1, resident) * device.sms : static_cast<int>(bytes / per_block);
-  const char* grid = variant.persistent ? "persistent" : "one-shot";
+  const char* grid = variant.persistent ? "persistent" : whole_waves ? "whole waves" : "one-shot";
 
   Case c;
   c.name = fmt::format("{}/{}/vectors:{}/block:{}/ballast:{}/shared:{}", turned, grid,
@@ -93,14 +96,15 @@ std::vector<Case> cases(const DeviceFacts& device) {
   std::vector<Case> result;
   std::set<std::string> names;
   const auto add = [&](const char* turned, const Variant& variant, int threads, int shared,
-                       bool quick) {
-    Case c = make_case(device, turned, variant, threads, shared, quick);
+                       bool quick, bool whole_waves = false) {
+    Case c = make_case(device, turned, variant, threads, shared, quick, whole_waves);
     // Where two blocks per SM limits meet the same shared-memory size, one of them is enough.
     if (names.insert(c.name).second) result.push_back(std::move(c));
   };
   // O1, O2: block sizes, as a kernel usually is.
   for (const int threads : {32, 64, 128, 192, 256, 384, 512, 768, 1024})
     add("block size", {}, threads, 0, threads == 32 || threads == 256 || threads == 1024);
+  for (const int threads : {256, 1024}) add("block size", {}, threads, 0, false, true);
   // O3, O4: shared memory sets the resident blocks; more loads in flight per thread make up for
   // fewer threads.
   for (const bool persistent : {false, true})
@@ -124,9 +128,10 @@ const Probe probe{
         "the run?",
     .method =
         "A copy of 1 GiB, 16 bytes an access, with its occupancy turned by block size, by dynamic "
-        "shared memory and by registers; one thread per element (one-shot) or one wave of blocks "
-        "in a loop (persistent). The model's resident blocks are compared with the driver's for "
-        "the compiled kernel, and theoretical occupancy with the counter for active warps.",
+        "shared memory and by registers; one thread per element (one-shot; whole waves: as many "
+        "blocks as fill each wave) or one wave of blocks in a loop (persistent). The model's "
+        "resident blocks are compared with the driver's for the compiled kernel, and theoretical "
+        "occupancy with the counter for active warps.",
     .conclude = conclude,
     .cases = {cases}};
 

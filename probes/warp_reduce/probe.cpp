@@ -362,9 +362,10 @@ const Probe probe{
         "an fp64 sum by another kernel: integers must be equal, floating point within ten standard "
         "deviations of what rounding explains. The warp stage is timed by clock64 in the kernel: "
         "one warp whose reductions each need the last one's result (latency), and 32 warps of two "
-        "such chains on every SM (throughput); all lanes must hold the exact values.",
+        "such chains on every SM (throughput); all lanes must hold the exact values. The published "
+        "block stage adds up ones and random data, held against sums in double.",
     .conclude = conclude,
-    .cases = {sum_cases, warp_stage_cases}};
+    .cases = {sum_cases, warp_stage_cases, block_stage_cases}};
 
 }  // namespace
 }  // namespace fathom::warp_reduce

@@ -7,6 +7,7 @@
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/names.h"
+#include "results/rows.h"
 
 namespace fathom::reports {
 namespace {
@@ -277,6 +278,7 @@ Json warps() {
 std::string page_data(const std::vector<ShownDocument>& documents, const Explained& explained) {
   Json out{{"documents", Json::array()}, {"sources", sources()}, {"warps", warps()}};
   out["lessons"] = lessons_page();
+  out["same_speed"] = same_speed_sentence();
   for (const ShownDocument& shown : documents) out["documents"].push_back(to_json(shown));
   out["comparisons"] = comparisons(documents);
   out["explained"] = explained;

@@ -177,6 +177,7 @@ views.push({
           ...[...new Set(list.map(c => c.verdict))].map(v => [v, v.replaceAll('_', ' ')])
         ],
         '')));
+    main.append(p(data.same_speed));
     const wanted = state.get('verdict'), kind = {confirmed: 'good', refuted: 'bad'};
     const gpus = [...new Set(list.map(c => docs[c.doc].machine.GPU))], byId = new Map();
     list.forEach(c => byId.set(c.id, (byId.get(c.id) ?? []).concat(c)));

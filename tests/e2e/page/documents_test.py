@@ -55,6 +55,7 @@ class Documents(Page):
             self.assert_not_owned()
         self.open(file, "view=claims")
         self.says("</script>")
+        self.says("the slower has at least 95 % of the faster")
 
     def test_explained_source(self):
         file = page("why", EXPLAINED)
