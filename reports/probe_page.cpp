@@ -7,31 +7,8 @@
 
 #include "reports/facts.h"
 #include "reports/sections.h"
-#include "results/format.h"
 
 namespace fathom::reports {
-namespace {
-
-/// What a reader must know before any figure.
-void write_state(Writing& to, const ProbeSummary& probe) {
-  std::vector<std::string> items;
-  if (probe.status != ProbeStatus::complete) {
-    items.push_back(
-        fmt::format("**Not complete** ({}): {}.", words(probe.status), reason_of(probe)));
-  }
-  if (const std::size_t failures = tally(entries_of(to.document, probe.name)).failures();
-      failures > 0) {
-    items.push_back(fmt::format("**{} failed a check** ([which](README.md#{})).",
-                                counted(failures, "entry", "entries"), probe_anchor(probe.name)));
-  }
-  for (const std::string& warning : to.document.warnings)
-    items.push_back("**Warning:** " + escape_text(warning));
-  for (const std::string& note : to.document.notes)
-    items.push_back("**Note:** " + escape_text(note));
-  to.page.list(items);
-}
-
-}  // namespace
 
 /// In the views' order.
 std::vector<std::string> view_sections(const ProbeSummary& probe) {
@@ -65,7 +42,10 @@ void write_probe_page(Writing& to, const ProbeSummary& probe, const std::string&
     if (other != section)
       others += fmt::format("{}[{}]({})", others.empty() ? "" : ", ", escape_text(other),
                             page_file(probe, other));
-  write_state(to, probe);
+  std::vector<std::string> state;
+  add_failures(tally(entries_of(to.document, probe.name)), probe_anchor(probe.name), state);
+  add_state(to, &probe, state);
+  to.page.list(state);
   to.page.paragraph(fmt::format(
       "{}The [whole report](README.md) has the verdicts, the claims and how it was measured.",
       others.empty() ? "" : "Also: " + others + ". "));
