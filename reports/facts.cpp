@@ -14,9 +14,10 @@
 namespace fathom::reports {
 namespace {
 
-using enum VerdictStatus;
-constexpr VerdictStatus worst_first[] = {failed,     wrong_output, above_bound, counter_mismatch,
-                                         unexpected, noisy,        ok};
+constexpr auto worst_first = [] {
+  using enum VerdictStatus;
+  return std::array{failed, wrong_output, above_bound, counter_mismatch, unexpected, noisy, ok};
+}();
 
 }  // namespace
 
