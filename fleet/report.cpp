@@ -47,7 +47,6 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
     page.paragraph(
         "**REPLAY**: figures repeat a recording, or were made from one; nothing was measured.");
   page.paragraph(escape_text(origin_text(fleet)));
-  page.contents_here();
   write_worst(to);
   write_problems(to);
   write_settings(to);

@@ -331,15 +331,6 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
     return ExitCode::ok;
   }
   if (options->child) return probe.child(options->device);
-  if (!options->conclude.empty()) {
-    Document document = read_document(options->conclude);
-    if (std::ranges::find(document.probes, probe.name, &ProbeSummary::name) ==
-        document.probes.end())
-      fail(ExitCode::bad_input, "{} has nothing of the probe `{}`.", options->conclude, probe.name);
-    conclude_again(probe.name, probe.conclude, document);
-    OutputFile(options->out).write(to_text(document));
-    return ExitCode::ok;
-  }
   if (probe.check_options) probe.check_options(options->own);
   std::optional<OutputFile> out;
   if (!options->list_only) out = writable_output(options->out);

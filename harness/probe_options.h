@@ -13,7 +13,6 @@ namespace fathom {
 struct ProbeOptions {
   Suite suite = Suite::standard;
   std::string out;  ///< result document; empty: none is written
-  std::string conclude;  ///< a result document to conclude from instead of measuring; empty: none
   int device = 0;
   bool counters = true;
   bool wait = false;      ///< for the device lock

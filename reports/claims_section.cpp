@@ -28,21 +28,19 @@ std::string shortened(const std::string& figure) {
 }
 
 /// The statements of one author on one GPU.
-void write_claims_of(Writing& to, const Notes& notes, const std::vector<const Claim*>& claims) {
+void write_claims_of(Writing& to, const Notes& notes, const std::vector<Claim>& claims) {
   Table table({{"Claim"}, {"Its author's figure"}, {"This GPU"}});
-  for (const Claim* claim : claims) {
-    const bool decided = claim->verdict == ClaimVerdict::confirmed ||
-                         claim->verdict == ClaimVerdict::refuted ||
-                         claim->verdict == ClaimVerdict::conditional;
-    const std::string verdict = words(claim->verdict);
-    table.add_row({escape_text(claim->id + ": " + claim->statement), escape_text(claim->claimed),
+  for (const Claim& claim : claims) {
+    const bool decided = claim.verdict < ClaimVerdict::does_not_apply;
+    const std::string verdict = words(claim.verdict);
+    table.add_row({escape_text(claim.id + ": " + claim.statement), escape_text(claim.claimed),
                    (decided ? "**" + verdict + "**" : verdict) +
-                       (notes.is_noisy(claim->evidence) ? " ~" : "") +
-                       (claim->figure.empty() ? ""
-                        : decided             ? ": " + shortened(claim->figure)
-                                              : ": " + escape_text(claim->figure))});
+                       (notes.is_noisy(claim.evidence) ? " ~" : "") +
+                       (claim.figure.empty() ? ""
+                        : decided            ? ": " + shortened(claim.figure)
+                                             : ": " + escape_text(claim.figure))});
   }
-  const Claim& first = *claims.front();
+  const Claim& first = claims.front();
   std::string who = first.author;
   if (!first.gpu.empty()) who += (who.empty() ? "on " : ", ") + first.gpu;
   // Whole, however long: it is what many readers come for.
@@ -66,15 +64,15 @@ void write_claims(Writing& to) {
       "GPUs, and what this GPU says; ~ where an entry behind it is noisy. {} {}.",
       same_speed_sentence(),
       explore_link("Every figure in full, and the entries that it rests on", "view=claims")));
-  std::vector<std::vector<const Claim*>> groups;
+  std::vector<std::vector<Claim>> groups;
   for (const Claim& claim : to.document.claims) {
     const auto same = std::ranges::find_if(groups, [&](const auto& group) {
-      return group.front()->author == claim.author && group.front()->gpu == claim.gpu;
+      return group.front().author == claim.author && group.front().gpu == claim.gpu;
     });
     if (same == groups.end())
-      groups.push_back({&claim});
+      groups.push_back({claim});
     else
-      same->push_back(&claim);
+      same->push_back(claim);
   }
   const Notes notes(to.document);
   for (const auto& group : groups) write_claims_of(to, notes, group);

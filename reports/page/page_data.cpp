@@ -2,6 +2,7 @@
 
 #include "models/shared_memory.h"
 #include "reports/compare.h"
+#include "reports/machine.h"
 #include "reports/page/assets.h"
 #include "reports/page/page.h"
 #include "results/document_io.h"
@@ -125,21 +126,9 @@ Json to_json(const Fact& fact) {
 }
 
 Json machine(const Fingerprint& gpu) {
-  Json out{{"GPU", gpu.gpu_name}};
-  put(out, "compute capability", gpu.compute_capability);
-  put(out, "SMs", gpu.sms);
-  put(out, "memory (B)", gpu.memory_bytes);
-  put(out, "L2 (B)", gpu.l2_bytes);
-  put(out, "SM clock, most (Hz)", gpu.sm_clock_max_hz);
-  put(out, "memory clock, most (Hz)", gpu.memory_clock_max_hz);
-  put(out, "power limit (W)", gpu.power_limit_w);
-  put(out, "ECC", gpu.ecc);
-  put(out, "MIG", gpu.mig);
-  put(out, "PCIe", gpu.pcie_link);
-  put(out, "driver", gpu.driver);
-  put(out, "CUDA toolkit", gpu.toolkit);
-  put(out, "virtualization", gpu.virtualization);
-  put(out, "card (hash)", gpu.gpu_uuid_hash);
+  Json out = Json::object();
+  for (const MachineProperty& property : machine_properties(gpu))
+    put(out, property.name.c_str(), property.text);
   return out;
 }
 

@@ -53,12 +53,6 @@ TEST_CASE("A report can have what today's programs conclude, and the document st
   CHECK(page("then", {}).find(said) == std::string::npos);
   has(page("now", {"--conclude"}), said);
   CHECK(read_text(FATHOM_RECORDING_FILE) == recorded);
-  // What would choose what to measure has no meaning there.
-  expect(ExitCode::bad_input, run_and_capture(programs / "probe_occupancy",
-                                              {"--conclude", FATHOM_RECORDING_FILE, "--out",
-                                               (box.folder() / "x.json").string(), "--seed", "3"},
-                                              30s))
-      .complains("--seed is of no use beside --conclude");
   // No program is needed for that, as on a machine without CUDA.
   const std::filesystem::path none = box.folder() / "programs";
   std::filesystem::create_directories(none);

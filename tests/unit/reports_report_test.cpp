@@ -123,7 +123,7 @@ TEST_CASE("A figure that is noisy is marked wherever it stands", "[reports]") {
   const std::string copies = page.substr(page.find("**Copies of 1 GiB**"));
   CHECK_THAT(copies.substr(0, copies.find("\n\n", copies.find("\n| "))),
              contains("| half | 2 | 3.700 ~ |"));
-  CHECK_THAT(page.substr(0, page.find("## Against")), contains("cycles ~ | 32"));
+  CHECK_THAT(page.substr(0, page.find("## Probes")), contains("cycles ~ | 32"));
   for (Fact& fact : d.facts) fact.id = "x." + fact.id;  // no levels: the report has the facts
   CHECK_THAT(page_of(d), contains("| L1: latency | 32.5 cycles ± 1.5 % ~ |"));
 }
