@@ -38,10 +38,10 @@ TEST_CASE("planes hold both parts of whole tiles, with lines on 16 bytes", "[gem
   CHECK(tf32_planes({nullptr, 3, 1, 1, Major::k, Element::f32}, 16).bytes() == 512);
 }
 
-// What is recorded is held against recordings (gemm_plans_test.cpp). When waves of blocks that share
-// k counted as they would alone, an H200 took, with n = k = 4096, 963 us at m = 3088 to 1000 at 3328
-// in 13 waves and 1107 us at 3600 to 1150 at 3840 in 15; whole, 894 us at 3344 to 896 at 3584 in 7
-// and 1009 us at 3856 to 1021 at 4096 in 8.
+// What is recorded is held against recordings (gemm_plans_test.cpp). When waves of blocks that
+// share k counted as they would alone, an H200 took, with n = k = 4096, 963 us at m = 3088 to 1000
+// at 3328 in 13 waves and 1107 us at 3600 to 1150 at 3840 in 15; whole, 894 us at 3344 to 896 at
+// 3584 in 7 and 1009 us at 3856 to 1021 at 4096 in 8.
 TEST_CASE("tiles leave few SMs without work, and k is shared by few waves alone", "[gemm]") {
   using fp32_3xtf32::best_tile;
   using fp32_3xtf32::split_tiles;

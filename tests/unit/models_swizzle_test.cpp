@@ -68,12 +68,11 @@ TEST_CASE("An index is of the column alone where it can be", "[models]") {
   for (std::uint64_t row = 0; row < 32; ++row) {
     for (std::uint64_t column = 0; column < 32; ++column) {
       const auto slot = [&](int padding, int bits, int base, int shift) {
-        return TileLayout{padding, bits, base, shift}.slot(
-            transpose, static_cast<int>(row), static_cast<int>(column));
+        return TileLayout{padding, bits, base, shift}.slot(transpose, static_cast<int>(row),
+                                                           static_cast<int>(column));
       };
       REQUIRE(slot(0, 5, 0, 5) == row * 32 + (column ^ (row & 31)));
-      REQUIRE(slot(1, 2, 1, 5) ==
-              ((row * 33 + column) ^ ((((row * 33 + column) >> 6) & 3) << 1)));
+      REQUIRE(slot(1, 2, 1, 5) == ((row * 33 + column) ^ ((((row * 33 + column) >> 6) & 3) << 1)));
     }
   }
 }

@@ -162,6 +162,9 @@ TEST_CASE("Impossible transformers are refused", "[models]") {
   refused(mixtral_8x7b, "experts", [](Shape& s) { s.active_experts = 0; });
   refused(llama_3_1_8b, "without experts", [](Shape& s) { s.active_experts = 2; });
   refused(llama_3_1_8b, "intermediate", [](Shape& s) { s.intermediate = -1; });
+  Shape of_one_layer = llama_3_1_8b;
+  of_one_layer.layers = 1;
+  CHECK_NOTHROW(transformer_of_shape(of_one_layer));
 
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double bad : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {
