@@ -3,7 +3,7 @@
 #include "reports/report.h"
 #include "results/document_io.h"
 #include "tests/testing.h"
-#include "tools/card_recordings.h"
+#include "tools/recordings.h"
 
 // A figure that the README quotes must stand in a report of the recordings that it names.
 

@@ -8,7 +8,7 @@
 #include "tests/testing.h"
 #include "tests/unit/report_folder.h"
 #include "tests/unit/sample_document.h"
-#include "tools/card_recordings.h"
+#include "tools/recordings.h"
 
 namespace fathom {
 namespace {

@@ -57,10 +57,12 @@ TEST_CASE("the cases on an H200 and on an H100 are those that were recorded ther
       CHECK(c.bound == entry->bound);
       CHECK(c.opponents.size() == entry->opponents.size());
       REQUIRE(c.counters.size() == entry->counters.size());
-      for (std::size_t i = 0; i < c.counters.size(); ++i) {
-        CAPTURE(c.counters[i].role);
-        CHECK(c.counters[i].role == entry->counters[i].role);
-        CHECK(c.counters[i].expected == entry->counters[i].expected);
+      for (const CounterRequest& asked : c.counters) {
+        CAPTURE(asked.role);
+        const auto read = std::ranges::find(entry->counters, asked.role, &Counter::role);
+        REQUIRE(read != entry->counters.end());
+        // A recording may be older than an expectation.
+        if (read->expected) CHECK(asked.expected == read->expected);
       }
       for (const auto& [extra, value] : c.extras) CHECK(entry->extras.at(extra) == value);
       for (const char* note : {"idea", "parent"})
