@@ -68,8 +68,7 @@ struct Collected {
   bool lines_missing = false;
 };
 
-void add_launch(Collected& kernel, const Trace& trace, const Launch& launch,
-                const FindLine& find_line) {
+void add_launch(Collected& kernel, const Launch& launch, const FindLine& find_line) {
   KernelCost& cost = kernel.cost;
   const std::uint64_t blocks = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   cost.recorded_launches += 1;
@@ -79,12 +78,11 @@ void add_launch(Collected& kernel, const Trace& trace, const Launch& launch,
   cost.accesses += launch.counted;
   cost.kept += launch.kept;
   cost.seconds += 1e-9 * static_cast<double>(launch.nanoseconds);
-  const auto code = trace.modules.find(launch.module);
   std::map<std::uint64_t, std::optional<SourceLine>> sources;
   for (const Pattern& pattern : launch.kept_patterns) {
     const auto [source, is_new] = sources.try_emplace(pattern.pc);
-    if (is_new && code != trace.modules.end() && pattern.pc < launch.code_bytes)
-      source->second = find_line(code->second, launch.function, pattern.pc);
+    if (is_new && launch.code && pattern.pc < launch.code_bytes)
+      source->second = find_line(*launch.code, launch.function, pattern.pc);
     const std::optional<SourceLine>& at = source->second;
     kernel.lines_missing = kernel.lines_missing || !at;
     LineCost& line = kernel.lines[{at ? at->file : "", at ? at->line : 0, at ? 0 : pattern.pc,
@@ -96,6 +94,17 @@ void add_launch(Collected& kernel, const Trace& trace, const Launch& launch,
     line.bytes = static_cast<int>(pattern.bytes);
     add(line, pattern);
   }
+}
+
+Measured measured_of(const std::string& function, Trace& trace) {
+  Measured measured = std::move(trace.measured[function]);
+  for (auto& [place, waiting] : trace.waits[function]) {
+    if (waiting.samples == 0) continue;
+    measured.samples += waiting.samples;
+    measured.waits.push_back(std::move(waiting));
+  }
+  std::ranges::stable_sort(measured.waits, std::greater<>{}, &Waiting::samples);
+  return measured;
 }
 
 }  // namespace
@@ -117,29 +126,22 @@ std::uint64_t KernelCost::saved() const {
   return sum;
 }
 
-Explanation explain(const std::vector<Trace>& traces, const FindLine& find_line) {
+Explanation explain(Trace trace, const FindLine& find_line) {
   Explanation result;
   std::map<std::string, Collected> kernels;
-  std::map<std::string, std::uint64_t> totals;
   std::size_t without_lines = 0;
-  std::map<std::string, Measured> measured = measured_in(traces);
-  for (const Trace& trace : traces) {
-    for (std::string note : trace.notes) {
-      if (!note.ends_with('.')) note += '.';
-      if (std::ranges::count(result.notes, note) == 0) result.notes.push_back(note);
-    }
-    if (trace.cut_short)
-      result.notes.emplace_back("A recording ends in the middle of a launch, which is left out.");
-    for (const auto& [function, launches] : trace.totals) totals[function] += launches;
-    for (const Launch& launch : trace.launches)
-      add_launch(kernels[launch.function], trace, launch, find_line);
-  }
+  for (const std::string& note : trace.notes)
+    result.notes.push_back(note + (note.ends_with('.') ? "" : "."));
+  if (trace.cut_short)
+    result.notes.emplace_back("A recording ends in the middle of a launch, which is left out.");
+  for (const Launch& launch : trace.launches)
+    add_launch(kernels[launch.function], launch, find_line);
   for (auto& [function, collected] : kernels) {
     KernelCost& kernel = collected.cost;
     kernel.function = function;
     kernel.name = source_name(function);
-    kernel.measured = std::move(measured[function]);
-    kernel.launches = std::max(kernel.recorded_launches, totals[function]);
+    kernel.measured = measured_of(function, trace);
+    kernel.launches = std::max(kernel.recorded_launches, trace.totals[function]);
     for (auto& [key, line] : collected.lines) {
       judge_lanes(line, kernel);
       std::ranges::stable_sort(line.faults, std::greater<>{}, &Finding::saved);

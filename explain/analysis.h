@@ -62,6 +62,6 @@ struct Explanation {
 /// For headings and sentences: names of templates can be thousands of characters long.
 std::string short_name(const std::string& name);
 
-Explanation explain(const std::vector<Trace>& traces, const FindLine& find_line);
+Explanation explain(Trace trace, const FindLine& find_line);
 
 }  // namespace fathom::explain

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <regex>
 
 #include "explain/page.h"
@@ -58,59 +59,41 @@ void require_regex(const std::string& kernel) {
   }
 }
 
-/// The program as a shell starts it: the same streams and group. While it runs Ctrl-C is the
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// Runs the program as a shell does: with the same streams and group. While it runs Ctrl-C is the
 /// program's alone, and what is sent to this process goes on to it.
-class Program {
- public:
-  Program(std::vector<std::string> words, std::vector<std::string> settings) {
-    const std::vector<char*> arguments = pointers_to(words);
-    std::vector<char*> environment = pointers_to(settings);
-    environment.pop_back();
-    for (char** variable = environ; *variable != nullptr; ++variable)
-      environment.push_back(*variable);
-    environment.push_back(nullptr);
-    for (const int signal : {SIGINT, SIGQUIT}) before_[signal] = std::signal(signal, SIG_IGN);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t defaults;
-    sigemptyset(&defaults);
-    for (const int signal : {SIGINT, SIGQUIT, SIGPIPE}) sigaddset(&defaults, signal);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    error_ = posix_spawnp(&running_, arguments[0], nullptr, &attributes, arguments.data(),
-                          environment.data());
-    posix_spawnattr_destroy(&attributes);
-    if (error_ == 0)
-      for (const int signal : {SIGTERM, SIGHUP}) before_[signal] = std::signal(signal, pass_on);
-  }
-  ~Program() {
-    for (const auto& [signal, action] : before_) std::signal(signal, action);
-  }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-
-  int error() const { return error_; }  ///< why it does not run; 0: it does
-  ProcessEnd wait() const {
-    int status = 0;
-    while (waitpid(running_, &status, 0) < 0 && errno == EINTR) {
+ProcessEnd run_as_shell(std::vector<std::string> words, std::vector<std::string> settings) {
+  static pid_t running;
+  for (char** variable = environ; *variable != nullptr; ++variable) settings.push_back(*variable);
+  std::map<int, void (*)(int)> before;  // what signals did
+  for (const int signal : {SIGINT, SIGQUIT}) before[signal] = std::signal(signal, SIG_IGN);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  for (const int signal : {SIGINT, SIGQUIT, SIGPIPE}) sigaddset(&defaults, signal);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int error = posix_spawnp(&running, words[0].c_str(), nullptr, &attributes,
+                                 pointers_to(words).data(), pointers_to(settings).data());
+  posix_spawnattr_destroy(&attributes);
+  int status = 0;
+  if (error == 0) {
+    for (const int signal : {SIGTERM, SIGHUP})
+      before[signal] = std::signal(signal, [](int number) { kill(running, number); });
+    while (waitpid(running, &status, 0) < 0 && errno == EINTR) {
     }
-    return WIFSIGNALED(status) ? ProcessEnd{0, WTERMSIG(status)}
-                               : ProcessEnd{WEXITSTATUS(status), 0};
   }
-
- private:
-  static std::vector<char*> pointers_to(std::vector<std::string>& words) {
-    std::vector<char*> pointers;
-    for (std::string& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    return pointers;
-  }
-  static void pass_on(int signal) { kill(running_, signal); }
-
-  static inline pid_t running_ = -1;
-  int error_ = 0;
-  std::map<int, void (*)(int)> before_;  ///< what signals did
-};
+  for (const auto& [signal, action] : before) std::signal(signal, action);
+  if (error != 0) fail(ExitCode::bad_input, "Cannot start {}: {}.", words[0], std::strerror(error));
+  return WIFSIGNALED(status) ? ProcessEnd{0, WTERMSIG(status)} : ProcessEnd{WEXITSTATUS(status), 0};
+}
 
 /// How a run of the program ended, and how long it took.
 struct Ran {
@@ -126,58 +109,38 @@ Ran run_program(const ExplainArguments& arguments, const fs::path& library, cons
   settings.push_back(fmt::format("FATHOM_EXPLAIN_LAUNCHES={}", arguments.launches));
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const Program program(arguments.program, std::move(settings));
-  if (program.error() != 0)
-    fail(ExitCode::bad_input, "Cannot start {}: {}.", arguments.program.front(),
-         std::strerror(program.error()));
-  const ProcessEnd end = program.wait();
+  const ProcessEnd end = run_as_shell(arguments.program, std::move(settings));
   return {end, std::chrono::duration<double>(Clock::now() - start).count()};
 }
 
-std::vector<Trace> traces_in(const fs::path& folder) {
-  std::vector<Trace> traces;
-  for (const fs::directory_entry& file : fs::directory_iterator(folder))
-    traces.push_back(read_trace(file.path()));
-  return traces;
-}
-
 /// Why there is nothing to explain.
-Error nothing_recorded(const ExplainArguments& arguments, const std::vector<Trace>& traces) {
-  std::vector<std::string> functions;
-  for (const Trace& trace : traces) {
-    if (!trace.notes.empty()) {
-      return {ExitCode::setup_incomplete,
-              fmt::format("Nothing was recorded: {}.", clean(trace.notes.front()))};
-    }
-    for (const auto& [function, launches] : trace.totals)
-      functions.push_back(short_name(source_name(function)));
-  }
+Error nothing_recorded(const ExplainArguments& arguments, const Trace& trace) {
   const std::string& program = arguments.program.front();
-  if (traces.empty()) {
+  if (!trace.notes.empty())
+    return {ExitCode::setup_incomplete,
+            fmt::format("Nothing was recorded: {}.", clean(trace.notes.front()))};
+  if (trace.processes == 0)
     return {
         ExitCode::incomplete,
         fmt::format("{} did not use CUDA, or found no GPU: there is nothing to explain.", program)};
-  }
-  if (functions.empty())
+  if (trace.totals.empty())
     return {ExitCode::incomplete, fmt::format("{} launched no kernel to its end.", program)};
+  std::vector<std::string> functions;
   constexpr std::size_t most = 5;
-  functions.resize(std::min(most, functions.size()));
+  for (const auto& [function, launches] : trace.totals | std::views::take(most))
+    functions.push_back(short_name(source_name(function)));
   return {ExitCode::incomplete,
           fmt::format("No kernel matches --kernel {}; {} launched {}, for example.",
                       arguments.kernel, program, fmt::join(functions, ", "))};
 }
 
 /// From the file, or else from the recording of such a GPU as was measured.
-Bounds bounds_for(const fs::path& file, const std::vector<Trace>& traces) {
-  if (!file.empty()) return bounds_of(read_document(file), file.string());
-  for (const Trace& trace : traces) {
-    if (trace.gpu.empty()) continue;
-    const fs::path recorded = executable_folder() / "../share/fathom/recordings" /
-                              gpu_slug(trace.gpu) / "atlas/result.json";
-    if (fs::exists(recorded))
-      return bounds_of(read_document(recorded), recorded.lexically_normal().string());
+Bounds bounds_for(fs::path file, const std::string& gpu) {
+  if (file.empty() && !gpu.empty()) {
+    file = executable_folder() / "../share/fathom/recordings" / gpu_slug(gpu) / "atlas/result.json";
+    file = fs::exists(file) ? file.lexically_normal() : "";
   }
-  return {};
+  return file.empty() ? Bounds{} : bounds_of(read_document(file), file.string());
 }
 
 }  // namespace
@@ -205,17 +168,19 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
       break;
     }
 
-  const std::vector<Trace> traces = traces_in(folder.path());
-  const Explanation explanation = explain(traces, tools.find_line);
+  Trace trace;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder.path()))
+    read_trace(file.path(), trace);
+  const Explanation explanation = explain(trace, tools.find_line);
   const auto own = static_cast<ExitCode>(end.signal != 0 ? 128 + end.signal : end.status);
   if (explanation.kernels.empty()) {
-    const Error why = nothing_recorded(arguments, traces);
+    const Error why = nothing_recorded(arguments, trace);
     if (own == ExitCode::ok) throw why;
     throw Error(own, fmt::format("{} ended with {}. {}", arguments.program.front(), end.describe(),
                                  why.what()));
   }
   const RunFacts facts{fmt::format("{}", fmt::join(arguments.program, " ")), seconds,
-                       end.describe(), bounds_for(arguments.bounds, traces)};
+                       end.describe(), bounds_for(arguments.bounds, trace.gpu)};
   const std::string page =
       arguments.format == "json"
           ? json_of(explanation, facts)

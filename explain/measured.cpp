@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <numeric>
-#include <tuple>
 
 #include "explain/analysis.h"
 #include "results/clean_text.h"
@@ -115,41 +113,6 @@ std::string waits_line(const Measured& measured) {
 }
 
 }  // namespace
-
-std::map<std::string, Measured> measured_in(const std::vector<Trace>& traces) {
-  std::map<std::string, Measured> by_function;
-  using Key = std::tuple<std::string, unsigned, std::uint64_t>;
-  std::map<std::string, std::map<Key, Waiting>> waits;
-  for (const Trace& trace : traces) {
-    for (const Counted& launch : trace.counted) {
-      Measured& measured = by_function[launch.function];
-      ++measured.launches;
-      for (const auto& [role, value] : launch.values) measured.counts[role] += value;
-    }
-    for (const Sampled& sampled : trace.sampled) {
-      const bool known = sampled.line != 0;
-      Waiting& waiting =
-          waits[sampled.function][{sampled.file, sampled.line, known ? 0 : sampled.offset}];
-      if (known) waiting.source = SourceLine{sampled.file, sampled.line};
-      waiting.offset = sampled.offset;
-      for (const auto& [reason, samples] : sampled.by_reason) {
-        if (reason == "selected" || samples == 0) continue;  // an issue, no waiting
-        waiting.by_reason[reason] += samples;
-        waiting.samples += samples;
-      }
-    }
-  }
-  for (auto& [function, places] : waits) {
-    Measured& measured = by_function[function];
-    for (auto& [key, waiting] : places) {
-      if (waiting.samples == 0) continue;
-      measured.samples += waiting.samples;
-      measured.waits.push_back(std::move(waiting));
-    }
-    std::ranges::stable_sort(measured.waits, std::greater<>{}, &Waiting::samples);
-  }
-  return by_function;
-}
 
 Bounds bounds_of(const Document& atlas, const std::string& source) {
   Bounds bounds{{}, source};

@@ -61,7 +61,7 @@ std::string saving(const LineCost& line, const Finding& fault) {
 nlohmann::ordered_json json_of(const LineCost& line) {
   auto faults = nlohmann::ordered_json::array();
   for (const Finding& fault : line.faults)
-    faults.push_back({{"rule", name_of(fault.rule)},
+    faults.push_back({{"rule", to_string(fault.rule)},
                       {"what", fault.what},
                       {"fix", fault.fix},
                       {"accesses", fault.accesses},
@@ -139,7 +139,7 @@ std::string page_of(const Explanation& explanation, const RunFacts& run, Format 
       constexpr std::size_t most = 3;  // a gather has hundreds of kinds
       for (std::size_t i = 0; i < std::min(most, line.faults.size()); ++i) {
         const Finding& fault = line.faults[i];
-        page += fmt::format("{}{}: {}\n{}fix: {}{}\n", under, name_of(fault.rule), fault.what,
+        page += fmt::format("{}{}: {}\n{}fix: {}{}\n", under, to_string(fault.rule), fault.what,
                             under, fault.fix, saving(line, fault));
       }
       if (line.faults.size() > most)

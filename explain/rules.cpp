@@ -196,12 +196,6 @@ PatternCost cost_of_shared(const WarpAccess& access) {
 
 }  // namespace
 
-const char* name_of(Rule rule) {
-  constexpr const char* names[] = {"stride", "misalignment", "scatter", "bank conflict",
-                                   "partial warp"};
-  return names[static_cast<int>(rule)];
-}
-
 PatternCost cost_of(const Pattern& pattern) {
   if (pattern.mask == 0) return {};
   const WarpAccess access = access_of(pattern);

@@ -6,13 +6,11 @@
 
 #include "explain/trace.h"
 #include "models/warp_access.h"
+#include "results/names.h"
 
 namespace fathom::explain {
 
 enum class Rule { stride, misalignment, scatter, bank_conflict, partial_warp };
-
-/// "stride", "misalignment", "scatter", "bank conflict", "partial warp"
-const char* name_of(Rule rule);
 
 /// What is wrong with an access, and what to do about it.
 struct Fault {
@@ -35,3 +33,7 @@ struct PatternCost {
 PatternCost cost_of(const Pattern& pattern);
 
 }  // namespace fathom::explain
+
+template <>
+inline constexpr auto fathom::enum_words<fathom::explain::Rule> = std::to_array<std::string_view>(
+    {"stride", "misalignment", "scatter", "bank conflict", "partial warp"});

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <fstream>
@@ -63,87 +64,105 @@ Pattern pattern_of(Reader& record) {
   return pattern;
 }
 
-Launch launch_of(Reader& record) {
-  Launch launch{record.take<LaunchHead>(), {}, {}};
+/// The machine code of a process, by the module's number.
+using Modules = std::map<std::uint64_t, std::shared_ptr<const std::vector<char>>>;
+
+void add_launch(Reader& record, const Modules& modules, Trace& trace) {
+  Launch launch{record.take<LaunchHead>(), nullptr, {}, {}};
   if (launch.every == 0) record.fail("a launch of which no block is recorded");
+  if (const auto module = modules.find(launch.module); module != modules.end())
+    launch.code = module->second;
   launch.function = record.take(launch.name_bytes);
   if (record.rest().size() != launch.patterns * sizeof(Pattern))
     record.fail("a launch of another length than it says");
   for (std::uint32_t i = 0; i < launch.patterns; ++i)
     launch.kept_patterns.push_back(pattern_of(record));
-  return launch;
+  trace.launches.push_back(std::move(launch));
 }
 
 /// "NAME VALUE" on each line that is left.
 template <class Value>
-std::map<std::string, Value> values_of(std::istream& text, const Reader& record) {
-  std::map<std::string, Value> values;
+void add_values(std::istream& text, const Reader& record, std::map<std::string, Value>& values) {
   Value value{};
   for (std::string name; text >> name;) {
     if (!(text >> value) || value < 0) record.fail("a count that is none");
     values[name] += value;
   }
-  return values;
 }
 
-Counted counted_of(const Reader& record) {
+void add_counted(const Reader& record, Trace& trace) {
   std::istringstream text{std::string(record.rest())};
-  Counted counted;
-  std::getline(text, counted.function);
-  counted.values = values_of<double>(text, record);
-  return counted;
+  std::string function;
+  std::getline(text, function);
+  Measured& measured = trace.measured[function];
+  ++measured.launches;
+  add_values(text, record, measured.counts);
 }
 
-Sampled sampled_of(const Reader& record) {
+void add_sampled(const Reader& record, Trace& trace) {
   std::istringstream text{std::string(record.rest())};
-  Sampled sampled;
-  std::getline(text, sampled.function);
-  if (!(text >> sampled.offset >> sampled.line)) record.fail("an instruction without a place");
+  std::string function, file;
+  std::uint64_t offset = 0;
+  unsigned line = 0;
+  std::getline(text, function);
+  if (!(text >> offset >> line)) record.fail("an instruction without a place");
   text.ignore(1);
-  std::getline(text, sampled.file);
-  sampled.by_reason = values_of<std::uint64_t>(text, record);
-  return sampled;
+  std::getline(text, file);
+  std::map<std::string, std::uint64_t> reasons;
+  add_values(text, record, reasons);
+  Waiting& waiting = trace.waits[function][{file, line, line != 0 ? 0 : offset}];
+  if (line != 0) waiting.source = SourceLine{file, line};
+  waiting.offset = offset;
+  for (const auto& [reason, samples] : reasons) {
+    if (reason == "selected" || samples == 0) continue;  // an issue, no waiting
+    waiting.by_reason[reason] += samples;
+    waiting.samples += samples;
+  }
 }
 
 }  // namespace
 
-Trace read_trace(const std::filesystem::path& path) {
+void read_trace(const std::filesystem::path& path, Trace& trace) {
   std::ifstream stream(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
   if (!stream) throw Error(ExitCode::bad_input, fmt::format("{} cannot be read.", path.string()));
   Reader file(path, bytes);
   if (!bytes.starts_with(trace_magic)) file.fail("it begins otherwise");
   file.take(sizeof trace_magic - 1);
-  Trace trace;
+  ++trace.processes;
+  Modules modules;
   while (!file.rest().empty()) {
     // The program may have ended, or its disk have filled, in the middle of the last record.
-    trace.cut_short = file.rest().size() < sizeof(RecordHead);
-    if (trace.cut_short) break;
-    const auto head = file.take<RecordHead>();
-    trace.cut_short = head.bytes > file.rest().size();
-    if (trace.cut_short) break;
+    RecordHead head{};
+    const bool headed = file.rest().size() >= sizeof head;
+    if (headed) head = file.take<RecordHead>();
+    if (!headed || head.bytes > file.rest().size()) {
+      ++trace.cut_short;
+      break;
+    }
     Reader record(path, file.take(head.bytes));
     if (head.kind == RecordKind::note) {
-      trace.notes.emplace_back(record.rest());
+      const std::string note(record.rest());
+      if (std::ranges::count(trace.notes, note) == 0) trace.notes.push_back(note);
     } else if (head.kind == RecordKind::module) {
       const auto number = record.take<std::uint64_t>();
-      trace.modules[number] = {record.rest().begin(), record.rest().end()};
+      modules[number] =
+          std::make_shared<std::vector<char>>(record.rest().begin(), record.rest().end());
     } else if (head.kind == RecordKind::launch) {
-      trace.launches.push_back(launch_of(record));
+      add_launch(record, modules, trace);
     } else if (head.kind == RecordKind::total) {
       const auto launches = record.take<std::uint64_t>();
-      trace.totals[std::string(record.rest())] = launches;
+      trace.totals[std::string(record.rest())] += launches;
     } else if (head.kind == RecordKind::gpu) {
       trace.gpu = record.rest();
     } else if (head.kind == RecordKind::counted) {
-      trace.counted.push_back(counted_of(record));
+      add_counted(record, trace);
     } else if (head.kind == RecordKind::sampled) {
-      trace.sampled.push_back(sampled_of(record));
+      add_sampled(record, trace);
     } else {
       file.fail("a record of an unknown kind");
     }
   }
-  return trace;
 }
 
 }  // namespace fathom::explain

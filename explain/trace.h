@@ -7,10 +7,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "explain/access.h"
+#include "harness/counters/source_line.h"
 
 // The file that the library in the program writes, one a process, and `fathom explain` reads: the
 // line `trace_magic`, then records, each a RecordHead and so many bytes. A launch's record is
@@ -62,35 +66,38 @@ struct Pattern {
 };
 
 struct Launch : LaunchHead {
-  std::string function;  ///< as the machine code names it
+  std::shared_ptr<const std::vector<char>> code;  ///< its module's; null: not recorded
+  std::string function;                           ///< as the machine code names it
   std::vector<Pattern> kept_patterns;
 };
 
-/// What the hardware counted in one launch, by role.
-struct Counted {
-  std::string function;
-  std::map<std::string, double> values;
-};
-
-/// Where warps waited in one launch, as CUPTI sampled it.
-struct Sampled {
-  std::string function;
-  std::uint64_t offset = 0;  ///< of the instruction, in bytes
-  unsigned line = 0;         ///< 0: unknown
-  std::string file;
+/// Where warps waited: a source line, or an instruction without one.
+struct Waiting {
+  std::optional<SourceLine> source;
+  std::uint64_t offset = 0;   ///< of the instruction, in bytes
+  std::uint64_t samples = 0;  ///< in which a warp waited there
   std::map<std::string, std::uint64_t> by_reason;
 };
 
-/// One process' recording.
+/// What CUPTI measured of a kernel, in further runs of the program.
+struct Measured {
+  std::uint64_t launches = 0;            ///< counted
+  std::map<std::string, double> counts;  ///< by role, all launches together
+  std::vector<Waiting> waits;            ///< most samples first, once it is explained
+  std::uint64_t samples = 0;             ///< in which a warp waited
+};
+
+/// The recordings of all processes; its maps are by a function's name.
 struct Trace {
-  std::map<std::uint64_t, std::vector<char>> modules;  ///< machine code by number
   std::vector<Launch> launches;
-  std::map<std::string, std::uint64_t> totals;  ///< launches by function; empty after a crash
+  std::map<std::string, std::uint64_t> totals;  ///< launches; none of a process that crashed
   std::string gpu;                              ///< its name; empty if nothing was measured
-  std::vector<Counted> counted;
-  std::vector<Sampled> sampled;
-  std::vector<std::string> notes;
-  bool cut_short = false;  ///< the last record is not whole
+  std::map<std::string, Measured> measured;     ///< without the waits
+  using Place = std::tuple<std::string, unsigned, std::uint64_t>;
+  std::map<std::string, std::map<Place, Waiting>> waits;
+  std::vector<std::string> notes;  ///< each once
+  int processes = 0;
+  int cut_short = 0;  ///< of those, whose last record is not whole
 };
 
 /// A function as the source names it, where its name can be read.
@@ -102,7 +109,8 @@ inline std::string source_name(const std::string& function) {
   return name;
 }
 
-/// Throws Error(document_malformed) for what is no trace, or one that no program can have written.
-Trace read_trace(const std::filesystem::path& file);
+/// Adds one process' recording. Throws Error(document_malformed) for what is none, or one that no
+/// program can have written.
+void read_trace(const std::filesystem::path& file, Trace& trace);
 
 }  // namespace fathom::explain

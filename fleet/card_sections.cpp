@@ -33,28 +33,17 @@ std::vector<std::string> row_of(FleetWriting& to, const CardScore& card) {
           std::to_string(card.findings.size())};
 }
 
-void write_missing(FleetWriting& to, const std::vector<std::size_t>& cards) {
-  Table table({left("Card"), left("Metric"), left("When"), left("Why")});
-  std::size_t all = 0;
-  for (const std::size_t i : cards)
-    for (const MissingFigure& missing : to.fleet.gpus[i].missing)
-      if (++all <= most_listed)
-        table.add_row({fmt::format("GPU {}", to.fleet.gpus[i].summary.gpu), code(missing.figure),
-                       missing.when, escape_text(missing.reason)});
-  if (all == 0) return;
-  to.page.table("Missing figures", table);
-  write_rest(to, all);
-}
-
-}  // namespace
-
-std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus, std::size_t most) {
+/// "node01 GPU 3", and for a list of many "node01 GPU 3, ... and 12 more".
+std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus) {
+  constexpr std::size_t most = 4;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(most, gpus.size()); ++i)
     names.push_back(name_of(fleet.gpus[gpus[i]].summary));
   const std::string text = fmt::format("{}", fmt::join(names, ", "));
   return gpus.size() > most ? fmt::format("{} and {} more", text, gpus.size() - most) : text;
 }
+
+}  // namespace
 
 std::string gap_text(double gap) {
   if (!beyond_measured(gap)) return fmt::format("{:.2f} %", 100 * gap);
@@ -108,15 +97,13 @@ void write_settings(FleetWriting& to) {
     return;
   }
   Table table({left("Model"), left("Setting"), left("Value"), right("Cards"), left("Which")});
-  constexpr std::size_t most_named = 4;
-  for (const DifferingSetting& setting : differing) {
-    for (std::size_t i = 0; i < setting.values.size(); ++i) {
-      const auto& value = setting.values[i];
+  for (const DifferingSetting& setting : differing)
+    for (const auto& value : setting.values) {
+      const bool most = &value == &setting.values.front();
       table.add_row({escape_text(setting.model), escape_text(setting.name),
                      escape_text(value.value), std::to_string(value.gpus.size()),
-                     i == 0 ? "most" : escape_text(names_of(to.fleet, value.gpus, most_named))});
+                     most ? "most" : escape_text(names_of(to.fleet, value.gpus))});
     }
-  }
   to.page.table("Of the cards of one model, the most frequent first", table);
 }
 
@@ -162,7 +149,6 @@ void write_host(FleetWriting& to, const std::string& host) {
     if (any) table.add_row(std::move(row));
   }
   to.page.table("Figures", table);
-  write_missing(to, cards);
 }
 
 }  // namespace fathom::fleet

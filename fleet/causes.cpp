@@ -16,13 +16,6 @@ namespace {
 constexpr double same_clock = 0.004;
 constexpr double same_temperature_c = 8, same_power_limit = 0.005;
 
-std::optional<double> median_over(const Fleet& fleet, const Group& group, auto value_of) {
-  std::vector<double> values;
-  for (const std::size_t gpu : group.members)
-    if (const auto value = value_of(fleet.gpus[gpu])) values.push_back(*value);
-  return median_or_none(values);
-}
-
 /// Whether `own` is below the others' by more than a share.
 auto lower(double share) {
   return [share](double own, double others) { return own < others * (1 - share); };
@@ -54,7 +47,12 @@ std::vector<std::string> Causes::of(const CardScore& card, const Finding& findin
   const auto hold = [&](const char* what, const char* unit, std::size_t metric, auto value_of,
                         auto is_cause) {
     const auto [others, is_new] = usual.medians.try_emplace({what, metric});
-    if (is_new) others->second = median_over(fleet_, group, value_of);
+    if (is_new) {
+      std::vector<double> values;
+      for (const std::size_t gpu : group.members)
+        if (const auto one = value_of(fleet_.gpus[gpu])) values.push_back(*one);
+      others->second = median_or_none(values);
+    }
     const auto value = value_of(fleet_.gpus[card.gpu]);
     if (value && others->second && is_cause(*value, *others->second))
       found.push_back(fmt::format("{} {}, the others' {}", what, format_quantity(*value, unit),

@@ -70,15 +70,12 @@ void name_future_dates(Fleet& fleet) {
   }
 }
 
-bool before(const FleetGpu& a, const FleetGpu& b) {
-  return std::tie(a.summary.host, a.summary.gpu, a.summary.date, a.where) <
-         std::tie(b.summary.host, b.summary.gpu, b.summary.date, b.where);
-}
-
 /// The latest of one card's summaries stays. A card without a hash, one that failed before
 /// it was known, is known by its place.
 void keep_latest(Fleet& fleet) {
-  std::ranges::sort(fleet.gpus, before);
+  std::ranges::sort(fleet.gpus, {}, [](const FleetGpu& gpu) {
+    return std::tie(gpu.summary.host, gpu.summary.gpu, gpu.summary.date, gpu.where);
+  });
   std::unordered_map<std::string, std::size_t> latest;
   const auto key = [](const GpuSummary& s) {
     return s.uuid_hash.empty() ? name_of(s) : s.uuid_hash;

@@ -69,13 +69,6 @@ Json gpus_json(const Fleet& fleet, const Outliers& outliers) {
   return gpus;
 }
 
-Json links_json(const Fleet& fleet) {
-  Json hosts = Json::array();
-  for (const HostLinks& links : fleet.links)
-    hosts.push_back({{"host", links.host}, {"facts", write_fields(links.facts)}});
-  return hosts;
-}
-
 }  // namespace
 
 std::string fleet_document(const Fleet& fleet, const Outliers& outliers) {
@@ -104,6 +97,9 @@ std::string fleet_document(const Fleet& fleet, const Outliers& outliers) {
     settings.push_back(
         {{"model", setting.model}, {"setting", setting.name}, {"values", std::move(values)}});
   }
+  Json links = Json::array();
+  for (const HostLinks& host : fleet.links)
+    links.push_back({{"host", host.host}, {"facts", write_fields(host.facts)}});
   const Json document{{"fathom_fleet", fleet_version},
                       {"gpus", gpus_json(fleet, outliers)},
                       {"named", named_json(fleet, outliers)},
@@ -111,7 +107,7 @@ std::string fleet_document(const Fleet& fleet, const Outliers& outliers) {
                       {"settings_that_differ", std::move(settings)},
                       {"gap_points", distribution_points},
                       {"distributions", std::move(distributions)},
-                      {"links", links_json(fleet)}};
+                      {"links", std::move(links)}};
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

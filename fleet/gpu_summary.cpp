@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -76,17 +76,11 @@ Settings settings_of(const Fingerprint& f) {
 
 /// "generation 5, x8 of x16" as the fingerprint has it.
 void add_pcie(Health& health, const std::string& link) {
-  const auto number_after = [&](std::string_view before) -> std::optional<double> {
-    const auto at = link.find(before);
-    if (at == std::string::npos) return std::nullopt;
-    int value = 0;
-    const char* first = link.data() + at + before.size();
-    const auto read = std::from_chars(first, link.data() + link.size(), value);
-    return read.ec == std::errc() ? std::optional<double>(value) : std::nullopt;
-  };
+  int generation = 0, width = 0;
+  const int read = std::sscanf(link.c_str(), "generation %d, x%d", &generation, &width);
   // The driver's own answers are better than what the fingerprint's words say.
-  if (!health.pcie_generation) health.pcie_generation = number_after("generation ");
-  if (!health.pcie_width) health.pcie_width = number_after(", x");
+  if (!health.pcie_generation && read >= 1) health.pcie_generation = generation;
+  if (!health.pcie_width && read == 2) health.pcie_width = width;
 }
 
 void add_identity(GpuSummary& summary, const Document& document) {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,41 +18,39 @@ namespace {
 /// a few percent of each other.
 constexpr double slow_pair = 0.95;
 
-/// One pair of GPUs of a host, by one engine, in one direction.
-struct Pair {
-  const std::string* host;
-  const LinkPair* pair;
-};
+std::string share(double value, const std::optional<double>& of) {
+  return of ? fmt::format("{:.1f} %", 100 * value / *of) : "–";
+}
 
 /// The slowest pair of each kind of transfer over all hosts, against the median of them all: a
 /// median for each host, as the facts have it, does not show a single bad link.
 void write_pairs(FleetWriting& to) {
-  std::map<std::tuple<std::string, std::string, std::string>, std::vector<Pair>> kinds;
+  struct Pairs {
+    std::vector<double> values{};
+    const LinkPair* worst = nullptr;
+    const std::string* host = nullptr;  ///< of the worst
+  };
+  std::map<std::tuple<std::string, std::string, std::string>, Pairs> kinds;
   for (const HostLinks& links : to.fleet.links)
     for (const LinkPair& pair : links.pairs) {
+      if (!pair.value) continue;
       const LinkKind& kind = links.kinds[pair.kind];
-      if (pair.value)
-        kinds[{kind.engine, kind.direction, kind.unit}].push_back({&links.host, &pair});
+      Pairs& pairs = kinds[{kind.engine, kind.direction, kind.unit}];
+      pairs.values.push_back(*pair.value);
+      if (!pairs.worst || *pair.value < *pairs.worst->value)
+        pairs.worst = &pair, pairs.host = &links.host;
     }
   Table table({left("Engine"), left("Direction"), right("Pairs"), right("Median"), right("Slowest"),
                right("Of the median"), right("Of bound"), left("Which")});
   std::vector<std::string> slow;
   for (const auto& [kind, pairs] : kinds) {
     const auto& [engine, direction, unit] = kind;
-    std::vector<double> values;
-    for (const Pair& pair : pairs) values.push_back(*pair.pair->value);
-    const double typical = median(values);
-    const Pair& worst =
-        *std::ranges::min_element(pairs, {}, [](const Pair& pair) { return *pair.pair->value; });
-    const double value = *worst.pair->value;
-    const std::string which =
-        fmt::format("{} GPU {} to {}", *worst.host, worst.pair->from, worst.pair->to);
-    const Reading bound = worst.pair->bound;
-    table.add_row({escape_text(engine), escape_text(direction), std::to_string(pairs.size()),
-                   quantity(typical, unit), quantity(value, unit),
-                   fmt::format("{:.1f} %", 100 * value / typical),
-                   bound ? fmt::format("{:.1f} %", 100 * value / *bound) : "–",
-                   escape_text(which)});
+    const LinkPair& worst = *pairs.worst;
+    const double typical = median(pairs.values), value = *worst.value;
+    const std::string which = fmt::format("{} GPU {} to {}", *pairs.host, worst.from, worst.to);
+    table.add_row({escape_text(engine), escape_text(direction), std::to_string(pairs.values.size()),
+                   quantity(typical, unit), quantity(value, unit), share(value, typical),
+                   share(value, worst.bound.optional()), escape_text(which)});
     if (value < slow_pair * typical)
       slow.push_back(fmt::format("{} ({}, {})", which, engine, direction));
   }
@@ -105,8 +102,7 @@ void write_links(FleetWriting& to) {
     table.add_row({escape_text(fact.subject), escape_text(fact.quantity),
                    std::to_string(row.hosts.size()), quantity(typical, fact.unit),
                    quantity(row.worst, fact.unit), escape_text(row.worst_host),
-                   quantity(row.bound, fact.unit),
-                   row.bound ? fmt::format("{:.1f} %", 100 * typical / *row.bound) : "–"});
+                   quantity(row.bound, fact.unit), share(typical, row.bound)});
   }
   to.page.table("What links carry: the best size or the median pair of each host", table);
   write_pairs(to);

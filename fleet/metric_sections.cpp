@@ -7,54 +7,37 @@
 #include "results/statistics.h"
 
 namespace fathom::fleet {
-namespace {
-
-constexpr std::size_t most_tabled = 1000;  ///< metrics of a table
-
-/// The kinds of cards, where there are several: their numbers stand beside the metrics.
-void write_kinds(FleetWriting& to) {
-  const auto& groups = to.outliers.groups;
-  if (groups.size() < 2) return;
-  std::vector<std::string> kinds;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const bool model_alone = std::ranges::count(groups, groups[i].model, &Group::model) == 1;
-    kinds.push_back(escape_text(fmt::format("Kind {}: {}{}", i + 1, groups[i].model,
-                                            model_alone ? "" : ", " + groups[i].settings)));
-  }
-  to.page.list(kinds);
-}
-
-}  // namespace
 
 void write_distributions(FleetWriting& to) {
   if (to.outliers.distributions.empty()) return;
   to.page.heading(2, "Distributions", "distributions");
-  std::vector<const Distribution*> order;
-  for (const Distribution& d : to.outliers.distributions) order.push_back(&d);
-  std::ranges::stable_sort(order, std::greater{}, [](const Distribution* d) { return d->spread; });
   to.page.paragraph(
       "How much worse than the median the cards are, from the best to the worst: at 99 stands the "
       "card than which 99 % of the cards are no worse.");
-  write_kinds(to);
-  const bool kinds = to.outliers.groups.size() > 1;
-  order.resize(std::min(most_tabled, order.size()));
-  std::vector<Table::Column> header{left("Metric"),      right("Cards"),    right("Median"),
-                                    right("Spread"),     right("Best 1 %"), right("Worst 1 %"),
-                                    right("Worst 0.1 %")};
-  if (kinds) header.push_back(right("Kind"));
-  Table table(header);
-  for (const Distribution* d : order) {
-    const MetricName& metric = to.fleet.metrics[d->metric];
-    std::vector<std::string> row{
-        code(metric.name),        std::to_string(d->cards),  quantity(d->median, metric.unit),
-        gap_text(d->spread),      gap_text(d->quantiles[1]), gap_text(d->quantiles[7]),
-        gap_text(d->quantiles[8])};
-    if (kinds) row.push_back(std::to_string(d->group + 1));
-    table.add_row(std::move(row));
+  const auto& groups = to.outliers.groups;
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    std::vector<const Distribution*> order;
+    for (const Distribution& d : to.outliers.distributions)
+      if (d.group == group) order.push_back(&d);
+    std::ranges::stable_sort(order, std::greater{}, [](const auto* d) { return d->spread; });
+    constexpr std::size_t most = 1000;
+    order.resize(std::min(most, order.size()));
+    Table table({left("Metric"), right("Cards"), right("Median"), right("Spread"),
+                 right("Best 1 %"), right("Worst 1 %"), right("Worst 0.1 %")});
+    for (const Distribution* d : order) {
+      const MetricName& metric = to.fleet.metrics[d->metric];
+      table.add_row({code(metric.name), std::to_string(d->cards), quantity(d->median, metric.unit),
+                     gap_text(d->spread), gap_text(d->quantiles[1]), gap_text(d->quantiles[7]),
+                     gap_text(d->quantiles[8])});
+    }
+    const std::string kind =
+        groups.size() < 2 ? ""
+                          : fmt::format("{}, {}: ", groups[group].model, groups[group].settings);
+    to.page.table(escape_text(kind) +
+                      "By spread, a standard deviation between cards; a figure below 0 is better "
+                      "than the median",
+                  table);
   }
-  to.page.table(
-      "By spread, a standard deviation between cards; a figure below 0 is better than the median",
-      table);
 }
 
 void write_losses(FleetWriting& to) {

@@ -113,12 +113,9 @@ double badness(const Finding& finding) {
   return finding.limit > 0 ? finding.score / finding.limit : 0;
 }
 
-Distribution distribution_of(std::size_t metric, const Column& column, const Spread& spread) {
-  Distribution d;
-  d.metric = metric;
-  d.cards = column.gaps.size();
-  d.spread = spread.robust;
-  d.median = column.median;
+Distribution distribution_of(std::size_t group, std::size_t metric, const Column& column,
+                             const Spread& spread) {
+  Distribution d{group, metric, column.gaps.size(), column.median, {}, spread.robust};
   std::vector<double> values;
   for (const Gap& gap : column.gaps) values.push_back(std::expm1(gap.value));
   std::ranges::sort(values);
@@ -129,32 +126,6 @@ Distribution distribution_of(std::size_t metric, const Column& column, const Spr
     d.quantiles.push_back(std::lerp(values[low], values[high], at - static_cast<double>(low)));
   }
   return d;
-}
-
-/// One metric of one group, worked on by itself.
-struct Scored {
-  std::vector<std::pair<std::size_t, Finding>> findings;  ///< by member
-  std::optional<Distribution> distribution;
-};
-
-Scored score_metric(const Fleet& fleet, const Group& group, std::size_t metric, double chance,
-                    const OutlierOptions& options) {
-  Scored scored;
-  for (const Column& column : columns_of(fleet, group, metric)) {
-    const Spread spread = spread_of(column.gaps, options.card_noise);
-    const double limit = student_upper_quantile(spread.freedom, chance);
-    for (const Gap& gap : column.gaps) {
-      const double excess =
-          std::max(0.0, gap.noise * gap.noise - spread.typical_noise * spread.typical_noise);
-      const double deviation = std::sqrt(spread.deviation * spread.deviation + excess);
-      scored.findings.push_back(
-          {gap.member,
-           {metric, column.compared, std::expm1(gap.value), gap.value / deviation, limit}});
-    }
-    if (column.compared == Compared::level && !scored.distribution)
-      scored.distribution = distribution_of(metric, column, spread);
-  }
-  return scored;
 }
 
 /// How often a card is tested: metrics that enough cards of a group have to be held against each
@@ -183,17 +154,27 @@ void score_group(const Fleet& fleet, std::size_t number, const OutlierOptions& o
   const double chance = options.false_names / tests_of(fleet, group);
   std::mutex mutex;
   in_parallel(fleet.metrics.size(), [&](std::size_t metric) {
-    Scored scored = score_metric(fleet, group, metric, chance, options);
-    const std::lock_guard guard(mutex);
-    for (auto& [member, finding] : scored.findings) {
-      CardScore& card = cards[member];
-      if (card.worst.limit == 0 || badness(finding) > badness(card.worst)) card.worst = finding;
-      if (finding.score >= finding.limit && finding.gap >= options.least_gap)
-        card.findings.push_back(finding);
+    std::optional<Distribution> distribution;  // of the first column of levels
+    for (const Column& column : columns_of(fleet, group, metric)) {
+      const Spread spread = spread_of(column.gaps, options.card_noise);
+      const double limit = student_upper_quantile(spread.freedom, chance);
+      if (column.compared == Compared::level && !distribution)
+        distribution = distribution_of(number, metric, column, spread);
+      const std::lock_guard guard(mutex);
+      for (const Gap& gap : column.gaps) {
+        const double excess =
+            std::max(0.0, gap.noise * gap.noise - spread.typical_noise * spread.typical_noise);
+        const double deviation = std::sqrt(spread.deviation * spread.deviation + excess);
+        const Finding finding{metric, column.compared, std::expm1(gap.value), gap.value / deviation,
+                              limit};
+        CardScore& card = cards[gap.member];
+        if (card.worst.limit == 0 || badness(finding) > badness(card.worst)) card.worst = finding;
+        if (finding.score >= finding.limit && finding.gap >= options.least_gap)
+          card.findings.push_back(finding);
+      }
     }
-    if (!scored.distribution) return;
-    scored.distribution->group = number;
-    outliers.distributions.push_back(std::move(*scored.distribution));
+    const std::lock_guard guard(mutex);
+    if (distribution) outliers.distributions.push_back(std::move(*distribution));
   });
   for (CardScore& card : cards) {
     std::ranges::sort(card.findings, [](const Finding& a, const Finding& b) {

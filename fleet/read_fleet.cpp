@@ -21,60 +21,56 @@ bool is_inner(const fs::path& folder) {
 /// Several are read at once; a whole atlas with all its samples has a tenth of it.
 constexpr std::size_t largest_file = std::min(document_size_limit, std::size_t{64} << 20);
 
-struct Found {
-  std::vector<fs::path> files;
-  std::vector<Problem> unread;  ///< with whole paths
-  void add_unread(const fs::path& path, const std::string& why) {
-    unread.push_back(
-        {path, fmt::format("it cannot be read ({})", why), to_int(ExitCode::incomplete)});
-  }
-};
-
 bool is_summary(const fs::path& file) {
   return file.filename() == summary_file || file.filename() == links_file;
 }
 
-/// One folder's entries, and those of the folders below. Links to folders are not followed: they
-/// may lead round in a circle. `summed_up`: by a summary in a folder above; a document below one is
-/// not read.
-void look_into(const fs::path& folder, bool summed_up, Found& found) {
+/// The files of a folder, and what cannot be read there.
+struct Found {
+  fs::path root;
+  std::vector<fs::path> files{};
+  std::vector<Problem> unread{};
+
+  void add_unread(const fs::path& path, const std::string& why) {
+    add_problem(path, fmt::format("it cannot be read ({})", why), ExitCode::incomplete);
+  }
+  void add_problem(const fs::path& path, const std::string& reason, ExitCode code) {
+    unread.push_back({path.lexically_relative(root).string(), reason, to_int(code)});
+  }
+  /// One folder's entries, and those of the folders below. Links to folders are not followed: they
+  /// may lead round in a circle. `summed_up`: by a summary in a folder above; a document below one
+  /// is not read.
+  void look_into(const fs::path& folder, bool summed_up);
+};
+
+void Found::look_into(const fs::path& folder, bool summed_up) {
   std::vector<fs::path> inner, documents;
   std::error_code error;
   fs::directory_iterator at(folder, error), end;
+  if (error && folder == root)
+    fail(ExitCode::bad_input, "{} cannot be read ({}): name the folder that the jobs wrote into.",
+         folder.string(), error.message());
   for (; !error && at != end; at.increment(error)) {
     const fs::path& path = at->path();
     std::error_code unknown;
     if (at->symlink_status(unknown).type() == fs::file_type::directory) {
-      if (is_summary(path)) found.add_unread(path, "it is a folder");
+      if (is_summary(path)) add_unread(path, "it is a folder");
       if (!is_inner(path)) inner.push_back(path);
     } else if (path.extension() == ".tmp") {
-      found.unread.push_back(
-          {path, "its writer died before it was complete", to_int(ExitCode::document_malformed)});
+      add_problem(path, "its writer died before it was complete", ExitCode::document_malformed);
     } else if (path.extension() == ".json" && path.filename() != "fleet.json") {
       const fs::file_type type = at->status(unknown).type();
       if (type == fs::file_type::directory) continue;  // by a link
       if (type == fs::file_type::regular)
-        (is_summary(path) ? found.files : documents).push_back(path);
+        (is_summary(path) ? files : documents).push_back(path);
       else  // a pipe, whose writer would be waited for, or a link that leads nowhere
-        found.add_unread(path, "it is no file");
+        add_unread(path, "it is no file");
       summed_up = summed_up || is_summary(path);
     }
   }
-  if (error) found.add_unread(folder, error.message());
-  if (!summed_up) found.files.insert(found.files.end(), documents.begin(), documents.end());
-  for (const fs::path& below : inner) look_into(below, summed_up, found);
-}
-
-Found find_files(const fs::path& folder) {
-  Found found;
-  std::error_code error;
-  const fs::directory_iterator readable(folder, error);
-  if (error)
-    fail(ExitCode::bad_input, "{} cannot be read ({}): name the folder that the jobs wrote into.",
-         folder.string(), error.message());
-  look_into(folder, false, found);
-  std::ranges::sort(found.files);
-  return found;
+  if (error) add_unread(folder, error.message());
+  if (!summed_up) files.insert(files.end(), documents.begin(), documents.end());
+  for (const fs::path& below : inner) look_into(below, summed_up);
 }
 
 /// The folder of a run, relative to where was looked: "node07-0".
@@ -137,17 +133,16 @@ void read_file(const fs::path& file, const fs::path& root, const std::string& ru
 
 Fleet read_fleet(const fs::path& folder, const Expected& expected) {
   const fs::path root = folder.lexically_normal();
-  Found found = find_files(root);
+  Found found{root};
+  found.look_into(root, false);
+  std::ranges::sort(found.files);
   if (!expected.run.empty()) {
     // Its own are written in one step; the others are of runs before it.
     found.unread.clear();
     std::erase_if(found.files, [](const fs::path& file) { return !is_summary(file); });
   }
   FleetBuilder builder;
-  for (Problem& problem : found.unread) {
-    problem.what = fs::path(problem.what).lexically_relative(root);
-    builder.add(std::move(problem));
-  }
+  for (Problem& problem : found.unread) builder.add(std::move(problem));
   in_parallel(found.files.size(),
               [&](std::size_t i) { read_file(found.files[i], root, expected.run, builder); });
   Fleet fleet = builder.finish(expected);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <set>
 
 #include "fleet/sections.h"
@@ -19,31 +18,16 @@ constexpr std::size_t few_hosts = 8;
 
 /// When and by which suite, of all cards.
 std::string origin_text(const Fleet& fleet) {
-  std::set<std::string> suites;
-  std::string first, last;
+  std::set<std::string> suites, dates;
   for (const FleetGpu& gpu : fleet.gpus) {
-    const GpuSummary& s = gpu.summary;
-    if (!s.suite.empty()) suites.insert(s.suite);
-    if (s.date.empty()) continue;
-    if (first.empty() || s.date < first) first = s.date;
-    last = std::max(last, s.date);
+    suites.insert(gpu.summary.suite);
+    dates.insert(gpu.summary.date);
   }
-  return fmt::format("Suite {}; {}{}.",
-                     suites.empty() ? "unknown" : fmt::format("{}", fmt::join(suites, ", ")), first,
-                     first == last ? "" : " to " + last);
-}
-
-fs::path write_host_page(const Fleet& fleet, const Outliers& outliers, const fs::path& folder,
-                         const std::string& host, std::set<std::string>& names) {
-  reports::Page page(fleet.replay());
-  FleetWriting to{fleet, outliers, page};
-  write_host(to, host);
-  std::string name = reports::slug(host);  // of two hosts perhaps the same
-  for (int i = 2; !names.insert(name).second; ++i)
-    name = fmt::format("{}.{}", reports::slug(host), i);
-  const fs::path file = folder / ("host-" + name + ".md");
-  write_file_atomically(file, page.text());
-  return file;
+  suites.erase(""), dates.erase("");
+  std::string when = dates.empty() ? "" : *dates.begin();
+  if (dates.size() > 1) when += " to " + *dates.rbegin();
+  return fmt::format("Suite {}; {}.",
+                     suites.empty() ? "unknown" : fmt::format("{}", fmt::join(suites, ", ")), when);
 }
 
 }  // namespace
@@ -63,7 +47,6 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
     page.paragraph(
         "**REPLAY**: figures repeat a recording, or were made from one; nothing was measured.");
   page.paragraph(escape_text(origin_text(fleet)));
-  page.contents_here();
   write_worst(to);
   write_problems(to);
   write_settings(to);
@@ -78,9 +61,15 @@ FleetReportPaths write_fleet_report(const Fleet& fleet, const Outliers& outliers
   for (const std::string& host : hosts)  // a wrong name must not cost the report
     (all.contains(host) ? pages : unknown).insert(host);
   for (const std::string& host : pages) {
-    paths.hosts.push_back(write_host_page(fleet, outliers, folder, host, names));
-    links.push_back(
-        fmt::format("[{}]({})", escape_text(host), paths.hosts.back().filename().string()));
+    reports::Page own(fleet.replay());
+    FleetWriting to_own{fleet, outliers, own};
+    write_host(to_own, host);
+    std::string name = reports::slug(host);  // of two hosts perhaps the same
+    for (int i = 2; !names.insert(name).second; ++i)
+      name = fmt::format("{}.{}", reports::slug(host), i);
+    paths.hosts.push_back(folder / fmt::format("host-{}.md", name));
+    write_file_atomically(paths.hosts.back(), own.text());
+    links.push_back(fmt::format("[{}](host-{}.md)", escape_text(host), name));
   }
   if (!links.empty()) page.list(links);
   for (const std::string& host : unknown)

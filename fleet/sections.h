@@ -51,9 +51,6 @@ std::string counts_text(const Fleet& fleet);
 /// "1.23 %" worse or "-0.4 %" better; what no fault makes of a card is said as such.
 std::string gap_text(double gap);
 
-/// "node01 GPU 3", and for a list of many "node01 GPU 3, ... and 12 more".
-std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus, std::size_t most);
-
 /// The likely causes in words; what to say where there are none.
 std::string cause_text(const std::vector<std::string>& causes);
 

@@ -241,20 +241,18 @@ class Confirmation {
       run_.result.notes.push_back("of the fresh rounds: " + disturbed);
     }
     const auto judge_group = [&](const std::vector<Candidate>& group, bool suspects) {
-      std::vector<MetricSeries> series;
-      std::vector<MetricDecision*> decisions;
+      std::vector<FreshRounds> metrics;
       for (const Candidate& candidate : group) {
         if (candidate.rounds == 0) continue;  // there was no time for it
         MetricDecision& decision = decision_of(candidate);
         const MetricSeries* found = find_series(again, decision.name);
         const std::string before = change_words(decision);
         if (!was_measured(candidate, found, suspects)) continue;
-        series.push_back(*found);
-        decisions.push_back(&decision);
+        metrics.push_back({*found, &decision});
         decision.reason =
             fmt::format("it looked {} by {} at first.", suspects ? "worse" : "better", before);
       }
-      gate::judge(series, decisions, suspects, disturbed);
+      gate::judge(std::move(metrics), suspects, disturbed);
     };
     judge_group(all_.suspects, true);
     judge_group(all_.improvements, false);

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "gate/run_metrics.h"
 #include "results/document.h"
 #include "results/exit_codes.h"
 #include "results/names.h"

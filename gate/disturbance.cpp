@@ -76,37 +76,32 @@ Sign shift_of_sides(const std::vector<MetricSeries>& steady) {
           std::max(limit, beyond_noise * median(noise))};
 }
 
-std::vector<const RunMetrics*> runs_of(const Rounds& rounds) {
-  std::vector<const RunMetrics*> runs;
-  for (const auto* side : {&rounds.base, &rounds.head})
-    for (const RunMetrics& run : *side) runs.push_back(&run);
-  return runs;
-}
-
 std::optional<double> fewest_processes(const Rounds& rounds, std::optional<double> fewest) {
-  for (const RunMetrics* run : runs_of(rounds))
-    if (run->other_processes)
-      fewest = std::min(*run->other_processes, fewest.value_or(*run->other_processes));
+  for (const auto* side : {&rounds.base, &rounds.head})
+    for (const RunMetrics& run : *side)
+      if (run.other_processes)
+        fewest = std::min(*run.other_processes, fewest.value_or(*run.other_processes));
   return fewest;
 }
 
 /// What rounds say of themselves, beside the metrics' values.
 std::string disturbance_in(const Rounds& rounds, std::optional<double> fewest) {
-  const auto runs = runs_of(rounds);
   std::size_t visited = 0, unsteady = 0;
   double worst = 0;
-  for (const RunMetrics* run : runs) {
-    visited += run->other_processes && *run->other_processes > fewest;
-    unsteady += run->unsteadiness && *run->unsteadiness > limit;
-    worst = std::max(worst, run->unsteadiness.value_or(0));
-  }
+  for (const auto* side : {&rounds.base, &rounds.head})
+    for (const RunMetrics& run : *side) {
+      visited += run.other_processes && *run.other_processes > fewest;
+      unsteady += run.unsteadiness && *run.unsteadiness > limit;
+      worst = std::max(worst, run.unsteadiness.value_or(0));
+    }
+  const std::size_t all = rounds.base.size() + rounds.head.size();
   if (visited > 0)
-    return fmt::format("another process used the GPU during {} of {} rounds", visited, runs.size());
+    return fmt::format("another process used the GPU during {} of {} rounds", visited, all);
   if (unsteady > 0)
     return fmt::format(
         "in {} of {} rounds what one process measured several times differed by up to {} in the "
         "median",
-        unsteady, runs.size(), format_percent(worst));
+        unsteady, all, format_percent(worst));
   return {};
 }
 

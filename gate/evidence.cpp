@@ -47,7 +47,7 @@ std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
       }
       if (metric.problem.empty()) {
         (is_head ? series.head : series.base).push_back(metric);
-        (is_head ? series.head_runs : series.base_runs).push_back(number);
+        if (!is_head) series.base_runs.push_back(number);
       } else if (is_head) {
         series.problem = metric.problem;
       }

@@ -18,8 +18,8 @@ struct MetricSeries {
   std::string problem{};    ///< why a value of the head must not be used
   std::string redefined{};  ///< what it became, where unit or direction is not the same throughout
   bool other_unit = false;
-  std::vector<std::size_t> base_runs{}, head_runs{};  ///< of which run each value is
-  const Rule* rule = nullptr;                         ///< the user's for it; null: none
+  std::vector<std::size_t> base_runs{};  ///< of which run each of the base's values is
+  const Rule* rule = nullptr;            ///< the user's for it; null: none
 
   /// The least relative effect that counts.
   double effect() const { return rule && rule->threshold ? *rule->threshold : effect_that_counts; }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "gate/run_metrics.h"
-#include "results/document.h"
 
 namespace fathom::gate {
 

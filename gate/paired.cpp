@@ -74,20 +74,17 @@ class PairedCheck {
     const auto fits = [&](double round_s) {
       return run_.source.elapsed_s() + round_s <= run_.options.time_limit_s;
     };
+    const auto works = [&](Side side) {
+      try {
+        (side == Side::base ? all.base : all.head).push_back(run_.source.round(side, {}));
+        return true;
+      } catch (const RoundFailed&) {
+        return false;
+      }
+    };
     const double began_s = run_.source.elapsed_s();
-    if (!fits(2 * began_s / (static_cast<double>(all.base.size()) + 1))) return false;
-    try {
-      all.base.push_back(run_.source.round(Side::base, {}));
-    } catch (const RoundFailed&) {
-      return false;
-    }
-    if (!fits(run_.source.elapsed_s() - began_s)) return false;
-    try {
-      run_.source.round(Side::head, {});
-    } catch (const RoundFailed&) {
-      return true;
-    }
-    return false;
+    return fits(2 * began_s / (static_cast<double>(all.base.size()) + 1)) && works(Side::base) &&
+           fits(run_.source.elapsed_s() - began_s) && !works(Side::head);
   }
 
   void miss_all(const Rounds& all, const RoundFailed& failed) {

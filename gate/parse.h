@@ -38,45 +38,35 @@ std::string date_of(std::string text, const Place& place);
 /// The members of an object as texts, in its order; null is an empty text.
 Identity identity_of(const Fields& fields);
 
-/// A metric's value is at most this, either way: powers and sums of such do not overflow.
-inline constexpr double largest_value = 1e200;
-/// And but for 0 at least this, which no clock counts and no quantity of a GPU reaches: anything
-/// below would be the largest of improvements.
-inline constexpr double smallest_value = 1e-18;
-
 inline constexpr const char* baseline_key = "fathom_baseline";
 inline constexpr int baseline_version = 2;  ///< 1 has no seconds
 
 /// Seconds in a unit of time; 0 for another unit.
 double seconds_in(const std::string& unit);
 
+/// One row of a file with rows of samples.
+struct SampleRow {
+  std::string name;
+  std::string unit = "s";  ///< a time becomes one in seconds, whatever its unit
+  Better better = Better::lower;
+  std::vector<double> samples{};
+  double elapsed_s = 0;                ///< wall time of them all; 0: not known
+  std::string problem{};               ///< why it has no usable sample
+  std::optional<double> median{};      ///< counts where no row of the name has a sample
+  std::optional<Interval> interval{};  ///< of a metric that has one sample; others have theirs
+};
+
 /// The metrics of a file with rows of samples. Rows with one name count as one metric.
 class PooledMetrics {
  public:
   /// Throws Error(document_malformed) for a sample that no measurement has, and for a name that was
-  /// there with another unit or direction. Times are in seconds from here on, whatever their unit.
-  /// `elapsed_s` is the wall time of them all, 0 where it is not known.
-  void add(const std::string& name, std::string unit, Better better, std::vector<double> samples,
-           double elapsed_s, const Place& place);
-  /// A row without a usable sample, and why.
-  void add_problem(const std::string& name, const std::string& problem);
-  /// Seconds that count where no row has a sample.
-  void add_median(const std::string& name, double seconds, const Place& place);
-  /// The interval of a metric that has one sample; others have their samples'.
-  void add_interval(const std::string& name, std::optional<Interval> interval);
+  /// there with another unit or direction.
+  void add(SampleRow row, const Place& place);
   /// Each metric with the median of its samples, in the order of the file.
   void move_into(RunMetrics& run);
 
  private:
-  struct Pool {
-    MetricValue metric;
-    std::vector<double> samples;
-    std::optional<double> median{};
-    std::optional<Interval> interval{};
-  };
-  Pool& pool(const std::string& name, const std::string& unit, Better better);
-
-  std::vector<Pool> pools_;
+  std::vector<SampleRow> rows_;
   std::map<std::string, std::size_t> by_name_;
 };
 

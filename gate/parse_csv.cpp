@@ -106,7 +106,7 @@ void parse_csv(std::string_view text, RunMetrics& run, PooledMetrics& metrics) {
     std::vector<double> samples;
     for (std::size_t i = 3; i < fields.size(); ++i)
       if (!trimmed(fields[i]).empty()) samples.push_back(sample_of(fields[i], lines));
-    metrics.add(clean(fields[0]), clean(trimmed(fields[1])), *better, std::move(samples), 0, place);
+    metrics.add({clean(fields[0]), clean(trimmed(fields[1])), *better, std::move(samples)}, place);
   }
 }
 

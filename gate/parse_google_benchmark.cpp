@@ -96,16 +96,19 @@ Kind kind_of(const Fields& row, const std::set<std::string>& names) {
 void add_row(const Fields& row, const std::set<std::string>& names, PooledMetrics& metrics) {
   const auto [name, aggregate] = kind_of(row, names);
   if (!aggregate.empty() && aggregate != "median") return;
-  if (const std::string failure = failure_of(row); !failure.empty())
-    return metrics.add_problem(name, failure);
+  SampleRow found{.name = name, .problem = failure_of(row)};
+  if (!found.problem.empty()) return metrics.add(std::move(found), row.place());
   const std::string unit = row.text_or("time_unit", "ns");
   if (!std::set<std::string>{"ns", "us", "ms", "s"}.contains(unit))
     row.refuse("time_unit", "is none of \"ns\", \"us\", \"ms\", \"s\"");
-  const Place place = row.place().at("real_time");
-  const double time = row.number("real_time"), seconds = time * seconds_in(unit);
-  if (!aggregate.empty()) return metrics.add_median(name, seconds, place);
-  metrics.add(name, unit, Better::lower, {time},
-              seconds * row.optional_number("iterations").value_or(1), place);
+  const double seconds = row.number("real_time") * seconds_in(unit);
+  if (aggregate.empty()) {
+    found.samples = {seconds};
+    found.elapsed_s = seconds * row.optional_number("iterations").value_or(1);
+  } else {
+    found.median = seconds;
+  }
+  metrics.add(std::move(found), row.place().at("real_time"));
 }
 
 }  // namespace

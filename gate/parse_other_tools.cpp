@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -14,12 +15,14 @@
 #include "results/fail.h"
 #include "results/parse_number.h"
 
-// hyperfine (--export-json), pytest-benchmark (--benchmark-json) and nvbench (--json, --jsonbin).
+// hyperfine (--export-json), pytest-benchmark (--benchmark-json), nvbench (--json, --jsonbin) and
+// Criterion.
 
 namespace fathom::gate {
 namespace {
 
 namespace dom = simdjson::dom;
+namespace fs = std::filesystem;
 
 double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -45,17 +48,18 @@ struct StateTime {
   std::string name, problem{}, sample_file{};
   std::optional<double> device{};  ///< none of a benchmark of the CPU alone
   std::optional<double> mean{}, samples{};
+  std::vector<double> times{};  ///< of its samples
 };
 
 /// The float32 samples of nvbench, which calls its sample files "<result>-bin/<number>.bin",
 /// wherever it ran. Only what lies in such a folder beside the document is opened; empty: nothing.
-std::vector<double> samples_beside(const std::filesystem::path& result, const StateTime& state) {
-  const std::filesystem::path named(state.sample_file);
+std::vector<double> samples_beside(const fs::path& result, const StateTime& state) {
+  const fs::path named(state.sample_file);
   const std::string folder = named.parent_path().filename(), file = named.filename();
   if (!state.samples || !folder.ends_with("-bin") || !file.ends_with(".bin")) return {};
-  const std::filesystem::path path = result.parent_path() / folder / file;
+  const fs::path path = result.parent_path() / folder / file;
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return {};
+  if (!fs::is_regular_file(path, ignored)) return {};
   const std::string bytes = read_file_up_to(path, largest_result);
   if (static_cast<double>(bytes.size()) != *state.samples * sizeof(float))
     fail(ExitCode::document_malformed, "{}: holds {} bytes, and {} says {} samples of four bytes.",
@@ -103,6 +107,45 @@ std::optional<Interval> interval_of_stats(const Fields& stats) {
                   "1.57 quartile distances over the root of the rounds (McGill, Tukey and Larsen)"};
 }
 
+// Criterion.rs leaves no file of all results but a folder, CRITERION_HOME or target/criterion:
+// <benchmark>/new/estimates.json with times in nanoseconds, and benchmark.json with its name.
+
+constexpr std::size_t largest_estimate = std::size_t{1} << 20;
+
+/// The folders "new" below, in the order of their names. Links are not followed.
+std::vector<fs::path> newest_results(const fs::path& folder) {
+  constexpr std::size_t most_entries = 1'000'000;
+  std::vector<fs::path> found;
+  std::size_t seen = 0;
+  std::error_code failed;
+  fs::recursive_directory_iterator at(folder, failed);
+  for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
+    if (++seen > most_entries)
+      fail(ExitCode::document_malformed,
+           "{}: holds more than {} files, so is no folder of results.", folder.string(),
+           most_entries);
+    constexpr int deepest = 16;
+    if (at.depth() >= deepest) at.disable_recursion_pending();
+    if (at->path().filename() != "estimates.json") continue;
+    std::error_code ignored;  // nor may it be a pipe, on which a reader waits
+    if (!fs::is_regular_file(at->path(), ignored)) continue;
+    if (at->path().parent_path().filename() == "new") found.push_back(at->path().parent_path());
+  }
+  if (failed)
+    fail(ExitCode::bad_input, "{} cannot be read ({}): give a folder that can.", folder.string(),
+         failed.message());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// Reads a small JSON file and hands its fields on.
+template <typename Use>
+void with_json(const fs::path& file, Use use) {
+  const std::string text = read_file_up_to(file, largest_estimate), origin = file.string();
+  const ParsedJson json(text, origin);
+  use(Fields(json.root(), Place{&origin}));
+}
+
 }  // namespace
 
 std::string machine_or(const std::string& host) {
@@ -129,9 +172,9 @@ void parse_hyperfine(const Fields& document, RunMetrics& run, PooledMetrics& met
     // A code other than 0 stands here only where the user had asked hyperfine to ignore it.
     if (row.has("exit_codes"))
       for (const dom::element code : row.list("exit_codes"))
-        if (code.is_null()) return metrics.add_problem(name, "a signal ended it");
-    const double elapsed_s = sum_of(times);
-    metrics.add(name, "s", Better::lower, std::move(times), elapsed_s, row.place());
+        if (code.is_null())
+          return metrics.add({.name = name, .problem = "a signal ended it"}, row.place());
+    metrics.add({.name = name, .samples = times, .elapsed_s = sum_of(times)}, row.place());
   });
 }
 
@@ -149,10 +192,11 @@ void parse_pytest_benchmark(const Fields& document, RunMetrics& run, PooledMetri
   run.date = date_of(date.substr(0, 19) + "Z", document.place().at("datetime"));
   each_row(document, "benchmarks", [&](const Fields& row) {
     const Fields stats = row.object("stats");
-    const std::string name = row.text_or("fullname", row.text_or("name", ""));
-    metrics.add(name, "s", Better::lower, {stats.number("median")},
-                stats.optional_number("total").value_or(0), row.place());
-    if (run.intervals) metrics.add_interval(name, interval_of_stats(stats));
+    metrics.add({.name = row.text_or("fullname", row.text_or("name", "")),
+                 .samples = {stats.number("median")},
+                 .elapsed_s = stats.optional_number("total").value_or(0),
+                 .interval = run.intervals ? interval_of_stats(stats) : std::nullopt},
+                row.place());
   });
 }
 
@@ -172,27 +216,57 @@ void parse_nvbench(const Fields& document, RunMetrics& run, PooledMetrics& metri
   });
 
   // The mean and the median are not compared with each other: one of them for the whole run.
-  PooledMetrics means;
   bool sampled = true;
-  const Place& place = document.place();
+  for (StateTime& state : states) {
+    if (!sampled || !state.problem.empty()) continue;
+    state.times = samples_beside(run.origin, state);
+    sampled = !state.times.empty();
+  }
   for (StateTime& state : states) {
     if (used.size() > 1 && state.device) state.name += fmt::format("/Device={}", *state.device);
-    if (!state.problem.empty()) {
-      for (PooledMetrics* pool : {&means, &metrics}) pool->add_problem(state.name, state.problem);
-      continue;
-    }
-    means.add(state.name, "s", Better::lower, {*state.mean}, 0, place);
-    const auto samples = sampled ? samples_beside(run.origin, state) : std::vector<double>{};
-    sampled = !samples.empty();
-    if (sampled) metrics.add(state.name, "s", Better::lower, samples, sum_of(samples), place);
+    SampleRow row{.name = state.name, .problem = state.problem};
+    if (sampled) row.elapsed_s = sum_of(state.times);
+    if (row.problem.empty()) row.samples = sampled ? state.times : std::vector{*state.mean};
+    metrics.add(std::move(row), document.place());
   }
-  if (!sampled) metrics = std::move(means);
   std::string gpus;
   for (const auto& [id, name] : devices)
     if (used.contains(id)) gpus += (gpus.empty() ? "" : ", ") + name;
   run.identity = identity_of_program("nvbench");
   run.identity.emplace_back("gpu_name", gpus);
   run.identity.emplace_back("statistic", sampled ? "median of samples" : "mean");
+}
+
+void read_criterion(const fs::path& folder, RunMetrics& run, PooledMetrics& metrics) {
+  const std::vector<fs::path> results = newest_results(folder);
+  if (results.empty())
+    fail(ExitCode::bad_input,
+         "{} is a folder without results: give a result, or the folder that Criterion leaves "
+         "(CRITERION_HOME).",
+         run.origin);
+  fs::file_time_type newest = fs::file_time_type::min();
+  for (const fs::path& result : results) {
+    std::string name = result.parent_path().lexically_relative(folder).string();
+    std::error_code failed;
+    if (fs::is_regular_file(result / "benchmark.json", failed))
+      with_json(result / "benchmark.json",
+                [&](const Fields& fields) { name = fields.text_or("full_id", name); });
+    with_json(result / "estimates.json", [&](const Fields& fields) {
+      const Fields median = fields.object("median");
+      SampleRow row{.name = name, .unit = "ns", .samples = {median.number("point_estimate")}};
+      if (run.intervals && median.has("confidence_interval")) {
+        const Fields interval = median.object("confidence_interval");
+        row.interval = {interval.number("lower_bound") * 1e-9,
+                        interval.number("upper_bound") * 1e-9, interval.number("confidence_level"),
+                        "Criterion's"};
+      }
+      metrics.add(std::move(row), fields.place());
+    });
+    const auto written = fs::last_write_time(result / "estimates.json", failed);
+    if (!failed) newest = std::max(newest, written);
+  }
+  run.date = date_of_file(newest);
+  run.identity = identity_of_program("criterion");
 }
 
 }  // namespace fathom::gate

@@ -4,7 +4,6 @@
 #include <simdjson.h>
 
 #include <charconv>
-#include <cmath>
 #include <stdexcept>
 
 // The parser asserts what a wrong file can break ("[[[" does), and with NDEBUG takes it for

@@ -15,10 +15,17 @@
 #include "results/fail.h"
 #include "results/format.h"
 #include "results/names.h"
+#include "results/statistics.h"
 #include "results/utc_time.h"
 
 namespace fathom::gate {
 namespace {
+
+/// A metric's value is at most this, either way: powers and sums of such do not overflow.
+constexpr double largest_value = 1e200;
+/// And but for 0 at least this, which no clock counts and no quantity of a GPU reaches: anything
+/// below would be the largest of improvements.
+constexpr double smallest_value = 1e-18;
 
 void check_names(const RunMetrics& run) {
   constexpr std::size_t longest = 1000;  // every output has to carry them
@@ -59,6 +66,14 @@ void check_figures(MetricValue& metric, const std::string& origin) {
   if (metric.problem.empty() && time_or_rate && !(value > 0))
     metric.problem = fmt::format("its value is {}, and no time or rate that was measured is",
                                  format_quantity(value, metric.unit));
+}
+
+/// Others of the same name might hide it in their median.
+void require_plausible(double sample, const std::string& name, const Place& place) {
+  const bool too_small = sample != 0 && std::abs(sample) < smallest_value;
+  if (too_small || !(std::abs(sample) <= largest_value))
+    place.refuse(fmt::format("has a sample of \"{}\" that is {} than any measurement's",
+                             quotable(name), too_small ? "smaller" : "larger"));
 }
 
 void finish(RunMetrics& run, PooledMetrics& metrics) {
@@ -102,6 +117,48 @@ void parse(std::string_view text, RunMetrics& run, PooledMetrics& metrics) {
 }
 
 }  // namespace
+
+double seconds_in(const std::string& unit) {
+  static const std::map<std::string, double> units{
+      {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"\xc2\xb5s", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
+  const auto found = units.find(unit);
+  return found == units.end() ? 0 : found->second;
+}
+
+void PooledMetrics::add(SampleRow row, const Place& place) {
+  if (const double seconds = seconds_in(row.unit); seconds > 0) {
+    for (double& sample : row.samples) sample *= seconds;
+    row.unit = "s";
+  }
+  for (const double sample : row.samples) require_plausible(sample, row.name, place);
+  if (row.median) require_plausible(*row.median, row.name, place);
+  const auto [found, is_new] = by_name_.try_emplace(row.name, rows_.size());
+  if (is_new) return rows_.push_back(std::move(row));
+  SampleRow& all = rows_[found->second];
+  if (all.unit != row.unit || all.better != row.better)
+    place.refuse(
+        fmt::format("has \"{}\" again, with another unit or direction", quotable(row.name)));
+  all.samples.insert(all.samples.end(), row.samples.begin(), row.samples.end());
+  all.elapsed_s += row.elapsed_s;
+  if (!row.problem.empty()) all.problem = std::move(row.problem);
+  if (row.median) all.median = row.median;
+}
+
+void PooledMetrics::move_into(RunMetrics& run) {
+  for (auto& [name, unit, better, samples, elapsed_s, problem, median_of_all, interval] : rows_) {
+    const auto value = samples.empty() ? median_of_all : median(samples);
+    if (!value && problem.empty()) problem = "it has no value";
+    if (run.intervals)
+      run.intervals->push_back(samples.size() > 1 ? median_interval(samples) : interval);
+    run.metrics.push_back({std::move(name),
+                           std::move(unit),
+                           better,
+                           value.value_or(0),
+                           elapsed_s,
+                           {},
+                           std::move(problem)});
+  }
+}
 
 void require_few_rows(const Fields& document, std::string_view key) {
   constexpr std::size_t most_rows = 200'000;

@@ -9,7 +9,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "gate/clock_attribution.h"
 #include "gate/history.h"
 #include "gate/identity.h"
 #include "gate/rank_statistics.h"
@@ -68,8 +67,8 @@ RunValues values_of(const MetricSeries& series, std::size_t earlier, std::size_t
   values.worse.assign(earlier + results, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < badness.base.size(); ++i)
     values.worse[series.base_runs[i]] = badness.base[i] - centre;
-  for (std::size_t i = 0; i < badness.head.size(); ++i)
-    values.worse[earlier + series.head_runs[i]] = badness.head[i] - centre;
+  for (std::size_t i = 0; i < badness.head.size(); ++i)  // all new results have it
+    values.worse[earlier + i] = badness.head[i] - centre;
   return values;
 }
 

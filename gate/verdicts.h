@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,10 +28,25 @@ std::string change_words(const MetricDecision& decision);
 /// "p = 0.0012"; below a millionth only that it is: the distributions' far ends are nobody's data.
 std::string p_words(double p);
 
+/// Why a change is not the program's: the clock or what holds it down changed, and in cycles
+/// nothing did. Nothing where the clocks do not explain it. What held the clock down explains alone
+/// at most as much as the clock can have fallen by, or anything where the clock is not known.
+/// `evidence` is what was concluded from the series' own values.
+std::optional<std::string> clock_explanation(const MetricSeries& series, const Evidence& evidence);
+
+/// For a regression that no clock explains: a sentence, after a space, about what held the clock
+/// down if that changed; else empty.
+std::string clock_remark(const MetricSeries& series);
+
+/// A metric's fresh rounds, and what is decided on them.
+struct FreshRounds {
+  MetricSeries series;
+  MetricDecision* decision;
+};
+
 /// Decides suspects on fresh rounds: regression, inconclusive (too noisy, the clock moved,
 /// `disturbed` says what disturbed the machine, and then nothing is decided), or unchanged. What is
-/// no suspect may have become better: improved or unchanged. `decisions[i]` is of `series[i]`.
-void judge(const std::vector<MetricSeries>& series, const std::vector<MetricDecision*>& decisions,
-           bool suspects, const std::string& disturbed);
+/// no suspect may have become better: improved or unchanged.
+void judge(std::vector<FreshRounds> metrics, bool suspects, const std::string& disturbed);
 
 }  // namespace fathom::gate

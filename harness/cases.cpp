@@ -53,17 +53,13 @@ int shared_for_blocks(const DeviceFacts& device, int blocks) {
   return static_cast<int>(usable / 1024 * 1024);
 }
 
-std::function<void()> poisoning(Context& context, std::vector<Buffer> buffers) {
-  return [&context, buffers = std::move(buffers)] {
-    for (const Buffer& buffer : buffers) context.buffers().poison(buffer);
-  };
-}
-
 Workload workload_of(Context& context, std::vector<Buffer> outputs, std::function<void()> launch,
                      std::function<std::optional<std::string>()> verify) {
   Workload workload;
   workload.launch = std::move(launch);
-  workload.poison = poisoning(context, std::move(outputs));
+  workload.poison = [&context, outputs = std::move(outputs)] {
+    for (const Buffer& output : outputs) context.buffers().poison(output);
+  };
   workload.verify = std::move(verify);
   return workload;
 }

@@ -29,9 +29,6 @@ std::string size_name(std::uint64_t bytes);
 /// comma.
 void add_axes(Case& c, const Axes& axes, bool sizes = true);
 
-/// Workload::poison of these buffers.
-std::function<void()> poisoning(Context& context, std::vector<Buffer> buffers);
-
 /// A workload whose launch leaves its result in `outputs`, where `verify` looks at it.
 Workload workload_of(Context& context, std::vector<Buffer> outputs, std::function<void()> launch,
                      std::function<std::optional<std::string>()> verify);

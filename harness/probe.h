@@ -183,7 +183,7 @@ class CounterSession;
 /// False once the user has asked for an end.
 using KeepGoing = std::function<bool()>;
 
-/// A case that is not timed: very many short trials, each held against what a model says of it.
+/// A case that is not timed: trials, each held against what must come out.
 struct Campaign {
   std::vector<std::string> roles;  ///< hardware counters that it compares; may be none
   /// Runs all trials, or those until `keep_going` says no, and then fills the entry, `iterations`
@@ -194,6 +194,7 @@ struct Campaign {
                                            const std::string& no_counters,
                                            const KeepGoing& keep_going, Entry& entry)>
       run;
+  bool for_a_claim = false;  ///< left out where nothing but timings is wanted
 };
 
 /// One point of a probe's sweep.
@@ -246,6 +247,9 @@ struct Probe {
   std::vector<ProbeOption> options{};
   /// Whether any case has `line_shares`: modules must be watched before any is loaded.
   bool samples_lines = false;
+  /// What the program does instead of measuring where a case starts it once more (`--child`): work
+  /// after which its process can use the GPU no longer.
+  ExitCode (*child)(int device) = nullptr;
   std::string program = "probe_" + name;  ///< the binary's file name
   /// What `fathom run`'s suites choose it by: "core", "atlas", ... (cmake/Suites.cmake, which has
   /// them all); set by FATHOM_PROBE.

@@ -74,8 +74,8 @@ void print_description(const Probe& probe) {
   std::cout << description.dump(2) << '\n';
 }
 
-/// Whether what started this has no use for cases that only hardware counters can decide: the gate,
-/// whom every one would cost time in each of its rounds, and a fleet, where one GPU of a host
+/// Whether what started this has no use for cases that hardware counters or a claim alone need: the
+/// gate, whom every one would cost time in each of its rounds, and a fleet, where one GPU of a host
 /// counts for all of them.
 bool leaves_out_counting() {
   const char* value = std::getenv(timed_only_variable);
@@ -193,7 +193,9 @@ class ProbeRun {
 
   bool in_suite(const Case& c) const {
     const auto* campaign = std::get_if<Campaign>(&c.mode);
-    if (campaign != nullptr && !campaign->roles.empty() && leaves_out_counting()) return false;
+    if (campaign != nullptr && (!campaign->roles.empty() || campaign->for_a_claim) &&
+        leaves_out_counting())
+      return false;
     return c.suite == Suite::quick || options_.suite == Suite::standard;
   }
 
@@ -328,15 +330,7 @@ ExitCode probe_main(int argc, char** argv, const Probe& probe) {
     print_description(probe);
     return ExitCode::ok;
   }
-  if (!options->conclude.empty()) {
-    Document document = read_document(options->conclude);
-    if (std::ranges::find(document.probes, probe.name, &ProbeSummary::name) ==
-        document.probes.end())
-      fail(ExitCode::bad_input, "{} has nothing of the probe `{}`.", options->conclude, probe.name);
-    conclude_again(probe.name, probe.conclude, document);
-    OutputFile(options->out).write(to_text(document));
-    return ExitCode::ok;
-  }
+  if (options->child) return probe.child(options->device);
   if (probe.check_options) probe.check_options(options->own);
   std::optional<OutputFile> out;
   if (!options->list_only) out = writable_output(options->out);

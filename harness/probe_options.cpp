@@ -90,17 +90,13 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
       ->type_name("NAME")
       ->default_str("default");
   path_flag(app, "--out", options.out, "Write the result document (JSON) to this file");
-  path_flag(app, "--conclude", options.conclude,
-            "Measure nothing: apply today's rules to this earlier result and write it to --out; "
-            "takes no other flag",
-            "RESULT")
-      ->needs("--out");
   checked_flag(app, "--device", options.device, "CUDA device ordinal", ordinal(), "N")
       ->capture_default_str();
   app.add_flag_callback(
       "--no-counters", [&] { options.counters = false; }, "Do not collect hardware counters");
   app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
   app.add_flag("--describe", options.describe, "Print the probe's question and claims as JSON");
+  if (probe.child) app.add_flag("--child", options.child)->group("");  // in no help
   checked_flag(app, "--seed", options.seed, "Seed of the random data", whole_number(), "N")
       ->capture_default_str();
   checked_flag(app, "--time-limit", options.time_limit_s,
@@ -130,16 +126,6 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
          did_you_mean(flag, known));
   } catch (const CLI::ParseError& error) {
     fail(ExitCode::bad_input, "{}. See {} --help.", complaint(error), probe.program);
-  }
-  if (!options.conclude.empty()) {
-    std::vector<std::string> useless;
-    for (const CLI::Option* option : app.get_options())
-      if (option->count() > 0 && !option->check_lname("conclude") && !option->check_lname("out"))
-        useless.push_back(option->get_name());
-    if (options.benchmark_arguments.size() > 1) useless.push_back(options.benchmark_arguments[1]);
-    if (!useless.empty())
-      fail(ExitCode::bad_input, "{} is of no use beside --conclude, which measures nothing.",
-           useless.front());
   }
   for (const ProbeOption& option : probe.options)
     if (option.kind == ProbeOption::Kind::whole_number && !option.optional)

@@ -13,11 +13,11 @@ namespace fathom {
 struct ProbeOptions {
   Suite suite = Suite::standard;
   std::string out;  ///< result document; empty: none is written
-  std::string conclude;  ///< a result document to conclude from instead of measuring; empty: none
   int device = 0;
   bool counters = true;
   bool wait = false;      ///< for the device lock
   bool describe = false;  ///< print what the probe is, as JSON, and end
+  bool child = false;     ///< Probe::child
   std::uint64_t seed = 1;
   double time_limit_s = 0;                       ///< of sampling one case; 0: the suite's own
   int progress_fd = -1;                          ///< lines "done total elapsed_s name" go there

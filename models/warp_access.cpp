@@ -1,6 +1,7 @@
 #include "models/warp_access.h"
 
 #include <bit>
+#include <set>
 #include <stdexcept>
 
 #include "models/formatted.h"
@@ -110,6 +111,13 @@ WarpAccess permuted(const WarpAccess& access, const std::array<int, warp_size>& 
 WarpAccess masked(WarpAccess access, std::uint32_t mask) {
   access.active_mask &= mask;
   return access;
+}
+
+int distinct_bytes(const WarpAccess& access) {
+  std::set<std::uint64_t> elements;
+  for (int lane = 0; lane < warp_size; ++lane)
+    if (access.active(lane)) elements.insert(access.address[lane]);
+  return static_cast<int>(elements.size()) * access.bytes_per_lane;
 }
 
 }  // namespace fathom::models

@@ -86,4 +86,7 @@ WarpAccess permuted(const WarpAccess& access, const std::array<int, warp_size>& 
 /// The same addresses with only the lanes of `mask` left active.
 WarpAccess masked(WarpAccess access, std::uint32_t mask);
 
+/// Bytes that the active lanes touch, each counted once. Addresses are multiples of the width.
+int distinct_bytes(const WarpAccess& access);
+
 }  // namespace fathom::models

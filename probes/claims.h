@@ -9,17 +9,17 @@
 
 namespace fathom {
 
-/// All probes of this folder, each in the namespace of its name.
+/// All probes, and the ladder (gemm/bench/), each in the namespace of its name.
 #define FATHOM_EACH_PROBE(of)                                                   \
   of(atomics) of(bank_conflicts) of(copy_bandwidth) of(energy) of(instructions) \
   of(launch_overhead) of(links) of(memory_bandwidth) of(memory_latency)         \
-  of(model_validation) of(occupancy) of(tail_effect) of(topology) of(warp_reduce)
+  of(model_validation) of(occupancy) of(tail_effect) of(topology) of(warp_reduce) of(gemm)
 #define FATHOM_CONCLUDE(probe) \
   namespace probe { Findings conclude(std::span<const Entry> entries); }
 FATHOM_EACH_PROBE(FATHOM_CONCLUDE)
 #undef FATHOM_CONCLUDE
 
-/// By the probe's name; empty for one that is not in this folder.
+/// By the probe's name; empty for one that there is not.
 Conclude conclusion_of(std::string_view probe);
 
 }  // namespace fathom

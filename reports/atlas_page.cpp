@@ -50,24 +50,6 @@ void write_overview(Writing& to) {
   to.page.list(items);
 }
 
-/// Facts that a reader must know of before any other.
-void write_state(Writing& to) {
-  std::vector<std::string> items;
-  for (const ProbeSummary& probe : to.document.probes) {
-    if (probe.status == ProbeStatus::complete) continue;
-    items.push_back(fmt::format("**{}** {}: {}.", escape_text(probe.name), words(probe.status),
-                                reason_of(probe)));
-  }
-  if (const std::size_t failures = tally(to.document).failures(); failures > 0) {
-    items.push_back(fmt::format("**{} failed a check** ([which](README.md#verdict)).",
-                                counted(failures, "entry", "entries")));
-  }
-  for (const std::string& warning : to.document.warnings) {
-    items.push_back("**Warning:** " + escape_text(warning));
-  }
-  to.page.list(items);
-}
-
 }  // namespace
 
 void write_levels(Writing& to) {
@@ -89,9 +71,11 @@ void write_atlas(Writing& to) {
       "Cycles are of the SM clock; a bandwidth is of all SMs together, decimal (TB/s), a size "
       "binary (KiB). The [whole report](README.md) has the verdicts, every curve and how it was "
       "measured.");
-  write_state(to);
+  std::vector<std::string> state;
+  add_failures(tally(to.document), "verdict", state);
+  add_state(to, nullptr, state);
+  to.page.list(state);
   write_levels(to);
-  to.page.contents_here();
   write_atlas_answers(to);
   write_overview(to);
   to.page.heading(2, "Facts", "facts");

@@ -6,11 +6,13 @@
 #include "reports/facts_table.h"
 #include "reports/sections.h"
 #include "results/format.h"
+#include "results/rows.h"
 
 namespace fathom::reports {
 namespace {
 
-/// What this GPU says, up to a break near `most` characters: the HTML page has the rest.
+/// What this GPU says, up to a break near `most` characters: the HTML page has the rest. Not for a
+/// claim that was not decided, since the reason stands last.
 std::string shortened(const std::string& figure) {
   constexpr std::size_t most = 110;
   std::size_t end = figure.size();
@@ -26,19 +28,19 @@ std::string shortened(const std::string& figure) {
 }
 
 /// The statements of one author on one GPU.
-void write_claims_of(Writing& to, const Notes& notes, const std::vector<const Claim*>& claims) {
+void write_claims_of(Writing& to, const Notes& notes, const std::vector<Claim>& claims) {
   Table table({{"Claim"}, {"Its author's figure"}, {"This GPU"}});
-  for (const Claim* claim : claims) {
-    const bool decided = claim->verdict == ClaimVerdict::confirmed ||
-                         claim->verdict == ClaimVerdict::refuted ||
-                         claim->verdict == ClaimVerdict::conditional;
-    const std::string verdict = words(claim->verdict);
-    table.add_row({escape_text(claim->id + ": " + claim->statement), escape_text(claim->claimed),
+  for (const Claim& claim : claims) {
+    const bool decided = claim.verdict < ClaimVerdict::does_not_apply;
+    const std::string verdict = words(claim.verdict);
+    table.add_row({escape_text(claim.id + ": " + claim.statement), escape_text(claim.claimed),
                    (decided ? "**" + verdict + "**" : verdict) +
-                       (notes.is_noisy(claim->evidence) ? " ~" : "") +
-                       (claim->figure.empty() ? "" : ": " + shortened(claim->figure))});
+                       (notes.is_noisy(claim.evidence) ? " ~" : "") +
+                       (claim.figure.empty() ? ""
+                        : decided            ? ": " + shortened(claim.figure)
+                                             : ": " + escape_text(claim.figure))});
   }
-  const Claim& first = *claims.front();
+  const Claim& first = claims.front();
   std::string who = first.author;
   if (!first.gpu.empty()) who += (who.empty() ? "on " : ", ") + first.gpu;
   // Whole, however long: it is what many readers come for.
@@ -59,17 +61,18 @@ void write_claims(Writing& to) {
   }
   to.page.paragraph(fmt::format(
       "Statements from the literature, with their authors, the figures that those give for their "
-      "GPUs, and what this GPU says; ~ where an entry behind it is noisy. {}.",
+      "GPUs, and what this GPU says; ~ where an entry behind it is noisy. {} {}.",
+      same_speed_sentence(),
       explore_link("Every figure in full, and the entries that it rests on", "view=claims")));
-  std::vector<std::vector<const Claim*>> groups;
+  std::vector<std::vector<Claim>> groups;
   for (const Claim& claim : to.document.claims) {
     const auto same = std::ranges::find_if(groups, [&](const auto& group) {
-      return group.front()->author == claim.author && group.front()->gpu == claim.gpu;
+      return group.front().author == claim.author && group.front().gpu == claim.gpu;
     });
     if (same == groups.end())
-      groups.push_back({&claim});
+      groups.push_back({claim});
     else
-      same->push_back(&claim);
+      same->push_back(claim);
   }
   const Notes notes(to.document);
   for (const auto& group : groups) write_claims_of(to, notes, group);

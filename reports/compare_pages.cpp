@@ -247,7 +247,6 @@ std::string comparison_markdown(const Comparison& comparison) {
   Page page(comparison.a.replay || comparison.b.replay);
   page.heading(1, escape_text(comparison.a.gpu + " and " + comparison.b.gpu), "comparison");
   page.list({escape_text(described("A", comparison.a)), escape_text(described("B", comparison.b))});
-  page.contents_here();
   for (const Section& section : sections_of(comparison, 40)) {
     page.heading(2, escape_text(section.title), slug(section.title));
     for (const std::string& sentence : section.sentences) page.paragraph(escape_text(sentence));

@@ -9,23 +9,17 @@
 #include "reports/columns.h"
 #include "results/format.h"
 #include "results/query.h"
+#include "results/verdict.h"
 
 namespace fathom::reports {
 namespace {
 
-constexpr VerdictMeaning worst_first[] = {
-    {VerdictStatus::failed, "the case could not be measured"},
-    {VerdictStatus::wrong_output, "what the kernel wrote is wrong, so its speed means nothing"},
-    {VerdictStatus::above_bound, "better than physics allows, so the measurement is wrong"},
-    {VerdictStatus::counter_mismatch, "a hardware counter differs from its expectation"},
-    {VerdictStatus::unexpected, "further from the model's figure than its tolerance"},
-    {VerdictStatus::noisy,
-     "samples or rounds differ by more than was asked for, so the figure is not exact"},
-    {VerdictStatus::ok, "within its bound, its expectation and its noise limit"}};
+constexpr auto worst_first = [] {
+  using enum VerdictStatus;
+  return std::array{failed, wrong_output, above_bound, counter_mismatch, unexpected, noisy, ok};
+}();
 
 }  // namespace
-
-std::span<const VerdictMeaning> all_verdicts() { return worst_first; }
 
 EntryList entries_of(const Document& document, const std::string& probe) {
   EntryList found;
@@ -46,13 +40,12 @@ std::vector<ProbeSummary> probes_of(const Document& document) {
 }
 
 bool is_failure(VerdictStatus status) {
-  return status == VerdictStatus::above_bound || status == VerdictStatus::counter_mismatch ||
-         status == VerdictStatus::wrong_output || status == VerdictStatus::failed;
+  return severity(status) >= severity(VerdictStatus::counter_mismatch);
 }
 
 std::size_t VerdictTally::failures() const {
   std::size_t sum = 0;
-  for (const auto& [status, meaning] : worst_first)
+  for (const VerdictStatus status : worst_first)
     if (is_failure(status)) sum += of(status);
   return sum;
 }
@@ -65,7 +58,7 @@ std::size_t VerdictTally::all() const {
 
 std::string VerdictTally::text(bool with_ok) const {
   std::string out;
-  for (const auto& [status, meaning] : worst_first) {
+  for (const VerdictStatus status : worst_first) {
     if (of(status) == 0 || (status == VerdictStatus::ok && !with_ok)) continue;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", of(status), words(status));
   }
@@ -174,13 +167,7 @@ const Entry* headline_entry(const ProbeSummary& probe, const EntryList& entries)
   return nullptr;
 }
 
-std::string claims_text(const Document& document) {
-  std::vector<const Claim*> claims;
-  for (const Claim& claim : document.claims) claims.push_back(&claim);
-  return claims_text(claims);
-}
-
-std::string claims_text(const std::vector<const Claim*>& claims) {
+std::string claims_text(std::span<const Claim> claims) {
   std::string out;
   for (const ClaimVerdict verdict :
        {ClaimVerdict::confirmed, ClaimVerdict::refuted, ClaimVerdict::conditional,

@@ -52,13 +52,6 @@ class VerdictTally {
 VerdictTally tally(const EntryList& entries);
 VerdictTally tally(const Document& document);
 
-struct VerdictMeaning {
-  VerdictStatus status;
-  const char* meaning;  ///< for people
-};
-/// Every verdict, worst first.
-std::span<const VerdictMeaning> all_verdicts();
-
 /// One sentence on the whole run.
 std::string headline(const Document& document);
 
@@ -78,8 +71,7 @@ const Entry* headline_entry(const ProbeSummary& probe, const EntryList& entries)
 std::optional<double> share_of_bound(const Entry& entry);
 
 /// "2 confirmed, 1 refuted"; empty for no claims.
-std::string claims_text(const std::vector<const Claim*>& claims);
-std::string claims_text(const Document& document);
+std::string claims_text(std::span<const Claim> claims);
 
 /// "2 of 3 entries", "1 of 1 entry".
 std::string share_text(std::size_t part, std::size_t all, const std::string& one,

@@ -167,7 +167,6 @@ std::string Table::markdown() const {
 std::string Page::heading(int level, const std::string& text, const std::string& wanted) {
   std::string anchor = wanted;
   for (int n = 2; !anchors_.insert(anchor).second; ++n) anchor = fmt::format("{}-{}", wanted, n);
-  if (level == 2 || level == 3) headings_.push_back({level, text, anchor});
   text_ += fmt::format("<a id=\"{}\"></a>\n\n{} {}{}\n\n", anchor, std::string(level, '#'), mark(),
                        text);
   return anchor;
@@ -196,18 +195,8 @@ void Page::table(const std::string& caption, const Table& table, const std::stri
     text_ += fmt::format("**{}{}**{}\n\n{}\n", mark(), caption, all_rows, table.markdown());
 }
 
-std::string Page::contents() const {
-  std::string out;
-  for (const Heading& heading : headings_) {
-    out += fmt::format("{}- [{}](#{})\n", heading.level == 3 ? "  " : "", heading.text,
-                       heading.anchor);
-  }
-  return out.empty() ? "" : out + "\n";
-}
-
 std::string Page::text() const {
   std::string out = text_;
-  out.insert(contents_at_, contents());
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
 }

@@ -54,7 +54,7 @@ class Page {
   explicit Page(bool replay) : replay_(replay) {}
 
   /// `text` is Markdown. Returns the anchor, which is `wanted` or, if the page has that already,
-  /// `wanted` with a number. Headings of level 2 and 3 enter the table of contents.
+  /// `wanted` with a number.
   std::string heading(int level, const std::string& text, const std::string& wanted);
   void paragraph(const std::string& markdown);
   void list(const std::vector<std::string>& items);
@@ -65,23 +65,14 @@ class Page {
   /// are no rows. `caption` and `common` are text from escape_text.
   void table(const std::string& caption, const Table& table, const std::string& common = "",
              std::size_t shown = most_shown);
-  /// Where the table of contents goes.
-  void contents_here() { contents_at_ = text_.size(); }
 
   std::string text() const;
 
  private:
-  struct Heading {
-    int level;
-    std::string text, anchor;
-  };
-  std::string contents() const;
   std::string mark() const { return replay_ ? "REPLAY · " : ""; }
 
   bool replay_;
-  std::vector<Heading> headings_;
   std::set<std::string> anchors_;
-  std::size_t contents_at_ = 0;
   std::string explore_;
   std::string text_;
 };

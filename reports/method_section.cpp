@@ -97,7 +97,8 @@ void write_method(Writing& to) {
   to.page.paragraph(fmt::format(
       "Every figure is the median of its samples, with a confidence interval from their order. An "
       "entry is noisy if that interval reaches further than {} to either side, or if rounds of the "
-      "measurement differ by more than {}. A figure better than its bound, a counter off its "
+      "measurement differ by more than {}, and unexpected if it is further from the model's figure "
+      "than that allows. A figure better than its bound, a counter off its "
       "expectation and a wrong output fail the run.",
       format_percent(noise_half_width), format_percent(noise_repeatability)));
   to.page.paragraph(fmt::format(

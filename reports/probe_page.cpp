@@ -7,40 +7,9 @@
 
 #include "reports/facts.h"
 #include "reports/sections.h"
-#include "results/format.h"
 #include "results/query.h"
 
 namespace fathom::reports {
-namespace {
-
-/// What a reader must know before any figure.
-void write_state(Writing& to, const ProbeSummary& probe, const std::string& section) {
-  std::vector<std::string> items;
-  EntryList shown = entries_of(to.document, probe.name);
-  std::erase_if(shown, [&](const Entry* entry) {
-    return std::ranges::none_of(probe.views, [&](const View& view) {
-      return view.section == section && matches(*entry, view);
-    });
-  });
-  if (probe.status != ProbeStatus::complete) {
-    items.push_back(
-        fmt::format("**Not complete** ({}): {}.", words(probe.status), reason_of(probe)));
-  }
-  if (const std::size_t failures = tally(entries_of(to.document, probe.name)).failures();
-      failures > 0) {
-    items.push_back(fmt::format("**{} failed a check** ([which](README.md#{})).",
-                                counted(failures, "entry", "entries"), probe_anchor(probe.name)));
-  }
-  for (const std::string& warning : to.document.warnings)
-    items.push_back("**Warning:** " + escape_text(warning));
-  for (const std::string& note : to.document.notes)
-    items.push_back("**Note:** " + escape_text(note));
-  if (const std::string counters = counters_sentence(shown); !counters.empty())
-    items.push_back(counters);
-  to.page.list(items);
-}
-
-}  // namespace
 
 /// In the views' order.
 std::vector<std::string> view_sections(const ProbeSummary& probe) {
@@ -74,7 +43,18 @@ void write_probe_page(Writing& to, const ProbeSummary& probe, const std::string&
     if (other != section)
       others += fmt::format("{}[{}]({})", others.empty() ? "" : ", ", escape_text(other),
                             page_file(probe, other));
-  write_state(to, probe, section);
+  std::vector<std::string> state;
+  add_failures(tally(entries_of(to.document, probe.name)), probe_anchor(probe.name), state);
+  add_state(to, &probe, state);
+  EntryList shown = entries_of(to.document, probe.name);
+  std::erase_if(shown, [&](const Entry* entry) {
+    return std::ranges::none_of(probe.views, [&](const View& view) {
+      return view.section == section && matches(*entry, view);
+    });
+  });
+  if (const std::string counters = counters_sentence(shown); !counters.empty())
+    state.push_back(counters);
+  to.page.list(state);
   to.page.paragraph(fmt::format(
       "{}The [whole report](README.md) has the verdicts, the claims and how it was measured.",
       others.empty() ? "" : "Also: " + others + ". "));

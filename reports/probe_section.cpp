@@ -154,6 +154,24 @@ std::string reason_of(const ProbeSummary& probe) {
   return escape_text(without_full_stop(probe.status_reason));
 }
 
+void add_state(const Writing& to, const ProbeSummary* only, std::vector<std::string>& items) {
+  for (const ProbeSummary& probe : to.document.probes)
+    if (probe.status != ProbeStatus::complete && (only == nullptr || only->name == probe.name))
+      items.push_back(fmt::format("**{}** {}: {}.", escape_text(probe.name), words(probe.status),
+                                  reason_of(probe)));
+  for (const std::string& warning : to.document.warnings)
+    items.push_back("**Warning:** " + escape_text(warning));
+  for (const std::string& note : to.document.notes)
+    items.push_back("**Note:** " + escape_text(note));
+}
+
+void add_failures(const VerdictTally& verdicts, const std::string& anchor,
+                  std::vector<std::string>& items) {
+  if (const std::size_t failures = verdicts.failures(); failures > 0)
+    items.push_back(fmt::format("**{} failed a check** ([which](README.md#{})).",
+                                counted(failures, "entry", "entries"), anchor));
+}
+
 std::string probe_anchor(const std::string& probe) { return "probe-" + slug(probe); }
 
 void write_probes(Writing& to) {

@@ -64,6 +64,13 @@ void write_probe_page(Writing& to, const ProbeSummary& probe, const std::string&
 /// "NVIDIA H200", Markdown.
 std::string gpu_title(const Document& document);
 
+/// What a reader must know before any figure, one item each: why probes, or the `only` one, are not
+/// complete, warnings and notes.
+void add_state(const Writing& to, const ProbeSummary* only, std::vector<std::string>& items);
+/// "**2 entries failed a check** (which).", with a link into the report; nothing for none.
+void add_failures(const VerdictTally& verdicts, const std::string& anchor,
+                  std::vector<std::string>& items);
+
 /// Why a probe is not complete, to end a sentence with (Markdown, no full stop).
 std::string reason_of(const ProbeSummary& probe);
 

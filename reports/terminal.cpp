@@ -137,7 +137,7 @@ std::string terminal_summary(const Document& document, bool colour, const CardCh
                                                                        : Colour::doubtful;
   out += fmt::format("{}Verdict: {}\n", rows.empty() ? "" : "\n",
                      paint(judged, clean(headline(document))));
-  if (!document.claims.empty()) out += fmt::format("Claims:  {}\n", claims_text(document));
+  if (!document.claims.empty()) out += fmt::format("Claims:  {}\n", claims_text(document.claims));
   for (const std::string& warning : document.warnings) {
     out += fmt::format("{}: {}\n", paint(Colour::doubtful, "Warning"), clean(warning));
   }

@@ -114,22 +114,15 @@ void write_findings(Writing& to) {
   std::vector<std::string> items;
   if (const std::string worst = disagreement_sentence(document); !worst.empty())
     items.push_back(worst);
-  for (const ProbeSummary& probe : document.probes) {
-    if (probe.status == ProbeStatus::complete) continue;
-    items.push_back(fmt::format("**{}** {}: {}.", escape_text(probe.name), words(probe.status),
-                                reason_of(probe)));
-  }
-  for (const std::string& warning : document.warnings) {
-    items.push_back("**Warning:** " + escape_text(warning));
-  }
-  for (const std::string& note : document.notes) items.push_back("**Note:** " + escape_text(note));
+  add_state(to, nullptr, items);
   EntryList all;
   for (const Entry& entry : document.entries) all.push_back(&entry);
   if (const std::string counters = counters_sentence(all); !counters.empty()) {
     items.push_back(counters);
   }
   if (!document.claims.empty()) {
-    items.push_back(fmt::format("**Claims:** {} ([which](#claims)).", claims_text(document)));
+    items.push_back(
+        fmt::format("**Claims:** {} ([which](#claims)).", claims_text(document.claims)));
   }
   to.page.list(items);
 }
@@ -153,44 +146,17 @@ void write_card(Writing& to) {
 }
 
 void write_answers(Writing& to) {
-  Table table({{"Probe"},
-               {"Answer"},
-               {"Best share of bound (%)", Align::right},
-               {"Entries not ok", Align::right}});
+  Table table({{"Probe"}, {"Answer"}, {"Entries not ok", Align::right}});
   for (const ProbeSummary& probe : probes_of(to.document)) {
-    const EntryList entries = entries_of(to.document, probe.name);
-    const VerdictTally verdicts = tally(entries);
-    std::string share = "–";
-    double best = -1;
-    for (const Entry* entry : closest_to_bound(entries))
-      best = std::max(best, *share_of_bound(*entry));
-    if (best >= 0) share = fmt::format("{:.1f}", best * 100);
+    const VerdictTally verdicts = tally(entries_of(to.document, probe.name));
     const std::size_t bad = verdicts.all() - verdicts.of(VerdictStatus::ok);
     const std::string not_ok = fmt::format("{} of {}", bad, verdicts.all());
     table.add_row(
         {fmt::format("[{}](#{})", escape_text(probe.name), probe_anchor(probe.name)),
-         probe.answer.empty() ? "*" + words(probe.status) + "*" : escape_text(probe.answer), share,
+         probe.answer.empty() ? "*" + words(probe.status) + "*" : escape_text(probe.answer),
          bad == 0 ? not_ok : explore_link(not_ok, explore_probe(probe.name))});
   }
   to.page.table("What the probes answer", table);
-}
-
-void write_tally(Writing& to) {
-  const VerdictTally verdicts = tally(to.document);
-  Table table({{"Verdict"}, {"Entries", Align::right}, {"Meaning"}});
-  for (const auto& [status, meaning] : all_verdicts()) {
-    if (verdicts.of(status) == 0) continue;
-    const std::string word = words(status);
-    table.add_row({is_failure(status) ? "**" + word + "**" : word,
-                   format_count(static_cast<double>(verdicts.of(status))), meaning});
-  }
-  to.page.table("Verdicts", table);
-  if (verdicts.of(VerdictStatus::noisy) > 0 && !to.document.facts.empty()) {
-    to.page.paragraph(
-        "Most points of a curve have few samples and so are noisy by that measure; what is "
-        "concluded from a curve comes from all of its points together, and every fact has an "
-        "interval of its own that says how well it is known.");
-  }
 }
 
 }  // namespace
@@ -243,8 +209,11 @@ void write_verdict(Writing& to) {
   to.page.paragraph("**" + escape_text(headline(to.document)) + "**");
   write_findings(to);
   write_answers(to);
-  write_tally(to);
-  to.page.contents_here();
+  if (tally(to.document).of(VerdictStatus::noisy) > 0 && !to.document.facts.empty())
+    to.page.paragraph(
+        "Most points of a curve have few samples and so are noisy; what is concluded from a curve "
+        "comes from all of its points together, and every fact has an interval of its own that "
+        "says how well it is known.");
 }
 
 }  // namespace fathom::reports

@@ -24,17 +24,16 @@ std::string shown(const std::optional<Number>& value) {
   return value ? fmt::format("{}", *value) : "unknown";
 }
 
-/// "what: left and right" for every field of a list with a title that differs.
+/// "driver: 580.1 and 575.2" for each text, and number that may be unknown, where they differ.
 template <class List, class Object>
-std::vector<std::string> differences(const List& list, const Object& a, const Object& b) {
-  std::vector<std::string> found;
-  for_each_field(list, [&]<class Field>(const Field& field) {
+void add_differences(const List& list, const Object& a, const Object& b,
+                     std::vector<std::string>& found) {
+  for_each_field(list, [&](const auto& field) {
     if constexpr (requires { shown(a.*field.member); })
-      if (*field.rule.title != 0 && a.*field.member != b.*field.member)
-        found.push_back(fmt::format("{}: {} and {}", field.rule.title, shown(a.*field.member),
+      if (a.*field.member != b.*field.member)
+        found.push_back(fmt::format("{}: {} and {}", field.name, shown(a.*field.member),
                                     shown(b.*field.member)));
   });
-  return found;
 }
 
 std::string name_of(const Document& part) {
@@ -47,9 +46,9 @@ std::string name_of(const Document& part) {
 }
 
 void require_same_run(const Document& first, const Document& part) {
-  std::vector<std::string> found = differences(run_part, first, part);
-  std::vector<std::string> hardware = fingerprint_differences(first.fingerprint, part.fingerprint);
-  found.insert(found.end(), hardware.begin(), hardware.end());
+  std::vector<std::string> found;
+  add_differences(run_part, first, part, found);
+  add_differences(fields_of<Fingerprint>, first.fingerprint, part.fingerprint, found);
   if (found.empty()) return;
   refuse(fmt::format("those of {} and {} differ in {}", name_of(first), name_of(part),
                      fmt::join(found, ", ")));
@@ -68,10 +67,6 @@ void unite(std::vector<Item>& to, const std::vector<Item>& from, Key key = {}) {
 }
 
 }  // namespace
-
-std::vector<std::string> fingerprint_differences(const Fingerprint& a, const Fingerprint& b) {
-  return differences(fields_of<Fingerprint>, a, b);
-}
 
 Document merge_documents(const std::vector<Document>& parts) {
   if (parts.empty()) throw std::invalid_argument("nothing to merge");

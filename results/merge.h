@@ -14,8 +14,4 @@ namespace fathom {
 /// std::invalid_argument for no parts.
 Document merge_documents(const std::vector<Document>& parts);
 
-/// What differs between two fingerprints, one "driver: 580.1 and 575.2" each; empty where they
-/// agree.
-std::vector<std::string> fingerprint_differences(const Fingerprint& a, const Fingerprint& b);
-
 }  // namespace fathom

@@ -189,8 +189,8 @@ std::vector<std::pair<std::size_t, Kind>> best_cut(const Stretches& stretches,
 
 }  // namespace
 
-std::vector<Piece> best_partition(const std::vector<double>& u, const std::vector<double>& y,
-                                  const std::vector<bool>& used, double noise) {
+std::vector<Regime> best_partition(const std::vector<double>& u, const std::vector<double>& y,
+                                   const std::vector<bool>& used, double noise) {
   const Stretches stretches(u, y, used, noise);
   const std::size_t n = y.size();
   const double log_n =
@@ -210,7 +210,7 @@ std::vector<Piece> best_partition(const std::vector<double>& u, const std::vecto
     pieces = best_cut(stretches, {near.begin(), near.end()}, log_n);
   }
 
-  std::vector<Piece> cut;
+  std::vector<Regime> cut;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const auto [begin, kind] = pieces[i];
     const std::size_t end = i + 1 < pieces.size() ? pieces[i + 1].first : n;
@@ -218,7 +218,12 @@ std::vector<Piece> best_partition(const std::vector<double>& u, const std::vecto
     const auto at = [&](std::size_t point) {
       return fit.at_zero + fit.slope * (u[point] - u.front());
     };
-    cut.push_back({begin, end - 1, kind == plateau, at(begin), at(end - 1)});
+    Regime& regime = cut.emplace_back();
+    regime.kind = kind == plateau ? Regime::Kind::plateau : Regime::Kind::ramp;
+    regime.first = begin;
+    regime.last = end - 1;
+    regime.first_y = at(begin);
+    regime.last_y = at(end - 1);
   }
   return cut;
 }

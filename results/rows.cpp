@@ -124,6 +124,11 @@ Fact median_fact(const FactRow& row, const std::vector<const Entry*>& entries) {
 
 }  // namespace
 
+std::string same_speed_sentence() {
+  return fmt::format("Two speeds count as the same where the slower has at least {} of the faster.",
+                     format_percent(same_speed));
+}
+
 bool is_noisy(const Entry& entry) { return entry.verdict.status == VerdictStatus::noisy; }
 
 double metric_of(const Entry& entry) { return entry.metric.value.value_or(nothing); }
@@ -281,7 +286,7 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   } else if (failed > 0 && held > 0) {
     claim.verdict = ClaimVerdict::conditional;
   } else if (missing > 0 && !(row.rule == Rule::those_measured && held > 0)) {
-    claim.figure += fmt::format("{}not measured: {}", claim.figure.empty() ? "" : "; ", why);
+    claim.figure += claim.figure.empty() ? why : "; not measured: " + why;
   } else if (held > 0) {
     claim.verdict = ClaimVerdict::confirmed;
   }

@@ -47,6 +47,8 @@ std::string why_missing(const Entry* entry, std::string absent);
 /// one model differ by up to 4 % in the same entry (H200): less than 5 % is no difference that a
 /// claim about GPUs could rest on.
 inline constexpr double same_speed = 0.95;
+/// That, as pages say it beside their claims.
+std::string same_speed_sentence();
 
 /// A number that an entry has, or NaN.
 using Figure = std::function<double(const Entry&)>;

@@ -95,6 +95,8 @@ bool is_outlier(const std::vector<double>& u, const std::vector<double>& y, std:
   return y[i] < low * (1 - outlier_sigmas * noise) || y[i] > high * (1 + outlier_sigmas * noise);
 }
 
+bool is_plateau(const Regime& regime) { return regime.kind == Regime::Kind::plateau; }
+
 std::vector<double> medians(const std::vector<CurvePoint>& points) {
   std::vector<double> y;
   for (const CurvePoint& point : points) y.push_back(median(point.samples));
@@ -130,33 +132,35 @@ class Curve {
   }
 
   Segmentation result() const {
-    const std::vector<Piece> pieces = cut(y_, noise_);
     Segmentation result;
     result.scale = options_.scale;
-    for (const Piece& piece : pieces) result.regimes.push_back(regime(piece));
-    for (std::size_t i = 1; i < pieces.size(); ++i)
-      result.boundaries.push_back({points_[pieces[i].first - 1].x, points_[pieces[i].first].x, {}});
+    result.regimes = cut(y_, noise_);
+    for (Regime& regime : result.regimes) {
+      complete(regime);
+      if (regime.first > 0)
+        result.boundaries.push_back({points_[regime.first - 1].x, regime.first_x, {}});
+    }
     const bool can_draw = std::ranges::any_of(
         points_, [](const CurvePoint& p) { return p.samples.size() >= enough_samples; });
-    if (can_draw && options_.bootstraps > 0) add_intervals(pieces, result);
+    if (can_draw && options_.bootstraps > 0) add_intervals(result);
     return result;
   }
 
  private:
-  std::vector<Piece> cut(const std::vector<double>& y, double noise) const {
-    std::vector<Piece> pieces = best_partition(u_, y, used_, noise);
+  std::vector<Regime> cut(const std::vector<double>& y, double noise) const {
+    std::vector<Regime> pieces = best_partition(u_, y, used_, noise);
     for (std::size_t i = 1; i < pieces.size(); ++i) {
-      Piece &before = pieces[i - 1], &after = pieces[i];
-      const auto joins = [&](std::size_t point, const Piece& plateau) {
+      Regime &before = pieces[i - 1], &after = pieces[i];
+      const auto joins = [&](std::size_t point, const Regime& plateau) {
         return std::abs(y[point] / plateau.first_y - 1) <= plateau_sigmas * noise;
       };
-      if (before.plateau && !after.plateau) {
+      if (is_plateau(before) && !is_plateau(after)) {
         while (after.first < after.last && joins(after.first, before)) {
           before.last = after.first;
           after.first_y = on_line(after, after.first + 1);
           ++after.first;
         }
-      } else if (!before.plateau && after.plateau) {
+      } else if (!is_plateau(before) && is_plateau(after)) {
         while (before.first < before.last && joins(before.last, after)) {
           after.first = before.last;
           before.last_y = on_line(before, before.last - 1);
@@ -168,16 +172,16 @@ class Curve {
   }
 
   /// The fit of a piece at a point between its ends.
-  double on_line(const Piece& piece, std::size_t point) const {
+  double on_line(const Regime& piece, std::size_t point) const {
     if (piece.first == piece.last) return piece.first_y;
     return std::lerp(piece.first_y, piece.last_y,
                      (u_[point] - u_[piece.first]) / (u_[piece.last] - u_[piece.first]));
   }
 
   /// What is left between the curve and its fit, a parameter each for places, levels and slopes.
-  double noise_of_residuals(const std::vector<Piece>& pieces) const {
+  double noise_of_residuals(const std::vector<Regime>& pieces) const {
     double squares = 0, freedom = 0;
-    for (const Piece& piece : pieces) {
+    for (const Regime& piece : pieces) {
       std::size_t points = 0;
       for (std::size_t i = piece.first; i <= piece.last; ++i) {
         if (!used_[i]) continue;
@@ -185,26 +189,21 @@ class Curve {
         squares += (y_[i] / fit - 1) * (y_[i] / fit - 1);
         ++points;
       }
-      freedom += static_cast<double>(points) - (piece.plateau ? 2 : 3);
+      freedom += static_cast<double>(points) - (is_plateau(piece) ? 2 : 3);
     }
     return freedom > 0 ? std::sqrt(squares / freedom) : noise_;
   }
 
-  Regime regime(const Piece& piece) const {
-    Regime r;
-    r.kind = piece.plateau ? Regime::Kind::plateau : Regime::Kind::ramp;
-    r.first = piece.first;
-    r.last = piece.last;
-    r.first_x = points_[piece.first].x;
-    r.last_x = points_[piece.last].x;
-    r.level = median(fitted(piece, y_));
-    r.first_y = piece.plateau ? r.level : piece.first_y;
-    r.last_y = piece.plateau ? r.level : piece.last_y;
-    return r;
+  /// What the fit alone does not say of a regime.
+  void complete(Regime& regime) const {
+    regime.first_x = points_[regime.first].x;
+    regime.last_x = points_[regime.last].x;
+    regime.level = median(fitted(regime, y_));
+    if (is_plateau(regime)) regime.first_y = regime.last_y = regime.level;
   }
 
   /// The points of a piece that are no outliers; all of them where there is no other.
-  std::vector<double> fitted(const Piece& piece, const std::vector<double>& y) const {
+  std::vector<double> fitted(const Regime& piece, const std::vector<double>& y) const {
     std::vector<double> values;
     for (std::size_t i = piece.first; i <= piece.last; ++i)
       if (used_[i]) values.push_back(y[i]);
@@ -212,8 +211,8 @@ class Curve {
     return values;
   }
 
-  void add_intervals(const std::vector<Piece>& pieces, Segmentation& result) const {
-    const Resampled resampled = resample(pieces);
+  void add_intervals(Segmentation& result) const {
+    const Resampled resampled = resample(result.regimes);
     result.stability =
         static_cast<double>(resampled.same) / static_cast<double>(options_.bootstraps);
     if (resampled.same == 0) return;
@@ -224,14 +223,14 @@ class Curve {
     const auto interval = [&](const std::vector<double>& low, const std::vector<double>& high) {
       return Interval{quantile(low, tail), quantile(high, 1 - tail), confidence, method};
     };
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
+    for (std::size_t i = 0; i < result.regimes.size(); ++i) {
       result.regimes[i].interval = interval(resampled.levels[i], resampled.levels[i]);
       if (i == 0) continue;
       result.boundaries[i - 1].interval = interval(resampled.below_x[i], resampled.above_x[i]);
     }
   }
 
-  Resampled resample(const std::vector<Piece>& pieces) const {
+  Resampled resample(const std::vector<Regime>& pieces) const {
     std::mt19937_64 random(1);
     Resampled r;
     r.levels.resize(pieces.size());
@@ -242,11 +241,8 @@ class Curve {
     for (int draw = 0; draw < options_.bootstraps; ++draw) {
       std::vector<double> y;
       for (const CurvePoint& point : points_) y.push_back(median(drawn(point.samples, random)));
-      const std::vector<Piece> again = cut(y, noise);
-      const bool same =
-          std::equal(again.begin(), again.end(), pieces.begin(), pieces.end(),
-                     [](const Piece& a, const Piece& b) { return a.plateau == b.plateau; });
-      if (!same) continue;
+      const std::vector<Regime> again = cut(y, noise);
+      if (!std::ranges::equal(again, pieces, {}, &Regime::kind, &Regime::kind)) continue;
       ++r.same;
       for (std::size_t i = 0; i < again.size(); ++i) {
         r.levels[i].push_back(median(drawn(fitted(again[i], y), random)));

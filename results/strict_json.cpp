@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "results/clean_text.h"
 #include "results/fail.h"
-#include "results/format.h"
 
 namespace fathom {
 namespace {
@@ -20,10 +20,6 @@ constexpr std::size_t max_depth = 64;
 constexpr std::size_t max_keys = 1000;
 constexpr std::size_t max_values = 20'000'000;
 constexpr std::size_t max_quoted = 160;
-
-[[noreturn]] void refuse(const std::string& origin, const std::string& what) {
-  fail(ExitCode::document_malformed, "{}: {}", origin, what);
-}
 
 std::string place(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
@@ -55,87 +51,60 @@ class Guard final : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t, const string_t&) override { return next(); }
   bool string(string_t&) override { return next(); }
   bool binary(binary_t&) override { return next(); }
-  bool start_object(std::size_t) override { return open(true); }
-  bool start_array(std::size_t) override { return open(false); }
+  bool start_object(std::size_t) override { return open(); }
+  bool start_array(std::size_t) override { return open(); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
   bool key(string_t& name) override {
-    Level& level = levels_.back();
-    if (!level.keys.insert(name).second) {
-      const std::string where = path();
-      refuse(origin_, fmt::format("{} has the key \"{}\" twice; each key may be there once.",
-                                  where.empty() ? "the outermost object" : where,
-                                  quotable(name, max_quoted)));
-    }
-    if (level.keys.size() > max_keys) {
-      refuse(origin_,
-             fmt::format("the object {} has more than {} keys, more than any of Fathom's: give {}.",
-                         path(), max_keys, expected_));
-    }
-    level.key = name;
+    std::set<std::string>& keys = open_.back();
+    if (!keys.insert(name).second)
+      refuse("an object has the key \"{}\" twice; each key may be there once.",
+             quotable(name, max_quoted));
+    if (keys.size() > max_keys)
+      refuse("an object has more than {} keys, more than any of Fathom's: give {}.", max_keys,
+             expected_);
     return true;
   }
 
   bool parse_error(std::size_t byte, const std::string&, const Json::exception& error) override {
     if (dynamic_cast<const Json::parse_error*>(&error))
-      refuse(origin_, fmt::format("is not JSON at {}: {}; it may be truncated, or not {}.",
-                                  place(text_, byte), reason(error), expected_));
-    refuse(origin_,
-           fmt::format("is not strict JSON: {}; {} was expected.", reason(error), expected_));
+      refuse("is not JSON at {}: {}; it may be truncated, or not {}.", place(text_, byte),
+             reason(error), expected_);
+    refuse("is not strict JSON: {}; {} was expected.", reason(error), expected_);
   }
 
  private:
-  struct Level {
-    bool is_object;
-    std::size_t index = 0;  ///< of the next element
-    std::string key;        ///< the last one
-    std::set<std::string> keys;
-  };
+  template <class... Args>
+  [[noreturn]] void refuse(fmt::format_string<Args...> what, Args&&... args) const {
+    fail(ExitCode::document_malformed, "{}: {}", origin_,
+         fmt::format(what, std::forward<Args>(args)...));
+  }
 
-  /// A value begins, as the next element of the array around it.
   bool next() {
-    if (++values_ > max_values) {
-      refuse(origin_,
-             fmt::format("holds more than {} values, more than any file of Fathom's: give {}.",
-                         max_values, expected_));
-    }
-    if (!levels_.empty() && !levels_.back().is_object) ++levels_.back().index;
+    if (++values_ > max_values)
+      refuse("holds more than {} values, more than any file of Fathom's: give {}.", max_values,
+             expected_);
     return true;
   }
 
-  bool open(bool is_object) {
-    if (levels_.size() == max_depth) {
-      refuse(origin_,
-             fmt::format("nests deeper than {} levels, deeper than any file of Fathom's: give {}.",
-                         max_depth, expected_));
-    }
-    next();
-    levels_.push_back({is_object, 0, {}, {}});
-    return true;
+  bool open() {
+    if (open_.size() == max_depth)
+      refuse("nests deeper than {} levels, deeper than any file of Fathom's: give {}.", max_depth,
+             expected_);
+    open_.emplace_back();
+    return next();
   }
 
   bool close() {
-    levels_.pop_back();
+    open_.pop_back();
     return true;
-  }
-
-  /// The object or array that is open; the end of a long path, which says more.
-  std::string path() const {
-    std::string path;
-    for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
-      const Level& level = levels_[i];
-      path += level.is_object ? "/" + quotable(level.key, max_quoted)
-                              : fmt::format("/{}", level.index - 1);
-    }
-    if (path.size() > max_quoted) path.replace(0, path.size() - max_quoted, "...");
-    return path;
   }
 
   std::string_view text_;
   const std::string& origin_;
   const std::string& expected_;
-  std::vector<Level> levels_;
+  std::vector<std::set<std::string>> open_;  ///< the keys of each object; of an array none
   std::size_t values_ = 0;
 };
 
@@ -151,7 +120,7 @@ void require_strict_json(std::string_view text, const std::string& origin,
                          const std::string& expected) {
   text = without_byte_order_mark(text);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    refuse(origin, fmt::format("is empty; {} (JSON) was expected.", expected));
+    fail(ExitCode::document_malformed, "{}: is empty; {} (JSON) was expected.", origin, expected);
   Guard guard(text, origin, expected);
   Json::sax_parse(text.begin(), text.end(), &guard);
 }

@@ -1,9 +1,6 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "probes/claims.h"
@@ -16,10 +13,8 @@
 #include "results/fail.h"
 #include "results/output_file.h"
 #include "results/standard_streams.h"
-#include "tools/child_process.h"
 #include "tools/commands.h"
 #include "tools/output_folder.h"
-#include "tools/probe_binaries.h"
 #include "tools/recordings.h"
 
 namespace fathom {
@@ -27,37 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the ladder's own program concludes; without it, as without CUDA, the document stays as it
-/// is.
-Document concluded_by_program(const Document& document, const std::string& probe) {
-  constexpr std::chrono::minutes limit{2};
-  const fs::path folder_of_programs = program_folder();
-  std::vector<ProbeBinary> programs;
-  if (has_probes(folder_of_programs)) programs = find_probes(folder_of_programs);
-  const auto found = std::ranges::find(programs, probe, &ProbeBinary::name);
-  if (found == programs.end()) {
-    fmt::print(stderr, "No program of the probe `{}`: what it concluded stays.\n", clean(probe));
-    return document;
-  }
-  const TemporaryFolder folder("set TMPDIR to a folder that can be written");
-  const std::string file = (folder.path() / "result.json").string();
-  write_document(document, file);
-  const CapturedRun run =
-      run_and_capture(found->program, {"--conclude", file, "--out", file}, limit);
-  if (run.end.end.signal != 0 || run.end.end.status != 0)
-    fail(ExitCode::probe_crashed, "{} concludes nothing ({}): {}", found->program.string(),
-         run.end.end.describe(), last_line(run.errors));
-  return read_document(file);
-}
-
 Document concluded_today(Document document) {
   const std::vector<ProbeSummary> probes = document.probes;
   for (const ProbeSummary& probe : probes) {
-    if (const Conclude conclude = conclusion_of(probe.name)) {
+    if (const Conclude conclude = conclusion_of(probe.name))
       conclude_again(probe.name, conclude, document);
-    } else {
-      document = concluded_by_program(document, probe.name);
-    }
+    else
+      fmt::print(stderr, "There is no probe `{}`: what it concluded stays.\n", clean(probe.name));
   }
   return document;
 }

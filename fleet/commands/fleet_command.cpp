@@ -8,13 +8,12 @@
 namespace fathom {
 namespace {
 
-struct CollectArguments {
+struct CollectArguments : FleetReportArguments {
   std::string folder;
-  FleetReportArguments report;
 };
 
 ExitCode collect(const CollectArguments& arguments) {
-  FleetReportArguments report = arguments.report;
+  FleetReportArguments report = arguments;
   if (report.out.empty()) report.out = arguments.folder;
   fleet::Fleet fleet = fleet::read_fleet(arguments.folder, expected_of(report));
   add_rank_problems(fleet, arguments.folder, read_note(arguments.folder, 0));
@@ -26,9 +25,9 @@ void add_collect_flags(CLI::App& app, CollectArguments& arguments) {
                  "Folder that the jobs wrote into, looked through with all below")
       ->check(not_empty())
       ->required();
-  path_flag(app, "--out", arguments.report.out,
-            "Folder of fleet.json and the report (default: DIR)", "DIR");
-  add_report_flags(app, arguments.report);
+  path_flag(app, "--out", arguments.out, "Folder of fleet.json and the report (default: DIR)",
+            "DIR");
+  add_report_flags(app, arguments);
   app.footer(
       "Reads what `fathom fleet run` or `fathom run` left there, one host after the other or all "
       "at once. Half-written files and missing hosts are reported, and cost only their own figures "

@@ -63,11 +63,9 @@ fleet::Expected expected_of(const FleetReportArguments& arguments) {
   expected.gpus = arguments.expect_gpus;
   if (arguments.expect_hosts.empty()) return expected;
   std::istringstream lines(read_file_up_to(arguments.expect_hosts, largest_host_list));
-  for (std::string line; std::getline(lines, line);) {
-    const auto first = line.find_first_not_of(" \t\r");
-    if (first == std::string::npos || line[first] == '#') continue;
-    expected.hosts.push_back(line.substr(first, line.find_last_not_of(" \t\r") - first + 1));
-  }
+  for (std::string line; std::getline(lines >> std::ws, line);)
+    if (!line.starts_with('#'))
+      expected.hosts.push_back(line.substr(0, line.find_last_not_of(" \t\r") + 1));
   return expected;
 }
 

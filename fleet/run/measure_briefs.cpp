@@ -46,32 +46,28 @@ const char* folder_name(fleet::Phase phase) {
 /// One short probe of one GPU.
 struct HostMeasurement::BriefRun {
   GpuJob* job;
-  std::size_t brief;  ///< place in `briefs`
+  const char* probe;  ///< of `briefs`
   fleet::Phase phase;
   fs::path document;
   HeldRun held;
-  bool released = false, ended = false;
-  double elapsed_s = 0;
+  bool ended = false;
 
   fs::path log() const { return fs::path(document).replace_extension(".log"); }
-  std::string part() const {
-    return fmt::format("{}, {}", folder_name(phase), briefs[brief].probe);
-  }
+  std::string part() const { return fmt::format("{}, {}", folder_name(phase), probe); }
 };
 
 void HostMeasurement::measure_briefs() {
   // Each alone; then those that the suite has not itself, all at once.
-  std::vector<std::pair<std::size_t, fleet::Phase>> steps;
-  for (std::size_t i = 0; i < std::size(briefs); ++i) steps.emplace_back(i, fleet::Phase::alone);
-  for (std::size_t i = 0; i < std::size(briefs); ++i)
-    if (!find_run_suite(arguments_.suite)->has(briefs[i].group))
-      steps.emplace_back(i, fleet::Phase::together);
+  std::vector<std::pair<const Brief*, fleet::Phase>> steps;
+  for (const Brief& brief : briefs) steps.emplace_back(&brief, fleet::Phase::alone);
+  for (const Brief& brief : briefs)
+    if (!find_run_suite(arguments_.suite)->has(brief.group))
+      steps.emplace_back(&brief, fleet::Phase::together);
   const milliseconds measuring_limit = std::min(brief_limit, limit());
   const milliseconds ready_limit = std::min(start_limit, limit());
   const auto in_seconds = [](std::chrono::duration<double> time) { return time.count(); };
 
-  const auto start = [&](GpuJob& job, std::size_t place, fleet::Phase phase) {
-    const Brief& brief = briefs[place];
+  const auto start = [&](GpuJob& job, const Brief& brief, fleet::Phase phase) {
     const fs::path out = gpu_folder(root_, job.summary) / folder_name(phase);
     make_folder(out);
     const fs::path document = out / fmt::format("{}.json", brief.probe);
@@ -85,7 +81,7 @@ void HostMeasurement::measure_briefs() {
                        document.string(), fmt::format("--benchmark_filter={}", brief.filter)};
     if (phase == fleet::Phase::together)
       child.arguments.push_back(fmt::format("--benchmark_repetitions={}", repetitions_together));
-    return BriefRun{&job, place, phase, document, HeldRun(std::move(child))};
+    return BriefRun{&job, brief.probe, phase, document, HeldRun(std::move(child))};
   };
 
   const auto end = [&](const std::vector<BriefRun*>& runs, const Supervision& supervision) {
@@ -97,33 +93,13 @@ void HostMeasurement::measure_briefs() {
     return supervise_all(children, inbox_, supervision);
   };
 
-  // Those told to begin, once they have measured or their time is up.
-  const auto finish = [&](const std::vector<BriefRun*>& runs) {
-    milliseconds left = ending_limit;
-    for (const BriefRun* run : runs) {
-      // Who waited for its word has had the interrupt instead of it.
-      if (stopped()) run->held.child()->signal(SIGINT);
-      left =
-          std::max(left, measuring_limit - milliseconds(static_cast<long>(1000 * run->elapsed_s)));
-    }
-    const auto ends = end(runs, within(stopped() ? stop_grace : left));
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      const BriefRun& run = *runs[i];
-      fleet::PhaseTimes& times = run.job->summary.elapsed_s;
-      auto& elapsed = run.phase == fleet::Phase::alone ? times.alone : times.together;
-      elapsed = elapsed.value_or(0) + run.elapsed_s;
-      take(*run.job, result_of(ends[i], run.document, run.log(), in_seconds(measuring_limit)),
-           run.phase, run.part());
-    }
-  };
-
   // All of them at once: starting CUDA takes longer than what is to be measured.
   std::deque<BriefRun> runs;
   for (const auto& [brief, phase] : steps)
     for (GpuJob& job : jobs_) {
       if (!job.gpu || stopped()) continue;
       try {
-        runs.push_back(start(job, brief, phase));
+        runs.push_back(start(job, *brief, phase));
       } catch (const Error& error) {
         note(job, fleet::GpuStatus::partial, error.what(), to_int(error.code()));
       }
@@ -151,41 +127,49 @@ void HostMeasurement::measure_briefs() {
     });
   };
 
+  // Until each has ended: its GPU is locked until then.
+  const auto measure = [&](const std::vector<BriefRun*>& now) {
+    const auto begin = Clock::now();
+    std::vector<const HeldRun*> released;
+    for (BriefRun* run : now) {
+      run->held.release(beside(*run));
+      released.push_back(&run->held);
+    }
+    wait_for_words(released, inbox_, measuring_limit);
+    const auto took = Clock::now() - begin;
+    // Who waited for its word has had the interrupt instead of it.
+    if (stopped())
+      for (BriefRun* run : now) run->held.child()->signal(SIGINT);
+    const auto left = std::chrono::duration_cast<milliseconds>(measuring_limit - took);
+    const auto ends = end(now, within(stopped() ? stop_grace : std::max(ending_limit, left)));
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      const BriefRun& run = *now[i];
+      fleet::PhaseTimes& times = run.job->summary.elapsed_s;
+      auto& elapsed = run.phase == fleet::Phase::alone ? times.alone : times.together;
+      elapsed = elapsed.value_or(0) + in_seconds(took);
+      take(*run.job, result_of(ends[i], run.document, run.log(), in_seconds(measuring_limit)),
+           run.phase, run.part());
+    }
+  };
+
   bool exclusive = all_here();
   for (const auto& [brief, phase] : steps) {
     const bool in_turn = phase == fleet::Phase::alone;
     for (std::size_t place = 0; place < (in_turn ? host_.gpus : 1); ++place) {
-      std::vector<BriefRun*> now, before;
+      std::vector<BriefRun*> now;
       for (BriefRun& run : runs) {
-        if (stopped() || run.ended || (in_turn && run.job->place != place)) continue;
-        if (run.released)
-          before.push_back(&run);
-        else if (run.brief != brief || run.phase != phase)
+        if (stopped() || run.ended || run.probe != brief->probe || run.phase != phase ||
+            (in_turn && run.job->place != place))
           continue;
-        else if (in_turn && !exclusive)
+        if (in_turn && !exclusive)
           note_not_alone(*run.job);
         else
           now.push_back(&run);
       }
-      finish(before);  // the GPU is locked until its last probe has ended
-      const auto begin = Clock::now();
-      std::vector<const HeldRun*> released;
-      for (BriefRun* run : now) {
-        run->held.release(beside(*run));
-        run->released = true;
-        released.push_back(&run->held);
-      }
-      wait_for_words(released, inbox_, measuring_limit);
-      for (BriefRun* run : now) run->elapsed_s = in_seconds(Clock::now() - begin);
-      // What hangs is not to be beside the next one.
-      if (Clock::now() - begin >= measuring_limit) finish(now);
+      measure(now);
       exclusive = all_here();
     }
   }
-  std::vector<BriefRun*> rest;
-  for (BriefRun& run : runs)
-    if (run.released && !run.ended) rest.push_back(&run);
-  finish(rest);
 }
 
 }  // namespace fathom

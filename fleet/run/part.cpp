@@ -7,18 +7,6 @@
 #include "results/error.h"
 
 namespace fathom {
-namespace {
-
-/// At which probe a run was when it was ended; empty where its document does not say.
-std::string probe_at_the_end(const Document& document) {
-  const auto at = std::ranges::find_if(document.probes, [](const ProbeSummary& probe) {
-    return probe.status == ProbeStatus::interrupted &&
-           !probe.status_reason.starts_with("not started");
-  });
-  return at == document.probes.end() ? "" : " at the probe " + at->name;
-}
-
-}  // namespace
 
 PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& document,
                      const std::filesystem::path& log, double limit_s) {
@@ -40,15 +28,20 @@ PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& docu
         status > to_int(ExitCode::check_failed) ? status : to_int(ExitCode::incomplete);
     return result;
   };
-  if (end.stopped == Stopped::time_limit)
+  const auto probes = result.document ? result.document->probes : std::vector<ProbeSummary>();
+  if (end.stopped == Stopped::time_limit) {
+    const auto at = std::ranges::find_if(probes, [](const ProbeSummary& probe) {
+      return probe.status == ProbeStatus::interrupted &&
+             !probe.status_reason.starts_with("not started");
+    });
     return lacking(fmt::format("it hit its time limit of {} s (--time-limit){}", limit_s,
-                               result.document ? probe_at_the_end(*result.document) : ""));
+                               at == probes.end() ? "" : " at the probe " + at->name));
+  }
   if (end.stopped == Stopped::interrupt) return lacking("interrupted");
   if (end.end.signal != 0) return lacking("its run was ended by " + end.end.describe(), true);
-  if (result.document)
-    for (const ProbeSummary& probe : result.document->probes)
-      if (probe.status != ProbeStatus::complete)
-        return lacking(fmt::format("{}: {}", probe.name, probe.status_reason));
+  for (const ProbeSummary& probe : probes)
+    if (probe.status != ProbeStatus::complete)
+      return lacking(fmt::format("{}: {}", probe.name, probe.status_reason));
   result.exit_code = end.end.status;
   switch (static_cast<ExitCode>(end.end.status)) {
     case ExitCode::ok:

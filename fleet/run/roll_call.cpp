@@ -128,10 +128,11 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
                                  const std::vector<RankWord>& all, std::size_t rank,
                                  const SeenGpus& seen, Host& host) {
   std::vector<RankWord> ranks;
-  for (const std::size_t each : ranks_of_host(all, rank)) ranks.push_back(all[each]);
-  auto local = static_cast<std::size_t>(std::ranges::count(
-      all.begin(), all.begin() + static_cast<long>(rank), all[rank].leader, &RankWord::leader));
-  const bool only = ranks.size() == 1;
+  std::size_t local = 0;  // its place among the host's
+  for (const std::size_t each : ranks_of_host(all, rank)) {
+    if (each == rank) local = ranks.size();
+    ranks.push_back(all[each]);
+  }
   std::vector<GpuJob> jobs;
   const auto number = all.size() > 1 ? std::optional(static_cast<int>(rank)) : std::nullopt;
   const auto add = [&](const std::optional<VisibleGpu>& gpu) {
@@ -162,7 +163,7 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
       }
       ++host.gpus;
     }
-  const bool masked = !only && !own.empty();
+  const bool masked = ranks.size() > 1 && !own.empty();
   own.insert(own.end(), others.begin(), others.end());
   host.visible_devices = masked ? fmt::format("{}", fmt::join(own, ",")) : "";
   if (jobs.empty()) {

@@ -8,7 +8,6 @@
 #include "gate/baseline_folder.h"
 #include "gate/commands/gate_commands.h"
 #include "gate/history.h"
-#include "gate/identity.h"
 #include "gate/outputs.h"
 #include "gate/stored.h"
 #include "results/error.h"

@@ -41,10 +41,6 @@ std::string step_summary_file() {
   return path ? path : "";
 }
 
-void append_step_summary(const std::string& markdown) {
-  if (const std::string path = step_summary_file(); !path.empty()) append_to_file(path, markdown);
-}
-
 /// Where the check writes what it found, beside the terminal; an empty path: nowhere.
 struct CheckOutputs {
   struct Kind {
@@ -84,7 +80,7 @@ class CheckReport {
     check.refusals = {"the check has not ended: it still runs, or something ended it"};
     for (File& file : files_)
       if (!file.file.is_stream()) file.file.write(file.text(check));
-    if (github_) append_step_summary("");
+    append_step_summary("");
   }
 
   /// Writes what was found, to the terminal as well, which hears as an error why a check ended
@@ -94,8 +90,7 @@ class CheckReport {
     const bool colour = isatty(terminal) == 1 && !std::getenv("NO_COLOR");
     if (!result.ended) print(terminal_table(result, colour));
     for (File& file : files_) file.file.write(file.text(result));
-    if (!github_) return;
-    print(github_annotations(result));
+    if (github_) print(github_annotations(result));
     append_step_summary(markdown_summary(result) + "\n");
   }
 
@@ -104,6 +99,11 @@ class CheckReport {
     OutputFile file;
     std::string (*text)(const CheckResult&);
   };
+  void append_step_summary(const std::string& markdown) const {
+    const std::string path = step_summary_file();
+    if (github_ && !path.empty()) append_to_file(path, markdown);
+  }
+
   /// For people: not among what goes to standard output as a file.
   void print(const std::string& text) const {
     if (file_on_standard_output_)
@@ -273,6 +273,7 @@ ExitCode check(const CheckArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   CheckResult result = beginning_of(arguments);
   std::optional<CheckReport> report;
+  std::optional<Error> ended;
   try {
     with_gate_codes([&] {
       result = decide(arguments, result, report);
@@ -283,19 +284,15 @@ ExitCode check(const CheckArguments& arguments) {
     result.elapsed_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     // A round that failed leaves nothing to decide on, which is a result.
-    if (why.code() != ExitCode::inconclusive) {
-      result.ended = why.code();
-      try {
-        if (!report) report.emplace(arguments.outputs);
-        report->publish(result);
-      } catch (const Error&) {
-        // What ended the check is the news.
-      }
-      throw;
-    }
+    if (why.code() != ExitCode::inconclusive) result.ended = ended.emplace(why).code();
   }
-  if (!report) report.emplace(arguments.outputs);
-  report->publish(result);
+  try {
+    if (!report) report.emplace(arguments.outputs);
+    report->publish(result);
+  } catch (const Error&) {
+    if (!ended) throw;  // else what ended the check is the news
+  }
+  if (ended) throw *ended;
   const ExitCode code = exit_code(result);
   return code == ExitCode::inconclusive && arguments.inconclusive_passes ? ExitCode::ok : code;
 }

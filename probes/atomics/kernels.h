@@ -3,8 +3,6 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <map>
-#include <string>
 
 #include "probes/atomics/patterns.h"
 
@@ -37,15 +35,13 @@ struct Run {
 /// What repeats one instruction on the addresses of the pattern.
 using Kernel = void (*)(Run);
 
-/// By the instruction's PTX without memory order: "atom.gpu.global.add.u32",
-/// "red.cta.shared.add.u32", "atom.cluster.shared::cluster.cas.b32". Throws std::out_of_range for
-/// an instruction without a kernel.
-Kernel find_kernel(const std::string& ptx);
+/// Throws std::invalid_argument for an instruction that is not among all.
+Kernel find_kernel(const Instruction& instruction);
+/// The same of those in shared memory, which have a file of their own.
+Kernel shared_kernel(const Instruction& instruction);
 
 /// Blocks of shared::cluster run in pairs, each of which works on the other's memory.
 inline constexpr int cluster_size = 2;
-void launch(Kernel kernel, Level level, const Run& run, int blocks, int threads,
-            cudaStream_t stream);
 
 /// Threads of the largest block that a kernel takes.
 inline constexpr int most_threads = 1024;
@@ -62,9 +58,5 @@ struct Check {
   unsigned long long* wrong;  ///< words that differ are added; not cleared
 };
 void launch_count_wrong(const Check& check, cudaStream_t stream);
-
-// One map for each source file of kernels.
-std::map<std::string, Kernel> global_kernels();
-std::map<std::string, Kernel> shared_kernels();
 
 }  // namespace fathom::atomics

@@ -62,6 +62,7 @@ struct Instruction {
   Type type;
   int since = 75;  ///< compute capability, times ten, of the first chip that has it
   bool quick = false;
+  friend constexpr bool operator==(const Instruction&, const Instruction&) = default;
 
   constexpr const char* form() const { return returns ? "atom" : "red"; }
   constexpr int value_bytes() const {
@@ -85,7 +86,7 @@ struct Instruction {
       while (*part != '\0') text.characters[text.size++] = *part++;
     return text;
   }
-  /// As `Kernel::ptx`.
+  /// Without memory order: "atom.gpu.global.add.u32", "red.cta.shared.add.u32".
   std::string ptx() const { return std::string(form()) + "." + words().characters; }
 };
 

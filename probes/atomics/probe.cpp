@@ -93,13 +93,15 @@ Workload prepare(Context& context, const Plan& plan) {
   Run run{memory.data, plan.pattern,           plan.iterations,         start,
           {},          times.as<BlockTimes>(), sums.as<std::uint32_t>()};
   std::ranges::copy(operand_of(instruction.operation, instruction.type), run.operand);
-  const Kernel kernel = find_kernel(instruction.ptx());
+  const Kernel kernel = find_kernel(instruction);
   const auto nanoseconds = std::make_shared<std::vector<double>>();
 
   Workload workload;
-  workload.launch = [=] {
-    launch(kernel, plan.instruction.level, run, plan.blocks, plan.threads, stream);
-  };
+  const Level level = instruction.level;
+  const Blocks grid{plan.blocks, plan.threads,
+                    level == Level::l2 ? 0 : static_cast<int>(plan.pattern.window_bytes()),
+                    level == Level::cluster ? cluster_size : 1};
+  workload.launch = [=] { launch(kernel, grid, stream, run); };
   workload.poison = [=, &context] {
     // L2: each word of `start` has four equal bytes. Shared memory: the kernel itself begins with
     // it.
@@ -213,7 +215,7 @@ Plan whole_gpu(const DeviceFacts& device, const Instruction& instruction, int it
   constexpr int threads = 512;
   Plan plan{instruction, {}, device.sms, threads, iterations};
   if (instruction.level == Level::l2) {
-    plan.blocks *= resident_blocks_of(find_kernel(instruction.ptx()), threads);
+    plan.blocks *= resident_blocks_of(find_kernel(instruction), threads);
   } else {
     plan.threads = most_threads;
     if (instruction.level == Level::cluster) plan.blocks = device.sms / 2 * 2;

@@ -83,17 +83,4 @@ __device__ inline void end(BlockTimes* times) {
   }
 }
 
-/// The kernels of the instructions at these levels: what `make` gives for each one's Atomic.
-template <Level... levels, class Make>
-std::map<std::string, Kernel> kernels_where(const Make& make) {
-  std::map<std::string, Kernel> kernels;
-  const auto add = [&](auto atomic) {
-    constexpr Instruction instruction = atomic.instruction;
-    if constexpr (((instruction.level == levels) || ...)) kernels[instruction.ptx()] = make(atomic);
-  };
-  [&]<std::size_t... place>(std::index_sequence<place...>) { (add(Atomic<place>()), ...); }
-  (std::make_index_sequence<all_instructions.size()>());
-  return kernels;
-}
-
 }  // namespace fathom::atomics

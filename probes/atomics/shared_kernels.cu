@@ -1,4 +1,5 @@
 #include "probes/atomics/repeat.cuh"
+#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 
 // Shared memory of the own block, and of the next block of a cluster.
@@ -56,9 +57,14 @@ __global__ void __launch_bounds__(most_threads) shared_atomics(Run run) {
 
 }  // namespace
 
-std::map<std::string, Kernel> shared_kernels() {
-  return kernels_where<Level::shared, Level::cluster>(
-      [](auto atomic) -> Kernel { return shared_atomics<decltype(atomic)>; });
+Kernel shared_kernel(const Instruction& instruction) {
+  return with_place<all_instructions>(
+      instruction, [](auto place) -> Kernel {
+        if constexpr (all_instructions[place].level == Level::l2)
+          return nullptr;
+        else
+          return shared_atomics<Atomic<place>>;
+      });
 }
 
 }  // namespace fathom::atomics

@@ -55,52 +55,52 @@ struct Row {
 };
 
 bool has_bits(const Entry& e, I bits) { return matches(e, {{"bits", bits}}); }
+/// S4 speaks of lanes whose partner is inactive too.
 bool is_merging(const Entry& e) {
-  return matches(e, {{"family", "pairs"}}) || matches(e, {{"family", "broadcast"}});
+  return matches(e, {{"family", "pairs"}}) || matches(e, {{"family", "broadcast"}}) ||
+         matches(e, {{"pattern", "inactive:even-lanes-active"}}) ||
+         matches(e, {{"pattern", "inactive:one-lane-active"}});
 }
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> all{
-      {"S2",
-       "32-bit accesses: one wavefront per distinct word in the busiest bank; equal words "
-       "broadcast",
-       "stride 2: 2, stride 32: 32",
-       [](const Entry& e) { return has_bits(e, 32); },
-       32,
-       {{"stride 2", "stride:2"}, {"stride 32", "stride:32"}, {"broadcast", "broadcast"}}},
-      {"S3",
-       "64-bit accesses go half-warp by half-warp: two wavefronts",
-       "float2, double: 2",
-       [](const Entry& e) { return has_bits(e, 64) && !is_merging(e); },
-       64,
-       {{"contiguous", "stride:2"}, {"half the lanes", "inactive:lower-half-active"}}},
-      {"S4",
-       "... merged into one when for every active lane i of the warp lane i^1 is inactive or "
-       "agrees on the address, or i^2 is or does",
-       "one wavefront",
-       [](const Entry& e) { return has_bits(e, 64) && is_merging(e); },
-       64,
-       {{"pairs i^1", "pairs:i^1"}, {"i^2", "pairs:i^2"}, {"i^4", "pairs:i^4"}}},
-      {"S5",
-       "128-bit accesses go quarter-warp by quarter-warp; under S4's condition over the whole warp "
-       "the quarters of each half merge; the halves never merge",
-       "4, or 2",
-       [](const Entry& e) { return has_bits(e, 128); },
-       128,
-       {{"contiguous", "stride:4"},
-        {"pairs i^1", "pairs:i^1"},
-        {"i^1 in one half", "pairs:i^1-in-lower-half"},
-        {"broadcast", "broadcast"}}},
-      {"S8",
-       "Padding a row by one element, or an XOR swizzle, removes the conflicts of column access",
-       "padded, swizzled, plain",
-       [](const Entry& e) {
-         return matches(e, {{"family", "column"}});
-       },
-       32,
-       {{"plain", "column:plain"}, {"padded", "column:padded"}, {"swizzled", "column:swizzled"}}}};
-  return all;
-}
+const Row rows[] = {
+    {"S2",
+     "32-bit accesses: one wavefront per distinct word in the busiest bank; equal words "
+     "broadcast",
+     "stride 2: 2, stride 32: 32",
+     [](const Entry& e) { return has_bits(e, 32); },
+     32,
+     {{"stride 2", "stride:2"}, {"stride 32", "stride:32"}, {"broadcast", "broadcast"}}},
+    {"S3",
+     "64-bit accesses go half-warp by half-warp: two wavefronts",
+     "float2, double: 2",
+     [](const Entry& e) { return has_bits(e, 64) && !is_merging(e); },
+     64,
+     {{"contiguous", "stride:2"}, {"half the lanes", "inactive:lower-half-active"}}},
+    {"S4",
+     "... merged into one when for every active lane i of the warp lane i^1 is inactive or "
+     "agrees on the address, or i^2 is or does",
+     "one wavefront",
+     [](const Entry& e) { return has_bits(e, 64) && is_merging(e); },
+     64,
+     {{"pairs i^1", "pairs:i^1"}, {"i^2", "pairs:i^2"}, {"i^4", "pairs:i^4"}}},
+    {"S5",
+     "128-bit accesses go quarter-warp by quarter-warp; under S4's condition over the whole warp "
+     "the quarters of each half merge; the halves never merge",
+     "4, or 2",
+     [](const Entry& e) { return has_bits(e, 128); },
+     128,
+     {{"contiguous", "stride:4"},
+      {"pairs i^1", "pairs:i^1"},
+      {"i^1 in one half", "pairs:i^1-in-lower-half"},
+      {"broadcast", "broadcast"}}},
+    {"S8",
+     "Padding a row by one element, or an XOR swizzle, removes the conflicts of column access",
+     "padded, swizzled, plain",
+     [](const Entry& e) {
+       return matches(e, {{"family", "column"}});
+     },
+     32,
+     {{"plain", "column:plain"}, {"padded", "column:padded"}, {"swizzled", "column:swizzled"}}}};
 
 /// The sources speak of loads; stores get a row of their own.
 ClaimRow patterns_row(const Row& row, const std::string& operation) {
@@ -157,9 +157,15 @@ ClaimRow s1() {
 }
 
 ClaimRow s6() {
-  const auto conflicts = [](const std::string& operation) {
-    return Quantity{operation, pattern(operation, 64, "stride:2"), Pick::first,
-                    counter_of("shared_" + operation + "_conflicts")};
+  const auto consecutive = [](const Entry& e) {  // the second and third with lanes left out
+    return matches(e, {{"pattern", "stride:2"}}) ||
+           matches(e, {{"pattern", "inactive:lower-half-active"}}) ||
+           matches(e, {{"pattern", "inactive:quarters-0-2-active"}});
+  };
+  const auto conflicts = [=](const std::string& operation) {
+    return Quantity{operation,  {{"operation", operation}, {"bits", I{64}}},
+                    Pick::most, counter_of("shared_" + operation + "_conflicts"),
+                    "",         consecutive};
   };
   return {"S6",
           "A conflict is counted per wavefront, not per warp: 64 distinct consecutive words by "
@@ -208,9 +214,9 @@ Findings conclude(std::span<const Entry> entries) {
                         "{128:.2f} clocks of the SM's data pipe; {good:.0f} of {measured:.0f} "
                         "patterns cost exactly what the model predicts.",
                     .views = views()};
-    for (const Row& row : rows()) all.claims.push_back(patterns_row(row, "load"));
+    for (const Row& row : rows) all.claims.push_back(patterns_row(row, "load"));
     all.claims.push_back(s6());
-    for (const Row& row : rows()) all.claims.push_back(patterns_row(row, "store"));
+    for (const Row& row : rows) all.claims.push_back(patterns_row(row, "store"));
     return all;
   }();
   return evaluate(conclusions, entries);

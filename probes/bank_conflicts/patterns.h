@@ -26,10 +26,10 @@ std::vector<Pattern> patterns(models::Access op, int bytes);
 /// test. The model (models/shared_memory.h) says the same of loads, and other than that of stores.
 int claimed_wavefronts(models::WarpAccess access);
 
-/// Holds what one launch wrote (Run::out, of `blocks` blocks) against what it must have written;
-/// nothing, or the first difference in words. `iterations` is a multiple of `windows`, and the
-/// first `warps` warps of each block made the accesses.
+/// Holds what one launch wrote (Run::out) against what it must have written; nothing, or the first
+/// difference in words. `iterations` is a multiple of `windows`, and the first `warps` warps of
+/// each block made the accesses.
 std::optional<std::string> check_output(const models::WarpAccess& access, int iterations,
-                                        std::span<const std::uint32_t> out, int blocks, int warps);
+                                        std::span<const std::uint32_t> out, int warps);
 
 }  // namespace fathom::bank_conflicts

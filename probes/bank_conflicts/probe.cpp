@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "harness/cases.h"
 #include "models/shared_memory.h"
@@ -32,14 +31,6 @@ int iterations_for(int clocks) {
   return wanted / windows * windows;  // whole rounds: each window equally often
 }
 
-/// Bytes of distinct words that one access moves: what the banks' 128 bytes a clock must carry.
-int distinct_bytes(const WarpAccess& access) {
-  std::set<std::uint64_t> addresses;  // multiples of the width
-  for (int lane = 0; lane < models::warp_size; ++lane)
-    if (access.active(lane)) addresses.insert(access.address[lane]);
-  return static_cast<int>(addresses.size()) * access.bytes_per_lane;
-}
-
 /// Clocks per access: the block's time over its accesses; the median over the SMs.
 double clocks_per_access(const std::vector<long long>& clocks, int iterations) {
   return median(clocks_of_blocks(clocks, warps_per_block)) /
@@ -67,7 +58,7 @@ Workload prepare(Context& context, const WarpAccess& access, int iterations) {
         launch(kernel, {blocks, threads_per_block}, stream, run);
       },
       [=] {
-        return check_output(access, iterations, copy_to_host<std::uint32_t>(out, stream), blocks,
+        return check_output(access, iterations, copy_to_host<std::uint32_t>(out, stream),
                             warps_per_block);
       });
   workload.read_sample = [=] {
@@ -95,7 +86,8 @@ Case make_case(const Pattern& pattern, const DeviceFacts& device) {
     c.axes.emplace_back("stride (words)", std::int64_t{pattern.stride_words});
   c.suite = quick_if(pattern.quick);
   c.metric = {"clocks_per_access", "clocks", Better::lower, std::nullopt};
-  const double bytes = distinct_bytes(access);
+  // What the banks' 128 bytes a clock must carry.
+  const double bytes = models::distinct_bytes(access);
   c.bound = Bound{std::max(1.0, bytes / 128.0),
                   fmt::format("{:.0f} distinct bytes through 32 banks of 4 bytes a clock, and one "
                               "clock an instruction at least",

@@ -21,6 +21,10 @@ std::vector<Case> best_cases(const DeviceFacts& device);   ///< head to head wit
 std::vector<Case> width_cases(const DeviceFacts& device);  ///< V1 to V8: width, type, block, unroll
 std::vector<Case> offset_cases(const DeviceFacts& device);  ///< V9: base offset
 std::vector<Case> stride_cases(const DeviceFacts& device);  ///< V9: stride
+/// V9: an access off its alignment, by another process.
+std::vector<Case> misaligned_cases(const DeviceFacts& device);
+/// That process' work; check_failed where the access is refused.
+ExitCode make_misaligned_access(int device);
 std::vector<Case> tail_cases(const DeviceFacts& device);   ///< V10
 std::vector<Case> row_cases(const DeviceFacts& device);    ///< V11
 std::vector<Case> size_cases(const DeviceFacts& device);   ///< cache-resident to 4 GiB

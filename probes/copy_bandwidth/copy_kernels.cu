@@ -1,14 +1,11 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <algorithm>
-#include <stdexcept>
 #include <tuple>
-#include <utility>
 
-#include "harness/cuda_check.h"
 #include "probes/copy_bandwidth/cache_hints.cuh"
 #include "probes/copy_bandwidth/kernels.h"
+#include "probes/device/launch.h"
 
 namespace fathom::copy_bandwidth {
 namespace {
@@ -104,14 +101,6 @@ void launch(const CopyRun& run, cudaStream_t stream) {
   FATHOM_CUDA(cudaGetLastError());
 }
 
-using Launcher = void (*)(const CopyRun&, cudaStream_t);
-
-template <std::size_t... place>
-constexpr std::array<Launcher, sizeof...(place)> launchers_of(std::index_sequence<place...>) {
-  return {launch<all_shapes[place]>...};
-}
-constexpr auto launchers = launchers_of(std::make_index_sequence<all_shapes.size()>());
-
 }  // namespace
 
 SourceLines plain_copy_lines() {
@@ -119,10 +108,7 @@ SourceLines plain_copy_lines() {
 }
 
 void launch_copy(const CopyShape& shape, const CopyRun& run, cudaStream_t stream) {
-  const auto found = std::ranges::find(all_shapes, shape);
-  if (found == all_shapes.end())
-    throw std::invalid_argument("no such shape of the copy kernel");
-  launchers[found - all_shapes.begin()](run, stream);
+  with_place<all_shapes>(shape, [&](auto place) { launch<all_shapes[place]>(run, stream); });
 }
 
 }  // namespace fathom::copy_bandwidth

@@ -127,6 +127,10 @@ void launch_fold_rows(const RowRun& run, cudaStream_t stream);
 void launch_check_rows(const RowRun& run, unsigned long long* wrong, cudaStream_t stream);
 
 enum class Mix { read, write, scale, add, triad };
+__host__ __device__ constexpr int inputs_of(Mix mix) {
+  if (mix == Mix::write) return 0;
+  return mix == Mix::add || mix == Mix::triad ? 2 : 1;
+}
 
 /// STREAM's kernels by 16-byte packs on float or double: out = s a, a + b, a + s b; `write` stores
 /// packs made of their index, `read` folds `packs_per_fold` packs of each lane of a warp to a word.

@@ -38,10 +38,6 @@ __device__ T combined(T a, T b, std::size_t i) {
   if constexpr (mix == Mix::add) return a + b;
   return fma(static_cast<T>(scalar), b, a);
 }
-template <Mix mix>
-constexpr int inputs = mix == Mix::write   ? 0
-                       : mix == Mix::scale ? 1
-                                           : 2;
 
 template <Mix mix, class T>
 __global__ void combine(const Pack16<T>* a, const Pack16<T>* b, Pack16<T>* out, std::size_t packs) {
@@ -49,8 +45,8 @@ __global__ void combine(const Pack16<T>* a, const Pack16<T>* b, Pack16<T>* out, 
   const std::size_t i = thread_number();
   if (i >= packs) return;
   Pack16<T> x{}, y{}, result;
-  if constexpr (inputs<mix> >= 1) x = a[i];
-  if constexpr (inputs<mix> >= 2) y = b[i];
+  if constexpr (inputs_of(mix) >= 1) x = a[i];
+  if constexpr (inputs_of(mix) >= 2) y = b[i];
 #pragma unroll
   for (int k = 0; k < count; ++k)
     result.element[k] = combined<mix>(x.element[k], y.element[k], i * count + k);
@@ -63,8 +59,8 @@ __global__ void check_combine(const T* a, const T* b, const T* out, std::size_t 
   const std::size_t i = thread_number();
   if (i >= count) return;
   T x{}, y{};
-  if constexpr (inputs<mix> >= 1) x = a[i];
-  if constexpr (inputs<mix> >= 2) y = b[i];
+  if constexpr (inputs_of(mix) >= 1) x = a[i];
+  if constexpr (inputs_of(mix) >= 2) y = b[i];
   if (!same_bits(out[i], combined<mix>(x, y, i))) atomicAdd(wrong, 1ull);
 }
 

@@ -155,11 +155,6 @@ const char* name_of(Mix mix) {
   return names[static_cast<int>(mix)];
 }
 
-int inputs_of(Mix mix) {
-  if (mix == Mix::write) return 0;
-  return mix == Mix::add || mix == Mix::triad ? 2 : 1;
-}
-
 Workload mix_workload(Context& context, Mix mix, ElementType type) {
   cudaStream_t stream = context.stream();
   const Fill fill = mix == Mix::read               ? Fill::random_bits

@@ -111,6 +111,7 @@ Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& wor
   c.expected =
       Expectation{stream.bytes_per_second, tolerance, "streaming model: " + stream.sentence};
   c.counters = counters_of(work);
+  c.extras = {{"resident_threads_per_sm", static_cast<double>(kernel.resident_threads_per_sm)}};
   return c;
 }
 
@@ -164,11 +165,14 @@ const Probe probe{
         "output is poisoned and compared before it is timed, bytes past its ends included. The "
         "libraries' copies are launched alternately with the best one. Sectors, requests and "
         "instructions by counter must equal the global-memory model, DRAM bytes at 1 GiB and above "
-        "the bytes of the copy within 1 %. Where warps wait is sampled by source line.",
+        "the bytes of the copy within 1 %. Where warps wait is sampled by source line. A 16-byte "
+        "access "
+        "off its alignment ends the process that makes it, so it has one of its own.",
     .conclude = conclude,
     .cases = {best_cases, width_cases, offset_cases, stride_cases, tail_cases, row_cases,
-              size_cases, hint_cases, async_cases, mix_cases},
-    .samples_lines = true};
+              size_cases, hint_cases, async_cases, mix_cases, misaligned_cases},
+    .samples_lines = true,
+    .child = make_misaligned_access};
 
 }  // namespace
 }  // namespace fathom::copy_bandwidth

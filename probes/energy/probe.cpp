@@ -12,7 +12,6 @@
 #include "probes/device/launch.h"
 #include "probes/energy/kernels.h"
 #include "probes/energy/loops.h"
-#include "probes/instructions/claims.h"
 #include "probes/instructions/workload.h"
 
 namespace fathom::energy {
@@ -46,31 +45,23 @@ using instructions::Instruction;
 /// One launch: long against the gap to the next, short enough for the host to follow its chains.
 constexpr double launch_clocks = 300'000;
 
-/// The first one that this GPU has, or null.
-const Instruction* best_of(const InstructionLoop& loop, const DeviceFacts& device) {
-  for (const std::string_view id : loop.instructions)
-    for (const Instruction& instruction : instructions::all_instructions())
-      if (instruction.id == id && instruction.runs_on(device.major, device.minor))
-        return &instruction;
-  return nullptr;
-}
-
-Case instruction_case(const DeviceFacts& device, const InstructionLoop& loop,
-                      const Instruction& instruction, const Baseline& baseline) {
-  const instructions::Plan plan = throughput_plan(device, instruction, launch_clocks);
-  // A multiply-add is two operations.
-  const double work = plan.steps() * plan.blocks * instruction.results * 2;
-  Case c = loop_case("instruction", loop.id, instruction.subject, loop.per, work, baseline);
-  c.suite = quick_if(loop.quick);
-  c.prepare = [plan](Context& context) { return instructions::prepare(context, plan); };
-  return c;
-}
-
 std::vector<Case> instruction_cases(const DeviceFacts& device, const Baseline& baseline) {
   std::vector<Case> cases;
-  for (const InstructionLoop& loop : instruction_loops)
-    if (const Instruction* instruction = best_of(loop, device))
-      cases.push_back(instruction_case(device, loop, *instruction, baseline));
+  for (const InstructionLoop& loop : instruction_loops) {
+    const Instruction* best = nullptr;  // the first one that this GPU has
+    for (const std::string_view id : loop.instructions)
+      for (const Instruction& instruction : instructions::all_instructions())
+        if (!best && instruction.id == id && instruction.runs_on(device.major, device.minor))
+          best = &instruction;
+    if (!best) continue;
+    const instructions::Plan plan = throughput_plan(device, *best, launch_clocks);
+    // A multiply-add is two operations.
+    const double work = plan.steps() * plan.blocks * best->results * 2;
+    Case c = loop_case("instruction", loop.id, best->subject, loop.per, work, baseline);
+    c.suite = quick_if(loop.quick);
+    c.prepare = [plan](Context& context) { return instructions::prepare(context, plan); };
+    cases.push_back(std::move(c));
+  }
   return cases;
 }
 

@@ -4,8 +4,8 @@
 //   State, Operands        trivially copyable; a chain's value, and what a thread keeps besides
 //   step(State&, const Operands&, int parity)    __device__: the instruction, by inline PTX;
 //                          parity alternates, so that the compiler cannot merge two steps into one
-//   start(lane, chain), operands(lane)           on the host: never zeros
-//   reference(warp, operands, parity)            on the host: one step of a whole warp
+//   start(thread, chain), operands(lane)         on the host: never zeros
+//   reference(group, operands, parity)           on the host: one step of all `threads`
 //   whole_chain            whether a chain's end is checked too, as `right` has it: not where
 //                          errors add up or the result is the GPU's own
 //   right(want, got)       whether a step's result is right
@@ -28,12 +28,20 @@
 namespace fathom::instructions {
 
 struct DefaultSizes {
+  static constexpr int threads = warp_lanes;       ///< that take a step together
+  static constexpr int operand_sets = warp_lanes;  ///< for these threads
+  static constexpr int writing_warps = 32;         ///< the most of a block that write their states
   static constexpr int latency_short_steps = 64, latency_steps = 256;
   static constexpr int throughput_chains = 8, throughput_steps = 64;
   static constexpr int throughput_warps = 16;
   static constexpr int max_threads = 512;
   static constexpr bool whole_chain = true;
+  static constexpr bool even_steps_cancel = false;  ///< an even number of them changes nothing
 };
+template <class Op>
+using GroupOf = std::array<typename Op::State, Op::threads>;
+template <class Op>
+using OperandsOf = std::array<typename Op::Operands, Op::operand_sets>;
 
 /// Two pairs of operands: even steps use the first.
 template <class Value>
@@ -102,17 +110,8 @@ using FloatOp = LaneOp<Derived, float>;
 template <class Derived>
 using WordOp = LaneOp<Derived, std::uint32_t>;
 
-template <class Op, int Steps, int Chains>
-__device__ __forceinline__ void take_steps(typename Op::State (&x)[Chains],
-                                           const typename Op::Operands& operands) {
-  static_assert(Steps % 2 == 0, "the parity of the first step must stay the same");
-#pragma unroll
-  for (int step = 0; step < Steps; ++step) {
-#pragma unroll
-    for (int chain = 0; chain < Chains; ++chain) Op::step(x[chain], operands, step % 2);
-  }
-}
-
+/// A thread's part in the chains. `depend` takes steps of which each needs the one before, as far
+/// as there is but one chain; `issue` those that may overlap.
 template <class Op, int Chains>
 struct Thread {
   using State = typename Op::State;
@@ -124,6 +123,20 @@ struct Thread {
     for (int c = 0; c < Chains; ++c)
       x[c] = reinterpret_cast<const State*>(run.starts)[lane * Chains + c];
     operands = reinterpret_cast<const typename Op::Operands*>(run.operands)[lane];
+  }
+
+  template <int Steps>
+  __device__ __forceinline__ void depend() {
+    static_assert(Steps % 2 == 0, "the parity of the first step must stay the same");
+#pragma unroll
+    for (int step = 0; step < Steps; ++step) {
+#pragma unroll
+      for (int chain = 0; chain < Chains; ++chain) Op::step(x[chain], operands, step % 2);
+    }
+  }
+  template <int Steps>
+  __device__ __forceinline__ void issue() {
+    depend<Steps>();
   }
 
   __device__ void finish(const Run& run) {
@@ -155,14 +168,13 @@ __global__ void __launch_bounds__(Op::max_threads) latency_chain(Run run) {
   __syncthreads();
   const long long short_start = clock64();
 #pragma unroll 1
-  for (int i = 0; i < run.iterations; ++i)
-    take_steps<Op, Op::latency_short_steps>(thread.x, thread.operands);
+  for (int i = 0; i < run.iterations; ++i) thread.template depend<Op::latency_short_steps>();
   const long long short_end = clock64();
   __syncthreads();
   const long long long_start = clock64();
 #pragma unroll 1
   for (int i = 0; i < run.iterations; ++i)
-    take_steps<Op, Op::latency_short_steps + Op::latency_steps>(thread.x, thread.operands);
+    thread.template depend<Op::latency_short_steps + Op::latency_steps>();
   const long long long_end = clock64();
   thread.finish(run);
   write_clocks(run, short_start, short_end, long_start, long_end);
@@ -174,86 +186,78 @@ __global__ void __launch_bounds__(Op::max_threads) throughput_chains(Run run) {
   __syncthreads();
   const long long start = clock64();
 #pragma unroll 1
-  for (int i = 0; i < run.iterations; ++i)
-    take_steps<Op, Op::throughput_steps>(thread.x, thread.operands);
+  for (int i = 0; i < run.iterations; ++i) thread.template issue<Op::throughput_steps>();
   const long long end = clock64();
   thread.finish(run);
   write_clocks(run, start, end, 0, 0);
 }
 
 template <class Op>
-std::array<typename Op::Operands, warp_lanes> warp_operands() {
-  std::array<typename Op::Operands, warp_lanes> operands;
-  for (int lane = 0; lane < warp_lanes; ++lane) operands[lane] = Op::operands(lane);
+OperandsOf<Op> operands_of() {
+  OperandsOf<Op> operands;
+  for (int lane = 0; lane < Op::operand_sets; ++lane) operands[lane] = Op::operands(lane);
   return operands;
 }
 
 /// What chain `chain` holds after `steps` steps, by the reference. Kept: a case checks more than
 /// one launch.
 template <class Op>
-const std::array<typename Op::State, warp_lanes>& chain_after(int chain, int steps) {
-  static std::map<std::pair<int, int>, std::array<typename Op::State, warp_lanes>> known;
+const GroupOf<Op>& chain_after(int chain, int steps) {
+  static std::map<std::pair<int, int>, GroupOf<Op>> known;
+  if (Op::even_steps_cancel) steps %= 2;
   const auto [place, is_new] = known.try_emplace({chain, steps});
   if (is_new) {
-    for (int lane = 0; lane < warp_lanes; ++lane) place->second[lane] = Op::start(lane, chain);
-    const auto operands = warp_operands<Op>();
+    for (int i = 0; i < Op::threads; ++i) place->second[i] = Op::start(i, chain);
+    const auto operands = operands_of<Op>();
     for (int step = 0; step < steps; ++step)
       place->second = Op::reference(place->second, operands, step % 2);
   }
   return place->second;
 }
 
+/// By the first word that differs.
 template <class State>
-std::string as_text(const State& state) {
+std::string wrong_value(const char* what, std::size_t thread, int chain, const State& got,
+                        const State& want) {
   static_assert(sizeof(State) % 4 == 0);
-  std::array<std::uint32_t, sizeof(State) / 4> words;
-  std::memcpy(words.data(), &state, sizeof(State));
-  std::string text;
-  for (const std::uint32_t word : words) {
-    char hex[16];
-    std::snprintf(hex, sizeof hex, "%s%08x", text.empty() ? "" : " ", word);
-    text += hex;
-  }
-  return text;
-}
-
-inline std::string wrong_value(const char* what, std::size_t warp, int lane, int chain,
-                               const std::string& got, const std::string& want) {
-  return std::string(what) + " of warp " + std::to_string(warp) + ", lane " + std::to_string(lane) +
-         ", chain " + std::to_string(chain) + " is " + got + " instead of " + want +
-         " (in hexadecimal)";
+  std::uint32_t g, w;
+  std::size_t word = 0;
+  do {
+    std::memcpy(&g, reinterpret_cast<const std::byte*>(&got) + 4 * word, sizeof g);
+    std::memcpy(&w, reinterpret_cast<const std::byte*>(&want) + 4 * word, sizeof w);
+  } while (g == w && ++word < sizeof(State) / 4);
+  char text[160];
+  std::snprintf(text, sizeof text, "%s of warp %zu, lane %zu, chain %d is %08x instead of %08x",
+                what, thread / warp_lanes, thread % warp_lanes, chain, g, w);
+  return std::string(text) + " in word " + std::to_string(word) + " (in hexadecimal)";
 }
 
 template <class Op>
 std::string check_chains(const Shape& shape, int iterations, std::span<const std::byte> out) {
   using State = typename Op::State;
-  const auto operands = warp_operands<Op>();
+  const auto operands = operands_of<Op>();
   const auto* states = reinterpret_cast<const State*>(out.data());
-  const std::size_t warps = out.size() / (sizeof(State) * 2 * shape.chains * warp_lanes);
-  for (std::size_t warp = 0; warp < warps; ++warp) {
+  const std::size_t groups = out.size() / (sizeof(State) * 2 * shape.chains * Op::threads);
+  for (std::size_t group = 0; group < groups; ++group) {
     for (int chain = 0; chain < shape.chains; ++chain) {
-      const auto state = [&](int lane, int which) {
-        return states[((warp * warp_lanes + lane) * shape.chains + chain) * 2 + which];
-      };
-      std::array<State, warp_lanes> before;
-      for (int lane = 0; lane < warp_lanes; ++lane) before[lane] = state(lane, 0);
+      const State* first = states + (group * Op::threads * shape.chains + chain) * 2;
+      const auto state = [&](int i, int which) { return first[i * shape.chains * 2 + which]; };
+      GroupOf<Op> before;
+      for (int i = 0; i < Op::threads; ++i) before[i] = state(i, 0);
       const auto last = Op::reference(before, operands, 0);
-      for (int lane = 0; lane < warp_lanes; ++lane) {
+      for (int i = 0; i < Op::threads; ++i) {
+        const std::size_t thread = group * Op::threads + i;
         if constexpr (Op::whole_chain) {
-          const State& want = chain_after<Op>(chain, shape.total(iterations))[lane];
-          if (!Op::right(want, before[lane])) {
-            return wrong_value("the chain's end", warp, lane, chain, as_text(before[lane]),
-                               as_text(want));
-          }
+          const State& want = chain_after<Op>(chain, shape.total(iterations))[i];
+          if (!Op::right(want, before[i]))
+            return wrong_value("the chain's end", thread, chain, before[i], want);
         }
-        if (!Op::right(last[lane], state(lane, 1))) {
-          return wrong_value("the last step", warp, lane, chain, as_text(state(lane, 1)),
-                             as_text(last[lane]));
-        }
+        if (!Op::right(last[i], state(i, 1)))
+          return wrong_value("the last step", thread, chain, state(i, 1), last[i]);
       }
     }
   }
-  return warps == 0 ? "nothing was written" : "";
+  return groups == 0 ? "nothing was written" : "";
 }
 
 template <class Op>
@@ -262,9 +266,9 @@ Kernels kernels_of(const std::string& op) {
   Kernels kernels{.op = op,
                   .throughput_warps = Op::throughput_warps,
                   .state_bytes = sizeof(State),
-                  .operands_bytes = warp_lanes * sizeof(typename Op::Operands),
-                  .start_threads = warp_lanes,
-                  .writing_warps = 32,
+                  .operands_bytes = sizeof(OperandsOf<Op>),
+                  .start_threads = Op::threads,
+                  .writing_warps = Op::writing_warps,
                   .check = check_chains<Op>};
   if (Op::latency_steps > 0)
     kernels.latency = {1, Op::latency_short_steps, Op::latency_short_steps + Op::latency_steps};
@@ -281,15 +285,15 @@ Kernels kernels_of(const std::string& op) {
   };
   kernels.fill = [](int chains, std::byte* starts, std::byte* operands) {
     auto* states = reinterpret_cast<State*>(starts);
-    for (int lane = 0; lane < warp_lanes; ++lane)
-      for (int c = 0; c < chains; ++c) states[lane * chains + c] = Op::start(lane, c);
-    const auto all = warp_operands<Op>();
+    for (int i = 0; i < Op::threads; ++i)
+      for (int c = 0; c < chains; ++c) states[i * chains + c] = Op::start(i, c);
+    const auto all = operands_of<Op>();
     std::memcpy(operands, all.data(), sizeof all);
   };
   if constexpr (requires(typename Op::Operands & o) { Op::randomise(o, 0); }) {
     kernels.randomise = [](std::byte* operands) {
       auto* of_lane = reinterpret_cast<typename Op::Operands*>(operands);
-      for (int lane = 0; lane < warp_lanes; ++lane) Op::randomise(of_lane[lane], lane);
+      for (int lane = 0; lane < Op::operand_sets; ++lane) Op::randomise(of_lane[lane], lane);
     };
   }
   return kernels;

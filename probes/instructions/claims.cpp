@@ -1,7 +1,8 @@
-#include "probes/instructions/claims.h"
+#include "probes/claims.h"
 
 #include <fmt/format.h>
 
+#include "probes/instructions/instructions.h"
 #include "results/rows.h"
 
 namespace fathom::instructions {

@@ -12,7 +12,7 @@
 namespace fathom::instructions {
 
 /// -2 to 2.
-inline int value_of_a(int row, int k, int parity) {
+inline int value_of_a(int row, int k, int parity = 0) {
   const int value = static_cast<int>(hashed(64 * row + k) % 5) - 2;
   return parity == 0 ? value : -value;
 }
@@ -22,12 +22,6 @@ inline int value_of_b(int k, int column) {
 /// 1 to 16: what an accumulator starts from.
 inline int value_of_c(int row, int column, int chain) {
   return static_cast<int>(hashed(200'000 + 1000 * chain + 512 * row + column) % 16) + 1;
-}
-
-inline int product_of(int row, int column, int k_extent, int parity) {
-  int sum = 0;
-  for (int k = 0; k < k_extent; ++k) sum += value_of_a(row, k, parity) * value_of_b(k, column);
-  return sum;
 }
 
 // Element types: how a small whole number is written, and how many a register holds.
@@ -146,6 +140,54 @@ struct Accumulators {
 /// fragments for mma" and "Register fragments for wgmma").
 inline int row_of(int lane, int i) { return lane / 4 + 8 * (i / 2 % 2); }
 inline int column_of(int lane, int i) { return lane % 4 * 2 + i % 2 + 8 * (i / 4); }
+
+/// What mma and wgmma have in common. A chain is an accumulator, of `Rows` rows.
+template <class ElementType, class SumType, int Rows, int Columns, int K, int Registers>
+struct TensorOp : DefaultSizes {
+  using Element = ElementType;
+  using Sum = SumType;
+  static constexpr int threads = Rows / 16 * warp_lanes;  ///< a warp has 16 rows
+  static constexpr bool even_steps_cancel = true;
+  using State = Accumulators<Sum, Registers>;
+  using Group = std::array<State, threads>;
+
+  static State start(int thread, int chain) {
+    State state{};
+    add(state, thread, [&](int row, int column) { return value_of_c(row, column, chain); });
+    return state;
+  }
+  template <class Operands>
+  static Group reference(Group group, const Operands&, int parity) {
+    static const auto products = [] {
+      std::array<std::array<int, Columns>, Rows> sums{};
+      for (int i = 0; i < Rows * Columns; ++i)
+        for (int k = 0; k < K; ++k)
+          sums[i / Columns][i % Columns] += value_of_a(i / Columns, k) * value_of_b(k, i % Columns);
+      return sums;
+    }();
+    const int sign = parity == 0 ? 1 : -1;
+    for (int i = 0; i < threads; ++i)
+      add(group[i], i, [&](int row, int column) { return sign * products[row][column]; });
+    return group;
+  }
+  static bool right(const State& want, const State& got) {
+    for (int i = 0; i < count; ++i) {
+      const int r = i / Sum::per_register, part = i % Sum::per_register;
+      if (!(Sum::value(want.r[r], part) == Sum::value(got.r[r], part))) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr int count = Registers * Sum::per_register;
+  template <class F>
+  static void add(State& state, int thread, F&& value) {
+    const int lane = thread % warp_lanes, first_row = thread / warp_lanes * 16;
+    for (int i = 0; i < count; ++i)
+      Sum::add(state.r[i / Sum::per_register], i % Sum::per_register,
+               value(first_row + row_of(lane, i), column_of(lane, i)));
+  }
+};
 
 /// Register `r` of A's fragment of a lane: 16 rows (8 with one register).
 template <class Element>

@@ -6,23 +6,16 @@ namespace fathom::instructions {
 namespace {
 
 template <class Element, class Sum, int K, int ARegisters, int BRegisters, int SumRegisters>
-struct MmaOp : DefaultSizes {
+struct MmaOp : TensorOp<Element, Sum, 16, 8, K, SumRegisters> {
   // Fragments of doubles leave registers for fewer chains and warps.
   static constexpr bool large = std::is_same_v<Element, F64>;
   static constexpr int latency_short_steps = large ? 8 : 16, latency_steps = large ? 32 : 64;
   static constexpr int throughput_chains = large ? 2 : 4, throughput_steps = 16;
   static constexpr int throughput_warps = large ? 8 : 16, max_threads = large ? 256 : 512;
-  using State = Accumulators<Sum, SumRegisters>;
   struct Operands {
     typename Element::Register a[2][ARegisters], b[BRegisters];
   };
-  using Warp = std::array<State, warp_lanes>;
 
-  static State start(int lane, int chain) {
-    State state{};
-    add(state, lane, [&](int row, int column) { return value_of_c(row, column, chain); });
-    return state;
-  }
   static Operands operands(int lane) {
     Operands o;
     for (int parity = 0; parity < 2; ++parity)
@@ -37,33 +30,6 @@ struct MmaOp : DefaultSizes {
       o.a[1][r] = negated<Element>(o.a[0][r]);
     }
     for (int r = 0; r < BRegisters; ++r) o.b[r] = random(ARegisters + r);
-  }
-  static Warp reference(Warp warp, const std::array<Operands, warp_lanes>&, int parity) {
-    static const auto products = [] {
-      std::array<std::array<std::array<int, 8>, 16>, 2> sums;
-      for (int p = 0; p < 2; ++p)
-        for (int i = 0; i < 128; ++i) sums[p][i / 8][i % 8] = product_of(i / 8, i % 8, K, p);
-      return sums;
-    }();
-    for (int lane = 0; lane < warp_lanes; ++lane)
-      add(warp[lane], lane, [&](int row, int column) { return products[parity][row][column]; });
-    return warp;
-  }
-  static bool right(const State& want, const State& got) {
-    for (int i = 0; i < SumRegisters * Sum::per_register; ++i) {
-      const int r = i / Sum::per_register, part = i % Sum::per_register;
-      if (!(Sum::value(want.r[r], part) == Sum::value(got.r[r], part))) return false;
-    }
-    return true;
-  }
-
- private:
-  template <class F>
-  static void add(State& state, int lane, F&& value) {
-    for (int i = 0; i < SumRegisters * Sum::per_register; ++i) {
-      Sum::add(state.r[i / Sum::per_register], i % Sum::per_register,
-               value(row_of(lane, i), column_of(lane, i)));
-    }
   }
 };
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "probes/instructions/claims.h"
+#include "probes/claims.h"
 #include "probes/instructions/workload.h"
 #include "results/statistics.h"
 

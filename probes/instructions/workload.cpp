@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "probes/instructions/claims.h"
-
 namespace fathom::instructions {
 
 Plan throughput_plan(const DeviceFacts& device, const Instruction& instruction, double clocks) {

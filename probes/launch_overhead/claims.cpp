@@ -76,12 +76,11 @@ std::vector<FactRow> rows() {
   };
 }
 
-/// The slope between the two entries that are largest by `axis`, of those with a value. `slope`
-/// makes it of the differences on the axis and of the times; the fact's interval is then the least
-/// and the most that the latter can be within both entries' intervals.
-template <class Slope>
-Fact slope_fact(std::span<const Entry> entries, const AxisFilter& where, const char* axis,
-                FactName name, const char* method, Slope&& slope) {
+/// How much longer the larger takes of the two entries that are largest by `axis`, of those with a
+/// value: a time, whose interval is the least and the most that it can be within both entries'
+/// intervals. `steps`: what is between the two on the axis.
+Fact difference(std::span<const Entry> entries, const AxisFilter& where, const char* axis,
+                FactName name, const char* method, double& steps) {
   std::vector<const Entry*> found = select(entries, where);
   std::erase_if(found, [](const Entry* entry) { return !entry->metric.value; });
   if (found.size() < 2) return missing_fact(std::move(name), left_out);
@@ -92,51 +91,46 @@ Fact slope_fact(std::span<const Entry> entries, const AxisFilter& where, const c
   };
   const Interval a = interval(small), b = interval(large);
   Fact fact = fact_of(large, std::move(name), method);
+  *fact.value -= *small.metric.value;
   fact.interval = Interval{b.low - a.high, b.high - a.low, std::min(a.confidence, b.confidence),
                            "both times at the ends of their intervals"};
   fact.evidence = {small.name, large.name};
-  slope(fact, axis_of(axis)(large) - axis_of(axis)(small),
-        *large.metric.value - *small.metric.value);
+  steps = axis_of(axis)(large) - axis_of(axis)(small);
   return fact;
 }
 
 /// How many more blocks start in a second more of an empty kernel.
 Fact block_start_rate(std::span<const Entry> entries, std::int64_t threads) {
-  return slope_fact(
+  double blocks = 0;
+  Fact fact = difference(
       entries, {{"sweep", "grid"}, {"threads", threads}}, "blocks",
       {fmt::format("launch.block_start_rate_{}_threads", threads),
        fmt::format("blocks of {} threads that start and end", threads), "throughput", "blocks/s"},
-      "difference of the two largest empty grids over that of their times",
-      [](Fact& fact, double blocks, double seconds) {
-        if (seconds <= 0) {
-          fact = unmeasured(fact, "the larger grid took no longer than the smaller");
-          return;
-        }
-        fact.value = blocks / seconds;
-        const Interval times = *std::exchange(fact.interval, std::nullopt);
-        if (times.low > 0)
-          fact.interval = {blocks / times.high, blocks / times.low, times.confidence, times.method};
-      });
+      "difference of the two largest empty grids over that of their times", blocks);
+  if (!fact.value) return fact;
+  if (*fact.value <= 0) return unmeasured(fact, "the larger grid took no longer than the smaller");
+  fact.value = blocks / *fact.value;
+  const Interval times = *std::exchange(fact.interval, std::nullopt);
+  if (times.low > 0)
+    fact.interval = {blocks / times.high, blocks / times.low, times.confidence, times.method};
+  return fact;
 }
 
 /// What one more node costs the host when it launches a straight graph.
 Fact graph_cost_per_node(std::span<const Entry> entries) {
-  return slope_fact(
+  double nodes = 0;
+  Fact fact = difference(
       entries, {{"sweep", "host"}, {"what", graph_launch}}, "kernels",
       {"launch.graph_host_cost_per_node", "launch of a straight graph, each further node",
        "time on the host", "s", Better::lower},
-      "difference of the times for the two longest graphs over that of their nodes",
-      [](Fact& fact, double nodes, double seconds) {
-        if (fact.interval->low <= 0) {
-          fact = unmeasured(fact, fmt::format("too little to be told from noise: at most {:.2g} ns "
-                                              "a node, over {:.0f} nodes",
-                                              1e9 * fact.interval->high / nodes, nodes));
-          return;
-        }
-        fact.value = seconds / nodes;
-        fact.interval->low /= nodes;
-        fact.interval->high /= nodes;
-      });
+      "difference of the times for the two longest graphs over that of their nodes", nodes);
+  if (!fact.value) return fact;
+  if (fact.interval->low <= 0)
+    return unmeasured(fact, fmt::format("too little to be told from noise: at most {:.2g} ns "
+                                        "a node, over {:.0f} nodes",
+                                        1e9 * fact.interval->high / nodes, nodes));
+  for (double* time : {&*fact.value, &fact.interval->low, &fact.interval->high}) *time /= nodes;
+  return fact;
 }
 
 std::vector<Fact> slopes(std::span<const Entry> entries) {

@@ -40,18 +40,16 @@ Case empty_case(const char* sweep, const Axes& more, bool quick,
   return c;
 }
 
-Case grid_case(int blocks, int threads, bool quick) {
-  return empty_case(
-      "grid", {{"threads", std::int64_t{threads}}, {"blocks", std::int64_t{blocks}}}, quick,
-      [=](cudaStream_t stream) { launch_empty(blocks, threads, stream); });
-}
-
 std::vector<Case> grid_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
   for (const int threads : {32, 1024}) {
-    cases.push_back(grid_case(1, threads, threads == 32));
-    for (const int a_sm : {1, 4, 16, 64, 256})
-      cases.push_back(grid_case(a_sm * device.sms, threads, a_sm >= 64));
+    for (const int a_sm : {0, 1, 4, 16, 64, 256}) {  // 0: one block in all
+      const int blocks = a_sm == 0 ? 1 : a_sm * device.sms;
+      const bool quick = a_sm >= 64 || (a_sm == 0 && threads == 32);
+      cases.push_back(
+          empty_case("grid", {{"threads", std::int64_t{threads}}, {"blocks", std::int64_t{blocks}}},
+                     quick, [=](cudaStream_t stream) { launch_empty(blocks, threads, stream); }));
+    }
   }
   for (const int bytes : argument_bytes) {
     cases.push_back(empty_case(
@@ -76,9 +74,20 @@ constexpr int link_clocks = 10'000;
 
 using Stamps = std::vector<long long>;  ///< nanoseconds
 
-/// Kernels that write their times to `stamps`: `check` looks at these, `seconds` makes the metric.
+/// Work of several kernels in a row, which each write when it begins and when it is done.
+std::optional<std::string> check(const Stamps& t) {
+  for (std::size_t i = 0; i < t.size(); i += 2) {
+    if (t[i] <= 0 || t[i + 1] <= t[i]) return fmt::format("kernel {} reported no times", i / 2);
+    if (i > 0 && t[i] < t[i - 1]) {
+      return fmt::format("kernel {} began its work {} ns before the one it depends on was done",
+                         i / 2, t[i - 1] - t[i]);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Kernels that write their times to `stamps`, of which `seconds` makes the metric.
 Workload stamped(Context& context, const Buffer& stamps, std::function<void()> launch,
-                 std::optional<std::string> (*check)(const Stamps&),
                  std::function<double(const Stamps&)> seconds) {
   const auto read = [=, stream = context.stream()] {
     return copy_to_host<long long>(stamps, stream);
@@ -97,11 +106,6 @@ std::function<void()> launching(GraphExec graph, cudaStream_t stream) {
   };
 }
 
-std::optional<std::string> check_ends(const Stamps& t) {
-  if (t[0] > 0 && t[1] > t[0]) return std::nullopt;
-  return fmt::format("the last stamp, {} ns, is not after the first, {} ns", t[1], t[0]);
-}
-
 /// From the first stamp to the last over the steps in between: of empty kernels in a row, those
 /// from each to the next; of a fan-out, the kernels.
 Case chain_case(const char* where, int kernels, bool quick) {
@@ -117,24 +121,11 @@ Case chain_case(const char* where, int kernels, bool quick) {
     if (!stream_order)
       launch =
           launching(fans_out ? fan_out(kernels, slots) : capture_graph(launch, stream), stream);
-    return stamped(context, stamps, std::move(launch), check_ends, [=](const Stamps& t) {
+    return stamped(context, stamps, std::move(launch), [=](const Stamps& t) {
       return static_cast<double>(t[1] - t[0]) * nanosecond / steps;
     });
   };
   return c;
-}
-
-/// Stamps of all links: [link][begin, end] in nanoseconds.
-std::optional<std::string> check_links(const Stamps& t) {
-  for (int i = 0; i < links; ++i) {
-    const long long begin = t[2 * i], end = t[2 * i + 1];
-    if (begin <= 0 || end <= begin) return fmt::format("kernel {} reported no times", i);
-    if (i > 0 && begin < t[2 * i - 1]) {
-      return fmt::format("kernel {} began its work {} ns before the one it depends on was done", i,
-                         t[2 * i - 1] - begin);
-    }
-  }
-  return std::nullopt;
 }
 
 /// Mean of the times from the end of a kernel's work to the begin of the work of the next, which
@@ -158,7 +149,7 @@ Case gap_case(bool graph, bool programmatic) {
       }
     };
     if (graph) launch = launching(capture_graph(launch, stream), stream);
-    return stamped(context, stamps, std::move(launch), check_links, mean_gap);
+    return stamped(context, stamps, std::move(launch), mean_gap);
   };
   return c;
 }
@@ -188,21 +179,6 @@ constexpr double answer_limit_s = 2;
 
 /// Makes the function that takes one sample: seconds of one call.
 using MakeSampler = std::function<std::function<double()>(Context&)>;
-
-Case host_case(const std::string& what, bool quick, MakeSampler make, Axes more = {}) {
-  Case c = make_case("host", what, std::move(more), quick_if(quick));
-  c.prepare = [make = std::move(make)](Context& context) {
-    cudaStream_t stream = context.stream();
-    Workload workload;
-    // What the harness itself launches around the sample; the stream is idle when it takes it.
-    workload.launch = [=] { launch_empty(1, 1, stream); };
-    workload.read_sample = make(context);
-    workload.read_sample();  // a kernel's first launch loads it, a graph's uploads it
-    workload.sample_timer = host_timer_name;
-    return workload;
-  };
-  return c;
-}
 
 void synchronize(cudaStream_t stream) { FATHOM_CUDA(cudaStreamSynchronize(stream)); }
 
@@ -241,6 +217,7 @@ std::function<double()> mean_of(Round round) {
 /// A flag in pinned host memory that a kernel raises to ever new values.
 class Flag {
  public:
+  Flag() { *flag_ = 0; }
   /// Launches the kernel and spins until its value is there.
   void launch_and_wait(cudaStream_t stream) {
     const int wanted = ++value_;
@@ -250,18 +227,23 @@ class Flag {
   }
 
  private:
-  PinnedMemory<int> flag_ = [] {
-    PinnedMemory<int> flag = make_pinned_memory<int>(1);
-    *flag = 0;
-    return flag;
-  }();
+  PinnedMemory<int> flag_ = make_pinned_memory<int>(1);
   int value_ = 0;
 };
 
 std::vector<Case> host_cases(const DeviceFacts&) {
   std::vector<Case> cases;
-  const auto add = [&](const char* what, bool quick, MakeSampler make, Axes more = {}) {
-    cases.push_back(host_case(what, quick, std::move(make), std::move(more)));
+  const auto add = [&](const char* what, bool quick, MakeSampler make, const Axes& more = {}) {
+    Case& c = cases.emplace_back(make_case("host", what, more, quick_if(quick)));
+    c.prepare = [make = std::move(make)](Context& context) {
+      Workload workload;
+      // What the harness itself launches around the sample; the stream is idle when it takes it.
+      workload.launch = [stream = context.stream()] { launch_empty(1, 1, stream); };
+      workload.read_sample = make(context);
+      workload.read_sample();  // a kernel's first launch loads it, a graph's uploads it
+      workload.sample_timer = host_timer_name;
+      return workload;
+    };
   };
   const auto launch = [](cudaStream_t stream) { launch_empty(1, 1, stream); };
   add(kernel_launch, true, calls_of(launch));
@@ -272,17 +254,14 @@ std::vector<Case> host_cases(const DeviceFacts&) {
             synchronize(stream);
           },
           round_trips));
-  for (const bool until_flag : {true, false}) {
-    add(
-        until_flag ? launch_until_flag : synchronize_after_flag, true,
-        [=](Context& context) {
-          return mean_of([=, stream = context.stream(), flag = std::make_shared<Flag>()] {
-            const double before = host_seconds([&] { flag->launch_and_wait(stream); });
-            const double after = host_seconds([&] { synchronize(stream); });
-            return until_flag ? before : after;
-          });
-        });
-  }
+  for (const bool until_flag : {true, false})
+    add(until_flag ? launch_until_flag : synchronize_after_flag, true, [=](Context& context) {
+      return mean_of([=, stream = context.stream(), flag = std::make_shared<Flag>()] {
+        const double before = host_seconds([&] { flag->launch_and_wait(stream); });
+        const double after = host_seconds([&] { synchronize(stream); });
+        return until_flag ? before : after;
+      });
+    });
   for (const int bytes : argument_bytes) {
     add(launch_with_argument_bytes, bytes == 4096,
         calls_of([=](cudaStream_t stream) { launch_with_arguments(bytes, stream); }),
@@ -291,20 +270,17 @@ std::vector<Case> host_cases(const DeviceFacts&) {
   add(synchronize_idle, true, calls_of(synchronize));
   add(query_idle, false,
       calls_of([](cudaStream_t stream) { FATHOM_CUDA(cudaStreamQuery(stream)); }));
-  add(
-      record_event, true,
-      [](Context& context) {
-        const auto event = std::make_shared<Event>(make_event());
-        return batched(
-            context.stream(),
-            [=, stream = context.stream()] { FATHOM_CUDA(cudaEventRecord(event->get(), stream)); });
-      });
-  add(query_event, true, [](Context& context) {
-    const auto event = std::make_shared<Event>(make_event());
-    FATHOM_CUDA(cudaEventRecord(event->get(), context.stream()));
-    synchronize(context.stream());
-    return batched(context.stream(), [=] { FATHOM_CUDA(cudaEventQuery(event->get())); });
-  });
+  for (const bool records : {true, false})
+    add(records ? record_event : query_event, true, [=](Context& context) {
+      const auto event = std::make_shared<Event>(make_event());
+      const auto record = [=, stream = context.stream()] {
+        FATHOM_CUDA(cudaEventRecord(event->get(), stream));
+      };
+      if (records) return batched(context.stream(), record);
+      record();
+      synchronize(context.stream());
+      return batched(context.stream(), [=] { FATHOM_CUDA(cudaEventQuery(event->get())); });
+    });
   // Straight graphs of empty kernels, between two stamps.
   for (const int nodes : {1, 16, 64, 256, 1024}) {
     const auto graph_of = [=](Context& context) {

@@ -2,10 +2,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -14,26 +11,6 @@
 #include "probes/memory_bandwidth/kernels.h"
 
 namespace fathom::memory_bandwidth {
-
-/// What the launches of one case have told.
-class Readings {
- public:
-  /// Every warp of the launch moved `bytes_per_warp`. Throws std::invalid_argument for reports
-  /// whose clocks stood still or ran backwards.
-  void take(std::span<const WarpReport> reports, double bytes_per_warp);
-  /// The last launch's bytes per second: bytes per clock x SMs x SM clock. The clock is taken to be
-  /// at most `max_hz`, since the global timer of some chips ticks in microseconds.
-  double last_bandwidth(double max_hz) const;
-  /// Medians over the launches: "bytes_per_clock", of one SM from its first warp's start to its
-  /// last warp's end, the median over the SMs; "sm_clock_hz", clock64 against the global timer,
-  /// over all warps; "sms" that ran any warp. From six launches on also the ends of the first one's
-  /// 95 % interval, "bytes_per_clock_low" and "_high".
-  std::map<std::string, double> extras() const;
-
- private:
-  std::vector<double> rates_, clocks_hz_;
-  int sms_ = 0;
-};
 
 // The cases of the sweep, by what they ask. Each file's name says which.
 
@@ -116,11 +93,15 @@ void count(Case& c, const GlobalPlan& plan, Level level);
 /// Shared memory of which an SM has no room for two blocks' worth.
 int one_block_shared_bytes(const DeviceFacts& device);
 
-/// The workload of a launch that reports its warps, without verification. `readings` are the
-/// case's, of all its workloads.
-Workload reporting_workload(Context& context, const Buffer& reports, double bytes_per_warp,
-                            bool in_kernel, const std::shared_ptr<Readings>& readings,
-                            std::function<void()> launch);
+/// A workload, and what the warps of its launch report.
+struct Reporting {
+  Workload workload;
+  Buffer reports{};  ///< WarpReports; without data: none
+  double bytes_per_warp = 0;
+  bool in_kernel = true;  ///< whether it is timed by them
+};
+/// The workloads of a case: their extras tell of all launches of the case.
+std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare);
 
 /// The largest that any case's source or destination may be.
 std::uint64_t largest_region(const DeviceFacts& device);

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "probes/memory_bandwidth/stream.cuh"
 
 // The walk through global memory: of all SMs, and of chosen ones while the others are idle.
@@ -45,26 +47,18 @@ __device__ void wait_until_all_have_started(unsigned* started, unsigned last) {
 
 using Kernel = void (*)(GlobalRun);
 
-template <Operation operation, Path path, int width, int... loads>
-Kernel kernel_with_loads(int wanted) {
-  return with_constant<loads...>(
-      wanted, [](auto n) -> Kernel { return stream_global<operation, path, width, n>; });
-}
-
-template <Operation operation, Path path>
-Kernel kernel_of(const Access& access) {
-  if constexpr (path != Path::no_allocate) {
-    if (access.width == 4) return kernel_with_loads<operation, path, 4, 4>(access.loads);
-    if (access.width == 8) return kernel_with_loads<operation, path, 8, 4>(access.loads);
-  }
-  if (access.width != 16) throw std::invalid_argument("no kernel for this width");
-  if constexpr (operation != Operation::load)
-    return kernel_with_loads<operation, path, 16, 4>(access.loads);
-  else if constexpr (path == Path::l2_only)
-    return kernel_with_loads<operation, path, 16, 1, 2, 4, 8>(access.loads);
-  else
-    return kernel_with_loads<operation, path, 16, 4, 8>(access.loads);
-}
+/// Those that have a kernel.
+constexpr auto accesses = [] {
+  using enum Operation;
+  using enum Path;
+  return std::to_array<Access>(
+      {{load, cached, 4, 4},       {load, cached, 8, 4},       {load, cached, 16, 4},
+       {load, cached, 16, 8},      {load, l2_only, 4, 4},      {load, l2_only, 8, 4},
+       {load, l2_only, 16, 1},     {load, l2_only, 16, 2},     {load, l2_only, 16, 4},
+       {load, l2_only, 16, 8},     {load, no_allocate, 16, 4}, {load, no_allocate, 16, 8},
+       {store, l2_only, 4, 4},     {store, l2_only, 8, 4},     {store, l2_only, 16, 4},
+       {copy, l2_only, 4, 4},      {copy, l2_only, 8, 4},      {copy, l2_only, 16, 4}});
+}();
 
 }  // namespace
 
@@ -82,15 +76,11 @@ __global__ void __launch_bounds__(max_threads, 1) stream_on_sms(SmRun run) {
 }
 
 Kernel global_kernel(const Access& access) {
-  if (access.operation == Operation::load) {
-    return with_constant<Path::cached, Path::l2_only, Path::no_allocate>(
-        access.path, [&](auto path) { return kernel_of<Operation::load, path>(access); });
-  }
-  if (access.operation == Operation::store)
-    return kernel_of<Operation::store, Path::l2_only>(access);
-  if (access.path != Path::l2_only)
-    throw std::invalid_argument("copies load by ld.global.cg alone");
-  return kernel_of<Operation::copy, Path::l2_only>(access);
+  return with_place<accesses>(
+      access, [](auto place) -> Kernel {
+        constexpr Access a = accesses[place];
+        return stream_global<a.operation, a.path, a.width, a.loads>;
+      });
 }
 
 }  // namespace fathom::memory_bandwidth

@@ -73,9 +73,7 @@ void prefer_l1(void (*kernel)(Run)) {
 
 /// Launches `run` on the first of the SMs in their order, one block on each.
 std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
-  const Access& access = run.access;
-  if (access.operation != Operation::load || access.path != Path::l2_only || access.width != 16 ||
-      access.loads != 4)
+  if (run.access != Access{})
     throw std::invalid_argument("chosen SMs load by ld.global.cg, four times 16 bytes, alone");
   cudaStream_t stream = context.stream();
   const Buffer started = context.buffers().output("started", sizeof(unsigned));
@@ -86,8 +84,7 @@ std::function<void()> launch_on_chosen(Context& context, const GlobalRun& run) {
   return [=] { launch(stream_on_sms, grid, stream, chosen); };
 }
 
-Workload prepare(Context& context, const GlobalShape& shape,
-                 const std::shared_ptr<Readings>& readings) {
+Reporting prepare(Context& context, const GlobalShape& shape) {
   cudaStream_t stream = context.stream();
   BufferPool& buffers = context.buffers();
   const Access access = shape.plan.access;
@@ -102,7 +99,8 @@ Workload prepare(Context& context, const GlobalShape& shape,
   if (access.operation != Operation::load) dst = buffers.output("dst", shape.region);
   const Buffer told = tiles ? buffers.output("sums", tile_sums * sizeof(std::uint32_t))
                             : buffers.output("reports", all_warps * sizeof(WarpReport));
-  Workload workload;
+  Reporting result;
+  Workload& workload = result.workload;
   if (tiles) {
     const TileRun run{access, static_cast<std::uint32_t>(parts), src.data, dst.data,
                       told.as<std::uint32_t>()};
@@ -120,10 +118,11 @@ Workload prepare(Context& context, const GlobalShape& shape,
                         told.as<WarpReport>()};
     const auto kernel = global_kernel(access);
     prefer_l1(kernel);
-    std::function<void()> launch_all = [=] { launch(kernel, {parts, threads}, stream, run); };
-    workload = reporting_workload(
-        context, told, shape.bytes_moved / static_cast<double>(all_warps), shape.plan.in_kernel,
-        readings, shape.plan.chosen_sms ? launch_on_chosen(context, run) : launch_all);
+    workload.launch = [=] { launch(kernel, {parts, threads}, stream, run); };
+    if (shape.plan.chosen_sms) workload.launch = launch_on_chosen(context, run);
+    result.reports = told;
+    result.bytes_per_warp = shape.bytes_moved / static_cast<double>(all_warps);
+    result.in_kernel = shape.plan.in_kernel;
   }
   workload.poison = [=, &buffers] {
     // The sums go on from launch to launch; that of one launch is looked at.
@@ -143,7 +142,7 @@ Workload prepare(Context& context, const GlobalShape& shape,
                    for (const WarpReport& r : copy_to_host<WarpReport>(told, stream)) sum += r.sum;
                  return sum;
                });
-  return workload;
+  return result;
 }
 
 std::string sharing_of(const GlobalPlan& plan) {
@@ -203,9 +202,7 @@ Case global_case(const DeviceFacts& device, const char* sweep, const char* level
   c.bound =
       sm_bound(device, plan.sms, limits_of(device).l1_bytes_per_clock, "the SM's load/store path");
   c.extras = {{"bytes_moved", shape.bytes_moved}, {"passes", shape.passes}};
-  c.prepare = [shape, readings = std::make_shared<Readings>()](Context& context) {
-    return prepare(context, shape, readings);
-  };
+  c.prepare = report_workload([shape](Context& context) { return prepare(context, shape); });
   return c;
 }
 

@@ -34,6 +34,7 @@ struct Access {
   __host__ __device__ constexpr std::uint64_t tile() const {
     return static_cast<std::uint64_t>(width) * warp_lanes * static_cast<std::uint64_t>(loads);
   }
+  friend constexpr bool operator==(const Access&, const Access&) = default;
 };
 
 /// What each warp reports. Clocks are those of its SM, nanoseconds the GPU's global timer.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <memory>
+#include <span>
 #include <stdexcept>
 
 #include "probes/claims.h"
@@ -12,14 +14,20 @@
 namespace fathom::memory_bandwidth {
 namespace {
 
+/// What the launches of one case have told, by the extra whose value is their median:
+/// "bytes_per_clock", of one SM from its first warp's start to its last warp's end, the median over
+/// the SMs; "sm_clock_hz", clock64 against the global timer, over all warps; "sms" that ran any
+/// warp.
+using Readings = std::map<std::string, std::vector<double>>;
+
 struct Window {
   std::int64_t start, end;
   double bytes = 0;
 };
 
-}  // namespace
-
-void Readings::take(std::span<const WarpReport> reports, double bytes_per_warp) {
+/// Every warp of the launch moved `bytes_per_warp`. Throws std::invalid_argument for reports whose
+/// clocks stood still or ran backwards.
+void take(Readings& readings, std::span<const WarpReport> reports, double bytes_per_warp) {
   std::map<std::uint32_t, Window> windows;  // by SM: clocks of different SMs do not compare
   double clocks = 0, nanoseconds = 0;
   for (const WarpReport& r : reports) {
@@ -35,30 +43,32 @@ void Readings::take(std::span<const WarpReport> reports, double bytes_per_warp) 
   std::vector<double> rates;
   for (const auto& [sm, w] : windows)
     rates.push_back(w.bytes / static_cast<double>(w.end - w.start));
-  rates_.push_back(median(rates));
-  clocks_hz_.push_back(nanoseconds > 0 ? 1e9 * clocks / nanoseconds : 0);
-  sms_ = static_cast<int>(windows.size());
+  readings["bytes_per_clock"].push_back(median(rates));
+  readings["sm_clock_hz"].push_back(nanoseconds > 0 ? 1e9 * clocks / nanoseconds : 0);
+  readings["sms"].push_back(static_cast<double>(windows.size()));
 }
 
-double Readings::last_bandwidth(double max_hz) const {
-  const double known = clocks_hz_.back() > 0 ? clocks_hz_.back() : max_hz;
-  return rates_.back() * sms_ * (max_hz > 0 ? std::min(known, max_hz) : known);
+/// The last launch's bytes per second: bytes per clock x SMs x SM clock. The clock is taken to be
+/// at most `max_hz`, since the global timer of some chips ticks in microseconds.
+double last_bandwidth(const Readings& readings, double max_hz) {
+  const auto last = [&](const char* name) { return readings.at(name).back(); };
+  const double known = last("sm_clock_hz") > 0 ? last("sm_clock_hz") : max_hz;
+  return last("bytes_per_clock") * last("sms") * (max_hz > 0 ? std::min(known, max_hz) : known);
 }
 
-std::map<std::string, double> Readings::extras() const {
-  if (rates_.empty()) return {};
-  std::map<std::string, double> result{
-      {"bytes_per_clock", median(rates_)}, {"sm_clock_hz", median(clocks_hz_)}, {"sms", sms_}};
-  constexpr std::size_t enough = 6;  // for 95 %, see results/statistics.h
-  if (rates_.size() >= enough) {
-    const Interval interval = median_interval(rates_, 0.95);
-    result["bytes_per_clock_low"] = interval.low;
-    result["bytes_per_clock_high"] = interval.high;
+/// From six launches on also the ends of the 95 % interval, "bytes_per_clock_low" and "_high".
+std::map<std::string, double> extras(const Readings& readings) {
+  std::map<std::string, double> result;
+  for (const auto& [name, values] : readings) {
+    result[name] = median(values);
+    constexpr std::size_t enough = 6;  // for 95 %, see results/statistics.h
+    if (name != "bytes_per_clock" || values.size() < enough) continue;
+    const Interval interval = median_interval(values, 0.95);
+    result[name + "_low"] = interval.low;
+    result[name + "_high"] = interval.high;
   }
   return result;
 }
-
-namespace {
 
 /// A headline's samples are each a mean over hundreds of microseconds; more than a curve's point.
 constexpr Precision headline_precision{
@@ -127,27 +137,26 @@ int one_block_shared_bytes(const DeviceFacts& device) {
   return static_cast<int>(std::min(half, device.shared_bytes_per_block_max) / kib * kib);
 }
 
-Workload reporting_workload(Context& context, const Buffer& reports, double bytes_per_warp,
-                            bool in_kernel, const std::shared_ptr<Readings>& readings,
-                            std::function<void()> launch) {
-  cudaStream_t stream = context.stream();
-  const double max_hz = context.device().sm_clock_max_hz;
-  const auto read = [=] {
-    readings->take(copy_to_host<WarpReport>(reports, stream), bytes_per_warp);
-  };
-  Workload workload;
-  workload.launch = std::move(launch);
-  if (in_kernel) {
-    workload.read_sample = [=] {
-      read();
-      return readings->last_bandwidth(max_hz);
+std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare) {
+  return [=, readings = std::make_shared<Readings>()](Context& context) {
+    const Reporting of = prepare(context);
+    Workload workload = of.workload;
+    if (of.reports.data == nullptr) return workload;
+    const auto read = [=, stream = context.stream()] {
+      take(*readings, copy_to_host<WarpReport>(of.reports, stream), of.bytes_per_warp);
     };
-  }
-  workload.extras = [=] {
-    if (!in_kernel) read();
-    return readings->extras();
+    if (of.in_kernel) {
+      workload.read_sample = [=, max_hz = context.device().sm_clock_max_hz] {
+        read();
+        return last_bandwidth(*readings, max_hz);
+      };
+    }
+    workload.extras = [=, in_kernel = of.in_kernel] {
+      if (!in_kernel) read();
+      return extras(*readings);
+    };
+    return workload;
   };
-  return workload;
 }
 
 namespace {

@@ -39,8 +39,7 @@ std::vector<float> expected_chains(int iterations) {
   return result;
 }
 
-Workload prepare(Context& context, int blocks, int iterations,
-                 const std::shared_ptr<Readings>& readings) {
+Reporting prepare(Context& context, int blocks, int iterations) {
   cudaStream_t stream = context.stream();
   const std::vector<float> operands = register_operands();
   const Buffer operand_buffer = upload(context, "operands", std::as_bytes(std::span(operands)));
@@ -53,14 +52,14 @@ Workload prepare(Context& context, int blocks, int iterations,
   const Blocks grid{blocks, register_threads};
   const double bytes_per_warp =
       1.0 * iterations * register_steps * register_chains * warp_lanes * operand_bytes;
-  Workload workload = reporting_workload(context, reports, bytes_per_warp, true, readings,
-                                         [=] { launch(read_registers, grid, stream, run); });
-  workload.poison = poisoning(context, {reports, after});
-  workload.verify = [=, expected = expected_chains(iterations)] {
+  const auto verify = [=, expected = expected_chains(iterations)] {
     return check_elements<float>(after, stream, "the end of chain",
                                  [&](std::size_t i) { return expected[i % expected.size()]; });
   };
-  return workload;
+  return {workload_of(
+              context, {reports, after}, [=] { launch(read_registers, grid, stream, run); },
+              verify),
+          reports, bytes_per_warp};
 }
 
 }  // namespace
@@ -81,9 +80,8 @@ std::vector<Case> register_cases(const DeviceFacts& device) {
   c.counters = {{"instructions_executed", executed, 0.03,
                  "the multiply-adds; the loop and what is around it are left out"}};
   c.extras = {{"sm_bound_bytes_per_clock", lanes * operand_bytes}};
-  c.prepare = [=, readings = std::make_shared<Readings>()](Context& context) {
-    return prepare(context, blocks, iterations, readings);
-  };
+  c.prepare =
+      report_workload([=](Context& context) { return prepare(context, blocks, iterations); });
   return {c};
 }
 

@@ -39,8 +39,7 @@ std::vector<std::uint32_t> expected_words(Operation operation, int bytes_of_lane
 }
 
 /// `run` without its buffers, which walks through the memory `passes` times.
-Workload prepare(Context& context, SharedRun run, int passes,
-                 const std::shared_ptr<Readings>& readings) {
+Reporting prepare(Context& context, SharedRun run, int passes) {
   cudaStream_t stream = context.stream();
   const std::size_t blocks = static_cast<std::size_t>(run.blocks);
   const Buffer reports =
@@ -49,14 +48,12 @@ Workload prepare(Context& context, SharedRun run, int passes,
   prepare_shared(run.operation, run.width, run.cluster_size > 1, run.shared_bytes);
   run.reports = reports.as<WarpReport>();
   run.after = after.as<std::uint32_t>();
-  Workload workload = reporting_workload(context, reports, bytes_per_warp(run), true, readings,
-                                         [=] { launch_shared(run, stream); });
-  workload.poison = poisoning(context, {reports, after});
+  std::function<std::optional<std::string>()> verify;
   const std::vector<std::uint32_t> words = expected_words(run.operation, run.width);
   if (run.operation == Operation::load) {
     const std::uint32_t want =
         static_cast<std::uint32_t>(passes) * std::accumulate(words.begin(), words.end(), 0u);
-    workload.verify = [=]() -> std::optional<std::string> {
+    verify = [=]() -> std::optional<std::string> {
       const auto all = copy_to_host<WarpReport>(reports, stream);
       for (std::size_t i = 0; i < all.size(); ++i) {
         if (all[i].sum == want) continue;
@@ -66,13 +63,15 @@ Workload prepare(Context& context, SharedRun run, int passes,
       return std::nullopt;
     };
   } else {
-    workload.verify = [=] {
+    verify = [=] {
       return check_elements<std::uint32_t>(
           after, stream, "in the blocks' memory word",
           [&](std::size_t i) { return words[i % words.size()]; });
     };
   }
-  return workload;
+  return {workload_of(
+              context, {reports, after}, [=] { launch_shared(run, stream); }, verify),
+          reports, bytes_per_warp(run)};
 }
 
 std::string instruction(Operation operation, bool cluster) {
@@ -124,9 +123,7 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
                own ? "shared memory's data stage" : "shared memory's data stage in the other SM");
   c.extras = {{"sm_bound_bytes_per_clock", bound}};
   if (own) add_counters(c, run);
-  c.prepare = [=, readings = std::make_shared<Readings>()](Context& context) {
-    return prepare(context, run, passes, readings);
-  };
+  c.prepare = report_workload([=](Context& context) { return prepare(context, run, passes); });
   return c;
 }
 

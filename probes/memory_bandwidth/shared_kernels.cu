@@ -122,21 +122,20 @@ void prepare_shared(Operation operation, int width, bool cluster, int shared_byt
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
   FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                    cudaSharedmemCarveoutMaxShared));
-  if (cluster)
-    FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  if (cluster) allow_any_cluster(kernel);
 }
 
 void launch_shared(const SharedRun& run, cudaStream_t stream) {
-  const ClusterLaunch launch(run.cluster_size, run.blocks, shared_threads, run.shared_bytes,
-                             stream);
-  launch(kernel_of(run.operation, run.width, run.cluster_size > 1), run);
+  launch(kernel_of(run.operation, run.width, run.cluster_size > 1),
+         {run.blocks, shared_threads, run.shared_bytes, run.cluster_size}, stream, run);
 }
 
 int cluster_blocks(int major, int cluster_size, int shared_bytes) {
   if (major < 9) return 0;
   prepare_shared(Operation::load, 16, true, shared_bytes);
-  const ClusterLaunch launch(cluster_size, cluster_size, shared_threads, shared_bytes);
-  return launch.most_active(kernel_of(Operation::load, 16, true)) * cluster_size;
+  return cluster_size *
+         most_active_clusters(kernel_of(Operation::load, 16, true),
+                              {cluster_size, shared_threads, shared_bytes, cluster_size});
 }
 
 }  // namespace fathom::memory_bandwidth

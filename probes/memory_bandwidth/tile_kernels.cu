@@ -1,3 +1,5 @@
+#include <array>
+
 #include "probes/memory_bandwidth/stream.cuh"
 
 // Grids of many more blocks than run at once, each over after one tile for each of its warps: where
@@ -44,19 +46,27 @@ __global__ void __launch_bounds__(max_tile_threads) stream_tiles(TileRun run) {
 
 using Kernel = void (*)(TileRun);
 
+/// Those that have a kernel. With eight loads the compiler waits for the first before it issues the
+/// last, to save registers.
+constexpr auto accesses = [] {
+  using enum Operation;
+  constexpr Path path = Path::l2_only;
+  return std::to_array<Access>({{load, path, 16, 1},
+                                {load, path, 16, 2},
+                                {load, path, 16, 4},
+                                {store, path, 16, 1},
+                                {store, path, 16, 2},
+                                {copy, path, 16, 1},
+                                {copy, path, 16, 2}});
+}();
+
 }  // namespace
 
 Kernel tile_kernel(const Access& access) {
-  if (access.width != 16 || access.path != Path::l2_only)
-    throw std::invalid_argument("single tiles move 16 bytes a lane, loads by ld.global.cg");
-  // With eight the compiler waits for the first before it issues the last, to save registers.
-  if (access.operation == Operation::load && access.loads == 4)
-    return stream_tiles<Operation::load, Path::l2_only, 4>;
-  return with_constant<Operation::load, Operation::store, Operation::copy>(
-      access.operation, [&](auto operation) {
-        return with_constant<1, 2>(access.loads, [&](auto loads) -> Kernel {
-          return stream_tiles<operation, Path::l2_only, loads>;
-        });
+  return with_place<accesses>(
+      access, [](auto place) -> Kernel {
+        constexpr Access a = accesses[place];
+        return stream_tiles<a.operation, a.path, a.loads>;
       });
 }
 

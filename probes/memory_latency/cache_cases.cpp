@@ -11,7 +11,6 @@ namespace fathom::memory_latency {
 namespace {
 
 constexpr std::size_t line = 128;
-constexpr std::size_t kib = 1024, mib = 1024 * kib;
 /// At least one round of every working set of the L1's curves. A set as large as the L2's need is
 /// not walked by one thread in the time there is: the block reads it all, so that the L2 holds what
 /// it can of it, and the thread then follows the first part of the chain, which is a random choice
@@ -218,8 +217,7 @@ constexpr Level levels[] = {
 constexpr int distances[] = {8, 24, 32, 56, 64, 96, 120, 128, 192, 248, 256, 512};
 
 /// One chase through all pairs in turn.
-Workload pair_workload(Context& context, const Level& level, int distance,
-                       const std::shared_ptr<Readings>& readings) {
+Reporting pairs(Context& context, const Level& level, int distance) {
   cudaStream_t stream = context.stream();
   const std::size_t bytes = level.count * level.spacing;
   const Buffer memory = context.buffers().output("pairs", bytes);
@@ -240,29 +238,19 @@ Workload pair_workload(Context& context, const Level& level, int distance,
   const LaunchChase launch_it = chase_through(context, {level.load, chase}, chase, memory.data);
   FATHOM_CUDA(cudaMemcpyAsync(memory.data, words.data(), bytes, cudaMemcpyHostToDevice, stream));
   FATHOM_CUDA(cudaStreamSynchronize(stream));
-  return report_workload(
-      context, readings,
-      [=](Report* report) mutable {
-        chase.report = report;
-        launch_it(chase, stream);
-      },
-      [=](const Report& report) { return check_end(report, end); },
-      // The median: the first load of a page's first pair may leave a translation behind or not.
-      [=](const Report& report) {
-        Report second = report;
-        for (std::uint32_t i = 0; i < level.count; ++i) second.times[i] = report.times[2 * i + 1];
-        readings->take(second, Timed::each, static_cast<int>(level.count));
-        return readings->last_median();
-      });
+  return {[=](Report* report) mutable {
+            chase.report = report;
+            launch_it(chase, stream);
+          },
+          [=](const Report& report) { return check_end(report, end); }, Timed::each, chase.loads,
+          true};
 }
 
 Case pair_case(const Level& level, int distance) {
   Case c = make_case("fetch", level.name, level.instruction, Timed::each,
                      {{"distance (B)", std::int64_t{distance}}}, Suite::quick);
   c.cache = level.cache;
-  c.prepare = [=, readings = std::make_shared<Readings>()](Context& context) {
-    return pair_workload(context, level, distance, readings);
-  };
+  c.prepare = report_workload([=](Context& context) { return pairs(context, level, distance); });
   return c;
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,24 +10,6 @@
 #include "probes/memory_latency/kernels.h"
 
 namespace fathom::memory_latency {
-
-/// What the samples of one case have told besides the metric.
-class Readings {
- public:
-  /// Mean latency of a chase's loads in cycles, from its report; `each`: less the median of its
-  /// empty brackets.
-  double take(const Report& report, Timed timed, int loads);
-  /// Median over the loads of the last report taken; of `each`.
-  double last_median() const { return last_median_; }
-  /// "latency_ns" by the SM clock that the kernels themselves saw, "sm_clock_hz"; of `each` the
-  /// distribution over the loads of all samples.
-  std::map<std::string, double> extras() const;
-
- private:
-  double clocks_ = 0, nanoseconds_ = 0;  ///< of all kernels, from their begin to their end
-  double last_median_ = 0;
-  std::vector<double> means_, loads_;
-};
 
 // The cases of the sweep, by what they ask. Each file's name says which.
 
@@ -40,6 +21,8 @@ std::vector<Case> cache_cases(const DeviceFacts& device);     ///< size, line, s
 std::vector<Case> far_cases(const DeviceFacts& device);       ///< memory behind a link, and TLBs
 
 // What they share.
+
+inline constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
 /// The case without `prepare` and counters. Its axes, in this order: sweep ("size"), level ("L1"),
 /// instruction, method, and `more`.
@@ -78,16 +61,19 @@ std::function<Workload(Context&)> global_workload(const GlobalChase& chase,
 /// alike, so that they share a session of the profiler.
 std::vector<CounterRequest> hits(const GlobalChase& chase);
 
-/// A workload whose launch leaves a report: `check` says whether it is right, `take` what sample it
-/// is.
-Workload report_workload(Context& context, const std::shared_ptr<Readings>& readings,
-                         std::function<void(Report*)> launch,
-                         std::function<std::optional<std::string>(const Report&)> check,
-                         std::function<double(const Report&)> take);
+/// A launch that leaves a report, whether that is right, and what its loads took: of the timed
+/// ones, how many there were; of pairs of them, the median of the second ones.
+struct Reporting {
+  std::function<void(Report*)> launch;
+  std::function<std::optional<std::string>(const Report&)> check;
+  Timed timed = Timed::mean;
+  int loads = 0;
+  bool pairs = false;
+};
+/// The workloads of a case: their extras tell of all samples of the case.
+std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare);
 /// Nothing if a chase ended where it must, by the addresses that it must, and took time.
 std::optional<std::string> check_end(const Report& report, const ChaseEnd& expected);
-/// Puts the chain, whose base is 0, into constant memory; the words in device memory.
-const std::uint32_t* fill_constants(Context& context, const Chain& chain);
 
 /// Adds `low`, one `step` more, and so on up to `high`.
 void add_steps(std::set<std::size_t>& sizes, std::size_t low, std::size_t high, std::size_t step);

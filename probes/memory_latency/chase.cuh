@@ -11,6 +11,11 @@
 
 namespace fathom::memory_latency {
 
+/// Loads `next` from `p` by inline PTX, both in registers of the kind `of`; its further operands
+/// are %2 and on.
+#define FATHOM_CHASE_LOAD(of, ptx, ...) \
+  asm volatile(ptx : "=" of(next) : of(p) __VA_OPT__(, ) __VA_ARGS__ : "memory")
+
 // In and out of the timed part everything is volatile assembly, which the compiler keeps in order.
 
 /// A store cannot issue before its operand is there, and what follows it in program order issues

@@ -20,10 +20,9 @@ View curve_view(const char* title, Where where, const char* x, const char* x_lab
 }
 
 /// Draws the regimes that the facts come from on the curve, and marks the sizes among the facts.
-View with_regimes(View view, std::span<const Entry> entries, const AxisFilter& curve,
-                  const std::vector<Fact>& facts,
+View with_regimes(View view, const Curve& curve, const std::vector<Fact>& facts,
                   const std::vector<std::pair<const char*, const char*>>& sizes) {
-  if (const auto cut = regimes_of(entries, curve)) draw_regimes(view, *cut, "B", "cycles");
+  if (curve.cut) draw_regimes(view, *curve.cut, "B", "cycles");
   view.markers.clear();
   for (const auto& [id, words] : sizes) {
     const auto fact = std::ranges::find(facts, std::string(id), &Fact::id);
@@ -45,22 +44,22 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
       "Loads that may hit in the L1, one line for each carve-out of shared memory; beyond the L1 "
       "they come from the L2.";
   carveouts.overview = true;
-  View curve = with_regimes(curve_view("Latency against working set, L2 and DRAM",
-                                       {{"sweep", {"size"}}, {"level", {"L2"}}}, "working set (B)",
-                                       "Working set", {"level"}),
-                            entries, {{"sweep", "size"}, {"level", "L2"}}, facts,
-                            {{"l2.partition", "partition"}, {"l2.size", "L2"}});
-  curve.note =
+  View l2 = with_regimes(curve_view("Latency against working set, L2 and DRAM",
+                                    {{"sweep", {"size"}}, {"level", {"L2"}}}, "working set (B)",
+                                    "Working set", {"level"}),
+                         curve(entries, {{"sweep", "size"}, {"level", "L2"}}, RampScale::share),
+                         facts, {{"l2.partition", "partition"}, {"l2.size", "L2"}});
+  l2.note =
       "Loads past the L1. Grey: the regimes that the curve falls into. A working set beyond the "
       "near partition of the L2 has lines in the far one, one beyond the L2 misses to DRAM.";
-  curve.overview = true;
+  l2.overview = true;
   return {
       table("Latency inside each level", {{"sweep", {"latency"}}},
             {"level", "instruction", "method", "working set (B)", "metric", "interval",
              "extra:latency_ns", "extra:p5", "extra:p50", "extra:p95", "verdict"},
             "Cycles of the SM clock; p5 to p95 over single loads."),
       carveouts,
-      curve,
+      l2,
       curve_view("Latency against working set, constant memory",
                  {{"sweep", {"size"}}, {"level", {"constant"}}}, "working set (B)", "Working set",
                  {"level"}),
@@ -70,7 +69,7 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
       code,
       with_regimes(curve_view("Latency against footprint, one line in each large page",
                               {{"sweep", {"pages"}}}, "working set (B)", "Footprint", {"level"}),
-                   entries, {{"sweep", "pages"}}, facts,
+                   curve(entries, {{"sweep", "pages"}}), facts,
                    {{"tlb.reach", "TLB level 1"}, {"tlb.reach_2", "TLB level 2"}}),
       curve_view("Second load of a pair against its distance from the first",
                  {{"sweep", {"fetch"}}}, "distance (B)", "Distance", {"level"}),
@@ -86,8 +85,7 @@ std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>&
 Findings conclude(std::span<const Entry> entries) {
   Findings findings = evaluate(
       {.facts = latency_rows(entries),
-       .more_facts = {size_facts, code_and_constant_facts, driver_size_facts, line_facts,
-                      set_facts},
+       .more_facts = {size_facts, code_and_constant_facts, driver_size_facts, cache_facts},
        .answer = "A load takes {shared.latency:.1f} cycles from shared memory, {l1.latency:.1f} "
                  "from the L1, {l2.latency:.1f} from the L2 and {dram.latency:.1f} from DRAM; the "
                  "L1 holds up to {l1.size}, the L2 {l2.size}."},

@@ -63,7 +63,7 @@ Fact size_with_code(std::span<const Entry> entries, const FactName& name) {
     fact.interval->low = std::min(fact.interval->low, other);
     fact.interval->high = std::max(fact.interval->high, other);
   }
-  add_evidence(fact, with_few);
+  add_evidence(fact, with_few.entries);
   return fact;
 }
 
@@ -82,7 +82,7 @@ std::string latency_behind(std::span<const Entry> entries, Fact& fact) {
       "{} of constants beside more code than leaves room for them; the same from {} to {} of both, "
       "the most tried",
       format_bytes(all_constants), format_bytes(last.first_x), format_bytes(last.last_x));
-  add_evidence(fact, c);
+  add_evidence(fact, c.entries);
   return "";
 }
 
@@ -155,7 +155,7 @@ void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> ent
     pace.method = fmt::format(
         "cycles from one instruction of straight-line code to the next, one warp, code of {} to {}",
         format_bytes(regime.first_x), format_bytes(c.cut->regimes[levels[i].last].last_x));
-    add_evidence(pace, c);
+    add_evidence(pace, c.entries);
     if (has_end) {
       Fact size = size_at(c, levels[i].last, size_name(id("size", i), subject));
       size.method = fmt::format(

@@ -8,8 +8,15 @@ namespace fathom::memory_latency {
 namespace {
 
 constexpr std::uint64_t line = 64;  ///< of the constant L1 (Jia et al., 2018, on Volta)
-constexpr std::size_t kib = 1024;
 constexpr int curve_loads = 2048;
+
+/// Puts the chain, whose base is 0, into constant memory; the words in device memory.
+const std::uint32_t* fill_constants(Context& context, const Chain& chain) {
+  const std::vector<std::uint32_t> words = index_image(chain, constant_bytes);
+  const Buffer image = upload(context, "constants", std::as_bytes(std::span(words)));
+  copy_to_constant_memory(image.as<std::uint32_t>(), context.stream());
+  return image.as<std::uint32_t>();
+}
 
 /// `cold`: the constants are copied anew before each launch, so that no constant cache has them.
 std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool cold) {
@@ -111,20 +118,16 @@ std::optional<std::string> check(const Report& report, const CodeRun& run) {
 std::function<Workload(Context&)> workload(const CodeRun& run) {
   const int loads = static_cast<int>(run.constants.count);
   const int counted = loads > 0 ? loads : (run.blocks - 1) * code_block_instructions;
-  return [=, readings = std::make_shared<Readings>()](Context& context) {
+  return report_workload([=](Context& context) -> Reporting {
     fill_constants(context, run.constants);
-    return report_workload(
-        context, readings,
-        [=, stream = context.stream()](Report* report) {
-          CodeRun with_report = run;
-          with_report.report = report;
-          launch(run_code_and_constants, {1, 1}, stream, with_report, 1.0f);
-        },
-        [=](const Report& report) { return check(report, run); },
-        [=](const Report& report) {
-          return readings->take(report, Timed::mean, counted * run.rounds);
-        });
-  };
+    return {[=, stream = context.stream()](Report* report) {
+              CodeRun with_report = run;
+              with_report.report = report;
+              launch(run_code_and_constants, {1, 1}, stream, with_report, 1.0f);
+            },
+            [=](const Report& report) { return check(report, run); }, Timed::mean,
+            counted * run.rounds};
+  });
 }
 
 CodeRun run_of(std::size_t code, std::size_t constants) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,10 +20,6 @@ std::vector<FactRow> latency_rows(std::span<const Entry> entries);
 /// reach of the TLBs and what a miss of theirs costs.
 std::vector<Fact> size_facts(std::span<const Entry> entries);
 
-/// The regimes of the curve of latency over working set that `curve` selects; nothing if it has too
-/// few points.
-std::optional<Segmentation> regimes_of(std::span<const Entry> entries, const AxisFilter& curve);
-
 /// Sizes of the constant caches, and of the instruction caches with what an instruction from each
 /// costs.
 std::vector<Fact> code_and_constant_facts(std::span<const Entry> entries);
@@ -39,12 +34,9 @@ inline constexpr const char* memory_bytes = "memory_bytes";
 /// registers.size, shared.size, dram.size.
 std::vector<Fact> driver_size_facts(std::span<const Entry> entries);
 
-/// Line sizes of the L1 and the L2, and what a miss of each brings along.
-std::vector<Fact> line_facts(std::span<const Entry> entries);
-
-/// How many lines of a wide stride the L1 and the L2 keep, which says whether their sets are
-/// hashed; and the slices of the L2.
-std::vector<Fact> set_facts(std::span<const Entry> entries);
+/// Line sizes of the L1 and the L2, what a miss of each brings along, and how many lines of a wide
+/// stride they keep, which says whether their sets are hashed; and the slices of the L2.
+std::vector<Fact> cache_facts(std::span<const Entry> entries);
 
 /// The fact that `decide` completes; what it returns is why there is no value, or empty.
 template <class Decide>
@@ -85,24 +77,13 @@ std::string no_change(const Curve& c, const char* absent = no_curve);
 /// two percent of the first one's is still hits, however surely the two are told apart.
 std::optional<std::size_t> end_of_hits(const Curve& c);
 
-/// Where a curve changes its slope near `around`: the x at which two straight lines over
-/// RampScale::share that meet there fit the medians of the points best by least squares. Points
-/// further away than a factor of 1.3 do not count. Where a change of slope is slight, this is
-/// steadier than the boundary between two regimes, which lies between two points. Nothing with
-/// fewer than three points to either side.
-std::optional<double> hinge(std::span<const CurvePoint> curve, double around);
-
-// Entries of a sweep by the place on one of its axes.
-
-using Points = std::map<std::int64_t, const Entry*>;
-
-/// The entries that `filter` selects and that have a value, by the whole number on `axis`.
-Points points_by(std::span<const Entry> entries, const AxisFilter& filter, const char* axis);
-
-inline double latency_of(const Points::value_type& point) { return *point.second->metric.value; }
-
 /// Adds these entries, and their samples, to what a fact rests on.
-void add_evidence(Fact& fact, const Points& points);
-void add_evidence(Fact& fact, const Curve& c);
+template <class Entries>
+void add_evidence(Fact& fact, const Entries& entries) {
+  for (const Entry* entry : entries) {
+    fact.evidence.push_back(entry->name);
+    fact.repeats += static_cast<int>(entry->samples.size());
+  }
+}
 
 }  // namespace fathom::memory_latency

@@ -10,22 +10,18 @@ struct Global {
 
   __device__ std::uint64_t load(std::uint64_t p) const {
     std::uint64_t next;
-    if constexpr (kind == GlobalLoad::cached) {
-      asm volatile("ld.global.u64 %0, [%1];" : "=l"(next) : "l"(p) : "memory");
-    } else if constexpr (kind == GlobalLoad::l2_only) {
-      asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(next) : "l"(p) : "memory");
-    } else if constexpr (kind == GlobalLoad::read_only) {
-      asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(next) : "l"(p) : "memory");
-    } else if constexpr (kind == GlobalLoad::system) {
-      asm volatile("ld.global.cv.u64 %0, [%1];" : "=l"(next) : "l"(p) : "memory");
-    } else if constexpr (kind == GlobalLoad::atomic_add) {
-      asm volatile("atom.global.add.u64 %0, [%1], %2;" : "=l"(next) : "l"(p), "l"(zero) : "memory");
-    } else {
-      asm volatile("atom.global.cas.b64 %0, [%1], %2, %2;"
-                   : "=l"(next)
-                   : "l"(p), "l"(zero)
-                   : "memory");
-    }
+    if constexpr (kind == GlobalLoad::cached)
+      FATHOM_CHASE_LOAD("l", "ld.global.u64 %0, [%1];");
+    else if constexpr (kind == GlobalLoad::l2_only)
+      FATHOM_CHASE_LOAD("l", "ld.global.cg.u64 %0, [%1];");
+    else if constexpr (kind == GlobalLoad::read_only)
+      FATHOM_CHASE_LOAD("l", "ld.global.nc.u64 %0, [%1];");
+    else if constexpr (kind == GlobalLoad::system)
+      FATHOM_CHASE_LOAD("l", "ld.global.cv.u64 %0, [%1];");
+    else if constexpr (kind == GlobalLoad::atomic_add)
+      FATHOM_CHASE_LOAD("l", "atom.global.add.u64 %0, [%1], %2;", "l"(zero));
+    else
+      FATHOM_CHASE_LOAD("l", "atom.global.cas.b64 %0, [%1], %2, %2;", "l"(zero));
     return next;
   }
 

@@ -62,13 +62,8 @@ struct Chase {
   Report* report = nullptr;
 };
 
-/// A thread for each of so many elements.
-inline Blocks writers(std::uint64_t elements) {
-  constexpr int threads = 256;
-  return {static_cast<int>((elements + threads - 1) / threads), threads};
-}
 /// Writes the chain into the memory that `chain.base` points to, 8 bytes an element: the address of
-/// the next one.
+/// the next one. Takes a thread for each.
 __global__ void write_chain(Chain chain);
 
 // Kernels of one block, and of one thread where nothing else is said. `zero`: 0, which the compiler

@@ -10,7 +10,6 @@
 namespace fathom::memory_latency {
 namespace {
 
-constexpr std::size_t kib = 1024, mib = 1024 * kib;
 constexpr int mean_loads = 4096;
 
 int loads_for(Timed timed) { return timed == Timed::mean ? mean_loads : max_timed_loads; }

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <memory>
 #include <numeric>
 
 #include "harness/cuda_check.h"
@@ -13,42 +14,52 @@
 
 namespace fathom::memory_latency {
 
-double Readings::take(const Report& report, Timed timed, int loads) {
-  clocks_ += static_cast<double>(report.clock_end - report.clock_begin);
-  nanoseconds_ += static_cast<double>(report.ns_end - report.ns_begin);
-  double mean = static_cast<double>(report.clocks) / loads;
-  if (timed == Timed::each) {
-    const std::vector<double> brackets(report.empty, report.empty + empty_brackets);
-    const double empty = median(brackets);
-    std::vector<double> latencies(report.times, report.times + loads);
-    for (double& latency : latencies) latency -= empty;
-    mean = std::accumulate(latencies.begin(), latencies.end(), 0.0) / loads;
-    last_median_ = median(latencies);
-    loads_.insert(loads_.end(), latencies.begin(), latencies.end());
+namespace {
+
+/// What the samples of one case have told besides the metric.
+struct Readings {
+  double clocks = 0, nanoseconds = 0;  ///< of all kernels, from their begin to their end
+  std::vector<double> means, loads;    ///< of all samples; of `each`: of all loads
+};
+
+/// Mean latency of a chase's loads in cycles; `each`: less the median of its empty brackets. The
+/// median of the second loads of pairs, since the first load of a page's first pair may leave a
+/// translation behind or not.
+double take(Readings& readings, const Report& report, const Reporting& of) {
+  readings.clocks += static_cast<double>(report.clock_end - report.clock_begin);
+  readings.nanoseconds += static_cast<double>(report.ns_end - report.ns_begin);
+  double mean = static_cast<double>(report.clocks) / of.loads;
+  std::vector<double> latencies;
+  if (of.timed == Timed::each) {
+    const double empty = median(std::vector<double>(report.empty, report.empty + empty_brackets));
+    for (int i = of.pairs; i < of.loads; i += 1 + of.pairs)
+      latencies.push_back(report.times[i] - empty);
+    mean = std::accumulate(latencies.begin(), latencies.end(), 0.0) / latencies.size();
+    readings.loads.insert(readings.loads.end(), latencies.begin(), latencies.end());
   }
-  means_.push_back(mean);
-  return mean;
+  readings.means.push_back(mean);
+  return of.pairs ? median(latencies) : mean;
 }
 
-std::map<std::string, double> Readings::extras() const {
+/// "latency_ns" by the SM clock that the kernels themselves saw, "sm_clock_hz"; of `each` the
+/// distribution over the loads of all samples.
+std::map<std::string, double> extras(const Readings& r) {
   std::map<std::string, double> result;
-  if (means_.empty()) return result;
-  if (clocks_ > 0 && nanoseconds_ > 0) {
-    result["latency_ns"] = median(means_) * nanoseconds_ / clocks_;
-    result["sm_clock_hz"] = 1e9 * clocks_ / nanoseconds_;
+  if (r.means.empty()) return result;
+  if (r.clocks > 0 && r.nanoseconds > 0) {
+    result["latency_ns"] = median(r.means) * r.nanoseconds / r.clocks;
+    result["sm_clock_hz"] = 1e9 * r.clocks / r.nanoseconds;
   }
-  if (loads_.empty()) return result;
+  if (r.loads.empty()) return result;
   for (const auto& [name, p] : {std::pair{"p5", 0.05}, {"p50", 0.5}, {"p95", 0.95}})
-    result[name] = quantile(loads_, p);
-  const TwoGroups groups = two_groups(loads_);
+    result[name] = quantile(r.loads, p);
+  const TwoGroups groups = two_groups(r.loads);
   result["low_group"] = groups.low;
   result["high_group"] = groups.high;
   result["high_group_share"] = groups.high_share;
   result["group_separation"] = groups.separation;
   return result;
 }
-
-namespace {
 
 /// A headline is the mean over thousands of loads already, and most do not vary at all: a dozen
 /// samples of it say so.
@@ -111,47 +122,38 @@ Chain every_word(std::size_t bytes) {
   return {.count = static_cast<std::uint32_t>(bytes / 8), .stride = 8};
 }
 
-const std::uint32_t* fill_constants(Context& context, const Chain& chain) {
-  const std::vector<std::uint32_t> words = index_image(chain, constant_bytes);
-  const Buffer image = upload(context, "constants", std::as_bytes(std::span(words)));
-  copy_to_constant_memory(image.as<std::uint32_t>(), context.stream());
-  return image.as<std::uint32_t>();
-}
-
-Workload report_workload(Context& context, const std::shared_ptr<Readings>& readings,
-                         std::function<void(Report*)> launch,
-                         std::function<std::optional<std::string>(const Report&)> check,
-                         std::function<double(const Report&)> take) {
-  cudaStream_t stream = context.stream();
-  const Buffer buffer = context.buffers().output("report", sizeof(Report));
-  const auto report = [=] { return copy_to_host<Report>(buffer, stream).front(); };
-  Workload workload = workload_of(
-      context, {buffer}, [=, launch = std::move(launch)] { launch(buffer.as<Report>()); },
-      [=, check = std::move(check)] { return check(report()); });
-  workload.read_sample = [=, take = std::move(take)] { return take(report()); };
-  workload.extras = [=] { return readings->extras(); };
-  return workload;
+std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare) {
+  return [=, readings = std::make_shared<Readings>()](Context& context) {
+    const Reporting of = prepare(context);
+    const Buffer buffer = context.buffers().output("report", sizeof(Report));
+    const auto report = [=, stream = context.stream()] {
+      return copy_to_host<Report>(buffer, stream).front();
+    };
+    Workload workload = workload_of(
+        context, {buffer}, [=] { of.launch(buffer.as<Report>()); },
+        [=] { return of.check(report()); });
+    workload.read_sample = [=] { return take(*readings, report(), of); };
+    workload.extras = [=] { return extras(*readings); };
+    return workload;
+  };
 }
 
 std::function<Workload(Context&)> chase_workload(const Chase& wanted, const PrepareChase& prepare) {
-  return [=, readings = std::make_shared<Readings>()](Context& context) {
-    cudaStream_t stream = context.stream();
+  return report_workload([=](Context& context) -> Reporting {
     Chase chase = wanted;
     const LaunchChase launch = prepare(context, chase);
-    return report_workload(
-        context, readings,
-        [=](Report* report) mutable {
-          chase.report = report;
-          launch(chase, stream);
-        },
-        [=](const Report& report) { return check(report, chase); },
-        [=](const Report& report) { return readings->take(report, chase.timed, chase.loads); });
-  };
+    return {[=, stream = context.stream()](Report* report) {
+              Chase with_report = chase;
+              with_report.report = report;
+              launch(with_report, stream);
+            },
+            [=](const Report& report) { return check(report, chase); }, chase.timed, chase.loads};
+  });
 }
 
 LaunchChase chase_through(Context& context, const GlobalChase& g, Chase& chase, void* memory) {
   chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory);
-  launch(write_chain, writers(chase.chain.count), context.stream(), chase.chain);
+  launch(write_chain, threads_for(chase.chain.count, 256), context.stream(), chase.chain);
   const auto kernel = global_chase(g.load, chase.timed);
   return [kernel, percent = g.carveout_percent](const Chase& with_report, cudaStream_t stream) {
     FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),

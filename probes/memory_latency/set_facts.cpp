@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "models/cache_sets.h"
@@ -13,20 +14,43 @@
 namespace fathom::memory_latency {
 namespace {
 
+/// Entries of a sweep by the place on one of its axes.
+using Points = std::map<std::int64_t, const Entry*>;
+
+/// The entries that `filter` selects and that have a value, by the whole number on `axis`.
+Points points_by(std::span<const Entry> entries, const AxisFilter& filter, const char* axis) {
+  Points result;
+  for (const Entry* entry : select(entries, filter)) {
+    const AxisValue* value = find_axis(*entry, axis);
+    if (entry->metric.value && value != nullptr)
+      result.insert({std::get<std::int64_t>(*value), entry});
+  }
+  return result;
+}
+
+double latency_of(const Points::value_type& point) { return *point.second->metric.value; }
+
 /// The levels' latencies must be this far apart to tell a hit from a miss.
 constexpr double told_apart = 1.3;
 
-/// Elements that fill the cache by four thirds take longer than those that fill it by two by at
-/// least this factor. A miss of the L1 takes six times as long as a hit or more. In the L2, some of
-/// what fits is far from the SM already, and of what overflows some hits.
-struct LineSweep {
-  const char* id;
+struct CacheLevel {
   const char* level;
+  const char* prefix;          ///< of the facts' ids
+  const char* capacity_extra;  ///< of the entries
+  const char* fetch;           ///< the id of what a miss brings along, behind the prefix
+  /// Elements that fill the cache by four thirds take longer than those that fill it by two by at
+  /// least this factor. A miss of the L1 takes six times as long as a hit or more. In the L2, some
+  /// of what fits is far from the SM already, and of what overflows some hits.
   double overflow;
+  /// A set of which at least some misses every time takes longer than this times a hit: a miss of
+  /// the L1 takes six times as long or more, one of the L2 more than twice as long.
+  double missing_some;
 };
-constexpr LineSweep line_sweeps[] = {{"l1.line", "L1", 2}, {"l2.line", "L2", 1.15}};
+constexpr CacheLevel cache_levels[] = {
+    {"L1", "l1", "expected_l1_bytes", "sector", 2, 2},
+    {"L2", "l2", "expected_l2_bytes", "fetch_granularity", 1.15, 1.3}};
 
-std::string line_of(std::span<const Entry> entries, const LineSweep& sweep, Fact& fact) {
+std::string line_of(std::span<const Entry> entries, const CacheLevel& sweep, Fact& fact) {
   // At which candidates the elements fit nowhere but in lines shorter than the candidate.
   std::map<std::int64_t, bool> at_least;
   std::vector<double> fitting;
@@ -35,7 +59,7 @@ std::string line_of(std::span<const Entry> entries, const LineSweep& sweep, Fact
         entries, {{"sweep", "line"}, {"level", sweep.level}, {"candidate (B)", candidate}},
         "stride (B)");
     if (!points.contains(candidate) || !points.contains(candidate / 2)) return left_out;
-    add_evidence(fact, points);
+    add_evidence(fact, std::views::values(points));
     fitting.push_back(latency_of(*points.find(candidate / 2)));
     at_least[candidate] = latency_of(*points.find(candidate)) >= sweep.overflow * fitting.back();
   }
@@ -53,7 +77,7 @@ std::string line_of(std::span<const Entry> entries, const LineSweep& sweep, Fact
 std::string fetched(std::span<const Entry> entries, const char* level, Fact& fact) {
   const Points points = points_by(entries, {{"sweep", "fetch"}, {"level", level}}, "distance (B)");
   if (points.size() < 4) return left_out;
-  add_evidence(fact, points);
+  add_evidence(fact, std::views::values(points));
   const double hit = latency_of(*points.begin()), miss = latency_of(*points.rbegin());
   if (miss < told_apart * hit) {
     return fmt::format(
@@ -77,35 +101,9 @@ std::string fetched(std::span<const Entry> entries, const char* level, Fact& fac
   return "";
 }
 
-}  // namespace
-
-std::vector<Fact> line_facts(std::span<const Entry> entries) {
-  std::vector<Fact> facts;
-  for (const LineSweep& sweep : line_sweeps)
-    facts.push_back(decided({sweep.id, sweep.level, "line size", "B"},
-                            [&](Fact& fact) { return line_of(entries, sweep, fact); }));
-  for (const auto& [level, id] : {std::pair{"L1", "l1.sector"}, {"L2", "l2.fetch_granularity"}})
-    facts.push_back(decided({id, level, "fetch granularity", "B"},
-                            [&](Fact& fact) { return fetched(entries, level, fact); }));
-  return facts;
-}
-
-namespace {
-
 constexpr std::uint32_t line = 128;
 /// More than any cache of a GPU is known to have.
 constexpr std::uint32_t most_ways = 64;
-
-struct SetSweep {
-  const char* level;
-  const char* prefix;          ///< of the facts' ids
-  const char* capacity_extra;  ///< of the entries
-  /// A set of which at least some misses every time takes longer than this times a hit: a miss of
-  /// the L1 takes six times as long or more, one of the L2 more than twice as long.
-  double missing_some;
-};
-constexpr SetSweep sweeps[] = {{"L1", "l1", "expected_l1_bytes", 2},
-                               {"L2", "l2", "expected_l2_bytes", 1.3}};
 
 std::string bytes(std::int64_t count) { return format_bytes(static_cast<double>(count)); }
 
@@ -119,7 +117,7 @@ struct Kept {
   std::int64_t tried() const { return *elements.rbegin(); }  ///< most elements of all strides
 };
 
-Kept kept(std::span<const Entry> entries, const SetSweep& sweep, double hit, Fact& evidence) {
+Kept kept(std::span<const Entry> entries, const CacheLevel& sweep, double hit, Fact& evidence) {
   Kept result;
   for (const Entry* entry : select(entries, {{"sweep", "associativity"}, {"level", sweep.level}})) {
     const AxisValue* stride = find_axis(*entry, "stride (B)");
@@ -132,7 +130,7 @@ Kept kept(std::span<const Entry> entries, const SetSweep& sweep, double hit, Fac
     const Points points = points_by(
         entries, {{"sweep", "associativity"}, {"level", sweep.level}, {"stride (B)", stride}},
         "elements");
-    add_evidence(evidence, points);
+    add_evidence(evidence, std::views::values(points));
     bool all_hit = true;
     for (const auto& point : points) {
       result.elements.insert(point.first);
@@ -147,7 +145,7 @@ Kept kept(std::span<const Entry> entries, const SetSweep& sweep, double hit, Fac
 
 /// The level's own hit: of the L1 from its latency, of the L2, where it depends on the place, of as
 /// many lines side by side.
-std::optional<double> hit_of(std::span<const Entry> entries, const SetSweep& sweep) {
+std::optional<double> hit_of(std::span<const Entry> entries, const CacheLevel& sweep) {
   const Entry* entry = sweep.level == std::string_view("L1")
                            ? find_measured(entries, {{"sweep", "latency"},
                                                      {"level", "L1"},
@@ -228,7 +226,7 @@ std::string associativity(const Kept& k, Fact& fact) {
   return "";
 }
 
-void add_sets(std::vector<Fact>& facts, std::span<const Entry> entries, const SetSweep& sweep) {
+void add_sets(std::vector<Fact>& facts, std::span<const Entry> entries, const CacheLevel& sweep) {
   const std::optional<double> hit = hit_of(entries, sweep);
   const auto add = [&](const char* what, const char* quantity, const char* unit, auto decide) {
     facts.push_back(decided({fmt::format("{}.{}", sweep.prefix, what), sweep.level, quantity, unit},
@@ -268,9 +266,18 @@ std::string slices(std::span<const Entry> entries, Fact& fact) {
 
 }  // namespace
 
-std::vector<Fact> set_facts(std::span<const Entry> entries) {
+std::vector<Fact> cache_facts(std::span<const Entry> entries) {
   std::vector<Fact> facts;
-  for (const SetSweep& sweep : sweeps) add_sets(facts, entries, sweep);
+  const auto add = [&](const CacheLevel& of, const char* what, const char* quantity, auto decide) {
+    facts.push_back(
+        decided({fmt::format("{}.{}", of.prefix, what), of.level, quantity, "B"}, decide));
+  };
+  for (const CacheLevel& of : cache_levels)
+    add(of, "line", "line size", [&](Fact& fact) { return line_of(entries, of, fact); });
+  for (const CacheLevel& of : cache_levels)
+    add(of, of.fetch, "fetch granularity",
+        [&](Fact& fact) { return fetched(entries, of.level, fact); });
+  for (const CacheLevel& of : cache_levels) add_sets(facts, entries, of);
   facts.push_back(decided({"l2.slices", "L2", "slices", "slices"},
                           [&](Fact& fact) { return slices(entries, fact); }));
   return facts;

@@ -12,16 +12,12 @@ struct Shared {
 
   __device__ std::uint32_t load(std::uint32_t p) const {
     std::uint32_t next;
-    if constexpr (kind == SharedLoad::load) {
-      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(next) : "r"(p) : "memory");
-    } else if constexpr (kind == SharedLoad::atomic_add) {
-      asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(next) : "r"(p), "r"(zero) : "memory");
-    } else {
-      asm volatile("atom.shared.cas.b32 %0, [%1], %2, %2;"
-                   : "=r"(next)
-                   : "r"(p), "r"(zero)
-                   : "memory");
-    }
+    if constexpr (kind == SharedLoad::load)
+      FATHOM_CHASE_LOAD("r", "ld.shared.u32 %0, [%1];");
+    else if constexpr (kind == SharedLoad::atomic_add)
+      FATHOM_CHASE_LOAD("r", "atom.shared.add.u32 %0, [%1], %2;", "r"(zero));
+    else
+      FATHOM_CHASE_LOAD("r", "atom.shared.cas.b32 %0, [%1], %2, %2;", "r"(zero));
     return next;
   }
 };
@@ -36,22 +32,14 @@ struct Cluster {
 
   __device__ std::uint32_t load(std::uint32_t p) const {
     std::uint32_t next;
-    if constexpr (kind == SharedLoad::load) {
-      asm volatile("{ .reg .b64 a; mov.b64 a, {%1, %2}; ld.u32 %0, [a]; }"
-                   : "=r"(next)
-                   : "r"(p), "r"(upper)
-                   : "memory");
-    } else if constexpr (kind == SharedLoad::atomic_add) {
-      asm volatile("{ .reg .b64 a; mov.b64 a, {%1, %2}; atom.add.u32 %0, [a], %3; }"
-                   : "=r"(next)
-                   : "r"(p), "r"(upper), "r"(zero)
-                   : "memory");
-    } else {
-      asm volatile("{ .reg .b64 a; mov.b64 a, {%1, %2}; atom.cas.b32 %0, [a], %3, %3; }"
-                   : "=r"(next)
-                   : "r"(p), "r"(upper), "r"(zero)
-                   : "memory");
-    }
+#define FATHOM_GENERIC(ptx) "{ .reg .b64 a; mov.b64 a, {%1, %2}; " ptx " }"
+    if constexpr (kind == SharedLoad::load)
+      FATHOM_CHASE_LOAD("r", FATHOM_GENERIC("ld.u32 %0, [a];"), "r"(upper));
+    else if constexpr (kind == SharedLoad::atomic_add)
+      FATHOM_CHASE_LOAD("r", FATHOM_GENERIC("atom.add.u32 %0, [a], %3;"), "r"(upper), "r"(zero));
+    else
+      FATHOM_CHASE_LOAD("r", FATHOM_GENERIC("atom.cas.b32 %0, [a], %3, %3;"), "r"(upper),
+                        "r"(zero));
     return next;
   }
 };
@@ -126,19 +114,17 @@ void (*shared_chase(SharedLoad load, Timed timed))(Chase, std::uint32_t) {
 void launch_cluster_chase(SharedLoad load, const Chase& chase, int shared_bytes, int cluster_size,
                           int target, cudaStream_t stream) {
   with_load(load, [&](auto kind) {
-    const auto kernel = chase_cluster<kind>;
-    FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-    const ClusterLaunch launch(cluster_size, cluster_size, fill_threads, shared_bytes, stream);
-    launch(kernel, chase, target, std::uint32_t{0});
+    allow_any_cluster(chase_cluster<kind>);
+    launch(chase_cluster<kind>, {cluster_size, fill_threads, shared_bytes, cluster_size}, stream,
+           chase, target, std::uint32_t{0});
   });
 }
 
 int largest_cluster(int major, int shared_bytes) {
-  if (major < 9) return 0;
-  const auto kernel = chase_cluster<SharedLoad::load>;
-  FATHOM_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-  for (int size = 16; size > 1; size /= 2)
-    if (ClusterLaunch(size, size, fill_threads, shared_bytes).most_active(kernel) > 0) return size;
+  for (int size = major < 9 ? 1 : 16; size > 1; size /= 2)
+    if (most_active_clusters(chase_cluster<SharedLoad::load>,
+                             {size, fill_threads, shared_bytes, size}) > 0)
+      return size;
   return 0;
 }
 

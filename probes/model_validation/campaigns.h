@@ -32,7 +32,6 @@ struct Comparison {
   std::string name;      ///< a counter's role, or what else was asked: "driver_blocks"
   std::string source;    ///< the chip's metric, or the call that answers
   std::string unit;      ///< of the figure
-  std::string model;     ///< "the shared-memory model"
   std::string reason{};  ///< why a trial could not be compared; empty if all could
   std::int64_t compared = 0, differing = 0;
   double found_sum = 0, expected_sum = 0;
@@ -46,19 +45,16 @@ struct Comparison {
 
 /// What one run of a campaign found.
 struct CampaignResult {
-  std::int64_t trials = 0;
-  std::int64_t differing = 0;        ///< trials in which any comparison differs
-  std::optional<std::string> wrong;  ///< what is wrong with an output, if anything is
+  std::string model;  ///< "the shared-memory model"
   std::vector<Comparison> comparisons;
+  std::int64_t trials = 0;
+  std::int64_t differing = 0;          ///< trials in which any comparison differs
+  std::optional<std::string> wrong{};  ///< what is wrong with an output, if anything is
 };
 
-/// What a case's metric is: the number of trials that differ, expected to be 0. `trials` says what
-/// a trial is, in the plural.
-Metric mismatches_of(const std::string& trials);
-
-/// Puts into the entry, whose metric that is, what the campaign found, with the counters of each
-/// comparison. A campaign that could not compare everything has no value and has failed, never
-/// passed. Returns what is wrong with an output.
+/// Puts into the entry, whose metric is the number of trials that differ, in their plural, what the
+/// campaign found, with the counters of each comparison. A campaign that could not compare
+/// everything has no value and has failed, never passed. Returns what is wrong with an output.
 std::optional<std::string> report(const CampaignResult& result, Entry& entry);
 
 }  // namespace fathom::model_validation

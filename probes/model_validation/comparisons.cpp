@@ -8,7 +8,7 @@ namespace fathom::model_validation {
 namespace {
 
 /// The two counters of a comparison.
-void add_counters(const Comparison& comparison, Entry& entry) {
+void add_counters(const Comparison& comparison, const std::string& model, Entry& entry) {
   const std::string& trials = entry.metric.unit;
   Counter sum{.role = comparison.name,
               .metric = comparison.source,
@@ -16,14 +16,14 @@ void add_counters(const Comparison& comparison, Entry& entry) {
               .value = {},
               .reason = comparison.reason,
               .expected = {},
-              .expected_model = fmt::format("{}, summed over all {}", comparison.model, trials)};
+              .expected_model = fmt::format("{}, summed over all {}", model, trials)};
   Counter mismatches{.role = comparison.name + "_mismatches",
                      .metric = comparison.source,
                      .unit = trials,
                      .value = {},
                      .reason = comparison.reason,
                      .expected = 0,
-                     .expected_model = comparison.model};
+                     .expected_model = model};
   if (!comparison.examples.empty()) {
     mismatches.expected_model +=
         fmt::format("; the first that differ: {}", fmt::join(comparison.examples, "; "));
@@ -35,6 +35,19 @@ void add_counters(const Comparison& comparison, Entry& entry) {
   }
   entry.counters.push_back(std::move(sum));
   entry.counters.push_back(std::move(mismatches));
+}
+
+/// Why not all trials were compared; empty if they were.
+std::string incomplete(const CampaignResult& result, const std::string& trials) {
+  if (result.trials == 0) return "there was no trial";
+  for (const Comparison& comparison : result.comparisons) {
+    if (!comparison.reason.empty())
+      return fmt::format("{}: {}", comparison.name, comparison.reason);
+    if (comparison.compared != result.trials)
+      return fmt::format("{}: only {} of {} {}", comparison.name, comparison.compared,
+                         result.trials, trials);
+  }
+  return result.comparisons.empty() ? "nothing was compared" : "";
 }
 
 }  // namespace
@@ -52,41 +65,24 @@ bool Comparison::add(double found, double expected, const std::function<std::str
   return false;
 }
 
-Metric mismatches_of(const std::string& trials) {
-  return {"mismatches", trials, Better::lower, std::nullopt};
-}
-
 std::optional<std::string> report(const CampaignResult& result, Entry& entry) {
   entry.extras["trials"] = static_cast<double>(result.trials);
   entry.iterations = result.trials;
   entry.telemetry.missing_reason = "nothing is timed here";
   if (result.wrong) return result.wrong;
-  std::string incomplete = result.trials == 0 ? "there was no trial" : "";
-  std::string models;
-  for (const Comparison& comparison : result.comparisons) {
-    add_counters(comparison, entry);
-    if (comparison.reason.empty() && models.find(comparison.model) == std::string::npos)
-      models += (models.empty() ? "" : ", ") + comparison.model;
-    if (!incomplete.empty()) continue;
-    if (!comparison.reason.empty()) {
-      incomplete = fmt::format("{}: {}", comparison.name, comparison.reason);
-    } else if (comparison.compared != result.trials) {
-      incomplete = fmt::format("{}: only {} of {} {}", comparison.name, comparison.compared,
-                               result.trials, entry.metric.unit);
-    }
-  }
-  if (result.comparisons.empty() && incomplete.empty()) incomplete = "nothing was compared";
-  if (!incomplete.empty()) {
+  for (const Comparison& comparison : result.comparisons)
+    add_counters(comparison, result.model, entry);
+  if (const std::string why = incomplete(result, entry.metric.unit); !why.empty()) {
     // Not knowing must not look like agreement, even if all that was compared agrees.
     entry.verdict.status = VerdictStatus::failed;
-    entry.verdict.reasons = {"not compared with the model; " + incomplete};
+    entry.verdict.reasons = {"not compared with the model; " + why};
     return std::nullopt;
   }
   const auto count = static_cast<double>(result.differing);
   entry.metric.value = count;
   entry.samples = {count};
   entry.interval = Interval{count, count, 1, "a count is exact"};
-  entry.expected = Expectation{0, 0, models};
+  entry.expected = Expectation{0, 0, result.model};
   return std::nullopt;
 }
 

@@ -15,24 +15,26 @@ namespace fathom::model_validation {
 namespace {
 
 struct Configuration {
-  std::size_t occupant;
-  int threads;
-  int dynamic_shared;
-  int carveout_percent;
+  Occupant kernel;
+  models::KernelResources block;
 };
 
 Configuration random_configuration(std::mt19937_64& random,
                                    const std::vector<cudaFuncAttributes>& attributes) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  Configuration c;
-  c.occupant = random() % occupants.size();
+  const std::size_t occupant = random() % occupants.size();
+  const cudaFuncAttributes& function = attributes[occupant];
+  Configuration c{occupants[occupant],
+                  {.registers_per_thread = function.numRegs,
+                   .static_shared_bytes = static_cast<int>(function.sharedSizeBytes)}};
   // Whole warps as most kernels have them, and any other number.
-  c.threads = random() % 2 == 0 ? 32 * (1 + below(32)) : 1 + below(1024);
-  const int most = attributes[c.occupant].maxDynamicSharedSizeBytes;
+  c.block.threads_per_block = random() % 2 == 0 ? 32 * (1 + below(32)) : 1 + below(1024);
+  const int most = function.maxDynamicSharedSizeBytes;
   // None, as much as there may be, or, twice as often, less.
   const int kind = below(4);
-  c.dynamic_shared = kind == 0 ? 0 : below((kind == 1 ? most : std::min(most, 20 * 1024)) + 1);
-  c.carveout_percent = random() % 3 == 0 ? below(101) : -1;
+  c.block.dynamic_shared_bytes =
+      kind == 0 ? 0 : below((kind == 1 ? most : std::min(most, 20 * 1024)) + 1);
+  c.block.carveout_percent = random() % 3 == 0 ? below(101) : -1;
   return c;
 }
 
@@ -50,21 +52,11 @@ cudaFuncAttributes attributes_of(Occupant kernel, const DeviceFacts& device) {
 }
 
 int driver_blocks(const Configuration& c) {
-  const Occupant kernel = occupants[c.occupant];
-  FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+  FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(c.kernel),
                                    cudaFuncAttributePreferredSharedMemoryCarveout,
-                                   c.carveout_percent));
-  return resident_blocks_of(kernel, c.threads, static_cast<std::size_t>(c.dynamic_shared));
-}
-
-int model_blocks(const models::SmLimits& sm, const cudaFuncAttributes& attributes,
-                 const Configuration& c) {
-  return models::occupancy(sm, {.threads_per_block = c.threads,
-                                .registers_per_thread = attributes.numRegs,
-                                .static_shared_bytes = static_cast<int>(attributes.sharedSizeBytes),
-                                .dynamic_shared_bytes = c.dynamic_shared,
-                                .carveout_percent = c.carveout_percent})
-      .blocks;
+                                   c.block.carveout_percent));
+  return resident_blocks_of(c.kernel, c.block.threads_per_block,
+                            static_cast<std::size_t>(c.block.dynamic_shared_bytes));
 }
 
 CampaignResult run(Context& context, const DeviceFacts& device, const KeepGoing& keep_going,
@@ -73,27 +65,24 @@ CampaignResult run(Context& context, const DeviceFacts& device, const KeepGoing&
   std::vector<cudaFuncAttributes> attributes;
   for (const Occupant occupant : occupants) attributes.push_back(attributes_of(occupant, device));
 
-  CampaignResult result;
-  const std::int64_t wanted = context.option("configurations");
-  Comparison driver{"driver_blocks", "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
-                    "blocks per SM", "the occupancy model"};
+  CampaignResult result{
+      "the occupancy model",
+      {{"driver_blocks", "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "blocks per SM"}}};
   std::mt19937_64 random(context.seed());
-  std::int64_t launchable = 0;
-  for (; result.trials < wanted && keep_going(); ++result.trials) {
+  double& launchable = entry.extras["launchable"];
+  for (; result.trials < context.option("configurations") && keep_going(); ++result.trials) {
     const Configuration c = random_configuration(random, attributes);
-    const cudaFuncAttributes& function = attributes[c.occupant];
-    const auto describe = [&] {
+    const auto describe = [&block = c.block] {
       return fmt::format(
           "a block of {} threads, {} registers, {} + {} bytes of shared memory, carve-out {}",
-          c.threads, function.numRegs, function.sharedSizeBytes, c.dynamic_shared,
-          c.carveout_percent < 0 ? "open" : fmt::format("{} %", c.carveout_percent));
+          block.threads_per_block, block.registers_per_thread, block.static_shared_bytes,
+          block.dynamic_shared_bytes,
+          block.carveout_percent < 0 ? "open" : fmt::format("{} %", block.carveout_percent));
     };
-    const int model = model_blocks(sm, function, c);
-    result.differing += driver.add(driver_blocks(c), model, describe) ? 0 : 1;
+    const int model = models::occupancy(sm, c.block).blocks;
+    result.differing += result.comparisons.front().add(driver_blocks(c), model, describe) ? 0 : 1;
     launchable += model > 0 ? 1 : 0;
   }
-  result.comparisons = {std::move(driver)};
-  entry.extras["launchable"] = static_cast<double>(launchable);
   return result;
 }
 
@@ -104,7 +93,7 @@ Case occupancy_case(const DeviceFacts& device) {
   c.name = "occupancy";
   c.axes = {{"model", "occupancy"}};
   c.suite = Suite::quick;
-  c.metric = mismatches_of("configurations");
+  c.metric = {"mismatches", "configurations", Better::lower, std::nullopt};
   c.mode = Campaign{{},
                     [device](Context& context, CounterSession*, const std::string&,
                              const KeepGoing& keep_going, Entry& entry) {

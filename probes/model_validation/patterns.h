@@ -45,7 +45,4 @@ std::string csv_row(const models::WarpAccess& access);
 std::optional<std::string> check_found(const models::WarpAccess& access,
                                        std::span<const std::uint32_t> found);
 
-/// Distinct bytes that the active lanes touch.
-std::uint32_t distinct_bytes(const models::WarpAccess& access);
-
 }  // namespace fathom::model_validation

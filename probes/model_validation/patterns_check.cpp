@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "probes/model_validation/kernels.h"
 #include "probes/model_validation/patterns.h"
@@ -23,14 +22,6 @@ std::uint32_t word_of_element(const WarpAccess& access, int lane, int word) {
 
 }  // namespace
 
-std::uint32_t distinct_bytes(const WarpAccess& access) {
-  std::set<std::uint64_t> elements;
-  for (int lane = 0; lane < models::warp_size; ++lane)
-    if (access.active(lane)) elements.insert(access.address[lane]);
-  return static_cast<std::uint32_t>(elements.size()) *
-         static_cast<std::uint32_t>(access.bytes_per_lane);
-}
-
 std::optional<std::string> check_found(const WarpAccess& access,
                                        std::span<const std::uint32_t> found) {
   const int words = std::max(1, access.bytes_per_lane / 4);
@@ -46,11 +37,12 @@ std::optional<std::string> check_found(const WarpAccess& access,
     }
   }
   if (load || access.active_mask == 0) return std::nullopt;
+  const auto bytes = static_cast<std::uint64_t>(models::distinct_bytes(access));
   std::uint64_t written = 0;
   for (const std::uint32_t count : found.subspan(found_values, lanes)) written += count;
-  if (written == distinct_bytes(access)) return std::nullopt;
-  return fmt::format("{} bytes of memory changed instead of {}: {}", written,
-                     distinct_bytes(access), csv_row(access));
+  if (written == bytes) return std::nullopt;
+  return fmt::format("{} bytes of memory changed instead of {}: {}", written, bytes,
+                     csv_row(access));
 }
 
 }  // namespace fathom::model_validation

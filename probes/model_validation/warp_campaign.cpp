@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "harness/counters/range_profiler.h"
 #include "harness/cuda_check.h"
@@ -34,23 +35,26 @@ struct Instruction {
       return {prefix + "wavefronts", prefix + "conflicts", prefix + "instructions"};
     return {prefix + "sectors", prefix + "requests", prefix + "instructions"};
   }
-};
 
-std::vector<double> predicted(Space space, const WarpAccess& access) {
-  const double instructions = access.active_mask != 0 ? 1 : 0;
-  if (space == Space::shared) {
-    const models::SharedCost cost = models::shared_cost(access);
-    return {static_cast<double>(cost.wavefronts), static_cast<double>(cost.conflicts),
-            instructions};
+  std::array<double, 3> predicted(const WarpAccess& access) const {
+    const double instructions = access.active_mask != 0 ? 1 : 0;
+    if (space == Space::shared) {
+      const models::SharedCost cost = models::shared_cost(access);
+      return {static_cast<double>(cost.wavefronts), static_cast<double>(cost.conflicts),
+              instructions};
+    }
+    const models::GlobalCost cost = models::global_cost(access);
+    return {static_cast<double>(cost.sectors), static_cast<double>(cost.requests), instructions};
   }
-  const models::GlobalCost cost = models::global_cost(access);
-  return {static_cast<double>(cost.sectors), static_cast<double>(cost.requests), instructions};
-}
+
+  void launch(const Trial& trial, cudaStream_t stream) const {
+    launch_access(space, op, bytes, trial, stream);
+  }
+};
 
 Trial trial_of(const WarpAccess& access, const Buffer& region) {
   Trial trial{};
-  for (int lane = 0; lane < lanes; ++lane)
-    trial.offset[lane] = static_cast<std::uint32_t>(access.address[lane]);
+  std::ranges::copy(access.address, trial.offset);
   trial.active_mask = access.active_mask;
   trial.region = region.data;
   return trial;
@@ -83,7 +87,7 @@ std::optional<std::string> check_outputs(Context& context, const Instruction& in
       Trial trial = trial_of(patterns[first + i].access, region);
       trial.fill_words = shared_region_bytes / 4;
       trial.out = out.as<std::uint32_t>() + i * found_words;
-      launch_access(instruction.space, instruction.op, instruction.bytes, trial, stream);
+      instruction.launch(trial, stream);
       if (instruction.space == Space::global && instruction.op == Access::store)
         launch_global_check(instruction.bytes, trial, stream);
     }
@@ -98,27 +102,16 @@ std::optional<std::string> check_outputs(Context& context, const Instruction& in
   return std::nullopt;
 }
 
-/// One comparison for each of the roles, without trials; `no_counters` says why there will be none.
-std::vector<Comparison> comparisons_of(const Instruction& instruction,
-                                       const std::string& no_counters) {
-  const std::string model = fmt::format("the {}-memory model", name(instruction.space));
-  std::vector<Comparison> comparisons;
-  for (const std::string& figure : instruction.roles())
-    comparisons.push_back({figure, "", role(figure).unit, model, no_counters});
-  return comparisons;
-}
-
 /// Counts every pattern by itself and compares; adds what differs to the result.
 void compare_counters(Context& context, CounterSession& counters, const Instruction& instruction,
                       const std::vector<RandomPattern>& patterns, const Buffer& region,
                       CampaignResult& result) {
   const auto readings = counters.collect_batch({}, patterns.size(), [&](std::size_t i) {
-    launch_access(instruction.space, instruction.op, instruction.bytes,
-                  trial_of(patterns[i].access, region), context.stream());
+    instruction.launch(trial_of(patterns[i].access, region), context.stream());
   });
   for (std::size_t i = 0; i < patterns.size(); ++i) {
     const WarpAccess& access = patterns[i].access;
-    const std::vector<double> expected = predicted(instruction.space, access);
+    const auto expected = instruction.predicted(access);
     bool agrees = true;
     for (std::size_t r = 0; r < result.comparisons.size(); ++r) {
       Comparison& comparison = result.comparisons[r];
@@ -142,8 +135,9 @@ CampaignResult run(Context& context, CounterSession* counters, const std::string
   const auto next_pattern =
       random_patterns(instruction.space, instruction.op, instruction.bytes, context.seed());
   const Buffer region = prepared_region(context, instruction.op);
-  CampaignResult result;
-  result.comparisons = comparisons_of(instruction, no_counters);
+  CampaignResult result{fmt::format("the {}-memory model", name(instruction.space)), {}};
+  for (const std::string& figure : instruction.roles())
+    result.comparisons.push_back({figure, "", role(figure).unit, no_counters});
   std::vector<RandomPattern> patterns;
   while (result.trials < wanted && keep_going()) {
     patterns.clear();
@@ -170,7 +164,7 @@ Case warp_case(Space space, Access op, int bytes) {
             {"operation", name(op)},
             {"bits", std::int64_t{8} * bytes}};
   c.suite = Suite::quick;
-  c.metric = mismatches_of("patterns");
+  c.metric = {"mismatches", "patterns", Better::lower, std::nullopt};
   c.mode =
       Campaign{instruction.roles(), [instruction](Context& context, CounterSession* counters,
                                                   const std::string& no_counters,

@@ -41,20 +41,23 @@ ClaimRow o1() {
       "{of 1024:.1f} %][; 256 threads: {of 256:.1f} %]"};
 }
 
-/// The controls: blocks that live as long as the kernel do away with launches, and in one whole
-/// wave of equal ones no SM has more than another.
+/// The controls: blocks that live as long as the kernel do away with launches, and in whole waves
+/// of equal blocks, each launched as usual, no SM has more than another.
 ClaimRow o2() {
+  const AxisFilter usual{{"turned", "block size"}, {"grid", "one-shot"}};
   const auto least = [](const char* name, I in_flight) {
     return Quantity{
         name, {{"grid", "persistent"}, {loads, in_flight}}, Pick::least, share_achieved};
   };
-  Reading reading{{{"short", {{"turned", "block size"}}, Pick::most, share_achieved},
+  Reading reading{{{"short", usual, Pick::most, share_achieved},
+                   {"whole", {{"grid", "whole waves"}}, Pick::least, share_achieved},
                    least("one", 1),
                    least("four", 4)}};
   std::string listed;
   for (const I threads : {32, 64, 128, 192, 256, 384, 512, 768, 1024}) {
     const std::string name = std::to_string(threads) + " threads";
-    const AxisFilter where{{"turned", "block size"}, {"block", threads}};
+    AxisFilter where = usual;
+    where.emplace_back("block", threads);
     reading.quantities.push_back({name, where, Pick::first, counter_of("achieved_occupancy")});
     reading.quantities.push_back({"of " + name, where, Pick::first, axis_of(theory)});
     listed += "[" + name + ": {" + name + ":.1f} of {of " + name + ":.1f} %, ]";
@@ -65,10 +68,11 @@ ClaimRow o2() {
       "37.6 % at 1024 threads",
       toyx,
       std::move(reading),
-      {{"short", 0, same_speed}, {"one", same_speed}, {"four", same_speed}},
+      {{"short", 0, same_speed}, {"one", same_speed}, {"four", same_speed}, {"whole", same_speed}},
       listed +
           "so at most {short:%} of the theoretical; one wave of blocks that live as long as the "
-          "kernel has at least {one:%} with one load in flight a thread and {four:%} with four",
+          "kernel has at least {one:%} with one load in flight a thread and {four:%} with four"
+          "[; whole waves of equal blocks, launched one after the other, have at least {whole:%}]",
       Rule::cases};
 }
 
@@ -111,7 +115,7 @@ ClaimRow o4() {
       "O4",
       "More shared memory or registers per block lowers occupancy in steps",
       "128 threads x 180 registers: 8 warps; 256 threads x 128 registers with 32 KiB: 16 warps",
-      toyx,
+      double_products,
       {{{"right", {}, Pick::sum, passes(as_the_driver_says), "", by_resource},
         {"kernels", {}, Pick::count, metric_of, "", by_resource},
         {"step",

@@ -21,79 +21,46 @@ std::size_t copy_bytes(const DeviceFacts& device) {
 /// How far the streaming model may be off with its default parameters.
 constexpr double tolerance = 0.25;
 
-struct Configuration {
-  const char* limiter;  ///< the resource that the sweep turns: "block size", "shared memory", ...
-  Variant variant;
-  int threads;
-  int dynamic_shared;
-  Suite suite = Suite::standard;
-};
-
-std::vector<Configuration> configurations(const DeviceFacts& device) {
-  std::vector<Configuration> result;
-  // O1, O2: block sizes, as a kernel usually is.
-  for (const int threads : {32, 64, 128, 192, 256, 384, 512, 768, 1024}) {
-    const bool quick = threads == 32 || threads == 256 || threads == 1024;
-    result.push_back({"block size", {}, threads, 0, quick_if(quick)});
-  }
-  // O3, O4: shared memory sets the resident blocks; more loads in flight per thread make up for
-  // fewer threads.
-  for (const bool persistent : {false, true}) {
-    for (const int vectors : {1, 4}) {
-      for (const int blocks : {1, 2, 3, 4, 6, 8}) {
-        const bool quick = !persistent && (blocks == 1 || blocks == 2 || blocks == 4);
-        const int shared = shared_for_blocks(device, blocks);
-        result.push_back({"shared memory", {persistent, vectors}, 256, shared, quick_if(quick)});
-      }
-    }
-  }
-  // O4: registers.
-  for (const int ballast : ballasts)
-    for (const int threads : {128, 256})
-      result.push_back({"registers", {true, 1, ballast}, threads, 0, quick_if(threads == 128)});
-  // O4's second figure: registers and 32 KiB of shared memory together.
-  result.push_back({"registers and shared memory", {true, 1, 164}, 256, 32 * 1024, Suite::quick});
-  return result;
-}
-
-Case make_case(const DeviceFacts& device, const Configuration& configuration) {
-  const Variant& variant = configuration.variant;
+/// `turned`: the resource that the sweep turns: "block size", "shared memory", ... `whole_waves`:
+/// blocks fill each of their waves.
+Case make_case(const DeviceFacts& device, const char* turned, const Variant& variant, int threads,
+               int shared, bool quick, bool whole_waves) {
   const Kernel kernel = kernel_of(variant);
   // The device's maximum, not this configuration's: the attribute stays with the kernel, and other
   // configurations share it.
   const auto* function = reinterpret_cast<const void*>(kernel);
   FATHOM_CUDA(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(device.shared_bytes_per_block_max)));
-  const int resident = resident_blocks_of(kernel, configuration.threads,
-                                          static_cast<std::size_t>(configuration.dynamic_shared));
+  const int resident = resident_blocks_of(kernel, threads, static_cast<std::size_t>(shared));
   cudaFuncAttributes facts{};
   FATHOM_CUDA(cudaFuncGetAttributes(&facts, function));
   const models::Occupancy model =
       models::occupancy(models::sm_limits(device.major, device.minor),
-                        {.threads_per_block = configuration.threads,
+                        {.threads_per_block = threads,
                          .registers_per_thread = facts.numRegs,
                          .static_shared_bytes = static_cast<int>(facts.sharedSizeBytes),
-                         .dynamic_shared_bytes = configuration.dynamic_shared});
-  const std::size_t per_block = sizeof(uint4) * variant.vectors * configuration.threads;
-  const std::size_t bytes = copy_bytes(device) / per_block * per_block;  // whole blocks only
+                         .dynamic_shared_bytes = shared});
+  const std::size_t per_block = sizeof(uint4) * variant.vectors * threads;
+  const std::size_t whole =  // blocks, or waves
+      whole_waves ? per_block * std::max(1, resident) * device.sms : per_block;
+  const std::size_t bytes = copy_bytes(device) / whole * whole;
   const int blocks =
       variant.persistent ? std::max(1, resident) * device.sms : static_cast<int>(bytes / per_block);
-  const char* grid = variant.persistent ? "persistent" : "one-shot";
+  const char* grid = variant.persistent ? "persistent" : whole_waves ? "whole waves" : "one-shot";
 
   Case c;
-  c.name = fmt::format("{}/{}/vectors:{}/block:{}/ballast:{}/shared:{}", configuration.limiter,
-                       grid, variant.vectors, configuration.threads, variant.ballast,
-                       configuration.dynamic_shared);
+  c.name = fmt::format("{}/{}/vectors:{}/block:{}/ballast:{}/shared:{}", turned, grid,
+                       variant.vectors, threads, variant.ballast, shared);
   std::replace(c.name.begin(), c.name.end(), ' ', '-');
-  c.axes = {{"turned", configuration.limiter},
+  c.axes = {{"turned", turned},
             {"grid", grid},
             {"16-byte loads in flight", std::int64_t{variant.vectors}},
-            {"block", std::int64_t{configuration.threads}},
+            {"block", std::int64_t{threads}},
             {"registers", std::int64_t{facts.numRegs}},
-            {"dynamic shared (B)", std::int64_t{configuration.dynamic_shared}},
+            {"dynamic shared (B)", std::int64_t{shared}},
             {"theoretical occupancy (%)", 100 * model.fraction},
             {"limited by", models::name(model.limiter)}};
-  c.suite = configuration.suite;
+  c.suite = quick_if(quick);
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
   c.value = rate(2.0 * static_cast<double>(bytes));
   const DeviceBound& dram = fathom::bound(device, "dram_bandwidth");
@@ -104,9 +71,9 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
                .bytes_per_access = 16,
                .independent_loads = static_cast<double>(variant.vectors),
                .accesses_per_thread = static_cast<double>(bytes) / sizeof(uint4) /
-                                      (static_cast<double>(blocks) * configuration.threads),
+                                      (static_cast<double>(blocks) * threads),
                .resident_threads_per_sm = std::max(1, model.warps) * models::warp_size,
-               .threads_per_block = configuration.threads});
+               .threads_per_block = threads});
   c.expected = Expectation{stream.bytes_per_second, tolerance, stream.sentence};
   c.extras = {{"model_blocks_per_sm", model.blocks},
               {"driver_blocks_per_sm", resident},
@@ -116,7 +83,7 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
                 {"global_load_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
                 {"global_store_sectors", static_cast<double>(bytes) / 32, 0, "bytes / 32"},
                 {"stall_long_scoreboard"}};
-  const Blocks launched{blocks, configuration.threads, configuration.dynamic_shared};
+  const Blocks launched{blocks, threads, shared};
   c.prepare = [=](Context& context) {
     return copying(context, bytes, [=, stream = context.stream()](uint4* source, uint4* copy) {
       launch(kernel, launched, stream, source, copy, bytes / sizeof(uint4), 0x2545F491u);
@@ -128,11 +95,29 @@ Case make_case(const DeviceFacts& device, const Configuration& configuration) {
 std::vector<Case> cases(const DeviceFacts& device) {
   std::vector<Case> result;
   std::set<std::string> names;
-  for (const Configuration& configuration : configurations(device)) {
-    Case c = make_case(device, configuration);
+  const auto add = [&](const char* turned, const Variant& variant, int threads, int shared,
+                       bool quick, bool whole_waves = false) {
+    Case c = make_case(device, turned, variant, threads, shared, quick, whole_waves);
     // Where two blocks per SM limits meet the same shared-memory size, one of them is enough.
     if (names.insert(c.name).second) result.push_back(std::move(c));
-  }
+  };
+  // O1, O2: block sizes, as a kernel usually is.
+  for (const int threads : {32, 64, 128, 192, 256, 384, 512, 768, 1024})
+    add("block size", {}, threads, 0, threads == 32 || threads == 256 || threads == 1024);
+  for (const int threads : {256, 1024}) add("block size", {}, threads, 0, false, true);
+  // O3, O4: shared memory sets the resident blocks; more loads in flight per thread make up for
+  // fewer threads.
+  for (const bool persistent : {false, true})
+    for (const int vectors : {1, 4})
+      for (const int blocks : {1, 2, 3, 4, 6, 8})
+        add("shared memory", {persistent, vectors}, 256, shared_for_blocks(device, blocks),
+            !persistent && (blocks == 1 || blocks == 2 || blocks == 4));
+  // O4: registers.
+  for (const int ballast : ballasts)
+    for (const int threads : {128, 256})
+      add("registers", {true, 1, ballast}, threads, 0, threads == 128);
+  // O4's second figure: registers and 32 KiB of shared memory together.
+  add("registers and shared memory", {true, 1, 164}, 256, 32 * 1024, true);
   return result;
 }
 
@@ -143,9 +128,10 @@ const Probe probe{
         "the run?",
     .method =
         "A copy of 1 GiB, 16 bytes an access, with its occupancy turned by block size, by dynamic "
-        "shared memory and by registers; one thread per element (one-shot) or one wave of blocks "
-        "in a loop (persistent). The model's resident blocks are compared with the driver's for "
-        "the compiled kernel, and theoretical occupancy with the counter for active warps.",
+        "shared memory and by registers; one thread per element (one-shot; whole waves: as many "
+        "blocks as fill each wave) or one wave of blocks in a loop (persistent). The model's "
+        "resident blocks are compared with the driver's for the compiled kernel, and theoretical "
+        "occupancy with the counter for active warps.",
     .conclude = conclude,
     .cases = {cases}};
 

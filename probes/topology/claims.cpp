@@ -17,7 +17,7 @@ namespace {
 std::vector<AxisValue> order_of_sms(const Topology& t) {
   const Labels sides = t.partitions.reason.empty() ? t.partitions.labels : Labels{};
   const std::size_t sms = std::max(
-      {t.latency.matrix.rows.size(), t.gpcs().size(), t.tpcs().size(), t.partitions.labels.size()});
+      {t.latency.matrix.rows.size(), t.gpcs.size(), t.tpcs.size(), t.partitions.labels.size()});
   // A run that was cut short may know groups of fewer SMs.
   const auto label = [&](const Labels& labels, std::int64_t sm) {
     return labels.size() == sms ? labels[static_cast<std::size_t>(sm)] : 0;
@@ -25,7 +25,7 @@ std::vector<AxisValue> order_of_sms(const Topology& t) {
   std::vector<std::int64_t> order(sms);
   std::iota(order.begin(), order.end(), std::int64_t{0});
   std::ranges::stable_sort(order, {}, [&](std::int64_t sm) {
-    return std::tuple(label(sides, sm), label(t.gpcs(), sm), label(t.tpcs(), sm));
+    return std::tuple(label(sides, sm), label(t.gpcs, sm), label(t.tpcs, sm));
   });
   return {order.begin(), order.end()};
 }
@@ -64,11 +64,11 @@ std::vector<View> views(const Topology& t) {
 
 std::string answer(const Topology& t) {
   std::vector<std::string> parts;
-  if (!t.gpcs().empty()) {
-    const auto groups = t.known_gpcs();
-    const auto [fewest, most] = std::ranges::minmax(groups, {}, &std::vector<std::size_t>::size);
+  if (!t.gpcs.empty()) {
+    const auto& groups = t.known_gpcs;
+    const auto [fewest, most] = std::ranges::minmax(groups, {}, &Members::size);
     std::size_t placed = 0;
-    for (const auto& group : groups) placed += group.size();
+    for (const Members& group : groups) placed += group.size();
     std::string text = fmt::format("{} SMs sit in {} GPCs of {} to {} SMs", placed, groups.size(),
                                    fewest.size(), most.size());
     if (t.clusters.reason.empty() && !t.clusters.outside.empty()) {
@@ -77,8 +77,8 @@ std::string answer(const Topology& t) {
     }
     parts.push_back(text);
   }
-  if (!t.tpcs().empty())
-    parts.push_back(fmt::format("the SMs make {} TPCs", number_of_groups(t.tpcs())));
+  if (!t.tpcs.empty())
+    parts.push_back(fmt::format("the SMs make {} TPCs", number_of_groups(t.tpcs)));
   if (const Partitions& p = t.partitions; p.reason.empty()) {
     std::vector<std::size_t> sizes;
     for (const auto& side : members(p.labels)) sizes.push_back(side.size());
@@ -89,7 +89,7 @@ std::string answer(const Topology& t) {
         p.instruction == std::string_view(atomic_instruction) ? "an atomic" : "a load", p.penalty));
   } else if (t.latency.reason.empty()) {
     parts.push_back(
-        fmt::format("by their latencies the SMs fall into {} groups", t.latency.groups));
+        fmt::format("by their latencies the SMs fall into {} groups", t.latency.fit.groups));
   }
   return parts.empty() ? "" : fmt::format("{}.", fmt::join(parts, "; "));
 }

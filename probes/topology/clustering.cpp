@@ -15,21 +15,6 @@ double mean(std::span<const double> values) {
 
 double pairs_of(double things) { return things * (things - 1) / 2; }
 
-/// The representative of a thing's group, with the path to it shortened.
-std::size_t root_of(std::vector<std::size_t>& parent, std::size_t i) {
-  while (parent[i] != i) i = parent[i] = parent[parent[i]];
-  return i;
-}
-
-/// The silhouettes of the cuts into `least` groups, one more, and so on up to `most`.
-std::vector<double> silhouettes(const Rows& distances, const Pairs& linkage, std::size_t least,
-                                std::size_t most) {
-  std::vector<double> widths;
-  for (std::size_t groups = least; groups <= most; ++groups)
-    widths.push_back(silhouette(distances, cut(linkage, groups)));
-  return widths;
-}
-
 /// 1 - correlation of each pair of rows: from 0, which a row has to itself, to 2.
 Rows correlation_distances(const Rows& rows) {
   Rows distances(rows.size(), std::vector<double>(rows.size()));
@@ -37,6 +22,16 @@ Rows correlation_distances(const Rows& rows) {
     for (std::size_t j = i + 1; j < rows.size(); ++j)
       distances[i][j] = distances[j][i] = 1 - correlation(rows[i], rows[j]);
   return distances;
+}
+
+/// The silhouettes of as many groups as `least`, one more, and so on up to `most`.
+std::vector<double> silhouettes(const Rows& rows, std::size_t least, std::size_t most) {
+  const Rows distances = correlation_distances(rows);
+  const Pairs linkage = average_linkage(distances);
+  std::vector<double> widths;
+  for (std::size_t groups = least; groups <= most; ++groups)
+    widths.push_back(silhouette(distances, cut(linkage, groups)));
+  return widths;
 }
 
 /// The rows without every `step`th column from `first` on.
@@ -178,12 +173,12 @@ double adjusted_rand_index(const Labels& a, const Labels& b) {
 }
 
 Labels connected(std::size_t size, std::span<const Pairs::value_type> pairs) {
-  std::vector<std::size_t> parent(size);
-  std::iota(parent.begin(), parent.end(), std::size_t{0});
-  for (const auto& [a, b] : pairs) parent[root_of(parent, a)] = root_of(parent, b);
-  std::vector<int> roots(size);
-  for (std::size_t i = 0; i < size; ++i) roots[i] = static_cast<int>(root_of(parent, i));
-  return renumbered(roots);
+  std::vector<int> labels(size);
+  std::iota(labels.begin(), labels.end(), 0);
+  for (const auto& [a, b] : pairs)
+    if (const int own = labels[a], other = labels[b]; own != other)
+      std::ranges::replace(labels, other, own);
+  return renumbered(labels);
 }
 
 Labels renumbered(std::span<const int> labels) {
@@ -207,29 +202,24 @@ std::vector<std::vector<std::size_t>> members(const Labels& labels) {
 Grouping parsimonious_clusters(const Rows& rows, std::size_t least, std::size_t most) {
   constexpr std::size_t most_deletions = 12;
   constexpr double standard_errors = 2;
-  const Rows distances = correlation_distances(rows);
-  const Pairs linkage = average_linkage(distances);
-  const std::vector<double> widths =
-      silhouettes(distances, linkage, least, std::min(most, rows.size()));
+  const std::vector<double> widths = silhouettes(rows, least, std::min(most, rows.size()));
   const auto widest = static_cast<std::size_t>(std::ranges::max_element(widths) - widths.begin());
   std::size_t chosen = widest;
   const std::size_t deletions = std::min(most_deletions, rows.front().size());
   // With one column there is nothing to leave out.
   if (widest > 0 && deletions > 1) {
     Rows without;
-    for (std::size_t g = 0; g < deletions; ++g) {
-      const Rows rest = correlation_distances(without_columns(rows, g, deletions));
-      without.push_back(silhouettes(rest, average_linkage(rest), least, least + widest));
-    }
+    for (std::size_t g = 0; g < deletions; ++g)
+      without.push_back(silhouettes(without_columns(rows, g, deletions), least, least + widest));
     const std::vector<double> errors = errors_of_shortfall(without, widest);
-    chosen = 0;
     const auto as_good = [&](std::size_t k) {
       return widths[widest] - widths[k] <= standard_errors * errors[k];
     };
+    chosen = 0;
     while (chosen < widest && !(peaks(widths, chosen) && as_good(chosen))) ++chosen;
   }
   const std::size_t groups = least + chosen;
-  return {cut(linkage, groups), static_cast<int>(groups), widths[chosen],
+  return {clusters(rows, groups), static_cast<int>(groups), widths[chosen],
           static_cast<int>(least + widest), widths[widest]};
 }
 

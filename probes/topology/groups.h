@@ -17,6 +17,9 @@ namespace fathom::topology {
 /// runs.
 inline constexpr double same_groups = 0.95;
 
+/// SMs of a group, ascending.
+using Members = std::vector<std::size_t>;
+
 /// The profiles of all SMs, from an entry for each or from one for all.
 struct Matrix {
   Rows rows;                          ///< by SM number; empty where `reason` is not
@@ -28,18 +31,28 @@ struct Matrix {
 };
 
 Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter);
-/// The latencies of one set of lines, 0 or 1, by one instruction.
-Matrix latency_matrix(std::span<const Entry> entries, const char* instruction, int set);
-/// The lines of both sets beside each other. What is left is of each set's own model: between the
-/// two an SM's mean may have moved.
-Matrix both_sets(std::span<const Entry> entries, const char* instruction);
+
+/// One instruction's latencies to both sets of lines, and to the lines of both beside each other.
+/// What is left of the latter is of each set's own model: between the two an SM's mean may have
+/// moved.
+struct Latencies {
+  const char* instruction = "";
+  Matrix sets[2], both;
+};
+Latencies latencies_of(std::span<const Entry> entries, const char* instruction);
+
+/// What every method gives.
+struct Groups {
+  Labels labels;
+  double reproducibility = 0;  ///< adjusted Rand index of two halves of what they are told by
+  Matrix matrix;               ///< what they are told by; of clusters evidence and repeats alone
+  std::string reason;
+};
 
 /// A grouping by latency, made three times: from both sets of lines, which also say into how many
 /// groups, and into as many from each set alone.
-struct LatencyGroups : Grouping {
-  double reproducibility = 0;  ///< adjusted Rand index of the two sets' own groupings
-  Matrix matrix;               ///< both sets
-  std::string reason;          ///< also why there are none to be trusted
+struct LatencyGroups : Groups {
+  Grouping fit;
 };
 
 /// What SMs are grouped by: the latencies themselves, or only whether they are short or long ones.
@@ -48,9 +61,8 @@ enum class GroupedBy { latency, near_or_far };
 /// Two groups or more, by the correlation of what an additive model of SMs and lines leaves. That
 /// model holds most of the variance (0.87 on an L40: Alpay and Basaran, "Non-Uniform L2 Cache
 /// Latency Across the Streaming Multiprocessors of an NVIDIA L40", 2026), but not who is near to
-/// what.
-LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruction,
-                             GroupedBy grouped_by);
+/// what. The reason may be that groups are not to be trusted.
+LatencyGroups latency_groups(const Latencies& latencies, GroupedBy grouped_by);
 
 /// Sides of the L2: groups of SMs to which the same lines are near, and the other lines far.
 struct Partitions : LatencyGroups {
@@ -60,20 +72,16 @@ struct Partitions : LatencyGroups {
   std::vector<int> lines;  ///< nearest to each side
 };
 /// By atomics, which go to a line's home, else by loads.
-Partitions l2_partitions(std::span<const Entry> entries);
+Partitions l2_partitions(const Latencies& loads, const Latencies& atomics);
 
 /// GPCs by what clusters join, from all cluster sizes.
-struct ClusterGroups {
-  Labels labels;  ///< of those that are outside: each pair of them a group
+struct ClusterGroups : Groups {
   /// SMs on which no cluster larger than two ran beside SMs of another TPC, although clusters join
-  /// more elsewhere: the GPU keeps them apart from the GPC that they sit in.
-  std::vector<std::size_t> outside;
-  /// Adjusted Rand index of two halves of the launches; none where one half is not there.
-  std::optional<double> reproducibility;
-  Matrix matrix;  ///< evidence and repeats alone
-  std::string reason;
-  /// The members of each group that is not outside: a GPC, or the part of it that clusters reach.
-  std::vector<std::vector<std::size_t>> inside() const;
+  /// more elsewhere: the GPU keeps them apart from the GPC that they sit in. Their labels make each
+  /// pair of them a group.
+  Members outside;
+  std::vector<Members> inside;  ///< each other group: a GPC, or the part of it that clusters reach
+  bool has_halves = false;      ///< else there is no reproducibility
 };
 ClusterGroups gpcs_by_clusters(std::span<const Entry> entries);
 
@@ -81,19 +89,13 @@ ClusterGroups gpcs_by_clusters(std::span<const Entry> entries);
 /// within them do, so the SMs are cut into halves until there are half as many regions as GPCs, and
 /// these into places that are some cycles apart; what is left at each place, the additive model of
 /// its own SMs and lines taken away, is then grouped in each region.
-struct LatencyPlaces {
-  Labels labels;
-  std::vector<int> region;  ///< by SM
-  Rows left;                ///< by SM, at its place
-};
-struct LatencyGpcs : LatencyPlaces {
-  double reproducibility = 0;  ///< adjusted Rand index of the two sets of lines
-  std::string instructions;    ///< whose latencies these are
-  Matrix matrix;               ///< of the last of them
-  std::string reason;
+struct LatencyGpcs : Groups {
+  std::vector<int> region;   ///< by SM
+  Rows left;                 ///< by SM, at its place
+  std::string instructions;  ///< whose latencies these are; the matrix is of the last of them
 };
 /// By loads, and by atomics where they were measured; `gpcs`: as many as there are.
-LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, std::size_t gpcs);
+LatencyGpcs gpcs_by_latency(const Latencies& loads, const Latencies& atomics, std::size_t gpcs);
 
 /// The SMs of two ways to tell GPCs as one: those outside clusters are put into the GPC that the
 /// latencies' group around them is of.
@@ -106,25 +108,18 @@ struct Gpcs {
 };
 Gpcs joined_gpcs(const ClusterGroups& clusters, const LatencyGpcs& latency);
 
-/// Each SM with at most one partner.
-struct PairLabels {
-  Labels labels;   ///< an SM without a partner is alone
-  int paired = 0;  ///< SMs that have one
-  Matrix matrix;   ///< what they were told by
-  std::string reason;
+/// Each SM with at most one partner; one without is alone.
+struct SmPairs : Groups {
+  int paired = 0;  ///< SMs that have a partner
+  /// Of an SM's clusters: with its partner, least of all SMs; with the second most frequent, most
+  /// of all SMs.
+  double share = 0, next_share = 0;
 };
-
 /// Pairs that clusters of two blocks join far more often than either with a third SM, in launches
 /// of many more blocks than fit, because first waves may follow one order each time.
-struct ClusterPairs : PairLabels {
-  double share = 0, next_share = 0;  ///< of an SM's clusters: with its partner, least of all SMs;
-                                     ///< with the second most frequent, most of all SMs
-  double reproducibility = 0;        ///< adjusted Rand index of two halves of the launches
-};
-ClusterPairs pairs_by_clusters(std::span<const Entry> entries);
-
+SmPairs pairs_by_clusters(std::span<const Entry> entries);
 /// Pairs of which each SM's latencies are nearest to the other's, line by line.
-PairLabels pairs_by_latency(std::span<const Entry> entries);
+SmPairs pairs_by_latency(const Latencies& loads, const Latencies& atomics);
 
 /// All that the facts and the views are drawn from.
 struct Topology {
@@ -133,16 +128,14 @@ struct Topology {
   Gpcs joined;               ///< by both
   LatencyGroups latency;     ///< by loads
   Partitions partitions;
-  ClusterPairs cluster_pairs;  ///< TPCs
-  PairLabels latency_pairs;
-
+  SmPairs cluster_pairs;  ///< TPCs
+  SmPairs latency_pairs;
   /// SMs by GPC, by clusters where there are any, else by latency, unless that shows no more than
   /// the sides of the L2; empty if neither tells.
-  Labels gpcs() const;
-  /// SMs by TPC, by clusters of two; empty if those do not tell.
-  Labels tpcs() const;
+  Labels gpcs;
   /// The members of each GPC, without SMs whose GPC nothing tells.
-  std::vector<std::vector<std::size_t>> known_gpcs() const;
+  std::vector<Members> known_gpcs;
+  Labels tpcs;  ///< by clusters of two; empty if those do not tell
 };
 
 Topology topology_of(std::span<const Entry> entries);
@@ -150,6 +143,6 @@ Topology topology_of(std::span<const Entry> entries);
 std::vector<Fact> facts_of(const Topology& topology);
 
 /// "0-3, 8, 10-11".
-std::string ranges(const std::vector<std::size_t>& numbers);
+std::string ranges(const Members& numbers);
 
 }  // namespace fathom::topology

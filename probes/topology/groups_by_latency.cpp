@@ -1,15 +1,13 @@
-#include "probes/topology/groups.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
+#include "probes/topology/groups.h"
 #include "probes/topology/names.h"
 #include "probes/two_groups.h"
-#include "results/rows.h"
 
-// What latencies tell: groups of SMs, sides of the L2, groups of lines.
+// What latencies tell: groups of SMs, and sides of the L2.
 
 namespace fathom::topology {
 namespace {
@@ -46,17 +44,20 @@ void measure_sides(Partitions& partitions) {
   }
 }
 
-Partitions partitions_by(std::span<const Entry> entries, const char* instruction) {
-  Partitions result{latency_groups(entries, instruction, GroupedBy::near_or_far), instruction};
+Partitions partitions_by(const Latencies& latencies) {
+  const char* instruction = latencies.instruction;
+  Partitions result{latency_groups(latencies, GroupedBy::near_or_far), instruction};
   if (!result.matrix.reason.empty()) return result;
   result.separation = near_and_far(result.matrix.left).separation;
-  if (result.reason.empty() && result.separation < bimodal_separation) {
+  if (!result.reason.empty()) return result;
+  if (result.separation < bimodal_separation) {
     result.reason = fmt::format(
         "by {}, latencies fall into no two groups, near and far, of whose variance they would hold "
         "{:.2f}",
         instruction, result.separation);
+    return result;
   }
-  if (result.reason.empty()) measure_sides(result);
+  measure_sides(result);
   return result;
 }
 
@@ -64,42 +65,35 @@ Partitions partitions_by(std::span<const Entry> entries, const char* instruction
 
 Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
   Matrix matrix;
+  const auto without = [&](std::string reason) {
+    matrix.rows.clear();
+    matrix.reason = std::move(reason);
+    return matrix;
+  };
   std::map<std::int64_t, std::pair<const Entry*, std::span<const double>>> by_sm;
-  double all = 0;
+  std::int64_t sms = 0;
   for (const Entry* entry : select(entries, filter)) {
     const AxisValue* sm = find_axis(*entry, "SM");
     if (!entry->profile || !entry->metric.value || !entry->extras.contains("sms") || sm == nullptr)
       continue;
-    all = entry->extras.at("sms");
+    sms = static_cast<std::int64_t>(entry->extras.at("sms"));
     const std::span<const double> values = entry->profile->values;
-    if (const auto* number = std::get_if<std::int64_t>(sm)) by_sm[*number] = {entry, values};
-    if (*sm != AxisValue(all_sms)) continue;
-    // All SMs, one after the other.
-    const auto sms = static_cast<std::size_t>(all);
-    if (sms == 0 || values.empty() || values.size() % sms != 0) {
-      matrix.reason = "its profile is not of all SMs";
-      return matrix;
-    }
-    const std::size_t columns = values.size() / sms;
-    for (std::size_t i = 0; i < sms; ++i)
-      by_sm[static_cast<std::int64_t>(i)] = {entry, values.subspan(i * columns, columns)};
+    const auto* number = std::get_if<std::int64_t>(sm);  // else all of them, one after the other
+    const std::int64_t first = number ? *number : 0, rows = number ? 1 : sms;
+    if (rows <= 0 || values.empty() || values.size() % rows != 0)
+      return without("its profile is not of all SMs");
+    const std::size_t columns = values.size() / rows;
+    for (std::int64_t i = 0; i < rows; ++i)
+      by_sm[first + i] = {entry, values.subspan(i * columns, columns)};
   }
-  if (by_sm.empty()) {
-    matrix.reason = fathom::left_out;
-    return matrix;
-  }
-  if (static_cast<double>(by_sm.size()) != all || by_sm.rbegin()->first + 1 != all) {
-    matrix.reason = fmt::format("{} of {:.0f} SMs were measured", by_sm.size(), all);
-    return matrix;
-  }
+  if (by_sm.empty()) return without(left_out);
+  if (std::ssize(by_sm) != sms || by_sm.rbegin()->first + 1 != sms)
+    return without(fmt::format("{} of {} SMs were measured", by_sm.size(), sms));
   for (const auto& [number, of_sm] : by_sm) {
     const auto& [entry, values] = of_sm;
     matrix.rows.emplace_back(values.begin(), values.end());
-    if (values.size() != matrix.rows.front().size() || values.empty()) {
-      matrix = {};
-      matrix.reason = "its entries are of different lines";
-      return matrix;
-    }
+    if (values.size() != matrix.rows.front().size())
+      return without("its entries are of different lines");
     if (matrix.counters.empty()) matrix.counters = entry->counters;
   }
   matrix.left = double_centred(matrix.rows);
@@ -110,37 +104,36 @@ Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
   return matrix;
 }
 
-Matrix latency_matrix(std::span<const Entry> entries, const char* instruction, int set) {
-  return matrix_of(
-      entries, {{"sweep", latency_sweep}, {"instruction", instruction}, {"lines", set_names[set]}});
-}
-
-Matrix both_sets(std::span<const Entry> entries, const char* instruction) {
-  Matrix both = latency_matrix(entries, instruction, 0);
-  const Matrix second = latency_matrix(entries, instruction, 1);
+Latencies latencies_of(std::span<const Entry> entries, const char* instruction) {
+  Latencies result{instruction};
+  for (const int set : {0, 1})
+    result.sets[set] = matrix_of(
+        entries,
+        {{"sweep", latency_sweep}, {"instruction", instruction}, {"lines", set_names[set]}});
+  const Matrix& second = result.sets[1];
+  Matrix& both = result.both = result.sets[0];
   if (both.reason.empty()) both.reason = second.reason;
   if (both.reason.empty() && both.rows.size() != second.rows.size())
     both.reason = "its two sets of lines are of different SMs";
   if (!both.reason.empty()) {
     both.rows.clear();
     both.left.clear();
-    return both;
+    return result;
   }
   for (std::size_t sm = 0; sm < both.rows.size(); ++sm) {
     both.rows[sm].insert(both.rows[sm].end(), second.rows[sm].begin(), second.rows[sm].end());
     both.left[sm].insert(both.left[sm].end(), second.left[sm].begin(), second.left[sm].end());
   }
   both.evidence.insert(both.evidence.end(), second.evidence.begin(), second.evidence.end());
-  return both;
+  return result;
 }
 
-LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruction,
-                             GroupedBy grouped_by) {
+LatencyGroups latency_groups(const Latencies& latencies, GroupedBy grouped_by) {
   constexpr std::size_t least = 2;
   /// Most sides that are looked for: GPUs of today have one or two.
   constexpr std::size_t most_partitions = 4;
   LatencyGroups result;
-  result.matrix = both_sets(entries, instruction);
+  result.matrix = latencies.both;
   result.reason = result.matrix.reason;
   const std::size_t sms = result.matrix.rows.size();
   if (result.reason.empty() && sms <= least)
@@ -150,26 +143,27 @@ LatencyGroups latency_groups(std::span<const Entry> entries, const char* instruc
   const auto grouped_rows = [&](const Matrix& matrix) {
     return by_latency ? matrix.left : far_or_not(matrix.left);
   };
-  static_cast<Grouping&>(result) = parsimonious_clusters(
-      grouped_rows(result.matrix), least, by_latency ? std::max(least, sms / 2) : most_partitions);
+  result.fit = parsimonious_clusters(grouped_rows(result.matrix), least,
+                                     by_latency ? std::max(least, sms / 2) : most_partitions);
+  result.labels = result.fit.labels;
+  const int groups = result.fit.groups;
   const auto of_set = [&](int set) {
-    return clusters(grouped_rows(latency_matrix(entries, instruction, set)),
-                    static_cast<std::size_t>(result.groups));
+    return clusters(grouped_rows(latencies.sets[set]), static_cast<std::size_t>(groups));
   };
   result.reproducibility = adjusted_rand_index(of_set(0), of_set(1));
   if (result.reproducibility < same_groups) {
     result.reason = fmt::format(
         "by {}, {} groups from one set of lines and as many from another are not the same: their "
         "adjusted Rand index is {:.2f}",
-        instruction, result.groups, result.reproducibility);
+        latencies.instruction, groups, result.reproducibility);
   }
   return result;
 }
 
-Partitions l2_partitions(std::span<const Entry> entries) {
-  Partitions by_atomics = partitions_by(entries, atomic_instruction);
+Partitions l2_partitions(const Latencies& loads, const Latencies& atomics) {
+  const Partitions by_atomics = partitions_by(atomics);
   if (by_atomics.reason.empty()) return by_atomics;
-  Partitions by_loads = partitions_by(entries, load_instruction);
+  Partitions by_loads = partitions_by(loads);
   if (!by_loads.reason.empty())
     by_loads.reason = fmt::format("atomics: {}; loads: {}", by_atomics.reason, by_loads.reason);
   return by_loads;

@@ -12,44 +12,22 @@
 // GPCs: what clusters join, and where SMs sit that clusters leave out.
 
 namespace fathom::topology {
-namespace {
-
-using Members = std::vector<std::size_t>;
-
-/// Adds what the entry's clusters join; false if its profile is not of all SMs.
-bool join(const Entry& entry, Pairs& pairs) {
-  const std::size_t sms = entry.profile->values.size();
-  for (std::size_t sm = 0; sm < sms; ++sm) {
-    const double lowest = entry.profile->values[sm];
-    if (lowest < 0 || lowest >= static_cast<double>(sms)) return false;
-    pairs.emplace_back(sm, static_cast<std::size_t>(lowest));
-  }
-  return true;
-}
-
-}  // namespace
-
-std::vector<Members> ClusterGroups::inside() const {
-  auto groups = members(labels);
-  std::erase_if(groups, [&](const Members& group) {
-    return std::ranges::find(outside, group.front()) != outside.end();
-  });
-  return groups;
-}
 
 ClusterGroups gpcs_by_clusters(std::span<const Entry> entries) {
   ClusterGroups result;
-  Pairs pairs[3];  // of each half of the launches, and of both
+  Pairs all, halves[2];  // of the launches
   std::size_t sms = 0;
   double seen = 0;
   for (const Entry* entry : select(entries, {{"sweep", cluster_sweep}})) {
     if (!entry->profile || !entry->metric.value || !entry->extras.contains("sms_seen")) continue;
-    if (sms != 0 && entry->profile->values.size() != sms) continue;
-    const AxisValue* half = find_axis(*entry, "launches");
-    const bool second = half != nullptr && *half == AxisValue(set_names[1]);
-    if (!join(*entry, pairs[2]) || !join(*entry, pairs[second ? 1 : 0])) continue;
-    sms = entry->profile->values.size();
+    const std::vector<double>& lowest = entry->profile->values;
+    const auto is_sm = [&](double sm) { return sm >= 0 && sm < double(lowest.size()); };
+    if ((sms != 0 && lowest.size() != sms) || !std::ranges::all_of(lowest, is_sm)) continue;
+    sms = lowest.size();
     seen = std::max(seen, entry->extras.at("sms_seen"));
+    for (Pairs* pairs : {&all, &halves[matches(*entry, {{"launches", set_names[1]}})]})
+      for (std::size_t sm = 0; sm < sms; ++sm)
+        pairs->emplace_back(sm, static_cast<std::size_t>(lowest[sm]));
     result.matrix.evidence.push_back(entry->name);
     result.matrix.repeats += static_cast<int>(entry->samples.size());
   }
@@ -63,18 +41,18 @@ ClusterGroups gpcs_by_clusters(std::span<const Entry> entries) {
     result.reason = fmt::format("clusters ran on {:.0f} of {} SMs only", seen, sms);
     return result;
   }
-  result.labels = connected(sms, pairs[2]);
-  if (!pairs[0].empty() && !pairs[1].empty()) {
-    result.reproducibility =
-        adjusted_rand_index(connected(sms, pairs[0]), connected(sms, pairs[1]));
-  }
+  result.labels = connected(sms, all);
+  result.has_halves = !halves[0].empty() && !halves[1].empty();
+  result.reproducibility =
+      adjusted_rand_index(connected(sms, halves[0]), connected(sms, halves[1]));
   constexpr std::size_t sms_of_tpc = 2;
   const auto groups = members(result.labels);
-  const std::size_t largest = std::ranges::max(groups, {}, &Members::size).size();
-  for (const auto& group : groups) {
-    if (largest <= sms_of_tpc || group.size() > sms_of_tpc) continue;
-    result.outside.insert(result.outside.end(), group.begin(), group.end());
-  }
+  const bool any_larger = std::ranges::max(groups, {}, &Members::size).size() > sms_of_tpc;
+  for (const Members& group : groups)
+    if (any_larger && group.size() <= sms_of_tpc)
+      result.outside.insert(result.outside.end(), group.begin(), group.end());
+    else
+      result.inside.push_back(group);
   return result;
 }
 
@@ -142,7 +120,6 @@ std::vector<Members> regions_of(std::span<const Rows> matrices, std::size_t gpcs
   std::iota(regions.front().begin(), regions.front().end(), std::size_t{0});
   while (2 * regions.size() < gpcs) {
     const auto largest = std::ranges::max_element(regions, {}, &Members::size);
-    if (largest->size() < 2) break;
     const Halves two = halves(matrices, *largest);
     *largest = two.parts[0];
     regions.push_back(two.parts[1]);
@@ -150,9 +127,12 @@ std::vector<Members> regions_of(std::span<const Rows> matrices, std::size_t gpcs
   return regions;
 }
 
-LatencyPlaces label(std::span<const Rows> matrices, std::size_t gpcs) {
+LatencyGpcs grouped(std::span<const Rows> matrices, std::size_t gpcs) {
   const std::size_t sms = matrices.front().size();
-  LatencyPlaces result{.labels = Labels(sms), .region = std::vector<int>(sms), .left = Rows(sms)};
+  LatencyGpcs result;
+  result.labels.resize(sms);
+  result.region.resize(sms);
+  result.left.resize(sms);
   int regions = 0, first_label = 0;
   for (const Members& region : regions_of(matrices, gpcs)) {
     std::vector<Members> places;
@@ -180,29 +160,35 @@ LatencyPlaces label(std::span<const Rows> matrices, std::size_t gpcs) {
 
 }  // namespace
 
-LatencyGpcs gpcs_by_latency(std::span<const Entry> entries, std::size_t gpcs) {
-  LatencyGpcs result;
+LatencyGpcs gpcs_by_latency(const Latencies& loads, const Latencies& atomics, std::size_t gpcs) {
   std::vector<Rows> all, of_set[2];
-  for (const char* instruction : {load_instruction, atomic_instruction}) {
-    Matrix both = both_sets(entries, instruction);
+  std::string instructions;
+  const Matrix* last = nullptr;
+  for (const Latencies* latencies : {&loads, &atomics}) {
+    const Matrix& both = latencies->both;
     const bool usable =
         both.reason.empty() && (all.empty() || all.front().size() == both.rows.size());
-    if (usable || result.instructions.empty()) result.matrix = std::move(both);
+    if (usable || instructions.empty()) last = &both;
     if (!usable) continue;
-    result.instructions += (result.instructions.empty() ? "" : " and ") + std::string(instruction);
+    instructions += (instructions.empty() ? "" : " and ") + std::string(latencies->instruction);
     for (const int set : {0, 1}) {
-      of_set[set].push_back(latency_matrix(entries, instruction, set).rows);
-      all.push_back(of_set[set].back());
+      of_set[set].push_back(latencies->sets[set].rows);
+      all.push_back(latencies->sets[set].rows);
     }
   }
-  result.reason = result.matrix.reason;
-  const std::size_t sms = result.matrix.rows.size();
-  if (result.reason.empty() && (gpcs < 2 || sms < 4 * gpcs))
-    result.reason = fmt::format("{} SMs are too few to be {} GPCs by latency", sms, gpcs);
-  if (!result.reason.empty()) return result;
-  static_cast<LatencyPlaces&>(result) = label(all, gpcs);
-  result.reproducibility =
-      adjusted_rand_index(label(of_set[0], gpcs).labels, label(of_set[1], gpcs).labels);
+  std::string reason = last->reason;
+  const std::size_t sms = last->rows.size();
+  if (reason.empty() && (gpcs < 2 || sms < 4 * gpcs))
+    reason = fmt::format("{} SMs are too few to be {} GPCs by latency", sms, gpcs);
+  LatencyGpcs result;
+  if (reason.empty()) {
+    result = grouped(all, gpcs);
+    result.reproducibility =
+        adjusted_rand_index(grouped(of_set[0], gpcs).labels, grouped(of_set[1], gpcs).labels);
+  }
+  result.instructions = std::move(instructions);
+  result.matrix = *last;
+  result.reason = std::move(reason);
   return result;
 }
 
@@ -224,12 +210,12 @@ void measure_fit(Gpcs& result, const ClusterGroups& clusters, const LatencyGpcs&
   std::vector<double> own, other;
   for (const std::size_t sm : clusters.outside) {
     double best_other = -1;
-    for (const Members& group : clusters.inside()) {
+    for (const Members& group : clusters.inside) {
       // A group's GPC is told within its region, so only GPCs there are rivals.
       if (latency.region[group.front()] != latency.region[sm]) continue;
-      double sum = 0;
-      for (const std::size_t j : group) sum += correlation(latency.left[sm], latency.left[j]);
-      const double mean = sum / static_cast<double>(group.size());
+      double mean = 0;
+      for (const std::size_t j : group)
+        mean += correlation(latency.left[sm], latency.left[j]) / static_cast<double>(group.size());
       if (clusters.labels[group.front()] == result.labels[sm])
         own.push_back(mean);
       else
@@ -248,30 +234,27 @@ Gpcs joined_gpcs(const ClusterGroups& clusters, const LatencyGpcs& latency) {
   Gpcs result{.labels = clusters.labels, .reason = latency.reason};
   if (result.reason.empty() && latency.labels.size() != clusters.labels.size())
     result.reason = "clusters and latencies are of different SMs";
+  std::map<int, int> homes;
   if (result.reason.empty()) {
     Labels by_clusters, by_latency;
-    for (std::size_t sm = 0; sm < clusters.labels.size(); ++sm) {
-      if (std::ranges::find(clusters.outside, sm) != clusters.outside.end()) continue;
-      by_clusters.push_back(clusters.labels[sm]);
-      by_latency.push_back(latency.labels[sm]);
+    for (const Members& group : clusters.inside) {
+      for (const std::size_t sm : group) {
+        by_clusters.push_back(clusters.labels[sm]);
+        by_latency.push_back(latency.labels[sm]);
+      }
     }
     result.agreement = adjusted_rand_index(by_clusters, by_latency);
-    const std::map<int, int> homes = homes_of(by_latency, by_clusters);
+    homes = homes_of(by_latency, by_clusters);
     result.assigned = result.agreement >= same_groups && !clusters.outside.empty() &&
                       std::ranges::all_of(clusters.outside, [&](std::size_t sm) {
                         return homes.contains(latency.labels[sm]);
                       });
-    if (result.assigned) {
-      for (const std::size_t sm : clusters.outside)
-        result.labels[sm] = homes.at(latency.labels[sm]);
-      measure_fit(result, clusters, latency);
-    }
   }
-  if (!result.assigned) {
-    // Beyond any label of a GPC, so that they come last.
-    for (const std::size_t sm : clusters.outside)
-      result.labels[sm] = static_cast<int>(result.labels.size());
-  }
+  // Those that are not assigned are beyond any label of a GPC, so that they come last.
+  for (const std::size_t sm : clusters.outside)
+    result.labels[sm] =
+        result.assigned ? homes.at(latency.labels[sm]) : static_cast<int>(result.labels.size());
+  if (result.assigned) measure_fit(result, clusters, latency);
   result.labels = renumbered(result.labels);
   return result;
 }

@@ -1,10 +1,11 @@
-#include "probes/topology/groups.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
+#include "probes/topology/groups.h"
 #include "probes/topology/names.h"
 
 // TPCs: pairs of SMs by how often clusters of two join them, and how alike their latencies are.
@@ -30,7 +31,7 @@ Partner largest_of(const std::vector<double>& row, std::size_t own) {
 }
 
 /// Each SM with the one of its largest figure, if that is so both ways and each is `good`.
-void pair_up(PairLabels& result, const Rows& figures, bool (*good)(const Partner&)) {
+void pair_up(SmPairs& result, const Rows& figures, bool (*good)(const Partner&)) {
   Pairs pairs;
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const Partner partner = largest_of(figures[i], i);
@@ -45,94 +46,86 @@ void pair_up(PairLabels& result, const Rows& figures, bool (*good)(const Partner
 /// How many times as often as with any other an SM must share a cluster with its partner.
 constexpr double least_margin = 2;
 
-void pair_by_counts(PairLabels& result, const Rows& counts) {
-  pair_up(
-      result, counts,
-      [](const Partner& partner) {
-        return partner.best > 0 && partner.best >= least_margin * partner.next;
-      });
+bool is_frequent(const Partner& partner) {
+  return partner.best > 0 && partner.best >= least_margin * partner.next;
 }
 
-/// Root mean square difference of each two rows, negative: the nearest is the largest.
+/// Square difference of each two rows, negative: the nearest is the largest.
 Rows nearness(const Rows& rows) {
   Rows result(rows.size(), std::vector<double>(rows.size()));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      double squares = 0;
-      for (std::size_t line = 0; line < rows[i].size(); ++line)
-        squares += (rows[i][line] - rows[j][line]) * (rows[i][line] - rows[j][line]);
-      result[i][j] = result[j][i] = -std::sqrt(squares / static_cast<double>(rows[i].size()));
-    }
-  }
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      result[i][j] = result[j][i] =
+          -std::transform_reduce(rows[i].begin(), rows[i].end(), rows[j].begin(), 0.0, std::plus(),
+                                 [](double a, double b) { return (a - b) * (a - b); });
   return result;
 }
 
 /// The share of an SM's clusters with its most and with its second most frequent partner.
-void measure_shares(ClusterPairs& pairs, const Rows& counts) {
+void measure_shares(SmPairs& pairs, const Rows& counts) {
   std::vector<double> best, next;
   for (std::size_t sm = 0; sm < counts.size(); ++sm) {
-    double all = 0;
-    for (const double count : counts[sm]) all += count;
+    const double all = std::accumulate(counts[sm].begin(), counts[sm].end(), 0.0);
     if (all <= 0) continue;
     const Partner partner = largest_of(counts[sm], sm);
     best.push_back(partner.best / all);
     next.push_back(partner.next / all);
   }
   if (best.empty()) return;
-  pairs.share = *std::ranges::min_element(best);
-  pairs.next_share = *std::ranges::max_element(next);
+  pairs.share = std::ranges::min(best);
+  pairs.next_share = std::ranges::max(next);
 }
 
 }  // namespace
 
-ClusterPairs pairs_by_clusters(std::span<const Entry> entries) {
-  ClusterPairs result;
-  Matrix halves[2];
+SmPairs pairs_by_clusters(std::span<const Entry> entries) {
+  SmPairs result, of_half[2];
   for (const int half : {0, 1}) {
-    halves[half] = matrix_of(entries, {{"sweep", pair_sweep},
-                                       {"blocks per SM", std::int64_t{pair_blocks_per_sm}},
-                                       {"launches", set_names[half]}});
-    if (!halves[half].reason.empty()) {
-      result.reason = fmt::format("clusters of two: {}", halves[half].reason);
+    Matrix& matrix = of_half[half].matrix =
+        matrix_of(entries, {{"sweep", pair_sweep},
+                            {"blocks per SM", std::int64_t{pair_blocks_per_sm}},
+                            {"launches", set_names[half]}});
+    if (!matrix.reason.empty()) {
+      result.reason = fmt::format("clusters of two: {}", matrix.reason);
       return result;
     }
   }
-  Rows counts = halves[0].rows;
-  if (counts.size() < 3 || counts.size() != halves[1].rows.size() ||
-      counts.front().size() != counts.size() || halves[1].rows.front().size() != counts.size()) {
+  const Matrix& second = of_half[1].matrix;
+  result.matrix = of_half[0].matrix;
+  Rows& counts = result.matrix.rows;
+  const std::size_t sms = counts.size();
+  if (sms < 3 || second.rows.size() != sms || counts.front().size() != sms ||
+      second.rows.front().size() != sms) {
     result.reason = "counts of clusters of two are not of the same three SMs and more";
     return result;
   }
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    for (std::size_t j = 0; j < counts.size(); ++j) counts[i][j] += halves[1].rows[i][j];
-  result.matrix = halves[0];
-  result.matrix.repeats += halves[1].repeats;
-  result.matrix.evidence.insert(result.matrix.evidence.end(), halves[1].evidence.begin(),
-                                halves[1].evidence.end());
-  pair_by_counts(result, counts);
+  for (SmPairs& half : of_half) pair_up(half, half.matrix.rows, is_frequent);
+  for (std::size_t i = 0; i < sms; ++i)
+    for (std::size_t j = 0; j < sms; ++j) counts[i][j] += second.rows[i][j];
+  result.matrix.repeats += second.repeats;
+  result.matrix.evidence.insert(result.matrix.evidence.end(), second.evidence.begin(),
+                                second.evidence.end());
+  pair_up(result, counts, is_frequent);
   measure_shares(result, counts);
-  PairLabels of_half[2];
-  for (const int half : {0, 1}) pair_by_counts(of_half[half], halves[half].rows);
   result.reproducibility = adjusted_rand_index(of_half[0].labels, of_half[1].labels);
-  if (result.paired < same_groups * static_cast<double>(counts.size())) {
+  if (result.paired < same_groups * static_cast<double>(sms)) {
     result.reason = fmt::format(
         "with room for {} blocks on an SM, clusters of two join {} of {} SMs with one other at "
         "least {:.0f} times as often as with any third",
-        pair_blocks_per_sm, result.paired, counts.size(), least_margin);
+        pair_blocks_per_sm, result.paired, sms, least_margin);
   }
   return result;
 }
 
-PairLabels pairs_by_latency(std::span<const Entry> entries) {
-  PairLabels result;
-  result.matrix = both_sets(entries, load_instruction);
+SmPairs pairs_by_latency(const Latencies& loads, const Latencies& atomics) {
+  SmPairs result;
+  result.matrix = loads.both;
   result.reason = result.matrix.reason;
   if (!result.reason.empty()) return result;
   Rows rows = result.matrix.rows;
-  const Matrix atomics = both_sets(entries, atomic_instruction);
-  if (atomics.reason.empty() && atomics.rows.size() == rows.size())
+  if (atomics.both.rows.size() == rows.size())
     for (std::size_t sm = 0; sm < rows.size(); ++sm)
-      rows[sm].insert(rows[sm].end(), atomics.rows[sm].begin(), atomics.rows[sm].end());
+      rows[sm].insert(rows[sm].end(), atomics.both.rows[sm].begin(), atomics.both.rows[sm].end());
   pair_up(result, nearness(rows), [](const Partner&) { return true; });
   return result;
 }

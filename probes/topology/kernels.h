@@ -4,8 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "probes/memory_latency/chain.h"
+
+namespace fathom {
+struct Case;
+struct DeviceFacts;
+}  // namespace fathom
 
 namespace fathom::topology {
 
@@ -71,6 +77,10 @@ __global__ void write_lines(Lines lines);
 /// all of them; the other SMs are idle. `report->taken` must be 0. Takes latency_threads.
 void (*line_kernel(LineAccess access))(LineTask, std::uint32_t zero);
 
+/// The latency of one SM, or of all SMs one after the other, to each of a set of L2 lines: the
+/// entry's profile.
+std::vector<Case> latency_cases(const DeviceFacts& device);
+
 /// Where a block of a cluster launch ran.
 struct Placement {
   std::uint32_t smid;
@@ -89,9 +99,7 @@ struct ClusterTask {
   Placement* placements = nullptr;  ///< one for each block
 };
 
-void launch_clusters(const ClusterTask& task, cudaStream_t stream);
-/// Clusters of `task` that this GPU can run at once; 0 where it can run none of that size, and
-/// before compute capability 9.0.
-int most_active_clusters(int major, const ClusterTask& task);
+/// To be launched in such clusters.
+__global__ void record_placement(ClusterTask task);
 
 }  // namespace fathom::topology

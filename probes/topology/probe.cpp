@@ -4,8 +4,9 @@
 #include <memory>
 #include <numeric>
 
+#include "harness/cases.h"
 #include "probes/claims.h"
-#include "probes/topology/cases.h"
+#include "probes/device/launch.h"
 #include "probes/topology/clustering.h"
 #include "probes/topology/kernels.h"
 #include "probes/topology/names.h"
@@ -16,16 +17,13 @@
 namespace fathom::topology {
 namespace {
 
-constexpr std::uint32_t spread_clocks = 20'000;  // some ten times what starting a block takes
-
-/// Clusters with room for so many blocks on each SM: 1 or more.
-ClusterTask cluster_task(const DeviceFacts& device, int cluster_size, int blocks,
-                         int blocks_per_sm) {
-  const std::size_t shared_bytes = blocks_per_sm == 1 ? device.shared_bytes_per_block_max
-                                                      : device.shared_bytes_per_sm / blocks_per_sm -
-                                                            device.reserved_shared_bytes_per_block;
-  return {cluster_size, blocks / cluster_size * cluster_size, static_cast<int>(shared_bytes),
-          spread_clocks};
+Blocks grid_of(const ClusterTask& task) {
+  constexpr int threads = 32;
+  allow_any_cluster(record_placement);
+  FATHOM_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(record_placement),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   task.shared_bytes));
+  return {task.blocks, threads, task.shared_bytes, task.cluster_size};
 }
 
 /// Nothing if each block ran in its own cluster on one of `sms` SMs, else what is wrong.
@@ -44,10 +42,6 @@ std::optional<std::string> check_placements(const std::vector<Placement>& placem
   }
   return std::nullopt;
 }
-
-constexpr int blocks_wanted = 8192;
-constexpr Precision cluster_precision{
-    .relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
 
 /// How often each two SMs shared a cluster, in all samples.
 class Readings {
@@ -68,20 +62,16 @@ class Readings {
   /// Of SM i with SM j: [i * sms + j], both ways.
   const std::vector<double>& counts() const { return counts_; }
 
-  /// Share of an SM's clusters that it had with its most frequent partner, in percent: median over
-  /// the SMs that had any.
-  double share() const {
+  /// Shares of each SM's clusters that it had with its most frequent partner, in percent, of the
+  /// SMs that had any.
+  std::vector<double> shares() const {
     std::vector<double> shares;
-    for (std::size_t sm = 0; sm < sms_; ++sm)
-      if (const double all = clusters_of(sm); all > 0)
-        shares.push_back(100 * std::ranges::max(row(sm)) / all);
-    return median(shares);
-  }
-
-  double sms_seen() const {
-    double seen = 0;
-    for (std::size_t sm = 0; sm < sms_; ++sm) seen += clusters_of(sm) > 0;
-    return seen;
+    for (std::size_t sm = 0; sm < sms_; ++sm) {
+      const auto row = std::span(counts_).subspan(sm * sms_, sms_);
+      if (const double all = std::accumulate(row.begin(), row.end(), 0.0); all > 0)
+        shares.push_back(100 * std::ranges::max(row) / all);
+    }
+    return shares;
   }
 
   /// Groups of SMs that clusters join; those that no block ran on are alone.
@@ -101,106 +91,92 @@ class Readings {
   }
 
  private:
-  std::span<const double> row(std::size_t sm) const {
-    return std::span(counts_).subspan(sm * sms_, sms_);
-  }
-  double clusters_of(std::size_t sm) const {
-    return std::accumulate(row(sm).begin(), row(sm).end(), 0.0);
-  }
-
   std::size_t sms_;
   std::vector<double> counts_;
 };
 
 /// `pairs`: how often SMs share clusters is asked for, else which ones do.
-Case make_case(const DeviceFacts& device, const ClusterTask& wanted, bool pairs) {
-  Case c;
-  c.suite = Suite::quick;
-  c.precision = cluster_precision;
-  c.extras["sms"] = device.sms;
-  const int sms = device.sms;
-  const auto readings = std::make_shared<Readings>(sms);
-  c.prepare = [=](Context& context) {
-    cudaStream_t stream = context.stream();
-    ClusterTask task = wanted;
-    const Buffer buffer = context.buffers().output(
-        "placements", sizeof(Placement) * static_cast<std::size_t>(task.blocks));
-    task.placements = buffer.as<Placement>();
-    const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
-    Workload workload = workload_of(
-        context, {buffer}, [=] { launch_clusters(task, stream); },
-        [=] { return check_placements(placements(), task.cluster_size, sms); });
-    workload.read_sample = [=] {
-      readings->take(placements(), task.cluster_size);
-      return pairs ? readings->share() : number_of_groups(readings->groups());
+Workload workload(Context& context, ClusterTask task, bool pairs,
+                  const std::shared_ptr<Readings>& readings) {
+  cudaStream_t stream = context.stream();
+  const Buffer buffer = context.buffers().output(
+      "placements", sizeof(Placement) * static_cast<std::size_t>(task.blocks));
+  task.placements = buffer.as<Placement>();
+  const auto placements = [=] { return copy_to_host<Placement>(buffer, stream); };
+  Workload workload = workload_of(
+      context, {buffer}, [=] { launch(record_placement, grid_of(task), stream, task); },
+      [=, sms = context.device().sms] {
+        return check_placements(placements(), task.cluster_size, sms);
+      });
+  workload.read_sample = [=] {
+    readings->take(placements(), task.cluster_size);
+    return pairs ? median(readings->shares()) : number_of_groups(readings->groups());
+  };
+  workload.profile = [=] { return pairs ? readings->counts() : readings->lowest(); };
+  if (!pairs)
+    workload.extras = [=] {
+      return std::map{std::pair{std::string("sms_seen"), double(readings->shares().size())}};
     };
-    workload.profile = [=] { return pairs ? readings->counts() : readings->lowest(); };
-    if (!pairs)
-      workload.extras = [=] {
-        return std::map{std::pair{std::string("sms_seen"), readings->sms_seen()}};
-      };
-    return workload;
+  return workload;
+}
+
+Case make_case(const DeviceFacts& device, const ClusterTask& task, int blocks_per_sm,
+               const char* half, bool pairs) {
+  Case c;
+  c.name = pairs ? pair_sweep : fmt::format("{}/size:{}", cluster_sweep, task.cluster_size);
+  c.name += fmt::format("/blocks-per-SM:{}/launches:{}", blocks_per_sm, half);
+  c.axes = {{"sweep", pairs ? pair_sweep : cluster_sweep}};
+  if (!pairs) c.axes.emplace_back("cluster size", std::int64_t{task.cluster_size});
+  c.axes.insert(c.axes.end(), {{"blocks per SM", std::int64_t{blocks_per_sm}}, {"launches", half}});
+  c.metric = {"groups of SMs that clusters join", "groups", Better::lower, std::nullopt};
+  c.profile_axis = "SM";
+  c.profile_unit = "lowest SM of the group";
+  if (pairs) {
+    c.axes.emplace_back("SM", all_sms);
+    c.metric = {"clusters with the most frequent partner", "%", Better::higher, std::nullopt};
+    c.bound = Bound{100, "all clusters of an SM"};
+    c.profile_axis = "SM by SM, other SM";
+    c.profile_unit = "clusters";
+  }
+  c.suite = Suite::quick;
+  c.precision = Precision{.relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
+  c.extras["sms"] = device.sms;
+  c.prepare = [=, readings = std::make_shared<Readings>(device.sms)](Context& context) {
+    return workload(context, task, pairs, readings);
   };
   return c;
 }
 
-Case cluster_case(const DeviceFacts& device, const ClusterTask& task, int blocks_per_sm,
-                  const char* half) {
-  Case c = make_case(device, task, false);
-  c.name = fmt::format("clusters/size:{}/blocks-per-SM:{}/launches:{}", task.cluster_size,
-                       blocks_per_sm, half);
-  c.axes = {{"sweep", cluster_sweep},
-            {"cluster size", std::int64_t{task.cluster_size}},
-            {"blocks per SM", std::int64_t{blocks_per_sm}},
-            {"launches", half}};
-  c.metric = {"groups of SMs that clusters join", "groups", Better::lower, std::nullopt};
-  c.profile_axis = "SM";
-  c.profile_unit = "lowest SM of the group";
-  return c;
-}
-
-Case pair_case(const DeviceFacts& device, const ClusterTask& task, const char* half) {
-  Case c = make_case(device, task, true);
-  c.name = fmt::format("pairs/blocks-per-SM:{}/launches:{}", pair_blocks_per_sm, half);
-  c.axes = {{"sweep", pair_sweep},
-            {"blocks per SM", std::int64_t{pair_blocks_per_sm}},
-            {"launches", half},
-            {"SM", all_sms}};
-  c.metric = {"clusters with the most frequent partner", "%", Better::higher, std::nullopt};
-  c.bound = Bound{100, "all clusters of an SM"};
-  c.profile_axis = "SM by SM, other SM";
-  c.profile_unit = "clusters";
-  return c;
-}
-
-/// Which SMs clusters join.
 std::vector<Case> cluster_cases(const DeviceFacts& device) {
+  constexpr int blocks_wanted = 8192;
+  constexpr std::uint32_t spread_clocks = 20'000;  // some ten times what starting a block takes
   std::vector<Case> result;
+  if (device.major < 9) return result;  // there are no clusters
+  const auto add = [&](int size, int blocks, int blocks_per_sm, std::uint32_t seed,
+                       std::uint32_t half, bool pairs) {
+    const std::size_t shared_bytes =
+        blocks_per_sm == 1
+            ? device.shared_bytes_per_block_max
+            : device.shared_bytes_per_sm / blocks_per_sm - device.reserved_shared_bytes_per_block;
+    const ClusterTask task{size, blocks / size * size, static_cast<int>(shared_bytes),
+                           spread_clocks, seed + half * 0x10000u};
+    if (most_active_clusters(record_placement, grid_of(task)) > 0)
+      result.push_back(make_case(device, task, blocks_per_sm, set_names[half], pairs));
+  };
+  // Which SMs clusters join.
   for (const std::uint32_t half : {0, 1}) {
     for (const int blocks_per_sm : {1, 4}) {
       for (const int size : {2, 3, 4, 6, 8, 12, 16}) {
         // Alone on their SMs larger clusters join the same ones as smaller ones do.
         if (blocks_per_sm == 1 && size > 2) break;
-        ClusterTask task =
-            cluster_task(device, size, blocks_wanted / 4 * blocks_per_sm, blocks_per_sm);
-        task.seed = static_cast<std::uint32_t>(size) + half * 0x10000u;
-        if (most_active_clusters(device.major, task) == 0) continue;
-        result.push_back(cluster_case(device, task, blocks_per_sm, set_names[half]));
+        add(size, blocks_wanted / 4 * blocks_per_sm, blocks_per_sm,
+            static_cast<std::uint32_t>(size), half, false);
       }
     }
   }
-  return result;
-}
-
-/// How often clusters of two join each two SMs.
-std::vector<Case> pair_cases(const DeviceFacts& device) {
-  std::vector<Case> result;
-  for (const std::uint32_t half : {0, 1}) {
-    ClusterTask task = cluster_task(device, 2, blocks_wanted, pair_blocks_per_sm);
-    task.seed = 0x5000u + half * 0x10000u;
-    if (most_active_clusters(device.major, task) > 0)
-      result.push_back(pair_case(device, task, set_names[half]));
-  }
+  // How often clusters of two join each two SMs.
+  for (const std::uint32_t half : {0, 1})
+    add(2, blocks_wanted, pair_blocks_per_sm, 0x5000u, half, true);
   return result;
 }
 
@@ -223,7 +199,7 @@ const Probe probe{
         "their latencies, where those agree on the others. TPCs: how often clusters of two join "
         "each two SMs where several blocks share an SM.",
     .conclude = conclude,
-    .cases = {cluster_cases, pair_cases, latency_cases}};
+    .cases = {cluster_cases, latency_cases}};
 
 }  // namespace
 }  // namespace fathom::topology

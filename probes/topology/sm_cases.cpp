@@ -5,9 +5,9 @@
 #include <memory>
 #include <numeric>
 
+#include "harness/cases.h"
 #include "harness/cuda_check.h"
 #include "probes/device/launch.h"
-#include "probes/topology/cases.h"
 #include "probes/topology/kernels.h"
 #include "probes/topology/names.h"
 #include "results/statistics.h"
@@ -61,10 +61,20 @@ std::optional<std::string> check(const LineReport& report, const LineTask& task)
 class LineReadings {
  public:
   /// Mean latency over the SMs and lines, in cycles less those of an empty bracket.
-  double take(const std::vector<LineReport>& reports, std::size_t sms) {
-    latencies_.resize(sms * lines_of_set);
+  double take(const std::vector<LineReport>& reports) {
+    latencies_.resize(reports.size() * lines_of_set);
     double sum = 0;
-    for (std::size_t t = 0; t < sms; ++t) sum += take_one(reports[t], t);
+    auto of_line = latencies_.begin();
+    for (const LineReport& report : reports) {
+      const double empty = median(std::vector<double>(report.empty, report.empty + empty_brackets));
+      for (std::uint32_t i = 0; i < lines_of_set; ++i, ++of_line) {
+        std::vector<double> sample;
+        for (int r = 0; r < repeats; ++r)
+          sample.push_back(report.times[r * lines_of_set + i] - empty);
+        sum += interquartile_mean(sample);
+        of_line->insert(of_line->end(), sample.begin(), sample.end());
+      }
+    }
     return sum / static_cast<double>(latencies_.size());
   }
 
@@ -84,21 +94,6 @@ class LineReadings {
   }
 
  private:
-  /// Sum over the lines.
-  double take_one(const LineReport& report, std::size_t task) {
-    const double empty = median(std::vector<double>(report.empty, report.empty + empty_brackets));
-    double sum = 0;
-    for (std::uint32_t i = 0; i < lines_of_set; ++i) {
-      std::vector<double> sample;
-      for (int r = 0; r < repeats; ++r)
-        sample.push_back(report.times[r * lines_of_set + i] - empty);
-      sum += interquartile_mean(sample);
-      auto& all = latencies_[task * lines_of_set + i];
-      all.insert(all.end(), sample.begin(), sample.end());
-    }
-    return sum;
-  }
-
   std::vector<std::vector<double>> latencies_;  ///< of each SM's lines, over all samples
 };
 
@@ -134,7 +129,7 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
           if (auto wrong = check(all[t], tasks[t])) return wrong;
         return std::nullopt;
       });
-  workload.read_sample = [=] { return readings->take(reports(), tasks.size()); };
+  workload.read_sample = [=] { return readings->take(reports()); };
   workload.profile = [=] { return readings->profile(); };
   workload.extras = [=] { return readings->extras(); };
   return workload;

@@ -137,10 +137,9 @@ Workload sum_workload(Context& context, const Sum& sum, const std::byte* source,
   return workload;
 }
 
-Workload prepare(Context& context, const Sum& sum) {
-  const int accumulator = accumulator_bytes(sum.kernel.element);
+Workload prepare(Context& context, const Sum& sum, std::size_t blocks) {
   const std::byte* source = source_of(context, sum);
-  const Buffer result = context.buffers().output("result", accumulator);
+  const Buffer result = context.buffers().output("result", accumulator_bytes(sum.kernel.element));
   const Buffer state = context.buffers().output("dynamic state", sizeof(DynamicState));
   const Buffer block_sums =
       context.buffers().output("block sums", max_dynamic_blocks * sizeof(double));
@@ -148,12 +147,9 @@ Workload prepare(Context& context, const Sum& sum) {
   FATHOM_CUDA(cudaMemsetAsync(state.data, 0, state.bytes, stream));
   const SumArguments arguments{source, sum.elements(), result.data, state.as<DynamicState>(),
                                block_sums.data};
-  const SumLayout layout = sum_layout(sum.offset_bytes(), sum.elements(),
-                                      element_bytes(sum.kernel.element), sum.kernel.threads);
-  const int sms = context.device().sms;
-  const auto blocks = static_cast<double>(grid_blocks(sum.kernel, layout, sms));
-  return sum_workload(context, sum, source, result, sum.kernel.threads, blocks,
-                      [=] { launch_sum(sum.kernel, arguments, sms, stream); });
+  return sum_workload(
+      context, sum, source, result, sum.kernel.threads, static_cast<double>(blocks),
+      [=, sms = context.device().sms] { launch_sum(sum.kernel, arguments, sms, stream); });
 }
 
 Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
@@ -175,32 +171,24 @@ Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
                       });
 }
 
-models::StreamCost stream(std::size_t accesses, int bytes, std::uint64_t offset, int threads) {
-  if (accesses == 0) return {};
-  return models::stream_cost({.accesses = accesses,
-                              .bytes_per_instruction = bytes,
-                              .base_offset = offset,
-                              .threads_per_block = threads});
-}
-
 /// Exact loads of one launch.
 models::StreamCost loads_of(const Sum& sum, const SumLayout& layout, std::size_t blocks) {
   const int size = element_bytes(sum.kernel.element);
-  const int threads = sum.kernel.threads;
   const std::uint64_t start = sum.offset_bytes();
-  if (sum.kernel.recipe == Recipe::scalar_loop)
-    return stream(layout.elements, size, start, threads);
+  const auto stream = [&](std::size_t accesses, int bytes, std::uint64_t offset) {
+    return models::stream_cost({.accesses = accesses,
+                                .bytes_per_instruction = bytes,
+                                .base_offset = offset,
+                                .threads_per_block = sum.kernel.threads});
+  };
+  if (sum.kernel.recipe == Recipe::scalar_loop) return stream(layout.elements, size, start);
   const std::uint64_t body = start + layout.head_elements * std::uint64_t(size);
   const std::uint64_t tail = body + layout.vectors * vector_bytes;
-  models::StreamCost cost = stream(layout.head_elements, size, start, threads) +
-                            stream(layout.tail_elements, size, tail, threads);
-  if (sum.kernel.recipe == Recipe::loop)
-    return cost + stream(layout.vectors, vector_bytes, body, threads);
-  const std::size_t in_tiles = layout.vectors - layout.rest_vectors;
-  cost += stream(in_tiles, vector_bytes, body, threads);
-  cost += stream(layout.rest_vectors, vector_bytes, body + in_tiles * vector_bytes, threads);
+  models::StreamCost cost = stream(layout.head_elements, size, start) +
+                            stream(layout.vectors, vector_bytes, body) +
+                            stream(layout.tail_elements, size, tail);
   if (sum.kernel.recipe == Recipe::dynamic)  // the last block reads all blocks' sums
-    cost += stream(blocks, accumulator_bytes(sum.kernel.element), 0, threads);
+    cost += stream(blocks, accumulator_bytes(sum.kernel.element), 0);
   return cost;
 }
 
@@ -274,7 +262,7 @@ Case make_case(const DeviceFacts& device, const Sum& sum) {
   add_expectation(c, device, sum, blocks);
   c.extras = {{"blocks", static_cast<double>(blocks)}};
   add_counters(c, sum, layout, blocks);
-  c.prepare = [sum](Context& context) { return prepare(context, sum); };
+  c.prepare = [=](Context& context) { return prepare(context, sum, blocks); };
   if (sum.against_cub) {
     for (const OffsetType offset : {OffsetType::int32, OffsetType::int64}) {
       if (!cub_can_sum(sum.kernel.element, sum.elements(), offset)) continue;
@@ -374,9 +362,10 @@ const Probe probe{
         "an fp64 sum by another kernel: integers must be equal, floating point within ten standard "
         "deviations of what rounding explains. The warp stage is timed by clock64 in the kernel: "
         "one warp whose reductions each need the last one's result (latency), and 32 warps of two "
-        "such chains on every SM (throughput); all lanes must hold the exact values.",
+        "such chains on every SM (throughput); all lanes must hold the exact values. The published "
+        "block stage adds up ones and random data, held against sums in double.",
     .conclude = conclude,
-    .cases = {sum_cases, warp_stage_cases}};
+    .cases = {sum_cases, warp_stage_cases, block_stage_cases}};
 
 }  // namespace
 }  // namespace fathom::warp_reduce

@@ -110,17 +110,6 @@ Workload prepare(Context& context, const WarpStage& stage) {
   return workload;
 }
 
-/// Wavefronts of one contiguous access by the lowest `active` lanes.
-int wavefronts(models::Access op, Element type, int active) {
-  models::WarpAccess access;
-  access.op = op;
-  access.bytes_per_lane = element_bytes(type);
-  access.active_mask = active == lanes ? ~0u : (1u << active) - 1;
-  for (int lane = 0; lane < lanes; ++lane)
-    access.address[lane] = static_cast<std::uint64_t>(lane) * element_bytes(type);
-  return models::shared_cost(access).wavefronts;
-}
-
 /// Shared-memory work of one reduction.
 struct SharedWork {
   int loads = 0, stores = 0, load_wavefronts = 0, store_wavefronts = 0;
@@ -128,28 +117,27 @@ struct SharedWork {
 
 SharedWork shared_work(const WarpStage& stage) {
   SharedWork work;
+  const int bytes = element_bytes(stage.type);
+  const auto wavefronts = [&](models::Access op, int active) {
+    const std::uint32_t mask = models::all_lanes >> (lanes - active);
+    return models::shared_cost(models::masked(models::strided(op, bytes, bytes), mask)).wavefronts;
+  };
   const auto load = [&](int active) {
     ++work.loads;
-    work.load_wavefronts += wavefronts(models::Access::load, stage.type, active);
+    work.load_wavefronts += wavefronts(models::Access::load, active);
   };
   const auto store = [&](int active) {
     ++work.stores;
-    work.store_wavefronts += wavefronts(models::Access::store, stage.type, active);
+    work.store_wavefronts += wavefronts(models::Access::store, active);
   };
-  if (stage.method == WarpMethod::shared_tree) {
-    store(lanes);
-    for (int active = lanes / 2; active > 0; active /= 2) {
-      load(active);
-      store(active);
-    }
-    ++work.loads;  // every lane reads the one sum: a broadcast
-    ++work.load_wavefronts;
-  } else {
-    for (int step = 0; step < steps; ++step) {
-      store(lanes);
-      load(lanes);
-    }
+  const bool tree = stage.method == WarpMethod::shared_tree;
+  if (tree) store(lanes);
+  for (int active = lanes / 2; active > 0; active /= 2) {
+    if (!tree) store(lanes);
+    load(tree ? active : lanes);
+    if (tree) store(active);
   }
+  if (tree) load(1);  // every lane reads the one sum: a broadcast
   return work;
 }
 

@@ -2,11 +2,13 @@
 
 #include "models/shared_memory.h"
 #include "reports/compare.h"
+#include "reports/machine.h"
 #include "reports/page/assets.h"
 #include "reports/page/page.h"
 #include "results/document_io.h"
 #include "results/error.h"
 #include "results/names.h"
+#include "results/rows.h"
 
 namespace fathom::reports {
 namespace {
@@ -124,21 +126,9 @@ Json to_json(const Fact& fact) {
 }
 
 Json machine(const Fingerprint& gpu) {
-  Json out{{"GPU", gpu.gpu_name}};
-  put(out, "compute capability", gpu.compute_capability);
-  put(out, "SMs", gpu.sms);
-  put(out, "memory (B)", gpu.memory_bytes);
-  put(out, "L2 (B)", gpu.l2_bytes);
-  put(out, "SM clock, most (Hz)", gpu.sm_clock_max_hz);
-  put(out, "memory clock, most (Hz)", gpu.memory_clock_max_hz);
-  put(out, "power limit (W)", gpu.power_limit_w);
-  put(out, "ECC", gpu.ecc);
-  put(out, "MIG", gpu.mig);
-  put(out, "PCIe", gpu.pcie_link);
-  put(out, "driver", gpu.driver);
-  put(out, "CUDA toolkit", gpu.toolkit);
-  put(out, "virtualization", gpu.virtualization);
-  put(out, "card (hash)", gpu.gpu_uuid_hash);
+  Json out = Json::object();
+  for (const MachineProperty& property : machine_properties(gpu))
+    put(out, property.name.c_str(), property.text);
   return out;
 }
 
@@ -277,6 +267,7 @@ Json warps() {
 std::string page_data(const std::vector<ShownDocument>& documents, const Explained& explained) {
   Json out{{"documents", Json::array()}, {"sources", sources()}, {"warps", warps()}};
   out["lessons"] = lessons_page();
+  out["same_speed"] = same_speed_sentence();
   for (const ShownDocument& shown : documents) out["documents"].push_back(to_json(shown));
   out["comparisons"] = comparisons(documents);
   out["explained"] = explained;

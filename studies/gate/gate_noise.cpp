@@ -35,7 +35,7 @@ gate::RecordedNoise permanent_noise(double spread, std::uint64_t seed) {
           {fmt::format("benchmark_{}", i), "s", Better::lower, value, 0.1, {}, {}});
     }
   }
-  return gate::RecordedNoise::of_rounds(rounds);
+  return gate::RecordedNoise(rounds);
 }
 
 void study_paired(const gate::NoiseStudy& options, reports::Page& page) {
@@ -47,9 +47,10 @@ void study_paired(const gate::NoiseStudy& options, reports::Page& page) {
                         {"Found", Align::right}});
   for (const double spread : {0.003, 0.02, 0.05}) {
     const gate::RecordedNoise noise = permanent_noise(spread, options.seed);
-    const gate::PairedOptions paired{.seed = options.seed};
-    const auto unchanged = gate::simulate_false_alarms(noise, paired, decisions);
-    const gate::Share found = gate::simulate_power(noise, paired, options.slower, decisions);
+    const gate::Decide paired = gate::paired_decisions(noise);
+    const auto unchanged = gate::simulate_false_alarms(paired, decisions, options.seed);
+    const gate::Share found =
+        gate::simulate_power(noise, paired, options.slower, decisions, options.seed);
     const std::vector<std::string> row{format_percent(spread), share_text(unchanged.regressions),
                                        share_text(unchanged.inconclusive), share_text(found)};
     fmt::print("paired, {}\n", fmt::join(row, ", "));

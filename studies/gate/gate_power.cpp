@@ -8,7 +8,6 @@
 
 #include "reports/markdown.h"
 #include "results/atomic_file.h"
-#include "results/document_io.h"
 #include "results/flag_checks.h"
 #include "results/format.h"
 #include "results/statistics.h"
@@ -19,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace fathom;
-using gate::FalseAlarms;
 using gate::RecordedNoise;
 using gate::Share;
 using gate::share_text;
@@ -27,7 +25,6 @@ using gate::share_text;
 struct Arguments {
   std::vector<std::string> recordings;
   std::size_t decisions = 10'000, trials = 1000;
-  double between_percent = 0.2;
   std::uint64_t seed = 1;
   std::string out;
 };
@@ -44,13 +41,10 @@ std::string words_of(const gate::StoredRuns& runs) {
 }
 
 RecordedNoise read_noise(const Arguments& arguments) {
-  if (arguments.recordings.size() == 1)
-    return RecordedNoise::of_samples(read_document(arguments.recordings.front()),
-                                     arguments.between_percent / 100);
   std::vector<gate::RunMetrics> rounds;
   for (const std::string& file : arguments.recordings)
     rounds.push_back(gate::read_run_metrics(file));
-  return RecordedNoise::of_rounds(rounds);
+  return RecordedNoise(rounds);
 }
 
 std::string noise_text(const RecordedNoise& noise) {
@@ -69,24 +63,20 @@ std::string noise_text(const RecordedNoise& noise) {
 
 int simulate(const Arguments& arguments) {
   const RecordedNoise noise = read_noise(arguments);
-  gate::PairedOptions options;
-  options.seed = arguments.seed;
+  const std::uint64_t seed = arguments.seed;
+  const gate::Decide paired = gate::paired_decisions(noise);
   reports::Page page(false);
   page.heading(2, "Simulated error rates of the gate", "simulation");
-  page.paragraph(reports::escape_text(
-      fmt::format("Noise from {}: {}",
-                  arguments.recordings.size() == 1
-                      ? fmt::format("the samples of one run, and {} % from process to process",
-                                    arguments.between_percent)
-                      : fmt::format("{} recorded rounds", arguments.recordings.size()),
-                  noise_text(noise))));
+  page.paragraph(reports::escape_text(fmt::format("Noise from {} recorded rounds: {}",
+                                                  arguments.recordings.size(), noise_text(noise))));
   fmt::print("{}\n", noise_text(noise));
 
   reports::Table alarms({{"Mode"},
                          {"Decisions", reports::Align::right},
                          {"False alarms", reports::Align::right},
                          {"Inconclusive", reports::Align::right}});
-  const auto add_alarms = [&](const std::string& mode, const FalseAlarms& found) {
+  const auto add_alarms = [&](const std::string& mode, const gate::Decide& decide) {
+    const auto found = gate::simulate_false_alarms(decide, arguments.decisions, seed);
     alarms.add_row({mode, fmt::format("{}", found.regressions.trials),
                     share_text(found.regressions), share_text(found.inconclusive)});
     fmt::print("{}: {} false alarms in {} suites, {}; inconclusive {}\n", mode,
@@ -94,17 +84,16 @@ int simulate(const Arguments& arguments) {
                share_text(found.inconclusive));
     std::fflush(stdout);
   };
-  add_alarms("paired", gate::simulate_false_alarms(noise, options, arguments.decisions));
+  add_alarms("paired", paired);
   for (const gate::StoredRuns& runs : stored_runs)
-    add_alarms("stored, " + words_of(runs), gate::simulate_stored_false_alarms(
-                                                noise, runs, arguments.decisions, arguments.seed));
+    add_alarms("stored, " + words_of(runs), gate::stored_decisions(noise, runs));
   page.table("Suites of which nothing changed", alarms);
 
   reports::Table power({{"Slowdown", reports::Align::right},
                         {"Trials", reports::Align::right},
                         {"Confirmed", reports::Align::right}});
   for (const double slower : slowdowns) {
-    const Share caught = gate::simulate_power(noise, options, slower, arguments.trials);
+    const Share caught = gate::simulate_power(noise, paired, slower, arguments.trials, seed);
     power.add_row({format_percent(slower), fmt::format("{}", caught.trials), share_text(caught)});
     fmt::print("slower by {}: confirmed in {} of {}, {}\n", format_percent(slower), caught.hits,
                caught.trials, share_text(caught));
@@ -117,8 +106,8 @@ int simulate(const Arguments& arguments) {
   for (const double slower : stored_slowdowns) {
     std::vector<std::string> row{format_percent(slower)};
     for (const gate::StoredRuns& runs : stored_runs) {
-      const Share caught =
-          gate::simulate_stored_power(noise, runs, slower, arguments.trials, arguments.seed);
+      const Share caught = gate::simulate_power(noise, gate::stored_decisions(noise, runs), slower,
+                                                arguments.trials, seed);
       row.push_back(share_text(caught));
       fmt::print("stored, {}, slower by {}: found in {} of {}, {}\n", words_of(runs),
                  format_percent(slower), caught.hits, caught.trials, share_text(caught));
@@ -139,24 +128,17 @@ int simulate(const Arguments& arguments) {
 int main(int argc, char** argv) {
   CLI::App app("The gate's error rates by simulation on the noise of recordings.", "gate_power");
   Arguments arguments;
-  app.add_option(
-         "RESULT", arguments.recordings,
-         "One result document, of whose samples the noise is taken, or at least three of the "
-         "same suite, whose differences are the noise")
+  app.add_option("RESULT", arguments.recordings,
+                 "At least three of the same suite, whose differences are the noise")
       ->required();
   number_flag(app, "--decisions", arguments.decisions, "Suites without a change", 10, 10'000'000)
       ->capture_default_str();
   number_flag(app, "--trials", arguments.trials, "Suites for each slowdown", 1, 10'000'000)
       ->capture_default_str();
-  checked_flag(app, "--between", arguments.between_percent,
-               "Of one document: standard deviation from process to process, in percent",
-               positive_number(), "PERCENT")
-      ->capture_default_str();
   checked_flag(app, "--seed", arguments.seed, "Seed", whole_number(1), "N")->capture_default_str();
   app.add_option("--out", arguments.out, "Folder for simulation.md");
   app.footer(
-      "Examples:\n"
-      "  gate_power recordings/h200/result.json --out docs/gate\n"
+      "Example:\n"
       "  gate_power rounds/round-*/result.json --decisions 10000\n");
   return run_study(app, argc, argv, [&] { return simulate(arguments); });
 }

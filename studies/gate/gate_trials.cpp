@@ -29,7 +29,7 @@ struct RunArguments {
   std::vector<std::string> patterns{"once", "bursts", "sides", "head"};
   double time_limit_s = 1e6, expected_s = 20;
   std::uint64_t seed = 1;
-  bool resume = false, another_tool = false;
+  bool resume = false;
 };
 
 void refuse_mixtures(const RunArguments& arguments, TrialKind kind) {
@@ -67,11 +67,6 @@ JournalHeader header_of(const RunArguments& arguments, TrialKind kind, std::stri
           std::move(how), std::move(tool)};
 }
 
-Journal::Start start_of(const RunArguments& arguments) {
-  if (arguments.another_tool) return Journal::Start::resume_with_another_tool;
-  return arguments.resume ? Journal::Start::resume : Journal::Start::anew;
-}
-
 TrialSetup setup_of(const RunArguments& arguments) {
   const auto program = [](const std::string& given, const char* name) {
     return fs::absolute(given.empty() ? program_folder() / name : fs::path(given));
@@ -83,7 +78,7 @@ TrialSetup setup_of(const RunArguments& arguments) {
           arguments.head,
           arguments.suite,
           arguments.keep.empty() ? fs::path() : fs::absolute(arguments.keep),
-          start_of(arguments) != Journal::Start::anew};
+          arguments.resume};
 }
 
 /// So many decisions in a row without a metric: this machine measures nothing, and no more are
@@ -97,8 +92,7 @@ int run(const RunArguments& arguments) {
   if (!arguments.device.empty()) setenv("CUDA_VISIBLE_DEVICES", arguments.device.c_str(), 1);
   const TrialOptions options = options_of(arguments, kind);
   const TrialSetup setup = setup_of(arguments);
-  Journal journal(arguments.journal, header_of(arguments, kind, tool_of(setup)),
-                  start_of(arguments));
+  Journal journal(arguments.journal, header_of(arguments, kind, tool_of(setup)), arguments.resume);
   std::vector<std::string> metrics;
   if (kind == TrialKind::slowed || kind == TrialKind::faults) metrics = victim_metrics(setup);
   std::vector<double> seconds;
@@ -143,8 +137,6 @@ void add_run_flags(CLI::App& app, RunArguments& arguments) {
       ->type_name("FILE")
       ->required();
   app.add_flag("--resume", arguments.resume, "Go on with a journal that is there");
-  app.add_flag("--another-tool", arguments.another_tool,
-               "The same with another `fathom` than the journal's; its first line then names both");
   number_flag(app, "--decisions", arguments.decisions, "How many in all", 1, 1'000'000)
       ->capture_default_str();
   checked_flag(app, "--time-limit", arguments.time_limit_s, "Seconds after which none begins",

@@ -42,15 +42,6 @@ std::size_t below(std::mt19937_64& generator, std::size_t count) {
   return static_cast<std::size_t>(generator() % count);
 }
 
-/// The median of as many draws as a third of the samples has, from a third in a row.
-double bootstrapped_third(const std::vector<double>& samples, std::mt19937_64& generator) {
-  const std::size_t size = std::max<std::size_t>(samples.size() / 3, 1);
-  const std::size_t first = below(generator, samples.size() - size + 1);
-  std::vector<double> drawn(size);
-  for (double& value : drawn) value = samples[first + below(generator, size)];
-  return median(drawn);
-}
-
 std::vector<RunMetrics> draws(const RecordedNoise& noise, std::size_t runs,
                               std::mt19937_64& generator, std::size_t slowed = 0,
                               double slower = 0) {
@@ -60,20 +51,6 @@ std::vector<RunMetrics> draws(const RecordedNoise& noise, std::size_t runs,
   return drawn;
 }
 
-CheckResult paired(const RecordedNoise& noise, PairedOptions options, std::uint64_t seed,
-                   std::size_t slowed, double slower) {
-  SimulatedRounds rounds(noise, seed, slowed, slower);
-  options.seed = seed;
-  return check_paired(rounds, options, {});
-}
-
-CheckResult stored(const RecordedNoise& noise, StoredRuns runs, std::mt19937_64& generator,
-                   std::size_t slowed, double slower) {
-  const std::vector<RunMetrics> baseline = draws(noise, runs.earlier, generator),
-                                head = draws(noise, runs.results, generator, slowed, slower);
-  return check_stored(baseline, head, {});
-}
-
 bool confirms(const CheckResult& result, const std::string& metric) {
   const auto found = std::ranges::find(result.metrics, metric, &MetricDecision::name);
   return found != result.metrics.end() && found->outcome == Outcome::regression;
@@ -81,14 +58,13 @@ bool confirms(const CheckResult& result, const std::string& metric) {
 
 }  // namespace
 
-RecordedNoise RecordedNoise::of_rounds(const std::vector<RunMetrics>& rounds) {
+RecordedNoise::RecordedNoise(const std::vector<RunMetrics>& rounds) {
   if (rounds.size() < 3) throw std::invalid_argument("noise between rounds needs three of them");
-  RecordedNoise noise;
-  noise.shape_ = rounds.front();
-  noise.shape_.metrics.clear();
+  shape_ = rounds.front();
+  shape_.metrics.clear();
   std::vector<double> seconds;
   for (const RunMetrics& round : rounds) seconds.push_back(round.elapsed_s);
-  noise.shape_.elapsed_s = std::ranges::min(seconds) > 0 ? median(seconds) : 0;
+  shape_.elapsed_s = std::ranges::min(seconds) > 0 ? median(seconds) : 0;
   for (const MetricSeries& series : series_of(rounds, {})) {
     if (series.base.size() != rounds.size()) continue;
     std::vector<double> logs;
@@ -101,40 +77,13 @@ RecordedNoise RecordedNoise::of_rounds(const std::vector<RunMetrics>& rounds) {
     for (double& value : logs) value = (value - centre) * std::sqrt(n / (n - 1));
     MetricValue metric = series.base.front();
     metric.value = std::exp(centre);
-    noise.shape_.metrics.push_back(std::move(metric));
-    noise.deviations_.push_back(std::move(logs));
+    shape_.metrics.push_back(std::move(metric));
+    deviations_.push_back(std::move(logs));
   }
-  if (noise.metrics() == 0) throw std::invalid_argument("no metric is in all the rounds");
-  return noise;
+  if (metrics() == 0) throw std::invalid_argument("no metric is in all the rounds");
 }
 
-RecordedNoise RecordedNoise::of_samples(const Document& run, double between) {
-  RecordedNoise noise;
-  noise.by_rounds_ = false;
-  noise.between_ = between;
-  noise.shape_.fathom = true;
-  noise.shape_.suite = run.suite;
-  noise.shape_.date = run.date;
-  for (const Entry& entry : run.entries) {
-    const auto above_zero = [](double sample) { return sample > 0; };
-    if (!entry.metric.value || !(*entry.metric.value > 0) || entry.samples.empty() ||
-        !std::all_of(entry.samples.begin(), entry.samples.end(), above_zero))
-      continue;
-    std::vector<double> logs;
-    const double centre = std::log(median(entry.samples));
-    for (const double sample : entry.samples) logs.push_back(std::log(sample) - centre);
-    noise.shape_.metrics.push_back(
-        {entry.name, entry.metric.unit, entry.metric.better, *entry.metric.value, 0, {}, {}});
-    noise.deviations_.push_back(std::move(logs));
-  }
-  if (noise.metrics() == 0) throw std::invalid_argument("no metric of the run has samples");
-  return noise;
-}
-
-double RecordedNoise::spread(std::size_t index) const {
-  const double own = robust_spread(deviations_[index]);
-  return std::hypot(own, between_);
-}
+double RecordedNoise::spread(std::size_t index) const { return robust_spread(deviations_[index]); }
 
 std::optional<double> RecordedNoise::seconds_of(const std::vector<std::string>& only) const {
   if (shape_.elapsed_s <= 0) return std::nullopt;
@@ -153,12 +102,9 @@ std::optional<double> RecordedNoise::seconds_of(const std::vector<std::string>& 
 RunMetrics RecordedNoise::draw(std::mt19937_64& generator, std::size_t slowed,
                                double slower) const {
   RunMetrics round = shape_;
-  std::normal_distribution<double> between(0, between_ > 0 ? between_ : 1);
-  const std::size_t chosen = by_rounds_ ? below(generator, deviations_.front().size()) : 0;
+  const std::size_t chosen = below(generator, deviations_.front().size());
   for (std::size_t i = 0; i < metrics(); ++i) {
-    double deviation =
-        by_rounds_ ? deviations_[i][chosen] : bootstrapped_third(deviations_[i], generator);
-    if (between_ > 0) deviation += between(generator);
+    double deviation = deviations_[i][chosen];
     MetricValue& metric = round.metrics[i];
     if (i == slowed && slower != 0)
       deviation += (metric.better == Better::lower ? 1 : -1) * std::log1p(slower);
@@ -177,43 +123,37 @@ std::string share_text(const Share& share) {
                      100 * interval.high);
 }
 
-FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOptions& options,
-                                  std::size_t decisions) {
-  FalseAlarms found;
-  for (std::size_t i = 0; i < decisions; ++i)
-    found.add(paired(noise, options, options.seed + i, 0, 0));
-  return found;
+Decide paired_decisions(const RecordedNoise& noise) {
+  return [&noise](std::mt19937_64&, std::uint64_t seed, std::size_t slowed, double slower) {
+    SimulatedRounds rounds(noise, seed, slowed, slower);
+    return check_paired(rounds, {.seed = seed}, {});
+  };
 }
 
-FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, StoredRuns runs,
-                                         std::size_t decisions, std::uint64_t seed) {
+Decide stored_decisions(const RecordedNoise& noise, StoredRuns runs) {
+  return
+      [&noise, runs](std::mt19937_64& generator, std::uint64_t, std::size_t slowed, double slower) {
+        const std::vector<RunMetrics> baseline = draws(noise, runs.earlier, generator),
+                                      head = draws(noise, runs.results, generator, slowed, slower);
+        return check_stored(baseline, head, {});
+      };
+}
+
+FalseAlarms simulate_false_alarms(const Decide& decide, std::size_t decisions, std::uint64_t seed) {
   FalseAlarms found;
   std::mt19937_64 generator(seed);
-  for (std::size_t i = 0; i < decisions; ++i) found.add(stored(noise, runs, generator, 0, 0));
+  for (std::size_t i = 0; i < decisions; ++i) found.add(decide(generator, seed + i, 0, 0));
   return found;
 }
 
-Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, double slower,
-                     std::size_t trials) {
-  Share caught{0, trials};
-  std::mt19937_64 generator(options.seed);
-  for (std::size_t i = 0; i < trials; ++i) {
-    const std::size_t slowed = below(generator, noise.metrics());
-    const std::uint64_t seed = options.seed + 1'000'003 * (i + 1);
-    caught.hits +=
-        confirms(paired(noise, options, seed, slowed, slower), noise.metric(slowed).name);
-  }
-  return caught;
-}
-
-Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs, double slower,
-                            std::size_t trials, std::uint64_t seed) {
+Share simulate_power(const RecordedNoise& noise, const Decide& decide, double slower,
+                     std::size_t trials, std::uint64_t seed) {
   Share caught{0, trials};
   std::mt19937_64 generator(seed);
   for (std::size_t i = 0; i < trials; ++i) {
     const std::size_t slowed = below(generator, noise.metrics());
-    caught.hits +=
-        confirms(stored(noise, runs, generator, slowed, slower), noise.metric(slowed).name);
+    const CheckResult result = decide(generator, seed + 1'000'003 * (i + 1), slowed, slower);
+    caught.hits += confirms(result, noise.metric(slowed).name);
   }
   return caught;
 }

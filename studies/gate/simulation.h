@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <random>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -23,13 +23,7 @@ class RecordedNoise {
   /// From several recorded rounds of the same suite on one machine, at least three: a drawn round
   /// has the deviations of one of them, of all metrics together, so that what moves them together
   /// stays.
-  static RecordedNoise of_rounds(const std::vector<RunMetrics>& rounds);
-
-  /// From the samples of a single run: a drawn round's value is the median of a bootstrapped third
-  /// of the samples, taken in a row, as the harness's own rounds are. What differs from process to
-  /// process is not in it: `between` is the standard deviation of a normal one added for that,
-  /// relative.
-  static RecordedNoise of_samples(const Document& run, double between);
+  explicit RecordedNoise(const std::vector<RunMetrics>& rounds);
 
   std::size_t metrics() const { return shape_.metrics.size(); }
   const MetricValue& metric(std::size_t index) const { return shape_.metrics[index]; }
@@ -47,9 +41,7 @@ class RecordedNoise {
 
  private:
   RunMetrics shape_;                             ///< with the centre of every metric
-  std::vector<std::vector<double>> deviations_;  ///< logarithms: by metric, then by round or sample
-  bool by_rounds_ = true;
-  double between_ = 0;
+  std::vector<std::vector<double>> deviations_;  ///< logarithms: by metric, then by round
 };
 
 /// A share with its Clopper-Pearson interval of 95 %.
@@ -72,26 +64,25 @@ struct FalseAlarms {
   }
 };
 
-/// Paired decisions, every round drawn anew.
-FalseAlarms simulate_false_alarms(const RecordedNoise& noise, const PairedOptions& options,
-                                  std::size_t decisions);
+/// One decision on simulated runs, of which the head's metric `slowed` is slower. A generator goes
+/// on from one to the next; each has a seed of its own as well.
+using Decide = std::function<CheckResult(std::mt19937_64& generator, std::uint64_t seed,
+                                         std::size_t slowed, double slower)>;
+
+/// Paired decisions, every round drawn anew. `noise` outlives what this returns.
+Decide paired_decisions(const RecordedNoise& noise);
 
 /// What a stored decision is made of.
 struct StoredRuns {
   std::size_t earlier, results;
 };
+Decide stored_decisions(const RecordedNoise& noise, StoredRuns runs);
 
-/// Stored decisions.
-FalseAlarms simulate_stored_false_alarms(const RecordedNoise& noise, StoredRuns runs,
-                                         std::size_t decisions, std::uint64_t seed);
+FalseAlarms simulate_false_alarms(const Decide& decide, std::size_t decisions, std::uint64_t seed);
 
 /// How often a slowdown of one metric, a different one in each trial, is confirmed as its
 /// regression.
-Share simulate_power(const RecordedNoise& noise, const PairedOptions& options, double slower,
-                     std::size_t trials);
-
-/// The same of stored decisions.
-Share simulate_stored_power(const RecordedNoise& noise, StoredRuns runs, double slower,
-                            std::size_t trials, std::uint64_t seed);
+Share simulate_power(const RecordedNoise& noise, const Decide& decide, double slower,
+                     std::size_t trials, std::uint64_t seed);
 
 }  // namespace fathom::gate

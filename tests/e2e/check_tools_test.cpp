@@ -35,14 +35,6 @@ printf 'name,unit,better,sample,sample\nsort,ns,lower,%d,%d\nrows,rows/s,higher,
       .says("FAIL: 1 regression confirmed\n2 metrics: 1 regression, 1 unchanged\n");
   has(read_text(summary), "| regression | `sort` |");
   expect(0, sandbox.fathom({"check", "--base", measure("slow"), "--head", measure("slow")}));
-  // A metric of one side alone is said, with the code for it.
-  const fs::path one = sandbox.folder() / "one.csv", both = sandbox.folder() / "both.csv";
-  write_text(one, "name,unit,better,sample\na,ms,lower,1\n");
-  write_text(both, "name,unit,better,sample\na,ms,lower,1\nb,ms,lower,2\n");
-  expect(4, sandbox.fathom({"check", "--base", copying(both), "--head", copying(one)}))
-      .says("it is in the baseline and not here.");
-  expect(0, sandbox.fathom({"check", "--base", copying(one), "--head", copying(both)}))
-      .says("the base has no such metric.");
 }
 
 TEST_CASE("The file of every tool that docs/gate.md lists is judged in paired rounds") {

@@ -279,6 +279,7 @@ int probe_program(const std::string& name, const Flags& flags) {
       bad && name == "sometimes" && uuid_hash().ends_with(bad))
     std::raise(SIGSEGV);
   if (name == "lasting") {
+    std::cout << "pids " << getpid() << std::endl;
     const char* until = std::getenv("FAKE_RELEASE");
     for (int i = 0; until && i < 3000 && !std::filesystem::exists(until); ++i) usleep(10'000);
   }

@@ -120,27 +120,20 @@ TEST_CASE("A node of Slurm's that stands still costs its own GPUs", "[e2e][fleet
   CHECK(job.statuses() == Statuses{"complete", "complete", "failed", "failed"});
 }
 
-TEST_CASE("Of a step that Slurm has ended the batch script reports", "[e2e][fleet][slurm]") {
+TEST_CASE("The batch script reports before its time is up, and of a step that Slurm has ended",
+          "[e2e][fleet][slurm]") {
+  // What --signal=B:TERM does, without waiting for minutes to pass; and the step's end.
+  const char* stop = GENERATE("scancel --batch --signal=TERM --name=fathom",
+                              "scancel --signal=KILL $(squeue --steps -h -o %i | grep '[.]0$')");
   SlurmJob job;
   job.batch();
-  const auto ranks = job.ranks();
-  shell("scancel --signal=KILL $(squeue --steps -h -o %i | grep '[.]0$')");
+  job.ranks();
+  shell(stop);
   job.must_end(ExitCode::incomplete);
   CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
   // What was measured before is there.
   const auto summary = json::parse(read_text(job.box.out() / "gpus" / "n1-0" / "gpu.json"));
   CHECK_FALSE(summary.at("metrics").at("name").empty());
-  CHECK(fs::exists(job.box.out() / "report" / "README.md"));
-}
-
-TEST_CASE("Before Slurm's time is up the batch script reports", "[e2e][fleet][slurm]") {
-  SlurmJob job;
-  job.batch();
-  job.ranks();
-  // What --signal=B:TERM does, without waiting for minutes to pass.
-  shell("scancel --batch --signal=TERM --name=fathom");
-  job.must_end(ExitCode::incomplete);
-  CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
   CHECK(fs::exists(job.box.out() / "report" / "README.md"));
 }
 

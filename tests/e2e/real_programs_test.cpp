@@ -29,13 +29,14 @@ TEST_CASE("Every probe program describes itself, has help, and needs a GPU", "[e
     CHECK(probe.program.filename() ==
           (probe.name == "gemm" ? "gemm_ladder" : "probe_" + probe.name));
     CHECK(probe.question.ends_with('?'));
-    // The atlas states facts, and the validation has models to answer for: neither tests a claim.
-    CHECK(probe.claims.empty() ==
-          (probe.name == "model_validation" || probe.group.starts_with("atlas")));
+    CHECK(probe.claims.empty() == probe.group.starts_with("atlas"));  // that states facts
     expect(0, run_and_capture(probe.program, {"--help"}, 30s)).says("Examples:");
     expect(ExitCode::no_driver, run_and_capture(probe.program, {"--suite", "quick"}, 30s));
     expect(ExitCode::bad_input, run_and_capture(probe.program, {"--siute", "quick"}, 30s))
         .complains("Did you mean `--suite`?");
+    // What a case starts once more has a probe of its own.
+    expect(probe.name == "copy_bandwidth" ? ExitCode::no_driver : ExitCode::bad_input,
+           run_and_capture(probe.program, {"--child"}, 30s));
   }
 }
 
@@ -52,12 +53,6 @@ TEST_CASE("A report can have what today's programs conclude, and the document st
   CHECK(page("then", {}).find(said) == std::string::npos);
   has(page("now", {"--conclude"}), said);
   CHECK(read_text(FATHOM_RECORDING_FILE) == recorded);
-  // What would choose what to measure has no meaning there.
-  expect(ExitCode::bad_input, run_and_capture(programs / "probe_occupancy",
-                                              {"--conclude", FATHOM_RECORDING_FILE, "--out",
-                                               (box.folder() / "x.json").string(), "--seed", "3"},
-                                              30s))
-      .complains("--seed is of no use beside --conclude");
   // No program is needed for that, as on a machine without CUDA.
   const std::filesystem::path none = box.folder() / "programs";
   std::filesystem::create_directories(none);

@@ -14,8 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr int gpus_per_node = 2, ports_each = 50;
 constexpr std::array nodes{"n1", "n2"};
+/// The first of a block's ports is held, Slurm's daemons have the next ones, Open MPI the others.
+constexpr int gpus_per_node = 2, ports_each = 50, daemons = 1 + nodes.size();
 
 /// The daemons may lie where a user's PATH does not look.
 std::optional<fs::path> find(const std::string& program) {
@@ -31,8 +32,7 @@ std::string own_host() {
   return host.substr(0, host.find('.'));
 }
 
-/// A socket with this number, 0: with any that is free; without a descriptor if somebody else has
-/// it.
+/// A socket with this number; without a descriptor if somebody else has it.
 FileDescriptor socket_at(int port) {
   FileDescriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -42,21 +42,6 @@ FileDescriptor socket_at(int port) {
   if (bind(made.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
     return FileDescriptor();
   return made;
-}
-
-/// Numbers that nobody listens at; they are free again, all at once, when this returns.
-std::vector<int> free_ports(std::size_t count) {
-  std::vector<FileDescriptor> held;
-  std::vector<int> ports;
-  while (ports.size() < count) {
-    held.push_back(socket_at(0));
-    REQUIRE(held.back().get() >= 0);
-    sockaddr_in address{};
-    socklen_t length = sizeof address;
-    getsockname(held.back().get(), reinterpret_cast<sockaddr*>(&address), &length);
-    ports.push_back(ntohs(address.sin_port));
-  }
-  return ports;
 }
 
 /// What a command of Slurm's says; nothing where it fails.
@@ -87,8 +72,8 @@ SlurmCluster::SlurmCluster(Sandbox& box)
   // With PMIx's store in shared memory a rank ends in MPI_Init now and then, under load
   // (docs/fleet/details.md).
   box_.set("PMIX_MCA_gds", "hash");
-  box_.set("OMPI_MCA_btl_tcp_port_min_v4", std::to_string(first_port_ + 1));
-  box_.set("OMPI_MCA_btl_tcp_port_range_v4", std::to_string(ports_each - 1));
+  box_.set("OMPI_MCA_btl_tcp_port_min_v4", std::to_string(first_port_ + 1 + daemons));
+  box_.set("OMPI_MCA_btl_tcp_port_range_v4", std::to_string(ports_each - 1 - daemons));
   start("slurmctld", {"-D"});
   for (const char* node : nodes) start("slurmd", {"-D", "-N", node});
   std::string states;
@@ -110,9 +95,13 @@ std::string SlurmCluster::log() const { return read_text(box_.folder() / "slurm.
 void SlurmCluster::take_ports() {
   // Below those that the kernel gives to connections.
   constexpr int lowest = 10'000, blocks = 400;
-  for (int i = 0; i < blocks && held_.get() < 0; ++i) {
+  bool all_free = false;
+  for (int i = 0; i < blocks && !all_free; ++i) {
     first_port_ = lowest + ports_each * ((getpid() + i) % blocks);
     held_ = socket_at(first_port_);
+    all_free = held_.get() >= 0;
+    for (int port = 1; port <= daemons; ++port)
+      all_free = all_free && socket_at(first_port_ + port).get() >= 0;
   }
   REQUIRE(held_.get() >= 0);
   REQUIRE(listen(held_.get(), 1) == 0);
@@ -129,7 +118,6 @@ void SlurmCluster::configure() const {
   fs::permissions(prolog, fs::perms::owner_all);
   const passwd* user = getpwuid(geteuid());
   REQUIRE(user != nullptr);
-  const auto ports = free_ports(1 + nodes.size());
   std::string conf = fmt::format(
       "ClusterName=fathom\n"
       "SlurmctldHost={host}(127.0.0.1)\n"
@@ -157,12 +145,13 @@ void SlurmCluster::configure() const {
       "SlurmdDebug=error\n"
       "KillWait=2\n"
       "SchedulerParameters=sched_min_interval=0,batch_sched_delay=0\n",
-      fmt::arg("host", own_host()), fmt::arg("port", ports[0]), fmt::arg("first_job", first_port_),
-      fmt::arg("user", user->pw_name), fmt::arg("folder", folder_.string()));
-  for (std::size_t i = 0; i < nodes.size(); ++i)
+      fmt::arg("host", own_host()), fmt::arg("port", first_port_ + 1),
+      fmt::arg("first_job", first_port_), fmt::arg("user", user->pw_name),
+      fmt::arg("folder", folder_.string()));
+  for (int port = first_port_ + 2; const char* node : nodes)
     conf += fmt::format(
         "NodeName={} NodeHostname={} NodeAddr=127.0.0.1 Port={} Gres=gpu:{} CPUs=4 State=UNKNOWN\n",
-        nodes[i], own_host(), ports[i + 1], gpus_per_node);
+        node, own_host(), port++, gpus_per_node);
   write_text(folder_ / "slurm.conf", conf + "PartitionName=all Nodes=ALL Default=YES State=UP\n");
 }
 

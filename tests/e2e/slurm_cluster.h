@@ -28,9 +28,9 @@ class SlurmCluster {
   Sandbox& box_;
   std::filesystem::path folder_;
   FileDescriptor output_;
-  /// The first port of a block that no other test has: Open MPI's ranks take those after it. It is
-  /// held as long as this lives, and is the number of the first job: Open MPI names ranks by that
-  /// number, and takes whoever calls by such a name for one of its own.
+  /// The first port of a block that no other test has. It is held as long as this lives, and is the
+  /// number of the first job: Open MPI names ranks by that number, and takes whoever calls by such
+  /// a name for one of its own.
   int first_port_ = 0;
   FileDescriptor held_;
   std::vector<std::unique_ptr<ChildProcess>> daemons_;

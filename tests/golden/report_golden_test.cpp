@@ -1,13 +1,14 @@
 // What people read, byte for byte as it was last looked at. After a change that is meant:
 //   FATHOM_UPDATE_GOLDEN=1 <build>/bin/golden_tests
-// writes the files of this folder, and the recorded ladder's pages, anew; then look at what `git
-// diff` says of them.
+// writes the files of this folder, and the recordings' pages, anew; then look at what `git diff`
+// says of them.
 
 #include "reports/report.h"
 #include "results/document_io.h"
 #include "tests/testing.h"
 #include "tests/unit/report_folder.h"
 #include "tests/unit/sample_document.h"
+#include "tools/recordings.h"
 
 namespace fathom {
 namespace {
@@ -45,13 +46,22 @@ TEST_CASE("The sample document's atlas", "[golden]") {
           file_text(write_report(sample::document(), folder.path()).atlas));
 }
 
-TEST_CASE("The recorded ladder's pages", "[golden]") {
-  const auto recorded = std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/gemm";
-  const TestFolder folder;
-  const auto pages =
-      write_report(read_document(recorded / "result.json"), folder.path(), "result.json").pages;
-  CHECK(pages.size() == 8);
-  for (const auto& page : pages) compare(recorded / "report" / page.filename(), file_text(page));
+TEST_CASE("The pages of the recordings", "[golden]") {
+  const auto recordings = std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings";
+  int pages = 0;
+  for (const auto& at : std::filesystem::recursive_directory_iterator(recordings)) {
+    const std::filesystem::path document = at.path() / "result.json", kept = at.path() / "report";
+    if (!std::filesystem::exists(document) || !std::filesystem::exists(kept)) continue;
+    const Document recorded = read_document(document);
+    const auto card = card_of(recorded, recordings);
+    const TestFolder folder;
+    write_report(recorded, folder.path(), "result.json", card ? &*card : nullptr);
+    for (const auto& page : std::filesystem::directory_iterator(folder.path())) {
+      compare(kept / page.path().filename(), file_text(page.path()));
+      ++pages;
+    }
+  }
+  CHECK(pages == 15);
 }
 
 TEST_CASE("The terminal's summary", "[golden]") {

@@ -28,7 +28,7 @@ TEST_CASE("shared stores that do not meet leave their words", "[gpu][bank_confli
                   out.as<std::uint32_t>(),     1};
     launch(kernel_of(access.op, bytes), {blocks, threads_per_block}, pool.stream.get(), run);
     const auto words = pool.read<std::uint32_t>(out);
-    CHECK(check_output(access, windows, words, blocks, 1).value_or("") == "");
+    CHECK(check_output(access, windows, words, 1).value_or("") == "");
     pool.check_guards();
   }
 }

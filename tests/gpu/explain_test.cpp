@@ -90,7 +90,8 @@ std::map<int, Counts> recorded() {
   REQUIRE(std::system(command.c_str()) == 0);
   std::map<int, Counts> by_entry;
   for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
-    const Trace trace = read_trace(file.path());
+    Trace trace;
+    read_trace(file.path(), trace);
     for (const std::string& note : trace.notes) FAIL(note);
     int entry = -1;
     for (const Launch& launch : trace.launches) {

@@ -11,7 +11,7 @@ TEST_CASE("an L1 hit takes the same by both ways to time it", "[gpu][memory_late
   const Buffer data = memory.buffers.output("data", 64 * 1024);
   const Buffer report = memory.buffers.output("report", sizeof(Report));
   const Chain chain{.base = reinterpret_cast<std::uint64_t>(data.data), .count = 37, .stride = 128};
-  launch(write_chain, writers(chain.count), memory.stream.get(), chain);
+  launch(write_chain, threads_for(chain.count, 256), memory.stream.get(), chain);
   double by_way[2];
   for (const Timed timed : {Timed::mean, Timed::each}) {
     const Chase c{.chain = chain,

@@ -5,7 +5,8 @@
 
 #include <cstring>
 
-#include "probes/warp_reduce/sum_kernels.h"
+#include "harness/probe.h"
+#include "probes/warp_reduce/warp_stage_kernels.h"
 #include "tests/gpu/gpu_fixture.h"
 
 using namespace fathom;
@@ -106,4 +107,15 @@ TEST_CASE("the reference adds up every element", "[gpu][warp_reduce][sanitized]"
     CHECK(sum == expected);
   }
   gpu.check_guards();
+}
+
+TEST_CASE("the published block stage adds up ones and nothing else",
+          "[gpu][warp_reduce][sanitized]") {
+  test::Gpu gpu;
+  Context context(gpu.facts, gpu.stream.get(), 1);
+  for (const Case& c : block_stage_cases(gpu.facts)) {
+    Entry entry;
+    CHECK(std::get<Campaign>(c.mode).run(context, nullptr, "", {}, entry).value_or("") == "");
+    CHECK(entry.metric.value == (c.name.ends_with("ones") ? 0 : c.extras.at("blocks")));
+  }
 }

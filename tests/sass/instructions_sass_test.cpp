@@ -32,7 +32,6 @@ double steps_in(const SassFunction& function, const Instruction& instruction) {
 void check(const std::vector<SassFunction>& functions, const Instruction& instruction) {
   CAPTURE(instruction.id);
   const Kernels& kernels = find_kernels(instruction.op);
-  const bool wgmma = instruction.hopper_only;
   const auto check_kernel = [&](const std::string& kernel, const Shape& shape) {
     if (shape.chains == 0) return;
     CAPTURE(kernel);
@@ -47,8 +46,8 @@ void check(const std::vector<SassFunction>& functions, const Instruction& instru
     // step.
     CHECK(found <= (instruction.sass[0] == "NOP" ? 1.5 : 1.03) * steps + 5);
   };
-  check_kernel(wgmma ? "wgmma_latency" : "latency_chain", kernels.latency);
-  check_kernel(wgmma ? "wgmma_throughput" : "throughput_chains", kernels.throughput);
+  check_kernel("latency_chain", kernels.latency);
+  check_kernel("throughput_chains", kernels.throughput);
 }
 
 }  // namespace

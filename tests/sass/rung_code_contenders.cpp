@@ -7,53 +7,90 @@ namespace {
 /// Of 384 threads, of which the producer ones give away what the others take.
 constexpr int specialised = 168;
 
-/// What a product by wgmma from what TMA brings is made of. The products of a stage are
-/// one group in one loop; the first waits for the stage's bytes.
-struct TmaCode {
-  const char* product;  ///< the opcode of a product, shape included
-  int products;         ///< of a stage: 4 steps of each block of 64 rows
-  int loads, multicasts, stores;
-  int groups = 1;  ///< of products of a stage, where sums are promoted: two halves of the columns
-  bool single_tile = false;  ///< meets without a fence
-  bool keeps =
-      false;  ///< its registers: its loads are there twice, to fill the ring and in the loop
+/// A tile of a product by wgmma from what TMA brings. The products of a stage are one group in one
+/// loop; the first waits for the stage's bytes. A block of a cluster gets two of a stage's boxes
+/// from others.
+struct TmaTile {
+  const char* name;
+  const char* behind;  ///< of the kernel's name, behind the layouts
+  int columns, loads;  ///< of a product, and boxes of a stage
+  bool cluster = true, single = false;
 };
-/// One of at most 64 columns: loads and multicasts of a stage.
-constexpr TmaCode keeping(const char* product, int loads, int multicasts, int stores) {
-  return {product, 4, 2 * loads, 2 * multicasts, stores, 1, true, true};
-}
 
-RungCode tma(const char* rung, const std::string& kernel, int kernels, const TmaCode& e) {
+constexpr TmaTile tma_tiles[] = {{"Columns16", "", 16, 3, false, true},
+                                 {"Columns64", "", 64, 3, false},
+                                 {"Columns128", "", 128, 4, false},
+                                 {"ColumnHalves", "", 64, 2, true, true},
+                                 {"WideTile", ",", 256, 4},
+                                 {"LargeClusters", ",", 256, 2},
+                                 {"LargeClusters", " >,", 256, 4}};
+
+/// A rung of such tiles, all or the one that is named.
+struct TmaRung {
+  const char *rung, *layouts, *only;
+  int kernels;          ///< of each tile
+  const char* product;  ///< the opcode, with the columns left open
+  const char* lacks;    ///< the other types' opcodes, and STSM where C has 32 bits
+  bool promoted = false;
+};
+
+constexpr TmaRung tma_rungs[] = {
+    {"half/15_deferred_stores", "AnyLayout", "", 8, "HGMMA.64x{}x16.F32", "IGMMA QGMMA"},
+    {"tf32/03_large_clusters", "AlongK", "WideTile", 1, "HGMMA.64x{}x8.F32.TF32",
+     "IGMMA QGMMA STSM"},
+    {"fp8/01_promoted", "AlongKPromoted", "", 1, "QGMMA.64x{}x32.F32.E4M3.E4M3", "HGMMA IGMMA",
+     true},
+    {"fp8/02_fast_accumulation", "AlongK", "", 1, "QGMMA.64x{}x32.F32.E4M3.E4M3", "HGMMA IGMMA"},
+    {"int8/01_wgmma", "AlongK", "", 1, "IGMMA.64x{}x32.S8.S8", "HGMMA QGMMA STSM"}};
+
+RungCode tma(const TmaRung& rung, const TmaTile& tile) {
+  // Promoted sums are added to others in as many registers: in clusters a product is half as wide;
+  // else a stage's are added while the next multiplies, and a stage stands there four times, at
+  // first, twice in the loop and after it.
+  const int groups = !rung.promoted ? 1 : tile.cluster ? 2 : 4;
+  // Single tiles keep their registers, and their loads are there twice, to fill the ring and in the
+  // loop.
+  const bool keeps = tile.single && !rung.promoted;
+  // No arrival costs a fence of the whole GPU: that is for the cluster's meetings alone, two or,
+  // where the blocks share k, three, of which the compiler has the code twice. Blocks of single
+  // tiles meet without one but where they have left each other sums, and where they part once these
+  // are read: which a thread does in one of three places.
+  const int fences = !tile.cluster ? (tile.single ? 8 : 6) : tile.single ? 0 : 2;
   // A barrier per stage and direction, of which a wait looks at the phase. Where the compiler
   // cannot keep products under way it fences each: one fence a group, a wait for the group before
   // and one for the last, is what is written.
-  RungCode code{
-      rung,
-      kernel,
-      kernels,
-      fmt::format("{}={} UTMALDG.2D={} UTMALDG.2D.MULTICAST={} UTMASTG.2D={} SYNCS.PHASECHK>=2 "
-                  "WARPGROUP.ARRIVE={} WARPGROUP.DEPBAR<={} ",
-                  e.product, e.products, e.loads, e.multicasts, e.stores, e.groups, 2 * e.groups),
-      "LDGSTS HMMA",
-      specialised};
-  const std::string product = e.product;
-  for (const char* other : {"HGMMA", "IGMMA", "QGMMA"}) {
-    if (!product.starts_with(other)) code.lacks += std::string(" ") + other;
+  RungCode code{rung.rung,
+                fmt::format("specialised_product<*::{}<fathom::gemm::{}>{}", tile.name,
+                            rung.layouts, tile.behind),
+                rung.kernels,
+                fmt::format(fmt::runtime(rung.product),
+                            rung.promoted && tile.cluster ? tile.columns / 2 : tile.columns) +
+                    fmt::format("={} UTMALDG.2D={} UTMALDG.2D.MULTICAST={} SYNCS.PHASECHK>=2 "
+                                "WARPGROUP.ARRIVE={} WARPGROUP.DEPBAR<={} USETMAXREG={} "
+                                "MEMBAR.ALL.GPU<={}",
+                                4 * groups, keeps ? 2 * tile.loads : tile.loads,
+                                tile.cluster ? 2 : 0, groups, 2 * groups, keeps ? 0 : 2, fences),
+                std::string("LDGSTS HMMA ") + rung.lacks,
+                specialised};
+  if (!tile.cluster) {
+    code.lacks += " UTMASTG STSM";
+  } else {
+    code.has += code.lacks.ends_with("STSM") ? " UTMASTG.2D" : " UTMASTG.2D STSM";
   }
-  const bool narrow =
-      product.find(".S8") == std::string::npos && product.find("TF32") == std::string::npos;
-  (e.stores > 0 && narrow ? code.has : code.lacks) += " STSM";
-  code.has += e.keeps ? " USETMAXREG=0" : " USETMAXREG=2";
-  // No arrival costs a fence of the whole GPU: that is for the cluster's meetings alone, two or,
-  // where the blocks share k, three, of which the compiler has the code twice.
-  const bool shares_depth = kernel.find("::Columns") != std::string::npos;
-  // Blocks of single-tile kernels meet without one but where they have left each other sums, and
-  // where they part once these are read: which a thread does in one of three places.
-  const int fences = shares_depth                         ? (e.single_tile ? 8 : 6)
-                     : e.multicasts > 0 && !e.single_tile ? 2
-                                                          : 0;
-  code.has += fmt::format(" MEMBAR.ALL.GPU<={}", fences);
+  if (rung.promoted) code.has += " FADD>=16";
   return code;
+}
+
+std::vector<RungCode> tma_codes() {
+  std::vector<RungCode> codes;
+  for (const TmaRung& rung : tma_rungs) {
+    for (const TmaTile& tile : tma_tiles) {
+      const bool promotes_it = rung.promoted && std::string_view(tile.name) == "ColumnHalves";
+      if (!promotes_it && std::string_view(tile.name).find(rung.only) != std::string_view::npos)
+        codes.push_back(tma(rung, tile));
+    }
+  }
+  return codes;
 }
 
 /// What a product whose first operand goes through registers is made of.
@@ -149,84 +186,29 @@ std::vector<RungCode> fp64_codes() {
   return codes;
 }
 
-std::vector<RungCode> half_codes() {
-  const char *n16 = "HGMMA.64x16x16.F32", *n64 = "HGMMA.64x64x16.F32",
-             *n128 = "HGMMA.64x128x16.F32", *n256 = "HGMMA.64x256x16.F32";
-  return {
-      tma("half/15_deferred_stores", "::Columns16<", 8, keeping(n16, 3, 0, 0)),
-      tma("half/15_deferred_stores", "::Columns64<", 8, {n64, 4, 3, 0, 0}),
-      tma("half/15_deferred_stores", "::Columns128<", 8, {n128, 4, 4, 0, 0}),
-      tma("half/15_deferred_stores", "::WideTile<fathom::gemm::AnyLayout>,", 8, {n256, 4, 4, 2, 4}),
-      // A store under the products, and two where the last tile's are made up for.
-      tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout>,", 8,
-          {n256, 4, 2, 2, 3}),
-      tma("half/15_deferred_stores", "::LargeClusters<fathom::gemm::AnyLayout> >,", 8,
-          {n256, 4, 4, 2, 3}),
-      tma("half/15_deferred_stores", "::ColumnHalves<", 8, keeping(n64, 2, 1, 1)),
-  };
-}
-
-std::vector<RungCode> other_tensor_codes() {
-  std::vector<RungCode> codes;
-  const auto add = [&](const char* rung, const char* shape, const TmaCode& e) {
-    codes.push_back(tma(rung, std::string("specialised_product<*::") + shape, 1, e));
-  };
-  const auto add_registers = [&](const char* rung, const char* kernel, int layouts,
-                                 const Register& e) {
+std::vector<RungCode> register_codes() {
+  // Runs of memory instead of boxes, one for each of 16 rows. Products of two stages: of a step of
+  // 32 of k, 4 by 8 for each half of the columns. Blocks of the cluster read each other's sums.
+  std::vector<RungCode> codes{
+      {"tf32/03_large_clusters", "streamed_product<float>", 1,
+       "HMMA.1688.F32.TF32=32 UBLKCP.S.G=16 LDS.128 LD.E.128 UCGABAR_ARV SYNCS.PHASECHK>=2 FADD",
+       "HGMMA UTMALDG LDGSTS USETMAXREG RED REDG ATOMG"}};
+  const auto add = [&](const char* rung, const char* kernel, int layouts, const Register& e) {
     codes.push_back(through_registers(rung, kernel, true, e));
     if (layouts == 2) codes.push_back(through_registers(rung, kernel, false, e));
   };
-
-  const char *t16 = "HGMMA.64x16x8.F32.TF32", *t64 = "HGMMA.64x64x8.F32.TF32",
+  const char *tf32_top = "tf32/03_large_clusters", *split = "fp32-3xtf32/02_planned_tiles",
+             *t16 = "HGMMA.64x16x8.F32.TF32", *t64 = "HGMMA.64x64x8.F32.TF32",
              *t128 = "HGMMA.64x128x8.F32.TF32", *t256 = "HGMMA.64x256x8.F32.TF32";
-  const char* tf32_top = "tf32/03_large_clusters";
-  add(tf32_top, "WideTile<fathom::gemm::AlongK>,", {t256, 4, 4, 2, 8});
-  add_registers(tf32_top, "::LargeClusters,", 1, {t256, 2, 4, 0, 1, 1, 3});
-  add_registers(tf32_top, "::LargeClusters>,", 1, {t256, 2, 4, 0, 2, 2, 2});
-  add_registers(tf32_top, "::HalfWide,", 1, {t128, 2, 4, 0, 2, 1, 1});
-  add_registers(tf32_top, "::Skinny,", 2, {t128, 2, 4, 0, 2, 2, 0});
-  // Runs of memory instead of boxes, one for each of 16 rows. Products of two stages: of a step of
-  // 32 of k, 4 by 8 for each half of the columns. Blocks of the cluster read each other's sums.
-  codes.push_back(
-      {tf32_top, "streamed_product<float>", 1,
-       "HMMA.1688.F32.TF32=32 UBLKCP.S.G=16 LDS.128 LD.E.128 UCGABAR_ARV SYNCS.PHASECHK>=2 FADD",
-       "HGMMA UTMALDG LDGSTS USETMAXREG RED REDG ATOMG"});
-
-  const char* split = "fp32-3xtf32/02_planned_tiles";
-  add_registers(split, "::Whole<128,", 2, {t128, 1, 12, 64, 2, 2, 2});
-  add_registers(split, "::Whole<64,", 2, {t64, 1, 12, 32, 2, 1, 1});
-  add_registers(split, "::Shared<128,", 2, {t128, 1, 12, 64, 2, 4, 0});
-  add_registers(split, "::Shared<64,", 2, {t64, 1, 12, 32, 2, 2, 0});
-  add_registers(split, "::Shared<16,", 2, {t16, 1, 12, 8, 2, 1, 0});
-
-  const char *q16 = "QGMMA.64x16x32.F32.E4M3.E4M3", *q64 = "QGMMA.64x64x32.F32.E4M3.E4M3",
-             *q128 = "QGMMA.64x128x32.F32.E4M3.E4M3", *q256 = "QGMMA.64x256x32.F32.E4M3.E4M3";
-  // Half as wide: the other half of the registers has the sums that these are added to.
-  const char *promoted = "fp8/01_promoted", *fast = "fp8/02_fast_accumulation";
-  add(promoted, "WideTile<fathom::gemm::AlongKPromoted>,", {q128, 8, 4, 2, 4, 2});
-  add(promoted, "LargeClusters<fathom::gemm::AlongKPromoted>,", {q128, 8, 2, 2, 4, 2});
-  add(promoted, "LargeClusters<fathom::gemm::AlongKPromoted> >,", {q128, 8, 4, 2, 4, 2});
-  // Two stages' sums, of one that is added while the next multiplies: a stage stands there four
-  // times, at first, twice in the loop and after it.
-  add(promoted, "Columns16<fathom::gemm::AlongKPromoted>,", {q16, 16, 3, 0, 0, 4, true});
-  add(promoted, "Columns64<fathom::gemm::AlongKPromoted>,", {q64, 16, 3, 0, 0, 4});
-  add(promoted, "Columns128<fathom::gemm::AlongKPromoted>,", {q128, 16, 4, 0, 0, 4});
-  for (RungCode& code : codes) {
-    if (code.rung == promoted) code.has += " FADD>=16";
-  }
-  for (const auto& [rung, n16, n64, n128, n256, stores, deferred] :
-       {std::tuple{fast, q16, q64, q128, q256, 4, 3},
-        {"int8/01_wgmma", "IGMMA.64x16x32.S8.S8", "IGMMA.64x64x32.S8.S8", "IGMMA.64x128x32.S8.S8",
-         "IGMMA.64x256x32.S8.S8", 8, 8}}) {
-    const bool wide_c = stores == 8;  // 32 bits
-    add(rung, "WideTile<fathom::gemm::AlongK>,", {n256, 4, 4, 2, stores});
-    add(rung, "LargeClusters<fathom::gemm::AlongK>,", {n256, 4, 2, 2, deferred});
-    add(rung, "LargeClusters<fathom::gemm::AlongK> >,", {n256, 4, 4, 2, deferred});
-    add(rung, "ColumnHalves<fathom::gemm::AlongK>,", keeping(n64, 2, 1, wide_c ? 2 : 1));
-    add(rung, "Columns16<fathom::gemm::AlongK>,", keeping(n16, 3, 0, 0));
-    add(rung, "Columns64<fathom::gemm::AlongK>,", {n64, 4, 3, 0, 0});
-    add(rung, "Columns128<fathom::gemm::AlongK>,", {n128, 4, 4, 0, 0});
-  }
+  add(tf32_top, "::LargeClusters,", 1, {t256, 2, 4, 0, 1, 1, 3});
+  add(tf32_top, "::LargeClusters>,", 1, {t256, 2, 4, 0, 2, 2, 2});
+  add(tf32_top, "::HalfWide,", 1, {t128, 2, 4, 0, 2, 1, 1});
+  add(tf32_top, "::Skinny,", 2, {t128, 2, 4, 0, 2, 2, 0});
+  add(split, "::Whole<128,", 2, {t128, 1, 12, 64, 2, 2, 2});
+  add(split, "::Whole<64,", 2, {t64, 1, 12, 32, 2, 1, 1});
+  add(split, "::Shared<128,", 2, {t128, 1, 12, 64, 2, 4, 0});
+  add(split, "::Shared<64,", 2, {t64, 1, 12, 32, 2, 2, 0});
+  add(split, "::Shared<16,", 2, {t16, 1, 12, 8, 2, 1, 0});
   return codes;
 }
 
@@ -235,7 +217,7 @@ std::vector<RungCode> other_tensor_codes() {
 const std::vector<RungCode>& contender_codes() {
   static const std::vector<RungCode> all = [] {
     std::vector<RungCode> codes;
-    for (auto part : {fp32_codes(), fp64_codes(), half_codes(), other_tensor_codes()})
+    for (auto part : {fp32_codes(), fp64_codes(), tma_codes(), register_codes()})
       std::ranges::move(part, std::back_inserter(codes));
     return codes;
   }();

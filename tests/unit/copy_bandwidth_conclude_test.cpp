@@ -37,8 +37,9 @@ Entry looped(I unroll, double bandwidth, const char* sweep = "loop") {
 }
 
 /// Two bytes a thread, with this much of an SM's warps achieved.
-Entry narrow(I block, double bandwidth, double occupancy) {
+Entry narrow(I block, double bandwidth, double occupancy, double resident = NAN) {
   Entry e = width(2, block, bandwidth);
+  if (resident > 0) e.extras["resident_threads_per_sm"] = resident;
   planted::add_counter(e, "achieved_occupancy", occupancy, occupancy);
   return e;
 }
@@ -91,6 +92,11 @@ TEST_CASE("V1 to V4 compare widths", "[probes][copy_bandwidth]") {
                         {refuted, and_even({narrow(1024, 806, 37), narrow(256, 850, 80)})},
                         // More than one block of 1024 fits: 256 threads allow no more warps.
                         {does_not_apply, and_even({narrow(1024, 806, 69), narrow(256, 917, 80)})},
+                        // What may be resident says it, however few warps were achieved.
+                        {confirmed,
+                         and_even({narrow(1024, 806, 69, 1024), narrow(256, 917, 80, 1536)})},
+                        {does_not_apply,
+                         and_even({narrow(1024, 806, 60, 2048), narrow(256, 917, 80, 2048)})},
                         {not_measured, and_even({width(2, 1024, 806), width(2, 256, 917)})}});
   // Loads before the stores are another kernel: shown, and decide nothing.
   const auto batched = and_even({width(2, 1024, 806), looped(16, 910, "unroll")});
@@ -148,9 +154,9 @@ TEST_CASE("V8 needs samples at the load and the store", "[probes][copy_bandwidth
 
 TEST_CASE("V9 needs sectors that follow alignment and stride, and the stride's cost",
           "[probes][copy_bandwidth]") {
-  const auto places = [](double shifted_sectors, double spread_bandwidth) {
+  const auto places = [](double shifted_sectors, double spread_bandwidth, double faults = 1) {
     Entry misaligned = planted::entry("misaligned", {{"sweep", "misaligned"}}, 0);
-    misaligned.extras["faults"] = 1;
+    misaligned.extras["faults"] = faults;
     return std::vector<Entry>{place("offset", 0, 100, 4), place("offset", 4, 98, shifted_sectors),
                               place("offset", 32, 100, 4), place("stride", 8, spread_bandwidth, 32),
                               misaligned};
@@ -160,8 +166,10 @@ TEST_CASE("V9 needs sectors that follow alignment and stride, and the stride's c
   check_verdicts("V9", {{not_measured, not_run},
                         {confirmed, places(5, 30)},
                         {refuted, places(4, 30)},
+                        {refuted, places(5, 30, 0)},
                         {refuted, places(5, 100)},
                         {not_measured, {place("offset", 0, 100, 4)}}});
+  CHECK_THAT(claim_of(places(5, 30), "V9").figure, contains("fails in 1 of 1 launches"));
 }
 
 TEST_CASE("V10 and V11 compare bandwidths", "[probes][copy_bandwidth]") {

@@ -1,6 +1,6 @@
 #include "probes/claims.h"
 #include "probes/energy/loops.h"
-#include "probes/instructions/claims.h"
+#include "probes/instructions/instructions.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 

@@ -41,8 +41,7 @@ std::optional<SourceLine> offset_as_line(const std::vector<char>& code, const st
 }
 
 Explanation explanation_of(const std::string& bytes, const FindLine& find_line = offset_as_line) {
-  const TestFolder folder;
-  return explain::explain({read_trace(folder.write("1.trace", bytes))}, find_line);
+  return explain::explain(test::read({bytes}), find_line);
 }
 
 /// What `fathom explain -- sh -c SCRIPT` ends with; $TRACE is where the recording would be.
@@ -143,11 +142,10 @@ TEST_CASE("A page cuts long names and leaves out kernels without an access", "[e
 
 TEST_CASE("A recording cut short keeps whole launches, a damaged one is refused", "[explain]") {
   const std::string whole = two_kernels().bytes;
-  const TestFolder folder;
   std::size_t kept = 0, malformed = 0;
   for (std::size_t bytes = 0; bytes < whole.size(); bytes += 7) {
     const Refusal refused = refusal_of([&] {
-      const Trace trace = read_trace(folder.write("1.trace", whole.substr(0, bytes)));
+      const Trace trace = test::read({whole.substr(0, bytes)});
       kept += trace.launches.size() == 1 && trace.cut_short ? 1 : 0;
       CHECK(trace.launches.size() < 3);
     });

@@ -5,7 +5,6 @@
 #include "explain/analysis.h"
 #include "tests/testing.h"
 #include "tests/unit/explain_trace.h"
-#include "tests/unit/test_folder.h"
 
 using namespace fathom;
 using namespace fathom::explain;
@@ -14,10 +13,6 @@ using test::pattern;
 using test::TraceBytes;
 
 namespace {
-
-Trace read(const TraceBytes& trace) {
-  return read_trace(TestFolder().write("1.trace", trace.bytes));
-}
 
 /// A kernel that loads 80 sectors by 20 accesses to global memory, and 640 wavefronts by 20 to
 /// shared memory; one block in `every` is recorded.
@@ -34,7 +29,7 @@ TraceBytes recording(std::uint32_t every = 1) {
 
 KernelCost kernel_of(const TraceBytes& recorded, const TraceBytes& measured) {
   const Explanation all =
-      explain::explain({read(recorded), read(measured)},
+      explain::explain(test::read({recorded.bytes, measured.bytes}),
                        [](const auto&, const auto&, auto) { return std::nullopt; });
   REQUIRE(all.kernels.size() == 1);
   return all.kernels.front();
@@ -109,11 +104,11 @@ TEST_CASE("Without a measurement nothing is said, a damaged one is refused", "[e
   for (const char* const text : {"f\nglobal_load_sectors many\n", "f\ngpu_time -1\n"}) {
     TraceBytes measured;
     measured.counted(text);
-    CHECK_THROWS_AS(read(measured), Error);
+    CHECK_THROWS_AS(test::read({measured.bytes}), Error);
   }
   TraceBytes placeless;
   placeless.sampled("f\nnowhere\n");
-  CHECK_THROWS_AS(read(placeless), Error);
+  CHECK_THROWS_AS(test::read({placeless.bytes}), Error);
 }
 
 TEST_CASE("What the GPU can move is taken from a result's facts", "[explain]") {

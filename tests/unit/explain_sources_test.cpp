@@ -15,8 +15,7 @@ using test::pattern;
 namespace {
 
 /// One kernel with a stride at offset 0 and a plain store at 16, in the files given.
-Explanation explanation_of(const TestFolder& folder, const std::string& load,
-                           const std::string& store) {
+Explanation explanation_of(const std::string& load, const std::string& store) {
   test::TraceBytes trace;
   trace.module(1, "machine code");
   trace.launch("f", {pattern(
@@ -26,7 +25,7 @@ Explanation explanation_of(const TestFolder& folder, const std::string& load,
   const auto find_line = [&](const auto&, const auto&, std::uint64_t offset) {
     return std::optional(SourceLine{offset == 0 ? load : store, 2});
   };
-  return explain::explain({read_trace(folder.write("1.trace", trace.bytes))}, find_line);
+  return explain::explain(test::read({trace.bytes}), find_line);
 }
 
 std::vector<std::string> files_of(const Explanation& explanation) {
@@ -40,7 +39,7 @@ std::vector<std::string> files_of(const Explanation& explanation) {
 TEST_CASE("The answer in JSON has the source, the text only its file's name", "[explain]") {
   const TestFolder folder;
   const std::string app = folder.write("app.cu", "// \x1B[2J \xFF\r\n\tx = </script>;\n").string();
-  const Explanation all = explanation_of(folder, app, app);
+  const Explanation all = explanation_of(app, app);
   const auto json = nlohmann::json::parse(json_of(all, {}));
   CHECK(json.at("format") == "fathom explain 1");
   CHECK(json.at("kernels").at(0).at("lines").at(0).at("file") == app);
@@ -54,25 +53,24 @@ TEST_CASE("Sources that cannot be shown are left out, and the toolkit's", "[expl
   const TestFolder folder;
   const std::string app = folder.write("app.cu", "x\n").string();
   const std::string header = folder.write("include/cub/load.cuh", "y\n").string();
-  CHECK(files_of(explanation_of(folder, app, header)) == std::vector{app, header});
+  CHECK(files_of(explanation_of(app, header)) == std::vector{app, header});
   folder.write("include/cuda_runtime.h", "");
-  CHECK(files_of(explanation_of(folder, app, header)) == std::vector{app});
-  CHECK(files_of(explanation_of(folder, header, app)) == std::vector{app, header});
-  Explanation waiting = explanation_of(folder, "gone.cu", "gone.cu");
+  CHECK(files_of(explanation_of(app, header)) == std::vector{app});
+  CHECK(files_of(explanation_of(header, app)) == std::vector{app, header});
+  Explanation waiting = explanation_of("gone.cu", "gone.cu");
   waiting.kernels[0].measured.waits = {{SourceLine{app, 1}, 0, 10, {}},
                                        {SourceLine{header, 1}, 0, 9, {}}};
   CHECK(files_of(waiting) == std::vector{app});
   const std::string large = folder.write("large.cu", std::string((1u << 20) + 1, 'x')).string();
   for (const std::string& file : {large, app + ".gone", std::string("/dev/zero"), std::string()})
-    CHECK(files_of(explanation_of(folder, app, file)) == std::vector{app});
+    CHECK(files_of(explanation_of(app, file)) == std::vector{app});
 }
 
 TEST_CASE("The page's data has an answer of explain, and nothing in it is markup", "[explain]") {
   const TestFolder folder;
   const std::string app =
       folder.write("</script>.cu", "</script><img onerror='x'><!--\n\n").string();
-  const auto answer =
-      reports::read_explained(json_of(explanation_of(folder, app, app), {}), "why.json");
+  const auto answer = reports::read_explained(json_of(explanation_of(app, app), {}), "why.json");
   REQUIRE(answer);
   const std::string data = reports::page_data({}, {*answer});
   CHECK_THAT(data, !contains("<"));
@@ -85,8 +83,7 @@ TEST_CASE("The page's data has an answer of explain, and nothing in it is markup
 TEST_CASE("A file that is no answer of explain, or a damaged one, is told from it", "[explain]") {
   CHECK_FALSE(reports::read_explained("{\"context\": {}}", "result.json"));
   CHECK_FALSE(reports::read_explained("{\"note\": \"fathom explain 1\"}", "result.json"));
-  const TestFolder folder;
-  const std::string whole = json_of(explanation_of(folder, "a.cu", "a.cu"), {});
+  const std::string whole = json_of(explanation_of("a.cu", "a.cu"), {});
   for (const auto& [from, to, code, said] :
        {std::tuple<std::string, std::string, int, const char*>{whole.substr(whole.size() / 2), "",
                                                                12, "why.json: is not JSON at line"},

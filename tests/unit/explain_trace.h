@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "explain/trace.h"
+#include "tests/unit/test_folder.h"
 
 namespace fathom::test {
 
@@ -63,5 +64,13 @@ class TraceBytes {
     bytes += raw(explain::RecordHead{kind, 0, body.size()}) + body;
   }
 };
+
+/// The recordings of so many processes.
+inline explain::Trace read(const std::vector<std::string>& processes) {
+  explain::Trace trace;
+  for (const std::string& bytes : processes)
+    explain::read_trace(TestFolder().write("1.trace", bytes), trace);
+  return trace;
+}
 
 }  // namespace fathom::test

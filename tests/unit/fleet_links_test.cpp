@@ -1,6 +1,6 @@
-#include "fleet/report.h"
 #include "results/document_io.h"
 #include "tests/testing.h"
+#include "tests/unit/planted_cards.h"
 #include "tests/unit/test_folder.h"
 
 using namespace fathom;
@@ -20,14 +20,11 @@ Document recorded_links() {
   return document;
 }
 
-std::string report_of(const std::vector<Document>& hosts) {
+std::string report_of_hosts(const std::vector<Document>& hosts) {
   FleetBuilder builder;
   for (std::size_t i = 0; i < hosts.size(); ++i)
     builder.add(links_of("host" + std::to_string(i), hosts[i]));
-  const Fleet fleet = builder.finish({});
-  TestFolder folder;
-  const auto paths = write_fleet_report(fleet, find_outliers(fleet, {}), folder.path(), {});
-  return file_text(paths.readme);
+  return fleet::report_of(builder.finish({}));
 }
 
 }  // namespace
@@ -38,7 +35,7 @@ TEST_CASE("One slow pair of many is named, though no host's median shows it", "[
   // Alike, whatever was recorded: half of one is half of the median.
   for (Entry& entry : good.entries)
     if (entry.name.starts_with("links/peer/copy engine/one way/")) entry.metric.value = 4e11;
-  CHECK_THAT(report_of({good, good, good}), !contains("Slower than the median pair"));
+  CHECK_THAT(report_of_hosts({good, good, good}), !contains("Slower than the median pair"));
   Document bad = good;
   int slowed = 0;
   for (Entry& entry : bad.entries)
@@ -47,7 +44,7 @@ TEST_CASE("One slow pair of many is named, though no host's median shows it", "[
       ++slowed;
     }
   REQUIRE(slowed == 1);
-  const std::string page = report_of({good, bad, good});
+  const std::string page = report_of_hosts({good, bad, good});
   CHECK_THAT(page, contains("Slower than the median pair by more than 5 %: host1 GPU 1 to "
                             "0 (copy engine, one way).") &&
                        contains("| 50.0 % | 44.4 % | host1 GPU 1 to 0 |"));

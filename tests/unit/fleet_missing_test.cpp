@@ -1,6 +1,5 @@
 #include <nlohmann/json.hpp>
 
-#include "fleet/report.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_cards.h"
 #include "tests/unit/test_folder.h"
@@ -14,8 +13,20 @@ namespace {
 /// gpu.json files of one host, as another program might have changed them.
 class Host {
  public:
-  /// A card without a fault; it is changed where it is.
-  Json& card(int number) {
+  /// So many cards without a fault; they are changed where they are.
+  std::vector<Json>& of(int count) {
+    for (int i = 0; i < count; ++i) add(i);
+    return cards_;
+  }
+  Fleet fleet() const {
+    for (std::size_t i = 0; i < cards_.size(); ++i)
+      folder_.write("gpus/node-" + std::to_string(i) + "/gpu.json", cards_[i].dump());
+    return read_fleet(folder_.path(), {});
+  }
+  const TestFolder& folder() const { return folder_; }
+
+ private:
+  void add(int number) {
     GpuSummary card = planted_card(static_cast<std::size_t>(number));
     card.host = "node";
     card.date = "2026-01-31T12:00:00Z";
@@ -27,21 +38,8 @@ class Host {
     card.figures[1] = {1e-6 / own, 1.1e-6 / own, 0.001, {}};
     card.figures[2] = {{}, 0.0, {}, {}};
     cards_.push_back(Json::parse(to_text(card)));
-    return cards_.back();
   }
-  std::vector<Json>& of(int count) {
-    cards_.reserve(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) card(i);
-    return cards_;
-  }
-  Fleet fleet() const {
-    for (std::size_t i = 0; i < cards_.size(); ++i)
-      folder_.write("gpus/node-" + std::to_string(i) + "/gpu.json", cards_[i].dump());
-    return read_fleet(folder_.path(), {});
-  }
-  const TestFolder& folder() const { return folder_; }
 
- private:
   std::vector<Json> cards_;
   TestFolder folder_;
 };
@@ -57,15 +55,6 @@ void remove_first(Json& card) {
 const Problem* problem_of(const Fleet& fleet, const std::string& what) {
   const auto found = std::ranges::find(fleet.problems, what, &Problem::what);
   return found == fleet.problems.end() ? nullptr : &*found;
-}
-
-/// The whole report with its hosts' pages.
-std::string report_of(const Fleet& fleet, const TestFolder& folder) {
-  const Outliers outliers = find_outliers(fleet, {});
-  const auto paths = write_fleet_report(fleet, outliers, folder.path() / "report", {});
-  std::string text = file_text(paths.readme);
-  for (const auto& host : paths.hosts) text += file_text(host);
-  return text + fleet_summary(fleet, outliers);
 }
 
 }  // namespace
@@ -95,9 +84,9 @@ TEST_CASE("Figures of 0, below 0, null or left out are missing, and their cards 
     CHECK(gpu.at("status") == (i == 0 ? "complete" : "partial"));
     CHECK(gpu.at("exit_code") == (i == 0 ? 0 : 5));
   }
-  const std::string page = report_of(fleet, host.folder());
-  CHECK_THAT(page, contains("4 missing or incomplete") && contains("Missing figures") &&
-                       contains("| 4\u00A0TB/s |") && !contains("| 0\u00A0B/s |"));
+  const std::string page = report_of(fleet);
+  CHECK_THAT(page, contains("4 missing or incomplete") && contains("| 4\u00A0TB/s |") &&
+                       !contains("| 0\u00A0B/s |"));
 }
 
 TEST_CASE("A name without any figure is told where no other card has one either", "[fleet]") {
@@ -165,7 +154,7 @@ TEST_CASE("A gap that no fault makes is said as such", "[fleet]") {
   set_first(host.of(8)[2], 4e8);
   const Fleet fleet = host.fleet();
   CHECK(named(fleet) == std::vector<std::string>{"node GPU 2"});
-  const std::string page = report_of(fleet, host.folder());
+  const std::string page = report_of(fleet);
   CHECK_THAT(page, contains("over 1,000 times worse in") &&
                        contains("beyond anything measured: the figure itself is wrong") &&
                        !contains("00.00 %"));
@@ -174,8 +163,7 @@ TEST_CASE("A gap that no fault makes is said as such", "[fleet]") {
   // Half the speed is a fault.
   Host half;
   set_first(half.of(8)[2], 2e12);
-  CHECK_THAT(report_of(half.fleet(), half.folder()),
-             contains("% worse in") && !contains("beyond anything"));
+  CHECK_THAT(report_of(half.fleet()), contains("% worse in") && !contains("beyond anything"));
 }
 
 TEST_CASE("Noise and telemetry that nothing can have hide no slow card and explain none",
@@ -190,7 +178,7 @@ TEST_CASE("Noise and telemetry that nothing can have hide no slow card and expla
     if (i != 2) cards[i]["health"]["pcie_width"] = 16;
   const Fleet fleet = host.fleet();
   CHECK(named(fleet) == std::vector<std::string>{"node GPU 2"});
-  CHECK_THAT(report_of(fleet, host.folder()), contains("nothing in the telemetry"));
+  CHECK_THAT(report_of(fleet), contains("nothing in the telemetry"));
 }
 
 TEST_CASE("Links that carry nothing are missing, and not the slowest", "[fleet]") {
@@ -209,18 +197,17 @@ TEST_CASE("Links that carry nothing are missing, and not the slowest", "[fleet]"
   CHECK(problem->exit_code == 5);
   CHECK_THAT(problem->reason, contains("one way GPU to GPU (0 B/s is no measurement)") &&
                                   contains("GPU 1 to 0 (-5 B/s is no measurement)"));
-  CHECK_THAT(report_of(fleet, host.folder()),
-             contains("| 390\u00A0GB/s | 390\u00A0GB/s | 100.0 % |") &&
-                 contains("Not measured (one way): 0 B/s is no measurement"));
+  CHECK_THAT(report_of(fleet), contains("| 390\u00A0GB/s | 390\u00A0GB/s | 100.0 % |") &&
+                                   contains("Not measured (one way): 0 B/s is no measurement"));
 }
 
 TEST_CASE("One GPU is a GPU", "[fleet]") {
   Host host;
   host.of(1);
-  const std::string page = report_of(host.fleet(), host.folder());
+  const std::string page = report_of(host.fleet());
   CHECK_THAT(page, contains("1 GPU on 1 host"));
   const Fleet one = read_fleet(host.folder().path(), {.gpus = 2, .hosts = {}, .run = ""});
-  const std::string asked = report_of(one, host.folder());
+  const std::string asked = report_of(one);
   CHECK_THAT(asked, contains("1 GPU: 2 expected, 1 left a result"));
   CHECK_THAT(page + asked, !contains("1 GPUs"));
 }

@@ -1,5 +1,4 @@
 #include "fleet/causes.h"
-#include "fleet/report.h"
 #include "results/document_io.h"
 #include "studies/fleet/simulation.h"
 #include "tests/testing.h"
@@ -51,7 +50,8 @@ std::string cause_of(const Cards& planted) {
 
 }  // namespace
 
-TEST_CASE("The one slow card of many is named, with the metric and the gap", "[fleet]") {
+TEST_CASE("The one slow card is named, with the metric and the gap, a better one never",
+          "[fleet]") {
   const Cards planted(0.002, 40, 17, 0.03);
   const Fleet fleet = planted.fleet();
   const Outliers outliers = find_outliers(fleet, {});
@@ -60,11 +60,8 @@ TEST_CASE("The one slow card of many is named, with the metric and the gap", "[f
   CHECK(fleet.metrics[finding.metric].name == "copy/best");
   CHECK(finding.gap == Approx(0.03).margin(0.008));
   CHECK(finding.score > finding.limit);
-}
-
-TEST_CASE("Of four cards the slow one is named, of two none, and a better one never", "[fleet]") {
-  const Cards four(0.001, 4, 2, 0.05);
-  CHECK(named(four.fleet()) == std::vector<std::string>{"host0 GPU 2"});
+  CHECK(named(Cards(0.001, 4, 2, 0.05).fleet()) == std::vector<std::string>{"host0 GPU 2"});
+  // Two cards name none.
   CHECK(find_outliers(Cards(0.001, 2, 1, 0.2).fleet(), {}).named() == 0);
   CHECK(find_outliers(Cards(0.001, 20, 3, -0.1).fleet(), {}).named() == 0);
 }
@@ -238,10 +235,9 @@ TEST_CASE("Distributions of several kinds of cards are told apart", "[fleet]") {
       GpuSummary& card = cards.add();
       if (i >= 8) card.model = model;
     }
-    const Fleet fleet = cards.fleet();
-    const TestFolder folder;
-    return file_text(write_fleet_report(fleet, find_outliers(fleet, {}), folder.path(), {}).readme);
+    return report_of(cards.fleet());
   };
-  CHECK_THAT(page("Other"), contains("Kind 1: GPU") && contains("Kind 2: Other"));
-  CHECK_THAT(page("GPU"), !contains("Kind"));
+  CHECK_THAT(page("Other"), contains("**GPU, driver 1, power limit 700 W: By spread,") &&
+                                contains("**Other, driver 1, power limit 700 W: By spread,"));
+  CHECK_THAT(page("GPU"), contains("**By spread,"));
 }

@@ -16,36 +16,17 @@
 
 using namespace fathom;
 
-namespace {
-
-/// Variables for one test.
-class Environment {
- public:
-  explicit Environment(std::map<std::string, std::string> variables)
-      : variables_(std::move(variables)) {
-    for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
-  }
-  ~Environment() {
-    for (const auto& variable : variables_) unsetenv(variable.first.c_str());
-  }
-
- private:
-  std::map<std::string, std::string> variables_;
-};
-
-using Text = const char*;
-
-}  // namespace
-
 TEST_CASE("A launcher is known by its variables, and one rank is none", "[fleet]") {
   CHECK_FALSE(find_launcher());
+  using Text = const char*;
   const auto [rank, value, size, ranks, known] = GENERATE(table<Text, Text, Text, Text, bool>(
       {{"OMPI_COMM_WORLD_RANK", "3", "OMPI_COMM_WORLD_SIZE", "8", true},
        {"OMPI_COMM_WORLD_RANK", "x", "OMPI_COMM_WORLD_SIZE", "8", false},
        {"PMI_RANK", "0", "PMI_SIZE", "1", false},
        {"SLURM_PROCID", "0", "SLURM_NTASKS", "64", false}}));  // a batch script, not a step
-  const Environment environment({{rank, value}, {size, ranks}});
+  setenv(rank, value, 1), setenv(size, ranks, 1);
   const auto found = find_launcher();
+  unsetenv(rank), unsetenv(size);
   REQUIRE(found.has_value() == known);
   CHECK((!found || (found->rank == 3 && found->size == 8)));
 }
@@ -72,11 +53,12 @@ TEST_CASE("Each rank takes the first GPU that no rank before it has, the only on
 
 TEST_CASE("A replay collects all counters, and where the probes are not known nobody does",
           "[fleet]") {
-  const Environment environment(std::map<std::string, std::string>{{"FATHOM_BIN_DIR", "/nowhere"}});
+  setenv("FATHOM_BIN_DIR", "/nowhere", 1);
   FleetRunArguments arguments;
   std::vector<GpuJob> jobs(1);
   jobs[0].gpu.emplace();
   decide_counters(arguments, 2, jobs);
+  unsetenv("FATHOM_BIN_DIR");
   const std::string why = std::exchange(jobs[0].summary.no_counters, "");
   CHECK_THAT(why, contains("no probe programs in /nowhere"));
   arguments.no_counters = true;

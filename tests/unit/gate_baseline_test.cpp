@@ -7,8 +7,6 @@
 
 #include "gate/baseline_folder.h"
 #include "gate/history.h"
-#include "gate/identity.h"
-#include "gate/stored.h"
 #include "results/utc_time.h"
 #include "tests/testing.h"
 #include "tests/unit/in_processes.h"
@@ -73,10 +71,8 @@ TEST_CASE("Ratios to opponents are compared across machines of one model", "[gat
   const auto runs = baseline.ratios_like(head);
   REQUIRE(runs.size() == 5);
   CHECK(std::ranges::is_sorted(runs, {}, &RunMetrics::date));
-  const RunMetrics ratios = ratios_of(head);
-  REQUIRE(ratios.metrics.size() == 1);
-  CHECK(ratios.metrics[0].name == "first vs cuBLAS");
-  CHECK(exit_code(check_stored(runs, {&ratios, 1}, {})) == ExitCode::ok);
+  REQUIRE(runs[0].metrics.size() == 1);
+  CHECK(runs[0].metrics[0].name == "first vs cuBLAS");
 }
 
 TEST_CASE("A baseline takes no replay, and nothing without a value or date", "[gate]") {
@@ -218,24 +214,16 @@ TEST_CASE("Pruning keeps the newest, or what is young enough, and removes no res
   CHECK(mistaken.groups().front().files.size() == 3);
 }
 
-TEST_CASE("History finds a planted step and what changed with it", "[gate]") {
+TEST_CASE("History says what changed with a step, and nothing of too few runs", "[gate]") {
   std::vector<RunMetrics> runs;
   for (int i = 0; i < 20; ++i) {
-    RunMetrics run = planted_run(i, 1 + 0.0005 * (i % 3));
-    run.identity.emplace_back("driver", i < 12 ? "580" : "590");
-    if (i >= 12) run.metrics[1].value *= 1.06;
-    runs.push_back(run);
+    runs.push_back(planted_run(i, 1 + 0.0005 * (i % 3)));
+    runs.back().identity.emplace_back("driver", i < 12 ? "580" : "590");
+    if (i >= 12) runs.back().metrics[1].value *= 1.06;
   }
-  const auto histories = history_of(runs, 0.01);
-  REQUIRE(histories.size() == 1);
-  REQUIRE(histories[0].changes.size() == 1);
-  const HistoryChange& change = histories[0].changes[0];
-  CHECK(change.metric == "second");
-  CHECK(change.run == 12);
-  CHECK(change.worse);
-  CHECK(!change.drift);
-  CHECK(std::abs(change.relative() - 0.06) < 0.002);
-  CHECK_THAT(history_text(histories), contains("driver: from 580 to 590"));
+  CHECK_THAT(history_text(history_of(runs, 0.01)), contains("worse  +6 %  step  run 13 ") &&
+                                                       contains("  second  ") &&
+                                                       contains("driver: from 580 to 590"));
   CHECK(history_of({runs.begin(), runs.begin() + 5}, 0.01)[0].changes.empty());
 }
 

@@ -143,22 +143,6 @@ TEST_CASE("The Markdown holds every metric over one scale, and markup stays text
   CHECK(std::count(text.begin(), text.end(), '`') == 2 * 5 + 2 * 4);  // names and pictures
 }
 
-TEST_CASE("Nothing compared is told by every output", "[gate]") {
-  CheckResult result;
-  result.metrics.resize(1);
-  result.metrics[0].name = "BM/new";
-  result.metrics[0].outcome = Outcome::added;
-  REQUIRE(exit_code(result) == ExitCode::inconclusive);
-  CHECK_THAT(github_annotations(result),
-             contains("::warning title=Inconclusive::nothing was compared"));
-  const std::string xml = junit_xml(result);
-  CHECK_THAT(xml, contains("tests=\"2\" failures=\"0\" errors=\"1\"") &&
-                      contains("message=\"nothing was compared"));
-  for (const std::string& text :
-       {markdown_summary(result), decision_json(result), terminal_table(result, false)})
-    CHECK_THAT(text, contains("nothing was compared"));
-}
-
 TEST_CASE("The JSON holds everything, and one change is told as one figure", "[gate]") {
   CheckResult result = planted_result();
   MetricDecision& metric = result.metrics[0];

@@ -1,4 +1,5 @@
 #include "gate/evidence.h"
+#include "gate/outputs.h"
 #include "gate/paired.h"
 #include "gate/rank_statistics.h"
 #include "tests/testing.h"
@@ -186,7 +187,9 @@ TEST_CASE("Metrics that are missing, failed, new, improved, noisy or under a rul
       1, Outcome::missing, "its output was wrong.");
   CHECK(exit_code(result) == ExitCode::metric_missing);
   CHECK(decision(result, 3).outcome == Outcome::missing);
+  CHECK(decision(result, 3).reason == "it is in the baseline and not here.");
   CHECK(decision(result, 11).outcome == Outcome::added);
+  CHECK(decision(result, 11).reason == "the base has no such metric.");
 
   const auto fail = [](RunMetrics& run) { run.metrics[1].problem = "it failed"; };
   const CheckResult neither = decides([&](Side, int, RunMetrics& run) { fail(run); }, 1,
@@ -279,10 +282,17 @@ TEST_CASE("A head is not tried again where that would pass the time limit", "[ga
   }
 }
 
-TEST_CASE("Nothing compared is no pass", "[gate]") {
+TEST_CASE("Nothing compared is no pass, and every output says so", "[gate]") {
   const auto is_none = [](const CheckResult& result) {
     CHECK(exit_code(result) == ExitCode::inconclusive);
     CHECK(headline(result).starts_with("INCONCLUSIVE: nothing was compared"));
+    CHECK_THAT(github_annotations(result),
+               contains("::warning title=Inconclusive::nothing was compared"));
+    CHECK_THAT(junit_xml(result),
+               contains("errors=\"1\"") && contains("message=\"nothing was compared"));
+    for (const std::string& text :
+         {markdown_summary(result), decision_json(result), terminal_table(result, false)})
+      CHECK_THAT(text, contains("nothing was compared"));
   };
   is_none(check([](Side, int, RunMetrics& run) { run.metrics.clear(); }));
   is_none(check(of_side(Side::base, [](RunMetrics& run) { run.metrics.clear(); })));  // all new

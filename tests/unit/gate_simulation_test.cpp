@@ -11,7 +11,7 @@ RecordedNoise noise_of_rounds(double round_s) {
   PlantedRounds source([&](Side, int, RunMetrics& run) { run.elapsed_s = round_s; });
   std::vector<RunMetrics> rounds;
   for (int round = 0; round < 4; ++round) rounds.push_back(source.round(Side::base, {}));
-  return RecordedNoise::of_rounds(rounds);
+  return RecordedNoise(rounds);
 }
 
 }  // namespace
@@ -33,7 +33,8 @@ TEST_CASE("In a simulation the time limit acts as in a check", "[gate]") {
     });
     std::vector<RunMetrics> rounds;
     for (int round = 0; round < 8; ++round) rounds.push_back(source.round(Side::base, {}));
-    return simulate_false_alarms(RecordedNoise::of_rounds(rounds), {}, 40).inconclusive.hits;
+    const RecordedNoise noise(rounds);
+    return simulate_false_alarms(paired_decisions(noise), 40, 1).inconclusive.hits;
   };
   // What does not fit in is inconclusive.
   CHECK(inconclusive(60) > inconclusive(1));

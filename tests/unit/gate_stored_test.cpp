@@ -63,16 +63,6 @@ bool says(const std::vector<std::string>& sentences, std::string_view words) {
 
 }  // namespace
 
-TEST_CASE("A stored check passes what is like the earlier runs", "[gate]") {
-  std::mt19937_64 generator(1);
-  for (const int runs : {5, 10, 30}) {
-    const auto baseline = planted_baseline(runs, generator);
-    const CheckResult result = check(baseline, planted_run(generator, 31));
-    CHECK(exit_code(result) == ExitCode::ok);
-    CHECK(count(result, Outcome::unchanged) == 40);
-  }
-}
-
 TEST_CASE("Where one result cannot be sure it says how many more it takes", "[gate]") {
   auto [baseline, head] = planted(15, 5, 3);
   slow_down(head, 7, 0.05);

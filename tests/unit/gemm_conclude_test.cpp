@@ -1,8 +1,7 @@
-// What is concluded of the ladders: verdicts on planted entries, and what views let in. The words
-// of a claim are held against a recording (recording_conclude_test.cpp).
+// What is concluded of the ladders: verdicts on planted entries. The words of a claim and the views
+// are held against recordings (recording_conclude_test.cpp).
 
 #include "gemm/bench/conclude.h"
-#include "results/query.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
@@ -250,93 +249,17 @@ TEST_CASE("every claim that is announced is concluded, once", "[gemm]") {
   CHECK(ids.size() > 30);
 }
 
-TEST_CASE("fp8 is held against the library with the same sums", "[gemm]") {
-  Entry promoted = entry("01_promoted", 1368e12, ladder_size, "fp8");
-  promoted.opponents = {opponent("cuBLASLt, best of 32", 1371e12, 0.998)};
-  Entry fast = entry("02_fast_accumulation", 1520e12, ladder_size, "fp8");
-  fast.opponents = {opponent("cuBLASLt, best of 32", 1497e12, 1.016)};
-  const auto views = views_of({promoted, fast});
-  CHECK(view(views, "Throughput by rung: fp8 at 4096³").levels ==
-        std::vector<PlotLevel>{{1371e12, "cuBLASLt, best of 32, promoted sums"},
-                               {1497e12, "cuBLASLt, best of 32, fast sums"}});
-  // No share of another rung's opponent.
-  const auto& columns = view(views, "The ladder: fp8 at 4096³").columns;
-  CHECK(std::ranges::find(columns, "of_opponent") != columns.end());
-  for (const std::string& column : columns) CHECK_FALSE(column.starts_with("of_level:"));
-}
-
-TEST_CASE("the views of a type let in its own entries alone", "[gemm]") {
-  const auto in_layout = [](const char* rung, const char* layout, const char* part) {
-    Entry e = entry(rung, 700e12, ladder_size, "fp16", part);
-    planted::set_axis(e, "layout", layout);
-    e.name += layout;
-    return e;
-  };
-  const auto of = [](const char* rung, const char* type, const char* part) {
-    return entry(rung, 300e12, ladder_size, type, part);
-  };
-  const std::vector entries{of("26_sliced_depth", "fp32", "contest"),
-                            // Rungs of different types share names.
-                            of("01_wgmma", "tf32", "ladder"),
-                            of("03_large_clusters", "tf32", "sustained"),
-                            of("03_large_clusters", "tf32", "ladder"),
-                            of("01_wgmma", "int8", "ladder"), of("01_wgmma", "int8", "sustained"),
-                            // Layouts stand beside the ladder's own.
-                            in_layout("14_large_clusters", "NN", "ladder"),
-                            in_layout("15_deferred_stores", "NN", "ladder"),
-                            in_layout("15_deferred_stores", "TN", "layouts"),
-                            in_layout("15_deferred_stores", "TT", "layouts"),
-                            in_layout("15_deferred_stores", "NN", "contest")};
-  const auto views = views_of(entries);
-  for (const auto& [title, type, count] : {std::tuple{"Against the vendor's library: ", "fp32", 1},
-                                           {"Against the vendor's library: ", "fp16", 1},
-                                           {"In a burst and under lasting load: ", "tf32", 2},
-                                           {"In a burst and under lasting load: ", "int8", 2},
-                                           {"In each layout: ", "fp16", 3}}) {
-    const View& found = view(views, std::string(title) + type);
-    CAPTURE(found.title);
-    CHECK(found.section == type);
-    int shown = 0;
-    for (const Entry& e : entries) {
-      if (!matches(e, found)) continue;
-      ++shown;
-      CHECK_THAT(e.name, contains(type));
-    }
-    CHECK(shown == count);
-  }
-  for (const View& v : views) CHECK_FALSE(v.section.empty());
-  // No layout but the ladder's own is a rung of it.
-  const std::vector<Ladder> ladders = ladders_of(entries);
-  const auto fp16 = std::ranges::find(ladders, "fp16", &Ladder::type);
-  REQUIRE(fp16 != ladders.end());
-  CHECK(fp16->rungs.size() == 2);
-}
-
-TEST_CASE("the page has a section for each type that was measured, with peak and library as lines",
-          "[gemm]") {
+TEST_CASE("pictures have the peak at the samples' own clock, else at NVML's", "[gemm]") {
   Entry top = contender(56e12);
   top.bound = Bound{66.9e12, "planted", 1980e6};
+  const auto second_level = [&] {
+    const auto views = views_of({entry(naive, 1e12), top});
+    return std::ranges::find(views, View::Kind::plot, &View::kind)->levels.at(1).label;
+  };
   top.telemetry.sm_clock_hz.median = 1500e6;
-  const Findings findings = gemm::conclude(std::vector{entry(naive, 1e12), top});
-  CHECK(findings.page == "ladder");
-  std::set<View::Kind> kinds;
-  for (const View& view : findings.views) {
-    CHECK(view.section == "fp32");
-    kinds.insert(view.kind);
-    if (view.kind != View::Kind::plot) continue;
-    REQUIRE(view.levels.size() == 3);
-    CHECK(view.levels[0].y == 66.9e12);
-    CHECK(view.levels[1].label == "peak at the top rung's 1.5 GHz");
-    CHECK(view.levels[2].label == "cuBLASLt, best of 32");
-  }
-  CHECK((kinds.contains(View::Kind::plot) && kinds.contains(View::Kind::roofline) &&
-         kinds.contains(View::Kind::steps)));
-  // The clock of the samples themselves goes before NVML's.
+  CHECK(second_level() == "peak at the top rung's 1.5 GHz");
   top.timing.sm_clock_hz = 1750e6;
-  const auto views = views_of({entry(naive, 1e12), top});
-  const auto picture = std::ranges::find(views, View::Kind::plot, &View::kind);
-  REQUIRE(picture != views.end());
-  CHECK(picture->levels[1].label == "peak at the top rung's 1.75 GHz");
+  CHECK(second_level() == "peak at the top rung's 1.75 GHz");
   CHECK(views_of({}).empty());
   // Where only the quick suite's size was measured, that is the page's.
   const Findings quick = gemm::conclude(std::vector{entry(naive, 1e12, 1024)});

@@ -4,6 +4,8 @@
 #include "gemm/bench/rung_workload.h"
 #include "gemm/best/fp32/warp_specialised_tiles.h"
 #include "gemm/best/plan.h"
+#include "results/document_io.h"
+#include "results/query.h"
 #include "tests/testing.h"
 
 using namespace fathom;
@@ -98,13 +100,7 @@ TEST_CASE("small products are cut so that the SMs have something to do", "[gemm]
   const auto small = [&](Class of, std::int64_t m, std::int64_t n, std::int64_t k) {
     return halves_of_small_tiles_are_sooner(make_problem(of, m, n, k), sms);
   };
-  // 32 wide tiles against 128 halves of small ones; 16 stages of bf16, 8 of fp8.
-  CHECK(small(Class::bf16, 1024, 1024, 1024));
-  CHECK(small(Class::fp8, 1024, 1024, 1024));
   CHECK(small(Class::fp16, 512, 512, 4096));
-  // 128 wide tiles are as many as there are SMs, and less is read and added.
-  CHECK_FALSE(small(Class::bf16, 2048, 2048, 2048));
-  CHECK_FALSE(small(Class::bf16, 4096, 4096, 4096));
   // A short k is not enough to share.
   CHECK_FALSE(small(Class::bf16, 1024, 1024, 256));
   CHECK_FALSE(small(Class::bf16, 1024, 1024, 0));
@@ -112,67 +108,72 @@ TEST_CASE("small products are cut so that the SMs have something to do", "[gemm]
   CHECK_FALSE(halves_of_small_tiles_are_sooner(make_problem(Class::bf16, 1024, 1024, 1024), 16));
 }
 
-// In the rungs' own view, whose rows are BLAS's columns.
+TEST_CASE("what recordings say of a product's tiles is what its plan says", "[gemm]") {
+  int told = 0;
+  for (const std::string gpu : {"h200", "h100-80gb-hbm3"}) {
+    const Document recorded = read_document(std::filesystem::path(FATHOM_SOURCE_DIR) /
+                                            "recordings" / gpu / "gemm/result.json");
+    for (const Entry& entry : recorded.entries) {
+      const auto text = [&](const char* axis) {
+        return std::get<std::string>(*find_axis(entry, axis));
+      };
+      const auto size = [&](const char* axis) {
+        return std::get<std::int64_t>(*find_axis(entry, axis));
+      };
+      const Rung* rung = find_rung(text("type") + "/" + text("rung"));
+      // The library's, and the one that runs the fastest of its variants.
+      if (rung == nullptr || rung->id() == "fp32/row_major/10_autotuned") continue;
+      CAPTURE(gpu, entry.name);
+      const std::string layout = text("layout");
+      const Problem p = make_problem(rung->of, size("m"), size("n"), size("k"),
+                                     layout[0] == 'T' ? yes : no, layout[1] == 'T' ? yes : no);
+      const RungPlan plan = rung->plan(p, 132);
+      const RungKernel& kernel = plan.kernel;
+      const auto& said = entry.extras;
+      CHECK(plan.own_path == (said.at("own_path") == 1));
+      if (!said.contains("waves")) continue;
+      ++told;
+      REQUIRE(kernel.function != nullptr);
+      CHECK(kernel.threads == said.at("threads_per_block"));
+      const double blocks = said.at("resident_warps") * 32 / kernel.threads;
+      const auto losses = tile_losses(kernel, p, static_cast<int>(blocks), 132);
+      CHECK(losses.at("waves") == said.at("waves"));
+      CHECK(losses.at("tile_efficiency") == said.at("tile_efficiency"));
+    }
+  }
+  CHECK(told >= 2 * 428);
+}
+
+// In the rungs' own view, whose rows are BLAS's columns; of shapes that no recording has.
 TEST_CASE("a rung whose tile depends on the product says which it takes, and how it lies",
           "[gemm]") {
   struct Row {
+    const char* id;
     std::int64_t m, n, k;
     int tile_m, tile_n, parts, cluster_m, cluster_n;
-    Transpose both = no;
   };
   const auto kernel = [](const char* id, std::int64_t m, std::int64_t n, std::int64_t k,
                          Transpose transa = no, Transpose transb = no) {
     const Rung& rung = *find_rung(id);
     return rung.plan(make_problem(rung.of, m, n, k, transa, transb), 132).kernel;
   };
-  const std::pair<const char*, std::vector<Row>> rungs[] = {
-      // The long side where it reaches less far beyond C.
-      {"fp32/26_sliced_depth",
-       {{4096, 4096, 4096, 128, 256, 0, 1, 1},
-        {3088, 4096, 4096, 256, 128, 0, 1, 1},
-        {4096, 3088, 4096, 128, 256, 0, 1, 1},
-        {8192, 128, 8192, 128, 256, 0, 1, 1},
-        {128, 8192, 8192, 256, 128, 0, 1, 1},
-        {100, 8192, 8192, 256, 128, 0, 1, 1}}},
-      // Of NN the operand that goes through registers is A, of TT it is B.
-      {"fp32-3xtf32/02_planned_tiles",
-       {{4096, 4096, 4096, 128, 128, 1, 1, 2},
-        {1024, 1024, 1024, 64, 128, 1, 1, 2},
-        {8192, 128, 8192, 128, 128, 2, 1, 1}}},
-      {"tf32/03_large_clusters",
-       {{4096, 4096, 4096, 256, 128, 1, 2, 4},
-        {4096, 4096, 4096, 128, 256, 1, 4, 2, yes},
-        {1024, 1024, 1024, 128, 128, 1, 1, 2},
-        {128, 8192, 8192, 128, 128, 2, 1, 1}}},
-      // Where a GPU has too few tiles for large clusters, wide ones in clusters of two; skinny
-      // products have the small side as columns, and halves of it one beside the other.
-      {"bf16/15_deferred_stores",
-       {{4096, 4096, 4096, 128, 256, 1, 4, 2},
-        {2048, 2048, 8192, 128, 256, 1, 2, 1},
-        {128, 8192, 8192, 128, 64, 1, 1, 2},
-        {8192, 128, 8192, 64, 128, 1, 2, 1},
-        {64, 8192, 8192, 128, 64, 2, 1, 1},
-        {1024, 1024, 1024, 128, 128, 2, 1, 1}}},
-      {"fp8/02_fast_accumulation",
-       {{4096, 4096, 4096, 128, 256, 1, 4, 2},
-        {128, 8192, 8192, 128, 64, 1, 1, 2},
-        {1024, 1024, 1024, 128, 128, 2, 1, 1}}},
-      {"fp8/01_promoted",
-       {{4096, 4096, 4096, 128, 256, 1, 4, 2},
-        {128, 8192, 8192, 128, 128, 2, 1, 1},
-        {8192, 16, 8192, 16, 128, 2, 1, 1},
-        {1024, 1024, 1024, 128, 128, 2, 1, 1}}},
-      // Two tiles of BLAS's n.
-      {"fp64/06_cluster_multicast", {{4096, 4096, 4096, 128, 128, 1, 2, 1}}},
-      {"fp64/08_late_reads", {{4096, 4096, 4096, 128, 128, 0, 2, 1}}}};
-  for (const auto& [id, rows] : rungs) {
-    for (const Row& row : rows) {
-      CAPTURE(id, row.m, row.n, row.k);
-      const RungKernel k = kernel(id, row.m, row.n, row.k, row.both, row.both);
-      CHECK(k.function != nullptr);
-      CHECK(std::array{k.tile_m, k.tile_n, k.parts, k.cluster_m, k.cluster_n} ==
-            std::array{row.tile_m, row.tile_n, row.parts, row.cluster_m, row.cluster_n});
-    }
+  for (const Row& row : {// The long side where it reaches less far beyond C.
+                         Row{"fp32/26_sliced_depth", 4096, 3088, 4096, 128, 256, 0, 1, 1},
+                         {"fp32/26_sliced_depth", 8192, 128, 8192, 128, 256, 0, 1, 1},
+                         {"fp32/26_sliced_depth", 100, 8192, 8192, 256, 128, 0, 1, 1},
+                         {"fp32-3xtf32/02_planned_tiles", 8192, 128, 8192, 128, 128, 2, 1, 1},
+                         // Where a GPU has too few tiles for large clusters, wide ones in clusters
+                         // of two; skinny products have the small side as columns, and halves of
+                         // it one beside the other.
+                         {"bf16/15_deferred_stores", 2048, 2048, 8192, 128, 256, 1, 2, 1},
+                         {"bf16/15_deferred_stores", 8192, 128, 8192, 64, 128, 1, 2, 1},
+                         {"bf16/15_deferred_stores", 64, 8192, 8192, 128, 64, 2, 1, 1},
+                         {"fp8/01_promoted", 8192, 16, 8192, 16, 128, 2, 1, 1}}) {
+    CAPTURE(row.id, row.m, row.n, row.k);
+    const RungKernel k = kernel(row.id, row.m, row.n, row.k);
+    CHECK(k.function != nullptr);
+    CHECK(std::array{k.tile_m, k.tile_n, k.parts, k.cluster_m, k.cluster_n} ==
+          std::array{row.tile_m, row.tile_n, row.parts, row.cluster_m, row.cluster_n});
   }
   // Both operands along k.
   const RungKernel along_k = kernel("tf32/03_large_clusters", 4096, 4096, 4096, yes, no);
@@ -195,39 +196,8 @@ TEST_CASE("a rung whose tile depends on the product says which it takes, and how
   CHECK(shares(512, 512, 8192) == cut);
   CHECK(shares(1536, 1536, 1536) == whole);
   CHECK(shares(8192, 128, 8) == whole);
-}
-
-TEST_CASE("what a size loses to tiles and waves is less where the last wave is shared", "[gemm]") {
-  RungKernel kernel{.threads = 256, .tile_m = 128, .tile_n = 256, .tile_k = 16};
-  const Problem p = make_problem(Class::fp32, 4096, 4096, 4096),
-                past = make_problem(Class::fp32, 4112, 4096, 4096);
-  // 512 tiles on 132 SMs pay for four waves; one row of BLAS's m more, 256 columns of the tile, for
-  // 544 tiles.
-  CHECK(tile_losses(kernel, p, 1, 132).at("waves") == 512.0 / 132);
-  CHECK(std::abs(tile_losses(kernel, p, 1, 132).at("tile_efficiency") - 512.0 / 528) < 1e-12);
-  CHECK(std::abs(tile_losses(kernel, past, 1, 132).at("tile_efficiency") -
-                 4112.0 / 4096 * 512 / (5 * 132)) < 1e-12);
-  kernel.parts = 0;
-  CHECK(tile_losses(kernel, p, 1, 132).at("tile_efficiency") == 1);
-  CHECK(std::abs(tile_losses(kernel, past, 1, 132).at("tile_efficiency") - 4112.0 / 4352) < 1e-12);
-  // A cluster of four tiles of 128 rows of BLAS's m goes beyond 33 of them to 36.
-  const RungKernel clustered{
-      .tile_m = 256, .tile_n = 128, .tile_k = 32, .cluster_m = 2, .cluster_n = 4};
-  CHECK(tile_losses(clustered, p, 1, 132).at("waves") == 512.0 / 132);
-  CHECK(tile_losses(clustered, past, 1, 132).at("waves") == 576.0 / 132);
-  CHECK(std::abs(tile_losses(clustered, past, 1, 132).at("tile_efficiency") -
-                 4112.0 / 4096 * 512 / (5 * 132)) < 1e-12);
-  const RungKernel lying = clustered.transposed();
-  CHECK(std::pair{lying.tile_m, lying.tile_n} == std::pair{128, 256});
-  CHECK(std::pair{lying.cluster_m, lying.cluster_n} == std::pair{4, 2});
-  CHECK(tile_losses({}, p, 1, 132).empty());
-  CHECK(tile_losses(kernel, make_problem(Class::fp32, 4096, 4096, 8), 1, 132).empty());
-  // A cluster of two tiles along BLAS's n.
-  const Rung& late = *find_rung("fp64/08_late_reads");
-  const auto filled = [&](std::int64_t m, std::int64_t n) {
-    const Problem lying = make_problem(Class::fp64, m, n, 4096);
-    return tile_losses(late.plan(lying, 132).kernel, lying, 1, 132).at("tile_efficiency");
-  };
-  CHECK(filled(3088, 4096) == 3088.0 / 3200);
-  CHECK(filled(4096, 3088) == 3088.0 / 3328);
+  // No tile, or less of k than a stage: no losses.
+  CHECK(tile_losses({}, make_problem(Class::fp32, 4096, 4096, 4096), 1, 132).empty());
+  const Problem flat = make_problem(Class::fp32, 4096, 4096, 8);
+  CHECK(tile_losses({.tile_m = 128, .tile_n = 256, .tile_k = 16}, flat, 1, 132).empty());
 }

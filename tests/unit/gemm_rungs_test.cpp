@@ -135,25 +135,13 @@ TEST_CASE("lessons of tensor cores take whole tiles of one layout, with columns 
   }
 }
 
-TEST_CASE("counters of half-precision rungs follow from their tiles", "[gemm]") {
-  const auto counters = [](const char* id, const Problem& problem, int capability) {
-    std::map<std::string, double> values;
-    for (const CounterModel& m : find_rung(id)->counters(problem, capability))
-      values[m.role] = m.value;
-    return values;
-  };
+// Hopper's counters are held against recordings (gemm_cases_test.cpp).
+TEST_CASE("Turing multiplies half as deep at once", "[gemm]") {
   const Problem p = make_problem(Class::fp16, 512, 256, 64);
-  const double fma = 512.0 * 256 * 64;
-  for (const char* id :
-       {"fp16/01_wmma_global", "fp16/02_wmma_shared", "fp16/03_mma_sync", "fp16/04_multistage"}) {
-    CAPTURE(id);
-    CHECK(counters(id, p, 90).at("tensor_instructions") == fma / (16 * 8 * 16));
-    CHECK(counters(id, p, 75).at("tensor_instructions") == fma / (16 * 8 * 8));
-  }
-  // Four tiles of eight warps, four steps of 16, eight loads each.
-  CHECK(counters("fp16/03_mma_sync", p, 90).at("shared_matrix_load_instructions") == 4 * 8 * 4 * 8);
-  CHECK(counters("fp16/04_multistage", p, 90).at("shared_matrix_load_instructions") ==
-        4 * 8 * 5 * 8);
+  double tensor_instructions = 0;
+  for (const CounterModel& m : find_rung("fp16/03_mma_sync")->counters(p, 75))
+    if (std::string_view(m.role) == "tensor_instructions") tensor_instructions = m.value;
+  CHECK(tensor_instructions == p.flops() / 2 / (16 * 8 * 8));
 }
 
 TEST_CASE("variants fit the product and begin with the plan's", "[gemm]") {

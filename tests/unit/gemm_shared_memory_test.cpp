@@ -40,27 +40,6 @@ TEST_CASE("a box is transposed without a bank conflict", "[gemm]") {
   }
 }
 
-TEST_CASE("every element of a box is transposed to its place", "[gemm]") {
-  constexpr int rows = 128, pitch = rows + transposed_line_pad, nobody = -1;
-  std::vector<int> lines(transposed_box_depth * pitch, nobody);
-  for (int row = 0; row < rows; row += rows_transposed_at_once) {
-    for (int lane = 0; lane < models::warp_size; ++lane) {
-      for (int matrix = 0; matrix < 4; ++matrix) {
-        // Lanes 8j to 8j + 7 have the addresses of matrix j's eight rows; lane l gets four bytes of
-        // row l / 4, the l % 4th (PTX ISA, ldmatrix).
-        const int offset = box_row_offset(8 * matrix + lane / 4, row) + lane % 4 * 4;
-        lines[transposed_offset(lane, row, pitch) / 4 + matrix] = offset / 4;
-      }
-    }
-  }
-  int wrong = 0;
-  for (int k = 0; k < transposed_box_depth; ++k) {
-    for (int row = 0; row < pitch; ++row)
-      wrong += lines[k * pitch + row] != (row < rows ? row * transposed_box_depth + k : nobody);
-  }
-  CHECK(wrong == 0);
-}
-
 TEST_CASE(
     "a stage of a streamed product is read in twice the wavefronts of its bytes, its sums in as "
     "many",
@@ -88,65 +67,6 @@ TEST_CASE("clusters of a streamed product have equal shares of its rows", "[gemm
         const int own = first_row(rows, c + 1, clusters) - first_row(rows, c, clusters);
         REQUIRE((own == rows / clusters || own == rows / clusters + 1));
       }
-    }
-  }
-}
-
-TEST_CASE("slabs and passes of a streamed product have every byte of a row once", "[gemm]") {
-  using namespace streamed;
-  for (const int row_bytes : {128, 2048, 4096, 16384, 16512, 65536, 70016}) {
-    CAPTURE(row_bytes);
-    std::vector<int> times(row_bytes);
-    for (int pass = 0; pass < passes_over(row_bytes); ++pass) {
-      for (int rank = 0; rank < cluster; ++rank) {
-        const Slab slab = slab_of(row_bytes, pass, rank);
-        REQUIRE((0 <= slab.stages && slab.stages <= slab_stages));
-        const int end = std::min(slab.begin + slab.stages * run_bytes, row_bytes);
-        for (int byte = slab.begin; byte < end; ++byte) ++times[byte];
-      }
-    }
-    CHECK(std::ranges::count(times, 1) == row_bytes);
-  }
-}
-
-// What the tensor cores make of a lane's chunks, by the fragments of mma.m16n8k16 (PTX ISA): A's
-// register r has row l / 4 + 8 (r % 2) and places 2 (l % 4) + 8 (r / 2) and the next along k, B's
-// register r column l / 4 and places 2 (l % 4) + 8 r and the next; of D element e is row l / 4 + 8
-// (e / 2), column 2 (l % 4) + e % 2.
-TEST_CASE("chunks as they lie in memory make a step's products", "[gemm]") {
-  using namespace streamed;
-  constexpr int depth = step_bytes / 2;  // of 16 bits
-  const auto a = [](int row, int k) { return (row * 31 + k * 7) % 23 - 11; };
-  const auto b = [](int k, int column) { return (k * 13 + column * 5) % 19 - 9; };
-  std::array<std::array<int, columns>, rows_at_once> c{};
-  for (int chunk = 0; chunk < 2; ++chunk) {
-    for (int i = 0; i < 4; i += 2) {
-      const auto k_of = [&](int lane, int reg, int element) {
-        return chunk_of(lane, chunk) / 2 + (i + reg) * 2 + element;
-      };
-      for (int half = 0; half < 2; ++half) {
-        for (int row = 0; row < 16; ++row) {
-          for (int n = 0; n < 8; ++n) {
-            const int of_sum = row % 8 * 4 + n / 2;  // the lane that has it
-            int sum = 0;
-            for (int place = 0; place < 16; ++place) {
-              const int of_a = row % 8 * 4 + place % 8 / 2, of_b = n * 4 + place % 8 / 2;
-              sum += a(of_a / 4 + row / 8 * 8, k_of(of_a, place / 8, place % 2)) *
-                     b(k_of(of_b, place / 8, place % 2), column_of(of_b, half));
-            }
-            // As sums are exchanged: element 2 (row / 8) + n % 2 of half h is column 4 (l % 4) + 2
-            // (n % 2) + h.
-            c[row][of_sum % 4 * 4 + n % 2 * 2 + half] += sum;
-          }
-        }
-      }
-    }
-  }
-  for (int row = 0; row < rows_at_once; ++row) {
-    for (int column = 0; column < columns; ++column) {
-      int expected = 0;
-      for (int k = 0; k < depth; ++k) expected += a(row, k) * b(k, column);
-      CHECK(c[row][column] == expected);
     }
   }
 }

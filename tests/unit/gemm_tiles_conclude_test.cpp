@@ -1,4 +1,4 @@
-// What is concluded from sweeps of sizes, whole tiles above all: claim T2, its pictures and tables.
+// What is concluded from sweeps of sizes, whole tiles above all: claim T2.
 
 #include "gemm/bench/conclude.h"
 #include "tests/testing.h"
@@ -75,50 +75,4 @@ TEST_CASE("jumps at which another kernel takes over say nothing of tiles", "[gem
       tiles_claim({around_tiles(3072, 3, 3e6, ""), around_tiles(3088, 4, 4e6, "")});
   CHECK(unknown.verdict == not_measured);
   CHECK_THAT(unknown.figure, contains("fp32 is left out: where its model jumps, the kernel"));
-}
-
-TEST_CASE("of many jumps the median counts, and types that have none are named", "[gemm]") {
-  // Two of three pay, and the third, disturbed, falls by more than both rose.
-  const std::vector entries{around_tiles(3072, 3, 3e6),
-                            around_tiles(3088, 4, 4e6),
-                            around_tiles(3328, 4, 4e6),
-                            around_tiles(3344, 5, 5e6),
-                            around_tiles(3584, 5, 40e6),
-                            around_tiles(3600, 6, 6e6),
-                            around_tiles(3072, 24, 1e6, "tile", "fp64"),
-                            around_tiles(3088, 25, 1e6, "tile", "fp64")};
-  const Claim claim = tiles_claim(entries);
-  CHECK(claim.verdict == confirmed);
-  CHECK_THAT(
-      claim.figure,
-      contains("the median of 3 jumps") &&
-          contains(
-              "fp64 is left out: no jump of its model reaches 1.05 x (the largest is 1.042 x)"));
-}
-
-TEST_CASE("the pictures and tables of sweeps tell the clock apart from the kernel", "[gemm]") {
-  const std::vector entries{around_tiles(3072, 3, 3e6), around_tiles(3088, 4, 4e6),
-                            around_tiles(3200, 4, 4e6), around_tiles(3328, 4, 9e6, "other")};
-  Entry large = entries[0];
-  planted::set_axis(large, "part", "sizes");
-  const auto view = [&](const std::string& title) {
-    std::vector<Entry> all = entries;
-    all.push_back(large);
-    return planted::view(gemm::conclude(all).views, title);
-  };
-  const View picture = view("Throughput a cycle around multiples of the tile: fp32");
-  CHECK(picture.y == "metric_per_cycle");
-  // One tooth: the last size ran another kernel. 1e9 FLOP in 4e6 cycles.
-  REQUIRE(picture.stretches.size() == 1);
-  CHECK(picture.stretches[0].first_x == 3088);
-  CHECK(picture.stretches[0].last_x == 3200);
-  CHECK(std::abs(picture.stretches[0].last_y - 250) < 1e-9);
-  for (const char* title :
-       {"What whole tiles and waves cost: fp32", "Throughput by size, in figures: fp32"}) {
-    const View table = view(title);
-    CHECK(table.kind == View::Kind::table);
-    CHECK(table.section == "fp32");
-    for (const char* column : {"sm_clock", "throttle_reasons", "of_bound_at_clock"})
-      CHECK(std::ranges::find(table.columns, column) != table.columns.end());
-  }
 }

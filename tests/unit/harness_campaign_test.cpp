@@ -15,13 +15,14 @@ using model_validation::Comparison;
 namespace {
 
 Comparison comparison(const std::string& name) {
-  return {name, "some__metric.sum", "wavefronts", "the shared-memory model"};
+  return {name, "some__metric.sum", "wavefronts"};
 }
 
 /// Ten patterns; in those of `wrong` the counter reads one too many.
 CampaignResult result_with(const std::set<int>& wrong) {
-  CampaignResult result;
-  result.comparisons = {comparison("shared_load_wavefronts"), comparison("shared_load_conflicts")};
+  CampaignResult result{
+      "the shared-memory model",
+      {comparison("shared_load_wavefronts"), comparison("shared_load_conflicts")}};
   for (int i = 0; i < 10; ++i, ++result.trials) {
     const bool right = !wrong.contains(i);
     const auto describe = [&] { return "row " + std::to_string(i); };
@@ -34,7 +35,7 @@ CampaignResult result_with(const std::set<int>& wrong) {
 
 Entry judged(const CampaignResult& result) {
   Entry entry;
-  entry.metric = model_validation::mismatches_of("patterns");
+  entry.metric = {"mismatches", "patterns", Better::lower, std::nullopt};
   CHECK(model_validation::report(result, entry) == result.wrong);
   judge_entry(entry);
   return entry;

@@ -1,5 +1,5 @@
 #include "probes/claims.h"
-#include "probes/instructions/claims.h"
+#include "probes/instructions/instructions.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 

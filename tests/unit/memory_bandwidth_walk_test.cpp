@@ -50,16 +50,6 @@ TEST_CASE("every walk touches every tile of its working set equally often",
   }
 }
 
-TEST_CASE("interleaved tiles go to warp after warp of the grid", "[probes][memory_bandwidth]") {
-  const WalkShape shape{Sharing::interleaved, 3, 4, 512};
-  const Walk walk = plan_walk(shape, 5 * granule(shape), 1);
-  CHECK(walk.start(0, 1) == 512);
-  CHECK(walk.start(1, 0) == 4 * 512);
-  CHECK(walk.start(2, 3) == 11 * 512);
-  CHECK(walk.step == 12 * 512);
-  CHECK(walk.tiles == 5);
-}
-
 TEST_CASE("blocks that share everything begin apart", "[probes][memory_bandwidth]") {
   const WalkShape shape{Sharing::by_all, 4, 2, 512};
   const Walk walk = plan_walk(shape, 16 * granule(shape), 1);

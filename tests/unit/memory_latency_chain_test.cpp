@@ -43,21 +43,3 @@ TEST_CASE("shifted elements stay within their strides and use every slot",
   CHECK(shifted > 400);
   CHECK(shifted < 600);
 }
-
-TEST_CASE("follow is the chase of a chain in memory", "[probes][memory_latency]") {
-  const Chain chain{.base = 0, .count = 37, .stride = 4};
-  std::vector<std::uint32_t> memory(37);
-  for (std::uint32_t k = 0; k < 37; ++k) {
-    memory[address_at(chain, k) / 4] = static_cast<std::uint32_t>(address_at(chain, k + 1));
-  }
-  std::uint64_t p = address_at(chain, 5);
-  std::uint32_t sum = 0;
-  for (int i = 0; i < 100; ++i) {
-    sum += static_cast<std::uint32_t>(p);
-    p = memory[p / 4];
-  }
-  const ChaseEnd end = follow(chain, 5, 100);
-  CHECK(end.address == p);
-  CHECK(end.sum == sum);
-  CHECK(follow(chain, 5, 101).address != p);
-}

@@ -22,11 +22,6 @@ Fact fact(const std::vector<Entry>& entries, const std::string& id) {
   return found;
 }
 
-void check_values(const std::vector<Entry>& entries,
-                  const std::vector<std::pair<std::string, std::optional<double>>>& rows) {
-  for (const auto& [id, value] : rows) CHECK(fact(entries, id).value == value);
-}
-
 void add_beside_code(std::vector<Entry>& entries, std::int64_t constants, std::int64_t capacity) {
   for (const std::int64_t both : steps(64 * kib, 240 * kib, 4 * kib)) {
     const double over = std::clamp(double(both - capacity) / double(48 * kib), 0.0, 1.0);
@@ -91,10 +86,11 @@ TEST_CASE("a second constant cache that constant memory overflows needs no code"
     }
     return entries;
   };
-  check_values(constants(64 * kib), {{"const.l1.size", 2 * kib}, {"const.l1_5.size", {}}});
+  CHECK(fact(constants(64 * kib), "const.l1.size").value == 2 * kib);
+  CHECK_FALSE(fact(constants(64 * kib), "const.l1_5.size").value);
   auto entries = constants(32 * kib);
   add_beside_code(entries, 64 * kib, 104 * kib);
-  check_values(entries, {{"const.l1.size", 2 * kib}, {"const.l1_5.size", 32 * kib}});
+  CHECK(fact(entries, "const.l1_5.size").value == 32 * kib);
 }
 
 TEST_CASE("instruction caches end with the plateaus of the code's pace",

@@ -1,5 +1,4 @@
 #include "probes/claims.h"
-#include "probes/memory_latency/facts.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
@@ -268,22 +267,4 @@ TEST_CASE("ways are those with which sets without a hash keep what stays",
   CHECK_THAT(uneven.reason, contains("sets are hashed: no index"));
   const Fact none = of([](int stride, int) { return stride < 64; });
   CHECK_THAT(none.reason, contains("at 1 of 3 strides"));
-}
-
-TEST_CASE("A hinge is found between points, also under noise, where there are enough",
-          "[results][hinge]") {
-  // Points 1 apart from 30 to 90 whose slope over shares changes at 59.3.
-  std::mt19937 random(7);
-  std::normal_distribution<double> normal;
-  std::vector<CurvePoint> exact, noisy;
-  for (double x = 30; x <= 90; ++x) {
-    const double y = 400 + 250 * (1 - 30 / x) + 150 * std::max(0.0, 1 - 59.3 / x);
-    exact.push_back({x, {y}});
-    noisy.push_back({x, {y + 0.4 * normal(random)}});
-  }
-  CHECK_THAT(*memory_latency::hinge(exact, 57), WithinAbs(59.3, 0.1));
-  for (const double around : {57, 62})
-    CHECK_THAT(*memory_latency::hinge(noisy, around), WithinAbs(59.3, 1));
-  CHECK_FALSE(memory_latency::hinge({}, 5).has_value());
-  CHECK_FALSE(memory_latency::hinge(exact, 10).has_value());
 }

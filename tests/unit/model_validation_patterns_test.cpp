@@ -49,7 +49,7 @@ std::vector<std::uint32_t> ideal_found(const WarpAccess& access) {
   }
   if (access.op == Access::store) {
     for (int lane = 0; lane < lanes; ++lane) found[found_values + lane] = 0;
-    found[found_values + 5] = distinct_bytes(access);
+    found[found_values + 5] = static_cast<std::uint32_t>(models::distinct_bytes(access));
   }
   return found;
 }
@@ -84,7 +84,7 @@ TEST_CASE("patterns are valid, of every kind and activity, and reach every cost"
       single += std::has_single_bit(mask);
       empty_group += mask != 0 && ((mask & 0xFFFFu) == 0 || (mask & 0xFFFF0000u) == 0);
       const auto active = std::popcount(mask);
-      repeated += distinct_bytes(access) < static_cast<std::uint32_t>(active * bytes);
+      repeated += models::distinct_bytes(access) < active * bytes;
       if (!shared) {
         costs.insert(models::global_cost(access).sectors);
         continue;

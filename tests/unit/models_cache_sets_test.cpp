@@ -22,24 +22,3 @@ TEST_CASE("lines of a stride keep to the sets that they reach", "[models]") {
   CHECK_THROWS_AS(most_lines_kept({256, 128, 4}, 128, 1), std::invalid_argument);
   CHECK_THROWS_AS(most_lines_kept({256, 128, 0}, 128, 1), std::invalid_argument);
 }
-
-TEST_CASE("no translation of whole pages lets an indexed cache keep more", "[models]") {
-  constexpr std::uint64_t page = 2 << 20, bytes = 60 << 20, lines = 2048;
-  std::mt19937_64 random(1);
-  for (const std::uint32_t ways : {1u, 16u, 64u}) {
-    for (const std::uint64_t stride : {std::uint64_t{4096}, std::uint64_t{256 * 1024}}) {
-      CAPTURE(ways, stride);
-      const std::uint64_t sets = bytes / 128 / ways;
-      std::map<std::uint64_t, std::uint64_t> frame_of;
-      std::map<std::uint64_t, std::uint64_t> in_set;
-      for (std::uint64_t i = 0; i < lines; ++i) {
-        const std::uint64_t address = i * stride;
-        const auto frame = frame_of.try_emplace(address / page, random() % 65536).first->second;
-        ++in_set[(frame * page + address % page) / 128 % sets];
-      }
-      std::uint64_t kept = 0;
-      for (const auto& [set, count] : in_set) kept += std::min<std::uint64_t>(count, ways);
-      CHECK(kept <= most_lines_kept({bytes, 128, ways}, stride, lines));
-    }
-  }
-}

@@ -1,7 +1,7 @@
 #include "models/published.h"
 
 #include "probes/claims.h"
-#include "probes/instructions/claims.h"
+#include "probes/instructions/instructions.h"
 #include "tests/testing.h"
 
 namespace fathom::models {

@@ -45,35 +45,6 @@ TEST_CASE("A matrix product's least traffic", "[models]") {
   CHECK_THROWS_AS(matrix_product_flops({.m = 0, .n = 1, .k = 1}), std::invalid_argument);
 }
 
-TEST_CASE("Properties of rooflines over random kernels", "[models]") {
-  std::mt19937_64 random(5);
-  std::uniform_real_distribution<double> exponent(0, 15);
-  for (int trial = 0; trial < 5000; ++trial) {
-    RooflineKernel kernel{.flops = std::pow(10, exponent(random)),
-                          .traffic = {{"DRAM", std::pow(10, exponent(random))},
-                                      {"L2", std::pow(10, exponent(random))}}};
-    const Roofline r = roofline({dram, l2}, bf16, kernel);
-    CAPTURE(kernel.flops, kernel.traffic[0].bytes, kernel.traffic[1].bytes);
-    REQUIRE(r.attainable <= bf16.flops_per_second * (1 + 1e-12));
-    for (const auto& level : r.levels) {
-      REQUIRE(r.seconds >= level.seconds);
-      REQUIRE(r.attainable <= level.attainable * (1 + 1e-12));
-      REQUIRE((*level.intensity < level.ridge) == (level.seconds > r.compute_seconds));
-    }
-    REQUIRE(r.memory_bound == (r.bound_by != "bf16"));
-    // More bytes or more FLOPs never take less time, a faster memory never more.
-    RooflineKernel more = kernel;
-    more.traffic[random() % 2].bytes *= 1.5;
-    REQUIRE(roofline({dram, l2}, bf16, more).seconds >= r.seconds);
-    more = kernel;
-    more.flops *= 1.5;
-    REQUIRE(roofline({dram, l2}, bf16, more).seconds >= r.seconds);
-    MemoryCeiling faster = dram;
-    faster.bytes_per_second *= 2;
-    REQUIRE(roofline({faster, l2}, bf16, kernel).seconds <= r.seconds);
-  }
-}
-
 TEST_CASE("Ceilings and kernels that cannot be are refused", "[models]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();

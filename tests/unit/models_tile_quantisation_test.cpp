@@ -79,38 +79,6 @@ TEST_CASE("Blocks that share their SM's throughput step by SMs, not by waves", "
   CHECK(tile_quantisation(p).wave_efficiency == 1);
 }
 
-TEST_CASE("Properties of tile quantisation over random products", "[models]") {
-  std::mt19937_64 random(11);
-  for (int trial = 0; trial < 5000; ++trial) {
-    TiledProduct p{.m = 1 + random() % 5000,
-                   .n = 1 + random() % 5000,
-                   .k = 1 + random() % 5000,
-                   .tile_m = std::uint64_t{16} << random() % 5,
-                   .tile_n = std::uint64_t{16} << random() % 5,
-                   .tile_k = std::uint64_t{8} << random() % 4,
-                   .blocks_per_sm = static_cast<int>(1 + random() % 4),
-                   .sms = static_cast<int>(1 + random() % 200),
-                   .cost = random() % 2 == 0 ? BlockCost::latency : BlockCost::throughput};
-    const std::uint64_t steps = (p.k + p.tile_k - 1) / p.tile_k;
-    p.split_k = 1 + random() % std::min<std::uint64_t>(steps, 8);
-    const TileQuantisation q = tile_quantisation(p);
-    CAPTURE(p.m, p.n, p.k, p.tile_m, p.tile_n, p.tile_k, p.split_k, p.blocks_per_sm, p.sms);
-    REQUIRE(q.padding_efficiency > 0);
-    REQUIRE(q.padding_efficiency <= 1 + 1e-12);
-    REQUIRE(q.wave_efficiency > 0);
-    REQUIRE(q.wave_efficiency <= 1 + 1e-12);
-    REQUIRE(q.efficiency <= std::min(q.padding_efficiency, q.wave_efficiency) + 1e-12);
-    REQUIRE(q.tiles_m * p.tile_m >= p.m);
-    REQUIRE((q.tiles_m - 1) * p.tile_m < p.m);
-    // A row more never takes less time, and within a tile takes none more.
-    TiledProduct next = p;
-    next.m += 1;
-    const double after = tile_quantisation(next).relative_time;
-    REQUIRE(after >= q.relative_time);
-    if (p.m % p.tile_m != 0) REQUIRE(after == q.relative_time);
-  }
-}
-
 TEST_CASE("Impossible products are refused", "[models]") {
   const std::uint64_t huge = std::uint64_t{1} << 40;
   for (const auto& [product, said] : {std::pair{TiledProduct{.m = 0}, "1 or more"},

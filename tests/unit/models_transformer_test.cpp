@@ -148,68 +148,6 @@ TEST_CASE("The GPUs that hold a model", "[models]") {
   CHECK_THROWS_AS(gpus_needed(transformer_of_size(70e9), {}, 80e9, 1.1), std::invalid_argument);
 }
 
-TEST_CASE("Properties of transformer bounds over random shapes", "[models]") {
-  std::mt19937_64 random(17);
-  const auto upto = [&](std::uint64_t n) { return static_cast<std::int64_t>(1 + random() % n); };
-  for (int trial = 0; trial < 3000; ++trial) {
-    TransformerShape shape{.layers = upto(100),
-                           .hidden = 64 * upto(200),
-                           .heads = std::int64_t{8} << random() % 4,
-                           .kv_heads = std::int64_t{1} << random() % 4,
-                           .head_dim = std::int64_t{32} << random() % 3,
-                           .vocabulary = upto(200000),
-                           .intermediate = 64 * upto(500),
-                           .gated_mlp = random() % 2 == 0,
-                           .tied_embeddings = random() % 2 == 0};
-    if (random() % 2 == 0) {
-      shape.experts = upto(64);
-      shape.active_experts = upto(static_cast<std::uint64_t>(shape.experts));
-    }
-    TransformerLoad load{.context = upto(100000), .batch = upto(64)};
-    load.prompt = upto(static_cast<std::uint64_t>(load.context));
-    const TransformerGpu gpu{.bytes_per_second = 1e11 * static_cast<double>(upto(80)),
-                             .flops_per_second = 1e13 * static_cast<double>(upto(200)),
-                             .link_bytes_per_second = 1e11};
-    const Transformer model = transformer_of_shape(shape);
-    const TransformerBounds b = transformer_bounds(model, load, gpu);
-    const TransformerMemory m = transformer_memory(model, load);
-    CAPTURE(trial, shape.layers, shape.hidden, shape.heads, shape.kv_heads, shape.experts);
-    REQUIRE(model.parameters.multiplied <= model.parameters.active);
-    REQUIRE(model.parameters.active <= model.parameters.total);
-    REQUIRE(b.decode.seconds >= b.decode.bytes / gpu.bytes_per_second * (1 - 1e-12));
-    REQUIRE(b.prefill.seconds >= b.prefill.flops / gpu.flops_per_second * (1 - 1e-12));
-    if (b.decode_seconds_even_routing)
-      REQUIRE(*b.decode_seconds_even_routing >= b.decode.seconds * (1 - 1e-9));
-
-    // More of anything never takes less time or memory.
-    TransformerLoad more = load;
-    more.context *= 2;
-    REQUIRE(transformer_bounds(model, more, gpu).decode.seconds >= b.decode.seconds);
-    REQUIRE(transformer_memory(model, more).per_gpu >= m.per_gpu);
-    more = load;
-    more.batch += 1;
-    REQUIRE(transformer_bounds(model, more, gpu).decode.seconds >= b.decode.seconds);
-    REQUIRE(transformer_bounds(model, more, gpu).prefill.seconds >= b.prefill.seconds);
-    more = load;
-    more.weight_bytes *= 2;
-    REQUIRE(transformer_bounds(model, more, gpu).decode.seconds >= b.decode.seconds);
-    TransformerShape deeper = shape;
-    deeper.layers += 1;
-    REQUIRE(transformer_bounds(transformer_of_shape(deeper), load, gpu).decode.seconds >
-            b.decode.seconds);
-    // Two GPUs never take longer than one, nor less than half.
-    more = load;
-    more.gpus = 2;
-    const TransformerBounds two = transformer_bounds(model, more, gpu);
-    REQUIRE(two.decode.seconds <= b.decode.seconds * (1 + 1e-12));
-    REQUIRE(two.decode.seconds >= b.decode.seconds / 2 * (1 - 1e-12));
-    // Leaving the shape out only loosens the bound.
-    const Transformer bare = transformer_of_size(model.parameters.total, model.parameters.active);
-    if (shape.tied_embeddings)
-      REQUIRE(transformer_bounds(bare, load, gpu).decode.seconds <= b.decode.seconds * (1 + 1e-12));
-  }
-}
-
 TEST_CASE("Impossible transformers are refused", "[models]") {
   const auto refused = [](TransformerShape shape, const char* said, auto change) {
     change(shape);
@@ -224,6 +162,9 @@ TEST_CASE("Impossible transformers are refused", "[models]") {
   refused(mixtral_8x7b, "experts", [](Shape& s) { s.active_experts = 0; });
   refused(llama_3_1_8b, "without experts", [](Shape& s) { s.active_experts = 2; });
   refused(llama_3_1_8b, "intermediate", [](Shape& s) { s.intermediate = -1; });
+  Shape of_one_layer = llama_3_1_8b;
+  of_one_layer.layers = 1;
+  CHECK_NOTHROW(transformer_of_shape(of_one_layer));
 
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double bad : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {

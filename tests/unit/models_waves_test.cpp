@@ -25,29 +25,5 @@ TEST_CASE("T1: one and a half waves cost as much as two", "[models]") {
   CHECK_THROWS_AS(expected_seconds({}, -1, BlockCost::latency), std::invalid_argument);
 }
 
-TEST_CASE("Properties of waves over random grids", "[models]") {
-  std::mt19937_64 random(3);
-  for (int trial = 0; trial < 5000; ++trial) {
-    Grid grid{.blocks = 1 + random() % 100000,
-              .blocks_per_sm = static_cast<int>(1 + random() % 32),
-              .sms = static_cast<int>(1 + random() % 200)};
-    const Waves w = waves(grid);
-    CAPTURE(grid.blocks, grid.blocks_per_sm, grid.sms);
-    REQUIRE(w.full * w.wave_blocks + w.tail_blocks == grid.blocks);
-    REQUIRE(w.efficiency > 0);
-    REQUIRE(w.efficiency <= 1);
-    REQUIRE(w.steps * w.wave_blocks >= grid.blocks);
-    REQUIRE((w.steps - 1) * w.wave_blocks < grid.blocks);
-    // Sharing throughput never costs more than the staircase, and both grow with the grid.
-    const double latency = expected_seconds(grid, 1, BlockCost::latency);
-    const double throughput = expected_seconds(grid, 1, BlockCost::throughput);
-    REQUIRE(throughput <= latency);
-    REQUIRE(throughput >= w.waves * (1 - 1e-12));
-    grid.blocks += 1;
-    REQUIRE(expected_seconds(grid, 1, BlockCost::latency) >= latency);
-    REQUIRE(expected_seconds(grid, 1, BlockCost::throughput) >= throughput);
-  }
-}
-
 }  // namespace
 }  // namespace fathom::models

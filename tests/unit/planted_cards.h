@@ -5,6 +5,8 @@
 
 #include "fleet/gpu_summary.h"
 #include "fleet/outliers.h"
+#include "fleet/report.h"
+#include "tests/unit/test_folder.h"
 
 namespace fathom::fleet {
 
@@ -24,6 +26,16 @@ inline Fleet fleet_of(std::vector<GpuSummary> cards, const Expected& expected = 
   FleetBuilder builder;
   for (GpuSummary& card : cards) builder.add(std::move(card), "");
   return builder.finish(expected);
+}
+
+/// The whole report with its hosts' pages, and what a terminal gets.
+inline std::string report_of(const Fleet& fleet) {
+  const Outliers outliers = find_outliers(fleet, {});
+  const TestFolder folder;
+  const auto paths = write_fleet_report(fleet, outliers, folder.path(), {});
+  std::string text = file_text(paths.readme);
+  for (const auto& host : paths.hosts) text += file_text(host);
+  return text + fleet_summary(fleet, outliers);
 }
 
 /// The cards that the outliers name.

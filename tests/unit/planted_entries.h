@@ -30,11 +30,6 @@ inline Entry noisy(Axes axes, double value, const char* unit, Better better) {
   return e;
 }
 
-inline void set_axis(Entry& entry, const std::string& name, const AxisValue& value) {
-  for (auto& axis : entry.axes)
-    if (axis.first == name) axis.second = value;
-}
-
 inline void add_counter(Entry& entry, const std::string& role, double value, double expected = 0) {
   Counter counter;
   counter.role = role;

@@ -10,15 +10,50 @@ TEST_CASE("without entries a probe has no answer, and each fact says why it has 
   for (const auto& [probe, statements] :
        {std::pair{"atomics", 112u}, {"bank_conflicts", 12}, {"copy_bandwidth", 11}, {"energy", 33},
         {"instructions", 192}, {"launch_overhead", 24}, {"links", 26}, {"memory_bandwidth", 40},
-        {"memory_latency", 70}, {"model_validation", 0}, {"occupancy", 4}, {"tail_effect", 1},
-        {"topology", 20}, {"warp_reduce", 2}}) {
+        {"memory_latency", 70}, {"model_validation", 1}, {"occupancy", 4}, {"tail_effect", 1},
+        {"topology", 20}, {"warp_reduce", 3}}) {
     CAPTURE(probe);
     const Findings findings = planted::checked(conclusion_of(probe)({}));
     CHECK(findings.answer.empty());
     CHECK(findings.facts.size() + findings.claims.size() == statements);
     for (const Fact& fact : findings.facts) CHECK_FALSE(fact.value);
-    for (const Claim& claim : findings.claims)
-      CHECK(claim.verdict == ClaimVerdict::not_measured);
+    for (const Claim& claim : findings.claims)  // L1 rests on publications alone
+      CHECK((claim.verdict == ClaimVerdict::not_measured) == (claim.id != "L1"));
   }
-  CHECK_FALSE(conclusion_of("gemm"));
+  CHECK_FALSE(conclusion_of("another"));
+}
+
+TEST_CASE("L1 holds for shapes, and not for a number of parameters", "[probes]") {
+  const Claim claim = planted::claim(conclusion_of("model_validation")({}).claims, "L1");
+  CHECK(claim.verdict == ClaimVerdict::conditional);
+  CHECK_THAT(claim.figure, contains("8,030,261,248, 70,553,706,496 and 7,615,616,512 parameters") &&
+                               contains("131,072, 327,680 and 57,344 bytes") &&
+                               contains("94.8 % of the parameters") &&
+                               contains("43.8 % of its cache"));
+}
+
+TEST_CASE("O2 has a control for launches and one for imbalance", "[probes]") {
+  const auto at = [](const char* turned, const char* grid, std::int64_t in_flight, double share) {
+    Entry e = planted::entry(std::string(grid) + turned,
+                             {{"turned", turned},
+                              {"grid", grid},
+                              {"16-byte loads in flight", in_flight},
+                              {"block", std::int64_t{1024}},
+                              {"theoretical occupancy (%)", 100.0}},
+                             1);
+    e.extras = {{"model_blocks_per_sm", 2}, {"driver_blocks_per_sm", 2}, {"theoretical_warps", 64}};
+    planted::add_counter(e, "achieved_occupancy", 100 * share);
+    return e;
+  };
+  const auto entries = [&](double usual, double whole, double lasting) {
+    return std::vector{at("block size", "one-shot", 1, usual),
+                       at("block size", "whole waves", 1, whole),
+                       at("shared memory", "persistent", 1, lasting),
+                       at("shared memory", "persistent", 4, lasting)};
+  };
+  using enum ClaimVerdict;
+  planted::check_verdicts(conclusion_of("occupancy"), "O2",
+                          {{confirmed, entries(0.6, 0.97, 0.97)},
+                           {conditional, entries(0.6, 0.6, 0.97)},
+                           {conditional, entries(0.97, 0.97, 0.97)}});
 }

@@ -1,8 +1,6 @@
 // Whether a card is normal for its model: documents made from a recording, with scaled figures.
 
-#include "report_folder.h"
 #include "reports/card_check.h"
-#include "reports/report.h"
 #include "sample_document.h"
 #include "studies/cards/simulation.h"
 #include "tests/testing.h"
@@ -189,20 +187,6 @@ TEST_CASE("DRAM, L2 and links come before the probes, and each type of a ladder 
   const CardCheck later = check_card(atlas("own", 1.25), recorded);
   REQUIRE(later.state == CardState::low);
   CHECK(later.figures[0].name == "l2.latency");
-}
-
-TEST_CASE("Terminal and page say it first", "[card]") {
-  const Document own = run_of("own", 3.87e12);
-  const CardCheck check = check_card(own, cards(ten));
-  const std::string summary = terminal_summary(own, false, &check);
-  CHECK_THAT(summary, contains("Card:    low: copy 3.87 TB/s"));
-  CHECK(summary.find("Card:") < summary.find("Verdict:"));
-  CHECK_THAT(terminal_summary(own, false), !contains("Card:"));
-  const TestFolder folder;
-  const std::string page =
-      file_text(write_report(own, folder.path(), "result.json", &check).readme);
-  CHECK_THAT(page, contains("**Card:** low: copy 3.87 TB/s"));
-  CHECK(page.find("**Card:**") < page.find("entries"));
 }
 
 }  // namespace

@@ -94,18 +94,3 @@ TEST_CASE("No figure is shown as nan or inf", "[results]") {
     CHECK(format_exact(bad) == "not finite");
   }
 }
-
-TEST_CASE("A formatted number is within half of its last digit", "[results]") {
-  std::mt19937_64 random(3);
-  std::uniform_real_distribution<double> exponent(-5, 12);
-  for (int trial = 0; trial < 2000; ++trial) {
-    const double number = std::pow(10.0, exponent(random));
-    std::string text = format_number(number);
-    std::erase(text, ',');
-    CAPTURE(number, text);
-    CHECK(std::abs(std::stod(text) / number - 1) <= 0.0005);
-    std::string exact = format_exact(number);
-    std::erase(exact, ',');
-    CHECK(std::stod(exact) == number);
-  }
-}

@@ -100,15 +100,8 @@ TEST_CASE("Planted regimes are found", "[segmentation]") {
       if (points > 20) CHECK(rate(*planted, points, 1, 0, 0.05) >= 95);  // 98.2 to 100
     }
   }
-}
-
-TEST_CASE("Noise alone is one regime", "[segmentation]") {
-  for (const double noise : {0.001, 0.02, 0.1}) {
-    for (const int points : {10, 20, 40, 80, 200}) {
-      INFO(noise << ", " << points << " points");
-      CHECK(rate(one, points, 1, 0, noise, 200) >= 95);
-    }
-  }
+  // Noise alone is one regime, be it of few points or of many.
+  for (const int points : {10, 200}) CHECK(rate(one, points, 1, 0, 0.1, 200) >= 95);
 }
 
 TEST_CASE("Outliers are left out", "[segmentation]") {

@@ -64,27 +64,6 @@ TEST_CASE("The median's interval takes the tabulated order statistics", "[result
   }
 }
 
-TEST_CASE("Intervals do not depend on order or unit, and hold the median", "[results]") {
-  std::mt19937_64 random(7);
-  std::lognormal_distribution<double> lognormal(0, 0.2);
-  std::uniform_int_distribution<int> count(1, 200);
-  for (int trial = 0; trial < 300; ++trial) {
-    std::vector<double> samples(static_cast<std::size_t>(count(random)));
-    std::generate(samples.begin(), samples.end(), [&] { return lognormal(random); });
-    const Interval interval = median_interval(samples);
-    const double middle = median(samples);
-    CHECK(interval.low <= middle);
-    CHECK(middle <= interval.high);
-    CHECK(quantile(samples, 0.5) == Approx(middle));
-    std::vector<double> scaled = samples;
-    for (double& sample : scaled) sample *= 1024;
-    std::shuffle(scaled.begin(), scaled.end(), random);
-    CHECK(median(scaled) == 1024 * middle);
-    CHECK(median_interval(scaled).low == 1024 * interval.low);
-    CHECK(robust_spread(scaled) == Approx(1024 * robust_spread(samples)));
-  }
-}
-
 TEST_CASE("A paired ratio cancels what disturbs both sides", "[results]") {
   std::mt19937_64 random(11);
   std::normal_distribution<double> noise(0, 0.0005);

@@ -119,17 +119,10 @@ inline Entry conflict_entry(std::int64_t stride, double wavefronts, double count
 }
 
 inline View copy_plot() {
-  View v;
-  v.kind = View::Kind::plot;
-  v.title = "Copy bandwidth by size";
-  v.note = "Read and written bytes over the time of one launch.";
-  v.where = {{"type", {std::string("half"), std::string("float4")}}};
-  v.x = "size";
-  v.x_label = "size";
-  v.x_log2 = true;
-  v.overview = true;
-  v.y_label = "bandwidth";
-  v.series = {"type"};
+  View v =
+      plot("Copy bandwidth by size", {{"type", {std::string("half"), std::string("float4")}}},
+           "size", "bandwidth", {"type"}, "Read and written bytes over the time of one launch.");
+  v.show_bound = v.show_expected = v.x_log2 = v.overview = true;
   v.markers = {{256.0 * (1 << 20), "256 MiB"}};
   v.stretches = {{64.0 * (1 << 20), 4.28e12, 1024.0 * (1 << 20), 4.28e12, "4.28 TB/s"}};
   return v;
@@ -143,14 +136,9 @@ inline View copy_table() {
 }
 
 inline View conflict_plot() {
-  View v;
-  v.kind = View::Kind::plot;
-  v.title = "Cycles of a load by stride";
-  v.x = "stride";
+  View v = plot("Cycles of a load by stride", {}, "stride", "cycles per access", {"access"});
   v.x_label = "stride in words";
-  v.y_label = "cycles per access";
-  v.series = {"access"};
-  v.show_bound = false;
+  v.show_expected = true;
   return v;
 }
 

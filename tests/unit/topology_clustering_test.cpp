@@ -65,29 +65,6 @@ Labels sides() {
 
 }  // namespace
 
-TEST_CASE("what an additive model explains is gone after centring", "[results][clustering]") {
-  Rows rows(5, std::vector<double>(7));
-  for (int r = 0; r < 5; ++r) {
-    for (int c = 0; c < 7; ++c) rows[r][c] = 200 + 3 * r + c * c;
-  }
-  for (const auto& row : double_centred(rows)) {
-    for (const double value : row) CHECK_THAT(value, WithinAbs(0, 1e-9));
-  }
-  rows[2][3] += 35;
-  const Rows left = double_centred(rows);
-  CHECK_THAT(left[2][3], WithinAbs(35 * (1 - 1 / 5.0) * (1 - 1 / 7.0), 1e-9));
-  CHECK_THAT(left[2][0], WithinAbs(-35 * (1 - 1 / 5.0) / 7, 1e-9));
-  CHECK(double_centred({}).empty());
-}
-
-TEST_CASE("correlation is Pearson's", "[results][clustering]") {
-  const std::vector<double> a{1, 2, 3, 4}, up{10, 20, 30, 40}, down{4, 3, 2, 1}, flat{5, 5, 5, 5};
-  CHECK_THAT(correlation(a, up), WithinAbs(1, 1e-12));
-  CHECK_THAT(correlation(a, down), WithinAbs(-1, 1e-12));
-  CHECK_THAT(correlation(a, std::vector<double>{1, 3, 2, 4}), WithinAbs(0.8, 1e-12));
-  CHECK(correlation(a, flat) == 0);
-}
-
 TEST_CASE("planted groups are found with their number", "[results][clustering]") {
   for (const int groups : {2, 3, 8}) {
     for (const double noise : {0.0, 0.1, 0.5}) {
@@ -132,19 +109,6 @@ TEST_CASE("average linkage joins the nearest first", "[results][clustering]") {
   CHECK_THAT(silhouette(distances, cut(linkage, 3)), WithinAbs(expected, 1e-12));
   CHECK(silhouette(distances, cut(linkage, 1)) == 0);
   CHECK(silhouette(distances, cut(linkage, 5)) == 0);
-}
-
-TEST_CASE("where one number of groups fits best it is chosen", "[results][clustering]") {
-  Labels eight;
-  for (int i = 0; i < 48; ++i) eight.push_back(i % 8);
-  for (const unsigned seed : {1u, 2u, 3u}) {
-    CAPTURE(seed);
-    const Grouping found = parsimonious_clusters(at_two_scales(2, 0.3, seed), 2, 24);
-    CHECK(found.labels == eight);
-    CHECK(found.widest == 8);
-    CHECK(found.silhouette == found.widest_silhouette);
-    CHECK(parsimonious_clusters(at_two_scales(0.1, 0.3, seed), 2, 24).labels == sides());
-  }
 }
 
 TEST_CASE("where two numbers of groups fit alike the smaller is chosen every time",
@@ -198,10 +162,11 @@ TEST_CASE("any half of the lines of a recorded GPU gives the groups of all", "[p
   std::vector<Entry> entries;
   std::ranges::copy_if(recorded.entries, std::back_inserter(entries),
                        [](const Entry& entry) { return entry.probe == "topology"; });
-  const LatencyGroups all = latency_groups(entries, load_instruction, GroupedBy::latency);
+  const Latencies loads = latencies_of(entries, load_instruction);
+  const LatencyGroups all = latency_groups(loads, GroupedBy::latency);
   REQUIRE(all.reason.empty());
   CHECK(all.reproducibility >= same_groups);
-  const Rows rows = both_sets(entries, load_instruction).left;
+  const Rows& rows = loads.both.left;
   std::vector<std::size_t> order(rows.front().size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (unsigned seed = 1; seed <= 10; ++seed) {
@@ -213,7 +178,7 @@ TEST_CASE("any half of the lines of a recorded GPU gives the groups of all", "[p
       for (std::size_t i = 0; i < order.size() / 2; ++i) some.push_back(row[order[i]]);
     }
     const Grouping found = parsimonious_clusters(half, 2, 66);
-    CHECK(found.groups == all.groups);
+    CHECK(found.groups == all.fit.groups);
     CHECK(adjusted_rand_index(found.labels, all.labels) >= same_groups);
   }
 }

@@ -47,6 +47,24 @@ TEST_CASE("R1 compares the best block size with the copy of the same run",
        {not_measured, {sum("dynamic", 512, 4.5e12), copy(4.2e12)}}});
 }
 
+TEST_CASE("R3 shows the published block stage with ones and with random data",
+          "[probes][warp_reduce]") {
+  const auto stage = [](const char* data, double wrong) {
+    Entry e = planted::entry(data, {{"part", "block stage"}, {"data", data}}, wrong, Better::lower);
+    e.extras["blocks"] = 64;
+    return e;
+  };
+  planted::check_verdicts(conclude, "R3",
+                          {{conditional, {stage("ones", 0), stage("random", 64)}},
+                           {confirmed, {stage("ones", 0), stage("random", 0)}},
+                           {refuted, {stage("ones", 1), stage("random", 64)}},
+                           {not_measured, {stage("ones", 0)}}});
+  CHECK_THAT(
+      planted::claim(conclude(std::vector{stage("ones", 0), stage("random", 64)}).claims, "R3")
+          .figure,
+      contains("of 64 blocks it adds up 0 wrong with ones, and 64 with random data"));
+}
+
 TEST_CASE("R2 needs the shuffle ahead in every type and mode measured", "[probes][warp_reduce]") {
   const Entry shuffle = stage("shuffle-xor", "float", "latency", 140),
               tree = stage("shared-tree", "float", "latency", 300);

@@ -163,16 +163,6 @@ struct GlobalFlags {
   KernelFlags kernel;
 };
 
-/// What the lanes ask for: equal addresses count once.
-std::uint64_t distinct_bytes(const WarpAccess& access) {
-  std::vector<std::uint64_t> addresses;
-  for (int lane = 0; lane < warp_size; ++lane)
-    if (access.active(lane)) addresses.push_back(access.address[lane]);
-  std::ranges::sort(addresses);
-  const auto distinct = std::unique(addresses.begin(), addresses.end()) - addresses.begin();
-  return static_cast<std::uint64_t>(distinct * access.bytes_per_lane);
-}
-
 /// The fewest sectors that could hold them.
 int fewest_sectors(const WarpAccess& access) {
   return static_cast<int>((distinct_bytes(access) + sector_bytes - 1) / sector_bytes);

@@ -9,7 +9,7 @@ docs.forEach((doc, i) => {
   doc.entries.forEach(e => {
     e.doc = i;
   });
-  const name = (doc.machine.GPU || 'unknown GPU').replace(/^NVIDIA /, '');
+  const name = (doc.machine.Name || 'unknown GPU').replace(/^NVIDIA /, '');
   doc.title = `${name}, ${doc.suite || 'run'}`;
 });
 // What tells a document from others of its GPU and suite: its day, its time, or its place.

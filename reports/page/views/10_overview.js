@@ -106,15 +106,7 @@ views.push({
         el('h3', {}, 'Machines'),
         table(
             ['', ...chosen.map(i => docs[i].label)],
-            keys.map(
-                k =>
-                    [k,
-                     ...chosen.map(
-                         i => k.endsWith('(B)') && docs[i].machine[k] != null ?
-                             bytes(docs[i].machine[k]) :
-                             k.endsWith('(Hz)') ? figure(docs[i].machine[k], 'Hz') :
-                                                  `${docs[i].machine[k] ?? '–'}`)]),
-            'Machines'));
+            keys.map(k => [k, ...chosen.map(i => docs[i].machine[k] ?? '–')]), 'Machines'));
   }
 });
 

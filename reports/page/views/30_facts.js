@@ -177,8 +177,9 @@ views.push({
           ...[...new Set(list.map(c => c.verdict))].map(v => [v, v.replaceAll('_', ' ')])
         ],
         '')));
+    main.append(p(data.same_speed));
     const wanted = state.get('verdict'), kind = {confirmed: 'good', refuted: 'bad'};
-    const gpus = [...new Set(list.map(c => docs[c.doc].machine.GPU))], byId = new Map();
+    const gpus = [...new Set(list.map(c => docs[c.doc].machine.Name))], byId = new Map();
     list.forEach(c => byId.set(c.id, (byId.get(c.id) ?? []).concat(c)));
     const here = (c, many) =>
         [many ? soft(`${docs[c.doc].label}: `) : null,
@@ -201,7 +202,7 @@ views.push({
                               ', '))
                      ],
                      ...gpus.map(gpu => {
-                       const of = same.filter(c => docs[c.doc].machine.GPU === gpu);
+                       const of = same.filter(c => docs[c.doc].machine.Name === gpu);
                        return of.flatMap(c => [...here(c, of.length > 1), ' ']);
                      })]),
         'Claims'));

@@ -205,7 +205,7 @@ views.push({
     const doc = docs[i], bound = doc.bounds.find(b => b[0] === 'dram_bandwidth');
     const l2 = shownDocs().flatMap(
         k => docs[k].facts.filter(
-            f => f.id === 'l2.bandwidth' && docs[k].machine.GPU === doc.machine.GPU))[0];
+            f => f.id === 'l2.bandwidth' && docs[k].machine.Name === doc.machine.Name))[0];
     const shared = doc.bounds.find(b => b[0] === 'shared_bandwidth');
     const levels = {
       DRAM: bound && [bound[2], bound[3]],

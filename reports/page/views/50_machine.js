@@ -245,11 +245,11 @@ views.push({
     const rows = entries.map(e => point(e, {
                                date: docs[e.doc].date,
                                y: e.value,
-                               gpu: docs[e.doc].machine.GPU,
+                               gpu: docs[e.doc].machine.Name,
                                shown: figure(e.value, unit),
                                shownRange: range(e.interval, unit)
                              }));
-    const gpu = {field: 'gpu', type: 'nominal', sort: docs.map(doc => doc.machine.GPU)};
+    const gpu = {field: 'gpu', type: 'nominal', sort: docs.map(doc => doc.machine.Name)};
     const x = {
       field: 'date',
       type: 'temporal',

@@ -17,7 +17,7 @@ views.push({
                   .map(i => docs[i])
                   .map(
                       doc =>
-                          [doc.label, doc.date, doc.version, doc.machine.driver,
+                          [doc.label, doc.date, doc.version, doc.machine.Driver,
                            `${doc.entries.length}`, doc.file]),
               'Documents'));
     const named = c => `${docs[c.a].label} (A) and ${docs[c.b].label} (B)`;

@@ -41,10 +41,6 @@ bool is_decision(const ProcessEnd& end) {
   return false;
 }
 
-void leave_undecided(const TrialPlan& plan, TrialRecord& record) {
-  for (const Planted& planted : plan.planted) record.planted.push_back({planted, "", {}});
-}
-
 void take_metrics(const json& decided, const TrialPlan& plan, TrialRecord& record) {
   const auto planted_in = [&](const std::string& name) {
     return std::ranges::find(plan.planted, name, &Planted::metric);
@@ -63,7 +59,8 @@ void take_metrics(const json& decided, const TrialPlan& plan, TrialRecord& recor
     (planted == plan.planted.end() ? record.flagged : record.planted).push_back(std::move(judged));
   }
   // A round that failed ends a check before anything is known of a metric.
-  if (decided.at("metrics").empty()) leave_undecided(plan, record);
+  if (decided.at("metrics").empty())
+    for (const Planted& planted : plan.planted) record.planted.push_back({planted, "", {}});
   record.metrics = decided.at("metrics").size();
   record.rounds = decided.at("rounds");
   record.confirmation_rounds = decided.at("confirmation_rounds");
@@ -149,24 +146,18 @@ std::optional<TrialRecord> decide(const TrialSetup& setup, const TrialPlan& plan
     if (load) record.load = load->finish();
   }
   if (end.stopped == Stopped::interrupt) return std::nullopt;
-  const std::string last_words = last_line(read_file_up_to(log, largest_decision));
   if (!is_decision(end.end))
     throw Error(
         end.end.signal == 0 ? static_cast<ExitCode>(end.end.status) : ExitCode::setup_incomplete,
         fmt::format("Decision {} ended with {}: {}", plan.index + 1, end.end.describe(),
-                    last_words));
+                    last_line(read_file_up_to(log, largest_decision))));
   record.index = plan.index;
   record.seed = plan.seed;
   record.exit_code = end.end.status;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   record.date = utc_time(std::chrono::system_clock::now());
-  record.headline = last_words;
   record.gpu = gpu_of(rounds);
-  // Without one where the tool is older than the word of a failed round.
-  if (fs::exists(decided))
-    take_metrics(json::parse(read_file_up_to(decided, largest_decision)), plan, record);
-  else
-    leave_undecided(plan, record);
+  take_metrics(json::parse(read_file_up_to(decided, largest_decision)), plan, record);
   return record;
 }
 

@@ -99,17 +99,6 @@ TrialRecord record_of(const OrderedJson& json) {
   return record;
 }
 
-std::string tool_of_both(const std::string& before, const std::string& now, Journal::Start how,
-                         const std::filesystem::path& journal) {
-  if (before == now) return now;
-  const std::string named = before.empty() ? unnamed_tool : before;
-  if (how != Journal::Start::resume_with_another_tool)
-    fail(ExitCode::bad_input,
-         "{} is of {}, and this is {}: name another journal, or mix them with --another-tool.",
-         journal.string(), named, now);
-  return named.find(now) == std::string::npos ? fmt::format("{}, then {}", named, now) : named;
-}
-
 }  // namespace
 
 JournalText read_journal(const std::filesystem::path& path) {
@@ -136,21 +125,22 @@ JournalText read_journal(const std::filesystem::path& path) {
   return journal;
 }
 
-Journal::Journal(std::filesystem::path path, JournalHeader header, Start how)
+Journal::Journal(std::filesystem::path path, const JournalHeader& header, bool resume)
     : path_(std::move(path)) {
   std::string records;
   std::error_code ignored;
   if (std::filesystem::file_size(path_, ignored) > 0 && !ignored) {
-    if (how == Start::anew)
+    if (!resume)
       fail(ExitCode::bad_input,
            "{} is there already: go on with --resume, or name another journal.", path_.string());
     JournalText before = read_journal(path_);
-    const std::string tool = std::exchange(header.tool, before.header.tool);
+    const auto& [kind, seed, suite, how, tool] = before.header;
     if (before.header != header)
       fail(ExitCode::bad_input,
-           "{} was made with other options ({}, seed {}, {}): give the same, or another journal.",
-           path_.string(), to_string(before.header.kind), before.header.seed, before.header.how);
-    header.tool = tool_of_both(before.header.tool, tool, how, path_);
+           "{} was made with other options ({}, seed {}, {}) or by another tool ({}): give the "
+           "same, or another journal.",
+           path_.string(), to_string(kind), seed, how,
+           tool.empty() ? "of before commits were noted" : tool);
     records_ = std::move(before.records);
     for (const TrialRecord& record : records_) records += record_line(record);
   }

@@ -43,9 +43,6 @@ struct TrialRecord {
   std::vector<std::string> undecided;
 };
 
-/// What journals of before the tool was noted are told to be of.
-inline constexpr const char* unnamed_tool = "a tool of before commits were noted";
-
 /// How the decisions of a journal were made; two that differ in it cannot go on from one another.
 struct JournalHeader {
   TrialKind kind = TrialKind::unchanged;
@@ -69,11 +66,9 @@ JournalText read_journal(const std::filesystem::path& path);
 
 class Journal {
  public:
-  enum class Start { anew, resume, resume_with_another_tool };
   /// A new one, or, to resume, one that may be there already, made in the same way. Throws
-  /// Error(bad_input) for one that is there and not resumed, or was made otherwise. One that
-  /// another tool goes on with names both.
-  Journal(std::filesystem::path path, JournalHeader header, Start how);
+  /// Error(bad_input) for one that is there and not resumed, or was made otherwise.
+  Journal(std::filesystem::path path, const JournalHeader& header, bool resume);
   const std::vector<TrialRecord>& records() const { return records_; }
   /// Whether the decision with this number is there.
   bool has(std::size_t index) const;

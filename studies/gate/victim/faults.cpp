@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <string_view>
 
 #include "results/error.h"
+#include "results/parse_number.h"
 
 namespace fathom::gate_victim {
 namespace {
@@ -40,29 +40,23 @@ void read_item(const Kind& kind, std::string_view item,
   if (equals == std::string_view::npos) refuse(kind, item, "is not METRIC=NUMBER");
   const std::string metric(item.substr(0, equals));
   const std::string_view number = item.substr(equals + 1);
-  double value = 0;
-  const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (problem != std::errc() || end != number.data() + number.size() ||
-      !(value >= kind.lowest && value <= kind.highest))
+  const auto value = parse_number<double>(number);
+  if (!value || !(*value >= kind.lowest && *value <= kind.highest))
     refuse(kind, item, fmt::format("wants a number from {} to {}", kind.lowest, kind.highest));
   const auto found = metrics.find(metric);
   if (found == metrics.end()) refuse(kind, item, "there is no such metric");
   if (kind.possible && !(found->second.*kind.possible))
     refuse(kind, item, "this metric cannot have that fault");
-  if (!to.emplace(metric, value).second) refuse(kind, item, "the metric is named twice");
+  if (!to.emplace(metric, *value).second) refuse(kind, item, "the metric is named twice");
 }
 
 }  // namespace
 
 std::vector<ProbeOption> fault_options() {
   std::vector<ProbeOption> options;
-  for (const Kind& kind : kinds) {
-    ProbeOption option;
-    option.name = kind.option;
-    option.description = kind.description;
-    option.kind = ProbeOption::Kind::text;
-    options.push_back(std::move(option));
-  }
+  for (const Kind& kind : kinds)
+    options.push_back(
+        {.name = kind.option, .description = kind.description, .kind = ProbeOption::Kind::text});
   return options;
 }
 

@@ -51,8 +51,6 @@ class Markdown(Page):
             out = WORK / "markdown" / result.parent.relative_to(RECORDINGS)
             succeeds("report", result, "--recordings", RECORDINGS, "--out", out)
             files += sorted(out.glob("*.md"))
-            for committed in result.parent.glob("report/*.md"):
-                self.assertEqual(committed.read_text(), (out / committed.name).read_text())
         self.assertGreater(len(files), 65)
         longest = 0
         for file in files:

@@ -1,10 +1,29 @@
 #include <algorithm>
 
-#include "probes/atomics/kernels.h"
+#include "probes/atomics/repeat.cuh"
 #include "probes/device/launch.h"
+
+// Global memory, and what checks that and what is left of shared memory. A file without shared
+// memory of its own: a kernel has some set aside as soon as any of its file asks for it.
 
 namespace fathom::atomics {
 namespace {
+
+template <class A>
+__global__ void __launch_bounds__(most_threads) global_atomics(Run run) {
+  if constexpr (chip_has<A::instruction.since>()) {
+    const std::uint32_t lane = threadIdx.x % 32, warps_per_block = blockDim.x / 32;
+    const std::uint64_t first =
+        reinterpret_cast<std::uint64_t>(run.memory) + lane * run.pattern.lane_bytes;
+    begin(run.times);
+    if (lane < run.pattern.active_lanes) {
+      keep<A>(run, repeat<A>(first, run, blockIdx.x * warps_per_block + threadIdx.x / 32,
+                             gridDim.x * warps_per_block));
+    }
+    __threadfence();  // until the reductions, which nothing else waits for, are performed
+    end(run.times);
+  }
+}
 
 /// The word that the pattern leaves at `word` of its window.
 __device__ std::uint32_t expected_word(const Check& check, std::uint32_t word) {
@@ -35,30 +54,22 @@ __global__ void count_wrong(const __grid_constant__ Check check) {
 
 }  // namespace
 
+Kernel find_kernel(const Instruction& instruction) {
+  return with_place<all_instructions>(
+      instruction, [&](auto place) -> Kernel {
+        if constexpr (all_instructions[place].level == Level::l2)
+          return global_atomics<Atomic<place>>;
+        else
+          return shared_kernel(instruction);
+      });
+}
+
 void launch_count_wrong(const Check& check, cudaStream_t stream) {
   const auto words = check.pattern.window_bytes() / 4;
   const dim3 blocks(static_cast<unsigned>(std::clamp<std::uint64_t>(words / 256, 1, 2048)),
                     static_cast<unsigned>(std::min(check.regions, 512)));
   count_wrong<<<blocks, 256, 0, stream>>>(check);
   FATHOM_CUDA(cudaGetLastError());
-}
-
-Kernel find_kernel(const std::string& ptx) {
-  static const std::map<std::string, Kernel> all = [] {
-    std::map<std::string, Kernel> kernels = global_kernels();
-    kernels.merge(shared_kernels());
-    return kernels;
-  }();
-  const auto found = all.find(ptx);
-  if (found == all.end()) throw std::out_of_range("no kernel for " + ptx);
-  return found->second;
-}
-
-void launch(Kernel kernel, Level level, const Run& run, int blocks, int threads,
-            cudaStream_t stream) {
-  const int shared_bytes = level == Level::l2 ? 0 : static_cast<int>(run.pattern.window_bytes());
-  ClusterLaunch(level == Level::cluster ? cluster_size : 1, blocks, threads, shared_bytes, stream)(
-      kernel, run);
 }
 
 }  // namespace fathom::atomics
