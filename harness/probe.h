@@ -111,7 +111,8 @@ struct Workload {
 enum class CacheState { hot, cold };
 
 /// A counter that a case wants collected, by role (harness/counters/catalogue.h), and what it
-/// should read for one launch. `tolerance` is relative; 0 means equal.
+/// should read for one launch. `tolerance` is relative; 0 means equal, `shown_alone` or more that
+/// it is not judged.
 struct CounterRequest {
   std::string role;
   std::optional<double> expected{};  ///< empty: only shown

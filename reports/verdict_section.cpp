@@ -63,19 +63,34 @@ bool is_as_expected(const Counter& counter) {
   return value == expected || std::abs(value - expected) <= counter.tolerance * std::abs(expected);
 }
 
-/// The counter furthest from its expectation, and its entry.
-struct WorstCounter {
-  const Entry* entry = nullptr;
-  const Counter* counter = nullptr;
+/// Counters that have an expectation: how many, and which is furthest from it.
+struct Expected {
+  std::size_t all = 0, good = 0;
   double off = 0;
+  const Entry* entry = nullptr;
+  const Counter* furthest = nullptr;
+
+  void add(const Entry& of, const Counter& counter) {
+    ++all;
+    good += is_as_expected(counter);
+    const double here = distance(*counter.value, *counter.expected);
+    if (here > off) off = here, entry = &of, furthest = &counter;
+  }
+  std::string furthest_text() const {
+    if (furthest == nullptr) return "";
+    return fmt::format(", furthest {} of {}: {} read, {} expected ({})", code(furthest->role),
+                       code(entry->name), format_count(*furthest->value),
+                       format_count(*furthest->expected),
+                       escape_text(without_full_stop(furthest->expected_model)));
+  }
 };
 
 }  // namespace
 
 std::string counters_sentence(const EntryList& entries) {
-  std::size_t expected = 0, good = 0, others = 0;
+  std::size_t others = 0;
+  Expected judged, shown;
   std::map<std::string, std::size_t> missing;
-  WorstCounter worst;
   for (const Entry* entry : entries)
     for (const Counter& counter : entry->counters) {
       if (!counter.value) {
@@ -83,21 +98,16 @@ std::string counters_sentence(const EntryList& entries) {
       } else if (!counter.expected) {
         ++others;
       } else {
-        ++expected;
-        good += is_as_expected(counter);
-        const double off = distance(*counter.value, *counter.expected);
-        if (off > worst.off) worst = {entry, &counter, off};
+        (counter.tolerance < shown_alone ? judged : shown).add(*entry, counter);
       }
     }
   std::vector<std::string> parts;
-  if (expected > 0)
-    parts.push_back(share_text(good, expected, "counter is", "counters are") + " as expected");
-  if (worst.counter != nullptr)
-    parts.push_back(fmt::format("furthest is {} of {}: {} read, {} expected ({})",
-                                code(worst.counter->role), code(worst.entry->name),
-                                format_count(*worst.counter->value),
-                                format_count(*worst.counter->expected),
-                                escape_text(without_full_stop(worst.counter->expected_model))));
+  if (judged.all > 0)
+    parts.push_back(share_text(judged.good, judged.all, "counter is", "counters are") +
+                    " as expected" + judged.furthest_text());
+  if (shown.all > 0)
+    parts.push_back(counted(shown.all, "stands", "stand") + " beside what a source makes" +
+                    shown.furthest_text());
   if (others > 0)
     parts.push_back(counted(others, "counter is", "counters are") + " read without expectation");
   for (const auto& [reason, number] : missing)

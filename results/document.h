@@ -80,10 +80,13 @@ struct Counter {
   std::optional<double> value;
   std::string reason;  ///< why value is missing; empty where it is there
   std::optional<double> expected;
-  double tolerance = 0;        ///< relative; 0: must be equal
+  double tolerance = 0;        ///< relative; 0: must be equal; shown_alone or more: not judged
   std::string expected_model;  ///< where `expected` comes from
   friend bool operator==(const Counter&, const Counter&) = default;
 };
+
+/// The tolerance of an expectation that stands beside what is read and is not held against it.
+inline constexpr double shown_alone = 1;
 
 /// A telemetry channel over the time in which the samples were taken.
 struct Range {

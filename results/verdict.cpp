@@ -90,7 +90,7 @@ void check_counters(const Entry& entry, VerdictFindings& findings,
                     std::vector<std::string>& unchecked) {
   std::map<std::string, std::vector<std::string>> missing;  // by reason
   for (const Counter& counter : entry.counters) {
-    if (!counter.expected) continue;
+    if (!counter.expected || counter.tolerance >= shown_alone) continue;
     if (!counter.value) {
       missing[counter.reason].push_back(counter.role);
       continue;

@@ -43,7 +43,7 @@ constexpr LadderClaim shares[] = {
     {"GC7", "column_major/07_double_buffered", "128x128x8 tile, two shared buffers", 0.70, "GC6"},
 };
 
-/// Faster by more than two speeds that are the same may differ.
+/// Two speeds that differ by less may be the same.
 constexpr double faster = 1 / same_speed;
 
 const ClaimSource row_major{"S. Boehm, How to Optimize a CUDA Matmul Kernel", "RTX A6000"};
@@ -63,14 +63,10 @@ ClaimRow step_row(const LadderClaim& row) {
                .claimed = fmt::format("{:.3g} % of cuBLAS", 100 * row.share),
                .reading = {{rung_at_size("rung", row.rung), library_at_size("fp32")},
                            {percent("share", "rung", "library")}},
-               .checks = {{"share"}},
                .sentence = "[{rung}][, {share:.1f} % of the {library} of {library opponent}]",
-               .unmet = "a ladder's first kernel has no step to judge"};
-  if (row.parent == nullptr) {
-    all.reading.formulas.push_back({"steps", [](const Figures&) { return 0.0; }});
-    all.premise = {{"steps", 1}};
-    return all;
-  }
+               .missing = "a ladder's first kernel has no step to judge"};
+  all.checks = {{"gain"}};
+  if (row.parent == nullptr) return all;
   const LadderClaim& parent =
       *std::ranges::find(shares, std::string_view(row.parent), &LadderClaim::id);
   const double there = row.share / parent.share;
@@ -253,7 +249,7 @@ std::vector<ClaimRow> products_by_wmma() {
                    "{mma} that mma.sync reaches in {mma rung}][; {top rung} has {faster} at "
                    "4096³]",
        .rule = Rule::cases,
-       .missing = "the product or this GPU's published peak is missing"}};
+       .missing = "the product, a lesson by mma.sync or this GPU's published peak is missing"}};
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ std::vector<Point> points_of(std::span<const Entry> entries, const std::string& 
 
 /// Whether both are known to have run one and the same kernel.
 bool same_kernel(const Point& a, const Point& b) {
-  return !a.kernel.empty() && a.kernel == b.kernel;
+  return !a.kernel.empty() && !a.kernel.starts_with("unknown: ") && a.kernel == b.kernel;
 }
 
 /// Sizes this close stand for "just past": their own work differs by about half a percent.

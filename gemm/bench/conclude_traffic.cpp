@@ -34,11 +34,12 @@ ClaimRow worst_traffic() {
                    {"least", at_size("fp32", ladder_size), Pick::least, moved, "B", has_figure}}},
       .checks = {{"most", (1 - exact) * worst, (1 + exact) * worst},
                  {"least", 3 * size * size * element, worst}},
-      .sentence = fmt::format("[at {}³ row_major/01_naive asks for {{most}}, and 2 m n k elements "
-                              "are {}][; least moves "
-                              "at DRAM by {{least rung}}, {{least}}, and A, B and C once are {}]",
-                              ladder_size, format_quantity(worst, "B"),
-                              format_quantity(3 * size * size * element, "B"))};
+      .sentence = fmt::format(
+          "[at {}³ row_major/01_naive asks for {{most}}, and 2 m n k elements "
+          "are {}][; least moves "
+          "at DRAM by {{least rung}}, {{least}}, and A, B and C once (this C is not read) are {}]",
+          ladder_size, format_quantity(worst, "B"),
+          format_quantity(3 * size * size * element, "B"))};
 }
 
 /// What a lesson reads over what the library does: of device memory and of shared memory.

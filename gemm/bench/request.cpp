@@ -109,24 +109,27 @@ std::string current_id(const std::string& former_id) {
       {"fp16/13_all_layouts", "fp16/15_deferred_stores"},
       {"fp16/14_large_clusters", "fp16/15_deferred_stores"},
       {"fp16/16_small_products", "fp16/15_deferred_stores"}};
-  if (find_rung(former_id) != nullptr) return "";
   // bf16 has fp16's rungs.
   const bool bf16 = former_id.starts_with("bf16/");
   const std::string sought = bf16 ? "fp16" + former_id.substr(4) : former_id;
   for (const auto& [id, now] : former) {
     if (sought == id) return bf16 ? "bf16" + std::string(now).substr(4) : now;
   }
-  // All others have another number or folder.
-  const std::size_t type = former_id.find('/'), number = former_id.find('_');
-  std::string found;
-  for (const std::string& id : known_rungs()) {
-    if (type > number || number == std::string::npos || !id.ends_with(former_id.substr(number)) ||
-        !id.starts_with(former_id.substr(0, type + 1)))
-      continue;
-    if (!found.empty()) return "";
-    found = id;
-  }
-  return found;
+  // These have another number or folder.
+  constexpr std::string_view moved =
+      " fp32/02_coalesced fp32/06_two_outputs fp32/07_tile_1d fp32/08_tile_2x2 fp32/09_tile_64"
+      " fp32/10_tile_2d fp32/11_linearised fp32/12_padded fp32/15_vectorised"
+      " fp32/16_vectorised_64 fp32/18_registers_buffered fp32/19_warp_tile"
+      " fp32/20_async_multistage fp32/21_wide_thread_tile tf32/01_wgmma fp16/02_wmma_global"
+      " fp16/04_mma_sync fp16/05_multistage fp16/06_wgmma fp16/07_warp_specialised"
+      " fp16/08_wide_tile fp16/09_persistent fp16/10_cluster_multicast"
+      " fp16/11_overlapped_epilogue ";
+  if (moved.find(" " + sought + " ") == std::string_view::npos) return "";
+  const std::string type = former_id.substr(0, former_id.find('/') + 1);
+  const auto now = std::ranges::find_if(all_rungs(), [&](const Rung& rung) {
+    return rung.id().starts_with(type) && rung.id().ends_with(former_id.substr(type.size() + 2));
+  });
+  return now->id();
 }
 
 bool Request::wants(const Rung& rung) const {

@@ -41,10 +41,10 @@ struct CounterModel {
   const char* role;
   double value = 0;
   const char* model;
-  double tolerance = 0;  ///< relative
+  double tolerance = 0;  ///< relative; shown_alone (results/document.h): not judged
 };
 
-/// The kernel that multiplies, and its launch. Of two that share the SMs that of larger clusters.
+/// The kernel that multiplies, and its launch: where two share the SMs, the one of larger clusters.
 struct RungKernel {
   const void* function = nullptr;  ///< null: nothing is multiplied
   int threads = 0;
@@ -69,15 +69,15 @@ struct RungPlan {
   std::function<void(const Arguments&, const Workspace&, cudaStream_t)> launch;
   std::size_t workspace_bytes = 0;  ///< scratch memory, whose content does not matter
   RungKernel kernel{};
-  /// False where another kernel does it, and after copies but fp32/26's. The same on every GPU.
+  /// False where another kernel does it or operands are copied (fp32/26 counts copies as its own).
   bool own_path = true;
   std::string name{};  ///< of a variant: "128x64x16 by 128 threads"; unique
   /// Ways among which autotuning chooses, this one first. None: there is nothing to tune.
   std::vector<RungPlan> variants{};
 };
 
-/// One step of a ladder. It has a plan for every valid problem of its class, of which another kernel
-/// does what its own cannot: any m, n and k, zero too, leading dimensions, transposes and scalars.
+/// One step of a ladder. It has a plan for every valid problem of its class: any m, n and k, zero
+/// too, leading dimensions, transposes and scalars. Another kernel does what its own cannot.
 struct Rung : RungText {
   Class of = Class::fp32;
   /// Held against the library; the others are lessons. Who stands in: bench/cases.cpp.

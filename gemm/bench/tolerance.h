@@ -24,7 +24,7 @@ struct Tolerance {
 /// magnitude bounds; roundings behave as if independent, so that their sum grows with sqrt(k)
 /// (Higham and Mary, "A new approach to probabilistic rounding error analysis", 2019), and 8 of
 /// these standard deviations, with 4 u for alpha, beta and the last addition, no right kernel
-/// passes, in whatever order it sums. What the arithmetic cuts off the operands, as tf32 does, is
+/// exceeds, in whatever order it sums. What the arithmetic cuts off the operands, as tf32 does, is
 /// the same for each product of two: twice that, without the root. The conversion to C's type adds
 /// its roundoff, and half of the smallest subnormal number.
 ///

@@ -28,7 +28,7 @@ struct TmaOperand {
   std::int64_t lines() const { return major == Major::k ? outer : k; }
 };
 
-/// Bytes of the copy for a kernel of this contiguity (nothing: either); 0: none is needed.
+/// Bytes of a copy for a kernel that takes this way alone (nothing: either way); 0: none is needed.
 std::size_t copy_bytes(const TmaOperand& operand, const std::optional<Major>& taken);
 /// Copies it to `workspace` if needed, asynchronously, moves that on, and gives the operand to use.
 TmaOperand prepare(const TmaOperand& operand, const std::optional<Major>& taken,

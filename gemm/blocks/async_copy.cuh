@@ -20,7 +20,7 @@ __device__ inline std::uint32_t shared_address([[maybe_unused]] const void* poin
 #endif
 }
 
-/// Copies `Bytes`: 4 through the L1, 16 past it, since one SM reads no tile's twice.
+/// Copies `Bytes`: 4 go through the L1, 16 past it, since an SM reads a tile once.
 template <int Bytes>
 __device__ inline void async_copy([[maybe_unused]] void* to, [[maybe_unused]] const void* from) {
   static_assert(Bytes == 4 || Bytes == 16);

@@ -57,7 +57,8 @@ __device__ inline void multiply_16x8x16(double (&d)[4], const double (&a)[8],
 //
 // Crossed slots, for all else: words c = p ^ 4 (p % 2) and c ^ 4, odd k first for p > 1. An 8-byte
 // load serves a half-warp at once: four rows and four places, of which two read even k and two odd
-// ones, of words that differ in bit 2, so that all 16 places of a line are read; c as above.
+// ones, of words that differ in bit 2, so that all 16 places of a line are read. c is different
+// modulo 4 here too.
 
 namespace fathom::gemm::fp64 {
 

@@ -96,7 +96,7 @@ __device__ inline void fence_accumulators(std::uint32_t (&d)[Count]) {
   "wgmma.mma_async.sync.aligned.m64n" #n k_and_types " {" FATHOM_WGMMA_SUM_NAMES_##n \
       "}, " operands ";\n}"
 
-// Behind a product's operands: that none is negated, and which way those of 16 bits lie.
+// What follows a product's operands: none is negated, and how those of 16 bits lie.
 #define FATHOM_WGMMA_16_BITS(a_major, b_major) ", 1, 1, " a_major ", " b_major
 #define FATHOM_WGMMA_FLOATS(...) ", 1, 1"
 #define FATHOM_WGMMA_INTEGERS(...) ""

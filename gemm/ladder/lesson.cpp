@@ -7,6 +7,7 @@
 #include "gemm/bench/rung.h"
 #include "gemm/blocks/operands.cuh"
 #include "gemm/ladder/simt_lesson.h"
+#include "results/document.h"
 
 namespace fathom::gemm {
 
@@ -28,33 +29,34 @@ std::vector<CounterModel> known_fragments_ahead(const Problem& p, int capability
 }
 
 /// A lesson's traffic on whole tiles and lines that start on sectors.
-static std::vector<CounterModel> known_traffic(const LessonTraffic& t, const Problem& p,
-                                               const RungKernel& kernel, bool asynchronous) {
+static std::vector<CounterModel> known_traffic(const Rung& rung, const Problem& p,
+                                               const RungKernel& kernel, int capability) {
+  const LessonTraffic& t = rung.traffic;
+  const bool asynchronous = rung.capability >= 80;
   const int side = std::max(kernel.tile_m, kernel.tile_n),
             sector = 32 / element_bytes(traits(p.of).input);
   if (p.beta != 0 || p.m % side != 0 || p.n % side != 0 || p.lda % sector != 0 ||
-      p.ldb % sector != 0 || p.ldc % sector != 0)
+      p.ldb % sector != 0 || p.ldc % sector != 0 || (asynchronous && capability < 90))
     return {};
   const double tiles = double(p.m / kernel.tile_m) * double(p.n) / kernel.tile_n;
   const auto count = [&](int of_64_k, int of_tile = 0) {
     return tiles * (of_64_k * double(p.k) / 64 + of_tile);
   };
   constexpr const char* global = "the lesson's accesses by models/global_memory.h";
-  constexpr const char* shared =
-      "the lesson's accesses by models/shared_memory.h; a compiler may make one of several";
   std::vector<CounterModel> all{{"global_load_sectors", count(t.load_sectors), global},
                                 {"global_load_requests", count(t.load_requests), global},
                                 {"global_store_sectors", count(0, t.store_sectors), global}};
-  // The counters have what meets another warp's accesses, too: none is expected to be 0.
-  constexpr double at_most_twice = 1;
-  const auto add = [&](const char* role, int of_64_k, int of_tile = 0) {
-    if (of_64_k != 0) all.push_back({role, count(of_64_k, of_tile), shared, at_most_twice});
+  // nvcc joins loads of neighbouring k, and the counters also have what meets another warp's
+  // accesses: these stand beside what is read.
+  const auto show = [&](const char* role, int of_64_k, int of_tile) {
+    all.push_back({role, count(of_64_k, of_tile), "the source's accesses by models/shared_memory.h",
+                   shown_alone});
   };
-  add("shared_load_wavefronts", t.load_wavefronts, t.staged_loads);
-  add("shared_load_conflicts", t.load_conflicts);
+  show("shared_load_wavefronts", t.load_wavefronts, t.staged_loads);
+  show("shared_load_conflicts", t.load_conflicts, 0);
   if (asynchronous) return all;  // copies to shared memory are no stores to the counters
-  add("shared_store_wavefronts", t.store_wavefronts, t.staged_stores);
-  add("shared_store_conflicts", t.store_conflicts, t.staged_conflicts);
+  show("shared_store_wavefronts", t.store_wavefronts, t.staged_stores);
+  show("shared_store_conflicts", t.store_conflicts, t.staged_conflicts);
   return all;
 }
 
@@ -64,7 +66,7 @@ std::vector<CounterModel> known_counters(const Rung& rung, const Problem& proble
   if (rung.counters != nullptr) return rung.counters(problem, capability);
   // Which of the variants' tiles it will be is not known yet.
   if (rung.traffic.load_sectors == 0 || !plan.variants.empty()) return {};
-  return known_traffic(rung.traffic, problem, plan.kernel, rung.capability >= 80);
+  return known_traffic(rung, problem, plan.kernel, capability);
 }
 
 std::string Rung::id() const { return std::string(traits(of).name) + "/" + name; }

@@ -4,6 +4,7 @@
 #include "gemm/bench/kernel_names.h"
 #include "gemm/bench/shapes.h"
 #include "tests/gpu/gemm_rung_bench.h"
+#include "tests/gpu/launched_kernels.h"
 
 using namespace fathom;
 using namespace fathom::gemm;
@@ -49,6 +50,7 @@ TEST_CASE("the kernel that a plan names is the one that its launch multiplies wi
                                   {67, 61, 97},
                                   {1, 1, 1}})
       std::ranges::move(test::layouts(rung.of, m, n, k), std::back_inserter(problems));
+    int seen = 0;
     for (const Problem& p : problems) {
       const RungKernel kernel = rung.plan(p, h200_sms).kernel;
       const std::string kernels = kernels_of(bench, rung, p), name = kernel_name(kernel.function);
@@ -60,7 +62,13 @@ TEST_CASE("the kernel that a plan names is the one that its launch multiplies wi
       FATHOM_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
           &blocks, kernel.function, kernel.threads, kernel.dynamic_shared_bytes));
       CHECK(blocks > 0);
+      if (const auto launched = test::last_launch(kernel.function)) {
+        ++seen;
+        CHECK(launched->threads == kernel.threads);
+        CHECK(launched->dynamic_shared_bytes == kernel.dynamic_shared_bytes);
+      }
     }
+    CHECK(seen > 0);
     const Problem empty = make_problem(rung.of, 0, 64, 64);
     CHECK(kernels_of(bench, rung, empty) == "none");
     CHECK(rung.plan(empty, h200_sms).kernel.function == nullptr);

@@ -17,6 +17,7 @@ namespace {
 struct Kernels {
   std::map<const void*, std::string> mangled_names;  // by the host function that launches it
   std::set<const void*> launched;
+  std::map<const void*, fathom::test::KernelLaunch> last;  // of those with a launch configuration
   int early = 0;
 };
 
@@ -70,6 +71,8 @@ cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, v
 cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* host_function,
                                        void** arguments) {
   kernels().launched.insert(host_function);
+  kernels().last[host_function] = {static_cast<int>(config->blockDim.x),
+                                   static_cast<int>(config->dynamicSmemBytes)};
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config->attrs[i];
     if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization &&
@@ -93,6 +96,11 @@ std::vector<std::string> kernels_never_launched() {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::optional<KernelLaunch> last_launch(const void* host_function) {
+  const auto found = kernels().last.find(host_function);
+  return found == kernels().last.end() ? std::nullopt : std::optional(found->second);
 }
 
 int launches_that_may_begin_early() { return kernels().early; }

@@ -65,6 +65,8 @@ TEST_CASE("the cases on an H200 and on an H100 are those that were recorded ther
         if (read->expected) CHECK(asked.expected == read->expected);
       }
       for (const auto& [extra, value] : c.extras) CHECK(entry->extras.at(extra) == value);
+      for (const char* extra : {"published_peak_FLOP_per_s", "tile_read_sectors", "own_path"})
+        CHECK(c.extras.contains(extra) == entry->extras.contains(extra));
       for (const char* note : {"idea", "parent"})
         CHECK(c.notes.contains(note) == entry->notes.contains(note));
       if (c.notes.contains("parent")) CHECK(c.notes.at("parent") == entry->notes.at("parent"));

@@ -79,7 +79,9 @@ TEST_CASE("a ladder's step is judged, and its share of the faster library shown"
                        entry("column_major/07_double_buffered", throughput)};
   };
   check_verdicts("GC7", {{confirmed, two_buffers(39e12)}, {refuted, two_buffers(37e12)}});
-  check_verdicts("GR1", {{does_not_apply, {entry(naive, 1e12), library}}, {not_measured, {}}});
+  check_verdicts("GR1", {{not_measured, {entry(naive, 1e12), library}}, {not_measured, {}}});
+  CHECK_THAT(claim({entry(naive, 1e12), library}, "GR1").figure,
+             contains("2.0 % of the 51 TFLOP/s") && contains("has no step to judge"));
 }
 
 TEST_CASE("claims on two rungs compare those two", "[gemm]") {

@@ -51,6 +51,29 @@ TEST_CASE("alpha and beta may be as large as C's type allows, and no larger", "[
   }
 }
 
+TEST_CASE("no element of a random product is beyond what is expected of it, and some come near",
+          "[gemm]") {
+  std::mt19937_64 generator(7);
+  std::normal_distribution<double> normal;
+  const auto as = [&](Class of) {
+    const double x = normal(generator);
+    return of == Class::int8 ? std::clamp(std::rint(32 * x), -127.0, 127.0) : x;
+  };
+  for (const Class of : {Class::fp32, Class::int8}) {
+    for (const int k : {1, 4, 64}) {
+      double most = 0;
+      for (int element = 0; element < 4'000'000 / k; ++element) {
+        double sum = 0;
+        for (int i = 0; i < k; ++i) sum += as(of) * as(of);
+        most = std::max(most, std::abs(sum));
+      }
+      CAPTURE(traits(of).name, k);
+      CHECK(most < largest_of_product(scaled(of, k, 1, 0)));
+      CHECK(most > 0.25 * largest_of_product(scaled(of, k, 1, 0)));
+    }
+  }
+}
+
 TEST_CASE("scalars that C cannot hold are refused with the largest that it can", "[gemm]") {
   const std::pair<OptionValues, const char*> rows[] = {
       {{{"type", "fp16"}, {"alpha", 1000.0}},

@@ -71,8 +71,8 @@ TEST_CASE("jumps at which another kernel takes over say nothing of tiles", "[gem
   // Each kernel has a speed of its own in the model.
   CHECK_THAT(claim.figure, contains("all 4 sizes are within 0 % of that model"));
   // A kernel that nobody could name may be another.
-  const Claim unknown =
-      tiles_claim({around_tiles(3072, 3, 3e6, ""), around_tiles(3088, 4, 4e6, "")});
+  const Claim unknown = tiles_claim({around_tiles(3072, 3, 3e6, "unknown: no driver"),
+                                     around_tiles(3088, 4, 4e6, "unknown: no driver")});
   CHECK(unknown.verdict == not_measured);
   CHECK_THAT(unknown.figure, contains("fp32 is left out: where its model jumps, the kernel"));
 }

@@ -103,24 +103,15 @@ __device__ inline void store_four(const WarpSpecialisedProduct& p, int row, int 
 template <class Tile>
 __device__ void store_sums(const WarpSpecialisedProduct& p, const Consumer<Tile>& consumer,
                            TileIndex at) {
-  using Threads = typename Tile::Threads;
-#pragma unroll
-  for (int i = 0; i < Tile::rows; ++i) {
-    const int r = at.m + consumer.place.row + Threads::row_of(i);
-#pragma unroll
-    for (int j = 0; j < Tile::columns; j += 4) {
-      const int c = at.n + consumer.place.column + Threads::column_of(j);
-      const float* const sums = &consumer.sums.c[i][j];
-      if (p.vectors) {
-        if (r < p.product.m && c < p.product.n) store_vector(p.product, &p.product.c(r, c), sums);
-        continue;
-      }
-#pragma unroll
-      for (int x = 0; x < 4; ++x) {
-        if (r < p.product.m && c + x < p.product.n) store_element(p.product, r, c + x, sums[x]);
-      }
-    }
-  }
+  const auto within = [&](int r, int c) { return r < p.product.m && c < p.product.n; };
+  store_tile<Tile>(
+      consumer.sums, at.m + consumer.place.row, at.n + consumer.place.column, at.m, at.n, p.vectors,
+      [&](int r, int c, const float* x) {
+        if (within(r, c)) store_vector(p.product, &p.product.c(r, c), x);
+      },
+      [&](int r, int c, float x) {
+        if (within(r, c)) store_element(p.product, r, c, x);
+      });
 }
 
 /// Adds and stores this block's part of a tile that others end in as well: groups of four columns,

@@ -186,7 +186,7 @@ void launch_tma_product(Kernel kernel, bool swapped, const Arguments& arguments,
   p.vectors = !swapped && problem.ldc % 2 == 0;
   ClusterLaunch launch{1, d.threads(), ring_shared_bytes<d>, d.cluster_n, stream};
   const std::int64_t tiles = std::int64_t{p.tiles_m} * p.tiles_n;
-  static const int resident = needed_clusters(kernel, launch);  // of all: each fills an SM
+  static const int resident = needed_clusters(kernel, launch);  // of all four: they take the same
   p.workers = static_cast<int>(std::min<std::int64_t>(tiles, resident));
   share_along_k(p, tiles, resident, workspace, stream);
   launch.blocks = p.workers * d.cluster_n;

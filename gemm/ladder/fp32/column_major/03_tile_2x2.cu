@@ -10,7 +10,7 @@
 //
 // Source: kernel `sgemm_thread_tile` of the column-major ladder (claims GC1 to GC13), and its
 // remark on storing float4. It lacks the second barrier in the loop: a fast warp overwrites a tile
-// that a slow one still reads (see 01).
+// that a slow one still reads; compute-sanitizer's racecheck and tests/host show it.
 
 #include "gemm/blocks/simt.cuh"
 
