@@ -21,8 +21,7 @@ const std::string& rung_of(const Entry& entry);
 
 bool has_figure(const Entry& entry);
 
-/// How an fp8 rung adds up, and the library beside it: "fast sums" or "promoted sums", which are
-/// more work. Empty for other types.
+/// How an fp8 rung and its library add up: "fast sums" or "promoted sums"; empty for other types.
 std::string sums_of(const Entry& entry);
 
 /// Rungs of one type that did one product, and have a throughput for it.

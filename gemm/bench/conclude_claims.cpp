@@ -11,9 +11,8 @@
 namespace fathom::gemm {
 namespace {
 
-/// A row of the two published fp32 ladders: the share of cuBLAS that its author measured at 4096³,
-/// the lesson that tests it, and the row before its step. Row-major on an RTX A6000, then
-/// column-major.
+/// A row of the two published fp32 ladders: its author's share of cuBLAS at 4096³, the lesson that
+/// tests it, and the row before its step. Row-major on an RTX A6000, then column-major.
 struct LadderClaim {
   const char* id;
   const char* rung;  ///< below "fp32/"

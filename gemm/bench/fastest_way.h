@@ -20,10 +20,9 @@ std::optional<std::size_t> find_fastest(Context& context, std::size_t ways,
                                         const std::function<bool(std::size_t)>& works,
                                         const std::function<void(std::size_t)>& launch);
 
-/// Indices of the ways that single launches leave in question, fastest first: those whose lowest
-/// time is within half of the lowest of all, and the few microseconds that single launches differ
-/// by; eight at most. Most of two dozen are several times slower than the fastest. Ties go to the
-/// earlier one. A way that failed has an infinite time.
+/// Indices of the ways that single launches leave in question, fastest first, eight at most: those
+/// within half of the lowest time of all and the few microseconds that launches differ by. Ties go
+/// to the earlier one. A way that failed has an infinite time.
 std::vector<std::size_t> finalists(std::span<const double> lowest_seconds);
 
 }  // namespace fathom::gemm

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -85,51 +86,49 @@ std::optional<std::string> no_product_of(Class of, Problem p) {
 }  // namespace
 
 std::string current_id(const std::string& former_id) {
-  constexpr std::pair<const char*, const char*> former[] = {
-      {"fp32/01_naive", "fp32/row_major/01_naive"},
-      {"fp32/03_shuffle_broadcast", "fp32/column_major/01_naive"},
-      {"fp32/04_shared_memory", "fp32/row_major/03_shared_memory"},
-      {"fp32/05_shared_columns", "fp32/column_major/02_shared_memory"},
-      {"fp32/13_swizzled", "fp32/row_major/07_padded"},
-      {"fp32/14_double_buffered", "fp32/row_major/08_double_buffered"},
-      {"fp32/17_tile_16x4", "fp32/column_major/06_tile_128"},
-      {"fp32/22_planned_tiles", "fp32/26_sliced_depth"},
-      {"fp32/23_engine_fed", "fp32/26_sliced_depth"},
-      {"fp32/24_thread_fed", "fp32/26_sliced_depth"},
-      {"fp32/25_equal_shares", "fp32/26_sliced_depth"},
-      {"fp32/27_small_products", "fp32/26_sliced_depth"},
-      {"fp64/05_copy_engine", "fp64/05_tma"},
-      {"fp64/07_stream_k", "fp64/08_late_reads"},
-      {"fp64/09_small_products", "fp64/08_late_reads"},
-      {"fp32-3xtf32/01_promoted", "fp32-3xtf32/02_planned_tiles"},
-      {"tf32/02_a_in_registers", "tf32/03_large_clusters"},
-      {"fp16/01_simt", "fp16/01_wmma_global"},
-      {"fp16/03_wmma", "fp16/02_wmma_shared"},
-      {"fp16/12_split_depth", "fp16/15_deferred_stores"},
-      {"fp16/13_all_layouts", "fp16/15_deferred_stores"},
-      {"fp16/14_large_clusters", "fp16/15_deferred_stores"},
-      {"fp16/16_small_products", "fp16/15_deferred_stores"}};
+  // What does their products now; the last ones' numbers or folders alone are others.
+  constexpr std::pair<const char*, std::string_view> former[] = {
+      {"fp32/row_major/01_naive", " fp32/01_naive "},
+      {"fp32/column_major/01_naive", " fp32/03_shuffle_broadcast "},
+      {"fp32/row_major/03_shared_memory", " fp32/04_shared_memory "},
+      {"fp32/column_major/02_shared_memory", " fp32/05_shared_columns "},
+      {"fp32/row_major/07_padded", " fp32/13_swizzled "},
+      {"fp32/row_major/08_double_buffered", " fp32/14_double_buffered "},
+      {"fp32/column_major/06_tile_128", " fp32/17_tile_16x4 "},
+      {"fp32/26_sliced_depth",
+       " fp32/22_planned_tiles fp32/23_engine_fed fp32/24_thread_fed fp32/25_equal_shares"
+       " fp32/27_small_products "},
+      {"fp64/05_tma", " fp64/05_copy_engine "},
+      {"fp64/08_late_reads", " fp64/07_stream_k fp64/09_small_products "},
+      {"fp32-3xtf32/02_planned_tiles", " fp32-3xtf32/01_promoted "},
+      {"tf32/03_large_clusters", " tf32/02_a_in_registers "},
+      {"fp16/01_wmma_global", " fp16/01_simt "},
+      {"fp16/02_wmma_shared", " fp16/03_wmma "},
+      {"fp16/15_deferred_stores",
+       " fp16/12_split_depth fp16/13_all_layouts fp16/14_large_clusters fp16/16_small_products "},
+      {"",
+       " fp32/02_coalesced fp32/06_two_outputs fp32/07_tile_1d fp32/08_tile_2x2 fp32/09_tile_64"
+       " fp32/10_tile_2d fp32/11_linearised fp32/12_padded fp32/15_vectorised"
+       " fp32/16_vectorised_64 fp32/18_registers_buffered fp32/19_warp_tile"
+       " fp32/20_async_multistage fp32/21_wide_thread_tile tf32/01_wgmma fp16/02_wmma_global"
+       " fp16/04_mma_sync fp16/05_multistage fp16/06_wgmma fp16/07_warp_specialised"
+       " fp16/08_wide_tile fp16/09_persistent fp16/10_cluster_multicast"
+       " fp16/11_overlapped_epilogue "}};
   // bf16 has fp16's rungs.
   const bool bf16 = former_id.starts_with("bf16/");
   const std::string sought = bf16 ? "fp16" + former_id.substr(4) : former_id;
-  for (const auto& [id, now] : former) {
-    if (sought == id) return bf16 ? "bf16" + std::string(now).substr(4) : now;
-  }
-  // These have another number or folder.
-  constexpr std::string_view moved =
-      " fp32/02_coalesced fp32/06_two_outputs fp32/07_tile_1d fp32/08_tile_2x2 fp32/09_tile_64"
-      " fp32/10_tile_2d fp32/11_linearised fp32/12_padded fp32/15_vectorised"
-      " fp32/16_vectorised_64 fp32/18_registers_buffered fp32/19_warp_tile"
-      " fp32/20_async_multistage fp32/21_wide_thread_tile tf32/01_wgmma fp16/02_wmma_global"
-      " fp16/04_mma_sync fp16/05_multistage fp16/06_wgmma fp16/07_warp_specialised"
-      " fp16/08_wide_tile fp16/09_persistent fp16/10_cluster_multicast"
-      " fp16/11_overlapped_epilogue ";
-  if (moved.find(" " + sought + " ") == std::string_view::npos) return "";
-  const std::string type = former_id.substr(0, former_id.find('/') + 1);
-  const auto now = std::ranges::find_if(all_rungs(), [&](const Rung& rung) {
-    return rung.id().starts_with(type) && rung.id().ends_with(former_id.substr(type.size() + 2));
+  const auto row = std::ranges::find_if(former, [&](const auto& known) {
+    return known.second.find(" " + sought + " ") != std::string_view::npos;
   });
-  return now->id();
+  if (row == std::end(former)) return "";
+  if (*row->first != 0) return bf16 ? "bf16" + std::string(row->first).substr(4) : row->first;
+  const std::string type = former_id.substr(0, former_id.find('/') + 1);
+  return std::ranges::find_if(all_rungs(),
+                              [&](const Rung& rung) {
+                                return rung.id().starts_with(type) &&
+                                       rung.id().ends_with(former_id.substr(type.size() + 2));
+                              })
+      ->id();
 }
 
 bool Request::wants(const Rung& rung) const {

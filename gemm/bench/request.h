@@ -24,8 +24,7 @@ struct Request {
 /// The ladder's own options.
 std::vector<ProbeOption> ladder_options();
 
-/// What an id of an earlier version is called now, or the rung that does its products; empty for
-/// any other. For one version --rung takes these too.
+/// What an id of an earlier version is called now, or who does its products; empty for others.
 std::string current_id(const std::string& former_id);
 
 /// The rungs that --rung takes, type by type, as --help shows them.

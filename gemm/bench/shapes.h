@@ -30,10 +30,9 @@ inline constexpr Shape contested_shapes[] = {
 inline constexpr std::int64_t swept_sizes[] = {256,  384,  512,  768,  1024,  1536, 2048,
                                                3072, 4096, 6144, 8192, 12288, 16384};
 
-/// m of products with n = k = `ladder_size` around multiples of a tile's side (claim T2): at each
-/// multiple, just past it, and halfway to the next. They end where 4096 is passed, and all are
-/// multiples of 16, so that columns stay on 16 bytes and nothing but the tiles changes. 256 is the
-/// side of most tiles, and a multiple of all others.
+/// m of products with n = k = `ladder_size` (claim T2): at each multiple of 256, the side of most
+/// tiles and a multiple of all others, just past it, and halfway to the next. All are multiples of
+/// 16, so that columns stay on 16 bytes and nothing but the tiles changes.
 inline constexpr std::int64_t sizes_around_tiles[] = {
     3072, 3088, 3200, 3328, 3344, 3456, 3584, 3600, 3712, 3840, 3856, 3968, 4096, 4112, 4224, 4352};
 
@@ -50,9 +49,9 @@ std::vector<Problem> other_layouts(const Problem& problem);
 inline constexpr double rest_of_bursts = 2;
 
 /// The most that a class's arithmetic units do at the GPU's highest SM clock, FLOP/s: of fp32 the
-/// FMA units, of fp64 the faster of FMA units and tensor cores, of `fp32_3xtf32` a third of tf32's
-/// rate for its three products; of the others the tensor cores. Nothing for a chip or type of
-/// unknown rate (models/instruction_throughput.h).
+/// FMA units, of fp64 the faster of these and tensor cores, of `fp32_3xtf32` a third of tf32's
+/// rate, of the others tensor cores. Nothing where the rate is unknown
+/// (models/instruction_throughput.h).
 std::optional<Bound> arithmetic_peak(const DeviceFacts& device, Class of);
 
 /// Whether a product belongs into the sweep on this GPU: its matrices leave room for those of the
@@ -61,8 +60,8 @@ std::optional<Bound> arithmetic_peak(const DeviceFacts& device, Class of);
 /// slower than the peak. What is not known of the GPU keeps nothing out.
 bool within_reach(const DeviceFacts& device, const Problem& problem, double longest_s);
 
-/// The axis `part` of what is measured for a claim, and the extra with the published dense peak of
-/// its type, in FLOP/s.
+/// The axis `part` of a claim's own entries, and the extra with a type's published dense peak,
+/// FLOP/s.
 inline constexpr const char* claimed_part = "claim";
 inline constexpr const char* published_peak_key = "published_peak_FLOP_per_s";
 

@@ -63,8 +63,7 @@ struct TmaOperands {
                               std::byte* workspace, cudaStream_t stream);
 };
 
-/// Copies it to lines on 16 bytes, `target_stride` elements apart. What is between becomes
-/// anything.
+/// Copies it to lines on 16 bytes, `target_stride` elements apart; gaps become anything.
 void launch_realign(const TmaOperand& source, void* target, std::int64_t target_stride,
                     cudaStream_t stream);
 

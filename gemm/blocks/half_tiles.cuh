@@ -107,8 +107,7 @@ struct SwizzledWords {
   }
 };
 
-/// Calls `use` with each of this thread's words of a tile: its number, its line and its place
-/// there.
+/// Calls `use` with each of this thread's words of a tile: its number, its line, its place.
 template <int lines, int length, int threads, class Use>
 __device__ inline void each_word(const Use& use) {
   constexpr int words = length / 8, step = threads / words;

@@ -7,9 +7,8 @@
 #include "gemm/blocks/mbarrier.cuh"
 #include "gemm/blocks/streamed_ring.cuh"
 
-// The kernel for products of few columns that the memory bus bounds (streamed_rows.cuh): a warp
-// has TMA stream its rows into a ring, the others multiply them by what they hold. T is double, or
-// float, which the tensor cores take as tf32.
+// The kernel for products of few columns that the memory bus bounds (streamed_rows.cuh): a warp has
+// TMA stream rows into a ring, the others multiply them. T is double, or float, taken as tf32.
 
 namespace fathom::gemm::streamed {
 

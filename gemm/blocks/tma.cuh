@@ -144,8 +144,7 @@ __device__ inline void wait_stores_read() {
 /// Waits until all of the thread's stores are complete.
 __device__ inline void wait_stores() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
-/// Between this thread's own accesses to shared memory and TMA's (or the tensor cores') to
-/// the same: those go through the asynchronous proxy.
+/// Between this thread's accesses to shared memory and those of TMA or the tensor cores.
 __device__ inline void fence_async_proxy() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

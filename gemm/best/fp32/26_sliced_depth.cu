@@ -200,8 +200,7 @@ __global__ void __launch_bounds__(Tile::threads, 1)
 #endif
 }
 
-/// How sliced tiles take operands, some after a copy: that of many rows either way, the other along
-/// its columns.
+/// How sliced tiles take operands: that of many rows either way, the other along its columns.
 constexpr MajorsTaken sliced_majors{{}, Major::outer};
 
 auto sliced_kernel(const TmaOperand& a) {

@@ -53,10 +53,9 @@ __device__ inline void keep_order(int steps) {
 /// Adds `steps` stages from the cursor on, and leaves it behind them. B's fragments of a stage stay
 /// in registers, A's come one block of 16 rows ahead of their products. The order is kept: the
 /// compiler's would have reads come right after the last product that takes their registers, and
-/// wait until that has read these; the next product would wait behind them, and then as long again
-/// as the compiler counts. Here that product is at least one ago. One half of a stage's last 16
-/// rows is multiplied after the next stage has come, for one branch a loop; at first that is
-/// nothing by nothing.
+/// wait until that has read these; the next product would wait behind them, and then as long again.
+/// Here that product is at least one ago. Half of a stage's last 16 rows is multiplied after the
+/// next stage has come, for one branch a loop; at first that is nothing by nothing.
 template <Major a_major, Major b_major>
 __device__ inline void accumulate_late(RingCursor& cursor, int steps,
                                        WarpPlace<d, a_major, b_major>& place, WarpSums<d>& sums) {

@@ -47,8 +47,6 @@ Lesson shared_memory() {
        .gain =
            "Each element is read from memory once for 16 uses; but each multiplication still takes "
            "an element of both operands from shared memory, whose bandwidth is the limit.",
-       // Eight warps, a load of two wavefronts of A and of B a step of k. The two doubles
-       // of A are in the same banks; nvcc reads two k at once, and then they are not.
        .traffic = {512, 64, 2048, 512, 128, 0, 64}});
 }
 

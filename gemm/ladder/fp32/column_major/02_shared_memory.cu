@@ -56,7 +56,6 @@ Lesson shared_memory() {
        .idea = "The sums move to registers: a thread computes four elements of C, a warp 32 rows "
                "of a column.",
        .gain = "No shuffles and no sums in shared memory: about a third of the accesses to it.",
-       // Four columns, two loads a step of k.
        .traffic = {512, 128, 4096, 0, 128, 0, 128}});
 }
 
@@ -67,7 +66,6 @@ Lesson staged_registers() {
        .idea = "A thread reads its 32 elements of A's tile into an array before it multiplies.",
        .gain = "Nothing: the loops are unrolled, and the compiler keeps what four columns share in "
                "registers already.",
-       // An element of A for all four columns.
        .traffic = {512, 128, 2560, 0, 128, 0, 128}});
 }
 

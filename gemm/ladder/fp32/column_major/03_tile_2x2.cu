@@ -73,7 +73,6 @@ Lesson tile_2x2() {
        .idea = "A thread computes 2 x 2 elements; the results go through shared memory, so that "
                "whole columns are stored.",
        .gain = "Four shared loads for four multiplications, and coalesced stores.",
-       // Six loads a step of k, and the results on their way through shared memory.
        .traffic = {512, 128, 3072, 0, 128, 0, 128, 32, 64, 32}});
 }
 
@@ -84,7 +83,6 @@ Lesson vector_store() {
        .idea = "A thread computes four rows of a column and stores them by 16 bytes, without a way "
                "through shared memory.",
        .gain = "A barrier and the staging go, for five shared loads for four multiplications.",
-       // Five loads a step of k.
        .traffic = {512, 128, 2560, 0, 128, 0, 128}});
 }
 

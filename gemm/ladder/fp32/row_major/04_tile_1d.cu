@@ -49,7 +49,6 @@ Lesson tile_1d() {
                "of A; the block's tile grows to 64 x 64.",
        .gain = "Nine shared loads for eight multiplications instead of sixteen, and half of the "
                "global traffic.",
-       // 16 warps: nine loads a step of k.
        .traffic = {1024, 256, 9216, 0, 256, 0, 512}});
 }
 

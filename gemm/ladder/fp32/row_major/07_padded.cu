@@ -63,7 +63,6 @@ Lesson padded() {
        .idea = "After every 32 floats of a line of B four words stay empty.",
        .gain = "A quarter-warp's 16-byte reads of B fall into all 32 banks instead of half of "
                "them: half of the wavefronts, from the same instructions.",
-       // Two loads of B of four.
        .traffic = {2048, 512, 12288, 4096, 512, 0, 16384}});
 }
 

@@ -50,7 +50,6 @@ Lesson vectorised() {
                "is stored.",
        .gain = "Four shared loads for 64 multiplications instead of ten, and a quarter of the "
                "global ones: issue slots for multiplications.",
-       // Two loads of A of two wavefronts.
        .traffic = {2048, 128, 10240, 4096, 512, 0, 4096}});
 }
 

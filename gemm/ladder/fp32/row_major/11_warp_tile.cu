@@ -64,7 +64,6 @@ Lesson warp_tile() {
                "in groups of four.",
        .gain = "A warp reads 96 different elements a step of k instead of 144, and its 16-byte "
                "reads have no conflicts and take two wavefronts each.",
-       // Four loads of two wavefronts, and no conflict is left.
        .traffic = {2048, 128, 4096, 0, 512, 0, 2048}});
 }
 

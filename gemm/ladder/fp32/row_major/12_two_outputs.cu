@@ -48,7 +48,6 @@ Lesson two_outputs() {
        .idea = "A thread computes two elements, 16 rows apart: two independent chains.",
        .gain = "Three shared loads for two multiplications instead of four; the second chain hides "
                "latency that other warps hide already.",
-       // 16 warps, three loads a step of k.
        .traffic = {512, 128, 3072, 0, 128, 0, 128}});
 }
 

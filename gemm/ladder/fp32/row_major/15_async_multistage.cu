@@ -107,7 +107,6 @@ Lesson async_multistage() {
        .gain = "No registers and no store instructions for what is fetched, four steps of time for "
                "it to arrive, and one barrier a step instead of two.",
        .capability = 80,
-       // The loads of 14; A's elements are copied one by one, eight k by four rows a warp.
        .traffic = {2048, 320, 6144, 0, 512, 0, 2048}});
 }
 
@@ -122,7 +121,6 @@ Lesson wide_thread_tile() {
            "24 elements from shared memory for 128 multiplications instead of 16 for 64, and less "
            "of the loop is anything but multiplications. Eight warps have to hide all latencies.",
        .capability = 80,
-       // Two loads of A of two wavefronts, four of B of four.
        .traffic = {3072, 384, 10240, 0, 768, 0, 4096}});
 }
 
