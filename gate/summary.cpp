@@ -15,8 +15,9 @@ namespace fathom::gate {
 namespace {
 
 /// In the order in which a reader wants to see them.
-constexpr std::array told{Outcome::regression, Outcome::missing, Outcome::inconclusive,
-                          Outcome::improved,   Outcome::added,   Outcome::ignored};
+constexpr std::array told{Outcome::regression, Outcome::missing,   Outcome::inconclusive,
+                          Outcome::improved,   Outcome::undecided, Outcome::added,
+                          Outcome::ignored};
 
 /// Lines of one kind that a terminal gets.
 constexpr std::size_t most_listed = 20;
@@ -52,9 +53,10 @@ std::string counts(const CheckResult& result) {
   std::vector<std::string> parts;
   for (const Outcome outcome :
        {Outcome::regression, Outcome::missing, Outcome::inconclusive, Outcome::improved,
-        Outcome::unchanged, Outcome::added, Outcome::ignored})
+        Outcome::undecided, Outcome::unchanged, Outcome::added, Outcome::ignored})
     if (const std::size_t number = count(result, outcome); number > 0)
-      parts.push_back(fmt::format("{} {}", format_count(number), to_string(outcome)));
+      parts.push_back(fmt::format("{} {}{}", format_count(number), to_string(outcome),
+                                  outcome == Outcome::regression && number > 1 ? "s" : ""));
   return fmt::format("{}: {}", counted(result.metrics.size(), "metric"), fmt::join(parts, ", "));
 }
 
@@ -171,6 +173,8 @@ std::string terminal_table(const CheckResult& result, bool colour) {
     change_width = std::max(change_width, change_text(metric).size());
   }
   for (const Outcome outcome : told) {
+    // What moved with all the rest is said once.
+    if (outcome == Outcome::undecided && !result.refusals.empty()) continue;
     const auto metrics = with_outcome(result, outcome);
     for (std::size_t i = 0; i < metrics.size(); ++i) {
       if (i == most_listed) {
@@ -239,7 +243,7 @@ std::string markdown_summary(const CheckResult& result) {
   }
   for (const MetricDecision* metric : with_outcome(result, Outcome::unchanged))
     same.add_row(row(*metric));
-  page.table("What is to be told", changed);
+  page.table("Findings", changed);
   page.table("Unchanged", same, "", 0);
   return page.text();
 }

@@ -76,7 +76,7 @@ TEST_CASE("fathom check against a baseline: too few, enough, worse, lost, anothe
   }
   expect(1, stored.check(more)).first_line("FAIL: 1 regression");
   expect(0, stored.add()).says("1 metric; 7 runs of this identity");
-  expect(3, stored.check()).says("has what is checked itself, which was left out (1 run)");
+  expect(3, stored.check()).says("holds what is checked here, which was left out (1 run)");
   std::string other = benchmark_file("1000");
   write_text(stored.file, other.replace(other.find("\"h\""), 3, "\"i\""));
   expect(3, stored.check()).says("host_name: h and i");

@@ -90,7 +90,7 @@ TEST_CASE("Two files of another tool stand side by side, what differs first", "[
   expect(0, box.fathom({"compare", data / "hyperfine.json", "slower.json", "--markdown", "c.md",
                         "--json", "c.json"}))
       .starts("A: hyperfine on ")
-      .says("Machine: 0 of ", "Figures: 2 in both", "1 differ (0 better in B, 1 in A;");
+      .says("Machine: 0 of ", "Figures: 2 in both", "1 differs (0 better in B, 1 in A;");
   has(read_text(box.folder() / "c.md"), "| A better |");
   const auto first = nlohmann::json::parse(read_text(box.folder() / "c.json")).at("figures").at(0);
   CHECK(first.at("name") == "sort numbers");
