@@ -141,7 +141,8 @@ class StoredCheck {
   }
 
   static std::string share_words(std::size_t some, std::size_t all) {
-    return some == all ? fmt::format("all {}", all) : fmt::format("{} of the {}", some, all);
+    if (some < all) return fmt::format("{} of the {}", some, all);
+    return all == 2 ? "both" : fmt::format("all {}", all);
   }
 
   /// Where metrics are too few for a common factor, what got worse is also ranked by how much more
