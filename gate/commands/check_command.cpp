@@ -355,8 +355,7 @@ void add_check_flags(CLI::App& app, CheckArguments& arguments) {
                "End with 0 instead of 3, for a job that cannot tell exit codes apart; all that is "
                "written still says inconclusive");
   app.footer(
-      "Exit codes: 0 pass, 1 a regression (that fresh rounds confirmed, of two builds or "
-      "commands),\n"
+      "Exit codes: 0 pass, 1 a regression (with --base and --head: confirmed by fresh rounds),\n"
       "2 bad input, 3 inconclusive or not comparable, 4 a metric of the baseline is missing.\n\n"
       "Examples:\n"
       "  fathom check --base build-main --head build\n"
