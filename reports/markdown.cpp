@@ -6,7 +6,6 @@
 #include <cctype>
 
 #include "results/clean_text.h"
-#include "results/format.h"
 
 namespace fathom::reports {
 namespace {
@@ -184,15 +183,15 @@ void Page::list(const std::vector<std::string>& items) {
 void Page::table(const std::string& caption, const Table& table, const std::string& common,
                  std::size_t shown) {
   if (table.rows() == 0) return;
+  const std::string rows = fmt::format("{} row{}", table.rows(), table.rows() == 1 ? "" : "s");
   const std::string all_rows = common.empty() ? "" : " · all rows: " + common;
   if (table.rows() > shown && explore_.empty())
     text_ += fmt::format("<details>\n<summary><b>{}{}</b> · {}{}</summary>\n\n{}\n</details>\n\n",
-                         mark(), unescaped(caption), counted(table.rows(), "row"),
-                         unescaped(all_rows), table.markdown());
+                         mark(), unescaped(caption), rows, unescaped(all_rows), table.markdown());
   else if (table.rows() > shown)
     text_ +=
         fmt::format("{}**{}**: {}.\n\n", mark(), caption,
-                    explore_link(counted(table.rows(), "row") + " in the HTML page", explore_));
+                    explore_link(rows + " in the HTML page", explore_));
   else
     text_ += fmt::format("**{}{}**{}\n\n{}\n", mark(), caption, all_rows, table.markdown());
 }

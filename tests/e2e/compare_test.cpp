@@ -109,7 +109,7 @@ TEST_CASE("What two files of other tools cannot have in common is said", "[e2e]"
   expect(0, box.fathom({"compare", "a.csv", "b.csv"}))
       .says("  one  1 ms  2 ms      2  undecided", "1 figure (two): B/s in A, s in B.",
             "Only in A: 1 entry of old.", "Only in B: 1 entry of new.");
-  expect(0, box.fathom({"compare", "--help"})).says("3 for files of\ntwo tools");
+  expect(0, box.fathom({"compare", "--help"})).says("3 for files\nof two tools");
   csv("nan.csv", "one,ms,lower,nan\n");
   csv("other.csv", "three,ms,lower,1\n");
   for (const auto& [other, expected, words] :
