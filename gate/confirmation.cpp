@@ -69,14 +69,11 @@ class Confirmation {
     return rounds_for_noise(std::max(run_.options.confirmation_rounds, least));
   }
 
-  /// More where the rounds differ by so much that three times the noise of so few would hide 2.5 %,
-  /// as far as time and patience go.
+  /// As many as the noise takes, as far as the time goes.
   int rounds_for_noise(int rounds) const {
-    constexpr double to_be_seen = 0.025;
-    const double noise =
-        noise_factor * usual_spread(series_of(before_.base, before_.head)) / to_be_seen;
-    while (rounds < most_confirmation_rounds && rounds < 2 * noise * noise &&
-           2 * (rounds + 2) * round_s(open_.suspects.size()) <= run_.left_s())
+    const int wanted =
+        rounds_against_noise(rounds, usual_spread(series_of(before_.base, before_.head)));
+    while (rounds < wanted && 2 * (rounds + 2) * round_s(open_.suspects.size()) <= run_.left_s())
       rounds += 2;
     return rounds;
   }
@@ -234,8 +231,9 @@ class Confirmation {
     const std::vector<MetricSeries> again = series_again();
     std::string disturbed = disturbance(again);
     if (discarded_ > 0)
-      run_.result.notes.push_back(fmt::format("{} of fresh rounds was disturbed, and measured anew",
-                                              counted(discarded_, "set")));
+      run_.result.notes.push_back(
+          fmt::format("{} disturbed, and measured again",
+                      counted(discarded_, "set of fresh rounds was", "sets of fresh rounds were")));
     if (!disturbed.empty()) {
       disturbed += ": the machine was disturbed.";
       run_.result.notes.push_back("of the fresh rounds: " + disturbed);
@@ -314,6 +312,13 @@ int confirmation_rounds_for(std::size_t suspects, double spare) {
     return smallest_rank_p(side, side) * family * spare;
   };
   while (rounds < most_confirmation_rounds && least_p() > paired_alpha) rounds += 2;
+  return rounds;
+}
+
+int rounds_against_noise(int rounds, double usual_spread) {
+  constexpr double to_be_seen = 0.025;
+  const double noise = noise_factor * usual_spread / to_be_seen;
+  while (rounds < most_confirmation_rounds && rounds < 2 * noise * noise) rounds += 2;
   return rounds;
 }
 

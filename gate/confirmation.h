@@ -39,6 +39,10 @@ struct Candidates {
 
 enum class Taken { all, not_comparable, out_of_time };
 
+/// So many rounds a side, and more where rounds differ by so much that three times the noise of so
+/// few would hide 2.5 %.
+int rounds_against_noise(int rounds, double usual_spread);
+
 /// Takes rounds in this order, which are of use only together: until the sides turn out not to be
 /// comparable, and then the result says why; or until the next one would pass the time limit if it
 /// took as long as the longest so far, or all that are left if they took as long as the shortest.

@@ -64,6 +64,22 @@ bool is_hardly_guarded(const MetricDecision& metric) {
          metric.evidence->threshold > std::log1p(wide);
 }
 
+std::string what_would_pass(const CheckResult& result) {
+  std::vector<double> limits;
+  for (const MetricDecision& metric : result.metrics)
+    if (metric.evidence && metric.evidence->relative) limits.push_back(metric.evidence->threshold);
+  if (limits.empty()) return {};
+  std::ranges::sort(limits);
+  const auto words = [](double limit) { return format_percent(std::expm1(limit)); };
+  const std::string half = words(limits[limits.size() / 2]), most = words(limits.back());
+  std::string text = fmt::format("a slowdown below {} would have passed", half);
+  if (limits.size() == 1) return text;
+  const std::string metrics = format_count(static_cast<double>(limits.size()));
+  if (half == most) return text + fmt::format(" in any of the {} metrics", metrics);
+  return text +
+         fmt::format(" in half of the {} metrics, and one below {} in the noisiest", metrics, most);
+}
+
 std::vector<std::string> why_undecided(const CheckResult& result) {
   if (!result.refusals.empty()) return result.refusals;
   if (nothing_compared(result) && count(result, Outcome::inconclusive) == 0 &&

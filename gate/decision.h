@@ -10,8 +10,18 @@
 
 namespace fathom::gate {
 
-/// What the gate says of one metric.
-enum class Outcome { unchanged, improved, regression, inconclusive, missing, added, ignored };
+/// What the gate says of one metric. What is undecided fails nothing: it may have become better, or
+/// moved with all the others, so that it cannot be called unchanged.
+enum class Outcome {
+  unchanged,
+  improved,
+  regression,
+  inconclusive,
+  missing,
+  added,
+  ignored,
+  undecided
+};
 
 // How sure the gate wants to be. Effects are relative: 0.01 is 1 %.
 inline constexpr double effect_that_counts = 0.01;  ///< smaller changes never fail
@@ -32,7 +42,7 @@ struct Evidence {
   /// single run from the earlier ones.
   double noise_floor = 0;
   double least = 0;      ///< the effect that counts, on this scale
-  double threshold = 0;  ///< the least `worse` that is no noise, or in the stored mode would show
+  double threshold = 0;  ///< the least `worse` that is no noise; below it a slowdown passes
   double p = 1;          ///< that it is no worse than half of `least`, or than unchanged runs
 };
 
@@ -91,6 +101,10 @@ std::size_t count(const CheckResult& result, Outcome outcome);
 /// metrics of a stored check, a pass would say nothing.
 bool is_hardly_guarded(const MetricDecision& metric);
 
+/// Below which slowdown half of the metrics and the noisiest pass, by their thresholds; empty where
+/// none has one on the scale of logarithms.
+std::string what_would_pass(const CheckResult& result);
+
 /// Why there is no decision on the whole, if there is none: the refusals, or nothing was compared.
 std::vector<std::string> why_undecided(const CheckResult& result);
 
@@ -104,5 +118,6 @@ std::string headline(const CheckResult& result);
 }  // namespace fathom::gate
 
 template <>
-inline constexpr auto fathom::enum_words<fathom::gate::Outcome> = std::to_array<std::string_view>(
-    {"unchanged", "improved", "regression", "inconclusive", "missing", "added", "ignored"});
+inline constexpr auto fathom::enum_words<fathom::gate::Outcome> =
+    std::to_array<std::string_view>({"unchanged", "improved", "regression", "inconclusive",
+                                     "missing", "added", "ignored", "undecided"});

@@ -21,7 +21,10 @@ std::vector<double> moved_back(const Badness& values, double effect) {
   return head;
 }
 
-std::string in_words(const std::string& unit) { return unit.empty() ? "no unit" : unit; }
+/// A file may have its times in any unit: here they are in seconds.
+std::string in_words(const std::string& unit) {
+  return unit.empty() ? "no unit" : unit == "s" ? "a time" : unit;
+}
 
 }  // namespace
 
@@ -40,10 +43,10 @@ std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
       MetricSeries& series = all[found->second];
       if (metric.unit != series.unit) {
         series.other_unit = true;
-        series.redefined = fmt::format("its unit went from {} to {}", in_words(series.unit),
+        series.redefined = fmt::format("its unit changed from {} to {}", in_words(series.unit),
                                        in_words(metric.unit));
       } else if (metric.better != series.better) {
-        series.redefined = fmt::format("it went to {} is better", fathom::to_string(metric.better));
+        series.redefined = fmt::format("{} is better now", fathom::to_string(metric.better));
       }
       if (metric.problem.empty()) {
         (is_head ? series.head : series.base).push_back(metric);

@@ -30,8 +30,8 @@ class PairedCheck {
       if (taken == Taken::all) decide(all);
       if (taken == Taken::out_of_time)
         run_.result.refusals.push_back(fmt::format(
-            "{} of the first {} rounds took {}, so that all do not fit into the time limit of {}: "
-            "raise --time-limit, or measure less",
+            "{} of the first {} rounds took {}, so that they do not all fit into the time limit of "
+            "{}: raise --time-limit, or measure less",
             all.base.size() + all.head.size(), order.size(), format_time(run_.source.elapsed_s()),
             format_time(run_.options.time_limit_s)));
     } catch (const RoundFailed& failed) {
@@ -61,8 +61,9 @@ class PairedCheck {
       round_began_s_ = run_.source.elapsed_s();
     }
     if (discarded > 0)
-      run_.result.notes.push_back(fmt::format("{} of first rounds was disturbed, and measured anew",
-                                              counted(discarded, "set")));
+      run_.result.notes.push_back(
+          fmt::format("{} disturbed, and measured again",
+                      counted(discarded, "set of first rounds was", "sets of first rounds were")));
     return taken;
   }
 
@@ -100,7 +101,11 @@ class PairedCheck {
     series_ = series_of(all.base, all.head, run_.rules);
     const double round_s = (run_.source.elapsed_s() - round_began_s_) /
                            (2.0 * static_cast<double>(run_.result.rounds));
-    usual_noise_ = usual_spread(series_) * std::sqrt(2 / static_cast<double>(run_.result.rounds));
+    const double spread = usual_spread(series_), first = static_cast<double>(run_.result.rounds);
+    usual_noise_ = spread * std::sqrt(2 / first);
+    const int fresh = rounds_against_noise(
+        std::max(run_.options.confirmation_rounds, confirmation_rounds_for(1)), spread);
+    noise_of_fresh_ = std::sqrt(first / fresh);
     for (const MetricSeries& series : series_) {
       MetricDecision& decision = run_.result.metrics.emplace_back(first_decision(series));
       // One that is there now and then is no metric that could be compared.
@@ -115,6 +120,9 @@ class PairedCheck {
     choose_controls();
     const double overhead_s = overhead_of(round_s);
     confirm(run_, std::move(found_), all, overhead_s);
+    if (exit_code(run_.result) != ExitCode::ok) return;
+    if (std::string words = what_would_pass(run_.result); !words.empty())
+      run_.result.notes.push_back(std::move(words));
   }
 
   /// What a round takes beside measuring; all of it where no round can leave anything out.
@@ -135,7 +143,7 @@ class PairedCheck {
 
   void screen(const MetricSeries& series, MetricDecision& decision) {
     if (decision.outcome != Outcome::unchanged) return;
-    const Evidence& evidence = decision.evidence.emplace(evidence_of_rounds(series));
+    Evidence& evidence = decision.evidence.emplace(evidence_of_rounds(series));
     const double counts = evidence.least, elapsed_s = elapsed_of(series);
     const std::size_t index = run_.result.metrics.size() - 1;
     const double severity = evidence.worse / std::max(counts, 1e-300);
@@ -143,6 +151,9 @@ class PairedCheck {
     const bool noisy = evidence.relative && noise_factor * usual_noise_ > counts;
     const double noise =
         noisy ? std::min(evidence.noise_floor, usual_noise_) : evidence.noise_floor;
+    // A slowdown that is to be found is a suspect now, and beyond the noise of the fresh rounds.
+    evidence.threshold =
+        std::max({counts, noise, noise_factor * noise_of_fresh_ * evidence.noise_floor});
     if (looks_worse(evidence) && evidence.worse > noise)
       found_.suspects.push_back({index, severity, elapsed_s});
     else if (-evidence.worse > std::max(counts, evidence.noise_floor))
@@ -188,6 +199,7 @@ class PairedCheck {
   std::vector<MetricSeries> series_;
   Candidates found_;
   double usual_noise_ = 0;    ///< the noise floor of a metric as most are
+  double noise_of_fresh_ = 1;  ///< of one suspect's fresh rounds, in noise floors of the first ones
   double round_began_s_ = 0;  ///< when the first rounds that count did
 };
 

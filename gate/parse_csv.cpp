@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <unordered_set>
 
 #include "gate/parse.h"
 #include "results/clean_text.h"
@@ -98,16 +99,23 @@ void parse_csv(std::string_view text, RunMetrics& run, PooledMetrics& metrics) {
   run.identity = identity_of_program("csv");
   const Place place{&run.origin};
   constexpr std::size_t most_lines = 200'000;
-  for (std::size_t count = 0; lines.next(fields); ++count) {
-    if (count == most_lines) lines.refuse("is one more than any run has");
+  std::unordered_set<std::string> names;
+  while (lines.next(fields)) {
+    if (names.size() == most_lines) lines.refuse("is one more than any run has");
     if (fields.size() < 4) lines.refuse("has no sample");
     const auto better = from_string<Better>(trimmed(fields[2]));
     if (!better) lines.refuse("says neither \"higher\" nor \"lower\" in its third column");
+    const std::string name = clean(fields[0]);
+    if (!names.insert(name).second)
+      lines.refuse(fmt::format(
+          "has \"{}\" again; expected: one line a metric, with all its samples", quotable(name)));
     std::vector<double> samples;
     for (std::size_t i = 3; i < fields.size(); ++i)
       if (!trimmed(fields[i]).empty()) samples.push_back(sample_of(fields[i], lines));
-    metrics.add({clean(fields[0]), clean(trimmed(fields[1])), *better, std::move(samples)}, place);
+    metrics.add({name, clean(trimmed(fields[1])), *better, std::move(samples)}, place);
   }
+  if (names.empty())
+    place.refuse("is a header without a metric; expected: a line a metric below it");
 }
 
 }  // namespace fathom::gate

@@ -16,6 +16,7 @@
 #include "results/format.h"
 #include "results/names.h"
 #include "results/statistics.h"
+#include "results/strict_json.h"
 #include "results/utc_time.h"
 
 namespace fathom::gate {
@@ -64,8 +65,8 @@ void check_figures(MetricValue& metric, const std::string& origin) {
   check(metric.state.power_w, largest_power_w, "power");
   const bool time_or_rate = metric.unit == "s" || metric.unit.ends_with("/s");
   if (metric.problem.empty() && time_or_rate && !(value > 0))
-    metric.problem = fmt::format("its value is {}, and no time or rate that was measured is",
-                                 format_quantity(value, metric.unit));
+    metric.problem = fmt::format("its value is {}, and a measured time or rate is above 0",
+                                 value == 0 ? "0" : format_quantity(value, metric.unit));
 }
 
 /// Others of the same name might hide it in their median.
@@ -95,8 +96,12 @@ bool is_fathom(const Fields& document) {
 
 void parse(std::string_view text, RunMetrics& run, PooledMetrics& metrics) {
   if (is_csv(text)) return parse_csv(text, run, metrics);
-  const ParsedJson json(text, run.origin);
   const Place place{&run.origin};
+  if (without_byte_order_mark(text).find_first_not_of(" \t\r\n") == std::string_view::npos)
+    place.refuse(
+        "is empty; expected: the result.json of a run, a file of a tool that docs/gate.md lists, "
+        "or a CSV that begins \"name,unit,better,sample\"");
+  const ParsedJson json(text, run.origin);
   const Fields document(json.root(), place);
   const bool benchmarks = document.has("benchmarks");
   if (document.has(baseline_key)) return parse_baseline(document, run);

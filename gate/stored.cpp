@@ -39,8 +39,9 @@ MetricDecision decision_without_test(const MetricSeries& series, bool is_expecte
                                      std::size_t results) {
   MetricDecision decision = first_decision(series);
   if (decision.outcome == Outcome::unchanged && series.head.size() < results)
-    decision.decide(Outcome::missing, fmt::format("only {} of the {} new results have it.",
-                                                  series.head.size(), results));
+    decision.decide(Outcome::missing,
+                    fmt::format("only {} of the {} new results {} it.", series.head.size(), results,
+                                series.head.size() == 1 ? "has" : "have"));
   if (decision.outcome == Outcome::missing && !is_expected) {
     decision.decide(Outcome::unchanged, "most of the last runs of the baseline lack it.");
   } else if (decision.outcome == Outcome::unchanged && series.base.size() < fewest_baseline_runs) {
@@ -112,60 +113,148 @@ class StoredCheck {
     const double counts = std::log1p(effect_that_counts);
     if (factor && std::abs(factor->head) >= counts && std::abs(factor->beyond) >= counts / 2)
       tell_machine(*factor);
-    if (!factor && !values_.empty())
-      result_.notes.push_back(
-          fmt::format("fewer than {} metrics: a slower machine cannot be told from slower code",
-                      fewest_for_common_factor));
     const auto ranks = rank_runs(values_, earlier_, stored_alpha),
                ranks_of_better = rank_runs(turned(values_), earlier_, stored_alpha);
+    if (!factor) find_witnesses(ranks);
     for (std::size_t i = 0; i < places_.size(); ++i) {
       MetricDecision& decision = result_.metrics[places_[i]];
       decision.evidence = evidence_of(values_[i], ranks[i], earlier_);
       decision.adjusted_p = ranks[i].p;
       const double worse = decision.evidence->worse, least = values_[i].least;
       if (worse > 0 && worse >= least) {
-        judge_worse(series_[places_[i]], ranks[i], decision);
-      } else if (worse < 0 && -worse >= least && ranks_of_better[i].sure && !moved_) {
-        decision.adjusted_p = ranks_of_better[i].p;
-        decision.decide(Outcome::improved, fmt::format("better by {}.", change_words(decision)));
+        judge_worse(i, ranks[i], decision);
+      } else if (worse < 0 && -worse >= least) {
+        judge_better(ranks_of_better[i], decision);
       }
+      if (moved_ && moved_along_[i] && decision.outcome == Outcome::unchanged)
+        decision.decide(Outcome::undecided,
+                        "it moved as most metrics did; its change is what is beside that.");
     }
+    if (unwitnessed_ > 0 && count(result_, Outcome::regression) == 0) tell_unwitnessed();
     if (exit_code(result_) == ExitCode::ok) tell_what_would_pass();
     if (!drift.empty()) result_.notes.push_back(drift);
   }
 
  private:
+  std::size_t followers() const {
+    return static_cast<std::size_t>(std::ranges::count_if(values_, &RunValues::follows));
+  }
+
+  static std::string share_words(std::size_t some, std::size_t all) {
+    if (some < all) return fmt::format("{} of the {}", some, all);
+    return all == 2 ? "both" : fmt::format("all {}", all);
+  }
+
+  /// Where metrics are too few for a common factor, what got worse is also ranked by how much more
+  /// than the median of the others in the same runs: that no machine changes, so it keeps the
+  /// level.
+  void find_witnesses(const std::vector<RunRank>& ranks) {
+    const std::size_t all = followers();
+    if (all == 0) return;
+    if (all == 1 || all >= fewest_for_common_factor) {  // these lack runs
+      result_.notes.push_back(
+          fmt::format("a slower machine cannot be told from slower code: {}",
+                      all == 1 ? "there is one metric alone" : "too few metrics are in all runs"));
+      return;
+    }
+    std::vector<RunValues> beside;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (!ranks[i].sure || !values_[i].follows) continue;
+      places.push_back(i);
+      beside.push_back(beside_others(i));
+    }
+    witnessed_.assign(values_.size(), true);
+    const auto ranks_beside = rank_runs(beside, earlier_, stored_alpha);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const RunRank& rank = ranks_beside[i];
+      const auto before = std::span(beside[i].worse).first(earlier_);
+      const auto has = std::ranges::count_if(before, [](double x) { return !std::isnan(x); });
+      witnessed_[places[i]] = static_cast<std::size_t>(has) >= fewest_baseline_runs && rank.sure &&
+                              rank.score * rank.spread >= beside[i].least;
+    }
+  }
+
+  RunValues beside_others(std::size_t place) const {
+    RunValues beside = values_[place];
+    for (std::size_t run = 0; run < beside.worse.size(); ++run) {
+      std::vector<double> others;
+      for (std::size_t other = 0; other < values_.size(); ++other)
+        if (other != place && values_[other].follows && !std::isnan(values_[other].worse[run]))
+          others.push_back(values_[other].worse[run]);
+      beside.worse[run] -=
+          others.empty() ? std::numeric_limits<double>::quiet_NaN() : median(others);
+    }
+    return beside;
+  }
+
+  void tell_unwitnessed() {
+    const std::size_t all = followers();
+    result_.refusals.push_back(fmt::format(
+        "{} metrics got worse, and not surely more than the others: with so few, slower code "
+        "cannot be told from a slower machine; compare with --base and --head",
+        share_words(unwitnessed_, all)));
+  }
+
   /// What moved everything alike is no change of one metric; a change of them all may be either.
   void tell_machine(const CommonFactor& factor) {
     moved_ = true;
+    for (const RunValues& metric : values_) {
+      const auto head = std::span(metric.worse).subspan(earlier_);
+      const double own = median(head) + factor.head;
+      const double along = factor.head > 0 ? own : -own;
+      moved_along_.push_back(metric.follows && along >= metric.least / 2);
+    }
+    const auto along = static_cast<std::size_t>(std::ranges::count(moved_along_, true));
     const auto before = std::span(factor.of_runs).first(earlier_);
     double most = 0;
     for (const double value : before) most = std::max(most, std::abs(value));
     result_.refusals.push_back(fmt::format(
-        "all {} metrics together are {} {} than in the {} earlier runs, which differed by {} at "
+        "{} metrics together are {} {} than in the {} earlier runs, which differed by {} at "
         "most: that is the machine, or everything that they share, and no metric's own change",
-        factor.metrics, format_percent(std::abs(std::expm1(factor.head))),
+        share_words(along, followers()), format_percent(std::abs(std::expm1(factor.head))),
         factor.head > 0 ? "worse" : "better", earlier_, format_percent(std::expm1(most))));
   }
 
-  void judge_worse(const MetricSeries& series, const RunRank& rank, MetricDecision& decision) {
+  void judge_better(const RunRank& rank, MetricDecision& decision) {
     if (!rank.sure && !rank.suspect) return;
     const std::string by = change_words(decision);
     if (moved_) {
+      decision.decide(Outcome::undecided, fmt::format("better by {} beside the others.", by));
+    } else if (rank.sure) {
+      decision.adjusted_p = rank.p;
+      decision.decide(Outcome::improved, fmt::format("better by {}.", by));
+    } else {
+      decision.decide(Outcome::undecided, far_out("better", by));
+    }
+  }
+
+  std::string far_out(const char* direction, const std::string& by) const {
+    return fmt::format(
+        "{} by {}, more than any metric differed between the {} earlier runs, but {} cannot be "
+        "sure: {}.",
+        direction, by, earlier_, counted(result_.rounds, "result"), give_more());
+  }
+
+  void judge_worse(std::size_t place, const RunRank& rank, MetricDecision& decision) {
+    if (!rank.sure && !rank.suspect) return;
+    const MetricSeries& series = series_[places_[place]];
+    const std::string by = change_words(decision);
+    if (moved_) {
       decision.decide(Outcome::inconclusive,
-                      fmt::format("worse by {} beside what all metrics have moved by.", by));
+                      fmt::format("worse by {} beside what most metrics moved by.", by));
     } else if (const auto clock = clock_explanation(series, *decision.evidence)) {
       decision.decide(Outcome::inconclusive, *clock);
+    } else if (rank.sure && !witnessed_.empty() && !witnessed_[place]) {
+      ++unwitnessed_;
+      decision.decide(Outcome::inconclusive,
+                      fmt::format("worse by {}, but not surely more than the others.", by));
     } else if (rank.sure) {
       decision.decide(Outcome::regression,
                       fmt::format("worse by {} than {} earlier runs ({}).{}", by,
                                   decision.base_runs, p_words(rank.p), clock_remark(series)));
     } else {
-      decision.decide(
-          Outcome::inconclusive,
-          fmt::format("worse by {}, more than any metric between {} earlier runs, of which {} "
-                      "cannot be sure: {}.",
-                      by, earlier_, counted(result_.rounds, "result"), give_more()));
+      decision.decide(Outcome::inconclusive, far_out("worse", by));
     }
   }
 
@@ -176,33 +265,23 @@ class StoredCheck {
   }
 
   void tell_what_would_pass() {
-    std::vector<double> limits;
+    const std::string words = what_would_pass(result_);
+    if (words.empty()) return;
+    double least = std::numeric_limits<double>::infinity();
     bool blind = true;
     for (const MetricDecision& metric : result_.metrics) {
       if (!metric.evidence || !metric.evidence->relative) continue;
-      limits.push_back(metric.evidence->threshold);
-      blind = blind && is_hardly_guarded(metric) && limits.back() > metric.evidence->least;
+      least = std::min(least, metric.evidence->threshold);
+      blind =
+          blind && is_hardly_guarded(metric) && metric.evidence->threshold > metric.evidence->least;
     }
-    if (limits.empty()) return;
-    const auto words = [](double limit) { return format_percent(std::expm1(limit)); };
-    std::ranges::sort(limits);
-    if (blind) {
-      const bool too_few = smallest_rank_p(earlier_, result_.rounds) > stored_alpha;
-      result_.refusals.push_back(fmt::format(
-          "nothing could be seen: even in the steadiest metric a slowdown below {} would have "
-          "passed, so much do the earlier runs differ: {}",
-          words(limits.front()),
-          too_few ? give_more()
-                  : "keep more earlier runs, or measure anew with --base and --head"));
-      return;
-    }
-    const std::size_t half = limits.size() / 2;
-    result_.notes.push_back(
-        limits.size() == 1
-            ? fmt::format("a slowdown below {} would have passed", words(limits[0]))
-            : fmt::format("a slowdown below {} of half of the {} metrics would have passed, and "
-                          "below {} of the noisiest",
-                          words(limits[half]), format_count(limits.size()), words(limits.back())));
+    if (!blind) return result_.notes.push_back(words);
+    const bool too_few = smallest_rank_p(earlier_, result_.rounds) > stored_alpha;
+    result_.refusals.push_back(fmt::format(
+        "nothing could be seen: the earlier runs differ so much that even in the steadiest metric "
+        "a slowdown below {} would have passed: {}",
+        format_percent(std::expm1(least)),
+        too_few ? give_more() : "keep more earlier runs, or compare with --base and --head"));
   }
 
   /// Which metrics drift: those whose earlier runs already lead away, as `history` sees them.
@@ -234,6 +313,9 @@ class StoredCheck {
   std::vector<std::size_t> places_;
   std::vector<RunValues> values_;
   bool moved_ = false;
+  std::vector<bool> moved_along_;  ///< where all moved: which of them
+  std::vector<bool> witnessed_;    ///< which got worse by more than others; empty: nobody asks
+  std::size_t unwitnessed_ = 0;    ///< that would be regressions
 };
 
 }  // namespace

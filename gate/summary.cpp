@@ -15,11 +15,17 @@ namespace fathom::gate {
 namespace {
 
 /// In the order in which a reader wants to see them.
-constexpr std::array told{Outcome::regression, Outcome::missing, Outcome::inconclusive,
-                          Outcome::improved,   Outcome::added,   Outcome::ignored};
+constexpr std::array told{Outcome::regression, Outcome::missing,   Outcome::inconclusive,
+                          Outcome::improved,   Outcome::undecided, Outcome::added,
+                          Outcome::ignored};
 
 /// Lines of one kind that a terminal gets.
 constexpr std::size_t most_listed = 20;
+
+/// Where most metrics moved, a refusal says it of all of them.
+bool is_told_singly(Outcome outcome, const CheckResult& result) {
+  return outcome != Outcome::undecided || result.refusals.empty();
+}
 
 std::string interval_text(const MetricDecision& metric) {
   const auto change = value_change(metric);
@@ -52,9 +58,10 @@ std::string counts(const CheckResult& result) {
   std::vector<std::string> parts;
   for (const Outcome outcome :
        {Outcome::regression, Outcome::missing, Outcome::inconclusive, Outcome::improved,
-        Outcome::unchanged, Outcome::added, Outcome::ignored})
+        Outcome::undecided, Outcome::unchanged, Outcome::added, Outcome::ignored})
     if (const std::size_t number = count(result, outcome); number > 0)
-      parts.push_back(fmt::format("{} {}", format_count(number), to_string(outcome)));
+      parts.push_back(fmt::format("{} {}{}", format_count(number), to_string(outcome),
+                                  outcome == Outcome::regression && number > 1 ? "s" : ""));
   return fmt::format("{}: {}", counted(result.metrics.size(), "metric"), fmt::join(parts, ", "));
 }
 
@@ -171,6 +178,7 @@ std::string terminal_table(const CheckResult& result, bool colour) {
     change_width = std::max(change_width, change_text(metric).size());
   }
   for (const Outcome outcome : told) {
+    if (!is_told_singly(outcome, result)) continue;
     const auto metrics = with_outcome(result, outcome);
     for (std::size_t i = 0; i < metrics.size(); ++i) {
       if (i == most_listed) {
@@ -207,7 +215,8 @@ std::string markdown_summary(const CheckResult& result) {
   using reports::Align;
   std::vector<const MetricDecision*> to_tell;
   for (const Outcome outcome : told)
-    for (const MetricDecision* metric : with_outcome(result, outcome)) to_tell.push_back(metric);
+    if (is_told_singly(outcome, result))
+      for (const MetricDecision* metric : with_outcome(result, outcome)) to_tell.push_back(metric);
   const ChangePictures pictures(to_tell);
   std::vector<reports::Table::Column> columns{
       {"Outcome"},
@@ -228,7 +237,7 @@ std::string markdown_summary(const CheckResult& result) {
                                     threshold_text(metric),
                                     reports::escape_text(metric.reason)};
   };
-  reports::Table same(columns);
+  reports::Table undecided(columns), same(columns);
   constexpr std::ptrdiff_t after_interval = 6;
   columns.insert(columns.begin() + after_interval, {pictures.scale()});
   reports::Table changed(columns);
@@ -237,9 +246,13 @@ std::string markdown_summary(const CheckResult& result) {
     cells.insert(cells.begin() + after_interval, pictures.of(*metric));
     changed.add_row(cells);
   }
+  if (!is_told_singly(Outcome::undecided, result))
+    for (const MetricDecision* metric : with_outcome(result, Outcome::undecided))
+      undecided.add_row(row(*metric));
   for (const MetricDecision* metric : with_outcome(result, Outcome::unchanged))
     same.add_row(row(*metric));
-  page.table("What is to be told", changed);
+  page.table("Findings", changed);
+  page.table("Undecided", undecided, "", 0);
   page.table("Unchanged", same, "", 0);
   return page.text();
 }

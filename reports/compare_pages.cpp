@@ -128,14 +128,16 @@ Section overview(const Comparison& comparison) {
     in_b += figure.better_in_b();
     noisy += figure.noisy();
   }
-  std::string text = fmt::format("{} differ ({} better in B, {} in A; {} of them noisy)",
-                                 number(counts[Outcome::differs]), number(in_b),
-                                 number(counts[Outcome::differs] - in_b), number(noisy));
-  for (const auto& [outcome, words] : {std::pair{Outcome::same, "are the same"},
-                                       {Outcome::within_noise, "are within noise"},
-                                       {Outcome::undecided, "are undecided"},
-                                       {Outcome::not_compared, "are not compared"}})
-    if (counts[outcome] > 0) text += fmt::format(", {} {}", number(counts[outcome]), words);
+  const std::size_t differ = counts[Outcome::differs];
+  std::string text = fmt::format("{} ({} better in B, {} in A; {} of them noisy)",
+                                 counted(differ, "differs", "differ"), number(in_b),
+                                 number(differ - in_b), number(noisy));
+  for (const auto& [outcome, words] : {std::pair{Outcome::same, "the same"},
+                                       {Outcome::within_noise, "within noise"},
+                                       {Outcome::undecided, "undecided"},
+                                       {Outcome::not_compared, "not compared"}})
+    if (counts[outcome] > 0)
+      text += fmt::format(", {} {}", counted(counts[outcome], "is", "are"), words);
   const std::string margin = format_percent(equal_runs);
   return {fmt::format("Figures: {} in both", number(comparison.figures.size())),
           {text + ".",

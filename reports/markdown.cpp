@@ -182,15 +182,15 @@ void Page::list(const std::vector<std::string>& items) {
 void Page::table(const std::string& caption, const Table& table, const std::string& common,
                  std::size_t shown) {
   if (table.rows() == 0) return;
+  const std::string rows = fmt::format("{} row{}", table.rows(), table.rows() == 1 ? "" : "s");
   const std::string all_rows = common.empty() ? "" : " · all rows: " + common;
   if (table.rows() > shown && explore_.empty())
-    text_ += fmt::format(
-        "<details>\n<summary><b>{}{}</b> · {} rows{}</summary>\n\n{}\n</details>\n\n", mark(),
-        unescaped(caption), table.rows(), unescaped(all_rows), table.markdown());
+    text_ += fmt::format("<details>\n<summary><b>{}{}</b> · {}{}</summary>\n\n{}\n</details>\n\n",
+                         mark(), unescaped(caption), rows, unescaped(all_rows), table.markdown());
   else if (table.rows() > shown)
     text_ +=
         fmt::format("{}**{}**: {}.\n\n", mark(), caption,
-                    explore_link(fmt::format("{} rows in the HTML page", table.rows()), explore_));
+                    explore_link(rows + " in the HTML page", explore_));
   else
     text_ += fmt::format("**{}{}**{}\n\n{}\n", mark(), caption, all_rows, table.markdown());
 }

@@ -19,8 +19,8 @@ void add_compare_flags(CLI::App& app, CompareArguments& arguments) {
   path_flag(app, "--json", arguments.json, "Write every figure that both have into this file");
   app.footer(
       "The two may come from any GPUs, drivers, commits or dates, and from any tool that\n"
-      "docs/gate.md lists, both from the same. The exit code is 0 whatever differs, and 5 if they\n"
-      "share no figure; `fathom check` decides about a regression.\n\n"
+      "docs/gate.md lists, both from the same. The exit code is 0 whatever differs, 3 for files\n"
+      "of two tools, and 5 if they share no figure; `fathom check` decides about a regression.\n\n"
       "Examples:\n"
       "  fathom compare before/result.json after/result.json\n"
       "  fathom compare h100/result.json h200/result.json --markdown h100-h200.md\n"

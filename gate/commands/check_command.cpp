@@ -190,7 +190,7 @@ CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
       fmt::format("{} in {}", counted(baseline.size(), "earlier run"), arguments.baseline);
   if (themselves > 0)
     result.notes.push_back(
-        fmt::format("the baseline has what is checked itself, which was left out ({})",
+        fmt::format("the baseline holds what is checked here, which was left out ({})",
                     counted(themselves, "run")));
   return result;
 }
@@ -250,7 +250,7 @@ void name_useless_rules(const Rules& rules, CheckResult& result) {
   for (const auto& metric : result.metrics) used.insert(find_rule(rules, metric.name));
   for (const Rule& rule : rules)
     if (!used.contains(&rule))
-      result.notes.push_back(fmt::format("the rule for `{}` decides on no metric", rule.pattern));
+      result.notes.push_back(fmt::format("the rule for `{}` fits no metric", rule.pattern));
 }
 
 /// Opens the outputs once the inputs that there are have been read, and before anything is
@@ -355,8 +355,8 @@ void add_check_flags(CLI::App& app, CheckArguments& arguments) {
                "End with 0 instead of 3, for a job that cannot tell exit codes apart; all that is "
                "written still says inconclusive");
   app.footer(
-      "Exit codes: 0 pass, 1 confirmed regression, 2 bad input, 3 inconclusive or not comparable,\n"
-      "4 a metric of the baseline is missing.\n\n"
+      "Exit codes: 0 pass, 1 a regression (with --base and --head: confirmed by fresh rounds),\n"
+      "2 bad input, 3 inconclusive or not comparable, 4 a metric of the baseline is missing.\n\n"
       "Examples:\n"
       "  fathom check --base build-main --head build\n"
       "  fathom check --base './bench-old --benchmark_out={out} --benchmark_filter={filter}' \\\n"

@@ -45,7 +45,7 @@ TEST_CASE("fathom check compares two commands and ends as it says") {
   write_text(sandbox.folder() / "fast", benchmark_file("1000"));
   expect(0, check_file(sandbox, "fast", "fast"))
       .first_line("PASS: 1 metric, no regression")
-      .says("\n1 metric: 1 unchanged\n");
+      .says("\n1 metric: 1 unchanged\n", "\n  note: a slowdown below 1 % would have passed\n");
   const fs::path junit = sandbox.folder() / "check.xml", summary = sandbox.folder() / "step.md";
   sandbox.set("GITHUB_STEP_SUMMARY", summary.string());
   expect(1, check_file(sandbox, "fast", "slow", {"--junit", junit.string(), "--github"}))
@@ -76,7 +76,7 @@ TEST_CASE("fathom check against a baseline: too few, enough, worse, lost, anothe
   }
   expect(1, stored.check(more)).first_line("FAIL: 1 regression");
   expect(0, stored.add()).says("1 metric; 7 runs of this identity");
-  expect(3, stored.check()).says("has what is checked itself, which was left out (1 run)");
+  expect(3, stored.check()).says("holds what is checked here, which was left out (1 run)");
   std::string other = benchmark_file("1000");
   write_text(stored.file, other.replace(other.find("\"h\""), 3, "\"i\""));
   expect(3, stored.check()).says("host_name: h and i");
@@ -147,6 +147,8 @@ TEST_CASE("fathom check never passes a replay, and bad input is one sentence and
     expect(2, sandbox.check()).one_line();
   }
   expect(2, sandbox.fathom({"check"}));
+  // Fresh rounds alone confirm.
+  expect(0, sandbox.fathom({"check", "--help"})).never_says("confirmed regression");
   expect(2, check(sandbox, "true", "true"));
   expect(3, check(sandbox, "exit 9", "exit 9"));
   expect(2, sandbox.fathom({"baseline", "lsit"}));

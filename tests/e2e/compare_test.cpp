@@ -90,7 +90,7 @@ TEST_CASE("Two files of another tool stand side by side, what differs first", "[
   expect(0, box.fathom({"compare", data / "hyperfine.json", "slower.json", "--markdown", "c.md",
                         "--json", "c.json"}))
       .starts("A: hyperfine on ")
-      .says("Machine: 0 of ", "Figures: 2 in both", "1 differ (0 better in B, 1 in A;");
+      .says("Machine: 0 of ", "Figures: 2 in both", "1 differs (0 better in B, 1 in A;");
   has(read_text(box.folder() / "c.md"), "| A better |");
   const auto first = nlohmann::json::parse(read_text(box.folder() / "c.json")).at("figures").at(0);
   CHECK(first.at("name") == "sort numbers");
@@ -109,6 +109,7 @@ TEST_CASE("What two files of other tools cannot have in common is said", "[e2e]"
   expect(0, box.fathom({"compare", "a.csv", "b.csv"}))
       .says("  one  1 ms  2 ms      2  undecided", "1 figure (two): B/s in A, s in B.",
             "Only in A: 1 entry of old.", "Only in B: 1 entry of new.");
+  expect(0, box.fathom({"compare", "--help"})).says("3 for files\nof two tools");
   csv("nan.csv", "one,ms,lower,nan\n");
   csv("other.csv", "three,ms,lower,1\n");
   for (const auto& [other, expected, words] :

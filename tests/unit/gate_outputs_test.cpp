@@ -143,6 +143,27 @@ TEST_CASE("The Markdown holds every metric over one scale, and markup stays text
   CHECK(std::count(text.begin(), text.end(), '`') == 2 * 5 + 2 * 4);  // names and pictures
 }
 
+TEST_CASE("What is undecided is told in every output, one by one where it is no sign of all",
+          "[gate]") {
+  CheckResult result = planted_result();
+  result.mode = "stored";
+  result.metrics = {planted("probe/worse", Outcome::regression, 0.05),
+                    planted("probe/worst", Outcome::regression, 0.06),
+                    planted("probe/perhaps", Outcome::undecided, -0.5)};
+  const std::string text = terminal_table(result, false);
+  CHECK_THAT(text, contains("\n3 metrics: 2 regressions, 1 undecided\n") &&
+                       contains("  undecided     +64.9 %  probe/perhaps"));
+  CHECK_THAT(markdown_summary(result),
+             contains("**Findings**") && contains("| undecided | `probe/perhaps`"));
+  CHECK_THAT(decision_json(result), contains("\"outcome\": \"undecided\""));
+  result.metrics.erase(result.metrics.begin(), result.metrics.begin() + 2);
+  CHECK(exit_code(result) == ExitCode::ok);
+  result.refusals = {"1 of the 1 metrics moved"};
+  CHECK_THAT(terminal_table(result, false), !contains("probe/perhaps"));
+  CHECK_THAT(markdown_summary(result),
+             !contains("Findings") && contains("<summary><b>Undecided</b> · 1 row</summary>"));
+}
+
 TEST_CASE("The JSON holds everything, and one change is told as one figure", "[gate]") {
   CheckResult result = planted_result();
   MetricDecision& metric = result.metrics[0];

@@ -71,6 +71,43 @@ TEST_CASE("Nothing changed: the gate passes, and repeats at most a chance suspec
         }))) == ExitCode::ok);
 }
 
+TEST_CASE("A pass in paired rounds says what it could have seen, as it decides", "[gate]") {
+  for (const double noise : {0.0, 0.02}) {
+    INFO(noise);
+    const auto noisy = [=](Side, int round, RunMetrics& run) {
+      std::mt19937_64 generator(static_cast<unsigned>(round));
+      std::normal_distribution<double> spread(0, noise);
+      if (noise == 0) return;
+      for (MetricValue& metric : run.metrics) metric.value *= std::exp(spread(generator));
+    };
+    const CheckResult result = check(noisy);
+    REQUIRE(exit_code(result) == ExitCode::ok);
+    REQUIRE(result.notes.size() == 1);
+    CHECK_THAT(result.notes[0], contains("a slowdown below ") && contains("would have passed in "));
+    std::vector<double> limits;
+    for (const MetricDecision& metric : result.metrics)
+      limits.push_back(std::expm1(metric.evidence->threshold));
+    std::ranges::sort(limits);
+    const double half = limits[6];
+    CHECK(half < (noise == 0 ? 0.0101 : 0.035));
+    const auto found = [&](double by) {
+      int regressions = 0;
+      for (std::size_t metric = 0; metric < 12; ++metric)
+        regressions += exit_code(check([&](Side side, int round, RunMetrics& run) {
+                         noisy(side, round, run);
+                         slow_head(metric, by)(side, round, run);
+                       })) == ExitCode::check_failed;
+      return regressions;
+    };
+    CHECK(found(0.5 * half) <= 1);
+    CHECK(found(2 * half) >= 9);
+  }
+  const CheckResult slower = check(slow_head(4, 0.03));
+  CHECK(std::ranges::none_of(slower.notes, [](const std::string& note) {
+    return note.find("would have passed") != std::string::npos;
+  }));
+}
+
 TEST_CASE("A slowdown of 3 % is confirmed in fresh rounds, of a time and of a rate", "[gate]") {
   for (const std::size_t metric : {4, 7}) {
     PlantedRounds rounds(slow_head(metric, 0.03));

@@ -154,8 +154,8 @@ TEST_CASE("A CSV says unit and direction, and its samples become one median", "[
   CHECK(metrics.at("rows, sorted").better == Better::higher);
 
   const std::string head = "name,unit,better,sample\n";
-  const auto one = metrics_of(parse_run_metrics(
-      "\xef\xbb\xbf" + head + "\"a\"\"b\",MB,lower,2,,\r\n\n\"a\"\"b\",MB,lower,4", ""));
+  const auto one =
+      metrics_of(parse_run_metrics("\xef\xbb\xbf" + head + "\"a\"\"b\",MB,lower,2,,4\r\n\n", ""));
   CHECK(one.at("a\"b").value == 3);
   CHECK_THAT(metrics_of(parse_run_metrics(head + "t,s,lower,0\n", "")).at("t").problem,
              contains("value is 0"));
@@ -170,6 +170,9 @@ TEST_CASE("A CSV says unit and direction, and its samples become one median", "[
            {head + "t,s,bigger,1", "line 2 says neither"},
            {head + "t,s,lower", "line 2 has no sample"},
            {head + "t,s,lower,1\nt,s,higher,1", "\"t\" again"},
+           {head + "t,s,lower,1\nt,s,lower,2", "line 3 has \"t\" again"},
+           {head + "\n", "a header without a metric"},
+           {"", "a CSV that begins \"name,unit,better,sample\""},
            {head + "\"t,s,lower,1", "quote that nothing closes"},
            {head + "\"t\"x,s,lower,1", "after a closing quote"},
            {"name,unit,better,value,low\nt,s,lower,1,2", "header of a result"},

@@ -107,7 +107,7 @@ TEST_CASE("First rounds that do not fit into the time limit end the check", "[ga
   CHECK(rounds.asked.size() == 1);  // four such take 8 s
   CHECK(exit_code(result) == ExitCode::inconclusive);
   CHECK(headline(result) ==
-        "INCONCLUSIVE: 1 of the first 4 rounds took 2 s, so that all do not fit into the time "
+        "INCONCLUSIVE: 1 of the first 4 rounds took 2 s, so that they do not all fit into the time "
         "limit of 7 s: raise --time-limit, or measure less");
   // Each was as expected until the last.
   PlantedRounds slower(slowing(3, 1));
