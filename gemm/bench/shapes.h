@@ -21,8 +21,7 @@ struct Shape {
   std::int64_t m, n, k;
 };
 
-/// Where contenders meet the vendor's library beside the ladder's own size: twice as large, one
-/// less than whole tiles and 16-byte rows, and skinny.
+/// Where contenders meet the library beside the ladder's size: larger, odd and skinny products.
 inline constexpr Shape contested_shapes[] = {
     {8192, 8192, 8192}, {4095, 4095, 4095}, {16, 8192, 8192}, {128, 8192, 8192}};
 

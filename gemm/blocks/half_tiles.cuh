@@ -66,8 +66,7 @@ __device__ void store_vector(const Product<Element, Element, float>& p, int row,
   *c = bits;
 }
 
-/// A warp's sums on their way from the tensor cores' fragments to C: 16 rows of `Columns`, in a
-/// piece of shared memory of the warp's own.
+/// A warp's sums on their way to C: 16 rows of `Columns`, in shared memory of the warp's own.
 template <int Columns>
 struct StagedRows {
   /// Eight words between rows: four rows of eight neighbours lie in all banks.

@@ -205,8 +205,8 @@ __device__ inline void multiply_rows(const Product<T>& p, const Share& share, co
   }
 }
 
-/// Adds what the cluster's blocks have kept and stores this block's part of the rows: 16 bytes of
-/// sums a thread. After the cluster has met.
+/// Adds what the cluster's blocks have kept, and stores this block's rows: 16 bytes of sums a
+/// thread.
 template <class T>
 __device__ inline void store_rows(const Product<T>& p, const Share& share, std::uint32_t kept) {
   constexpr int vector = 16 / static_cast<int>(sizeof(T));

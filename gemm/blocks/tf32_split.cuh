@@ -7,8 +7,7 @@
 
 namespace fathom::gemm {
 
-/// The nearest tf32, ties away from zero, as the bits of an fp32 whose last 13 are zero. A number
-/// within 2^-12 of the largest becomes infinite.
+/// The nearest tf32, ties away from zero, as fp32's bits. Within 2^-12 of the largest: infinite.
 __host__ __device__ inline std::uint32_t nearest_tf32(std::uint32_t bits) {
   return (bits + 0x1000u) & 0xFFFFE000u;
 }
