@@ -233,8 +233,11 @@ class ProbeRun {
         state.counters[m.entry.metric.name] = *m.entry.metric.value;
         for (const auto& [extra, value] : m.entry.extras) state.counters[extra] = value;
       } else {
-        const std::string why =
-            m.entry.verdict.reasons.empty() ? "no value" : m.entry.verdict.reasons[0];
+        const std::vector<Counter>& counters = m.entry.counters;
+        const std::string why = !m.entry.verdict.reasons.empty() ? m.entry.verdict.reasons[0]
+                                : !counters.empty() && !counters[0].reason.empty()
+                                    ? counters[0].reason
+                                    : "no value";
         state.SkipWithError(why.c_str());
       }
       std::int64_t& index = repetitions_seen_[name];

@@ -12,7 +12,7 @@ namespace fathom::reports {
 namespace {
 
 /// What this GPU says, up to a break near `most` characters: the HTML page has the rest. Not for a
-/// claim that was not decided, since the reason stands last.
+/// claim that was not decided, whose reason may be longer.
 std::string shortened(const std::string& figure) {
   constexpr std::size_t most = 110;
   std::size_t end = figure.size();

@@ -24,6 +24,8 @@ struct Shown {
 
 std::string shown_as(const Shown& shown, const std::string& format) {
   if (shown.text) return *shown.text;
+  if (const std::size_t bar = format.find('|'); bar != std::string::npos)
+    return shown.value != 0 ? format.substr(0, bar) : format.substr(bar + 1);
   return (shown.noisy ? "~" : "") +
          (format == "%"    ? format_percent(shown.value)
           : format.empty() ? format_quantity(shown.value, shown.unit)
@@ -59,7 +61,8 @@ std::string told(const std::string& sentence, const std::function<Shown(const st
       part += sentence[i];
     }
   }
-  return optional && lacks ? text : text + part;
+  if (!optional || !lacks) text += part;
+  return text.starts_with("; ") ? text.substr(2) : text;  // what stood before was left out
 }
 
 double number_of(const AxisValue* value) {
@@ -270,6 +273,13 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
     const double value = figures[check.quantity];
     ++(std::isnan(value) ? missing : holds(check, value) ? held : failed);
   }
+  bool refuted = failed > 0, in_part = failed > 0 && held > 0;
+  if (row.rule == Rule::cases) refuted = failed > 0 && held == 0 && missing == 0;
+  if (row.rule == Rule::effect) {
+    const double effect = figures[row.checks.front().quantity];
+    in_part = failed > 0 && holds(row.checks.front(), effect);
+    refuted = !std::isnan(effect) && !holds(row.checks.front(), effect);
+  }
   const bool applies = std::ranges::all_of(row.premise, [&](const FigureRange& check) {
     const double value = figures[check.quantity];
     missing += std::isnan(value) ? 1 : 0;
@@ -281,12 +291,12 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   if (any && !applies) {
     claim.verdict = ClaimVerdict::does_not_apply;
     claim.figure += (claim.figure.empty() ? "" : ": ") + figures.tell(row.unmet, nullptr, false);
-  } else if (failed > 0 && (row.rule != Rule::cases || (held == 0 && missing == 0))) {
+  } else if (refuted) {
     claim.verdict = ClaimVerdict::refuted;
-  } else if (failed > 0 && held > 0) {
+  } else if (in_part) {
     claim.verdict = ClaimVerdict::conditional;
   } else if (missing > 0 && !(row.rule == Rule::those_measured && held > 0)) {
-    claim.figure += claim.figure.empty() ? why : "; not measured: " + why;
+    claim.figure = why + (claim.figure.empty() ? "" : "; ") + claim.figure;
   } else if (held > 0) {
     claim.verdict = ClaimVerdict::confirmed;
   }

@@ -14,7 +14,8 @@
 // evaluator decides them all, for a run as for a recording.
 //
 // A sentence names figures in braces: {share} with its unit, {share:.3f} as fmt has it, {share:%}
-// as a percentage. What stands in [brackets] is left out where one of its figures is missing.
+// as a percentage, {share:many|none} in words, the second for 0. What stands in [brackets] is left
+// out where one of its figures is missing.
 
 namespace fathom {
 
@@ -129,8 +130,10 @@ struct FigureRange {
 
 /// all: a check that fails refutes. cases: each check is a case that the claim's words cover, and
 /// the claim is conditional where some hold and some do not. those_measured: as all, but checks
-/// whose case a short suite leaves out are passed over.
-enum class Rule { all, cases, those_measured };
+/// whose case a short suite leaves out are passed over. effect: the first check is the effect and
+/// alone refutes; the others are controls of its cause, and the claim is conditional where one
+/// fails.
+enum class Rule { all, cases, those_measured, effect };
 
 /// The largest number below 1: what is less than 1 is this at most.
 inline constexpr double below_one = 1 - std::numeric_limits<double>::epsilon() / 2;

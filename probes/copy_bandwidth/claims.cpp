@@ -233,10 +233,10 @@ std::vector<ClaimRow> places() {
         {"more", 1 / below_one},
         {"as many", 1, 1},
         {"faults", 1, 1}},
-       "[a 16-byte access 8 bytes off its alignment fails in {faults:.0f} of 1 launches; ]a warp's "
+       "[a 16-byte load 8 bytes off its alignment {faults:is refused|is not refused}][; a warp's "
        "128 bytes touch {sectors:.3g} sectors from an aligned start ({aligned}), {shifted "
        "sectors:.3g} from 4 bytes behind it ({shifted}), {by sector sectors:.3g} from 32 ({by "
-       "sector}), {apart sectors:.3g} with 32 bytes between its words ({apart})",
+       "sector}), {apart sectors:.3g} with 32 bytes between its words ({apart})]",
        Rule::all,
        {},
        {},

@@ -6,48 +6,42 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "harness/cuda_check.h"
 #include "probes/copy_bandwidth/cases.h"
-#include "results/fail.h"
 
 namespace fathom::copy_bandwidth {
 namespace {
 
 /// Behind an aligned address: enough for each narrower access.
 constexpr std::size_t misaligned_by = 8;
-/// How long the process may take, CUDA's start on a host with many GPUs included. Then it ends.
-constexpr unsigned misaligned_limit_s = 60;
 
-/// As waitpid says it. The process inherits which GPUs are visible, so their numbers are the same.
-int status_of_misaligned_access(int device) {
+/// The process inherits which GPUs are visible, so their numbers are the same.
+AccessOutcome access_by_another_process(int device) {
   std::string words[] = {"probe_copy_bandwidth", "--child", "--device", std::to_string(device)};
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
   pid_t child = 0;
   // Not fork, after which nothing of CUDA works.
-  if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ) != 0)
-    fail(ExitCode::setup_incomplete, "The program could not be started a second time.");
+  const int error = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ);
+  if (error != 0)
+    return {{},
+            std::string("the process that makes the misaligned access could not be started: ") +
+                std::strerror(error)};
   int status = -1;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return status;
+  return outcome_of(status);
 }
 
-std::optional<std::string> run_misaligned(int device, Entry& entry) {
+std::optional<std::string> run_misaligned(const DeviceFacts& device, Entry& entry) {
   entry.telemetry.missing_reason = "nothing is timed here";
   entry.iterations = 1;
-  const int status = status_of_misaligned_access(device);
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  if (code != to_int(ExitCode::ok) && code != to_int(ExitCode::check_failed)) {
-    entry.verdict.status = VerdictStatus::failed;
-    entry.verdict.reasons = {"the process that makes the access ended before it, or was killed"};
-    return std::nullopt;
-  }
-  const double faults = code == to_int(ExitCode::check_failed) ? 1 : 0;
-  entry.extras["faults"] = faults;
-  entry.metric.value = faults;
-  entry.samples = {faults};
-  entry.interval = Interval{faults, faults, 1, "a count is exact"};
+  const std::string why_not =
+      why_no_access(device.fingerprint.compute_mode, std::getenv("CUDA_MPS_PIPE_DIRECTORY"));
+  report(why_not.empty() ? access_by_another_process(device.ordinal) : AccessOutcome{{}, why_not},
+         entry);
   return std::nullopt;
 }
 
@@ -72,7 +66,7 @@ ExitCode make_misaligned_access(int device) {
   return ExitCode::ok;
 }
 
-std::vector<Case> misaligned_cases(const DeviceFacts& device) {
+std::vector<Case> misaligned_cases(const DeviceFacts&) {
   Case c;
   c.name = "misaligned/bytes:16/offset:" + size_name(misaligned_by);
   c.axes = {{"sweep", "misaligned"},
@@ -80,11 +74,11 @@ std::vector<Case> misaligned_cases(const DeviceFacts& device) {
             {"base offset (B)", static_cast<std::int64_t>(misaligned_by)}};
   c.metric = {"faults", "launches", Better::higher, std::nullopt};
   c.expected = Expectation{1, 0, "an access of 16 bytes needs an address that 16 divides"};
-  c.mode = Campaign{.roles = {},
-                    .run = [ordinal = device.ordinal](
-                               Context&, CounterSession*, const std::string&, const KeepGoing&,
-                               Entry& entry) { return run_misaligned(ordinal, entry); },
-                    .for_a_claim = true};
+  c.mode =
+      Campaign{.roles = {},
+               .run = [](Context& context, CounterSession*, const std::string&, const KeepGoing&,
+                         Entry& entry) { return run_misaligned(context.device(), entry); },
+               .for_a_claim = true};
   return {c};
 }
 

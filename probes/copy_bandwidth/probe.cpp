@@ -166,8 +166,7 @@ const Probe probe{
         "libraries' copies are launched alternately with the best one. Sectors, requests and "
         "instructions by counter must equal the global-memory model, DRAM bytes at 1 GiB and above "
         "the bytes of the copy within 1 %. Where warps wait is sampled by source line. A 16-byte "
-        "access "
-        "off its alignment ends the process that makes it, so it has one of its own.",
+        "access off its alignment ends the process that makes it, so it has one of its own.",
     .conclude = conclude,
     .cases = {best_cases, width_cases, offset_cases, stride_cases, tail_cases, row_cases,
               size_cases, hint_cases, async_cases, mix_cases, misaligned_cases},

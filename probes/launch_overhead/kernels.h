@@ -2,6 +2,10 @@
 
 #include <cuda_runtime.h>
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "harness/cuda_handles.h"
 
 namespace fathom::launch_overhead {
@@ -34,6 +38,10 @@ struct Link {
   bool programmatic;
 };
 void launch_link(const Link& link, cudaStream_t stream);
+
+using Stamps = std::vector<long long>;  ///< nanoseconds
+/// What is wrong with the stamps of a row of empty kernels, or of links in a row.
+std::optional<std::string> check(const Stamps& stamps);
 
 /// Writes `value` to `*flag`, which may be mapped host memory.
 void launch_signal(volatile int* flag, int value, cudaStream_t stream);

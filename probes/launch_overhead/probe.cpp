@@ -72,20 +72,6 @@ constexpr int links = 32;
 /// Some five microseconds: longer than it takes to launch the next kernel meanwhile.
 constexpr int link_clocks = 10'000;
 
-using Stamps = std::vector<long long>;  ///< nanoseconds
-
-/// Work of several kernels in a row, which each write when it begins and when it is done.
-std::optional<std::string> check(const Stamps& t) {
-  for (std::size_t i = 0; i < t.size(); i += 2) {
-    if (t[i] <= 0 || t[i + 1] <= t[i]) return fmt::format("kernel {} reported no times", i / 2);
-    if (i > 0 && t[i] < t[i - 1]) {
-      return fmt::format("kernel {} began its work {} ns before the one it depends on was done",
-                         i / 2, t[i - 1] - t[i]);
-    }
-  }
-  return std::nullopt;
-}
-
 /// Kernels that write their times to `stamps`, of which `seconds` makes the metric.
 Workload stamped(Context& context, const Buffer& stamps, std::function<void()> launch,
                  std::function<double(const Stamps&)> seconds) {

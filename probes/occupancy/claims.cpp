@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "probes/claims.h"
 #include "results/rows.h"
 
@@ -60,8 +62,19 @@ ClaimRow o2() {
     where.emplace_back("block", threads);
     reading.quantities.push_back({name, where, Pick::first, counter_of("achieved_occupancy")});
     reading.quantities.push_back({"of " + name, where, Pick::first, axis_of(theory)});
-    listed += "[" + name + ": {" + name + ":.1f} of {of " + name + ":.1f} %, ]";
+    listed += "[; " + name + ": {" + name + ":.1f} of {of " + name + ":.1f} %]";
   }
+  reading.formulas.push_back({"lower", [](const Figures& f) {
+                                const double share = f["short"];
+                                return std::isnan(share) ? share : share <= same_speed ? 1 : 0;
+                              }});
+  // Whether a control has it back: there is nothing to have back where it is not lower.
+  for (const std::string control : {"one", "four", "whole"})
+    reading.formulas.push_back({control + " back", [control](const Figures& f) {
+                                  const double share = f[control];
+                                  if (f["lower"] != 1 || std::isnan(share)) return std::nan("");
+                                  return share >= same_speed ? 1.0 : 0.0;
+                                }});
   return {
       "O2",
       "Achieved occupancy is lower, from launch overhead and imbalance",
@@ -69,11 +82,14 @@ ClaimRow o2() {
       toyx,
       std::move(reading),
       {{"short", 0, same_speed}, {"one", same_speed}, {"four", same_speed}, {"whole", same_speed}},
-      listed +
-          "so at most {short:%} of the theoretical; one wave of blocks that live as long as the "
-          "kernel has at least {one:%} with one load in flight a thread and {four:%} with four"
-          "[; whole waves of equal blocks, launched one after the other, have at least {whole:%}]",
-      Rule::cases};
+      "[{lower:lower|not lower}, at most {short:%}]"
+      "[; with long-lived blocks {one back:no longer|still} at 1 load]"
+      "[, {four back:no longer|still} at 4][; in whole waves {whole back:no longer|still}]"
+      "[; one wave of blocks that live as long as the kernel has at least {one:%} of the "
+      "theoretical with one load in flight a thread and {four:%} with four][; whole waves of equal "
+      "blocks, launched one after the other, have at least {whole:%}]" +
+          listed,
+      Rule::effect};
 }
 
 ClaimRow o3() {

@@ -169,7 +169,23 @@ TEST_CASE("V9 needs sectors that follow alignment and stride, and the stride's c
                         {refuted, places(5, 30, 0)},
                         {refuted, places(5, 100)},
                         {not_measured, {place("offset", 0, 100, 4)}}});
-  CHECK_THAT(claim_of(places(5, 30), "V9").figure, contains("fails in 1 of 1 launches"));
+  const auto figure = [](const std::vector<Entry>& entries) {
+    return claim_of(entries, "V9").figure;
+  };
+  const std::string load = "a 16-byte load 8 bytes off its alignment is ";
+  CHECK(figure(places(5, 30)).starts_with(load + "refused; a warp's"));
+  CHECK(figure(places(5, 30, 0)).starts_with(load + "not refused; a warp's"));
+  // The process could not run: its entry says why, and the claim with it.
+  std::vector<Entry> no_outcome = places(5, 30, NAN);
+  no_outcome.back().extras.clear();
+  no_outcome.back().metric.value.reset();
+  Counter faults;
+  faults.role = "faults";
+  faults.reason = "the process ended with exit code 17";
+  no_outcome.back().counters = {faults};
+  check_verdicts("V9", {{not_measured, no_outcome}});
+  CHECK(figure(no_outcome).starts_with("the process ended with exit code 17; a warp's"));
+  CHECK_THAT(figure(no_outcome), !contains("not measured"));
 }
 
 TEST_CASE("V10 and V11 compare bandwidths", "[probes][copy_bandwidth]") {

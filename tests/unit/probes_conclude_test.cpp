@@ -55,5 +55,24 @@ TEST_CASE("O2 has a control for launches and one for imbalance", "[probes]") {
   planted::check_verdicts(conclusion_of("occupancy"), "O2",
                           {{confirmed, entries(0.6, 0.97, 0.97)},
                            {conditional, entries(0.6, 0.6, 0.97)},
-                           {conditional, entries(0.97, 0.97, 0.97)}});
+                           {conditional, entries(0.6, 0.97, 0.6)},
+                           {not_measured, {entries(0.6, 0, 0).front()}},
+                           {refuted, entries(0.97, 0.97, 0.97)},
+                           {refuted, entries(0.97, 0.6, 0.6)}});
+  // What the page shows, the first 110 characters, says which control leaves it.
+  const auto begins = [&](double usual, double whole, double lasting, const std::string& words) {
+    const std::string figure =
+        planted::claim(conclusion_of("occupancy")(entries(usual, whole, lasting)).claims, "O2")
+            .figure;
+    CAPTURE(figure);
+    CHECK(figure.starts_with(words + "; "));
+    CHECK(words.size() <= 110);
+  };
+  begins(0.6, 0.97, 0.97,
+         "lower, at most 60 %; with long-lived blocks no longer at 1 load, no longer at 4; in "
+         "whole waves no longer");
+  begins(0.6, 0.6, 0.97,
+         "lower, at most 60 %; with long-lived blocks no longer at 1 load, no longer at 4; in "
+         "whole waves still");
+  begins(0.97, 0.97, 0.97, "not lower, at most 97 %");
 }

@@ -33,6 +33,28 @@ TEST_CASE("a rule decides by all of its checks, or case by case", "[results]") {
   CHECK(evaluate(row(Rule::cases), one(4)).verdict == ClaimVerdict::not_measured);
 }
 
+TEST_CASE("an effect refutes alone, and its controls make a condition", "[results]") {
+  const auto verdict = [](std::vector<Entry> entries) {
+    return evaluate(row(Rule::effect), entries).verdict;
+  };
+  CHECK(verdict(entries_of(5, 6)) == ClaimVerdict::confirmed);
+  CHECK(verdict(entries_of(5, 4)) == ClaimVerdict::conditional);
+  CHECK(verdict(entries_of(4, 6)) == ClaimVerdict::refuted);
+  CHECK(verdict(entries_of(4, 4)) == ClaimVerdict::refuted);
+  CHECK(verdict({entries_of(4, 0).front()}) == ClaimVerdict::refuted);
+  CHECK(verdict({entries_of(5, 0).front()}) == ClaimVerdict::not_measured);
+  CHECK(verdict({entries_of(0, 4).back()}) == ClaimVerdict::not_measured);
+}
+
+TEST_CASE("a sentence may say a figure in words, and begin behind what was left out", "[results]") {
+  const Reading reading{{{"a", {{"x", "a"}}}, {"z", {{"x", "z"}}}}};
+  const auto tell = [&](double a) {
+    return Figures(reading, entries_of(a, 0)).tell("[{z}][; it is {a:on|off}]");
+  };
+  CHECK(tell(1) == "it is on");
+  CHECK(tell(0) == "it is off");
+}
+
 TEST_CASE("a premise that fails makes the claim not apply", "[results]") {
   ClaimRow premised = row();
   premised.premise = {{"share", 2}};
@@ -47,7 +69,7 @@ TEST_CASE("a premise that fails makes the claim not apply", "[results]") {
 TEST_CASE("a missing figure is said, and drops what is in brackets", "[results]") {
   const std::vector<Entry> one{entries_of(5, 0).front()};
   const Claim claim = evaluate(row(), one);
-  CHECK(claim.figure.starts_with("5 B/s / (not measured); not measured: its cases"));
+  CHECK(claim.figure == "its cases were left out of this run or failed; 5 B/s / (not measured)");
   const Claim none = evaluate(row(), {});
   CHECK(none.figure == "its cases were left out of this run or failed");
   CHECK(none.evidence.empty());

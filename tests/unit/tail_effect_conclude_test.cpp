@@ -41,5 +41,5 @@ TEST_CASE("T1 is not measured where a kind is missing", "[probes]") {
   add(entries, "latency-bound", true);
   const Claim claim = tail_effect::conclude(entries).claims.front();
   CHECK(claim.verdict == ClaimVerdict::not_measured);
-  CHECK_THAT(claim.figure, contains("not measured: its cases were left out"));
+  CHECK(claim.figure.starts_with("its cases were left out"));
 }
