@@ -134,13 +134,16 @@ Error nothing_recorded(const ExplainArguments& arguments, const Trace& trace) {
                       arguments.kernel, program, fmt::join(functions, ", "))};
 }
 
-/// From the file, or else from the recording of such a GPU as was measured.
-Bounds bounds_for(fs::path file, const std::string& gpu) {
-  if (file.empty() && !gpu.empty()) {
-    file = executable_folder() / "../share/fathom/recordings" / gpu_slug(gpu) / "atlas/result.json";
-    file = fs::exists(file) ? file.lexically_normal() : "";
+/// From the file, or else from the recording of the first GPU that was measured and has one.
+Bounds bounds_for(const fs::path& file, const std::vector<std::string>& gpus) {
+  if (!file.empty()) return bounds_of(read_document(file), file.string());
+  for (const std::string& gpu : gpus) {
+    const fs::path recorded =
+        executable_folder() / "../share/fathom/recordings" / gpu_slug(gpu) / "atlas/result.json";
+    if (fs::exists(recorded))
+      return bounds_of(read_document(recorded), recorded.lexically_normal().string());
   }
-  return file.empty() ? Bounds{} : bounds_of(read_document(file), file.string());
+  return {};
 }
 
 }  // namespace
@@ -180,7 +183,7 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
                                  why.what()));
   }
   const RunFacts facts{fmt::format("{}", fmt::join(arguments.program, " ")), seconds,
-                       end.describe(), bounds_for(arguments.bounds, trace.gpu)};
+                       end.describe(), bounds_for(arguments.bounds, trace.gpus)};
   const std::string page =
       arguments.format == "json"
           ? json_of(explanation, facts)

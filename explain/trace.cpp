@@ -154,7 +154,7 @@ void read_trace(const std::filesystem::path& path, Trace& trace) {
       const auto launches = record.take<std::uint64_t>();
       trace.totals[std::string(record.rest())] += launches;
     } else if (head.kind == RecordKind::gpu) {
-      trace.gpu = record.rest();
+      trace.gpus.emplace_back(record.rest());
     } else if (head.kind == RecordKind::counted) {
       add_counted(record, trace);
     } else if (head.kind == RecordKind::sampled) {

@@ -91,7 +91,7 @@ struct Measured {
 struct Trace {
   std::vector<Launch> launches;
   std::map<std::string, std::uint64_t> totals;  ///< launches; none of a process that crashed
-  std::string gpu;                              ///< its name; empty if nothing was measured
+  std::vector<std::string> gpus;                ///< names, of each process that was measured
   std::map<std::string, Measured> measured;     ///< without the waits
   using Place = std::tuple<std::string, unsigned, std::uint64_t>;
   std::map<std::string, std::map<Place, Waiting>> waits;

@@ -2,11 +2,30 @@
 
 #include <algorithm>
 #include <functional>
+#include <ranges>
+#include <string_view>
 
 #include "fleet/sections.h"
 #include "results/statistics.h"
 
 namespace fathom::fleet {
+namespace {
+
+/// Its model, and the settings in which it differs from others of that model.
+std::string kind_of(const std::vector<Group>& groups, const Group& group) {
+  std::string kind = group.model;
+  for (const auto part : std::views::split(group.settings, std::string_view(", "))) {
+    const std::string setting(part.begin(), part.end());
+    const auto has_other = [&](const Group& other) {
+      return other.model == group.model &&
+             (", " + other.settings + ", ").find(", " + setting + ", ") == std::string::npos;
+    };
+    if (std::ranges::any_of(groups, has_other)) kind += ", " + setting;
+  }
+  return kind;
+}
+
+}  // namespace
 
 void write_distributions(FleetWriting& to) {
   if (to.outliers.distributions.empty()) return;
@@ -30,10 +49,7 @@ void write_distributions(FleetWriting& to) {
                      gap_text(d->spread), gap_text(d->quantiles[1]), gap_text(d->quantiles[7]),
                      gap_text(d->quantiles[8])});
     }
-    const std::string kind =
-        groups.size() < 2 ? ""
-                          : fmt::format("{}, {}: ", groups[group].model, groups[group].settings);
-    to.page.table(escape_text(kind) +
+    to.page.table((groups.size() < 2 ? "" : escape_text(kind_of(groups, groups[group])) + ": ") +
                       "By spread, a standard deviation between cards; a figure below 0 is better "
                       "than the median",
                   table);

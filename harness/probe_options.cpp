@@ -65,6 +65,8 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
       options.list_only |= argument.starts_with("--benchmark_list_tests") &&
                            !argument.ends_with("=false") && !argument.ends_with("=0");
       options.benchmark_arguments.push_back(argument);
+    } else if (probe.child && argument == "--child") {
+      options.child = true;  // in no help
     } else {
       own.push_back(argument);
     }
@@ -96,7 +98,6 @@ std::optional<ProbeOptions> parse_probe_options(int argc, char** argv, const Pro
       "--no-counters", [&] { options.counters = false; }, "Do not collect hardware counters");
   app.add_flag("--wait", options.wait, "Wait if another Fathom holds the GPU");
   app.add_flag("--describe", options.describe, "Print the probe's question and claims as JSON");
-  if (probe.child) app.add_flag("--child", options.child)->group("");  // in no help
   checked_flag(app, "--seed", options.seed, "Seed of the random data", whole_number(), "N")
       ->capture_default_str();
   checked_flag(app, "--time-limit", options.time_limit_s,

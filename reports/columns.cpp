@@ -293,9 +293,10 @@ Table make_table(const std::vector<Column>& columns, std::string& constant) {
       varying.push_back(&column);
       continue;
     }
-    const bool unit_too = !column.unit.empty() && column.cells.front() != nothing;
+    if (column.cells.front() == nothing) continue;
     constant += fmt::format("{}{}: {}{}", constant.empty() ? "" : " · ", escape_text(column.name),
-                            column.cells.front(), unit_too ? " " + escape_text(column.unit) : "");
+                            column.cells.front(),
+                            column.unit.empty() ? "" : " " + escape_text(column.unit));
   }
   // Rows that are all alike are still rows.
   if (varying.empty() && !columns.empty()) varying.push_back(&columns.front());

@@ -174,7 +174,9 @@ std::string claims_text(std::span<const Claim> claims) {
         ClaimVerdict::does_not_apply, ClaimVerdict::not_measured}) {
     const auto number = std::ranges::count(claims, verdict, &Claim::verdict);
     if (number == 0) continue;
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", number, words(verdict));
+    const bool plural = number > 1 && verdict == ClaimVerdict::does_not_apply;
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", number,
+                       plural ? "do not apply" : words(verdict));
   }
   return out;
 }

@@ -179,20 +179,23 @@ void Page::list(const std::vector<std::string>& items) {
   if (!items.empty()) text_ += "\n";
 }
 
-void Page::table(const std::string& caption, const Table& table, const std::string& common,
+bool Page::table(const std::string& caption, const Table& table, const std::string& common,
                  std::size_t shown) {
-  if (table.rows() == 0) return;
+  if (table.rows() == 0) return false;
+  const bool long_one = table.rows() > shown;
   const std::string rows = fmt::format("{} row{}", table.rows(), table.rows() == 1 ? "" : "s");
   const std::string all_rows = common.empty() ? "" : " · all rows: " + common;
-  if (table.rows() > shown && explore_.empty())
+  if (long_one && !explore_.empty()) {
+    text_ += fmt::format("{}**{}**: {}.\n\n", mark(), caption,
+                         explore_link(rows + " in the HTML page", explore_));
+    return false;
+  }
+  if (long_one)
     text_ += fmt::format("<details>\n<summary><b>{}{}</b> · {}{}</summary>\n\n{}\n</details>\n\n",
                          mark(), unescaped(caption), rows, unescaped(all_rows), table.markdown());
-  else if (table.rows() > shown)
-    text_ +=
-        fmt::format("{}**{}**: {}.\n\n", mark(), caption,
-                    explore_link(rows + " in the HTML page", explore_));
   else
     text_ += fmt::format("**{}{}**{}\n\n{}\n", mark(), caption, all_rows, table.markdown());
+  return true;
 }
 
 std::string Page::text() const {

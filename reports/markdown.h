@@ -62,8 +62,8 @@ class Page {
   void explore(const std::string& state) { explore_ = state; }
   /// A table under its caption, and beside that what holds for all rows; one of more rows than
   /// `shown` is a link to the HTML page, or where there is none opens on a click. Nothing if there
-  /// are no rows. `caption` and `common` are text from escape_text.
-  void table(const std::string& caption, const Table& table, const std::string& common = "",
+  /// are no rows. `caption` and `common` are text from escape_text. Returns whether it is there.
+  bool table(const std::string& caption, const Table& table, const std::string& common = "",
              std::size_t shown = most_shown);
 
   std::string text() const;

@@ -98,8 +98,8 @@ void write_method(Writing& to) {
       "Every figure is the median of its samples, with a confidence interval from their order. An "
       "entry is noisy if that interval reaches further than {} to either side, or if rounds of the "
       "measurement differ by more than {}, and unexpected if it is further from the model's figure "
-      "than that allows. A figure better than its bound, a counter off its "
-      "expectation and a wrong output fail the run.",
+      "than its tolerance allows. A figure better than its bound, a counter off its expectation "
+      "and a wrong output fail the run.",
       format_percent(noise_half_width), format_percent(noise_repeatability)));
   to.page.paragraph(fmt::format(
       "{} stands below its curves; {} names its timer, mode, launches, samples and why they ended.",

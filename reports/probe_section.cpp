@@ -67,8 +67,9 @@ void write_view_table(Writing& to, const View& view, const EntryList& shown) {
   const std::size_t wanted = libraries ? most_with_libraries : most_columns;
   for (const char* name : dispensable)
     if (table.columns() > wanted && std::erase(names, name) > 0) table = made();
-  to.page.table(escape_text(view.title), table, constant,
-                table.columns() <= most_columns ? Page::most_shown : 0);
+  if (!to.page.table(escape_text(view.title), table, constant,
+                     table.columns() <= most_columns ? Page::most_shown : 0))
+    return;
   if (!libraries) to.page.list(missing_counters(view, shown));
   if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
 }

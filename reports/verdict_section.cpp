@@ -5,13 +5,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <regex>
 
 #include "reports/facts.h"
 #include "reports/hierarchy.h"
 #include "reports/scale.h"
 #include "reports/sections.h"
 #include "results/format.h"
-#include "results/verdict.h"
 
 namespace fathom::reports {
 namespace {
@@ -198,9 +198,9 @@ void write_origin(Writing& to) {
   to.page.paragraph(
       fmt::format("**{}** in the HTML page beside this one, which `fathom report {}` makes: every "
                   "curve, entry, fact and rung, with search, zoom and their figures. A figure with "
-                  "~ is noisy: its samples or rounds differ by more than {}.",
+                  "~ is [noisy](README.md#method).",
                   explore_link("Explore this result", "view=overview"),
-                  escape_text(to.document_name), format_percent(noise_repeatability)));
+                  escape_text(to.document_name)));
 }
 
 void write_title(Writing& to) {
@@ -216,7 +216,10 @@ void write_title(Writing& to) {
 void write_verdict(Writing& to) {
   to.page.heading(2, "Verdict", "verdict");
   write_card(to);
-  to.page.paragraph("**" + escape_text(headline(to.document)) + "**");
+  static const std::regex explained(R"(\b(ok|noisy|unexpected)\b)");
+  to.page.paragraph(
+      "**" + std::regex_replace(escape_text(headline(to.document)), explained, "[$1](#method)") +
+      "**");
   write_findings(to);
   write_answers(to);
   if (tally(to.document).of(VerdictStatus::noisy) > 0 && !to.document.facts.empty())

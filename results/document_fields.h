@@ -20,6 +20,7 @@ constexpr FieldRule about(const char* words) { return {.about = words}; }
 constexpr FieldRule later_about(const char* words) {
   return {.presence = Presence::later, .about = words};
 }
+constexpr FieldRule differs(const char* title) { return {.title = title}; }
 
 using NamedAxis = std::pair<std::string, AxisValue>;
 template <>
@@ -168,22 +169,30 @@ inline constexpr auto fields_of<Entry> = field_list(
 template <>
 inline constexpr auto fields_of<Fingerprint> = field_list(
     "fingerprint", "The GPU and the software behind a run; an empty text or null is unknown",
-    field("gpu_name", &Fingerprint::gpu_name), field("gpu_uuid_hash", &Fingerprint::gpu_uuid_hash),
-    field("compute_capability", &Fingerprint::compute_capability),
-    field("vbios", &Fingerprint::vbios), field("driver", &Fingerprint::driver),
-    field("cuda_driver", &Fingerprint::cuda_driver),
-    field("cuda_runtime", &Fingerprint::cuda_runtime), field("toolkit", &Fingerprint::toolkit),
-    field("sms", &Fingerprint::sms), field("memory_bytes", &Fingerprint::memory_bytes),
-    field("l2_bytes", &Fingerprint::l2_bytes),
-    field("memory_bus_bits", &Fingerprint::memory_bus_bits),
-    field("sm_clock_max_hz", &Fingerprint::sm_clock_max_hz),
-    field("memory_clock_max_hz", &Fingerprint::memory_clock_max_hz),
-    field("power_limit_w", &Fingerprint::power_limit_w), field("ecc", &Fingerprint::ecc),
-    field("mig", &Fingerprint::mig), field("persistence", &Fingerprint::persistence),
-    field("pcie_link", &Fingerprint::pcie_link),
-    field("virtualization", &Fingerprint::virtualization),
-    field("compute_mode", &Fingerprint::compute_mode),
-    field("confidential_computing", &Fingerprint::confidential_computing));
+    field("gpu_name", &Fingerprint::gpu_name, differs("GPU")),
+    field("gpu_uuid_hash", &Fingerprint::gpu_uuid_hash, differs("GPU UUID")),
+    field("compute_capability", &Fingerprint::compute_capability, differs("compute capability")),
+    field("vbios", &Fingerprint::vbios, differs("VBIOS")),
+    field("driver", &Fingerprint::driver, differs("driver")),
+    field("cuda_driver", &Fingerprint::cuda_driver, differs("driver's CUDA")),
+    field("cuda_runtime", &Fingerprint::cuda_runtime, differs("CUDA runtime")),
+    field("toolkit", &Fingerprint::toolkit, differs("toolkit")),
+    field("sms", &Fingerprint::sms, differs("SMs")),
+    field("memory_bytes", &Fingerprint::memory_bytes, differs("memory bytes")),
+    field("l2_bytes", &Fingerprint::l2_bytes, differs("L2 bytes")),
+    field("memory_bus_bits", &Fingerprint::memory_bus_bits, differs("memory bus bits")),
+    field("sm_clock_max_hz", &Fingerprint::sm_clock_max_hz, differs("maximum SM clock in Hz")),
+    field("memory_clock_max_hz", &Fingerprint::memory_clock_max_hz,
+          differs("maximum memory clock in Hz")),
+    field("power_limit_w", &Fingerprint::power_limit_w, differs("power limit in W")),
+    field("ecc", &Fingerprint::ecc, differs("ECC")),
+    field("mig", &Fingerprint::mig, differs("MIG")),
+    field("persistence", &Fingerprint::persistence, differs("persistence mode")),
+    field("pcie_link", &Fingerprint::pcie_link, differs("PCIe link")),
+    field("virtualization", &Fingerprint::virtualization, differs("virtualisation")),
+    field("compute_mode", &Fingerprint::compute_mode, differs("compute mode")),
+    field("confidential_computing", &Fingerprint::confidential_computing,
+          differs("confidential computing")));
 
 template <>
 inline constexpr auto fields_of<DeviceBound> = field_list("device_bound",
@@ -195,10 +204,13 @@ inline constexpr auto fields_of<DeviceBound> = field_list("device_bound",
 
 inline constexpr auto run_part = field_list(
     "run", "Fathom's part of the context", constant("schema_version", schema_version),
-    field("version", &Document::fathom_version), field("commit", &Document::fathom_commit),
+    field("version", &Document::fathom_version, differs("Fathom's version")),
+    field("commit", &Document::fathom_commit, differs("Fathom's commit")),
     field("source", &Document::source,
-          about("A replay shows what was recorded elsewhere; nothing in it was measured")),
-    field("suite", &Document::suite), field("seed", &Document::seed),
+          {.about = "A replay shows what was recorded elsewhere; nothing in it was measured",
+           .title = "source"}),
+    field("suite", &Document::suite, differs("suite")),
+    field("seed", &Document::seed, differs("seed")),
     field("elapsed_s", &Document::elapsed_s, not_below_0),
     field("fingerprint", &Document::fingerprint), field("bounds", &Document::bounds),
     field("warnings", &Document::warnings),

@@ -25,6 +25,7 @@ struct FieldRule {
   double most = std::numeric_limits<double>::infinity();
   bool not_empty = false;
   const char* about = "";
+  const char* title = "";  ///< in a list of differences; empty: runs may differ in it
 };
 
 template <class Object, class Value>

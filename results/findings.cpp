@@ -1,10 +1,12 @@
 #include "results/findings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <ranges>
 
 #include "models/published.h"
 #include "results/version.h"
@@ -62,11 +64,29 @@ void put_findings(const std::string& probe, const Conclude& conclude, Document& 
 
 void conclude_again(const std::string& probe, const Conclude& conclude, Document& document) {
   put_findings(probe, conclude, document);
-  const std::string beginning =
-      fmt::format("{}: measured by fathom {} ({}), conclusions by fathom ", probe,
-                  document.fathom_version, document.fathom_commit);
-  std::erase_if(document.notes, [&](const auto& note) { return note.starts_with(beginning); });
-  document.notes.push_back(fmt::format("{}{} ({}).", beginning, version(), commit()));
+  const std::string measured = fmt::format(": measured by fathom {} ({}), conclusions by fathom ",
+                                           document.fathom_version, document.fathom_commit);
+  const std::string today = fmt::format("{}{} ({}).", measured, version(), commit());
+  // "links, topology: measured by ...": one note for all probes of the same two commits.
+  std::vector<std::string> notes;
+  bool said = false;
+  for (const std::string& note : document.notes) {
+    const std::size_t end = note.find(measured);
+    if (end == std::string::npos) {
+      notes.push_back(note);
+      continue;
+    }
+    std::vector<std::string> probes;
+    const std::string_view names = std::string_view(note).substr(0, end);
+    for (const auto name : std::views::split(names, std::string_view(", ")))
+      probes.emplace_back(name.begin(), name.end());
+    std::erase(probes, probe);
+    if (note.ends_with(today)) probes.push_back(probe), said = true;
+    if (!probes.empty())
+      notes.push_back(fmt::format("{}{}", fmt::join(probes, ", "), note.substr(end)));
+  }
+  if (!said) notes.push_back(probe + today);
+  document.notes = std::move(notes);
 }
 
 View plot(std::string title, Where where, std::string x, std::string y_label,

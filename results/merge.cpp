@@ -24,14 +24,14 @@ std::string shown(const std::optional<Number>& value) {
   return value ? fmt::format("{}", *value) : "unknown";
 }
 
-/// "driver: 580.1 and 575.2" for each text, and number that may be unknown, where they differ.
+/// "driver: 580.1 and 575.2" for every field of a list with a title that differs.
 template <class List, class Object>
 void add_differences(const List& list, const Object& a, const Object& b,
                      std::vector<std::string>& found) {
   for_each_field(list, [&](const auto& field) {
     if constexpr (requires { shown(a.*field.member); })
-      if (a.*field.member != b.*field.member)
-        found.push_back(fmt::format("{}: {} and {}", field.name, shown(a.*field.member),
+      if (*field.rule.title != 0 && a.*field.member != b.*field.member)
+        found.push_back(fmt::format("{}: {} and {}", field.rule.title, shown(a.*field.member),
                                     shown(b.*field.member)));
   });
 }

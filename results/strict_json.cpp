@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,19 +53,20 @@ class Guard final : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t, const string_t&) override { return next(); }
   bool string(string_t&) override { return next(); }
   bool binary(binary_t&) override { return next(); }
-  bool start_object(std::size_t) override { return open(); }
-  bool start_array(std::size_t) override { return open(); }
+  bool start_object(std::size_t) override { return open(true); }
+  bool start_array(std::size_t) override { return open(false); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
   bool key(string_t& name) override {
-    std::set<std::string>& keys = open_.back();
-    if (!keys.insert(name).second)
-      refuse("an object has the key \"{}\" twice; each key may be there once.",
+    Level& level = levels_.back();
+    if (!level.keys.insert(name).second)
+      refuse("{} has the key \"{}\" twice; each key may be there once.", path(),
              quotable(name, max_quoted));
-    if (keys.size() > max_keys)
-      refuse("an object has more than {} keys, more than any of Fathom's: give {}.", max_keys,
+    if (level.keys.size() > max_keys)
+      refuse("{} has more than {} keys, more than any of Fathom's: give {}.", path(), max_keys,
              expected_);
+    level.key = name;
     return true;
   }
 
@@ -75,36 +78,56 @@ class Guard final : public nlohmann::json_sax<Json> {
   }
 
  private:
+  struct Level {
+    bool is_object;
+    std::size_t elements = 0;
+    std::string key{};  ///< the last one
+    std::set<std::string> keys{};
+  };
+
   template <class... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> what, Args&&... args) const {
     fail(ExitCode::document_malformed, "{}: {}", origin_,
          fmt::format(what, std::forward<Args>(args)...));
   }
 
+  /// A value begins, as the next element of the array around it.
   bool next() {
     if (++values_ > max_values)
       refuse("holds more than {} values, more than any file of Fathom's: give {}.", max_values,
              expected_);
+    if (!levels_.empty()) ++levels_.back().elements;
     return true;
   }
 
-  bool open() {
-    if (open_.size() == max_depth)
+  bool open(bool is_object) {
+    if (levels_.size() == max_depth)
       refuse("nests deeper than {} levels, deeper than any file of Fathom's: give {}.", max_depth,
              expected_);
-    open_.emplace_back();
-    return next();
+    next();
+    levels_.push_back({is_object});
+    return true;
   }
 
   bool close() {
-    open_.pop_back();
+    levels_.pop_back();
     return true;
+  }
+
+  /// The object that is open, as "/a/1"; the end of a long path, which says more.
+  std::string path() const {
+    std::string path;
+    for (const Level& level : std::span(levels_).first(levels_.size() - 1))
+      path += level.is_object ? "/" + quotable(level.key, max_quoted)
+                              : fmt::format("/{}", level.elements - 1);
+    if (path.size() > max_quoted) path.replace(0, path.size() - max_quoted, "...");
+    return path.empty() ? "the outermost object" : path;
   }
 
   std::string_view text_;
   const std::string& origin_;
   const std::string& expected_;
-  std::vector<std::set<std::string>> open_;  ///< the keys of each object; of an array none
+  std::vector<Level> levels_;  ///< the objects and arrays that are open
   std::size_t values_ = 0;
 };
 

@@ -14,6 +14,7 @@
 #include "results/device_lock.h"
 #include "results/document_io.h"
 #include "results/fail.h"
+#include "results/format.h"
 #include "results/merge.h"
 #include "results/output_file.h"
 #include "results/standard_streams.h"
@@ -300,8 +301,8 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
   const DeviceLock lock = lock_device(options, fingerprint, folder);
   make_folder(folder.logs());
   make_folder(folder.parts());
-  print_line(fmt::format("Measuring {} with {} probes, suite {}.", fingerprint.gpu_name,
-                         probes.size(), options.suite));
+  print_line(fmt::format("Measuring {} with {}, suite {}.", fingerprint.gpu_name,
+                         counted(probes.size(), "probe"), options.suite));
   // Until the report is written: an interrupt ends the measuring, not the keeping of results.
   SignalInbox inbox(SignalInbox::Interrupts::collect);
   RunParts parts(options, fingerprint);

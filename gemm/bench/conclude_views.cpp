@@ -110,7 +110,7 @@ View steps(const Ladder& ladder) {
   View view = view_of(
       View::Kind::steps, "What each rung adds, should gain and gained", ladder, {},
       "What it gained is against the rung that it goes on from, which is the one before unless it "
-      "is named; counters are those of these that changed most.");
+      "is named; the two counters that changed most are named.");
   view.x = "rung";
   for (const char* role :
        {"global_load_sectors", "global_load_requests", "shared_load_wavefronts",
@@ -197,7 +197,7 @@ View lasting_load(std::span<const Entry> entries, const std::string& type) {
       "Sustained: after two seconds of load, eight turns of half a second each, alternately with "
       "the library; joules of one product from step to step of the GPU's energy counter, which a "
       "burst is too short for, and the half width of the median turn's interval as a share of "
-      "them. Of a burst no power is told: NVML's readings mix its load with its rests.");
+      "them. A burst has no power: NVML's readings mix its load with its rests.");
   keep_those_of("sustained", "m", entries, view);
   keep_those_of("sustained", "rung", entries, view);
   return view;

@@ -60,7 +60,8 @@ TEST_CASE("A report can have what today's programs conclude, and the document st
   expect(0, box.fathom({"report", FATHOM_RECORDING_FILE, "--out", (box.folder() / "none").string(),
                         "--conclude"}))
       .no_errors();
-  has(read_text(box.folder() / "none/README.md"), "occupancy: measured by fathom ");
+  has(read_text(box.folder() / "none/README.md"),
+      "occupancy, tail_effect, warp_reduce: measured by fathom ");
 }
 
 TEST_CASE("The two probes that collect counters longest are never one GPU's of several", "[e2e]") {

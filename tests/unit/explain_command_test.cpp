@@ -211,6 +211,25 @@ TEST_CASE("With --counters the program runs twice more, and is measured", "[expl
   CHECK_THAT(file_text(run / "out"), contains("bank conflict"));
 }
 
+TEST_CASE("Bounds are of a GPU that has a recording, whichever process used it", "[explain]") {
+  const auto recorded = [](const std::string& first, const std::string& second) {
+    Run run;
+    run.arguments.format = "text";
+    std::string copies;
+    for (const std::string& gpu : {first, second}) {
+      TraceBytes trace = two_kernels();
+      trace.gpu(gpu);
+      copies += "cp " + run.write(gpu, trace.bytes).string() + " ${TRACE%1.trace}" + gpu + "; ";
+    }
+    run(copies);
+    return file_text(run / "out");
+  };
+  // The folder gives them in an order of its own.
+  CHECK_THAT(recorded("H200", "Other"), contains("recordings/h200/atlas/result.json"));
+  CHECK_THAT(recorded("Another", "H200"), contains("recordings/h200/atlas/result.json"));
+  CHECK_THAT(recorded("Another", "Other"), !contains("recordings/"));
+}
+
 TEST_CASE("explain says in one sentence why there is nothing to explain", "[explain]") {
   Run run;
   const auto check = [&](const std::string& script, int code, const std::string& sentence) {

@@ -229,15 +229,17 @@ TEST_CASE("Hosts with names alike have a page each, and a terminal gets no contr
 }
 
 TEST_CASE("Distributions of several kinds of cards are told apart", "[fleet]") {
-  const auto page = [](const char* model) {
+  const auto page = [](const char* model, const char* limit) {
     Cards cards(0.005);
     for (int i = 0; i < 16; ++i) {
       GpuSummary& card = cards.add();
-      if (i >= 8) card.model = model;
+      if (i >= 8) card.model = model, card.settings["power limit"] = limit;
     }
     return report_of(cards.fleet());
   };
-  CHECK_THAT(page("Other"), contains("**GPU, driver 1, power limit 700 W: By spread,") &&
-                                contains("**Other, driver 1, power limit 700 W: By spread,"));
-  CHECK_THAT(page("GPU"), contains("**By spread,"));
+  CHECK_THAT(page("Other", "700 W"),
+             contains("**GPU: By spread,") && contains("**Other: By spread,"));
+  CHECK_THAT(page("GPU", "500 W"), contains("**GPU, power limit 700 W: By spread,") &&
+                                       contains("**GPU, power limit 500 W: By spread,"));
+  CHECK_THAT(page("GPU", "700 W"), contains("**By spread,"));
 }

@@ -135,6 +135,9 @@ TEST_CASE("Claims stand by author and GPU, and what is long ends early", "[repor
   CHECK_THAT(page, contains("**Ann, a V100: 1 refuted, 1 does not apply**") &&
                        contains("**1 claim: 1 confirmed**") &&
                        contains("xx, y), 12,345 sectors … |\n") && !contains("zz"));
+  d.claims[0].verdict = ClaimVerdict::does_not_apply;
+  CHECK_THAT(page_of(d), contains("**Ann, a V100: 2 do not apply**"));
+  d.claims[0].verdict = ClaimVerdict::refuted;
   CHECK(page.find("V1:") < page.find("S3:"));
   CHECK(page.find("S3:") < page.find("V5:"));
   // Whole: what is not decided, since why stands last, and what has no place to break.

@@ -80,4 +80,10 @@ TEST_CASE("Concluded again, a document says who measured and who concluded", "[r
   REQUIRE(document.notes.size() == before.notes.size() + 1);
   CHECK(document.notes.back().starts_with("tail_effect: measured by fathom "));
   CHECK_THAT(document.notes.back(), contains(before.fathom_commit));
+  // In one note for all probes.
+  const std::string other = document.probes.front().name;
+  REQUIRE(other != "tail_effect");
+  conclude_again(other, counting(), document);
+  CHECK(document.notes.size() == before.notes.size() + 1);
+  CHECK(document.notes.back().starts_with("tail_effect, " + other + ": measured by fathom "));
 }
