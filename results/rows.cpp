@@ -61,8 +61,7 @@ std::string told(const std::string& sentence, const std::function<Shown(const st
       part += sentence[i];
     }
   }
-  if (!optional || !lacks) text += part;
-  return text.starts_with("; ") ? text.substr(2) : text;  // what stood before was left out
+  return optional && lacks ? text : text + part;
 }
 
 double number_of(const AxisValue* value) {
@@ -265,7 +264,8 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   bool any = false;
   const std::string sentence = figures.tell(row.sentence, &any, false);
   if (any) {
-    claim.figure = sentence;
+    // What stood before may have been left out.
+    claim.figure = sentence.starts_with("; ") ? sentence.substr(2) : sentence;
     claim.evidence = figures.evidence();
   }
   int held = 0, failed = 0, missing = 0;

@@ -49,8 +49,7 @@ inline constexpr double rest_of_bursts = 2;
 
 /// The most that a class's arithmetic units do at the GPU's highest SM clock, FLOP/s: of fp32 the
 /// FMA units, of fp64 the faster of these and tensor cores, of `fp32_3xtf32` a third of tf32's
-/// rate, of the others tensor cores. Nothing where the rate is unknown
-/// (models/instruction_throughput.h).
+/// rate, of the others tensor cores (models/instruction_throughput.h). Nothing where it is unknown.
 std::optional<Bound> arithmetic_peak(const DeviceFacts& device, Class of);
 
 /// Whether a product belongs into the sweep on this GPU: its matrices leave room for those of the
@@ -59,8 +58,7 @@ std::optional<Bound> arithmetic_peak(const DeviceFacts& device, Class of);
 /// slower than the peak. What is not known of the GPU keeps nothing out.
 bool within_reach(const DeviceFacts& device, const Problem& problem, double longest_s);
 
-/// The axis `part` of a claim's own entries, and the extra with a type's published dense peak,
-/// FLOP/s.
+/// The axis `part` of a claim's own entries; the extra with a type's published dense peak, FLOP/s.
 inline constexpr const char* claimed_part = "claim";
 inline constexpr const char* published_peak_key = "published_peak_FLOP_per_s";
 

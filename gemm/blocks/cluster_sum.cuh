@@ -49,8 +49,7 @@ __device__ inline void cluster_wait() {
 }
 
 /// Adds the cluster's partial tiles and stores this block's rows. By all multiplying threads, after
-/// the cluster has met. Of a single-tile kernel they arrive at its barrier here, and wait for no
-/// store.
+/// the cluster has met. A single-tile kernel's arrive at its barrier here, and wait for no store.
 template <KernelConfig d, class Out, class Scalar>
 __device__ inline void store_cluster_sum(const TiledProduct<Out, Scalar>& p, std::uint32_t tile,
                                          const ClusterPlace<d>& place, TileIndex corner) {

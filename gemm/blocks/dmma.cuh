@@ -42,8 +42,7 @@ __device__ inline void multiply_16x8x16(double (&d)[4], const double (&a)[8],
 }  // namespace fathom::gemm
 
 // A warp's fragments from a stage without a bank conflict, however the operands lie, straight into
-// the registers that products read: neighbours for rows i and i + 8 of A at one k, and for the k of
-// a column of B.
+// the registers that products read: neighbours for rows i and i + 8 of A at one k, and for B's k.
 //
 // The products add over k in any order, as long as A and B agree on it. A lane takes two of the 8
 // words that hold a stage's 16 k in pairs, in four slots, by its place along k:

@@ -29,8 +29,7 @@ __device__ inline void load_matrices(std::uint32_t (&r)[4], std::uint32_t addres
 }
 
 /// d += a b, 16 x 8 += 16 x 16 by 16 x 8. The matrices of a are rows 0 to 7 and 8 to 15 of the
-/// first 8 of k, then of the last; of b the two halves of k. Sums 0 and 1: row l / 4, the others 8
-/// rows below.
+/// first 8 of k, then of the last; of b k's halves. Sums 0 and 1: row l / 4, the others 8 below.
 template <class Element>
 __device__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                              std::uint32_t b1);

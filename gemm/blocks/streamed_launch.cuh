@@ -29,8 +29,7 @@ inline bool has_pairs(const TmaOperand& small) {
 }
 
 /// Whether a kernel can do the product: at most 16 columns, an even number unless the small operand
-/// lies along k and is copied; the large one along k, in rows of whole steps that start on 16
-/// bytes.
+/// lies along k and is copied; the large one along k, in rows of whole steps, on 16 bytes.
 template <class T>
 bool takes(const Problem& problem) {
   constexpr std::int64_t bytes = sizeof(T), most_row_bytes = std::int64_t{1} << 30;

@@ -205,8 +205,7 @@ __device__ inline void multiply_rows(const Product<T>& p, const Share& share, co
   }
 }
 
-/// Adds what the cluster's blocks have kept, and stores this block's rows: 16 bytes of sums a
-/// thread.
+/// Adds what the cluster's blocks have kept; stores this block's rows, 16 bytes of sums a thread.
 template <class T>
 __device__ inline void store_rows(const Product<T>& p, const Share& share, std::uint32_t kept) {
   constexpr int vector = 16 / static_cast<int>(sizeof(T));

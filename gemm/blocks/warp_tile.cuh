@@ -23,9 +23,8 @@ __device__ inline T load_staged(std::uint32_t buffer, int row, int column) {
   return x;
 }
 
-/// Stores a warp's finished sums through its buffer, row by row in neighbouring lanes, for a C
-/// whose rows start anywhere: 16-bit elements in pairs on 4 bytes; the last lane has both ends'
-/// rest.
+/// Stores a warp's sums through its buffer, row by row in neighbouring lanes, for a C whose rows
+/// start anywhere: 16-bit elements in pairs on 4 bytes; the last lane has both ends' rest.
 template <class Out, class Scalar, int Count>
 __device__ inline void store_by_rows(const TiledProduct<Out, Scalar>& p,
                                      const std::uint32_t (&sums)[Count], int row, int column,

@@ -22,9 +22,9 @@ const std::string alone =
     "SYNCS.PHASECHK>=2 USETMAXREG=2 MEMBAR.ALL.GPU<=2";
 
 const std::vector<RungCode> codes{
-    {"fp32/row_major/01_naive", "row_major::*::naive_product<false>", 1, "FFMA LDG.E STG.E",
+    {"fp32/row_major/01_naive", "row_major::*::naive_product(", 1, "FFMA LDG.E STG.E",
      "LDS STS BAR" + scalar},
-    {"fp32/row_major/02_coalesced", "row_major::*::naive_product<true>", 1, "FFMA LDG.E STG.E",
+    {"fp32/row_major/02_coalesced", "::coalesced_product(", 1, "FFMA LDG.E STG.E",
      "LDS STS BAR" + scalar},
     {"fp32/row_major/03_shared_memory", "row_major::*::shared_memory_product(", 1,
      "FFMA>=32 LDS STS=2 BAR=2", scalar, 64},

@@ -1,5 +1,4 @@
-// fp8 with sums that keep fp32's bits: the threads add what the tensor cores have added for 128 of
-// k.
+// fp8 with sums that keep fp32's bits: threads add what the tensor cores have added for 128 of k.
 //
 // A stage's products have registers of their own, 128 columns at a time. The error no longer grows
 // with k but with its root. Products of 128 columns read 96 bytes of shared memory a clock instead

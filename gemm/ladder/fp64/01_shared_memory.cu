@@ -1,5 +1,4 @@
-// Tiles of 16 x 16 doubles of A and of B in shared memory: 256 threads load an element of each and
-// read it 16 times.
+// Tiles of 16 x 16 doubles of A and of B in shared memory: each is loaded once and read 16 times.
 //
 // A warp is two rows of the tile. Of A each half-warp reads one double for all of its lanes, of B
 // 16 neighbours, 128 bytes. The two rows' doubles lie in the same banks; but nvcc reads two k of A

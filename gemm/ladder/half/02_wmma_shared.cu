@@ -3,8 +3,7 @@
 // waits for its tile before it multiplies.
 //
 // A warp has every second 16 rows of the tile and every fourth 16 columns. wmma becomes mma.sync,
-// which does at most 1361 of wgmma's 2048 multiplications a clock and SM on an H200 (probe
-// instructions).
+// which does at most 1361 of wgmma's 2048 multiplications a clock and SM (instructions, an H200).
 //
 // Source: the WMMA kernel of the ToyX article on optimisation tricks (claim G6: alpha = beta = 0.5
 // at 8192). It adds beta C fragment to fragment, of which the elements need not be in the

@@ -1,5 +1,4 @@
-// A tile of 64 x 64, 64 deep, and 4 x 4 elements a thread, stored by 16 bytes: a store touches 16
-// columns of C, half a sector of each.
+// A tile of 64 x 64, 64 deep, and 4 x 4 elements a thread: a 16-byte store touches 16 columns of C.
 //
 // Source: kernel `sgemm_64` of the column-major ladder (claims GC1 to GC13). It lacks the second
 // barrier in the loop (see 01), and takes ldb for ldc: any product whose k is not m shows it.

@@ -1,6 +1,5 @@
-// A thread computes eight elements of a column of C: the first operand that is reused in a
-// register. Tiles are eight deep, so that they stay small. All lanes of a warp read the same
-// element of A: a broadcast.
+// A thread computes eight elements of a column of C: the first reuse of an operand in a register.
+// Tiles are eight deep, to stay small. A warp's lanes read the same element of A: a broadcast.
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 4 (claim GR4).
 

@@ -2,8 +2,7 @@
 // B go to registers, and each is used eight times.
 //
 // Now conflicts matter: the 16 threads of a row of threads read B eight words apart, and their
-// reads meet in the same banks. The lessons 06 and 07 remove that in two ways, 08 and 09 go on from
-// here too.
+// reads meet in the same banks. 06 and 07 remove that in two ways; 08 and 09 go on from here too.
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 5 (claims GR5, G3).
 

@@ -1,10 +1,8 @@
-// The second way out of the parent's bank conflicts: an offset. After every 32 floats of a line of
-// B four words stay empty.
+// The parent's bank conflicts go by an offset: after 32 floats of a line of B four words are empty.
 //
 // A thread reads eight words as twice 16 bytes, the next thread eight words further. A quarter of a
 // warp, which is served at once, spans 64 words, so that its two halves met in the same banks; now
-// the second half is four words further, in the banks between. Still two loads, half of the
-// wavefronts.
+// the second half is four words further, in the banks between: two loads, half of the wavefronts.
 //
 // Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel" (2022), kernel 8 ("offset"; GR7). It
 // lengthens whole lines instead, which shifts all lanes of a read alike.

@@ -3,8 +3,7 @@
 //
 // A is copied four bytes at a time, each to its place in the transpose; B by 16 bytes. One barrier
 // a step: who passes it has waited for its own copies of this step's stage, and has read the stage
-// before, which is filled next. A thread's elements are pieces of 4 x 4, 64 rows and columns apart,
-// as in lesson 14: no read conflicts.
+// before, which is filled next. A thread's pieces of 4 x 4 are as in 14: no read conflicts.
 //
 // 16_wide_thread_tile is the same kernel with twice the tile for as many threads, and one block on
 // an SM: of the loop's instructions more than nine tenths multiply. Three stages, and products that
