@@ -47,10 +47,11 @@ TEST_CASE("an effect refutes alone, and its controls make a condition", "[result
 }
 
 TEST_CASE("a sentence may say a figure in words, and begin behind what was left out", "[results]") {
-  const Reading reading{{{"a", {{"x", "a"}}}, {"z", {{"x", "z"}}}}};
-  const auto tell = [&](double a) {
-    return Figures(reading, entries_of(a, 0)).tell("[{z}][; it is {a:on|off}]");
-  };
+  ClaimRow said = row();
+  said.reading = {{{"a", {{"x", "a"}}}, {"z", {{"x", "z"}}}}};
+  said.sentence = "[{z}][; it is {a:on|off}]";
+  said.checks = {{"a", 1}};
+  const auto tell = [&](double a) { return evaluate(said, entries_of(a, 0)).figure; };
   CHECK(tell(1) == "it is on");
   CHECK(tell(0) == "it is off");
 }
