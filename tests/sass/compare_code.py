@@ -6,7 +6,8 @@
 LEFT and RIGHT are objects, libraries, programs or cubins, or folders, of which every .o and .cubin
 counts. Kernels are paired by their code, whatever they are called and wherever they lie: two are
 the same if every instruction has the same encoding, scheduling bits included, and they take the
-same registers, stack and shared memory. Kernels left over on both sides under the same name are called changed.
+same registers, stack and shared memory. Kernels left over on both sides under the same name are
+called changed.
 
 Exit code: 0 if all are the same, 1 if not, 2 if a side has no kernel or cannot be read.
 --allow-removed makes kernels that only LEFT has no difference: for a change that deletes some.
