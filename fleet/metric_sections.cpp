@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <ranges>
 #include <string_view>
 
 #include "fleet/sections.h"
@@ -14,8 +13,10 @@ namespace {
 /// Its model, and the settings in which it differs from others of that model.
 std::string kind_of(const std::vector<Group>& groups, const Group& group) {
   std::string kind = group.model;
-  for (const auto part : std::views::split(group.settings, std::string_view(", "))) {
-    const std::string setting(part.begin(), part.end());
+  for (std::string_view rest = group.settings; !rest.empty();) {
+    const std::size_t end = rest.find(", ");
+    const std::string setting(rest.substr(0, end));
+    rest = end == rest.npos ? "" : rest.substr(end + 2);
     const auto has_other = [&](const Group& other) {
       return other.model == group.model &&
              (", " + other.settings + ", ").find(", " + setting + ", ") == std::string::npos;

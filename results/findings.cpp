@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
-#include <ranges>
 
 #include "models/published.h"
 #include "results/version.h"
@@ -77,9 +76,11 @@ void conclude_again(const std::string& probe, const Conclude& conclude, Document
       continue;
     }
     std::vector<std::string> probes;
-    const std::string_view names = std::string_view(note).substr(0, end);
-    for (const auto name : std::views::split(names, std::string_view(", ")))
-      probes.emplace_back(name.begin(), name.end());
+    for (std::string_view rest = std::string_view(note).substr(0, end); !rest.empty();) {
+      const std::size_t comma = rest.find(", ");
+      probes.emplace_back(rest.substr(0, comma));
+      rest = comma == rest.npos ? "" : rest.substr(comma + 2);
+    }
     std::erase(probes, probe);
     if (note.ends_with(today)) probes.push_back(probe), said = true;
     if (!probes.empty())
