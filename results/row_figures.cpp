@@ -38,8 +38,6 @@ std::string same_speed_sentence() {
                      format_percent(same_speed));
 }
 
-bool is_noisy(const Entry& entry) { return entry.verdict.status == VerdictStatus::noisy; }
-
 double metric_of(const Entry& entry) { return entry.metric.value.value_or(no_figure); }
 double bound_of(const Entry& entry) { return entry.bound ? entry.bound->value : no_figure; }
 double ratio_to_opponents(const Entry& entry) {

@@ -87,6 +87,8 @@ const Entry* picked(const std::vector<const Entry*>& entries, Pick pick, const F
   return found;
 }
 
+bool is_noisy(const Entry& entry) { return entry.verdict.status == VerdictStatus::noisy; }
+
 bool holds(const FigureRange& check, double value) {
   return value >= check.least && value <= check.most;
 }
@@ -106,12 +108,12 @@ Fact median_fact(const FactRow& row, const std::vector<const Entry*>& entries) {
   }
   fact.value = median(values);
   fact.interval = median_interval(values);
-  const auto [low, high] = std::ranges::minmax(values);
+  const auto range = std::ranges::minmax(values);
   fact.method = told(
       row.method,
       [&](const std::string& name) -> Shown {
         if (name == "measured") return {static_cast<double>(values.size())};
-        return {name == "low" ? low : high, fact.unit};
+        return {name == "low" ? range.min : range.max, fact.unit};
       },
       nullptr);
   return fact;

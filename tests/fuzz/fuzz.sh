@@ -38,7 +38,7 @@ case $target in
   page)
     seeds=$here/pages
     add tests/fuzz page_fuzz
-    add results document_from_json document_io document_to_json
+    add results document_from_json document_io document_to_json row_figures rows verdict
     add models roofline
     for source in "$root"/reports/*.cpp "$root"/fleet/*.cpp; do
       [[ $source == */fleet/main.cpp ]] || sources+=("$source")
