@@ -15,7 +15,7 @@
 namespace fathom::gemm {
 namespace {
 
-/// Of a node that launches a kernel.
+/// The name of the kernel that a graph node launches.
 std::string name_of(cudaGraphNode_t node) {
   static const auto get_parameters =
       driver_function<CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)>(

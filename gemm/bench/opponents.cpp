@@ -301,8 +301,8 @@ std::vector<OpponentCase> opponents(const Problem& problem,
                          columns_aligned(problem.ldb, Element::e4m3, 16) &&
                          columns_aligned(problem.ldc, traits(problem.of).output, 16);
   if (problem.of == Class::fp8 && !takes_fp8) return {};
-  // Of int8 it promises products with m, k and all leading dimensions on multiples of 4 (cuBLAS
-  // documentation, requirements of its IMMA kernels), and of others an H200's does only some.
+  // For int8, cuBLAS promises products whose m, k and leading dimensions are multiples of 4 (its
+  // documentation, requirements of IMMA kernels). On an H200 it does only some of the others.
   const bool takes_int8 = problem.m % 4 == 0 && problem.k % 4 == 0 && problem.lda % 4 == 0 &&
                           problem.ldb % 4 == 0 && problem.ldc % 4 == 0;
   if (problem.of == Class::int8 && !takes_int8) return {};

@@ -33,11 +33,11 @@ struct Tolerance {
 /// an element of about sqrt(k): u sqrt(k) / 2. Four times that, and 8 u for the rest, still sees a
 /// single wrong step of k, which would cost sqrt(1 / k), wherever u k is well below 1.
 ///
-/// Of fp8 u is so large that this would see none of 4096. But the tensor cores add 32 products to
-/// the sum at once (wgmma's k), and cut it off k / 32 times: so many are an element's roundings,
-/// and of the norm they are about u sqrt(k) / 8. Four times that sees one wrong step of k up to
-/// 8192; at 16384 a step costs 0.0078, and 0.0127 is allowed. An H200 has 0.17 u sqrt(k) at 4096
-/// and 0.20 at 16384, and no element was off by more than 0.4 of what is allowed for it.
+/// For fp8, u is so large that this bound would miss a wrong step at k = 4096. But the tensor cores
+/// add 32 products to the sum at once (wgmma's k), so an element is rounded k / 32 times, and the
+/// norm's error is about u sqrt(k) / 8. Four times that sees one wrong step of k up to 8192; at
+/// 16384 a step costs 0.0078, and 0.0127 is allowed. An H200 has 0.17 u sqrt(k) at 4096 and 0.20 at
+/// 16384, and no element was off by more than 0.4 of what is allowed for it.
 ///
 /// Integers must be equal. `promoted`: of fp8, only so many of k stay with the tensor cores before
 /// the threads add them in fp32, which costs next to nothing: the k of these bounds is that.

@@ -42,7 +42,7 @@ KnownCounters known_products, known_fragments, known_fragments_ahead;
 /// counts). The first six are of every 64 of k, the others of a tile.
 struct LessonTraffic {
   int load_sectors = 0, load_requests = 0;  ///< of global memory
-  /// Of shared memory.
+  /// In shared memory.
   int load_wavefronts = 0, load_conflicts = 0, store_wavefronts = 0, store_conflicts = 0;
   int store_sectors = 0;  ///< of global memory
   int staged_loads = 0, staged_stores = 0, staged_conflicts = 0;  ///< results on their way
