@@ -74,8 +74,8 @@ void print_description(const Probe& probe) {
   std::cout << description.dump(2) << '\n';
 }
 
-/// Whether to leave out the cases that only hardware counters or a claim need. The gate asks for it,
-/// to save their time in each round, and a fleet, where one GPU of a host counts for all.
+/// Whether to leave out the cases that only hardware counters or a claim need. The gate asks for
+/// it, to save their time in each round; a fleet too, where one GPU of a host counts for all.
 bool leaves_out_counting() {
   const char* value = std::getenv(timed_only_variable);
   return value && std::string_view(value) == "1";
