@@ -18,6 +18,9 @@ bool is_inner(const fs::path& folder) {
   return name == "report" || name == "parts" || name == "logs";
 }
 
+/// Several are read at once; a whole atlas with all its samples has a tenth of it.
+constexpr std::size_t largest_file = std::size_t{64} << 20;
+
 bool is_summary(const fs::path& file) {
   return file.filename() == summary_file || file.filename() == links_file;
 }
@@ -110,7 +113,7 @@ void read_file(const fs::path& file, const fs::path& root, const std::string& ru
                FleetBuilder& builder) {
   const auto shown = [&] { return file.lexically_relative(root).string(); };
   try {
-    const std::string text = read_file_up_to(file, document_size_limit);
+    const std::string text = read_file_up_to(file, largest_file);
     const auto begins_with = [&, start = std::string_view(text).substr(0, 64)](
                                  std::string_view key) { return start.find(key) != start.npos; };
     if (begins_with(summary_key)) {

@@ -73,6 +73,7 @@ TEST_CASE("Hostile JSON is refused quickly and in little memory", "[results]") {
   std::string keys = "{\"k\": 0";
   for (int i = 0; i < 100000; ++i) keys += ",\"" + std::to_string(i) + "\":0";
   check_malformed(keys + "}", "more than 1000 keys");
+  check_malformed("[" + repeated("0,", 21'000'000) + "0]", "more than 20000000 values");
   // Time in proportion to the objects of an array, not to their square.
   CHECK(parse_strict_json("[" + repeated("{},", 500'000) + "{}]", "text").size() == 500'001);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
