@@ -3,8 +3,8 @@
 #include "results/query.h"
 #include "tests/testing.h"
 
-// docs/figures.md and docs/gemm/reached.md against the recording, cell by cell: what was reached, and
-// of all that was missed what the recording's counters and clocks say.
+// docs/figures.md and docs/gemm/reached.md against the recording, cell by cell: what was reached,
+// and of all that was missed what the recording's counters and clocks say.
 
 using namespace fathom;
 
@@ -118,13 +118,12 @@ Row missed_row(const std::string& name, const Entry& entry, double asked) {
   auto clock = entry.timing.sm_clock_hz;
   if (clock) *clock *= 1e-9;
   const bool has_tensor_cores = !name.starts_with("fp32,");
-  return {
-      name,
-      fmt::format("{} of {:.2f}", ratio_text(entry), asked),
-      in(counter("issue_active", 100), "{:.1f} %"),
-      has_tensor_cores ? in(counter("tensor_pipe_active", 1), "{:.1f} %") : "-",
-      in(written ? traffic : std::nullopt, "{:.2f} TB/s"),
-      in(clock, "{:.2f} GHz")};
+  return {name,
+          fmt::format("{} of {:.2f}", ratio_text(entry), asked),
+          in(counter("issue_active", 100), "{:.1f} %"),
+          has_tensor_cores ? in(counter("tensor_pipe_active", 1), "{:.1f} %") : "-",
+          in(written ? traffic : std::nullopt, "{:.2f} TB/s"),
+          in(clock, "{:.2f} GHz")};
 }
 
 }  // namespace
