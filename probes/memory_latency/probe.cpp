@@ -118,10 +118,6 @@ std::size_t region_bytes(const DeviceFacts& device) {
   return std::min(wanted, device.memory_bytes / 4);
 }
 
-Chain every_word(std::size_t bytes) {
-  return {.count = static_cast<std::uint32_t>(bytes / 8), .stride = 8};
-}
-
 std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare) {
   return [=, readings = std::make_shared<Readings>()](Context& context) {
     const Reporting of = prepare(context);
@@ -149,6 +145,11 @@ std::function<Workload(Context&)> chase_workload(const Chase& wanted, const Prep
             },
             [=](const Report& report) { return check(report, chase); }, chase.timed, chase.loads};
   });
+}
+
+std::function<Workload(Context&)> chase_workload(const Chase& wanted, const LaunchChase& launch) {
+  return chase_workload(
+      wanted, [=](Context&, Chase&) { return launch; });
 }
 
 LaunchChase chase_through(Context& context, const GlobalChase& g, Chase& chase, void* memory) {
