@@ -155,13 +155,13 @@ void add_merged(Fact& fact, const Entry& entry) {
 /// The bytes that DRAM itself counted over the time without a counter.
 void take_counted(Fact& fact, const Entry& entry) {
   const Counter* counter = find_counter(entry, "dram_read_bytes");
-  if (counter == nullptr || !counter->value) {
+  const double ratio = counter_of("dram_read_bytes")(entry) / extra_of("bytes_moved")(entry);
+  if (std::isnan(ratio)) {
     fact = unmeasured(fact, counter == nullptr || counter->reason.empty()
                                 ? "DRAM's bytes were not counted in this run"
                                 : counter->reason);
     return;
   }
-  const double ratio = *counter->value / extra_of("bytes_moved")(entry);
   fact.method = fmt::format(
       "bytes that DRAM counted over separately measured time; {:.4f} of the bytes loaded", ratio);
   scale(fact, ratio);
