@@ -4,7 +4,6 @@
 #include <map>
 
 #include "probes/topology/groups.h"
-#include "probes/topology/names.h"
 #include "probes/two_groups.h"
 
 // What latencies tell: groups of SMs, and sides of the L2.

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "probes/topology/groups.h"
-#include "probes/topology/names.h"
 #include "results/statistics.h"
 
 // GPCs: what clusters join, and where SMs sit that clusters leave out.

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "probes/topology/groups.h"
-#include "probes/topology/names.h"
 
 // TPCs: pairs of SMs by how often clusters of two join them, and how alike their latencies are.
 

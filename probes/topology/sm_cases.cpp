@@ -94,10 +94,9 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
   const Buffer region = context.buffers().output("lines", region_bytes);
   const Buffer buffer = context.buffers().output("line reports", sizeof(LineReport) * smids.size());
   std::vector<LineTask> tasks;
-  for (const int sm : smids) {
+  for (const int sm : smids)
     tasks.push_back({lines_in(region, set), repeats, static_cast<std::uint32_t>(sm),
                      buffer.as<LineReport>() + tasks.size()});
-  }
   launch(write_lines, {1, int{lines_of_set}}, stream, tasks.front().lines);
   const auto kernel = line_kernel(access);
   const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);

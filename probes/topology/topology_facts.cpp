@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "probes/topology/groups.h"
-#include "probes/topology/names.h"
 #include "results/statistics.h"
 
 namespace fathom::topology {
