@@ -64,28 +64,6 @@ void set_lanes(WarpAccess& access, std::string_view list, const Refuse& refuse) 
   }
 }
 
-int parse_lane(std::string_view text, const std::string& all) {
-  const auto lane = parse_number<std::uint64_t>(text);
-  if (!lane) fail(ExitCode::bad_input, "--active: `{}` is no list of lanes such as 0-15,20.", all);
-  if (*lane >= warp_size)
-    fail(ExitCode::bad_input, "--active: there is no lane {}: a warp has lanes 0 to 31.", text);
-  return static_cast<int>(*lane);
-}
-
-std::uint32_t parse_lane_list(const std::string& text) {
-  std::uint32_t mask = 0;
-  std::string_view list = text;
-  for (std::size_t left = count_fields(text); left > 0; --left) {
-    const std::string_view range = take_field(list);
-    const auto dash = range.find('-');
-    const int first = parse_lane(range.substr(0, dash), text);
-    const int last = dash == range.npos ? first : parse_lane(range.substr(dash + 1), text);
-    if (last < first) fail(ExitCode::bad_input, "--active: `{}` runs backwards.", range);
-    for (int lane = first; lane <= last; ++lane) mask |= 1u << lane;
-  }
-  return mask;
-}
-
 /// The rows of a CSV file of accesses, whose header is checked first.
 class Rows {
  public:
@@ -205,7 +183,6 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
       tile_flag("--first", flags.first, "Row or column in the tile of lane 0"),
       app.add_flag("--xor-swizzle", flags.tile.xor_swizzle,
                    "Element (row, column) lies at column XOR row"),
-      app.add_option("--active", flags.active, "Active lanes: 0-15,20")->type_name("LANES"),
       app.add_flag("--json", flags.json, "Print the prediction as JSON")};
   auto* file = path_flag(app, "--patterns", flags.file,
                          "Many accesses from a CSV file, or - for standard input, answered in CSV");
@@ -245,7 +222,6 @@ WarpAccess access_of(const PatternFlags& flags) {
     access = strided(op, flags.bytes,
                      flags.stride.value_or(static_cast<std::uint64_t>(flags.bytes)), flags.base);
   }
-  if (flags.active) access = masked(access, parse_lane_list(*flags.active));
   return access;
 }
 
