@@ -101,8 +101,7 @@ ProbeSummary missing_summary(const ProbeBinary& probe, const ProbeOutcome& outco
   return summary;
 }
 
-/// Measures the probes one after the other, and makes one document and one exit code of what came of
-/// them.
+/// Measures the probes one after the other: one document and one exit code of what came of them.
 class Run {
  public:
   Run(const RunArguments& options, const OutputFolder& folder, const Fingerprint& fingerprint,
@@ -121,7 +120,7 @@ class Run {
                           options_, folder_, inbox_);
       }
       if (has_to_stop()) {
-        end_held(held);
+        held.clear();
         finish_measured();
         skip(probes[i]);
         continue;
