@@ -85,11 +85,10 @@ TEST_CASE("shared understands every way to name a pattern", "[e2e]") {
   CHECK(wavefronts("--column 3 --row-elements 16 --first 8") == 16);
   CHECK(wavefronts("--row 3") == 1);
   CHECK(wavefronts("--lanes 0,128,,0x100") == 3);
-  CHECK(wavefronts("--stride 128 --active 0-3,31") == 5);
 }
 
 TEST_CASE("shared and global say the same in JSON as in the picture", "[e2e]") {
-  const Json shared = json_of("shared store --bytes 8 --active 0,1");
+  const Json shared = json_of("shared store --bytes 8 --lanes 0,8");
   CHECK(shared.at("access").at("active_mask") == "00000003");
   CHECK(shared.at("access").at("addresses").at(1) == 8);
   CHECK(shared.at("access").at("addresses").at(2).is_null());
@@ -318,12 +317,8 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
        {"shared --padding 1", "--column or --row"},
        {"shared --lanes 0,four", "`four` for lane 1"},
        {"shared --lanes " + std::string(32, ','), "lane 32 does not exist"},
-       {"shared --active 0-32", "no lane 32"},
-       {"shared --active 5-3", "backwards"},
-       {"shared --active a", "no list of lanes"},
        {"shared --patterns absent.csv", "absent.csv cannot be read"},
        {"shared --patterns ''", "--patterns: it is empty"},
-       {"shared --active ''", "no list of lanes"},
        {"shared --patterns - --json", "excludes"},
        {"global --pattern aso", "did you mean `aos`?"},
        {"global --pattern stream", "needs --elements"},
