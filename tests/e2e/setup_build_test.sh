@@ -204,12 +204,5 @@ case_every_wheel_is_pinned_by_hash() {
   done
 }
 
-case_scripts_are_well_formed() {
-  local script
-  for script in "$source_dir"/{fathom,.ci/run,tools/setup/*.sh}; do
-    bash -n "$script" || die "$script"
-  done
-}
-
 declare -F "case_$2" >/dev/null || die "there is no case $2"
 "case_$2"

@@ -238,8 +238,8 @@ case_a_compiler_or_cmake_too_old_is_said_first() {
   expect_sentence "CXX names the compiler 'g++-99', and there is none" fathom run
   machine+=(CXX=)
   program g++ 'echo 12'
-  program cmake 'echo cmake version 3.18.4'
-  expect_sentence "cmake is version 3.18.4, and Fathom needs 3.24 or newer" fathom run
+  program cmake 'echo cmake version 3.3'
+  expect_sentence "cmake is version 3.3, and Fathom needs 3.24 or newer" fathom run
 }
 
 case_a_toolkit_too_old_is_said_first() {
@@ -291,21 +291,11 @@ for i in 1 2 3 4; do echo "[$i/40] Building CXX object $i"; sleep 1.1; done'
 
 # --- Parts ---------------------------------------------------------------------------------------
 
-case_versions_compare_as_numbers() {
-  load_parts
-  at_least 3.24 3.25.1 || die "3.25.1 is newer than 3.24"
-  at_least 12.8 13.0 || die "13.0 is newer than 12.8"
-  at_least 12 12 || die "12 is 12"
-  ! at_least 3.24 3.3 || die "3.3 is older than 3.24"
-  at_least 12.8 12.10 || die "12.10 is newer than 12.8"
-  ! at_least 12 '' || die "no version is no version"
-}
-
 case_picks_a_complete_toolkit_of_the_right_version() {
   load_parts
   local old new
-  old=$(fake_toolkit 12.4) new=$(fake_toolkit 12.9)
-  complete_toolkit "$new" || die "12.9 with everything is complete"
+  old=$(fake_toolkit 12.4) new=$(fake_toolkit 12.10)
+  complete_toolkit "$new" || die "12.10 is newer than 12.8, and has everything"
   ! complete_toolkit "$old" || die "12.4 is too old"
   kind=cuda
   CUDA_HOME='' CUDA_PATH=$new find_toolkit
