@@ -136,7 +136,7 @@ TEST_CASE("Predictions are what they were, as text and as JSON", "[e2e]") {
   std::string all;
   for (const std::string line :
        {"shared load --stride 8", "shared --stride 0", "shared --lanes ,",
-        "shared store --bytes 8 --active 0,1 --json", "global store --base 4",
+        "shared store --bytes 8 --lanes 0,8 --json", "global store --base 4",
         "global store --base 4 --json", "global --pattern stream --elements 1024",
         "global store --pattern aos --elements 1000 --struct-bytes 32 --member-bytes 4",
         "global --pattern transpose --matrix 1024x2048",

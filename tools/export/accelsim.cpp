@@ -76,6 +76,31 @@ const std::vector<SimulatorParameter> trace{
     latency_initiation("dp", "dadd"), latency_initiation("sfu", "mufu_rcp"),
     latency_initiation("tensor", "mma_f16_k16")};
 
+/// What describes hardware, and why it is not exported.
+struct NotMeasured {
+  const char *names, *why;
+};
+constexpr NotMeasured not_measured[] = {
+    {"-gpgpu_clock_domains", "the clocks of the interconnect and of the L2 are not measured"},
+    {"-ptx_opcode_latency_int -ptx_opcode_latency_fp -ptx_opcode_latency_dp "
+     "-ptx_opcode_initiation_int -ptx_opcode_initiation_fp -ptx_opcode_initiation_dp",
+     "their fifth value is a division, which the GPU has as a subroutine; see trace.config"},
+    {"-gpgpu_cache:dl1 -gpgpu_cache:dl2 -gpgpu_unified_l1d_size -gpgpu_shmem_option",
+     "sizes and lines are facts (machine, csv), sets and ways are not"},
+    {"-gpgpu_n_sub_partition_per_mchannel -gpgpu_l1_banks -gpgpu_shmem_num_banks "
+     "-gpgpu_num_reg_banks -gpgpu_cache:il1 -gpgpu_const_cache:l1 -gpgpu_tex_cache:l1",
+     "no fact says it"},
+    {"-gpgpu_dram_timing_opt -gpgpu_dram_buswidth -gpgpu_dram_burst_length -gpgpu_mem_addr_mapping "
+     "-gpgpu_memory_partition_indexing",
+     "no fact says it"},
+    {"-gpgpu_TB_launch_latency -gpgpu_pipeline_widths -gpgpu_num_sp_units -gpgpu_num_sfu_units "
+     "-gpgpu_num_dp_units -gpgpu_num_int_units -gpgpu_num_tensor_core_units",
+     "no fact says it"},
+    {"-specialized_unit_1 -specialized_unit_2 -specialized_unit_3 -specialized_unit_4 "
+     "-trace_opcode_latency_initiation_spec_op_1 -trace_opcode_latency_initiation_spec_op_2 "
+     "-trace_opcode_latency_initiation_spec_op_3 -trace_opcode_latency_initiation_spec_op_4",
+     "their initiation is not measured"}};
+
 /// The lines of one file; counts what was measured.
 std::string lines_of(const std::vector<SimulatorParameter>& parameters, const Document& document,
                      int& measured) {
@@ -111,11 +136,13 @@ std::string accelsim_export(const Document& document) {
   int measured = 0;
   std::string text = fmt::format("# {}\n\n# gpgpusim.config\n", origin_of(document));
   text += lines_of(gpgpusim, document, measured) + "\n# trace.config\n";
-  text += lines_of(trace, document, measured);
+  text += lines_of(trace, document, measured) + "\n";
   if (measured == 0)
     throw Error(ExitCode::incomplete,
                 "The result states none of the facts that Accel-Sim has a parameter for: export "
                 "one of `fathom run --suite atlas`.");
+  for (const NotMeasured& group : not_measured)
+    text += fmt::format("# not measured: {}\n#   {}\n", group.names, group.why);
   return text;
 }
 
