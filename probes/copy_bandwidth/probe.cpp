@@ -70,22 +70,6 @@ std::vector<CounterRequest> counters_of(const Work& work) {
 
 }  // namespace
 
-std::string name_of(ElementType type) {
-  constexpr const char* names[] = {"int8", "half", "bfloat16", "float", "double"};
-  return names[static_cast<int>(type)];
-}
-
-std::string name_of(LoadHint hint) {
-  constexpr const char* names[] = {
-      "none", "nc", "nc.L1::no_allocate", "cs", "cv", "L2::evict_first", "L2::evict_last"};
-  return names[static_cast<int>(hint)];
-}
-
-std::string name_of(StoreHint hint) {
-  constexpr const char* names[] = {"none", "cs", "wt", "L1::no_allocate", "L2::evict_first"};
-  return names[static_cast<int>(hint)];
-}
-
 std::size_t base_bytes(const DeviceFacts& device) {
   return std::min(gib, std::bit_floor(device.memory_bytes / 3));
 }
