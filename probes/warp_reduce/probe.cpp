@@ -57,6 +57,11 @@ struct Sum {
   }
 };
 
+/// From this address on, of which what it is modulo 16 matters.
+SumLayout layout_of(const Sum& sum, std::uintptr_t address) {
+  return sum_layout(address, sum.elements(), element_bytes(sum.kernel.element), sum.kernel.threads);
+}
+
 const std::byte* source_of(Context& context, const Sum& sum) {
   const std::size_t size = element_bytes(sum.kernel.element);
   const Buffer buffer = context.buffers().input("source", (sum.elements() + sum.offset) * size,
@@ -145,11 +150,11 @@ Workload prepare(Context& context, const Sum& sum, std::size_t blocks) {
       context.buffers().output("block sums", max_dynamic_blocks * sizeof(double));
   cudaStream_t stream = context.stream();
   FATHOM_CUDA(cudaMemsetAsync(state.data, 0, state.bytes, stream));
-  const SumArguments arguments{source, sum.elements(), result.data, state.as<DynamicState>(),
-                               block_sums.data};
+  const SumLayout layout = layout_of(sum, reinterpret_cast<std::uintptr_t>(source));
+  const SumRun run{source, layout, result.data, state.as<DynamicState>(), block_sums.data};
   return sum_workload(
       context, sum, source, result, sum.kernel.threads, static_cast<double>(blocks),
-      [=, sms = context.device().sms] { launch_sum(sum.kernel, arguments, sms, stream); });
+      [=, sms = context.device().sms] { launch_sum(sum.kernel, run, sms, stream); });
 }
 
 Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
@@ -235,7 +240,7 @@ void add_expectation(Case& c, const DeviceFacts& device, const Sum& sum, std::si
 
 Case make_case(const DeviceFacts& device, const Sum& sum) {
   const int size = element_bytes(sum.kernel.element);
-  const SumLayout layout = sum_layout(sum.offset_bytes(), sum.elements(), size, sum.kernel.threads);
+  const SumLayout layout = layout_of(sum, sum.offset_bytes());
   const std::size_t blocks = grid_blocks(sum.kernel, layout, device.sms);
   const double bytes = static_cast<double>(sum.elements()) * size;
   Case c;
