@@ -79,7 +79,7 @@ inline constexpr auto all_shapes = [] {
   for (const ElementType type : {int8, half, bfloat16, float32, float64})
     for (int vector = 1; vector * element_bytes(type) <= 32; vector *= 2)
       shapes[count++] = {type, vector};
-  for (const ElementType type : {int8, half})
+  for (const ElementType type : {half, int8})
     for (const int unroll : {4, 16, 32}) shapes[count++] = {type, 1, unroll};
   for (const int unroll : {2, 4}) shapes[count++] = {float32, 4, unroll};
   for (const LoadHint load :

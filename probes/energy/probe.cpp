@@ -73,34 +73,28 @@ constexpr int turns_inside_sm = 2000, turns_l2 = 500;
 /// Far above any L2, so that nearly nothing of one launch is found there by the next.
 constexpr std::size_t dram_bytes = std::size_t{4} << 30;
 
-Workload walk_workload(Context& context, Level level, std::uint32_t chunks, int turns, int blocks) {
-  cudaStream_t stream = context.stream();
-  const Buffer data = context.buffers().input("walked", chunks * chunk_bytes, Fill::random_bits);
-  const Buffer sums = context.buffers().output("sums", blocks * sizeof(std::uint32_t));
-  const Walk walk{data.data, chunks, turns, sums.as<std::uint32_t>()};
-  const auto words = copy_to_host<std::uint32_t>(data, stream);
-  std::vector<std::uint32_t> of_chunk(chunks);
-  for (std::size_t i = 0; i < words.size(); ++i) of_chunk[i / (chunk_bytes / 4)] += words[i];
-  return workload_of(
-      context, {sums}, [=] { launch_walk(level, walk, blocks, stream); },
-      [=]() -> std::optional<std::string> {
-        return check_elements<std::uint32_t>(
-            sums, stream, "the sum of block", [&](std::size_t block) {
-              std::uint32_t sum = 0;
-              for (int turn = 0; turn < turns; ++turn)
-                sum += of_chunk[(block * chunk_spread + turn) % chunks];
-              return sum;
-            });
-      });
-}
-
 Case walk_case(const DeviceFacts& device, const MemoryLoop& loop, Level level, std::uint32_t chunks,
                int turns, const Baseline& baseline) {
   const int blocks = device.sms * walk_blocks_per_sm(level);
   const double bytes = static_cast<double>(chunk_bytes) * turns * blocks;
   Case c = loop_case("memory", loop.id, loop.subject, per_byte, bytes, baseline);
   c.prepare = [=](Context& context) {
-    return walk_workload(context, level, chunks, turns, blocks);
+    cudaStream_t stream = context.stream();
+    const Buffer data = context.buffers().input("walked", chunks * chunk_bytes, Fill::random_bits);
+    const Buffer sums = context.buffers().output("sums", blocks * sizeof(std::uint32_t));
+    const Walk walk{data.data, chunks, turns, sums.as<std::uint32_t>()};
+    const auto words = copy_to_host<std::uint32_t>(data, stream);
+    std::vector<std::uint32_t> of_chunk(chunks);
+    for (std::size_t i = 0; i < words.size(); ++i) of_chunk[i / (chunk_bytes / 4)] += words[i];
+    const auto sum_of = [=](std::size_t block) {
+      std::uint32_t sum = 0;
+      for (int turn = 0; turn < turns; ++turn)
+        sum += of_chunk[(block * chunk_spread + turn) % chunks];
+      return sum;
+    };
+    return workload_of(
+        context, {sums}, [=] { launch_walk(level, walk, blocks, stream); },
+        [=] { return check_elements<std::uint32_t>(sums, stream, "the sum of block", sum_of); });
   };
   if (level != Level::shared) c.counters.push_back({"l1_hit_rate"});
   if (level == Level::l2) c.counters.push_back({"l2_hit_rate"});
@@ -164,7 +158,7 @@ Workload rest_workload(Context& context) {
       "rested", std::size_t{rest_threads} * grid.blocks * sizeof(std::uint32_t));
   return workload_of(
       context, {out}, [=] { launch(rest, grid, stream, rest_turns, out.as<std::uint32_t>()); },
-      [=]() -> std::optional<std::string> {
+      [=] {
         return check_elements<std::uint32_t>(out, stream, "the count of thread",
                                              [](std::size_t) { return rest_turns; });
       });
