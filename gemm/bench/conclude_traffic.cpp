@@ -102,8 +102,8 @@ ClaimRow blocks_read_again() {
                        {"most", {}, Pick::most, share}}},
           .checks = {{"least", 0.99}, {"most", 0, 1.01}},
           .sentence =
-              "[{products:.0f} products by tiled rungs read {least:.3f} to {most:.3f} x as "
-              "many sectors]"};
+              "[{products:.0f} products by tiled rungs read {least:.3f} to {most:.3f} x that "
+              "traffic, in sectors]"};
 }
 
 }  // namespace
