@@ -133,6 +133,13 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
     fail(ExitCode::bad_input, "{} cannot be read ({}): give the path of a file that can be.",
          path.string(), std::strerror(errno));
   };
+  const auto refuse_size = [&] {
+    fail(ExitCode::document_malformed,
+         "{}: is larger than {} MiB, larger than any file of its kind: give another.",
+         path.string(), limit >> 20);
+  };
+  std::error_code none;
+  if (fs::is_regular_file(path, none) && fs::file_size(path, none) > limit) refuse_size();  // unread
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) fail_read();
   std::string text;
@@ -144,10 +151,7 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
     bytes = read(file.get(), text.data() + before, piece);
     if (bytes < 0 && errno != EINTR) fail_read();
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
-    if (text.size() > limit)
-      fail(ExitCode::document_malformed,
-           "{}: is larger than {} MiB, larger than any file of its kind: give another.",
-           path.string(), limit >> 20);
+    if (text.size() > limit) refuse_size();
   }
   return path.extension() == ".gz" ? gunzip(text, limit, path.string()) : text;
 }
