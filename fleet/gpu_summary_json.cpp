@@ -36,7 +36,7 @@ void read_columns(const Fields& columns, std::vector<Row>& rows) {
                                rows.size()));
     std::size_t row = 0;
     for (const simdjson::dom::element value : values) {
-      read_value(value, place.at(row), rows[row].*field.member);
+      read_fields(value, place.at(row), field.rule, rows[row].*field.member);
       ++row;
     }
   });
@@ -91,7 +91,7 @@ GpuSummary parse_summary(std::string_view text, const std::string& origin) {
   const Fields own(json.root(), place);
   require_version(own, summary_key, summary_version, "a GPU's summary");
   GpuSummary s;
-  read_members(own, s);
+  read_list(fields_of<GpuSummary>, own, s);
   read_metrics(own.object("metrics"), s);
   require_date(s, origin);
   return s;

@@ -56,7 +56,7 @@ HostLinks parse_links(std::string_view text, const std::string& origin) {
   const Fields own(json.root(), Place{&origin});
   require_version(own, links_key, links_version, "a host's links");
   HostLinks links;
-  read_members(own, links);
+  read_list(fields_of<HostLinks>, own, links);
   const Place pairs = own.place().at("pairs");
   for (std::size_t i = 0; i < links.pairs.size(); ++i)
     if (links.pairs[i].kind >= links.kinds.size())

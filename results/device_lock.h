@@ -9,7 +9,7 @@
 namespace fathom {
 
 /// One GPU job at a time per device: an advisory lock on a file named for the GPU. The file holds
-/// the process id and command of its owner, so that a second start can say who holds it. A parent
+/// the process id and name of its owner, so that a second start can say who holds it. A parent
 /// that holds the lock passes it to its children by environment variable FATHOM_LOCK_FD (an
 /// inherited descriptor), and such a child takes no second lock. The file lies in /tmp (or
 /// FATHOM_LOCK_DIR), so that users see each other; containers with a /tmp of their own do not.

@@ -34,7 +34,7 @@ struct NamedRule {
   std::string_view field;  ///< "<list>.<name>"
   FieldRule rule;
 };
-inline constexpr NamedRule rules[] = {
+inline constexpr NamedRule field_rules[] = {
     {"metric.name", not_empty},
     {"metric.unit", about("SI base unit or a counted thing: B/s, s, cycles, %")},
     {"interval.confidence", {.least = 0, .most = 1}},
@@ -90,7 +90,7 @@ inline constexpr NamedRule rules[] = {
     {"fact.reason", about("Empty exactly where there is a value")}};
 
 constexpr FieldRule rule_of(std::string_view list, std::string_view name) {
-  for (const auto& [field, rule] : rules)
+  for (const auto& [field, rule] : field_rules)
     if (field.substr(0, field.find('.')) == list && field.substr(field.find('.') + 1) == name)
       return rule;
   return {};

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -9,159 +7,13 @@
 #include "results/document_fields.h"
 #include "results/document_io.h"
 #include "results/fail.h"
-#include "results/json_place.h"
 #include "results/names.h"
-#include "results/schema_fields.h"
+#include "results/read_fields.h"
 #include "results/utc_time.h"
 
 namespace fathom {
 
 namespace {
-
-using Json = nlohmann::json;
-
-// --- by the lists of fields ----------------------------------------------------------------------
-
-std::string expected_words(const nlohmann::ordered_json& schema) {
-  if (schema.contains("const")) return schema["const"].dump();
-  std::vector<std::string> words;
-  if (schema.contains("enum")) {
-    for (const auto& word : schema["enum"]) words.push_back(word.dump());
-    return fmt::format("one of {}", fmt::join(words, ", "));
-  }
-  const nlohmann::ordered_json types =
-      schema["type"].is_array() ? schema["type"] : nlohmann::ordered_json::array({schema["type"]});
-  for (const auto& type : types) {
-    const std::string word = type.get<std::string>();
-    const bool vowel = word == "integer" || word == "object" || word == "array";
-    words.push_back(word == "null" ? word : (vowel ? "an " : "a ") + word);
-  }
-  std::string text = fmt::format("{}", fmt::join(words, " or "));
-  if (schema.contains("minimum")) text += ", at least " + schema["minimum"].dump();
-  if (schema.contains("exclusiveMinimum")) text += ", above " + schema["exclusiveMinimum"].dump();
-  if (schema.contains("maximum")) text += ", at most " + schema["maximum"].dump();
-  if (schema.contains("minLength")) text += ", not empty";
-  return text;
-}
-
-/// The value itself where it is short, else its kind. Bytes from a file go to no terminal as they
-/// are.
-std::string found_words(const Json& value) {
-  if (value.is_structured()) return value.is_object() ? "an object" : "an array";
-  const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  constexpr std::size_t short_enough = 60;
-  return text.size() <= short_enough
-             ? text
-             : fmt::format("a {} of {} characters", value.type_name(), text.size());
-}
-
-/// Refuses a value in the words of what its schema asks for.
-[[noreturn]] void refuse_value(const JsonPlace& place, const Json& found,
-                               const nlohmann::ordered_json& schema) {
-  place.refuse(fmt::format("is {}; expected: {}", found_words(found), expected_words(schema)));
-}
-
-[[noreturn]] void refuse_missing(const JsonPlace& place, const char* member) {
-  place.refuse(fmt::format("has no member \"{}\", which was expected", member));
-}
-
-template <class List, class Object>
-void read_list(const List& list, const Json& json, const JsonPlace& place, Object& to);
-
-/// A value without parts; false where the schema does not allow it.
-template <class Value>
-bool read_plain(const Json& json, const FieldRule& rule, Value& to) {
-  if constexpr (std::same_as<Value, bool>) {
-    if (!json.is_boolean()) return false;
-    to = json.get<bool>();
-  } else if constexpr (std::same_as<Value, std::string>) {
-    if (!json.is_string()) return false;
-    to = json.get_ref<const std::string&>();
-    return !rule.not_empty || !to.empty();
-  } else if constexpr (std::is_enum_v<Value>) {
-    if (!json.is_string()) return false;
-    const auto known = from_string<Value>(json.get_ref<const std::string&>());
-    if (known) to = *known;
-    return known.has_value();
-  } else if constexpr (std::same_as<Value, AxisValue>) {
-    if (json.is_string()) {
-      to = json.get<std::string>();
-      return true;
-    }
-    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (json.is_number_integer() &&
-        !(json.is_number_unsigned() && json.get<std::uint64_t>() > largest))
-      to = json.get<std::int64_t>();
-    else if (json.is_number())
-      to = json.get<double>();
-    return json.is_number();
-  } else {
-    if (std::integral<Value> ? !json.is_number_integer() : !json.is_number()) return false;
-    const double number = json.get<double>();
-    const FieldRule limits = within_type<Value>(rule);
-    if (!(number >= limits.least && number > limits.above && number <= limits.most)) return false;
-    to = json.get<Value>();
-  }
-  return true;
-}
-
-/// Reads what write_fields wrote, or an older Fathom. Throws Error(document_malformed) naming the
-/// place of the first fault and what was expected there.
-template <class Value>
-void read_fields(const Json& json, const JsonPlace& place, Value& to, const FieldRule& rule = {}) {
-  const auto refuse = [&] { refuse_value(place, json, SchemaOfFields().of<Value>(rule)); };
-  if constexpr (Listed<Value>) {
-    read_list(fields_of<Value>, json, place, to);
-  } else if constexpr (is_optional<Value>) {
-    using Inner = typename Value::value_type;
-    to.reset();
-    if (json.is_null() && rule.presence != Presence::if_set) return;
-    if constexpr (Listed<Inner>)
-      read_fields(json, place, to.emplace());
-    else if (!read_plain(json, rule, to.emplace()))
-      refuse();
-  } else if constexpr (is_vector<Value>) {
-    if (!json.is_array()) refuse();
-    to.clear();
-    to.reserve(json.size());
-    for (const Json& item : json) {
-      to.emplace_back();
-      read_fields(item, place.at(to.size() - 1), to.back());
-    }
-  } else if constexpr (is_map<Value>) {
-    if (!json.is_object()) refuse();
-    to.clear();
-    for (const auto& [key, item] : json.items()) read_fields(item, place.at(key), to[key]);
-  } else if (!read_plain(json, rule, to)) {
-    refuse();
-  }
-}
-
-template <class List, class Object>
-void read_list(const List& list, const Json& json, const JsonPlace& place, Object& to) {
-  if (!json.is_object()) refuse_value(place, json, {{"type", "object"}});
-  for_each_field(list, [&]<class Item>(const Item& item) {
-    if constexpr (requires { item.name; }) {
-      const auto found = json.find(item.name);
-      if constexpr (requires { item.rule; })
-        if (found == json.end() && item.rule.presence != Presence::required) return;
-      if (found == json.end()) refuse_missing(place, item.name);
-      const JsonPlace at = place.at(item.name);
-      if constexpr (requires { item.list; }) {
-        read_list(item.list, *found, at, to);
-      } else if constexpr (requires { item.member; }) {
-        read_fields(*found, at, to.*item.member, item.rule);
-      } else if constexpr (requires { typename Item::ValueType; }) {
-        typename Item::ValueType checked{};
-        read_fields(*found, at, checked, item.rule);
-      } else if (*found != item.value) {
-        refuse_value(at, *found, {{"const", item.value}});
-      }
-    }
-  });
-}
-
-// --- beyond them ---------------------------------------------------------------------------------
 
 template <class... Args>
 [[noreturn]] void refuse_document(const std::string& origin, fmt::format_string<Args...> what,
@@ -221,40 +73,39 @@ void check_views(const std::vector<ProbeSummary>& probes, const std::string& ori
                         p, v, to_string(probes[p].views[v].kind), what);
 }
 
-void check_version(const Json& json, const std::string& origin) {
-  const Json::json_pointer own("/context/fathom"), version = own / "schema_version";
-  if (!json.contains(own)) {
+void check_version(simdjson::dom::element json, const std::string& origin) {
+  simdjson::dom::element own;
+  if (json.at_pointer("/context/fathom").get(own) != simdjson::SUCCESS)
     refuse_document(origin,
-                    "is no result document: it has no {}, which Google Benchmark's own files lack "
-                    "too; give the result.json of a run.",
-                    own.to_string());
-  }
-  if (json.contains(version) && json[version].is_number_integer() &&
-      json[version] != schema_version) {
+                    "is no result document: it has no /context/fathom, which Google Benchmark's "
+                    "own files lack too; give the result.json of a run.");
+  std::int64_t version = schema_version;
+  if (own.at_pointer("/schema_version").get(version) == simdjson::SUCCESS &&
+      version != schema_version)
     fail(ExitCode::document_version,
          "{}: is a result document of schema version {}, and this Fathom reads version {}: use the "
          "Fathom that wrote it, or measure again.",
-         origin, json[version].dump(), schema_version);
-  }
+         origin, version, schema_version);
 }
 
 }  // namespace
 
-Document document_of_fields(const Json& json, const std::string& origin) {
-  check_version(json, origin);
+Document document_of_fields(std::string_view text, const std::string& origin) {
+  const ParsedJson json(text, origin);
+  check_version(json.root(), origin);
   Document document;
-  read_fields(json, {&origin}, document);
+  read_fields(json.root(), {&origin}, {}, document);
   return document;
 }
 
-Fingerprint fingerprint_from_json(const Json& json, const std::string& origin) {
+Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string& origin) {
   Fingerprint fingerprint;
-  read_fields(json, {&origin}, fingerprint);
+  read_fields(ParsedJson(json.dump(), origin).root(), {&origin}, {}, fingerprint);
   return fingerprint;
 }
 
-Document from_json(const Json& json, const std::string& origin) {
-  Document document = document_of_fields(json, origin);
+Document parse_document(std::string_view text, const std::string& origin) {
+  Document document = document_of_fields(text, origin);
   if (!document.date.empty() && !is_utc_time(document.date))
     refuse_document(
         origin, "/context/date is \"{}\"; expected: a time in UTC, as \"2026-01-31T12:00:00Z\".",

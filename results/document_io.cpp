@@ -5,7 +5,6 @@
 
 #include "results/atomic_file.h"
 #include "results/gzip.h"
-#include "results/strict_json.h"
 
 namespace fathom {
 namespace {
@@ -53,10 +52,6 @@ std::string to_text(const OrderedJson& json) {
 }
 
 std::string to_text(const Document& document) { return to_text(to_json(document)); }
-
-Document parse_document(std::string_view text, const std::string& origin) {
-  return from_json(parse_strict_json(text, origin), origin);
-}
 
 Document read_document(const fs::path& path) {
   return parse_document(read_file_up_to(path, document_size_limit), path.string());

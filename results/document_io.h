@@ -33,19 +33,17 @@ nlohmann::ordered_json to_json(const Fingerprint& fingerprint);
 std::string to_text(const Document& document);
 std::string to_text(const nlohmann::ordered_json& json);
 
-/// The document of a parsed JSON; `origin` (a file's path) is named in the sentence of
-/// Error(document_malformed) or Error(document_version).
-Document from_json(const nlohmann::json& json, const std::string& origin);
+/// `origin` (a file's path) is named in the sentence of Error(document_malformed).
 Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string& origin);
-
-/// What the schema asks for and no more: from_json also looks at what fields say together.
-Document document_of_fields(const nlohmann::json& json, const std::string& origin);
 
 /// Parses, validates and reads a text. Throws Error(document_malformed) naming `origin`, the line
 /// and column or the JSON path of the fault, and what was expected there: for text that is not
 /// strict JSON or breaks the schema, nests deeper than 64 levels, repeats a key, or is larger than
 /// any result; and Error(document_version) for another version of the schema.
 Document parse_document(std::string_view text, const std::string& origin);
+
+/// What the schema asks for and no more: parse_document also looks at what fields say together.
+Document document_of_fields(std::string_view text, const std::string& origin);
 
 /// Reads a file as above, packed by gzip if its name ends with ".gz"; Error(bad_input) if it cannot
 /// be read.

@@ -41,6 +41,85 @@ std::optional<std::string> find_not_finite(const OrderedJson& json) {
   return std::nullopt;
 }
 
+/// The JSON Schema of fields; those of lists that have a name are in `definitions`.
+class SchemaOfFields {
+ public:
+  using Json = OrderedJson;
+  Json definitions = Json::object();
+
+  template <class Value>
+  Json of(const FieldRule& rule = {}) {
+    Json schema;
+    if constexpr (Listed<Value>) {
+      return of_list(fields_of<Value>);
+    } else if constexpr (is_optional<Value>) {
+      schema = of<typename Value::value_type>(rule);
+      if (rule.presence == Presence::if_set) return schema;
+      if (!schema.contains("type")) return {{"anyOf", {{{"type", "null"}}, schema}}};
+      schema["type"] = Json::array({schema["type"], "null"});
+      return schema;
+    } else if constexpr (is_vector<Value>) {
+      schema["type"] = "array";
+      schema["items"] = of<typename Value::value_type>();
+    } else if constexpr (is_map<Value>) {
+      schema["type"] = "object";
+      schema["additionalProperties"] = of<typename Value::mapped_type>();
+    } else if constexpr (std::same_as<Value, AxisValue>) {
+      schema["type"] = {"integer", "number", "string"};
+    } else if constexpr (std::is_enum_v<Value>) {
+      schema["enum"] = enum_words<Value>;
+    } else if constexpr (std::same_as<Value, bool>) {
+      schema["type"] = "boolean";
+    } else if constexpr (std::same_as<Value, std::string>) {
+      schema["type"] = "string";
+    } else {
+      schema["type"] = std::integral<Value> ? "integer" : "number";
+      const FieldRule limits = within_type<Value>(rule);
+      add_limit(schema, "minimum", limits.least);
+      add_limit(schema, "exclusiveMinimum", limits.above);
+      add_limit(schema, "maximum", limits.most);
+    }
+    if (rule.not_empty) schema["minLength"] = 1;
+    if (*rule.about != 0) schema["description"] = rule.about;
+    return schema;
+  }
+
+  template <class List>
+  Json of_list(const List& list) {
+    Json schema{{"type", "object"}, {"description", list.about}};
+    Json required = Json::array(), properties = Json::object();
+    for_each_field(list, [&]<class Item>(const Item& item) {
+      if constexpr (requires { item.list; }) {
+        required.push_back(item.name);
+        properties[item.name] = of_list(item.list);
+      } else if constexpr (requires { item.rule; }) {
+        if (item.rule.presence == Presence::required) required.push_back(item.name);
+        if constexpr (requires { typename Item::ValueType; })
+          properties[item.name] = of<typename Item::ValueType>(item.rule);
+        else
+          properties[item.name] = of_constant(item);
+      }
+    });
+    schema["required"] = std::move(required);
+    schema["properties"] = std::move(properties);
+    const std::string name = list.name;
+    if (name.empty()) return schema;
+    definitions[name] = std::move(schema);
+    return {{"$ref", "#/definitions/" + name}};
+  }
+
+ private:
+  static void add_limit(Json& schema, const char* keyword, double limit) {
+    if (std::isfinite(limit)) schema[keyword] = static_cast<std::int64_t>(limit);
+  }
+
+  static Json of_constant(const auto& constant) {
+    Json schema{{"const", constant.value}};
+    if (*constant.rule.about != 0) schema["description"] = constant.rule.about;
+    return schema;
+  }
+};
+
 }  // namespace
 
 void add_numbers(const Entry&, OrderedJson& row) {

@@ -1,14 +1,21 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
+#include <initializer_list>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace fathom {
 
 // The fields of a struct as a list that its reader, its writer and its schema walk
-// (document_from_json.cpp, write_fields.h, schema_fields.h). document_fields.h has the lists of the
+// (read_fields.h, write_fields.h, document_to_json.cpp). document_fields.h has the lists of the
 // result document.
 
 enum class Presence {
@@ -26,6 +33,17 @@ struct FieldRule {
   bool not_empty = false;
   const char* about = "";
 };
+
+/// A type's own limits of whole numbers: those that JSON's readers agree on.
+template <class Value>
+constexpr FieldRule within_type(FieldRule rule) {
+  if constexpr (std::integral<Value>) {
+    rule.least = 0;
+    rule.most = sizeof(Value) == sizeof(std::int64_t) ? 9007199254740991.0
+                                                      : std::numeric_limits<Value>::max();
+  }
+  return rule;
+}
 
 template <class Object, class Value>
 struct Field {
@@ -97,6 +115,19 @@ constexpr FieldList<Fields...> field_list(const char* name, const char* about, F
   return {name, about, {fields...}};
 }
 
+template <class Value>
+inline constexpr bool is_optional = false;
+template <class Value>
+inline constexpr bool is_optional<std::optional<Value>> = true;
+template <class Value>
+inline constexpr bool is_vector = false;
+template <class Value>
+inline constexpr bool is_vector<std::vector<Value>> = true;
+template <class Value>
+inline constexpr bool is_map = false;
+template <class Value>
+inline constexpr bool is_map<std::map<std::string, Value>> = true;
+
 /// The list of a struct; specialised beside each.
 template <class Object>
 inline constexpr int fields_of = 0;
@@ -106,16 +137,27 @@ concept Listed = !std::same_as<decltype(fields_of<Object>), const int>;
 // Lists of members that are named in a document as in their struct; rule_of has their rules. By the
 // macro that the JSON library's own lists of members are made with.
 #define FATHOM_FIELD(member) , field(#member, &Self::member, rule_of(list, #member))
-#define FATHOM_LIST(Type, name, about, ...)                                              \
-  [] {                                                                                   \
-    using Self = Type;                                                                   \
-    constexpr const char* list = name;                                                   \
-    return field_list(                                                                   \
-        list, about NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(FATHOM_FIELD, __VA_ARGS__))); \
+#define FATHOM_LIST(Type, name, about, ...)                                                        \
+  [] {                                                                                             \
+    using Self = Type;                                                                             \
+    constexpr const char* list = name;                                                             \
+    return field_list(list,                                                                        \
+                      about NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(FATHOM_FIELD, __VA_ARGS__))); \
   }()
 #define FATHOM_FIELDS(Type, name, about, ...) \
   template <>                                 \
   inline constexpr auto fields_of<Type> = FATHOM_LIST(Type, name, about, __VA_ARGS__)
+
+/// The list with some of its fields absent in older documents.
+template <class List>
+constexpr List with_later(List list, std::initializer_list<std::string_view> names) {
+  const auto mark = [&](auto& field) {
+    for (const std::string_view name : names)
+      if (name == field.name) field.rule.presence = Presence::later;
+  };
+  std::apply([&](auto&... field) { (mark(field), ...); }, list.fields);
+  return list;
+}
 
 template <class List, class Visit>
 constexpr void for_each_field(const List& list, Visit visit) {

@@ -41,13 +41,9 @@ void add_published_figures(std::span<Fact> facts, int major, int minor, std::str
 }  // namespace
 
 void put_findings(const std::string& probe, const Conclude& conclude, Document& document) {
-  std::vector<Entry> own;
-  std::span<const Entry> entries = document.entries;
-  if (document.probes.size() > 1) {
-    std::ranges::copy_if(entries, std::back_inserter(own),
-                         [&](const Entry& entry) { return entry.probe == probe; });
-    entries = own;
-  }
+  std::vector<Entry> entries;
+  std::ranges::copy_if(document.entries, std::back_inserter(entries),
+                       [&](const Entry& entry) { return entry.probe == probe; });
   Findings findings = conclude(entries);
   ProbeSummary& summary = *std::ranges::find(document.probes, probe, &ProbeSummary::name);
   summary.answer = std::move(findings.answer);

@@ -96,14 +96,6 @@ bool counts_bytes(const std::string& axis) { return axis == "size" || axis.ends_
 
 }  // namespace
 
-std::string format_bytes(double bytes) { return format_quantity(bytes, "B"); }
-
-std::string format_bandwidth(double bytes_per_second) {
-  return format_quantity(bytes_per_second, "B/s");
-}
-
-std::string format_time(double seconds) { return format_quantity(seconds, "s"); }
-
 std::string format_percent(double fraction) {
   if (!std::isfinite(fraction)) return not_finite;
   return plain(fraction * 100, 3) + " %";
@@ -144,10 +136,6 @@ std::string format_quantity(double value, const std::string& unit) {
                                  ? plain(value, 17)
                                  : format_number(value);
   return unit.empty() ? number : fmt::format("{} {}", number, shown_unit(unit));
-}
-
-std::string format_quantity(const std::optional<double>& value, const std::string& unit) {
-  return value ? format_quantity(*value, unit) : "-";
 }
 
 std::string format_interval(const Interval& interval, const std::string& unit) {

@@ -11,15 +11,6 @@ namespace fathom {
 // quantity, the same text for the same number on every machine and in every locale. A number that
 // is not finite is shown as "not finite", an empty optional as "-".
 
-/// Powers of 1024: "1 GiB", "1.5 MiB", "768 B".
-std::string format_bytes(double bytes);
-
-/// Powers of 1000, from bytes per second: "4.286 TB/s".
-std::string format_bandwidth(double bytes_per_second);
-
-/// From seconds: "512.3 us", "1.5 ms", "2 s".
-std::string format_time(double seconds);
-
 /// From a fraction: 0.0123 is "1.23 %".
 std::string format_percent(double fraction);
 
@@ -44,7 +35,18 @@ std::string format_exact(double number);
 /// "C" as degrees Celsius; any other unit ("cycles", "sectors", "") after a plain number. Units are
 /// the document's own.
 std::string format_quantity(double value, const std::string& unit);
-std::string format_quantity(const std::optional<double>& value, const std::string& unit);
+inline std::string format_quantity(const std::optional<double>& value, const std::string& unit) {
+  return value ? format_quantity(*value, unit) : "-";
+}
+
+/// Powers of 1024: "1 GiB", "1.5 MiB", "768 B".
+inline std::string format_bytes(double bytes) { return format_quantity(bytes, "B"); }
+
+/// Powers of 1000, from bytes per second: "4.286 TB/s".
+inline std::string format_bandwidth(double rate) { return format_quantity(rate, "B/s"); }
+
+/// From seconds: "512.3 us", "1.5 ms", "2 s".
+inline std::string format_time(double seconds) { return format_quantity(seconds, "s"); }
 
 /// One prefix for several figures, of a column or an axis: divided by `factor` they are in `unit`.
 struct Scale {

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t max_depth = 64;
 constexpr std::size_t max_keys = 1000;
-constexpr std::size_t max_quoted = 160;
+constexpr std::size_t max_quoted = 200;
 
 const char* kind_of(dom::element value) {
   switch (value.type()) {
@@ -50,9 +50,8 @@ Json json_of(dom::element value, const Place& place) {
   switch (value.type()) {
     case dom::element_type::ARRAY: {
       Json list = Json::array();
-      each_of(dom::array(value), place, [&](dom::element item, const Place& at) {
-        list.push_back(json_of(item, at));
-      });
+      each_of(dom::array(value), place,
+              [&](dom::element item, const Place& at) { list.push_back(json_of(item, at)); });
       return list;
     }
     case dom::element_type::OBJECT: {
@@ -77,39 +76,20 @@ Json json_of(dom::element value, const Place& place) {
   }
 }
 
-std::string line_and_column(std::string_view text, std::size_t byte) {
-  const std::string_view before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
-  const auto line = std::ranges::count(before, '\n') + 1;
-  const std::size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
-  return fmt::format("line {}, column {}", line, before.size() - start + 1);
-}
-
-/// The parser's own words on what it met and what it expected, without its class names.
-std::string reason(const Json::exception& error) {
-  std::string_view words = error.what();
-  for (const std::string_view lead : {"] ", " - "})
-    if (const auto at = words.find(lead); at != std::string_view::npos)
-      words.remove_prefix(at + lead.size());
-  return quotable(words, max_quoted);
-}
-
 /// Says what is wrong, and where, by the slower parser, which knows the place and here keeps
 /// nothing.
 [[noreturn]] void refuse_text(std::string_view text, const std::string& origin,
                               const std::string& expected) {
+  std::string fault = "a number that no result has";
   try {
     [[maybe_unused]] const Json nothing = Json::parse(
         text.begin(), text.end(), [](int, Json::parse_event_t, Json&) { return false; });
-  } catch (const Json::parse_error& error) {
-    fail(ExitCode::document_malformed,
-         "{}: is not JSON at {}: {}; it may be truncated, or not {}.", origin,
-         line_and_column(text, error.byte), reason(error), expected);
   } catch (const Json::exception& error) {
-    fail(ExitCode::document_malformed, "{}: is not strict JSON: {}; {} was expected.", origin,
-         reason(error), expected);
+    fault = error.what();
+    fault.erase(0, fault.find("] ") + 2);  // the exception's class
   }
-  fail(ExitCode::document_malformed, "{}: holds a number that no result has: give {}.", origin,
-       expected);
+  fail(ExitCode::document_malformed, "{}: is not JSON: {}; it may be truncated, or not {}.", origin,
+       quotable(fault, max_quoted), expected);
 }
 
 }  // namespace
@@ -141,30 +121,6 @@ dom::element Fields::member(std::string_view key) const {
   if (!found) place_.refuse(fmt::format("has no member \"{}\", which was expected", key));
   return *found;
 }
-
-std::string Fields::text(std::string_view key) const {
-  return text_of(member(key), place_.at(key));
-}
-
-std::string Fields::text_or(std::string_view key, std::string otherwise) const {
-  const dom::element* found = find(key);
-  return found && !found->is_null() ? text_of(*found, place_.at(key)) : std::move(otherwise);
-}
-
-double Fields::number(std::string_view key) const { return number_of(member(key), place_.at(key)); }
-
-std::optional<double> Fields::optional_number(std::string_view key) const {
-  const dom::element* found = find(key);
-  if (!found || found->is_null()) return std::nullopt;
-  return number_of(*found, place_.at(key));
-}
-
-bool Fields::truth_or(std::string_view key, bool otherwise) const {
-  const dom::element* found = find(key);
-  return found ? truth_of(*found, place_.at(key)) : otherwise;
-}
-
-dom::array Fields::list(std::string_view key) const { return list_of(member(key), place_.at(key)); }
 
 std::vector<std::string> Fields::texts(std::string_view key) const {
   std::vector<std::string> all;

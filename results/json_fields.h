@@ -41,14 +41,22 @@ class Fields {
   const Place& place() const { return place_; }
   const auto& members() const { return members_; }
 
-  std::string text(std::string_view key) const;
-  std::string text_or(std::string_view key, std::string otherwise) const;
-  double number(std::string_view key) const;
-  bool truth_or(std::string_view key, bool otherwise) const;
-  /// Nothing for a member that is null or not there.
-  std::optional<double> optional_number(std::string_view key) const;
   simdjson::dom::element member(std::string_view key) const;
-  simdjson::dom::array list(std::string_view key) const;
+  std::string text(std::string_view key) const { return text_of(member(key), place_.at(key)); }
+  double number(std::string_view key) const { return number_of(member(key), place_.at(key)); }
+  simdjson::dom::array list(std::string_view key) const {
+    return list_of(member(key), place_.at(key));
+  }
+  std::string text_or(std::string_view key, std::string otherwise) const {
+    return is_set(key) ? text(key) : std::move(otherwise);
+  }
+  bool truth_or(std::string_view key, bool otherwise) const {
+    return has(key) ? truth_of(member(key), place_.at(key)) : otherwise;
+  }
+  /// Nothing for a member that is null or not there.
+  std::optional<double> optional_number(std::string_view key) const {
+    return is_set(key) ? std::optional(number(key)) : std::nullopt;
+  }
   Fields object(std::string_view key) const { return {member(key), place_.at(key)}; }
   std::vector<std::string> texts(std::string_view key) const;
   /// Hands on each element of a list of objects as its fields.
@@ -64,6 +72,7 @@ class Fields {
 
  private:
   const simdjson::dom::element* find(std::string_view key) const;
+  bool is_set(std::string_view key) const { return has(key) && !find(key)->is_null(); }
 
   Place place_;
   std::vector<std::pair<std::string_view, simdjson::dom::element>> members_;

@@ -31,12 +31,12 @@ std::optional<int> descriptor_of(const fs::path& path) {
 
 /// What a name leads to: a descriptor of this process, or a path that is no link and may not be
 /// there yet.
-struct Place {
+struct NamedPlace {
   fs::path path;
   std::optional<int> descriptor;
 };
 
-Place place_of(fs::path path) {
+NamedPlace place_of(fs::path path) {
   constexpr int most_links = 40;  // as Linux has it
   for (int links = 0; links < most_links; ++links) {
     std::error_code none;
@@ -72,7 +72,7 @@ std::optional<KnownFile> known(const fs::path& named) {
 }  // namespace
 
 OutputFile::OutputFile(const fs::path& named) : named_(named) {
-  const Place place = place_of(named);
+  const NamedPlace place = place_of(named);
   if (place.descriptor) {
     stream_ = FileDescriptor(fcntl(*place.descriptor, F_DUPFD_CLOEXEC, 0));
     if (stream_.get() < 0) fail_write(named, errno);

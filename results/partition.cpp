@@ -29,11 +29,9 @@ constexpr std::size_t fewest_of_piece = 3;
 
 enum Kind : std::size_t { plateau, ramp, joint, kinds };  // joint: a ramp of one or two points
 
-/// Sums over the used points before an index, from which any stretch's fit follows.
-struct FitSums {
-  double w = 0, wu = 0, wuu = 0, wy = 0, wuy = 0, wyy = 0;
-  std::size_t points = 0;
-};
+/// Sums over the used points before an index, from which any stretch's fit follows: of weights w,
+/// wu, wuu, wy, wuy and wyy, and how many points they are.
+using FitSums = std::array<double, 7>;
 
 struct Line {
   double slope = 0, at_zero = 0, cost = 0;
@@ -45,47 +43,40 @@ class Stretches {
             const std::vector<bool>& used, double noise)
       : sums_(y.size() + 1) {
     for (std::size_t i = 0; i < y.size(); ++i) {
-      FitSums s = sums_[i];
-      if (used[i]) {
-        const double weight = 1 / (noise * y[i] * noise * y[i]);
-        const double centred = u[i] - u.front();  // less to cancel
-        s.w += weight;
-        s.wu += weight * centred;
-        s.wuu += weight * centred * centred;
-        s.wy += weight * y[i];
-        s.wuy += weight * centred * y[i];
-        s.wyy += weight * y[i] * y[i];
-        ++s.points;
-      }
-      sums_[i + 1] = s;
+      sums_[i + 1] = sums_[i];
+      if (!used[i]) continue;
+      const double w = 1 / (noise * y[i] * noise * y[i]);
+      const double v = u[i] - u.front();  // less to cancel
+      const FitSums terms{w, w * v, w * v * v, w * y[i], w * v * y[i], w * y[i] * y[i], 1};
+      std::ranges::transform(sums_[i], terms, sums_[i + 1].begin(), std::plus());
     }
   }
 
   std::size_t points(std::size_t begin, std::size_t end) const {
-    return sums_[end].points - sums_[begin].points;
+    return static_cast<std::size_t>(sums_[end].back() - sums_[begin].back());
   }
 
   Line constant(std::size_t begin, std::size_t end) const {
-    const FitSums s = between(begin, end);
-    if (s.points == 0) return {};
-    const double level = s.wy / s.w;
-    return {0, level, std::max(0.0, s.wyy - level * s.wy)};
+    const auto [w, wu, wuu, wy, wuy, wyy, points] = between(begin, end);
+    if (points == 0) return {};
+    const double level = wy / w;
+    return {0, level, std::max(0.0, wyy - level * wy)};
   }
 
   Line line(std::size_t begin, std::size_t end) const {
-    const FitSums s = between(begin, end);
-    const double spread = s.w * s.wuu - s.wu * s.wu;
-    if (s.points < 2 || !(spread > 0)) return constant(begin, end);
-    const double slope = (s.w * s.wuy - s.wu * s.wy) / spread;
-    const double at_zero = (s.wy - slope * s.wu) / s.w;
-    return {slope, at_zero, std::max(0.0, s.wyy - at_zero * s.wy - slope * s.wuy)};
+    const auto [w, wu, wuu, wy, wuy, wyy, points] = between(begin, end);
+    const double spread = w * wuu - wu * wu;
+    if (points < 2 || !(spread > 0)) return constant(begin, end);
+    const double slope = (w * wuy - wu * wy) / spread;
+    const double at_zero = (wy - slope * wu) / w;
+    return {slope, at_zero, std::max(0.0, wyy - at_zero * wy - slope * wuy)};
   }
 
  private:
   FitSums between(std::size_t begin, std::size_t end) const {
-    const FitSums &a = sums_[begin], &b = sums_[end];
-    return {b.w - a.w,     b.wu - a.wu,   b.wuu - a.wuu,      b.wy - a.wy,
-            b.wuy - a.wuy, b.wyy - a.wyy, b.points - a.points};
+    FitSums sums;
+    std::ranges::transform(sums_[end], sums_[begin], sums.begin(), std::minus());
+    return sums;
   }
 
   std::vector<FitSums> sums_;

@@ -7,18 +7,16 @@
 namespace fathom {
 namespace {
 
-std::tm parts_of(std::chrono::system_clock::time_point time) {
-  return fmt::gmtime(std::chrono::system_clock::to_time_t(time));
-}
-
 std::string text_of(const std::tm& parts) { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", parts); }
 
 }  // namespace
 
-std::string utc_time(std::chrono::system_clock::time_point time) { return text_of(parts_of(time)); }
+std::string utc_time(std::chrono::system_clock::time_point time) {
+  return text_of(fmt::gmtime(time));
+}
 
 std::string utc_time_for_names(std::chrono::system_clock::time_point time) {
-  return fmt::format("{:%Y%m%dT%H%M%SZ}", parts_of(time));
+  return fmt::format("{:%Y%m%dT%H%M%SZ}", fmt::gmtime(time));
 }
 
 std::optional<std::chrono::sys_seconds> parse_utc_time(std::string_view text) {

@@ -4,7 +4,8 @@
 #include <type_traits>
 #include <variant>
 
-#include "results/schema_fields.h"
+#include "results/fields.h"
+#include "results/names.h"
 
 namespace fathom {
 

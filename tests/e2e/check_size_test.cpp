@@ -106,6 +106,6 @@ TEST_CASE("The largest file that is read costs bounded memory, whatever is in it
   };
   // The most values; cut off, which the slower parser tells; and the most metrics.
   has(check_filled("0,", "0]}"), "more than 200000 rows");
-  has(check_filled("{\"a\":0},", ""), "is not JSON at line 1");
+  has(check_filled("{\"a\":0},", ""), "is not JSON: parse error at line 1");
   has(check_filled("{\"name\":\"a\",\"real_time\":1},", "{}]}"), "more than 200000 rows");
 }

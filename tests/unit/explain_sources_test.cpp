@@ -86,7 +86,7 @@ TEST_CASE("A file that is no answer of explain, or a damaged one, is told from i
   const std::string whole = json_of(explanation_of("a.cu", "a.cu"), {});
   for (const auto& [from, to, code, said] :
        {std::tuple<std::string, std::string, int, const char*>{whole.substr(whole.size() / 2), "",
-                                                               12, "why.json: is not JSON at line"},
+                                                               12, "why.json: is not JSON"},
         {"explain 1", "explain 2", 13, "this Fathom reads \"fathom explain 1\""},
         {"\"saved\": 96", "\"saved\": \"96\"", 12,
          "why.json: /kernels/0/lines/0/faults/0/saved is of type string; expected: number."},

@@ -112,8 +112,9 @@ TEST_CASE("A summary that is none is refused with its place", "[fleet]") {
   CHECK_THAT(changed("\"fathom_fleet_gpu\": 1", "\"fathom_fleet_gpu\": 2"), contains("version 2"));
   CHECK_THAT(changed("\"counters_of\": []", "\"counters_of\": [7]"), contains("counters_of"));
   CHECK(changed("\"counters_of\": [],", "") == "accepted");  // as older ones are
-  CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": -3"), contains("gpu is no count"));
-  CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": 1e300"), contains("gpu is no count"));
+  CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": -3"),
+             contains("/gpu is -3; expected: a whole number"));
+  CHECK_THAT(changed("\"gpu\": 3", "\"gpu\": 1e300"), contains("/gpu is 1e+300"));
   CHECK_THAT(changed("\"status\": \"complete\"", "\"status\": \"fine\""), contains("status"));
   CHECK_THAT(changed("\"alone\": [null,", "\"alone\": ["), contains("values; expected: 518"));
   CHECK_THAT(changed("\"alone\": [null,", "\"alone\": [null,null,"),
