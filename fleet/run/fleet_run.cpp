@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -12,13 +15,13 @@
 #include <optional>
 #include <thread>
 
-#include "fleet/run/claims.h"
-#include "fleet/run/rank_note.h"
 #include "fleet/run/ranks.h"
+#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/fail.h"
 #include "results/format.h"
 #include "results/standard_streams.h"
+#include "results/utc_time.h"
 #include "tools/child_process.h"
 #include "tools/device_query.h"
 #include "tools/output_folder.h"
@@ -285,11 +288,30 @@ class FleetRun {
   std::vector<fleet::Problem> problems_;  ///< beside the GPUs' own summaries
 };
 
+/// With what follows from the machine: host name, folder. Throws Error(bad_input) for what does not
+/// fit together.
+FleetRunArguments completed(FleetRunArguments a) {
+  // A list of the nodes of a job has Slurm's names, which need not be the machines' own.
+  if (a.host_name.empty()) a.host_name = slurm_node();
+  if (a.host_name.empty()) {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) == 0) a.host_name = name.data();
+    if (a.host_name.empty()) a.host_name = "host";
+  }
+  const bool control = std::ranges::any_of(a.host_name, [](unsigned char c) { return iscntrl(c); });
+  if (a.host_name.find('/') != std::string::npos || a.host_name.starts_with('.') || control)
+    fail(ExitCode::bad_input, "`{}` cannot be a host's name, since files are named for it.",
+         quotable(a.host_name));
+  if (a.report.out.empty())
+    a.report.out = "fathom-fleet-" + utc_time_for_names(std::chrono::system_clock::now());
+  a.report.out = fs::absolute(a.report.out).lexically_normal();
+  return a;
+}
+
 }  // namespace
 
 ExitCode fleet_run(const FleetRunArguments& given) {
-  FleetRunArguments arguments = given;
-  complete(arguments);
+  const FleetRunArguments arguments = completed(given);
   expected_of(arguments.report);  // a list that cannot be read is to be known now
   try {
     return FleetRun(arguments, arguments.part ? std::nullopt : find_launcher()).run();

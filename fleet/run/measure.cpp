@@ -22,9 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
-using std::chrono::milliseconds;
-using enum fleet::GpuStatus;
 using fleet::Phase;
+using std::chrono::milliseconds;
 
 /// A run that is told to stop ends its probe first, which has five seconds itself.
 constexpr milliseconds stop_grace{15'000};
@@ -61,6 +60,8 @@ struct Part {
 };
 
 class Measurement {
+  using enum fleet::GpuStatus;
+
  public:
   Measurement(const FleetRunArguments& arguments, std::vector<GpuJob>& jobs, Host& host,
               SignalInbox& inbox)

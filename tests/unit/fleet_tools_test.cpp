@@ -4,9 +4,6 @@
 #include <thread>
 
 #include "fleet/commands/fleet_commands.h"
-#include "fleet/run/claims.h"
-#include "fleet/run/measure.h"
-#include "fleet/run/rank_note.h"
 #include "fleet/run/ranks.h"
 #include "results/document_io.h"
 #include "tests/testing.h"
