@@ -40,6 +40,8 @@ constexpr auto time_to_stop = 20s, time_to_answer = 5s;
 constexpr auto no_limit = std::chrono::hours(24 * 365);
 /// In a rank's note from its beginning on: what is left of one that dies or hangs.
 constexpr const char* unfinished = "it has not finished";
+constexpr char busy[] =
+    "Another {} into {} now: wait for its end, or choose another folder with --out.";
 constexpr int incomplete = to_int(ExitCode::incomplete);
 
 class FleetRun {
@@ -76,11 +78,7 @@ class FleetRun {
   void claim_job() {
     make_folder(root_);
     auto claim = lock_file(root_ / ".lock");
-    if (!claim)
-      fail(ExitCode::gpu_busy,
-           "Another job of ranks measures into {} now: wait for its end, or choose another folder "
-           "with --out.",
-           root_.string());
+    if (!claim) fail(ExitCode::gpu_busy, busy, "job of ranks measures", root_.string());
     claims_.push_back(std::move(*claim));
     note(unfinished, incomplete, false);
   }
@@ -151,11 +149,7 @@ class FleetRun {
     for (std::size_t i = 0; i < jobs_.size(); ++i) jobs_[i].place = i;
     host_.gpus = jobs_.size();
     if (jobs_.empty() && !arguments_.part)  // whose report is not to be overwritten
-      fail(
-          ExitCode::gpu_busy,
-          "Another run measures these GPUs into {} now: wait for its end, or choose another folder "
-          "with --out.",
-          root_.string());
+      fail(ExitCode::gpu_busy, busy, "run measures these GPUs", root_.string());
   }
 
   /// All GPUs of this host from this one process.
