@@ -18,6 +18,9 @@ bool is_inner(const fs::path& folder) {
   return name == "report" || name == "parts" || name == "logs";
 }
 
+/// Several are read at once; a whole atlas with all its samples has a tenth of it.
+constexpr std::size_t largest_file = std::size_t{64} << 20;
+
 bool is_summary(const fs::path& file) {
   return file.filename() == summary_file || file.filename() == links_file;
 }
@@ -95,7 +98,7 @@ void add_whole_document(const fs::path& file, const fs::path& root, const std::s
 void read_file(const fs::path& file, const fs::path& root, const std::string& run,
                FleetBuilder& builder) {
   try {
-    const std::string text = read_file_up_to(file, document_size_limit);
+    const std::string text = read_file_up_to(file, largest_file);
     const std::string_view begin = std::string_view(text).substr(0, 64);
     if (begin.find(summary_key) != begin.npos) {
       GpuSummary summary = parse_summary(text, file.string());

@@ -19,8 +19,8 @@ namespace fathom {
 // for a measurement; a file in which names and source disagree is refused. results/schema.json says
 // what is where.
 
-/// Above this size a file is refused unread; a whole atlas with all its samples has a tenth of it.
-inline constexpr std::size_t document_size_limit = 64u << 20;
+/// Above this size a file is refused unread; a whole atlas with all its samples has 9 MB.
+inline constexpr std::size_t document_size_limit = 256u << 20;
 
 /// The document as JSON; the same document gives the same JSON. Throws Error(document_malformed)
 /// naming the path of a number that is not finite: JSON has none, and a figure that is none is a

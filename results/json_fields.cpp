@@ -216,6 +216,12 @@ ParsedJson::ParsedJson(std::string_view text, const std::string& origin,
 
 Json parse_strict_json(std::string_view text, const std::string& origin,
                        const std::string& expected) {
+  constexpr std::ptrdiff_t max_values = 20'000'000;
+  const auto begins_value = [](char c) { return c == ',' || c == '[' || c == '{'; };
+  if (std::ranges::count_if(text, begins_value) > max_values)
+    fail(ExitCode::document_malformed,
+         "{}: holds more than {} values, more than any file of Fathom's: give {}.", origin,
+         max_values, expected);
   return json_of(ParsedJson(text, origin, expected).root(), Place{&origin});
 }
 

@@ -48,10 +48,19 @@ TEST_CASE("Nowhere to write to, standard error included, is an exit code", "[e2e
 }
 
 TEST_CASE("Every command has help with examples", "[e2e]") {
-  const std::string command = GENERATE("run", "list", "doctor", "report", "predict");
   Sandbox box({"first"});
-  expect(0, box.fathom({command, "--help"})).says("Example", "fathom " + command).no_errors();
-  has(box.fathom({"--help"}).output, "  " + command);
+  for (const std::string command : {"run", "list", "doctor", "report", "predict"}) {
+    expect(0, box.fathom({command, "--help"})).says("Example", "fathom " + command).no_errors();
+    has(box.fathom({"--help"}).output, "  " + command);
+  }
+  const std::string models = box.fathom({"predict", "--help"}).output;
+  CHECK(box.fathom({"predict"}).output == models);
+  for (const std::string model :
+       {"shared", "global", "occupancy", "swizzle", "waves", "roofline", "transformer"}) {
+    expect(0, box.fathom({"predict", model, "--help"}))
+        .says("Examples:", "fathom predict " + model + " ", "--json");
+    has(models, "  " + model + " ");
+  }
 }
 
 TEST_CASE("list shows every probe with its claims, --version says the commit", "[e2e]") {

@@ -3,8 +3,6 @@
 
 #ifdef FATHOM_MPIEXEC
 
-#include <signal.h>
-
 #include <optional>
 
 #include "fleet_run.h"
@@ -14,7 +12,6 @@ namespace fathom {
 namespace {
 
 using Statuses = std::vector<std::string>;
-const std::vector<std::string> all_gpus{"n1-0", "n1-1", "n2-0", "n2-1"};
 
 void shell(const std::string& command) {
   expect(0, run_and_capture("/bin/sh", {"-c", command}, std::chrono::seconds(20)));
@@ -45,27 +42,18 @@ class SlurmJob {
         "code=$(scontrol show job $job | sed -n 's/.*ExitCode=\\([0-9]*\\):.*/\\1/p')\n"
         "exit $code");
   }
-  void srun(const std::string& flags, const std::string& more = "") {
-    run("exec srun --nodes=2 --ntasks-per-node=2 --kill-on-bad-exit=0 --wait=20 " + flags +
-        " \"$FATHOM\" fleet run --suite quick --no-links --alone none --out \"$OUT\" " + more);
-  }
   void run(const std::string& line) { command.emplace("/bin/bash", Statuses{"-c", line}); }
   std::string output() const { return command->output() + read_text(script_log()); }
-  /// Once all have begun.
-  std::map<int, std::pair<pid_t, pid_t>> ranks() const {
-    auto found = wait_for_ranks(box, all_gpus);
+  /// Returns once all have begun.
+  void must_begin() const {
+    const auto found = wait_for_ranks(box, {"n1-0", "n1-1", "n2-0", "n2-1"});
     INFO(output() << cluster->log());
     REQUIRE(found.size() == 4);
-    return found;
   }
-  /// Nothing: with any code but 0.
-  void must_end(std::optional<ExitCode> expected) {
+  void must_end(ExitCode expected) {
     const int status = command->wait();
     INFO(output() << cluster->log());
-    if (expected)
-      CHECK(status == to_int(*expected));
-    else
-      CHECK(status != 0);
+    CHECK(status == to_int(expected));
   }
   fs::path script_log() const { return box.folder() / "script.log"; }
 
@@ -94,32 +82,6 @@ TEST_CASE("Slurm runs the batch script: ranks on two nodes, one report", "[e2e][
   CHECK(job.statuses() == Statuses(4, "complete"));
 }
 
-TEST_CASE("Under Slurm a rank that dies, or is killed itself, takes nobody with it",
-          "[e2e][fleet][slurm]") {
-  const bool itself = GENERATE(false, true);
-  SlurmJob job;
-  job.srun("--mpi=pmix", "--wait 2");
-  const auto ranks = job.ranks();
-  REQUIRE(kill(itself ? ranks.at(2).second : ranks.at(2).first, SIGKILL) == 0);
-  // Long enough for Slurm to have ended the others.
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-  job.gate->open();
-  job.must_end(itself ? std::nullopt : std::optional(ExitCode::incomplete));
-  CHECK(job.statuses() == Statuses{"complete", "complete", "failed", "complete"});
-  has(page_of(job.box.out()), itself ? "rank 2" : "SIGKILL");
-}
-
-TEST_CASE("A node of Slurm's that stands still costs its own GPUs", "[e2e][fleet][slurm]") {
-  SlurmJob job;
-  job.srun("--mpi=pmix", "--wait 1");
-  const auto ranks = job.ranks();
-  for (const int rank : {2, 3}) kill(ranks.at(rank).second, SIGSTOP);  // leaves no note
-  for (const int rank : {2, 3}) kill(ranks.at(rank).first, SIGSTOP);
-  job.gate->open();
-  job.must_end(std::nullopt);
-  CHECK(job.statuses() == Statuses{"complete", "complete", "failed", "failed"});
-}
-
 TEST_CASE("The batch script reports before its time is up, and of a step that Slurm has ended",
           "[e2e][fleet][slurm]") {
   // What --signal=B:TERM does, without waiting for minutes to pass; and the step's end.
@@ -127,7 +89,7 @@ TEST_CASE("The batch script reports before its time is up, and of a step that Sl
                               "scancel --signal=KILL $(squeue --steps -h -o %i | grep '[.]0$')");
   SlurmJob job;
   job.batch();
-  job.ranks();
+  job.must_begin();
   shell(stop);
   job.must_end(ExitCode::incomplete);
   CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
@@ -139,7 +101,9 @@ TEST_CASE("The batch script reports before its time is up, and of a step that Sl
 
 TEST_CASE("srun without an MPI says so, and nobody waits", "[e2e][fleet][slurm]") {
   SlurmJob job;
-  job.srun("--mpi=none");
+  job.run(
+      "exec srun --nodes=2 --ntasks-per-node=2 --kill-on-bad-exit=0 --wait=20 --mpi=none "
+      "\"$FATHOM\" fleet run --suite quick --no-links --alone none --out \"$OUT\"");
   const auto begin = std::chrono::steady_clock::now();
   job.must_end(ExitCode::setup_incomplete);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));

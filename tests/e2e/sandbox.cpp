@@ -182,32 +182,6 @@ double children_cpu_s() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-const Ended& Ended::starts(Text text) const {
-  CHECK_THAT(run_.output, StartsWith(text));
-  return *this;
-}
-const Ended& Ended::first_line(Text text) const {
-  CHECK(fathom::first_line(run_.output) == text);
-  return *this;
-}
-const Ended& Ended::no_output() const {
-  CHECK(run_.output == "");
-  return *this;
-}
-const Ended& Ended::no_errors() const {
-  CHECK(run_.errors == "");
-  return *this;
-}
-const Ended& Ended::one_line() const {
-  INFO(run_.errors);
-  CHECK(std::ranges::count(run_.errors, '\n') == 1);
-  return *this;
-}
-const Ended& Ended::by_fathom() const {
-  CHECK_THAT(run_.errors, StartsWith("fathom: "));
-  return *this;
-}
-
 ProbeSummary summary_of(const Document& document, const std::string& probe) {
   const auto found = std::find_if(document.probes.begin(), document.probes.end(),
                                   [&](const auto& summary) { return summary.name == probe; });

@@ -128,19 +128,27 @@ class Ended {
     return (check_part(run_.errors, texts, true), ...), *this;
   }
   /// Standard output begins so.
-  const Ended& starts(Text text) const;
-  const Ended& first_line(Text text) const;
-  const Ended& no_output() const;
-  const Ended& no_errors() const;
+  const Ended& starts(Text text) const { return holds(run_.output, StartsWith(text)); }
+  const Ended& first_line(Text text) const { return starts(text + "\n"); }
+  const Ended& no_output() const { return holds(run_.output, Catch::Matchers::Equals("")); }
+  const Ended& no_errors() const { return holds(run_.errors, Catch::Matchers::Equals("")); }
   /// Standard error has one line.
-  const Ended& one_line() const;
+  const Ended& one_line() const {
+    INFO(run_.errors);
+    CHECK(std::ranges::count(run_.errors, '\n') == 1);
+    return *this;
+  }
   /// And standard output has none.
   const Ended& is_one_sentence() const { return one_line().no_output(); }
   /// The sentence is of `fathom`.
-  const Ended& by_fathom() const;
+  const Ended& by_fathom() const { return holds(run_.errors, StartsWith("fathom: ")); }
   operator const CapturedRun&() const { return run_; }
 
  private:
+  const Ended& holds(Text text, const auto& matcher) const {
+    CHECK_THAT(text, matcher);
+    return *this;
+  }
   CapturedRun run_;
 };
 

@@ -155,7 +155,7 @@ case_test_builds_what_its_tests_need() {
   # The modules of this machine's Python do not count, only those of the fake one.
   sed -i 's#/usr/bin/python3#python3#' "$source_dir/tools/setup/needs.sh"
   machine+=("CUDA_HOME=$(fake_toolkit 13.0)")
-  touch "$scratch/toolkit-13.0/bin/"{cuobjdump,nvdisasm,compute-sanitizer}
+  touch "$scratch/toolkit-13.0/bin/"{cuobjdump,nvdisasm}
   chmod +x "$scratch/toolkit-13.0/bin/"*
   program mpicxx '' && program mpirun '' && program clang++ '' && program ctest ''
   program slurmctld '' && program slurmd '' && program sbatch ''
@@ -201,13 +201,6 @@ case_every_wheel_is_pinned_by_hash() {
          /--hash=sha256:[0-9a-f]+/ { if (length($1) != 78) exit 1; hashes++ }
          END { if (!name || !hashes) exit 1 }' "$file" ||
       die "$file has a line without version or hash"
-  done
-}
-
-case_scripts_are_well_formed() {
-  local script
-  for script in "$source_dir"/{fathom,.ci/run,tools/setup/*.sh}; do
-    bash -n "$script" || die "$script"
   done
 }
 

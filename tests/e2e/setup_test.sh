@@ -171,7 +171,7 @@ case_a_replay_needs_few_packages() {
   local packages
   mapfile -t packages < <(awk '$2 == "host" && /^[a-z]/ && !/^(g\+\+|cmake|ninja-build) / {
     print $1 }' "$source_dir/cmake/dependencies.txt")
-  ((${#packages[@]} > 0 && ${#packages[@]} <= 5)) || die "${#packages[@]} packages: ${packages[*]}"
+  ((${#packages[@]} > 0 && ${#packages[@]} <= 6)) || die "${#packages[@]} packages: ${packages[*]}"
 }
 
 # --- Bad days: one sentence, exit code 23, and nothing was compiled ------------------------------
@@ -238,8 +238,8 @@ case_a_compiler_or_cmake_too_old_is_said_first() {
   expect_sentence "CXX names the compiler 'g++-99', and there is none" fathom run
   machine+=(CXX=)
   program g++ 'echo 12'
-  program cmake 'echo cmake version 3.18.4'
-  expect_sentence "cmake is version 3.18.4, and Fathom needs 3.24 or newer" fathom run
+  program cmake 'echo cmake version 3.3'
+  expect_sentence "cmake is version 3.3, and Fathom needs 3.24 or newer" fathom run
 }
 
 case_a_toolkit_too_old_is_said_first() {
@@ -291,21 +291,11 @@ for i in 1 2 3 4; do echo "[$i/40] Building CXX object $i"; sleep 1.1; done'
 
 # --- Parts ---------------------------------------------------------------------------------------
 
-case_versions_compare_as_numbers() {
-  load_parts
-  at_least 3.24 3.25.1 || die "3.25.1 is newer than 3.24"
-  at_least 12.8 13.0 || die "13.0 is newer than 12.8"
-  at_least 12 12 || die "12 is 12"
-  ! at_least 3.24 3.3 || die "3.3 is older than 3.24"
-  at_least 12.8 12.10 || die "12.10 is newer than 12.8"
-  ! at_least 12 '' || die "no version is no version"
-}
-
 case_picks_a_complete_toolkit_of_the_right_version() {
   load_parts
   local old new
-  old=$(fake_toolkit 12.4) new=$(fake_toolkit 12.9)
-  complete_toolkit "$new" || die "12.9 with everything is complete"
+  old=$(fake_toolkit 12.4) new=$(fake_toolkit 12.10)
+  complete_toolkit "$new" || die "12.10 is newer than 12.8, and has everything"
   ! complete_toolkit "$old" || die "12.4 is too old"
   kind=cuda
   CUDA_HOME='' CUDA_PATH=$new find_toolkit
@@ -336,17 +326,6 @@ case_compiles_for_the_gpu_of_the_machine() {
   expect_architectures 75-real '7.5\n' 0
   expect_architectures 90a-real 'NVIDIA-SMI has failed: driver 580.65 is not loaded\n' 9
   expect_architectures '80-real;90a-real' '7.5\n' 0 '-DFATHOM_ARCHITECTURES=80;90a-real'
-}
-
-case_finds_the_key_of_an_apt_source() {
-  load_parts
-  printf 'Types: deb\nSigned-By: /keys/first.gpg\n\nTypes: deb\nSigned-By: /keys/second.gpg\n' \
-    >"$scratch/a.sources"
-  expect_equal "$(keyring_of_entry "$scratch/a.sources" 2)" /keys/second.gpg
-  printf '%s\n' '# a comment' 'deb [arch=amd64 signed-by=/keys/third.gpg] mirror suite main' \
-    'deb mirror suite' >"$scratch/b.list"
-  expect_equal "$(keyring_of_entry "$scratch/b.list" 2)" /keys/third.gpg
-  expect_equal "$(keyring_of_entry "$scratch/b.list" 3)" ""
 }
 
 declare -F "case_$2" >/dev/null || die "there is no case $2"

@@ -5,6 +5,7 @@
 
 #include "reports/report.h"
 #include "results/document_io.h"
+#include "tests/golden/golden.h"
 #include "tests/testing.h"
 #include "tests/unit/report_folder.h"
 #include "tests/unit/sample_document.h"
@@ -15,35 +16,14 @@ namespace {
 
 const std::filesystem::path golden = FATHOM_GOLDEN_FOLDER;
 
-void compare(const std::filesystem::path& path, const std::string& text) {
-  if (std::getenv("FATHOM_UPDATE_GOLDEN")) {
-    std::ofstream(path, std::ios::binary) << text;
-    SUCCEED("written anew");
-    return;
-  }
-  const std::string expected = file_text(path);
-  CAPTURE(path);
-  // The first line that differs says more than two whole pages.
-  std::istringstream lines(text), expected_lines(expected);
-  for (std::string line, wanted; std::getline(expected_lines, wanted);) {
-    std::getline(lines, line);
-    REQUIRE(line == wanted);
-  }
-  CHECK(text.size() == expected.size());
-}
-
-TEST_CASE("The sample document's report", "[golden]") {
-  compare(golden / "sample_report.md", page_of(sample::document()));
-}
-
-TEST_CASE("A replay's report", "[golden]") {
-  compare(golden / "replay_report.md", page_of(sample::replay()));
-}
-
-TEST_CASE("The sample document's atlas", "[golden]") {
+TEST_CASE("The sample document's pages and summaries", "[golden]") {
+  check_golden(golden / "sample_report.md", page_of(sample::document()));
+  check_golden(golden / "replay_report.md", page_of(sample::replay()));
   const TestFolder folder;
-  compare(golden / "sample_atlas.md",
-          file_text(write_report(sample::document(), folder.path()).atlas));
+  check_golden(golden / "sample_atlas.md",
+               file_text(write_report(sample::document(), folder.path()).atlas));
+  check_golden(golden / "sample_summary.txt", terminal_summary(sample::document(), false));
+  check_golden(golden / "replay_summary_in_colour.txt", terminal_summary(sample::replay(), true));
 }
 
 TEST_CASE("The pages of the recordings", "[golden]") {
@@ -57,16 +37,11 @@ TEST_CASE("The pages of the recordings", "[golden]") {
     const TestFolder folder;
     write_report(recorded, folder.path(), "result.json", card ? &*card : nullptr);
     for (const auto& page : std::filesystem::directory_iterator(folder.path())) {
-      compare(kept / page.path().filename(), file_text(page.path()));
+      check_golden(kept / page.path().filename(), file_text(page.path()));
       ++pages;
     }
   }
   CHECK(pages == 15);
-}
-
-TEST_CASE("The terminal's summary", "[golden]") {
-  compare(golden / "sample_summary.txt", terminal_summary(sample::document(), false));
-  compare(golden / "replay_summary_in_colour.txt", terminal_summary(sample::replay(), true));
 }
 
 }  // namespace

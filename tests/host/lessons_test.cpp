@@ -169,15 +169,21 @@ TEST_CASE("a lesson computes every other product too", "[host][gemm]") {
 }
 
 TEST_CASE("every tiling of the autotuned lesson computes its products", "[host][gemm]") {
+  std::set<std::string> tilings;
   for (const Rung& rung : host_lessons()) {
     const Problem p = make_problem(rung.of, 256, 256, 32);
     for (const RungPlan& variant : rung.plan(p, 1).variants) {
+      CHECK(tilings.insert(variant.name).second);
       CAPTURE(variant.name);
       Rung tuned = rung;
       tuned.plan = [&](const Problem&, int) { return variant; };
       check(tuned, p);
     }
+    // 64 columns fit the tiles of so many alone, and an odd size none.
+    CHECK(rung.plan(make_problem(rung.of, 511, 256, 32), 1).variants.empty());
+    CHECK(rung.plan(make_problem(rung.of, 64, 256, 32), 1).variants.size() < 7);
   }
+  CHECK(tilings.size() == 7);
 }
 
 // As several published kernels do it: without the barrier between the last read of a tile and the

@@ -16,6 +16,7 @@ std::vector<std::string> chips() {
   FATHOM_CUPTI(cuptiProfilerHostGetSupportedChips, params);
   std::vector<std::string> all(params.ppChipNames, params.ppChipNames + params.numChips);
   std::erase_if(all, [](const std::string& chip) { return chip.starts_with("GV"); });
+  REQUIRE(all.size() > 15);
   return all;
 }
 
@@ -57,15 +58,6 @@ TEST_CASE("all roles that a chip has are accepted there, together, and no name t
     const std::size_t passes = MetricHost::passes(image);
     CHECK(passes >= 2);
     CHECK(passes < metrics.size() / 2);
-  }
-}
-
-TEST_CASE("CUPTI knows chips from Turing to Blackwell", "[counters]") {
-  std::set<std::string> architectures;
-  for (const std::string& chip : chips()) architectures.insert(chip.substr(0, 2));
-  for (const char* architecture : {"TU", "GA", "AD", "GH", "GB"}) {
-    CAPTURE(architecture);
-    CHECK(architectures.contains(architecture));
   }
 }
 

@@ -55,6 +55,11 @@ TEST_CASE("the cases on an H200 and on an H100 are those that were recorded ther
       REQUIRE(entry != recorded.entries.end());
       CHECK(c.axes == entry->axes);
       CHECK(c.bound == entry->bound);
+      // Every rung of a ladder rests as long before a sample, points of a curve do not.
+      if (c.precision && !std::holds_alternative<SustainedLoad>(c.mode)) {
+        CHECK(c.precision->rest == entry->timing.rest);
+        CHECK(c.precision->time_limit_s <= (entry->timing.rest == 0 ? 0.1 : 1));
+      }
       CHECK(c.opponents.size() == entry->opponents.size());
       REQUIRE(c.counters.size() == entry->counters.size());
       for (const CounterRequest& asked : c.counters) {
@@ -88,7 +93,14 @@ TEST_CASE("a GPU is not given what it is too small or too slow for", "[gemm]") {
   CHECK_FALSE(of_slow.contains("fp32/row_major/01_naive/NN/4096x4096x4096"));
   CHECK(of_slow.contains("tf32/03_large_clusters/NN/4096x4096x4096"));
   CHECK_FALSE(of_slow.contains("tf32/03_large_clusters/NN/4096x4096x4096/tiles"));
+  // What takes long even at the peak is not asked for two dozen samples of each side.
+  gpu.sms = 20;
+  for (const Case& c : cases_of(gpu)) {
+    if (c.name == "fp64/08_late_reads/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
+    if (c.name == "fp64/08_late_reads/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
+  }
   // Whoever asks for a product gets it.
+  gpu.sms = 1;
   const Request asked =
       read_request({{"m", std::int64_t{16384}}, {"rung", std::string("fp32/row_major/01_naive")}});
   CHECK(cases_of(gpu, asked).size() == 1);
@@ -128,26 +140,4 @@ TEST_CASE("every class that a GPU runs has a contender there, with sizes, tiles 
   ampere.major = 8;
   const Request asked = read_request({{"rung", std::string("fp16/03_mma_sync")}});
   for (const Case& c : cases_of(ampere, asked)) CHECK(axis(c, "part") == "ladder");
-}
-
-TEST_CASE("every rung of a ladder rests as long before a sample, and points of a curve do not",
-          "[gemm]") {
-  DeviceFacts device = hopper();
-  device.sm_clock_max_hz = 1980e6;
-  for (const Case& c : cases_of(device)) {
-    CAPTURE(c.name);
-    if (std::holds_alternative<SustainedLoad>(c.mode) || axis(c, "rung") == "cuBLAS") continue;
-    const bool of_curve = c.name.ends_with("/sizes") || c.name.ends_with("/tiles");
-    CHECK(c.precision->rest == (of_curve ? 0 : 2));
-    const Rung* rung = find_rung(axis(c, "type") + "/" + axis(c, "rung"));
-    const bool contender = !c.opponents.empty() || (rung != nullptr && rung->contender);
-    const double limit = axis(c, "part") == "layouts" ? 0.3 : contender && !of_curve ? 1 : 0.1;
-    CHECK(c.precision->time_limit_s <= limit);
-  }
-  // What takes long even at the peak is not asked for two dozen samples of each side.
-  device.sms = 20;
-  for (const Case& c : cases_of(device)) {
-    if (c.name == "fp64/08_late_reads/NN/8192x8192x8192") CHECK(c.precision->min_samples == 6);
-    if (c.name == "fp64/08_late_reads/NN/4096x4096x4096") CHECK(c.precision->min_samples == 24);
-  }
 }

@@ -1,6 +1,7 @@
-// Which of the library's algorithms stand against a rung.
+// Which of the library's algorithms stand against a rung, and how a kernel's name is shown.
 
 #include "gemm/bench/fastest_way.h"
+#include "gemm/bench/kernel_names.h"
 #include "gemm/bench/opponents.h"
 #include "gemm/bench/problem.h"
 #include "tests/testing.h"
@@ -29,4 +30,13 @@ TEST_CASE("an algorithm is chosen for each product and kind of sums", "[gemm]") 
   other.ldc = 80;
   CHECK(choice_key(p, true) != choice_key(p, false));
   CHECK(choice_key(p, true) != choice_key(other, true));
+}
+
+TEST_CASE("a kernel's name is shown without what a reader does not need", "[gemm]") {
+  // The namespaces that all of the ladder's have.
+  const std::string streamed = "_ZN6fathom4gemm16streamed_productINS0_14StreamedKernelIiLi3EEEEEvi";
+  CHECK(readable_name(streamed) == "streamed_product<StreamedKernel<int, 3> >");
+  CHECK(readable_name("ampere_sgemm_128x128_nn") == "ampere_sgemm_128x128_nn");
+  CHECK(readable_name("_Z4copyILi4EEvPKfPf") == "copy<4>");
+  CHECK(readable_name("_ZN12_GLOBAL__N_13addEPf") == "add");
 }

@@ -47,54 +47,6 @@ TEST_CASE("fp32's tiles are filled as operands lie, and as aligned copies where 
   CHECK(rows_of(4096, 4096) == 128);  // both reach as far: along C's columns
 }
 
-TEST_CASE("stream-K and sliced depth say what workspace they take", "[gemm]") {
-  constexpr int sms = 132;
-  const Rung& rung = *find_rung("fp32/26_sliced_depth");
-  const auto bytes = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return rung.plan(make_problem(Class::fp32, m, n, k), sms).workspace_bytes;
-  };
-  constexpr std::size_t a_tile = 128 * 256 * sizeof(float);
-  // BLAS's B lies along k: copied for TMA only where its lines do not start on 16 bytes.
-  CHECK(bytes(4095, 4095, 4095) >= sms * a_tile + 4095 * 4095 * sizeof(float));
-  for (const auto& [m, n, k] : {std::tuple{4096, 4096, 4096}, {128, 8192, 8192}}) {
-    CAPTURE(m, n, k);
-    CHECK(bytes(m, n, k) >= sms * a_tile);
-    CHECK(bytes(m, n, k) < sms * a_tile + std::size_t{4} * n * k);
-  }
-  CHECK(bytes(4096, 4096, 0) == 0);
-  CHECK(bytes(16, 8192, 8192) == 0);
-  // The operand of many rows may lie either way, the other is copied where it lies along k.
-  CHECK(bytes(64, 8192, 8192) == 0);
-  CHECK(bytes(8192, 64, 8192) == std::size_t{4} * 8192 * 64);
-  CHECK(bytes(96, 8192, 8192) >= sms * a_tile);
-  // The copy pays even where little is multiplied.
-  for (const auto& [m, n, k] : {std::tuple{128, 8192, 8191}, {127, 300, 64}, {1, 1, 1}})
-    CHECK(rung.takes_own_path(make_problem(Class::fp32, m, n, k)));
-}
-
-TEST_CASE("fp64's contender's workspace and report follow from one plan", "[gemm]") {
-  constexpr int sms = 132;
-  constexpr std::size_t sums = sms * 128 * 128 * sizeof(double);  // of every SM's tile
-  const Rung& rung = *find_rung("fp64/08_late_reads");
-  const auto problem = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return make_problem(Class::fp64, m, n, k);
-  };
-  const auto bytes = [&](const Problem& p) { return rung.plan(p, sms).workspace_bytes; };
-  const auto tiles = [&](const Problem& p) { return rung.plan(p, sms).kernel.tile_m != 0; };
-  // The large operand streams by, and nobody leaves sums.
-  CHECK(bytes(problem(16, 8192, 8192)) == 0);
-  CHECK_FALSE(tiles(problem(16, 8192, 8192)));
-  // Lines that do not start on 16 bytes do not stream, and the odd ones are copied.
-  const Problem odd = problem(16, 8192, 8191);
-  CHECK(bytes(odd) > sums + 4096 * 8191 * sizeof(double));
-  CHECK_FALSE(rung.takes_own_path(odd));
-  CHECK(tiles(odd));
-  const Problem many = problem(66, 8192, 8192);
-  CHECK((bytes(many) > sums && bytes(many) < sums + sums / 128));
-  CHECK(tiles(many));
-  for (const Problem& p : {many, problem(16, 8192, 8192)}) CHECK(rung.takes_own_path(p));
-}
-
 TEST_CASE("small products are cut so that the SMs have something to do", "[gemm]") {
   constexpr int sms = 132;
   const auto small = [&](Class of, std::int64_t m, std::int64_t n, std::int64_t k) {

@@ -84,7 +84,7 @@ TEST_CASE("a rung is left out on GPUs that lack its instructions or its shared m
     CAPTURE(id, major, minor);
     CHECK(runs_on(*find_rung(id), major, minor) == runs);
   }
-  // Of a block: 64 KiB on Turing, 99 KiB on the smaller chips since.
+  // A block has 64 KiB on Turing, 99 KiB on the smaller chips since.
   for (const Rung* rung : rungs_of(Class::fp16)) {
     CAPTURE(rung->id());
     const int bytes =
@@ -103,40 +103,6 @@ TEST_CASE("an 8-bit rung that promotes its sums says so in its name", "[gemm]") 
   }
 }
 
-TEST_CASE("lessons of tensor cores take whole tiles of one layout, with columns on 16 bytes",
-          "[gemm]") {
-  constexpr Transpose no = Transpose::no, yes = Transpose::yes;
-  for (const Class of : {Class::fp16, Class::bf16, Class::tf32, Class::fp8, Class::int8}) {
-    const bool half = of == Class::fp16 || of == Class::bf16;
-    const Transpose own = half ? no : yes;  // the others' A lies along k
-    for (const Rung& lesson : lessons_of(of)) {
-      CAPTURE(lesson.id());
-      const auto takes = [&](Problem p, std::int64_t gap = 0) {
-        p.lda += gap, p.ldb += gap, p.ldc += gap;
-        return lesson.takes_own_path(p);
-      };
-      const auto takes_sizes = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-        return takes(make_problem(of, m, n, k, own));
-      };
-      const Problem whole = make_problem(of, 512, 256, half ? 128 : 256, own);
-      CHECK(takes(whole));
-      CHECK(takes(make_problem(of, 512, 256, 256, own, no, 2, 3), half ? 8 : 16));
-      CHECK_FALSE(takes(whole, half ? 4 : 2));
-      CHECK_FALSE(takes(make_problem(of, 512, 256, 256, own, no, 0, 1)));
-      CHECK_FALSE(takes(make_problem(of, 512, 256, 256, own == no ? yes : no)));
-      CHECK_FALSE(takes(make_problem(of, 512, 256, 256, own, yes)));
-      for (const auto& [m, n, k] : {std::array{520, 256, 256},
-                                    {0, 256, 256},
-                                    {512, 264, 256},
-                                    {512, 256, half ? 120 : 16},
-                                    {512, 256, 0}})
-        CHECK_FALSE(takes_sizes(m, n, k));
-      if (!half) CHECK_FALSE((takes_sizes(384, 256, 256) || takes_sizes(512, 128, 256)));
-      CHECK(lesson.plan(whole, 132).workspace_bytes == 0);
-    }
-  }
-}
-
 // Hopper's counters are held against recordings (gemm_cases_test.cpp).
 TEST_CASE("Turing multiplies half as deep at once", "[gemm]") {
   const Problem p = make_problem(Class::fp16, 512, 256, 64);
@@ -144,23 +110,4 @@ TEST_CASE("Turing multiplies half as deep at once", "[gemm]") {
   for (const CounterModel& m : find_rung("fp16/03_mma_sync")->counters(p, 75))
     if (std::string_view(m.role) == "tensor_instructions") tensor_instructions = m.value;
   CHECK(tensor_instructions == p.flops() / 2 / (16 * 8 * 8));
-}
-
-TEST_CASE("variants fit the product and begin with the plan's", "[gemm]") {
-  const Rung& rung = *find_rung("fp32/row_major/10_autotuned");
-  const auto variants = [&](std::int64_t m) {
-    return rung.plan(make_problem(Class::fp32, m, 256, 1024), 132).variants;
-  };
-  const auto all = variants(512);
-  REQUIRE(all.size() == 7);
-  CHECK(all.front().kernel.function ==
-        rung.plan(make_problem(Class::fp32, 512, 256, 1024), 132).kernel.function);
-  std::set<std::string> names;
-  for (const RungPlan& variant : all) {
-    CHECK(names.insert(variant.name).second);
-    CHECK(variant.launch);
-  }
-  // 64 columns fit the tiles of so many alone, and an odd size none.
-  CHECK(variants(64).size() < 7);
-  CHECK(variants(511).empty());
 }

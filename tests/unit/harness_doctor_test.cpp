@@ -140,17 +140,6 @@ TEST_CASE("The software's checks", "[harness][doctor]") {
   CHECK(not_ok(FakeNvml({}, absent_nvml), {1, cudaSuccess}, around(13000)).at("nvml") == warn);
 }
 
-TEST_CASE("Checks as JSON", "[harness][doctor]") {
-  const std::vector<Check> checks = {{"a", CheckStatus::ok, {}, "A", "fine", ""},
-                                     {"b", CheckStatus::warn, 1, "B", "odd", "Mend it."},
-                                     {"c", CheckStatus::fail, 0, "C", "bad", "Mend it."}};
-  const auto json = fathom::to_json(checks);
-  CHECK(json["checks"][0]["gpu"].is_null());
-  CHECK(json["checks"][1]["gpu"] == 1);
-  CHECK(json["checks"][1]["status"] == "warn");
-  CHECK(json["checks"][2]["what_to_do"] == "Mend it.");
-}
-
 TEST_CASE("A GPU's health is what NVML tells, and unknown is not zero", "[harness][fleet]") {
   const auto health = [](const Answers& answers) {
     const FakeNvml fake(answers);

@@ -59,6 +59,8 @@ TEST_CASE("Occupancy equals the toolkit's calculator over random kernels", "[mod
       CAPTURE(sm.major, sm.minor, trial, kernel.threads_per_block, kernel.registers_per_thread,
               kernel.static_shared_bytes, kernel.dynamic_shared_bytes, kernel.carveout_percent);
       REQUIRE(ours.blocks == theirs.activeBlocksPerMultiprocessor);
+      REQUIRE(ours.warps == ours.blocks * ((kernel.threads_per_block + 31) / 32));
+      REQUIRE(ours.fraction == static_cast<double>(ours.warps) / sm.warps);
       REQUIRE(ours.blocks_by_warps == theirs.blockLimitWarps);
       REQUIRE(ours.blocks_by_shared == theirs.blockLimitSharedMem);
       REQUIRE(ours.blocks_by_blocks == theirs.blockLimitBlocks);
@@ -77,26 +79,6 @@ TEST_CASE("Occupancy equals the toolkit's calculator over random kernels", "[mod
     }
   }
   CHECK(launchable > 25'000);  // the comparison is of more than failed launches
-}
-
-TEST_CASE("O1: occupancy from the block size", "[models]") {
-  const SmLimits& a6000 = sm_limits(8, 6);
-  const Occupancy large = occupancy(a6000, {.threads_per_block = 1024, .registers_per_thread = 16});
-  CHECK(large.warps == 32);
-  CHECK(large.fraction == Approx(2.0 / 3.0));
-  CHECK_THAT(large.sentence, contains("66.7 % (32 of 48 warps"));
-  CHECK(occupancy(a6000, {.threads_per_block = 256, .registers_per_thread = 16}).fraction == 1.0);
-}
-
-TEST_CASE("O4: registers and shared memory lower occupancy in steps", "[models]") {
-  for (const auto& [major, minor] : {std::pair{8, 6}, {8, 9}, {9, 0}}) {
-    const SmLimits& sm = sm_limits(major, minor);
-    CHECK(occupancy(sm, {.threads_per_block = 128, .registers_per_thread = 180}).warps == 8);
-    const KernelResources tile{
-        .threads_per_block = 256, .registers_per_thread = 128, .static_shared_bytes = 32 * 1024};
-    CHECK(occupancy(sm, tile).warps == 16);
-    CHECK(occupancy(sm, tile).limiter == OccupancyLimiter::registers);
-  }
 }
 
 TEST_CASE("Next steps are the largest values that help", "[models]") {
@@ -138,15 +120,6 @@ TEST_CASE("Next steps are the largest values that help", "[models]") {
   CHECK(steps[0].then.fraction == 0.5);
   CHECK(steps[0].sentence == "8 registers per thread fewer (72 -> 64) gives 50.0 %");
   CHECK(next_occupancy_steps(sm_limits(9, 0), {.threads_per_block = 256}).empty());
-}
-
-TEST_CASE("shared memory leaves the L1 something at every carve-out", "[models]") {
-  for (const SmLimits& sm : all_sm_limits()) {
-    CAPTURE(sm.major, sm.minor);
-    CHECK(sm.unified_bytes % (32 * 1024) == 0);
-    CHECK(sm.unified_bytes - sm.shared_bytes >= 28 * 1024);
-    CHECK(sm.carveouts_kib.back() * 1024 == sm.shared_bytes);
-  }
 }
 
 TEST_CASE("Unknown GPUs and impossible kernels are refused", "[models]") {

@@ -7,10 +7,6 @@
 namespace fathom::models {
 namespace {
 
-std::vector<const PublishedFigure*> on_h200(std::string_view fact, std::string_view unit) {
-  return find_published(fact, unit, 9, 0, "NVIDIA H200");
-}
-
 TEST_CASE("every published figure is whole", "[models]") {
   const std::set<std::string_view> units{"cycles", "B", "B/s", "B/clk", "GPCs", "TPCs"};
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, int> newest;
@@ -44,33 +40,32 @@ TEST_CASE("every published figure is whole", "[models]") {
   }
 }
 
-TEST_CASE("the nearest chip's figure comes first", "[models]") {
-  const auto l2 = on_h200("l2.bandwidth", "B/s");
-  REQUIRE(l2.size() >= 3);
-  CHECK(l2[0]->chip == "H200");  // measured on the same product
-  CHECK(l2[1]->chip != "H200");
-  CHECK_THAT(cited(*l2[0], "NVIDIA H200"), !contains(" on "));
-  const auto latency = on_h200("l2.latency", "cycles");
-  REQUIRE(latency.size() >= 3);
-  CHECK(latency[0]->chip == "GH200");  // nobody has it of an H200
-  CHECK(cited(*latency[0], "NVIDIA H200").ends_with(", on GH200"));
-  const auto h100 = find_published("l2.latency", "cycles", 9, 0, "NVIDIA H100 80GB HBM3");
-  CHECK(h100[0]->chip == "H100 SXM");
-  CHECK(h100.size() == latency.size());
-  CHECK(find_published("l2.latency", "cycles", 9, 0, "NVIDIA GH200 480GB")[0]->chip == "GH200");
-  CHECK(find_published("l2.latency", "cycles", 8, 9, "NVIDIA L40S")[0]->chip == "RTX 4090");
-  CHECK(find_published("l2.latency", "cycles", 8, 9, "NVIDIA L40")[0]->chip == "L40");
-}
-
-TEST_CASE("an instruction's latency may come from another architecture", "[models]") {
-  const auto popc = on_h200("popc.latency", "cycles");
-  REQUIRE(popc.size() == 1);
-  CHECK(popc[0]->value == 10);
-  CHECK(cited(*popc[0], "NVIDIA H200").ends_with(", on V100"));
-  const auto ffma = on_h200("ffma.latency", "cycles");
-  REQUIRE(ffma.size() == 2);
-  CHECK(ffma[0]->chip == "H100 SXM");
-  CHECK(ffma[1]->value == 4);
+TEST_CASE("the nearest chip's figure comes first, and says whose it is", "[models]") {
+  struct Row {
+    const char *fact, *unit;
+    int major, minor;
+    const char *gpu, *chip;
+    std::size_t least;
+  };
+  for (const Row& row :
+       {Row{"l2.bandwidth", "B/s", 9, 0, "NVIDIA H200", "H200", 3},  // measured on the same product
+        {"l2.latency", "cycles", 9, 0, "NVIDIA H200", "GH200", 3},   // nobody has it of an H200
+        {"l2.latency", "cycles", 9, 0, "NVIDIA H100 80GB HBM3", "H100 SXM", 3},
+        {"l2.latency", "cycles", 9, 0, "NVIDIA GH200 480GB", "GH200", 3},
+        {"l2.latency", "cycles", 8, 9, "NVIDIA L40S", "RTX 4090", 1},
+        {"l2.latency", "cycles", 8, 9, "NVIDIA L40", "L40", 1},
+        // An instruction's may come from another architecture.
+        {"popc.latency", "cycles", 9, 0, "NVIDIA H200", "V100", 1},
+        {"ffma.latency", "cycles", 9, 0, "NVIDIA H200", "H100 SXM", 2}}) {
+    CAPTURE(row.fact, row.gpu);
+    const auto found = find_published(row.fact, row.unit, row.major, row.minor, row.gpu);
+    REQUIRE(found.size() >= row.least);
+    CHECK(found[0]->chip == row.chip);
+    if (row.gpu != std::string("NVIDIA H200")) continue;
+    const bool own = row.chip == std::string("H200");
+    CHECK(cited(*found[0], row.gpu).ends_with(", on " + std::string(row.chip)) == !own);
+    if (own) CHECK(found[1]->chip != row.chip);
+  }
 }
 
 TEST_CASE("latencies and sizes are published of facts that probes state", "[models][probes]") {
@@ -86,9 +81,10 @@ TEST_CASE("latencies and sizes are published of facts that probes state", "[mode
 }
 
 TEST_CASE("nothing is published of what nobody knows", "[models]") {
-  CHECK(on_h200("l2.latency", "s").empty());  // another unit
-  CHECK(on_h200("l2.colour", "cycles").empty());
-  CHECK(on_h200("", "").empty());
+  // The first has another unit.
+  for (const auto& [fact, unit] :
+       {std::pair{"l2.latency", "s"}, {"l2.colour", "cycles"}, {"", ""}})
+    CHECK(find_published(fact, unit, 9, 0, "NVIDIA H200").empty());
   CHECK(find_published("l2.latency", "cycles", 6, 1, "NVIDIA TITAN Xp").empty());
   CHECK(find_published("l2.bandwidth", "B/s", 12, 1, "").empty());
 }
