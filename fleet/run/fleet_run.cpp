@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -12,13 +15,13 @@
 #include <optional>
 #include <thread>
 
-#include "fleet/run/claims.h"
-#include "fleet/run/rank_note.h"
 #include "fleet/run/ranks.h"
+#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/fail.h"
 #include "results/format.h"
 #include "results/standard_streams.h"
+#include "results/utc_time.h"
 #include "tools/child_process.h"
 #include "tools/device_query.h"
 #include "tools/output_folder.h"
@@ -37,6 +40,8 @@ constexpr auto time_to_stop = 20s, time_to_answer = 5s;
 constexpr auto no_limit = std::chrono::hours(24 * 365);
 /// In a rank's note from its beginning on: what is left of one that dies or hangs.
 constexpr const char* unfinished = "it has not finished";
+constexpr char busy[] =
+    "Another {} into {} now: wait for its end, or choose another folder with --out.";
 constexpr int incomplete = to_int(ExitCode::incomplete);
 
 class FleetRun {
@@ -73,11 +78,7 @@ class FleetRun {
   void claim_job() {
     make_folder(root_);
     auto claim = lock_file(root_ / ".lock");
-    if (!claim)
-      fail(ExitCode::gpu_busy,
-           "Another job of ranks measures into {} now: wait for its end, or choose another folder "
-           "with --out.",
-           root_.string());
+    if (!claim) fail(ExitCode::gpu_busy, busy, "job of ranks measures", root_.string());
     claims_.push_back(std::move(*claim));
     note(unfinished, incomplete, false);
   }
@@ -148,11 +149,7 @@ class FleetRun {
     for (std::size_t i = 0; i < jobs_.size(); ++i) jobs_[i].place = i;
     host_.gpus = jobs_.size();
     if (jobs_.empty() && !arguments_.part)  // whose report is not to be overwritten
-      fail(
-          ExitCode::gpu_busy,
-          "Another run measures these GPUs into {} now: wait for its end, or choose another folder "
-          "with --out.",
-          root_.string());
+      fail(ExitCode::gpu_busy, busy, "run measures these GPUs", root_.string());
   }
 
   /// All GPUs of this host from this one process.
@@ -285,11 +282,30 @@ class FleetRun {
   std::vector<fleet::Problem> problems_;  ///< beside the GPUs' own summaries
 };
 
+/// With what follows from the machine: host name, folder. Throws Error(bad_input) for what does not
+/// fit together.
+FleetRunArguments completed(FleetRunArguments a) {
+  // A list of the nodes of a job has Slurm's names, which need not be the machines' own.
+  if (a.host_name.empty()) a.host_name = slurm_node();
+  if (a.host_name.empty()) {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) == 0) a.host_name = name.data();
+    if (a.host_name.empty()) a.host_name = "host";
+  }
+  const bool control = std::ranges::any_of(a.host_name, [](unsigned char c) { return iscntrl(c); });
+  if (a.host_name.find('/') != std::string::npos || a.host_name.starts_with('.') || control)
+    fail(ExitCode::bad_input, "`{}` cannot be a host's name, since files are named for it.",
+         quotable(a.host_name));
+  if (a.report.out.empty())
+    a.report.out = "fathom-fleet-" + utc_time_for_names(std::chrono::system_clock::now());
+  a.report.out = fs::absolute(a.report.out).lexically_normal();
+  return a;
+}
+
 }  // namespace
 
 ExitCode fleet_run(const FleetRunArguments& given) {
-  FleetRunArguments arguments = given;
-  complete(arguments);
+  const FleetRunArguments arguments = completed(given);
   expected_of(arguments.report);  // a list that cannot be read is to be known now
   try {
     return FleetRun(arguments, arguments.part ? std::nullopt : find_launcher()).run();
