@@ -19,7 +19,7 @@ bool is_inner(const fs::path& folder) {
 }
 
 /// Several are read at once; a whole atlas with all its samples has a tenth of it.
-constexpr std::size_t largest_file = std::min(document_size_limit, std::size_t{64} << 20);
+constexpr std::size_t largest_file = std::size_t{64} << 20;
 
 bool is_summary(const fs::path& file) {
   return file.filename() == summary_file || file.filename() == links_file;
