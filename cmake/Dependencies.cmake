@@ -3,8 +3,8 @@
 # `./fathom` installs the packages before it comes to that. The CUDA toolkit is in
 # CudaDependencies.cmake.
 #
-# Targets: CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json, ZLIB::ZLIB, Boost::math (headers
-# only); with FATHOM_GATE simdjson::simdjson, tomlplusplus::tomlplusplus; with FATHOM_CUDA
+# Targets: CLI11::CLI11, fmt::fmt, nlohmann_json::nlohmann_json, simdjson::simdjson, ZLIB::ZLIB,
+# Boost::math (headers only); with FATHOM_GATE tomlplusplus::tomlplusplus; with FATHOM_CUDA
 # benchmark::benchmark; with FATHOM_TESTS Catch2::Catch2WithMain, ValiJSON::valijson,
 # pugixml::pugixml.
 
@@ -48,6 +48,7 @@ endif()
 fathom_dependency(CLI11)
 fathom_dependency(fmt)
 fathom_dependency(nlohmann_json)
+fathom_dependency(simdjson)
 fathom_dependency(ZLIB)
 if(NOT TARGET ZLIB::ZLIB)  # fetched: its own CMake files name targets, not where their headers are
   add_library(ZLIB::ZLIB INTERFACE IMPORTED GLOBAL)
@@ -55,7 +56,6 @@ if(NOT TARGET ZLIB::ZLIB)  # fetched: its own CMake files name targets, not wher
   target_include_directories(ZLIB::ZLIB INTERFACE ${zlib_SOURCE_DIR} ${zlib_BINARY_DIR})
 endif()
 if(FATHOM_GATE)
-  fathom_dependency(simdjson)
   fathom_dependency(tomlplusplus)
 endif()
 

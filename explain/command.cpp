@@ -157,7 +157,7 @@ ExitCode explain_command(const ExplainArguments& arguments, const Tools& tools) 
   if (!arguments.bounds.empty())
     read_document(arguments.bounds);  // refused before the program runs
   std::optional<OutputFile> out = writable_output(arguments.out);
-  const TemporaryFolder folder("Let TMPDIR name a folder that can be written.");
+  const TemporaryFolder folder("let TMPDIR name one that can be written");
   auto [end, seconds] = run_program(arguments, tools.injection, folder.path(),
                                     {"FATHOM_EXPLAIN_SANITIZER=" + tools.sanitizer.string(),
                                      fmt::format("FATHOM_EXPLAIN_BLOCKS={}", arguments.blocks)});

@@ -63,7 +63,7 @@ Pattern pattern_of(const Access& access, std::uint64_t start) {
   Pattern pattern{};
   pattern.pc = access.pc - start;
   pattern.mask = access.mask;
-  // Of LDS.128 the sanitizer names 12 bytes if a register of it is never read.
+  // The sanitizer names 12 bytes for an LDS.128 if one of its registers is never read.
   pattern.bytes = std::bit_ceil(access.bytes);
   pattern.space = access.space;
   pattern.op = access.op;

@@ -16,27 +16,20 @@
 
 namespace fathom::fleet {
 
-const std::vector<std::size_t>& FleetBuilder::places_of(std::vector<MetricName>&& names) {
-  if (names == last_names_ && !names.empty()) return last_places_;
-  last_places_.clear();
-  for (const MetricName& name : names) {
-    const auto [at, is_new] = places_.try_emplace(name.name, fleet_.metrics.size());
-    if (is_new) fleet_.metrics.push_back(name);
-    last_places_.push_back(at->second);
-  }
-  last_names_ = std::move(names);
-  return last_places_;
-}
-
 void FleetBuilder::add(GpuSummary&& summary, std::filesystem::path where) {
   const std::lock_guard guard(mutex_);
-  const auto& places = places_of(std::move(summary.names));
   FleetGpu gpu;
   gpu.figures.resize(fleet_.metrics.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    gpu.figures[places[i]] = summary.figures[i];
-    if (!summary.figures[i].alone && !summary.figures[i].together)
-      gpu.missing.push_back({fleet_.metrics[places[i]].name, "", "no figure"});
+  for (std::size_t i = 0; i < summary.names.size(); ++i) {
+    const auto [at, is_new] = places_.try_emplace(summary.names[i].name, fleet_.metrics.size());
+    if (is_new) {
+      fleet_.metrics.push_back(summary.names[i]);
+      gpu.figures.emplace_back();
+    }
+    const MetricFigures& own = summary.figures[i];
+    gpu.figures[at->second] = own;
+    if (!own.alone && !own.together)
+      gpu.missing.push_back({summary.names[i].name, "", "no figure"});
   }
   summary.names = {};
   summary.figures = {};
@@ -76,24 +69,19 @@ void keep_latest(Fleet& fleet) {
   std::ranges::sort(fleet.gpus, {}, [](const FleetGpu& gpu) {
     return std::tie(gpu.summary.host, gpu.summary.gpu, gpu.summary.date, gpu.where);
   });
-  std::unordered_map<std::string, std::size_t> latest;
-  const auto key = [](const GpuSummary& s) {
-    return s.uuid_hash.empty() ? name_of(s) : s.uuid_hash;
-  };
-  for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
-    const auto [at, is_new] = latest.try_emplace(key(fleet.gpus[i].summary), i);
-    if (is_new) continue;
-    const bool later = fleet.gpus[at->second].summary.date <= fleet.gpus[i].summary.date;
-    const std::size_t loser = later ? at->second : i;
-    fleet.problems.push_back({fleet.gpus[loser].where.string(),
-                              "the same GPU was measured again later, which counts", 0});
-    if (later) at->second = i;
+  std::unordered_map<std::string, FleetGpu*> latest;
+  std::set<const FleetGpu*> earlier;
+  for (FleetGpu& gpu : fleet.gpus) {
+    const GpuSummary& s = gpu.summary;
+    FleetGpu*& kept = latest[s.uuid_hash.empty() ? name_of(s) : s.uuid_hash];
+    FleetGpu* loser = &gpu;
+    if (!kept || kept->summary.date <= s.date) std::swap(kept, loser);
+    if (!loser) continue;
+    earlier.insert(loser);
+    fleet.problems.push_back(
+        {loser->where.string(), "the same GPU was measured again later, which counts", 0});
   }
-  std::vector<FleetGpu> kept;
-  kept.reserve(latest.size());
-  for (std::size_t i = 0; i < fleet.gpus.size(); ++i)
-    if (latest.at(key(fleet.gpus[i].summary)) == i) kept.push_back(std::move(fleet.gpus[i]));
-  fleet.gpus = std::move(kept);
+  std::erase_if(fleet.gpus, [&](const FleetGpu& gpu) { return earlier.contains(&gpu); });
 }
 
 /// Tells of GPUs that share a name. The GPUs are in the order of their names.

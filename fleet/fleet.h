@@ -76,14 +76,9 @@ class FleetBuilder {
   Fleet finish(const Expected& expected);
 
  private:
-  const std::vector<std::size_t>& places_of(std::vector<MetricName>&& names);
-
   std::mutex mutex_;
   Fleet fleet_;
   std::unordered_map<std::string, std::size_t> places_;  ///< of metrics, by name
-  /// How the last summary's names lie in the table: as a rule the next one's do too.
-  std::vector<MetricName> last_names_;
-  std::vector<std::size_t> last_places_;
 };
 
 /// Hands each number below `count` to `work`, on all processors.

@@ -109,27 +109,25 @@ void add_document(GpuSummary& summary, const Document& document, Phase phase) {
   add_telemetry(summary.health, document);
   std::unordered_map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < summary.names.size(); ++i) places[summary.names[i].name] = i;
-  std::vector<std::vector<const Entry*>> repetitions(summary.names.size());
+  std::map<std::size_t, std::vector<const Entry*>> repetitions;  // by place
   for (const Entry& entry : document.entries) {
     if (!usable(entry)) continue;
     const auto [at, is_new] = places.try_emplace(entry.name, summary.names.size());
     if (is_new) {
       summary.names.push_back({entry.name, entry.metric.unit, entry.metric.better});
-      repetitions.emplace_back();
+      summary.figures.emplace_back();
     }
     repetitions[at->second].push_back(&entry);
   }
-  summary.figures.resize(summary.names.size());
-  for (std::size_t i = 0; i < repetitions.size(); ++i) {
-    if (repetitions[i].empty()) continue;
-    const Entry& first = *repetitions[i].front();
+  for (const auto& [place, entries] : repetitions) {
     std::vector<double> values;
-    for (const Entry* entry : repetitions[i]) values.push_back(*entry->metric.value);
-    MetricFigures& figures = summary.figures[i];
+    for (const Entry* entry : entries) values.push_back(*entry->metric.value);
+    MetricFigures& figures = summary.figures[place];
     Reading& figure = phase == Phase::alone ? figures.alone : figures.together;
     if (!figure) figure = median(values);
-    if (!figures.noise) figures.noise = noise_of(first);
-    if (const auto clock = first.telemetry.sm_clock_hz.median) figures.sm_clock_hz = clock;
+    if (!figures.noise) figures.noise = noise_of(*entries.front());
+    if (const auto clock = entries.front()->telemetry.sm_clock_hz.median)
+      figures.sm_clock_hz = clock;
   }
 }
 

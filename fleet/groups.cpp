@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <string_view>
 
 #include "fleet/outliers.h"
 
@@ -13,17 +12,11 @@ constexpr std::size_t enough_for_own_group = 8;
 
 /// The settings that make a card faster or slower.
 std::string performance_settings(const Settings& settings) {
-  constexpr std::string_view performance_names[] = {"ECC",
-                                                    "MIG",
-                                                    "driver",
-                                                    "highest SM clock",
-                                                    "highest memory clock",
-                                                    "power limit",
-                                                    "confidential computing"};
   std::string text;
-  for (const auto& [name, value] : settings)
-    if (std::ranges::count(performance_names, name) > 0)
-      text += (text.empty() ? "" : ", ") + name + " " + value;
+  for (const char* name : {"ECC", "MIG", "confidential computing", "driver", "highest SM clock",
+                           "highest memory clock", "power limit"})
+    if (const auto own = settings.find(name); own != settings.end())
+      text += (text.empty() ? "" : ", ") + own->first + " " + own->second;
   return text;
 }
 

@@ -24,14 +24,12 @@ constexpr std::array states{State{&MetricFigures::alone, "alone"},
                             State{&MetricFigures::together, "together"}};
 
 /// A number of mismatches may be 0, and so may a share. A rate, a time or an energy is none then.
-bool may_be_zero(const std::string& unit) {
+bool possible(double value, const std::string& unit) {
   constexpr std::array<std::string_view, 7> quantities{"s", "cycles", "clocks", "W",
                                                        "J", "B",      "Hz"};
-  return unit.find('/') == std::string::npos && !std::ranges::count(quantities, unit);
-}
-
-bool possible(double value, const std::string& unit) {
-  return value > 0 || (value == 0 && may_be_zero(unit));
+  const bool may_be_zero =
+      unit.find('/') == std::string::npos && !std::ranges::count(quantities, unit);
+  return value > 0 || (value == 0 && may_be_zero);
 }
 
 std::string why_not(double value, const std::string& unit) {
@@ -79,9 +77,14 @@ void find_absent(Fleet& fleet) {
         }
         for (const auto& [have, lack] : peers)
           if (have + lack.size() >= fewest_peers && have > lack.size())
-            for (const std::size_t gpu : lack)
-              fleet.gpus[gpu].missing.push_back(
-                  {name, state.name, "none, and cards of its kind have one"});
+            for (const std::size_t gpu : lack) {
+              auto& missing = fleet.gpus[gpu].missing;
+              // Instead of a name without any figure.
+              std::erase_if(missing, [&](const MissingFigure& m) {
+                return m.figure == name && m.when.empty();
+              });
+              missing.push_back({name, state.name, "none, and cards of its kind have one"});
+            }
       }
     }
 }
@@ -124,17 +127,8 @@ std::string missing_text(const std::vector<MissingFigure>& missing) {
 
 void make_incomplete(FleetGpu& gpu) {
   if (gpu.missing.empty()) return;
-  // A name without any figure is told once, by the state that the others have where they have one.
   std::ranges::sort(gpu.missing, {},
                     [](const MissingFigure& m) { return std::tie(m.figure, m.when); });
-  std::vector<MissingFigure> once;
-  for (MissingFigure& next : gpu.missing) {
-    if (!once.empty() && once.back().when.empty() && once.back().figure == next.figure)
-      once.back() = std::move(next);
-    else
-      once.push_back(std::move(next));
-  }
-  gpu.missing = std::move(once);
   GpuSummary& s = gpu.summary;
   s.reason += (s.reason.empty() ? "" : "; ") + missing_text(gpu.missing);
   if (s.status == GpuStatus::complete) s.status = GpuStatus::partial;

@@ -24,10 +24,10 @@ struct Gap {
   double noise;
 };
 
-/// How much worse `value` is than `reference`, as a logarithm; nothing unless both are above 0.
-std::optional<double> gap_of(double value, double reference, Better better) {
-  if (!(value > 0) || !(reference > 0)) return std::nullopt;
-  const double ratio = std::log(value / reference);
+/// How much worse a figure is than `reference`, as a logarithm; nothing unless both are above 0.
+std::optional<double> gap_of(Reading figure, std::optional<double> reference, Better better) {
+  if (!(*figure > 0) || !(reference > 0)) return std::nullopt;
+  const double ratio = std::log(*figure / *reference);
   return better == Better::higher ? -ratio : ratio;
 }
 
@@ -61,15 +61,12 @@ std::vector<Column> columns_of(const Fleet& fleet, const Group& group, std::size
   for (std::size_t i = 0; i < group.members.size(); ++i) {
     const MetricFigures figures = fleet.gpus[group.members[i]].at(metric);
     const double noise = figures.noise ? *figures.noise : 0;
-    std::optional<double> a, t;
-    if (figures.alone && alone) a = gap_of(*figures.alone, *alone, better);
-    if (figures.together && together) t = gap_of(*figures.together, *together, better);
+    const auto a = gap_of(figures.alone, alone, better);
+    const auto t = gap_of(figures.together, together, better);
     if (a && t) {
       both.gaps.push_back({i, (*a + *t) / 2, noise / std::sqrt(2.0)});
-      if (const auto l = gap_of(*figures.together, *figures.alone, better)) {
-        loss.gaps.push_back({i, *l, noise * std::sqrt(2.0)});
-        losses.push_back(*l);
-      }
+      losses.push_back(gap_of(figures.together, *figures.alone, better).value());
+      loss.gaps.push_back({i, losses.back(), noise * std::sqrt(2.0)});
     } else if (a || t) {
       one.gaps.push_back({i, a ? *a : *t, noise});
     }
@@ -181,8 +178,9 @@ void score_group(const Fleet& fleet, std::size_t number, const OutlierOptions& o
       return std::tuple(-badness(a), a.metric, a.compared) <
              std::tuple(-badness(b), b.metric, b.compared);
     });
-    outliers.cards.push_back(std::move(card));
   }
+  add_causes(fleet, group, cards);
+  std::ranges::move(cards, std::back_inserter(outliers.cards));
 }
 
 }  // namespace

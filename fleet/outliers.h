@@ -53,6 +53,8 @@ struct Finding {
   double gap = 0;    ///< relative, above 0 is worse than the group's median
   double score = 0;  ///< gap over its standard deviation, robustly
   double limit = 0;  ///< score from which on a card is named
+  /// What the card's telemetry and settings show against the others', likeliest first.
+  std::vector<std::string> causes{};
 };
 
 /// What was found of one card.
@@ -92,6 +94,9 @@ struct Outliers {
 /// at `false_names` over the number of metrics tested (Bonferroni). Groups of fewer than three
 /// cards name nobody.
 Outliers find_outliers(const Fleet& fleet, const OutlierOptions& options);
+
+/// Gives the findings of a group's cards their likely causes.
+void add_causes(const Fleet& fleet, const Group& group, std::vector<CardScore>& cards);
 
 /// No fault makes a card so much worse, or better, than its kind: it is the figure that is wrong.
 bool beyond_measured(double gap);

@@ -19,7 +19,7 @@ bool is_inner(const fs::path& folder) {
 }
 
 /// Several are read at once; a whole atlas with all its samples has a tenth of it.
-constexpr std::size_t largest_file = std::min(document_size_limit, std::size_t{64} << 20);
+constexpr std::size_t largest_file = std::size_t{64} << 20;
 
 bool is_summary(const fs::path& file) {
   return file.filename() == summary_file || file.filename() == links_file;
@@ -31,11 +31,9 @@ struct Found {
   std::vector<fs::path> files{};
   std::vector<Problem> unread{};
 
-  void add_unread(const fs::path& path, const std::string& why) {
-    add_problem(path, fmt::format("it cannot be read ({})", why), ExitCode::incomplete);
-  }
-  void add_problem(const fs::path& path, const std::string& reason, ExitCode code) {
-    unread.push_back({path.lexically_relative(root).string(), reason, to_int(code)});
+  void add_unread(const fs::path& path, const std::string& why,
+                  ExitCode code = ExitCode::incomplete) {
+    unread.push_back({path.lexically_relative(root).string(), why, to_int(code)});
   }
   /// One folder's entries, and those of the folders below. Links to folders are not followed: they
   /// may lead round in a circle. `summed_up`: by a summary in a folder above; a document below one
@@ -45,56 +43,44 @@ struct Found {
 
 void Found::look_into(const fs::path& folder, bool summed_up) {
   std::vector<fs::path> inner, documents;
-  std::error_code error;
+  std::error_code error, unknown;
   fs::directory_iterator at(folder, error), end;
   if (error && folder == root)
     fail(ExitCode::bad_input, "{} cannot be read ({}): name the folder that the jobs wrote into.",
          folder.string(), error.message());
   for (; !error && at != end; at.increment(error)) {
     const fs::path& path = at->path();
-    std::error_code unknown;
-    if (at->symlink_status(unknown).type() == fs::file_type::directory) {
-      if (is_summary(path)) add_unread(path, "it is a folder");
-      if (!is_inner(path)) inner.push_back(path);
+    const fs::file_type type = at->status(unknown).type();
+    const bool is_json = path.extension() == ".json" && path.filename() != "fleet.json";
+    if (type == fs::file_type::directory) {
+      if (is_summary(path)) add_unread(path, "it cannot be read (it is a folder)");
+      if (!is_inner(path) && !at->is_symlink(unknown)) inner.push_back(path);
     } else if (path.extension() == ".tmp") {
-      add_problem(path, "its writer died before it was complete", ExitCode::document_malformed);
-    } else if (path.extension() == ".json" && path.filename() != "fleet.json") {
-      const fs::file_type type = at->status(unknown).type();
-      if (type == fs::file_type::directory) continue;  // by a link
-      if (type == fs::file_type::regular)
-        (is_summary(path) ? files : documents).push_back(path);
-      else  // a pipe, whose writer would be waited for, or a link that leads nowhere
-        add_unread(path, "it is no file");
+      add_unread(path, "its writer died before it was complete", ExitCode::document_malformed);
+    } else if (is_json && type != fs::file_type::regular) {
+      // A pipe, whose writer would be waited for, or a link that leads nowhere.
+      add_unread(path, "it cannot be read (it is no file)");
+    } else if (is_json) {
+      (is_summary(path) ? files : documents).push_back(path);
       summed_up = summed_up || is_summary(path);
     }
   }
-  if (error) add_unread(folder, error.message());
+  if (error) add_unread(folder, fmt::format("it cannot be read ({})", error.message()));
   if (!summed_up) files.insert(files.end(), documents.begin(), documents.end());
   for (const fs::path& below : inner) look_into(below, summed_up);
-}
-
-/// The folder of a run, relative to where was looked: "node07-0".
-std::string folder_of(const fs::path& file, const fs::path& root) {
-  const std::string inner = file.parent_path().lexically_relative(root).string();
-  return inner.empty() || inner == "." ? file.stem().string() : inner;
-}
-
-bool is_links(const Document& document) {
-  return !document.probes.empty() &&
-         std::ranges::all_of(document.probes,
-                             [](const ProbeSummary& p) { return p.name == "links"; });
 }
 
 /// A document of a job that left no summary: `fathom run`'s own.
 void add_whole_document(const fs::path& file, const fs::path& root, const std::string& text,
                         FleetBuilder& builder) {
-  Document document = parse_document(text, file.string());
-  if (is_links(document)) {
-    const std::string folder = file.parent_path().filename();
-    return builder.add(links_of(folder, document));
-  }
+  const Document document = parse_document(text, file.string());
+  const auto is_links = [](const ProbeSummary& probe) { return probe.name == "links"; };
+  if (!document.probes.empty() && std::ranges::all_of(document.probes, is_links))
+    return builder.add(links_of(file.parent_path().filename(), document));
   GpuSummary summary;
-  summary.host = folder_of(file, root);
+  // The folder of the run, relative to where was looked: "node07-0".
+  summary.host = file.parent_path().lexically_relative(root).string();
+  if (summary.host == ".") summary.host = file.stem().string();
   add_document(summary, document, Phase::alone);
   require_date(summary, file.string());
   const auto incomplete = std::ranges::find_if(document.probes, [](const ProbeSummary& probe) {

@@ -9,20 +9,6 @@
 #include "results/format.h"
 
 namespace fathom::gate {
-namespace {
-
-/// Whether there is no metric that both sides have enough values of, other than by rules that leave
-/// out all of them: a pass would be one of nothing.
-bool nothing_compared(const CheckResult& result) {
-  const auto compared = [](const MetricDecision& metric) { return metric.evidence.has_value(); };
-  const auto left_out = [](const MetricDecision& metric) {
-    return metric.outcome == Outcome::ignored && !metric.rule.empty();
-  };
-  if (std::ranges::any_of(result.metrics, compared)) return false;
-  return result.metrics.empty() || !std::ranges::all_of(result.metrics, left_out);
-}
-
-}  // namespace
 
 std::optional<ValueChange> value_change(const MetricDecision& decision) {
   if (!decision.evidence || !decision.evidence->relative) return std::nullopt;
@@ -58,12 +44,6 @@ std::size_t count(const CheckResult& result, Outcome outcome) {
       std::ranges::count(result.metrics, outcome, &MetricDecision::outcome));
 }
 
-bool is_hardly_guarded(const MetricDecision& metric) {
-  constexpr double wide = 0.05;
-  return metric.evidence && metric.evidence->relative &&
-         metric.evidence->threshold > std::log1p(wide);
-}
-
 std::string what_would_pass(const CheckResult& result) {
   std::vector<double> limits;
   for (const MetricDecision& metric : result.metrics)
@@ -81,11 +61,19 @@ std::string what_would_pass(const CheckResult& result) {
 }
 
 std::vector<std::string> why_undecided(const CheckResult& result) {
-  if (!result.refusals.empty()) return result.refusals;
-  if (nothing_compared(result) && count(result, Outcome::inconclusive) == 0 &&
-      count(result, Outcome::missing) == 0)
-    return {"nothing was compared: no metric has enough values on both sides"};
-  return {};
+  // A metric that was compared or decides by itself, or rules that leave out all of them.
+  const auto tells = [](const MetricDecision& metric) {
+    return metric.evidence || metric.outcome == Outcome::inconclusive ||
+           metric.outcome == Outcome::missing;
+  };
+  const auto left_out = [](const MetricDecision& metric) {
+    return metric.outcome == Outcome::ignored && !metric.rule.empty();
+  };
+  const auto& metrics = result.metrics;
+  if (!result.refusals.empty() || std::ranges::any_of(metrics, tells) ||
+      (!metrics.empty() && std::ranges::all_of(metrics, left_out)))
+    return result.refusals;
+  return {"nothing was compared: no metric has enough values on both sides"};
 }
 
 ExitCode exit_code(const CheckResult& result) {

@@ -44,6 +44,9 @@ struct Evidence {
   double least = 0;      ///< the effect that counts, on this scale
   double threshold = 0;  ///< the least `worse` that is no noise; below it a slowdown passes
   double p = 1;          ///< that it is no worse than half of `least`, or than unchanged runs
+
+  bool is_worse() const { return worse > 0 && worse >= least; }  ///< by what counts
+  bool looks_worse() const { return worse > 0.5 * least; }  ///< by half of it: worth another look
 };
 
 struct MetricDecision {
@@ -96,10 +99,6 @@ std::optional<double> change_of(const MetricDecision& decision);
 std::vector<const MetricDecision*> with_outcome(const CheckResult& result, Outcome outcome);
 
 std::size_t count(const CheckResult& result, Outcome outcome);
-
-/// Whether no slowdown short of 5 % would show in it: worth knowing, and where it is so of all
-/// metrics of a stored check, a pass would say nothing.
-bool is_hardly_guarded(const MetricDecision& metric);
 
 /// Below which slowdown half of the metrics and the noisiest pass, by their thresholds; empty where
 /// none has one on the scale of logarithms.

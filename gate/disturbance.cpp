@@ -1,11 +1,10 @@
-#include "gate/disturbance.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "gate/confirmation.h"
 #include "gate/rank_statistics.h"
 #include "results/format.h"
 #include "results/statistics.h"
@@ -23,27 +22,27 @@ double mid_hinge(const std::vector<double>& values) {
 /// How far apart two things are that should not be, and how far noise puts them, relative.
 struct Sign {
   double apart = 0, noise = limit;
+  /// So many standard deviations are no noise: of some dozens of rounds one may be the farthest.
+  Sign(double apart, const std::vector<double>& deviations)
+      : apart(apart), noise(std::max(limit, 4 * median(deviations))) {}
+  Sign() = default;
   double ratio() const { return apart / noise; }
-  bool shows() const { return apart > noise; }
 };
-
-/// So many standard deviations are no noise: of some dozens of rounds one may be the farthest.
-constexpr double beyond_noise = 4;
 
 /// The largest difference between two rounds of one side. What noise makes of it: a mid-hinge of m
 /// values has 1.11 of their spread over root m, and two of them differ by twice that at most.
 Sign spread_of_rounds(const std::vector<MetricSeries>& series) {
   Sign found;
-  for (const bool head : {false, true}) {
+  for (const auto side : {&OrientedSamples::base, &OrientedSamples::head}) {
     std::vector<std::vector<double>> by_round;
     for (const MetricSeries& metric : series) {
-      const Badness values = badness_of(metric);
-      const std::vector<double>& side = head ? values.head : values.base;
-      if (!values.relative || side.size() < 2) continue;
-      const double centre = median(side);
-      by_round.resize(std::max(by_round.size(), side.size()));
-      for (std::size_t round = 0; round < side.size(); ++round)
-        by_round[round].push_back(side[round] - centre);
+      const OrientedSamples samples = oriented(metric);
+      const std::vector<double>& values = samples.*side;
+      if (!samples.relative || values.size() < 2) continue;
+      const double centre = median(values);
+      by_round.resize(std::max(by_round.size(), values.size()));
+      for (std::size_t round = 0; round < values.size(); ++round)
+        by_round[round].push_back(values[round] - centre);
     }
     std::vector<double> shifts, noise;
     for (const auto& deviations : by_round) {
@@ -54,8 +53,7 @@ Sign spread_of_rounds(const std::vector<MetricSeries>& series) {
     }
     if (shifts.size() < 2) continue;
     const auto [low, high] = std::ranges::minmax(shifts);
-    const Sign side{high - low, std::max(limit, beyond_noise * median(noise))};
-    if (side.ratio() > found.ratio()) found = side;
+    if (const Sign sign(high - low, noise); sign.ratio() > found.ratio()) found = sign;
   }
   return found;
 }
@@ -65,35 +63,37 @@ Sign spread_of_rounds(const std::vector<MetricSeries>& series) {
 Sign shift_of_sides(const std::vector<MetricSeries>& steady) {
   std::vector<double> shifts, noise;
   for (const MetricSeries& metric : steady) {
-    const Badness values = badness_of(metric);
+    const OrientedSamples values = oriented(metric);
     if (!values.relative || values.base.empty() || values.head.empty()) continue;
     shifts.push_back(shift_of(values.base, values.head).estimate);
     noise.push_back(values.noise_floor());
   }
   if (shifts.size() < enough) return {};
-  std::sort(shifts.begin(), shifts.end());
-  return {std::max({shifts[shifts.size() - 2], -shifts[1], 0.0}),
-          std::max(limit, beyond_noise * median(noise))};
+  std::ranges::sort(shifts);
+  return {std::max({shifts[shifts.size() - 2], -shifts[1], 0.0}), noise};
 }
 
-std::optional<double> fewest_processes(const Rounds& rounds, std::optional<double> fewest) {
-  for (const auto* side : {&rounds.base, &rounds.head})
-    for (const RunMetrics& run : *side)
-      if (run.other_processes)
-        fewest = std::min(*run.other_processes, fewest.value_or(*run.other_processes));
-  return fewest;
-}
+}  // namespace
 
-/// What rounds say of themselves, beside the metrics' values.
-std::string disturbance_in(const Rounds& rounds, std::optional<double> fewest) {
+std::string disturbance_of(const Rounds& rounds, const std::vector<MetricSeries>& series,
+                           const Rounds* before) {
+  const auto each = [](const Rounds& some, auto use) {
+    std::ranges::for_each(some.base, use);
+    std::ranges::for_each(some.head, use);
+  };
+  std::optional<double> fewest;  // other processes
+  for (const Rounds* some : {&rounds, before ? before : &rounds})
+    each(*some, [&](const RunMetrics& run) {
+      if (run.other_processes && (!fewest || run.other_processes < fewest))
+        fewest = run.other_processes;
+    });
   std::size_t visited = 0, unsteady = 0;
   double worst = 0;
-  for (const auto* side : {&rounds.base, &rounds.head})
-    for (const RunMetrics& run : *side) {
-      visited += run.other_processes && *run.other_processes > fewest;
-      unsteady += run.unsteadiness && *run.unsteadiness > limit;
-      worst = std::max(worst, run.unsteadiness.value_or(0));
-    }
+  each(rounds, [&](const RunMetrics& run) {
+    visited += run.other_processes > fewest;
+    unsteady += run.unsteadiness.value_or(0) > limit;
+    worst = std::max(worst, run.unsteadiness.value_or(0));
+  });
   const std::size_t all = rounds.base.size() + rounds.head.size();
   if (visited > 0)
     return fmt::format("another process used the GPU during {} of {} rounds", visited, all);
@@ -102,31 +102,13 @@ std::string disturbance_in(const Rounds& rounds, std::optional<double> fewest) {
         "in {} of {} rounds what one process measured several times differed by up to {} in the "
         "median",
         unsteady, all, format_percent(worst));
-  return {};
-}
-
-}  // namespace
-
-std::string disturbance_of(const Rounds& rounds, const std::vector<MetricSeries>& series) {
-  const std::string said = disturbance_in(rounds, fewest_processes(rounds, std::nullopt));
-  if (!said.empty()) return said;
-  const Sign spread = spread_of_rounds(series);
-  if (!spread.shows()) return {};
-  return fmt::format("the rounds of one side differ by {} over all metrics",
-                     format_percent(spread.apart));
-}
-
-std::string disturbance_of_fresh(const Rounds& fresh, const Rounds& before,
-                                 const std::vector<MetricSeries>& steady) {
-  const auto fewest = fewest_processes(before, fewest_processes(fresh, std::nullopt));
-  const std::string said = disturbance_in(fresh, fewest);
-  if (!said.empty()) return said;
-  const Sign spread = spread_of_rounds(steady), shift = shift_of_sides(steady);
-  if (!spread.shows() && !shift.shows()) return {};
-  const bool rounds = spread.ratio() >= shift.ratio();
-  return fmt::format("metrics that had not changed before differ by {} between {}",
-                     format_percent(rounds ? spread.apart : shift.apart),
-                     rounds ? "rounds of one side" : "the sides");
+  const Sign spread = spread_of_rounds(series), shift = before ? shift_of_sides(series) : Sign();
+  const bool of_rounds = spread.ratio() >= shift.ratio();
+  const Sign& sign = of_rounds ? spread : shift;
+  if (sign.ratio() <= 1) return {};
+  return fmt::format("{} differ by {} over {}", of_rounds ? "the rounds of one side" : "the sides",
+                     format_percent(sign.apart),
+                     before ? "the metrics that had not changed" : "all metrics");
 }
 
 }  // namespace fathom::gate

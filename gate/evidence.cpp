@@ -14,7 +14,7 @@ namespace fathom::gate {
 namespace {
 
 /// Below half of the effect that counts a change is none: that is where the tests' hypothesis ends.
-std::vector<double> moved_back(const Badness& values, double effect) {
+std::vector<double> moved_back(const OrientedSamples& values, double effect) {
   std::vector<double> head = values.head;
   const double margin = values.on_scale(effect * 0.5);
   for (double& value : head) value -= margin;
@@ -61,9 +61,9 @@ std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
   return all;
 }
 
-Badness badness_of(const MetricSeries& series) {
+OrientedSamples oriented(const MetricSeries& series) {
   const auto above_zero = [](const MetricValue& metric) { return metric.value > 0; };
-  Badness values;
+  OrientedSamples values;
   values.relative =
       std::ranges::all_of(series.base, above_zero) && std::ranges::all_of(series.head, above_zero);
   const double sign = series.better == Better::lower ? 1 : -1;
@@ -76,11 +76,11 @@ Badness badness_of(const MetricSeries& series) {
   return values;
 }
 
-double Badness::on_scale(double effect) const {
+double OrientedSamples::on_scale(double effect) const {
   return relative ? std::log1p(effect) : effect * std::abs(median(base));
 }
 
-double Badness::spread() const {
+double OrientedSamples::spread() const {
   std::vector<double> residuals;
   for (const auto* side : {&base, &head}) {
     if (side->size() < 2) continue;
@@ -93,7 +93,7 @@ double Badness::spread() const {
   return robust_spread(residuals) * std::sqrt(n / (n - 2));
 }
 
-double Badness::noise_floor() const {
+double OrientedSamples::noise_floor() const {
   return spread() *
          std::sqrt(1 / static_cast<double>(base.size()) + 1 / static_cast<double>(head.size()));
 }
@@ -101,7 +101,7 @@ double Badness::noise_floor() const {
 double usual_spread(const std::vector<MetricSeries>& series) {
   std::vector<double> spreads;
   for (const MetricSeries& metric : series) {
-    const Badness values = badness_of(metric);
+    const OrientedSamples values = oriented(metric);
     if (values.relative && !values.base.empty() && !values.head.empty())
       spreads.push_back(values.spread());
   }
@@ -109,7 +109,7 @@ double usual_spread(const std::vector<MetricSeries>& series) {
 }
 
 Evidence evidence_of_rounds(const MetricSeries& series) {
-  const Badness values = badness_of(series);
+  const OrientedSamples values = oriented(series);
   const double least = values.on_scale(series.effect()), floor = values.noise_floor();
   const Shift shift = shift_of(values.base, values.head);
   return {values.relative,
@@ -122,7 +122,7 @@ Evidence evidence_of_rounds(const MetricSeries& series) {
 }
 
 double least_p_with_more(const MetricSeries& series, std::size_t more) {
-  Badness values = badness_of(series);
+  OrientedSamples values = oriented(series);
   values.head = moved_back(values, series.effect());
   const double best = std::min(std::ranges::min(values.base), std::ranges::min(values.head));
   const double worst = std::max(std::ranges::max(values.base), std::ranges::max(values.head));

@@ -32,7 +32,7 @@ std::vector<MetricSeries> series_of(std::span<const RunMetrics> base,
 
 /// The values so that larger is worse: logarithms where every value of both sides is above zero,
 /// else the values themselves (a count of errors that was 0).
-struct Badness {
+struct OrientedSamples {
   bool relative = true;
   std::vector<double> base, head;
 
@@ -44,7 +44,7 @@ struct Badness {
   /// How far the sides differ by chance: the standard error of a difference of two means.
   double noise_floor() const;
 };
-Badness badness_of(const MetricSeries& series);
+OrientedSamples oriented(const MetricSeries& series);
 
 /// The median of the metrics' spreads; 0 where none has any.
 double usual_spread(const std::vector<MetricSeries>& series);

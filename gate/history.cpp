@@ -5,28 +5,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <iterator>
 #include <map>
-#include <tuple>
-#include <unordered_map>
+#include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "gate/identity.h"
 #include "gate/outputs.h"
 #include "reports/markdown.h"
+#include "reports/page/page.h"
 #include "results/atomic_file.h"
+#include "results/document.h"
 #include "results/format.h"
 #include "results/segmentation.h"
 
 namespace fathom::gate {
 namespace {
-
-using Machine = std::tuple<bool, std::string, std::string, std::string>;
-
-Machine machine_of(const RunMetrics& run) {
-  const std::string name = fact_of(run, run.fathom ? "gpu_name" : "host_name");
-  return {run.fathom, name, fact_of(run, "gpu_uuid_hash"), run.suite};
-}
 
 /// Ramps of the segmentation are lines in log2 x: this makes them lines in the run's number. As far
 /// as doubles go.
@@ -35,34 +31,26 @@ double place_of(std::size_t index, std::size_t count) {
   return std::exp2(step * static_cast<double>(index));
 }
 
-MachineHistory history_of_machine(std::vector<const RunMetrics*> runs, double effect) {
-  std::ranges::stable_sort(
-      runs, {}, [](const RunMetrics* run) -> auto& { return run->date; });
-  MachineHistory history;
-  std::unordered_map<std::string_view, std::size_t> places;
-  std::vector<MetricCourse> courses;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    history.dates.push_back(runs[i]->date);
+MachineHistory history_of_machine(std::vector<RunMetrics> runs, double effect) {
+  std::ranges::stable_sort(runs, {}, &RunMetrics::date);
+  const RunMetrics& first = runs.front();
+  MachineHistory history{.title = fact_of(first, first.fathom ? "gpu_name" : "host_name")};
+  if (const std::string card = fact_of(first, "gpu_uuid_hash"); !card.empty())
+    history.title += " " + card;
+  if (!first.suite.empty()) history.title += ", suite " + first.suite;
+  for (const RunMetrics& run : runs) {
+    history.dates.push_back(run.date);
     std::vector<std::string>& changes = history.identity_changes.emplace_back();
-    if (i > 0)
-      for (const auto& [fact, before, after] : changed_facts(*runs[i - 1], *runs[i]))
-        changes.push_back(fmt::format("{}: from {} to {}", fact, before, after));
-    for (const MetricValue& metric : runs[i]->metrics) {
-      if (!metric.problem.empty() || !(metric.value > 0)) continue;
-      const auto [found, is_new] = places.try_emplace(metric.name, courses.size());
-      if (is_new) courses.push_back({&metric});
-      courses[found->second].add(metric.value, i);
-    }
+    if (&run != &first)
+      for (const Difference& difference : differences_of(*(&run - 1), run))
+        changes.push_back(difference.words());
   }
-  history.metrics = courses.size();
-  for (const MetricCourse& course : courses)
-    std::ranges::move(changes_of(course, effect), std::back_inserter(history.changes));
+  for (const MetricSeries& series : series_of(runs, {})) {
+    history.metrics += !series.base.empty();
+    std::ranges::move(changes_of(series, effect), std::back_inserter(history.changes));
+  }
   std::ranges::stable_sort(history.changes, std::greater<>(), &HistoryChange::size);
   return history;
-}
-
-std::string title_of(const MachineHistory& history) {
-  return history.machine + (history.suite.empty() ? "" : ", suite " + history.suite);
 }
 
 /// "30 runs of 229 metrics".
@@ -70,86 +58,110 @@ std::string extent_of(const MachineHistory& history) {
   return counted(history.dates.size(), "run") + " of " + counted(history.metrics, "metric");
 }
 
-/// What else changed with that run; of a drift also with which.
-std::string company(const MachineHistory& history, const HistoryChange& change) {
-  std::vector<std::string> all;
-  for (std::size_t run = change.run; run <= (change.drift ? change.last_run : change.run); ++run)
-    for (const std::string& other : history.identity_changes[run])
-      all.push_back(change.drift ? fmt::format("{} (run {})", other, run + 1) : other);
-  return fmt::format("{}", fmt::join(all, "; "));
-}
-
-std::string when(const MachineHistory& history, const HistoryChange& change) {
-  const std::string from = fmt::format("run {} ({})", change.run + 1, history.dates[change.run]);
-  if (!change.drift) return from;
-  return fmt::format("{} to {} ({})", from, change.last_run + 1, history.dates[change.last_run]);
+std::string run_words(const MachineHistory& history, std::size_t run) {
+  return fmt::format("run {} ({})", run + 1, history.dates[run]);
 }
 
 /// Direction, change, kind, when, metric, from and to, what else changed: a row of a table.
 std::vector<std::string> cells_of(const MachineHistory& history, const HistoryChange& change) {
+  const std::size_t last = change.drift ? change.last_run : change.run;
+  std::string when = run_words(history, change.run);
+  if (change.drift) when += " to " + run_words(history, last);
+  std::vector<std::string> beside;
+  for (std::size_t run = change.run; run <= last; ++run)
+    for (const std::string& other : history.identity_changes[run])
+      beside.push_back(fmt::format("{} (run {})", other, run + 1));
   return {change.worse ? "worse" : "better",
           format_signed_percent(change.relative()),
           change.drift ? "drift" : "step",
-          when(history, change),
+          when,
           change.metric,
           fmt::format("{} to {}", format_quantity(change.before, change.unit),
                       format_quantity(change.after, change.unit)),
-          company(history, change)};
+          fmt::format("{}", fmt::join(beside, "; "))};
+}
+
+/// A run as a document that the HTML page shows: its metrics are entries.
+Document document_of(const RunMetrics& run) {
+  Document document;
+  document.date = run.date;
+  document.fathom_commit = run.commit;
+  document.suite = run.suite;
+  document.fingerprint.gpu_name = fact_of(run, "gpu_name");
+  document.fingerprint.driver = fact_of(run, "driver");
+  document.fingerprint.toolkit = fact_of(run, "toolkit");
+  for (const MetricValue& metric : run.metrics) {
+    Entry entry;
+    entry.name = metric.name;
+    entry.probe = metric.name.substr(0, metric.name.find('/'));
+    entry.metric = {"value", metric.unit, metric.better, metric.value};
+    entry.timing.sm_clock_hz = metric.state.sm_clock_hz;
+    entry.telemetry.sm_clock_hz.median = metric.state.sm_clock_hz;
+    entry.telemetry.power_w.median = metric.state.power_w;
+    entry.telemetry.throttle_reasons = metric.state.throttle_reasons;
+    document.entries.push_back(std::move(entry));
+  }
+  return document;
 }
 
 }  // namespace
 
-std::vector<HistoryChange> changes_of(const MetricCourse& course, double effect) {
+std::vector<HistoryChange> changes_of(const MetricSeries& series, double effect) {
   std::vector<HistoryChange> changes;
-  if (course.values.size() < fewest_history_runs) return changes;
+  std::vector<double> values;
+  std::vector<std::size_t> runs;
+  const std::size_t earlier = series.base.size();
+  for (std::size_t i = 0; i < earlier + series.head.size(); ++i) {
+    const double value = (i < earlier ? series.base[i] : series.head[i - earlier]).value;
+    if (!(value > 0)) continue;
+    values.push_back(value);
+    runs.push_back(i < earlier ? series.base_runs[i] : i);
+  }
+  if (values.size() < fewest_history_runs) return changes;
   // Relative to one of them, since squares of what a hostile file may hold would overflow.
-  const auto [unit, high] = std::ranges::minmax(course.values);
+  const auto [unit, high] = std::ranges::minmax(values);
   constexpr double widest = 1e6;
   if (high > widest * unit) return changes;
   std::vector<CurvePoint> curve;
-  for (std::size_t i = 0; i < course.values.size(); ++i)
-    curve.push_back({place_of(i, course.values.size()), {course.values[i] / unit}});
+  for (std::size_t i = 0; i < values.size(); ++i)
+    curve.push_back({place_of(i, values.size()), {values[i] / unit}});
   SegmentationOptions options;
   options.bootstraps = 0;
   const Segmentation cut = segment(curve, options);
-  const auto add = [&](std::size_t first, std::size_t last, double before, double after,
-                       bool drift) {
+  const auto add = [&](const Regime& at, double before, double after, bool drift) {
     if (!(before > 0 && after > 0) || std::abs(std::log(after / before)) < std::log1p(effect))
       return;
-    const bool worse = (after > before) == (course.first->better == Better::lower);
-    changes.push_back({course.first->name, course.first->unit, course.runs[first], before, after,
-                       drift, worse, course.runs[last]});
+    const bool worse = (after > before) == (series.better == Better::lower);
+    changes.push_back({series.name, series.unit, runs[at.first], runs[at.last], before * unit,
+                       after * unit, drift, worse});
   };
   for (std::size_t i = 0; i < cut.regimes.size(); ++i) {
     const Regime& regime = cut.regimes[i];
-    if (regime.kind == Regime::Kind::ramp)
-      add(regime.first, regime.last, regime.first_y * unit, regime.last_y * unit, true);
-    if (i == 0) continue;
+    if (regime.kind == Regime::Kind::ramp) add(regime, regime.first_y, regime.last_y, true);
     // Between two regimes: a step, unless a ramp leads there.
-    const Regime& before = cut.regimes[i - 1];
-    if (before.kind == Regime::Kind::plateau && regime.kind == Regime::Kind::plateau)
-      add(regime.first, regime.last, before.level * unit, regime.level * unit, false);
+    if (i > 0 && regime.kind == Regime::Kind::plateau &&
+        cut.regimes[i - 1].kind == Regime::Kind::plateau)
+      add(regime, cut.regimes[i - 1].level, regime.level, false);
   }
   return changes;
 }
 
-std::vector<MachineHistory> history_of(const std::vector<RunMetrics>& runs, double effect) {
-  std::map<Machine, std::vector<const RunMetrics*>> machines;
-  for (const RunMetrics& run : runs) machines[machine_of(run)].push_back(&run);
+std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs, double effect) {
+  std::map<std::vector<std::string>, std::vector<RunMetrics>> machines;
+  for (RunMetrics& run : runs)
+    machines[{run.fathom ? "fathom" : "", fact_of(run, run.fathom ? "gpu_name" : "host_name"),
+              fact_of(run, "gpu_uuid_hash"), run.suite}]
+        .push_back(std::move(run));
   std::vector<MachineHistory> histories;
-  for (auto& [machine, of_machine] : machines) {
+  for (auto& [machine, of_machine] : machines)
     histories.push_back(history_of_machine(std::move(of_machine), effect));
-    const std::string& uuid = std::get<2>(machine);
-    histories.back().machine = std::get<1>(machine) + (uuid.empty() ? "" : " " + uuid);
-    histories.back().suite = std::get<3>(machine);
-  }
   return histories;
 }
 
 std::string history_text(const std::vector<MachineHistory>& histories) {
   std::string text;
   for (const MachineHistory& history : histories) {
-    text += log_text(fmt::format("{}: {}", title_of(history), extent_of(history)));
+    text += log_text(fmt::format("{}: {}", history.title, extent_of(history)));
     if (history.dates.size() < fewest_history_runs)
       text += fmt::format("; change points need {} runs", fewest_history_runs);
     else if (history.changes.empty())
@@ -160,6 +172,19 @@ std::string history_text(const std::vector<MachineHistory>& histories) {
                           log_text(fmt::format("{}", fmt::join(cells_of(history, change), "  "))));
   }
   return text;
+}
+
+std::string history_page(const std::vector<RunMetrics>& runs) {
+  std::vector<const RunMetrics*> newest;
+  for (const RunMetrics& run : runs) newest.push_back(&run);
+  std::ranges::stable_sort(newest, {}, &RunMetrics::date);
+  const std::size_t left_out = newest.size() - std::min(newest.size(), most_history_page_runs);
+  std::deque<Document> documents;
+  std::vector<reports::ShownDocument> shown;
+  for (const RunMetrics* run : newest | std::views::drop(left_out))
+    shown.push_back({&documents.emplace_back(document_of(*run)),
+                     std::filesystem::path(run->origin).filename().string()});
+  return reports::html_page(shown, {});
 }
 
 std::filesystem::path write_history(const std::vector<MachineHistory>& histories,
@@ -176,7 +201,7 @@ std::filesystem::path write_history(const std::vector<MachineHistory>& histories
       reports::explore_link("Every metric by date", "view=history") +
       fmt::format(", of the newest {} runs at most.", most_history_page_runs));
   for (const MachineHistory& history : histories) {
-    page.heading(2, reports::escape_text(title_of(history)), "machine");
+    page.heading(2, reports::escape_text(history.title), "machine");
     page.paragraph(
         fmt::format("{}, {}.", extent_of(history), counted(history.changes.size(), "change")));
     reports::Table table({{"Direction"},

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/evidence.h"
 #include "gate/run_metrics.h"
 
 namespace fathom::gate {
@@ -13,34 +14,22 @@ namespace fathom::gate {
 /// Where a metric changed for good, over the runs of one machine.
 struct HistoryChange {
   std::string metric, unit;
-  std::size_t run = 0;           ///< the first of the new level, or of the drift
-  double before = 0, after = 0;  ///< levels; of a drift at its two ends
+  std::size_t run = 0, last_run = 0;  ///< the first of the new level; of a drift its two ends
+  double before = 0, after = 0;       ///< levels; of a drift at its two ends
   bool drift = false;
   bool worse = false;
-  std::size_t last_run = 0;  ///< of a drift
   double relative() const { return after / before - 1; }
   double size() const { return std::abs(std::log1p(relative())); }
 };
 
-/// Values of one metric, and of which runs they are.
-struct MetricCourse {
-  const MetricValue* first;
-  std::vector<double> values{};
-  std::vector<std::size_t> runs{};
-  void add(double value, std::size_t run) {
-    values.push_back(value);
-    runs.push_back(run);
-  }
-};
-
 /// The runs of one machine and suite, whatever their software, oldest first.
 struct MachineHistory {
-  std::string machine, suite;
-  std::vector<std::string> dates;
-  /// What of the identity differs from the run before: "driver: from 580.95 to 590.44".
-  std::vector<std::vector<std::string>> identity_changes;
+  std::string title;
+  std::vector<std::string> dates{};
+  /// What of the identity differs from the run before: "driver: 580.95 and 590.44".
+  std::vector<std::vector<std::string>> identity_changes{};
   std::size_t metrics = 0;
-  std::vector<HistoryChange> changes;  ///< the largest first
+  std::vector<HistoryChange> changes{};  ///< the largest first
 };
 
 /// Fewer runs than these have no history: two levels of three runs each.
@@ -48,10 +37,10 @@ inline constexpr std::size_t fewest_history_runs = 6;
 
 /// Change points by penalised segmentation (results/segmentation.h) of a metric's values over the
 /// runs; steps below `effect` are left out. Advisory: no p-value, and many metrics.
-std::vector<HistoryChange> changes_of(const MetricCourse& course, double effect);
+std::vector<HistoryChange> changes_of(const MetricSeries& series, double effect);
 
 /// The same of all metrics.
-std::vector<MachineHistory> history_of(const std::vector<RunMetrics>& runs, double effect);
+std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs, double effect);
 
 /// For a terminal.
 std::string history_text(const std::vector<MachineHistory>& histories);

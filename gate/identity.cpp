@@ -9,8 +9,6 @@
 namespace fathom::gate {
 namespace {
 
-std::string shown(const std::string& value) { return value.empty() ? "not known" : value; }
-
 /// FNV-1a, 64 bits (Fowler, Noll, Vo), of texts: names files, protects nothing.
 std::string hash_of(const std::vector<std::string>& texts) {
   std::uint64_t value = 0xcbf29ce484222325u;
@@ -22,10 +20,6 @@ std::string hash_of(const std::vector<std::string>& texts) {
   return fmt::format("{:016x}", value);
 }
 
-void add_once(std::vector<std::string>& to, const std::string& sentence) {
-  if (std::ranges::find(to, sentence) == to.end()) to.push_back(sentence);
-}
-
 }  // namespace
 
 std::string fact_of(const RunMetrics& run, const std::string& name) {
@@ -34,48 +28,42 @@ std::string fact_of(const RunMetrics& run, const std::string& name) {
   return {};
 }
 
-std::vector<Difference> changed_facts(const RunMetrics& base, const RunMetrics& head,
-                                      Allowed allowed) {
-  std::vector<Difference> differences;
-  if (base.suite != head.suite)
-    differences.push_back({"suite", shown(base.suite), shown(head.suite)});
+std::vector<Difference> differences_of(const RunMetrics& base, const RunMetrics& head,
+                                       Allowed allowed) {
+  const auto tool = [](const RunMetrics& run) { return run.fathom ? "Fathom" : "another tool"; };
+  if (base.fathom != head.fathom) return {{"program", tool(base), tool(head)}};
   std::set<std::string> names;
   for (const auto* run : {&base, &head})
     for (const auto& [name, value] : run->identity) names.insert(name);
-  static const std::set<std::string> software{"toolkit", "cuda_runtime", "cuda_driver"};
-  for (const std::string& name : names) {
-    if (allowed == Allowed::software && software.contains(name)) continue;
-    const std::string before = fact_of(base, name), after = fact_of(head, name);
-    if (before != after) differences.push_back({name, shown(before), shown(after)});
-  }
-  return differences;
-}
-
-std::vector<std::string> differences_of(const RunMetrics& base, const RunMetrics& head,
-                                        Allowed allowed) {
-  if (base.fathom != head.fathom) return {"program: one is a run of Fathom, the other is not"};
-  std::vector<std::string> differences;
-  for (const auto& [name, before, after] : changed_facts(base, head, allowed))
-    differences.push_back(fmt::format("{}: {} and {}", name, before, after));
+  if (allowed == Allowed::software)
+    for (const char* name : {"toolkit", "cuda_runtime", "cuda_driver"}) names.erase(name);
+  std::vector<Difference> differences;
+  const auto compare = [&](const std::string& fact, const std::string& a, const std::string& b) {
+    const auto shown = [](const std::string& value) { return value.empty() ? "not known" : value; };
+    if (a != b) differences.push_back({fact, shown(a), shown(b)});
+  };
+  compare("suite", base.suite, head.suite);
+  for (const std::string& name : names) compare(name, fact_of(base, name), fact_of(head, name));
   return differences;
 }
 
 std::vector<std::string> refusals_of(std::span<const RunMetrics> base,
                                      std::span<const RunMetrics> head, Allowed allowed) {
   std::vector<std::string> refusals;
+  const auto refuse = [&](const std::string& why) {
+    if (std::ranges::find(refusals, why) == refusals.end()) refusals.push_back(why);
+  };
   for (const auto& side : {base, head})
     for (const RunMetrics& run : side)
       if (run.replay)
-        add_once(refusals, fmt::format("{} is a replay of a recording: nothing in it was measured "
-                                       "there",
-                                       run.origin));
+        refuse(run.origin + " is a replay of a recording: nothing in it was measured there");
   if (!refusals.empty() || base.empty()) return refusals;
   const std::string what =
       head.empty() ? "not all of the results are of one thing: different " : "different ";
   for (const auto& side : {base, head})
     for (const RunMetrics& run : side)
-      for (const std::string& difference : differences_of(base.front(), run, allowed))
-        add_once(refusals, what + difference);
+      for (const Difference& difference : differences_of(base.front(), run, allowed))
+        refuse(what + difference.words());
   return refusals;
 }
 

@@ -17,16 +17,13 @@ enum class Allowed {
 /// A fact of which two runs have another value each, in words.
 struct Difference {
   std::string fact, before, after;
+  std::string words() const { return fact + ": " + before + " and " + after; }
 };
 
-/// The facts of the identity, and the suite, that are not the same in both.
-std::vector<Difference> changed_facts(const RunMetrics& base, const RunMetrics& head,
-                                      Allowed allowed = Allowed::nothing);
-
-/// How two runs' identities differ, "driver: 580.95 and 590.44" each; empty if they agree. Runs of
-/// different programs (Fathom, another) differ in that alone.
-std::vector<std::string> differences_of(const RunMetrics& base, const RunMetrics& head,
-                                        Allowed allowed = Allowed::nothing);
+/// The facts of the identity, and the suite, that are not the same in both; that one is a run of
+/// Fathom and the other is not is the only one then.
+std::vector<Difference> differences_of(const RunMetrics& base, const RunMetrics& head,
+                                       Allowed allowed = Allowed::nothing);
 
 /// Why these runs cannot be compared: a replay among them, identities that differ. Each sentence
 /// once; empty if they can.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 #include <random>
 
 #include "gate/confirmation.h"
@@ -13,195 +15,160 @@
 namespace fathom::gate {
 namespace {
 
+using Role = Candidate::Role;
+
+constexpr int first_rounds = 2;  ///< of all metrics, per side
 constexpr std::size_t controls_wanted = 8, improvements_shown = 8;
 
-bool worst_first(const Candidate& a, const Candidate& b) { return a.severity > b.severity; }
-
-class PairedCheck {
- public:
-  explicit PairedCheck(const PairedRun& run) : run_(run) { run_.result.mode = "paired"; }
-
-  CheckResult check() {
-    Rounds all;
-    const std::vector<Side> order = round_order(run_.options.rounds, run_.options.seed);
-    try {
-      const Taken taken = take_rounds_until_quiet(order, all);
-      run_.result.rounds = all.base.size();
-      if (taken == Taken::all) decide(all);
-      if (taken == Taken::out_of_time)
-        run_.result.refusals.push_back(fmt::format(
-            "{} of the first {} rounds took {}, so that they do not all fit into the time limit of "
-            "{}: raise --time-limit, or measure less",
-            all.base.size() + all.head.size(), order.size(), format_time(run_.source.elapsed_s()),
-            format_time(run_.options.time_limit_s)));
-    } catch (const RoundFailed& failed) {
-      if (!head_never_works(all)) throw;
-      miss_all(all, failed);
-    }
-    run_.result.elapsed_s = run_.source.elapsed_s();
-    return std::move(run_.result);
-  }
-
- private:
-  /// Rounds that were disturbed are taken anew while there is time for as many once more and for
-  /// fresh ones after them.
-  Taken take_rounds_until_quiet(const std::vector<Side>& order, Rounds& all) {
-    std::size_t discarded = 0;
-    Taken taken{};
-    while (true) {
-      const double began_s = run_.source.elapsed_s();
-      taken = take_rounds(run_, order, {}, 0, all);
-      const double took_s = run_.source.elapsed_s() - began_s;
-      if (taken != Taken::all || !run_.options.replace_disturbed ||
-          run_.source.elapsed_s() + 2 * took_s > run_.options.time_limit_s ||
-          disturbance_of(all, series_of(all.base, all.head)).empty())
-        break;
-      all = {};
-      ++discarded;
-      round_began_s_ = run_.source.elapsed_s();
-    }
-    if (discarded > 0)
-      run_.result.notes.push_back(
-          fmt::format("{} disturbed, and measured again",
-                      counted(discarded, "set of first rounds was", "sets of first rounds were")));
-    return taken;
-  }
-
-  /// Whether a round failed by the head's own fault: it fails again although the base,
-  /// in a round between, does not. Its rounds are added.
-  bool head_never_works(Rounds& all) {
-    if (!all.head.empty()) return false;
-    // As long as the base's round took, the head's may.
-    const auto fits = [&](double round_s) {
-      return run_.source.elapsed_s() + round_s <= run_.options.time_limit_s;
-    };
-    const auto works = [&](Side side) {
-      try {
-        (side == Side::base ? all.base : all.head).push_back(run_.source.round(side, {}));
-        return true;
-      } catch (const RoundFailed&) {
-        return false;
-      }
-    };
-    const double began_s = run_.source.elapsed_s();
-    return fits(2 * began_s / (static_cast<double>(all.base.size()) + 1)) && works(Side::base) &&
-           fits(run_.source.elapsed_s() - began_s) && !works(Side::head);
-  }
-
-  void miss_all(const Rounds& all, const RoundFailed& failed) {
-    run_.result.notes.push_back("the head failed again after a round of --base that did not");
-    for (const MetricSeries& series : series_of(all.base, {}, run_.rules)) {
-      MetricDecision& decision = run_.result.metrics.emplace_back(first_decision(series));
-      if (decision.outcome == Outcome::missing)
-        decision.reason = fmt::format("the head's rounds fail: {}", failed.what());
-    }
-  }
-
-  void decide(const Rounds& all) {
-    series_ = series_of(all.base, all.head, run_.rules);
-    const double round_s = (run_.source.elapsed_s() - round_began_s_) /
-                           (2.0 * static_cast<double>(run_.result.rounds));
-    const double spread = usual_spread(series_), first = static_cast<double>(run_.result.rounds);
-    usual_noise_ = spread * std::sqrt(2 / first);
-    const int fresh = rounds_against_noise(
-        std::max(run_.options.confirmation_rounds, confirmation_rounds_for(1)), spread);
-    noise_of_fresh_ = std::sqrt(first / fresh);
-    for (const MetricSeries& series : series_) {
-      MetricDecision& decision = run_.result.metrics.emplace_back(first_decision(series));
-      // One that is there now and then is no metric that could be compared.
-      if (decision.outcome == Outcome::unchanged)
-        decide_if_rounds_lack(series, run_.result.rounds, false, decision);
-      screen(series, decision);
-    }
-    if (stop_if_disturbed(all)) return;
-    for (auto* group : {&found_.suspects, &found_.improvements})
-      std::stable_sort(group->begin(), group->end(), worst_first);
-    found_.improvements.resize(std::min(found_.improvements.size(), improvements_shown));
-    choose_controls();
-    const double overhead_s = overhead_of(round_s);
-    confirm(run_, std::move(found_), all, overhead_s);
-    if (exit_code(run_.result) != ExitCode::ok) return;
-    if (std::string words = what_would_pass(run_.result); !words.empty())
-      run_.result.notes.push_back(std::move(words));
-  }
-
-  /// What a round takes beside measuring; all of it where no round can leave anything out.
-  double overhead_of(double round_s) {
-    if (!run_.source.can_select()) {
-      for (auto* group : found_.groups())
-        for (Candidate& candidate : *group) candidate.elapsed_s = 0;
-      return round_s;
-    }
-    double measuring = 0;
-    for (const MetricSeries& series : series_) measuring += elapsed_of(series);
-    return std::max(0.0, round_s - measuring);
-  }
-
-  static double elapsed_of(const MetricSeries& series) {
-    return series.base.empty() ? 0 : series.base.front().elapsed_s;
-  }
-
-  void screen(const MetricSeries& series, MetricDecision& decision) {
-    if (decision.outcome != Outcome::unchanged) return;
-    Evidence& evidence = decision.evidence.emplace(evidence_of_rounds(series));
-    const double counts = evidence.least, elapsed_s = elapsed_of(series);
-    const std::size_t index = run_.result.metrics.size() - 1;
-    const double severity = evidence.worse / std::max(counts, 1e-300);
-    // Where all metrics are noisy, what they have in common is surer than four values of one.
-    const bool noisy = evidence.relative && noise_factor * usual_noise_ > counts;
-    const double noise =
-        noisy ? std::min(evidence.noise_floor, usual_noise_) : evidence.noise_floor;
-    // A slowdown that is to be found is a suspect now, and beyond the noise of the fresh rounds.
-    evidence.threshold =
-        std::max({counts, noise, noise_factor * noise_of_fresh_ * evidence.noise_floor});
-    if (looks_worse(evidence) && evidence.worse > noise)
-      found_.suspects.push_back({index, severity, elapsed_s});
-    else if (-evidence.worse > std::max(counts, evidence.noise_floor))
-      found_.improvements.push_back({index, -severity, elapsed_s});
-    else if (evidence.relative)
-      found_.controls.push_back({index, -noise_factor * evidence.noise_floor / counts, elapsed_s});
-  }
-
-  /// A few of all kinds, since a load may leave one kind alone: evenly over the run's order, in
-  /// which like stands beside like, those whose noise is below what counts; only where these are
-  /// too few, the least noisy of the others as well.
-  void choose_controls() {
-    std::vector<Candidate>& controls = found_.controls;
-    const auto quiet = [](const Candidate& control) { return control.severity >= -1; };
-    std::stable_partition(controls.begin(), controls.end(), quiet);
-    const auto noisy = std::find_if_not(controls.begin(), controls.end(), quiet);
-    std::stable_sort(noisy, controls.end(), worst_first);
-    const auto enough =
-        std::max<std::size_t>(static_cast<std::size_t>(noisy - controls.begin()), controls_wanted);
-    controls.resize(std::min(controls.size(), enough));
-    if (controls.size() <= controls_wanted) return;
-    std::vector<Candidate> chosen;
-    for (std::size_t i = 0; i < controls_wanted; ++i)
-      chosen.push_back(controls[i * controls.size() / controls_wanted]);
-    controls = std::move(chosen);
-  }
-
-  /// Where the first rounds were disturbed, the fresh ones would look for the wrong suspects.
-  bool stop_if_disturbed(const Rounds& all) {
-    const std::string why = disturbance_of(all, series_);
-    if (why.empty()) return false;
-    run_.result.refusals.push_back(why + ": the machine was disturbed, measure again");
-    for (const Candidate& suspect : found_.suspects) {
-      MetricDecision& decision = run_.result.metrics[suspect.index];
-      decision.decide(Outcome::inconclusive,
-                      fmt::format("it looked worse by {}, but the machine was disturbed.",
-                                  change_words(decision)));
-    }
-    return true;
-  }
-
-  PairedRun run_;
-  std::vector<MetricSeries> series_;
-  Candidates found_;
-  double usual_noise_ = 0;    ///< the noise floor of a metric as most are
-  double noise_of_fresh_ = 1;  ///< of one suspect's fresh rounds, in noise floors of the first ones
-  double round_began_s_ = 0;  ///< when the first rounds that count did
+/// The first rounds, and when those that count began.
+struct FirstRounds : Rounds {
+  double began_s = 0;
 };
+
+/// Rounds that were disturbed are taken anew while there is time for as many once more and for
+/// fresh ones after them.
+RoundsOutcome take_until_quiet(PairedRun& run, const std::vector<Side>& order, FirstRounds& all) {
+  while (true) {
+    const RoundsOutcome outcome = take_rounds(run, order, {}, 0, all);
+    const double took_s = run.source.elapsed_s() - all.began_s;
+    if (outcome != RoundsOutcome::all || !run.options.replace_disturbed ||
+        2 * took_s > run.left_s() || disturbance_of(all, series_of(all.base, all.head)).empty())
+      return outcome;
+    all = {{}, run.source.elapsed_s()};
+    ++run.discarded;
+  }
+}
+
+/// Whether a round failed by the head's own fault: it fails again although the base, in a round
+/// between, does not. Its rounds are added.
+bool head_never_works(PairedRun& run, Rounds& all) {
+  if (!all.head.empty()) return false;
+  const auto works = [&](Side side) {
+    try {
+      all.of(side).push_back(run.source.round(side, {}));
+      return true;
+    } catch (const RoundFailed&) {
+      return false;
+    }
+  };
+  // As long as the base's round took, the head's may.
+  const double began_s = run.source.elapsed_s();
+  if (2 * began_s / (static_cast<double>(all.base.size()) + 1) > run.left_s()) return false;
+  return works(Side::base) && run.source.elapsed_s() - began_s <= run.left_s() &&
+         !works(Side::head);
+}
+
+void miss_all(PairedRun& run, const Rounds& all, const RoundFailed& failed) {
+  run.result.notes.push_back("the head failed again after a round of --base that did not");
+  for (const MetricSeries& series : series_of(all.base, {}, run.rules)) {
+    MetricDecision& decision = run.result.metrics.emplace_back(first_decision(series));
+    if (decision.outcome == Outcome::missing)
+      decision.reason = fmt::format("the head's rounds fail: {}", failed.what());
+  }
+}
+
+/// What the first rounds make of a metric that they left unchanged: a suspect, an improvement, a
+/// control, or nothing of these.
+std::optional<Candidate> screen(const PairedRun& run, const MetricSeries& series,
+                                MetricDecision& decision) {
+  Evidence& evidence = decision.evidence.emplace(evidence_of_rounds(series));
+  const double counts = evidence.least, own_noise = evidence.noise_floor;
+  // Where all metrics are noisy, what they have in common is surer than four values of one.
+  const double usual_noise = run.usual_spread * std::sqrt(2.0 / first_rounds);
+  const bool noisy = evidence.relative && noise_factor * usual_noise > counts;
+  const double noise = noisy ? std::min(own_noise, usual_noise) : own_noise;
+  // A slowdown that is to be found is a suspect now, and beyond the noise of the fresh rounds.
+  const double fresh = confirmation_rounds_for(1, run.usual_spread);
+  evidence.threshold =
+      std::max({counts, noise, noise_factor * std::sqrt(first_rounds / fresh) * own_noise});
+  Candidate found{.index = run.result.metrics.size() - 1,
+                  .severity = evidence.worse / std::max(counts, 1e-300),
+                  .elapsed_s = series.base.front().elapsed_s};
+  if (evidence.looks_worse() && evidence.worse > noise) {
+    found.role = Role::suspect;
+  } else if (-evidence.worse > std::max(counts, own_noise)) {
+    found.role = Role::improvement;
+    found.severity = -found.severity;
+  } else if (evidence.relative) {
+    found.role = Role::control;
+    found.severity = -noise_factor * own_noise / counts;
+  } else {
+    return std::nullopt;
+  }
+  return found;
+}
+
+void sort_by_severity(auto first, auto last) {
+  std::stable_sort(first, last,
+                   [](const auto& a, const auto& b) { return a.severity > b.severity; });
+}
+
+/// A few of all kinds, since a load may leave one kind alone: evenly over the run's order, in
+/// which like stands beside like, those whose noise is below what counts; only where these are
+/// too few, the least noisy of the others as well.
+void choose_controls(std::vector<Candidate>& controls) {
+  const auto noisy = std::stable_partition(
+      controls.begin(), controls.end(), [](const auto& control) { return control.severity >= -1; });
+  sort_by_severity(noisy, controls.end());
+  const auto quiet = static_cast<std::size_t>(noisy - controls.begin());
+  const std::size_t from = std::min(controls.size(), std::max(quiet, controls_wanted));
+  const std::size_t chosen = std::min(from, controls_wanted);
+  for (std::size_t i = 0; i < chosen; ++i) controls[i] = controls[i * from / chosen];
+  controls.resize(chosen);
+}
+
+/// Screens all metrics; the candidates come by role, of each the most severe first.
+std::vector<Candidate> screen_all(PairedRun& run, const std::vector<MetricSeries>& all) {
+  std::array<std::vector<Candidate>, 3> by_role;
+  for (const MetricSeries& series : all) {
+    MetricDecision& decision = run.result.metrics.emplace_back(first_decision(series));
+    // One that is there now and then is no metric that could be compared.
+    if (decision.outcome == Outcome::unchanged)
+      decide_if_rounds_lack(series, run.result.rounds, "rounds", decision);
+    if (decision.outcome != Outcome::unchanged) continue;
+    if (const auto found = screen(run, series, decision))
+      by_role[static_cast<std::size_t>(found->role)].push_back(*found);
+  }
+  auto& [suspects, improvements, controls] = by_role;
+  for (auto* group : {&suspects, &improvements}) sort_by_severity(group->begin(), group->end());
+  if (improvements.size() > improvements_shown) improvements.resize(improvements_shown);
+  choose_controls(controls);
+  for (const auto* group : {&improvements, &controls})
+    suspects.insert(suspects.end(), group->begin(), group->end());
+  return std::move(suspects);
+}
+
+void decide(PairedRun& run, const FirstRounds& all) {
+  const std::vector<MetricSeries> series = series_of(all.base, all.head, run.rules);
+  const double round_s = (run.source.elapsed_s() - all.began_s) / (2.0 * first_rounds);
+  run.usual_spread = usual_spread(series);
+  std::vector<Candidate> candidates = screen_all(run, series);
+  // Where the first rounds were disturbed, the fresh ones would look for the wrong suspects.
+  if (const std::string why = disturbance_of(all, series); !why.empty()) {
+    run.result.refusals.push_back(why + ": the machine was disturbed, measure again");
+    for (const Candidate& candidate : candidates) {
+      MetricDecision& decision = run.result.metrics[candidate.index];
+      if (candidate.role == Role::suspect)
+        decision.decide(Outcome::inconclusive,
+                        fmt::format("it looked worse by {}, but the machine was disturbed.",
+                                    change_words(decision)));
+    }
+    return;
+  }
+  // What a round takes beside measuring; all of it where no round can leave anything out.
+  double overhead_s = round_s;
+  if (run.source.can_select()) {
+    double measuring_s = 0;
+    for (const MetricSeries& metric : series)
+      if (!metric.base.empty()) measuring_s += metric.base.front().elapsed_s;
+    overhead_s = std::max(0.0, round_s - measuring_s);
+  } else {
+    for (Candidate& candidate : candidates) candidate.elapsed_s = 0;
+  }
+  confirm(run, std::move(candidates), all, overhead_s);
+  const std::string words = what_would_pass(run.result);
+  if (exit_code(run.result) == ExitCode::ok && !words.empty()) run.result.notes.push_back(words);
+}
 
 }  // namespace
 
@@ -218,7 +185,30 @@ std::vector<Side> round_order(int rounds, std::uint64_t seed) {
 }
 
 CheckResult check_paired(RoundSource& source, const PairedOptions& options, const Rules& rules) {
-  return PairedCheck({source, options, rules}).check();
+  PairedRun run{source, options, rules};
+  run.result.mode = "paired";
+  FirstRounds all{{}, source.elapsed_s()};
+  const std::vector<Side> order = round_order(first_rounds, options.seed);
+  try {
+    const RoundsOutcome outcome = take_until_quiet(run, order, all);
+    run.result.rounds = all.base.size();
+    if (outcome == RoundsOutcome::all) decide(run, all);
+    if (outcome == RoundsOutcome::out_of_time)
+      run.result.refusals.push_back(fmt::format(
+          "{} of the first {} rounds took {}, so that they do not all fit into the time limit of "
+          "{}: raise --time-limit, or measure less",
+          all.base.size() + all.head.size(), order.size(), format_time(source.elapsed_s()),
+          format_time(options.time_limit_s)));
+  } catch (const RoundFailed& failed) {
+    if (!head_never_works(run, all)) throw;
+    miss_all(run, all, failed);
+  }
+  if (run.discarded > 0)
+    run.result.notes.push_back(
+        fmt::format("{} disturbed, and measured again",
+                    counted(run.discarded, "set of rounds was", "sets of rounds were")));
+  run.result.elapsed_s = source.elapsed_s();
+  return std::move(run.result);
 }
 
 }  // namespace fathom::gate

@@ -35,10 +35,6 @@ class RoundSource {
 };
 
 struct PairedOptions {
-  int rounds = 2;  ///< of all metrics, per side; even
-  /// Rounds of the suspects, per side; 0: as many as the test needs, and some to spare. More are
-  /// taken where so few could not be sure of them.
-  int confirmation_rounds = 0;
   std::size_t max_suspects = 32;
   double time_limit_s = 180;      ///< of the check: no round begins that would pass it
   std::uint64_t seed = 1;         ///< of the order of the rounds
@@ -53,9 +49,10 @@ inline constexpr int rounds_of_block = 4;
 /// cancels.
 std::vector<Side> round_order(int rounds, std::uint64_t seed);
 
-/// Rounds per side for which the rank test can be sure enough of one of `suspects` metrics, with a
-/// factor of `spare` for ranks that are not perfectly apart; even, at least 6.
-int confirmation_rounds_for(std::size_t suspects, double spare = 4);
+/// Fresh rounds per side: so many that the rank test can be sure of one of `suspects` metrics, with
+/// some to spare for ranks that are not perfectly apart, and more where rounds differ by so much
+/// (`spread`) that three times the noise of so few would hide 2.5 %. Even, 6 to 20.
+int confirmation_rounds_for(std::size_t suspects, double spread = 0);
 
 /// Compares two sides: a few rounds of everything; then the metrics that look worse by half of what
 /// counts, and by their own noise, are suspects. Fresh rounds of them alone decide: what chose them

@@ -40,36 +40,32 @@ MetricDecision decision_without_test(const MetricSeries& series, bool is_expecte
   MetricDecision decision = first_decision(series);
   if (decision.outcome == Outcome::unchanged && series.head.size() < results)
     decision.decide(Outcome::missing,
-                    fmt::format("only {} of the {} new results {} it.", series.head.size(), results,
-                                series.head.size() == 1 ? "has" : "have"));
+                    fmt::format("it is in {} of the {} new results.", series.head.size(), results));
   if (decision.outcome == Outcome::missing && !is_expected) {
     decision.decide(Outcome::unchanged, "most of the last runs of the baseline lack it.");
   } else if (decision.outcome == Outcome::unchanged && series.base.size() < fewest_baseline_runs) {
     // Too few to say that it is worse, and no reason to say that it is not.
-    const Evidence evidence = evidence_of_rounds(series);
-    const bool worse = evidence.worse > 0 && evidence.worse >= evidence.least;
-    decision.decide(
-        worse ? Outcome::inconclusive : Outcome::added,
-        fmt::format("{}only {} of the earlier runs {} it, and {} are needed to decide.",
-                    worse ? fmt::format("worse by {}, but ", change_words(decision)) : "",
-                    series.base.size(), series.base.size() == 1 ? "has" : "have",
-                    fewest_baseline_runs));
+    const bool worse = evidence_of_rounds(series).is_worse();
+    const std::string by = worse ? fmt::format("worse by {}, but ", change_words(decision)) : "";
+    decision.decide(worse ? Outcome::inconclusive : Outcome::added,
+                    fmt::format("{}it is in {} of the earlier runs, and {} are needed to decide.",
+                                by, series.base.size(), fewest_baseline_runs));
   }
   return decision;
 }
 
 RunValues values_of(const MetricSeries& series, std::size_t earlier, std::size_t results) {
-  const Badness badness = badness_of(series);
+  const OrientedSamples samples = oriented(series);
   RunValues values;
-  values.relative = badness.relative;
-  values.follows = badness.relative && !is_ratio(series.unit, series.name);
-  const double centre = median(badness.base);
-  values.least = badness.on_scale(series.effect());
+  values.relative = samples.relative;
+  values.follows = samples.relative && !is_ratio(series.unit, series.name);
+  const double centre = median(samples.base);
+  values.least = samples.on_scale(series.effect());
   values.worse.assign(earlier + results, std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t i = 0; i < badness.base.size(); ++i)
-    values.worse[series.base_runs[i]] = badness.base[i] - centre;
-  for (std::size_t i = 0; i < badness.head.size(); ++i)  // all new results have it
-    values.worse[earlier + i] = badness.head[i] - centre;
+  for (std::size_t i = 0; i < samples.base.size(); ++i)
+    values.worse[series.base_runs[i]] = samples.base[i] - centre;
+  for (std::size_t i = 0; i < samples.head.size(); ++i)  // all new results have it
+    values.worse[earlier + i] = samples.head[i] - centre;
   return values;
 }
 
@@ -112,25 +108,26 @@ class StoredCheck {
     const auto factor = take_out_common_factor(values_, earlier_);
     const double counts = std::log1p(effect_that_counts);
     if (factor && std::abs(factor->head) >= counts && std::abs(factor->beyond) >= counts / 2)
-      tell_machine(*factor);
+      blame_machine(*factor);
     const auto ranks = rank_runs(values_, earlier_, stored_alpha),
                ranks_of_better = rank_runs(turned(values_), earlier_, stored_alpha);
     if (!factor) find_witnesses(ranks);
     for (std::size_t i = 0; i < places_.size(); ++i) {
       MetricDecision& decision = result_.metrics[places_[i]];
-      decision.evidence = evidence_of(values_[i], ranks[i], earlier_);
+      const Evidence& evidence =
+          decision.evidence.emplace(evidence_of(values_[i], ranks[i], earlier_));
       decision.adjusted_p = ranks[i].p;
-      const double worse = decision.evidence->worse, least = values_[i].least;
-      if (worse > 0 && worse >= least) {
-        judge_worse(i, ranks[i], decision);
-      } else if (worse < 0 && -worse >= least) {
-        judge_better(ranks_of_better[i], decision);
-      }
-      if (moved_ && moved_along_[i] && decision.outcome == Outcome::unchanged)
+      const bool better = evidence.worse < 0 && -evidence.worse >= evidence.least;
+      if (evidence.is_worse() || better) judge(i, better ? ranks_of_better[i] : ranks[i], better);
+      if (!moved_along_.empty() && moved_along_[i] && decision.outcome == Outcome::unchanged)
         decision.decide(Outcome::undecided,
                         "it moved as most metrics did; its change is what is beside that.");
     }
-    if (unwitnessed_ > 0 && count(result_, Outcome::regression) == 0) tell_unwitnessed();
+    if (unwitnessed_ > 0 && count(result_, Outcome::regression) == 0)
+      result_.refusals.push_back(fmt::format(
+          "{} of {} metrics got worse, and not surely more than the others: with so few, slower "
+          "code cannot be told from a slower machine; compare with --base and --head",
+          unwitnessed_, followers()));
     if (exit_code(result_) == ExitCode::ok) tell_what_would_pass();
     if (!drift.empty()) result_.notes.push_back(drift);
   }
@@ -138,11 +135,6 @@ class StoredCheck {
  private:
   std::size_t followers() const {
     return static_cast<std::size_t>(std::ranges::count_if(values_, &RunValues::follows));
-  }
-
-  static std::string share_words(std::size_t some, std::size_t all) {
-    if (some < all) return fmt::format("{} of the {}", some, all);
-    return all == 2 ? "both" : fmt::format("all {}", all);
   }
 
   /// Where metrics are too few for a common factor, what got worse is also ranked by how much more
@@ -183,78 +175,56 @@ class StoredCheck {
         if (other != place && values_[other].follows && !std::isnan(values_[other].worse[run]))
           others.push_back(values_[other].worse[run]);
       beside.worse[run] -=
-          others.empty() ? std::numeric_limits<double>::quiet_NaN() : median(others);
+          median_or_none(others).value_or(std::numeric_limits<double>::quiet_NaN());
     }
     return beside;
   }
 
-  void tell_unwitnessed() {
-    const std::size_t all = followers();
-    result_.refusals.push_back(fmt::format(
-        "{} metrics got worse, and not surely more than the others: with so few, slower code "
-        "cannot be told from a slower machine; compare with --base and --head",
-        share_words(unwitnessed_, all)));
-  }
-
   /// What moved everything alike is no change of one metric; a change of them all may be either.
-  void tell_machine(const CommonFactor& factor) {
-    moved_ = true;
+  void blame_machine(const CommonFactor& factor) {
     for (const RunValues& metric : values_) {
-      const auto head = std::span(metric.worse).subspan(earlier_);
-      const double own = median(head) + factor.head;
+      const double own = median(std::span(metric.worse).subspan(earlier_)) + factor.head;
       const double along = factor.head > 0 ? own : -own;
       moved_along_.push_back(metric.follows && along >= metric.least / 2);
     }
-    const auto along = static_cast<std::size_t>(std::ranges::count(moved_along_, true));
-    const auto before = std::span(factor.of_runs).first(earlier_);
     double most = 0;
-    for (const double value : before) most = std::max(most, std::abs(value));
+    for (const double value : std::span(factor.of_runs).first(earlier_))
+      most = std::max(most, std::abs(value));
     result_.refusals.push_back(fmt::format(
-        "{} metrics together are {} {} than in the {} earlier runs, which differed by {} at "
+        "{} of {} metrics together are {} {} than in the {} earlier runs, which differed by {} at "
         "most: that is the machine, or everything that they share, and no metric's own change",
-        share_words(along, followers()), format_percent(std::abs(std::expm1(factor.head))),
-        factor.head > 0 ? "worse" : "better", earlier_, format_percent(std::expm1(most))));
+        std::ranges::count(moved_along_, true), followers(),
+        format_percent(std::abs(std::expm1(factor.head))), factor.head > 0 ? "worse" : "better",
+        earlier_, format_percent(std::expm1(most))));
   }
 
-  void judge_better(const RunRank& rank, MetricDecision& decision) {
-    if (!rank.sure && !rank.suspect) return;
-    const std::string by = change_words(decision);
-    if (moved_) {
-      decision.decide(Outcome::undecided, fmt::format("better by {} beside the others.", by));
-    } else if (rank.sure) {
-      decision.adjusted_p = rank.p;
-      decision.decide(Outcome::improved, fmt::format("better by {}.", by));
-    } else {
-      decision.decide(Outcome::undecided, far_out("better", by));
-    }
-  }
-
-  std::string far_out(const char* direction, const std::string& by) const {
-    return fmt::format(
-        "{} by {}, more than any metric differed between the {} earlier runs, but {} cannot be "
-        "sure: {}.",
-        direction, by, earlier_, counted(result_.rounds, "result"), give_more());
-  }
-
-  void judge_worse(std::size_t place, const RunRank& rank, MetricDecision& decision) {
+  void judge(std::size_t place, const RunRank& rank, bool better) {
     if (!rank.sure && !rank.suspect) return;
     const MetricSeries& series = series_[places_[place]];
-    const std::string by = change_words(decision);
-    if (moved_) {
-      decision.decide(Outcome::inconclusive,
-                      fmt::format("worse by {} beside what most metrics moved by.", by));
-    } else if (const auto clock = clock_explanation(series, *decision.evidence)) {
-      decision.decide(Outcome::inconclusive, *clock);
-    } else if (rank.sure && !witnessed_.empty() && !witnessed_[place]) {
+    MetricDecision& decision = result_.metrics[places_[place]];
+    const std::string by =
+        fmt::format("{} by {}", better ? "better" : "worse", change_words(decision));
+    const Outcome unsure = better ? Outcome::undecided : Outcome::inconclusive;
+    const auto clock = better ? std::nullopt : clock_explanation(series, *decision.evidence);
+    if (!moved_along_.empty()) {
+      decision.decide(unsure, by + " beside what most metrics moved by.");
+    } else if (clock) {
+      decision.decide(unsure, *clock);
+    } else if (!rank.sure) {
+      decision.decide(unsure,
+                      fmt::format("{}, more than any metric differed between the {} "
+                                  "earlier runs, but {} cannot be sure: {}.",
+                                  by, earlier_, counted(result_.rounds, "result"), give_more()));
+    } else if (better) {
+      decision.adjusted_p = rank.p;
+      decision.decide(Outcome::improved, by + ".");
+    } else if (!witnessed_.empty() && !witnessed_[place]) {
       ++unwitnessed_;
-      decision.decide(Outcome::inconclusive,
-                      fmt::format("worse by {}, but not surely more than the others.", by));
-    } else if (rank.sure) {
-      decision.decide(Outcome::regression,
-                      fmt::format("worse by {} than {} earlier runs ({}).{}", by,
-                                  decision.base_runs, p_words(rank.p), clock_remark(series)));
+      decision.decide(unsure, by + ", but not surely more than the others.");
     } else {
-      decision.decide(Outcome::inconclusive, far_out("worse", by));
+      decision.decide(Outcome::regression,
+                      fmt::format("{} than {} earlier runs ({}).{}", by, decision.base_runs,
+                                  p_words(rank.p), clock_remark(series)));
     }
   }
 
@@ -264,17 +234,20 @@ class StoredCheck {
                        results_needed(earlier_, results, stored_alpha) - results);
   }
 
+  /// Nothing, where even the steadiest metric would have passed 5 %, and more than a rule lets
+  /// count.
   void tell_what_would_pass() {
-    const std::string words = what_would_pass(result_);
-    if (words.empty()) return;
+    const double wide = std::log1p(0.05);
     double least = std::numeric_limits<double>::infinity();
     bool blind = true;
     for (const MetricDecision& metric : result_.metrics) {
       if (!metric.evidence || !metric.evidence->relative) continue;
-      least = std::min(least, metric.evidence->threshold);
-      blind =
-          blind && is_hardly_guarded(metric) && metric.evidence->threshold > metric.evidence->least;
+      const double threshold = metric.evidence->threshold;
+      least = std::min(least, threshold);
+      blind = blind && threshold > std::max(wide, metric.evidence->least);
     }
+    const std::string words = what_would_pass(result_);
+    if (words.empty()) return;
     if (!blind) return result_.notes.push_back(words);
     const bool too_few = smallest_rank_p(earlier_, result_.rounds) > stored_alpha;
     result_.refusals.push_back(fmt::format(
@@ -288,22 +261,16 @@ class StoredCheck {
   /// Empty: none.
   std::string drift_words() const {
     std::vector<HistoryChange> found;
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      if (!drifts(values_[i], earlier_)) continue;
-      const MetricSeries& metric = series_[places_[i]];
-      MetricCourse course{&metric.base.front()};
-      for (const auto* side : {&metric.base, &metric.head})
-        for (const MetricValue& one : *side) course.add(one.value, course.runs.size());
-      for (HistoryChange& change : changes_of(course, effect_that_counts))
-        if (change.drift && change.worse) found.push_back(std::move(change));
-    }
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      if (drifts(values_[i], earlier_))
+        std::ranges::copy_if(changes_of(series_[places_[i]], effect_that_counts),
+                             std::back_inserter(found),
+                             [](const auto& change) { return change.drift && change.worse; });
     if (found.empty()) return "";
     const HistoryChange& largest = *std::ranges::max_element(found, {}, &HistoryChange::size);
-    return fmt::format("{} worse from run to run, {} the most, by {}: see `fathom history`",
-                       found.size() == 1
-                           ? "1 metric drifts"
-                           : fmt::format("{} metrics drift", format_count(found.size())),
-                       largest.metric, format_percent(std::abs(largest.relative())));
+    return fmt::format("a drift for the worse in {}, {} the most, by {}: see `fathom history`",
+                       counted(found.size(), "metric"), largest.metric,
+                       format_percent(std::abs(largest.relative())));
   }
 
   const std::vector<MetricSeries> series_;
@@ -312,8 +279,7 @@ class StoredCheck {
   // What is tested, metric by metric: its place among the series and the decisions, and its values.
   std::vector<std::size_t> places_;
   std::vector<RunValues> values_;
-  bool moved_ = false;
-  std::vector<bool> moved_along_;  ///< where all moved: which of them
+  std::vector<bool> moved_along_;  ///< with the machine; empty: it did not move
   std::vector<bool> witnessed_;    ///< which got worse by more than others; empty: nobody asks
   std::size_t unwitnessed_ = 0;    ///< that would be regressions
 };
@@ -327,8 +293,7 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
   result.alpha = stored_alpha;
   result.rounds = head.size();
   result.refusals = refusals_of(head, {});
-  if (!result.refusals.empty()) return result;
-  if (!baseline.empty()) result.refusals = refusals_of(baseline, head);
+  if (result.refusals.empty() && !baseline.empty()) result.refusals = refusals_of(baseline, head);
   if (!result.refusals.empty()) return result;
   if (baseline.size() < fewest_baseline_runs) {
     result.refusals.push_back(fmt::format(
@@ -359,14 +324,16 @@ std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,
 
 std::vector<std::string> why_none_like(const RunMetrics& run,
                                        const std::vector<RunMetrics>& others) {
-  std::vector<std::string> least;
+  std::vector<Difference> least;
   for (const RunMetrics& other : others) {
     auto differences = differences_of(other, run);
     if (least.empty() || differences.size() < least.size()) least = std::move(differences);
   }
-  for (std::string& difference : least)
-    difference = "the baseline has no run of this identity; different " + difference;
-  return least;
+  std::vector<std::string> sentences;
+  for (const Difference& difference : least)
+    sentences.push_back("the baseline has no run of this identity; different " +
+                        difference.words());
+  return sentences;
 }
 
 }  // namespace fathom::gate

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
+#include <utility>
+#include <vector>
 
 #include "gate/outputs.h"
 #include "reports/markdown.h"
@@ -16,15 +19,21 @@ namespace {
 
 /// In the order in which a reader wants to see them.
 constexpr std::array told{Outcome::regression, Outcome::missing,   Outcome::inconclusive,
-                          Outcome::improved,   Outcome::undecided, Outcome::added,
-                          Outcome::ignored};
+                          Outcome::improved,   Outcome::undecided, Outcome::unchanged,
+                          Outcome::added,      Outcome::ignored};
 
 /// Lines of one kind that a terminal gets.
 constexpr std::size_t most_listed = 20;
 
-/// Where most metrics moved, a refusal says it of all of them.
-bool is_told_singly(Outcome outcome, const CheckResult& result) {
-  return outcome != Outcome::undecided || result.refusals.empty();
+/// What is told one by one: what is not unchanged, nor undecided where most metrics moved, since a
+/// refusal says it of all of them.
+std::vector<std::pair<Outcome, std::vector<const MetricDecision*>>> findings(
+    const CheckResult& result) {
+  std::vector<std::pair<Outcome, std::vector<const MetricDecision*>>> all;
+  for (const Outcome outcome : told)
+    if (outcome != Outcome::unchanged && (outcome != Outcome::undecided || result.refusals.empty()))
+      all.emplace_back(outcome, with_outcome(result, outcome));
+  return all;
 }
 
 std::string interval_text(const MetricDecision& metric) {
@@ -56,9 +65,7 @@ std::string values_text(const MetricDecision& metric) {
 
 std::string counts(const CheckResult& result) {
   std::vector<std::string> parts;
-  for (const Outcome outcome :
-       {Outcome::regression, Outcome::missing, Outcome::inconclusive, Outcome::improved,
-        Outcome::undecided, Outcome::unchanged, Outcome::added, Outcome::ignored})
+  for (const Outcome outcome : told)
     if (const std::size_t number = count(result, outcome); number > 0)
       parts.push_back(fmt::format("{} {}{}", format_count(number), to_string(outcome),
                                   outcome == Outcome::regression && number > 1 ? "s" : ""));
@@ -162,31 +169,23 @@ std::string terminal_table(const CheckResult& result, bool colour) {
   const auto paint = [&](const std::string& text, fmt::text_style style) {
     return colour ? fmt::format(style, "{}", text) : text;
   };
-  const bool passed = exit_code(result) == ExitCode::ok;
-  std::string text = paint(log_text(headline(result)), passed ? fmt::fg(fmt::terminal_color::green)
-                                                              : fmt::fg(fmt::terminal_color::red)) +
-                     "\n";
+  const auto verdict =
+      exit_code(result) == ExitCode::ok ? fmt::terminal_color::green : fmt::terminal_color::red;
+  std::string text = paint(log_text(headline(result)), fmt::fg(verdict)) + "\n";
   if (!result.metrics.empty()) text += counts(result) + "\n";
   text += log_text(method(result)) + "\n";
   for (const std::string& why : why_undecided(result)) text += "  " + log_text(why) + "\n";
   for (const std::string& note : result.notes) text += "  note: " + log_text(note) + "\n";
+  const auto found = findings(result);
   std::size_t name_width = 0, change_width = 0;
-  for (const MetricDecision& metric : result.metrics) {
-    if (metric.outcome == Outcome::unchanged) continue;
-    name_width =
-        std::max(name_width, std::min<std::size_t>(reports::width(log_text(metric.name)), 60));
-    change_width = std::max(change_width, change_text(metric).size());
-  }
-  for (const Outcome outcome : told) {
-    if (!is_told_singly(outcome, result)) continue;
-    const auto metrics = with_outcome(result, outcome);
-    for (std::size_t i = 0; i < metrics.size(); ++i) {
-      if (i == most_listed) {
-        text += fmt::format("  {:12}  and {} more: --markdown or --json has them all\n",
-                            to_string(outcome), format_count(metrics.size() - i));
-        break;
-      }
-      const MetricDecision* metric = metrics[i];
+  for (const auto& [outcome, metrics] : found)
+    for (const MetricDecision* metric : metrics) {
+      const std::size_t width = reports::width(log_text(metric->name));
+      name_width = std::max(name_width, std::min<std::size_t>(width, 60));
+      change_width = std::max(change_width, change_text(*metric).size());
+    }
+  for (const auto& [outcome, metrics] : found) {
+    for (const MetricDecision* metric : metrics | std::views::take(most_listed)) {
       text += fmt::format("  {}  {:{}}  {:{}}",
                           paint(fmt::format("{:12}", to_string(outcome)), style_of(outcome)),
                           change_text(*metric), change_width, log_text(metric->name), name_width);
@@ -194,12 +193,10 @@ std::string terminal_table(const CheckResult& result, bool colour) {
         if (!more.empty()) text += "  " + log_text(more);
       text += "\n";
     }
+    if (metrics.size() > most_listed)
+      text += fmt::format("  {:12}  and {} more: --markdown or --json has them all\n",
+                          to_string(outcome), format_count(metrics.size() - most_listed));
   }
-  if (const auto hardly = std::ranges::count_if(result.metrics, is_hardly_guarded); hardly > 0)
-    text += fmt::format("  {} so noisy that less than 5 % would not show in {}.\n",
-                        hardly == 1 ? "1 of the metrics is"
-                                    : fmt::format("{} of the metrics are", format_count(hardly)),
-                        hardly == 1 ? "it" : "them");
   return text;
 }
 
@@ -212,48 +209,43 @@ std::string markdown_summary(const CheckResult& result) {
   sentences.insert(sentences.end(), result.notes.begin(), result.notes.end());
   for (std::string& sentence : sentences) sentence = reports::escape_text(sentence);
   if (!sentences.empty()) page.list(sentences);
-  using reports::Align;
-  std::vector<const MetricDecision*> to_tell;
-  for (const Outcome outcome : told)
-    if (is_told_singly(outcome, result))
-      for (const MetricDecision* metric : with_outcome(result, outcome)) to_tell.push_back(metric);
-  const ChangePictures pictures(to_tell);
-  std::vector<reports::Table::Column> columns{
-      {"Outcome"},
-      {"Metric"},
-      {"Base", Align::right},
-      {"Head", Align::right},
-      {"Change", Align::right},
-      {fmt::format("Interval, {} unless said", format_percent(interval_confidence)), Align::right},
-      {"Counts from", Align::right},
-      {"Why"}};
-  const auto row = [](const MetricDecision& metric) {
-    return std::vector<std::string>{std::string(to_string(metric.outcome)),
-                                    reports::code(metric.name),
-                                    reports::escape_text(value_text(metric.base, metric)),
-                                    reports::escape_text(value_text(metric.head, metric)),
-                                    change_text(metric),
-                                    interval_text(metric),
-                                    threshold_text(metric),
-                                    reports::escape_text(metric.reason)};
+  std::vector<const MetricDecision*> found;
+  for (const auto& [outcome, metrics] : findings(result))
+    found.insert(found.end(), metrics.begin(), metrics.end());
+  const ChangePictures pictures(found);
+  const auto table_of = [&](const std::vector<const MetricDecision*>& metrics, bool pictured) {
+    using reports::Align;
+    std::vector<reports::Table::Column> columns{
+        {"Outcome"},
+        {"Metric"},
+        {"Base", Align::right},
+        {"Head", Align::right},
+        {"Change", Align::right},
+        {fmt::format("Interval, {} unless said", format_percent(interval_confidence)),
+         Align::right},
+        {"Counts from", Align::right},
+        {"Why"}};
+    constexpr std::ptrdiff_t after_interval = 6;
+    if (pictured) columns.insert(columns.begin() + after_interval, {pictures.scale()});
+    reports::Table table(columns);
+    for (const MetricDecision* metric : metrics) {
+      std::vector<std::string> row{std::string(to_string(metric->outcome)),
+                                   reports::code(metric->name),
+                                   reports::escape_text(value_text(metric->base, *metric)),
+                                   reports::escape_text(value_text(metric->head, *metric)),
+                                   change_text(*metric),
+                                   interval_text(*metric),
+                                   threshold_text(*metric),
+                                   reports::escape_text(metric->reason)};
+      if (pictured) row.insert(row.begin() + after_interval, pictures.of(*metric));
+      table.add_row(std::move(row));
+    }
+    return table;
   };
-  reports::Table undecided(columns), same(columns);
-  constexpr std::ptrdiff_t after_interval = 6;
-  columns.insert(columns.begin() + after_interval, {pictures.scale()});
-  reports::Table changed(columns);
-  for (const MetricDecision* metric : to_tell) {
-    std::vector<std::string> cells = row(*metric);
-    cells.insert(cells.begin() + after_interval, pictures.of(*metric));
-    changed.add_row(cells);
-  }
-  if (!is_told_singly(Outcome::undecided, result))
-    for (const MetricDecision* metric : with_outcome(result, Outcome::undecided))
-      undecided.add_row(row(*metric));
-  for (const MetricDecision* metric : with_outcome(result, Outcome::unchanged))
-    same.add_row(row(*metric));
-  page.table("Findings", changed);
-  page.table("Undecided", undecided, "", 0);
-  page.table("Unchanged", same, "", 0);
+  page.table("Findings", table_of(found, true));
+  if (!result.refusals.empty())
+    page.table("Undecided", table_of(with_outcome(result, Outcome::undecided), false), "", 0);
+  page.table("Unchanged", table_of(with_outcome(result, Outcome::unchanged), false), "", 0);
   return page.text();
 }
 

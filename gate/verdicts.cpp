@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
-#include "gate/rank_statistics.h"
 #include "results/format.h"
 #include "results/statistics.h"
 
@@ -41,31 +41,23 @@ std::optional<std::pair<double, double>> range_of(const MetricSeries& series, Cl
   return std::pair{low, high};
 }
 
-/// The same series in cycles of the clock: a time is multiplied by it, a rate divided.
-MetricSeries in_cycles(MetricSeries series, Clock clock) {
+/// In words, if the metric is no worse in cycles of a clock that moved.
+std::optional<std::string> explained_by(MetricSeries series, Clock clock, const char* name) {
+  const auto range = range_of(series, clock);
+  if (!range || range->second - range->first <= same_clock * range->second) return std::nullopt;
+  double from = median(clocks_of(series.base, clock)), to = median(clocks_of(series.head, clock));
+  if (std::abs(from - to) <= same_clock * from) std::tie(from, to) = *range;  // within the sides
   for (auto* side : {&series.base, &series.head})
     for (MetricValue& metric : *side) {
       const double hz = *(metric.state.*clock);
       metric.value = series.unit == "s" ? metric.value * hz : metric.value / hz;
     }
-  return series;
-}
-
-std::optional<std::string> explained_by(const MetricSeries& series, Clock clock, const char* name) {
-  const auto range = range_of(series, clock);
-  if (!range) return std::nullopt;
-  const auto [low, high] = *range;
-  if (high - low <= same_clock * high) return std::nullopt;
-  const Evidence cycles = evidence_of_rounds(in_cycles(series, clock));
+  const Evidence cycles = evidence_of_rounds(series);
   if (cycles.worse >= cycles.least) return std::nullopt;
-  const double from = median(clocks_of(series.base, clock));
-  const double to = median(clocks_of(series.head, clock));
-  const bool apart = std::abs(from - to) > same_clock * from;
-  return fmt::format(
-      "the {} clock moved {} {} {} {}{}; in its cycles the metric is {} {}.", name,
-      apart ? "from" : "between", format_quantity(apart ? from : low, "Hz"), apart ? "to" : "and",
-      format_quantity(apart ? to : high, "Hz"), apart ? "" : " from round to round",
-      format_percent(std::abs(std::expm1(cycles.worse))), cycles.worse >= 0 ? "worse" : "better");
+  return fmt::format("the {} clock moved from {} to {}; in its cycles the metric is {} {}.", name,
+                     format_quantity(from, "Hz"), format_quantity(to, "Hz"),
+                     format_percent(std::abs(std::expm1(cycles.worse))),
+                     cycles.worse >= 0 ? "worse" : "better");
 }
 
 /// What held the clock down in most of the rounds.
@@ -87,36 +79,6 @@ std::optional<std::string> reasons_changed(const MetricSeries& series) {
     return reasons.empty() ? "nothing" : fmt::format("{}", fmt::join(reasons, ", "));
   };
   return fmt::format("what held it down changed from {} to {}", words(before), words(after));
-}
-
-std::optional<double> median_of(const std::vector<MetricValue>& metrics) {
-  std::vector<double> values;
-  for (const MetricValue& metric : metrics) values.push_back(metric.value);
-  return median_or_none(values);
-}
-
-void take_values(const MetricSeries& series, MetricDecision& decision) {
-  decision.base_runs = series.base.size();
-  decision.head_runs = series.head.size();
-  if (series.other_unit) return;  // the values have no common median
-  decision.base = median_of(series.base);
-  decision.head = median_of(series.head);
-}
-
-/// Whether the fresh rounds are sure that it is worse, and by what counts at least.
-bool is_sure(const MetricDecision& decision) {
-  const Evidence& evidence = *decision.evidence;
-  return *decision.adjusted_p <= paired_alpha && evidence.worse > 0 &&
-         evidence.worse >= evidence.least;
-}
-
-/// Why a change that is significant is none of the program's; empty: it is one.
-std::string objection_to(const MetricSeries& series, const Evidence& evidence) {
-  if (evidence.worse >= evidence.threshold) return clock_explanation(series, evidence).value_or("");
-  return fmt::format("it is too noisy to tell: only changes above {} count, {} times its noise.",
-                     evidence.relative ? format_percent(std::expm1(evidence.threshold))
-                                       : format_number(evidence.threshold),
-                     format_number(noise_factor));
 }
 
 }  // namespace
@@ -142,7 +104,18 @@ std::string clock_remark(const MetricSeries& series) {
   return fmt::format(" The SM clock does not explain it, though {}.", *changed);
 }
 
-bool looks_worse(const Evidence& evidence) { return evidence.worse > 0.5 * evidence.least; }
+void take_values(const MetricSeries& series, MetricDecision& decision) {
+  decision.base_runs = series.base.size();
+  decision.head_runs = series.head.size();
+  if (series.other_unit) return;  // the values have no common median
+  const auto median_of = [](const std::vector<MetricValue>& metrics) {
+    std::vector<double> values;
+    for (const MetricValue& metric : metrics) values.push_back(metric.value);
+    return median_or_none(values);
+  };
+  decision.base = median_of(series.base);
+  decision.head = median_of(series.head);
+}
 
 MetricDecision first_decision(const MetricSeries& series) {
   MetricDecision decision{.name = series.name, .unit = series.unit, .better = series.better};
@@ -164,18 +137,6 @@ MetricDecision first_decision(const MetricSeries& series) {
   return decision;
 }
 
-bool decide_if_rounds_lack(const MetricSeries& series, std::size_t rounds, bool again,
-                           MetricDecision& decision) {
-  const std::size_t base = series.base.size(), head = series.head.size();
-  if (base >= rounds && head >= rounds) return false;
-  const bool lost = head < rounds;
-  decision.decide(lost ? Outcome::missing : Outcome::inconclusive,
-                  fmt::format("the {} {} it in {} of {} rounds{}.", lost ? "head" : "base",
-                              again ? "had" : "has", lost ? head : base, rounds,
-                              again ? " when it was measured again" : ""));
-  return true;
-}
-
 std::string change_words(const MetricDecision& decision) {
   if (const auto change = change_of(decision)) return format_percent(std::abs(*change));
   return fmt::format("{} (from {} to {})",
@@ -187,46 +148,6 @@ std::string change_words(const MetricDecision& decision) {
 std::string p_words(double p) {
   constexpr double least = 1e-6;
   return p < least ? "p < 1e-06" : fmt::format("p = {:.2g}", p);
-}
-
-void judge(std::vector<FreshRounds> metrics, bool suspects, const std::string& disturbed) {
-  std::vector<double> p;
-  for (auto& [series, decision] : metrics) {
-    if (!suspects) series = mirrored(std::move(series));
-    take_values(series, *decision);
-    decision->evidence = evidence_of_rounds(series);
-    decision->repeated = true;
-    p.push_back(decision->evidence->p);
-  }
-  const std::vector<double> adjusted = holm_adjusted(p);
-  for (std::size_t i = 0; i < metrics.size(); ++i) {
-    const MetricSeries& series = metrics[i].series;
-    MetricDecision& decision = *metrics[i].decision;
-    Evidence& evidence = *decision.evidence;
-    decision.adjusted_p = adjusted[i];
-    const std::string objection = objection_to(series, evidence);
-    if (suspects && !disturbed.empty()) {
-      // Nor is it known that it is unchanged: the base's rounds may be the slow ones.
-      decision.decide(Outcome::inconclusive,
-                      decision.reason + " Of the fresh rounds: " + disturbed);
-    } else if (!is_sure(decision) || (!suspects && !(disturbed.empty() && objection.empty()))) {
-      decision.decide(Outcome::unchanged, decision.reason + " Fresh rounds do not confirm it.");
-    } else if (!suspects) {
-      decision.decide(Outcome::improved, fmt::format("better by {}.", change_words(decision)));
-    } else if (!objection.empty()) {
-      decision.decide(Outcome::inconclusive, objection);
-    } else {
-      decision.decide(Outcome::regression,
-                      fmt::format("worse by {} in {} and {} fresh rounds ({}).{}",
-                                  change_words(decision), decision.base_runs, decision.head_runs,
-                                  p_words(*decision.adjusted_p), clock_remark(series)));
-    }
-    if (suspects) continue;
-    // Back to the direction in which everything else is told.
-    evidence.worse = -evidence.worse;
-    evidence.interval = {-evidence.interval.high, -evidence.interval.low,
-                         evidence.interval.confidence, evidence.interval.method};
-  }
 }
 
 }  // namespace fathom::gate

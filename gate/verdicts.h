@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "gate/evidence.h"
 
@@ -11,16 +10,11 @@ namespace fathom::gate {
 
 // The steps from evidence to a verdict that both modes share.
 
-/// By half of what counts: worth another look.
-bool looks_worse(const Evidence& evidence);
-
 /// Medians, and what is decided without any statistics: ignored, missing, added; else unchanged.
 MetricDecision first_decision(const MetricSeries& series);
 
-/// Decides a metric that not all `rounds` of a side have, and returns whether that is so. `again`:
-/// of fresh rounds.
-bool decide_if_rounds_lack(const MetricSeries& series, std::size_t rounds, bool again,
-                           MetricDecision& decision);
+/// The medians alone, and of how many rounds or runs they are.
+void take_values(const MetricSeries& series, MetricDecision& decision);
 
 /// "3.1 %" (of the value), or the difference itself where there is no ratio; without a sign.
 std::string change_words(const MetricDecision& decision);
@@ -37,16 +31,5 @@ std::optional<std::string> clock_explanation(const MetricSeries& series, const E
 /// For a regression that no clock explains: a sentence, after a space, about what held the clock
 /// down if that changed; else empty.
 std::string clock_remark(const MetricSeries& series);
-
-/// A metric's fresh rounds, and what is decided on them.
-struct FreshRounds {
-  MetricSeries series;
-  MetricDecision* decision;
-};
-
-/// Decides suspects on fresh rounds: regression, inconclusive (too noisy, the clock moved,
-/// `disturbed` says what disturbed the machine, and then nothing is decided), or unchanged. What is
-/// no suspect may have become better: improved or unchanged.
-void judge(std::vector<FreshRounds> metrics, bool suspects, const std::string& disturbed);
 
 }  // namespace fathom::gate

@@ -24,7 +24,7 @@ struct SmLimits {
   int unified_bytes = 0;
   /// FMA a clock; Best Practices Guide 13.3, table 5, see models/instruction_throughput.h.
   int fp32_per_clock = 0;
-  /// Of L1 and shared memory; GA102 white paper: 64 on Turing, 128 since.
+  /// Shared by L1 and shared memory; GA102 white paper: 64 on Turing, 128 since.
   int l1_bytes_per_clock = 0;
   // The same from 7.5 to 12.1:
   int registers = 65536;  ///< a block may have them all

@@ -28,7 +28,7 @@ std::string link_to(const ProbeSummary& probe) {
   return fmt::format("[{}](README.md#{})", escape_text(probe.name), probe_anchor(probe.name));
 }
 
-void write_atlas_answers(Writing& to) {
+void write_atlas_answers(PageContext& to) {
   to.page.heading(2, "In short", "answers");
   std::vector<std::string> items;
   for (const ProbeSummary* probe : in_order(to.document)) {
@@ -38,7 +38,7 @@ void write_atlas_answers(Writing& to) {
   to.page.list(items);
 }
 
-void write_overview(Writing& to) {
+void write_overview(PageContext& to) {
   to.page.heading(2, "Curves", "curves");
   std::vector<std::string> items{
       explore_link("Latency, from L1 to another GPU, on one axis", "view=latency"),
@@ -52,7 +52,7 @@ void write_overview(Writing& to) {
 
 }  // namespace
 
-void write_levels(Writing& to) {
+void write_levels(PageContext& to) {
   if (!has_atlas(to.document)) return;
   Table table({{"Level"},
                {"Size", Align::right},
@@ -63,7 +63,7 @@ void write_levels(Writing& to) {
   to.page.table("The levels, nearest to the cores first", table);
 }
 
-void write_atlas(Writing& to) {
+void write_atlas(PageContext& to) {
   to.page.heading(1, "Atlas of the memory hierarchy: " + gpu_title(to.document), "top");
   write_origin(to);
   to.page.paragraph(

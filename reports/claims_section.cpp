@@ -28,7 +28,7 @@ std::string shortened(const std::string& figure) {
 }
 
 /// The statements of one author on one GPU.
-void write_claims_of(Writing& to, const Notes& notes, const std::vector<Claim>& claims) {
+void write_claims_of(PageContext& to, const Notes& notes, const std::vector<Claim>& claims) {
   Table table({{"Claim"}, {"Its author's figure"}, {"This GPU"}});
   for (const Claim& claim : claims) {
     const bool decided = claim.verdict < ClaimVerdict::does_not_apply;
@@ -53,7 +53,7 @@ void write_claims_of(Writing& to, const Notes& notes, const std::vector<Claim>& 
 
 }  // namespace
 
-void write_claims(Writing& to) {
+void write_claims(PageContext& to) {
   to.page.heading(2, "Claims", "claims");
   if (to.document.claims.empty()) {
     to.page.paragraph("The document puts no claim to the test.");

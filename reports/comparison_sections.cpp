@@ -35,7 +35,7 @@ std::vector<Duel> duels(const Document& document) {
   return found;
 }
 
-void write_duels(Writing& to) {
+void write_duels(PageContext& to) {
   Table table({{"Probe"},
                {"Opponent"},
                {"Comparisons", Align::right},
@@ -57,7 +57,7 @@ void write_duels(Writing& to) {
 
 }  // namespace
 
-void write_bounds(Writing& to) {
+void write_bounds(PageContext& to) {
   to.page.heading(2, "Measured against bound", "bounds");
   Table table({{"Probe"},
                {"Metric"},
@@ -87,7 +87,7 @@ void write_bounds(Writing& to) {
   to.page.table("The closest to its bound", table);
 }
 
-void write_opponents(Writing& to) {
+void write_opponents(PageContext& to) {
   const bool any = std::any_of(to.document.entries.begin(), to.document.entries.end(),
                                [](const Entry& entry) { return !entry.opponents.empty(); });
   if (!any) return;

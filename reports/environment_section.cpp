@@ -58,7 +58,7 @@ std::vector<MachineProperty> machine_properties(const Fingerprint& f) {
           property("Confidential computing", f.confidential_computing)};
 }
 
-void write_environment(Writing& to) {
+void write_environment(PageContext& to) {
   to.page.heading(2, "Environment", "environment");
   to.page.table("The GPU and its software",
                 property_table(machine_properties(to.document.fingerprint)));

@@ -41,7 +41,7 @@ FactList quoted(const Document& document, const FactList& facts) {
   return found;
 }
 
-void write_of_probe(Writing& to, const std::string& probe) {
+void write_of_probe(PageContext& to, const std::string& probe) {
   const FactList all = facts_of(to.document, probe), shown = quoted(to.document, all);
   const std::string state = "view=facts&q=" + url_encoded(probe);
   to.page.heading(3, escape_text(capitalised(spaced(probe))), "facts-" + slug(probe));
@@ -72,7 +72,7 @@ std::vector<std::string> probes_with_facts(const Document& document) {
   return probes;
 }
 
-void write_facts_by_probe(Writing& to) {
+void write_facts_by_probe(PageContext& to) {
   to.page.paragraph(
       "The memory's levels, and what others have published too. ± is how far the confidence "
       "interval of the median reaches from the value, mostly of 95 %. A bound is what physics or "
@@ -83,7 +83,7 @@ void write_facts_by_probe(Writing& to) {
   for (const std::string& probe : probes_with_facts(to.document)) write_of_probe(to, probe);
 }
 
-void write_facts(Writing& to) {
+void write_facts(PageContext& to) {
   const std::size_t number = to.document.facts.size();
   if (number == 0) return;
   to.page.heading(2, "Facts", "facts");

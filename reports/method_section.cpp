@@ -23,7 +23,7 @@ constexpr Channel channels[] = {{"SM clock", "Hz", &Telemetry::sm_clock_hz},
                                 {"Power", "W", &Telemetry::power_w},
                                 {"Temperature", "C", &Telemetry::temperature_c}};
 
-void write_telemetry(Writing& to) {
+void write_telemetry(PageContext& to) {
   Table table({{"Channel"},
                {"Lowest", Align::right},
                {"Median", Align::right},
@@ -63,7 +63,7 @@ void write_telemetry(Writing& to) {
   to.page.list(items);
 }
 
-void write_unchecked(Writing& to) {
+void write_unchecked(PageContext& to) {
   std::map<std::string, std::size_t> unchecked;
   for (const Entry& entry : to.document.entries) {
     for (const std::string& what : entry.verdict.unchecked) ++unchecked[what];
@@ -77,7 +77,7 @@ void write_unchecked(Writing& to) {
 }
 
 /// Where the document comes from.
-void write_source(Writing& to) {
+void write_source(PageContext& to) {
   const Document& document = to.document;
   const auto given = [](const std::string& text) {
     return text.empty() ? "unknown" : escape_text(text);
@@ -92,7 +92,7 @@ void write_source(Writing& to) {
 
 }  // namespace
 
-void write_method(Writing& to) {
+void write_method(PageContext& to) {
   to.page.heading(2, "How it was measured", "method");
   to.page.paragraph(fmt::format(
       "Every figure is the median of its samples, with a confidence interval from their order. An "

@@ -31,7 +31,7 @@ std::string page_file(const ProbeSummary& probe, const std::string& section) {
   return slug(probe.page) + "-" + slug(section) + ".md";
 }
 
-void write_probe_page(Writing& to, const ProbeSummary& probe, const std::string& section) {
+void write_probe_page(PageContext& to, const ProbeSummary& probe, const std::string& section) {
   const std::string title = probe.page_title.empty() ? probe.page : probe.page_title;
   to.page.heading(
       1,

@@ -50,7 +50,7 @@ bool compares(const View& view) {
                              [](const auto& name) { return name.starts_with("ratio:"); });
 }
 
-void write_view_table(Writing& to, const View& view, const EntryList& shown) {
+void write_view_table(PageContext& to, const View& view, const EntryList& shown) {
   std::vector<std::string> names = view.columns;
   const bool libraries = compares(view);
   std::erase_if(names, [&](const std::string& name) {
@@ -74,7 +74,7 @@ void write_view_table(Writing& to, const View& view, const EntryList& shown) {
   if (!view.note.empty()) to.page.paragraph(escape_text(view.note));
 }
 
-void write_failures(Writing& to, const EntryList& entries) {
+void write_failures(PageContext& to, const EntryList& entries) {
   Table table({{"Entry"}, {"Verdict"}, {"Why"}});
   for (const Entry* entry : entries) {
     if (!is_failure(entry->verdict.status)) continue;
@@ -87,7 +87,7 @@ void write_failures(Writing& to, const EntryList& entries) {
   to.page.table("Entries that failed a check", table);
 }
 
-void write_probe(Writing& to, const ProbeSummary& probe) {
+void write_probe(PageContext& to, const ProbeSummary& probe) {
   to.page.heading(3, escape_text(probe.name), probe_anchor(probe.name));
   if (!probe.question.empty()) to.page.paragraph("*" + escape_text(probe.question) + "*");
   if (probe.status != ProbeStatus::complete) {
@@ -124,7 +124,8 @@ std::string entry_link(const Entry& entry, const std::string& text) {
   return explore_link(text, "view=entry&name=" + url_encoded(entry.name));
 }
 
-void write_views(Writing& to, const ProbeSummary& probe, const std::string& section, bool whole) {
+void write_views(PageContext& to, const ProbeSummary& probe, const std::string& section,
+                 bool whole) {
   const std::string state = explore_probe(probe.name, section);
   to.page.explore(state);
   const auto here = [&](const View& view) {
@@ -155,7 +156,7 @@ std::string reason_of(const ProbeSummary& probe) {
   return escape_text(without_full_stop(probe.status_reason));
 }
 
-void add_state(const Writing& to, const ProbeSummary* only, std::vector<std::string>& items) {
+void add_state(const PageContext& to, const ProbeSummary* only, std::vector<std::string>& items) {
   for (const ProbeSummary& probe : to.document.probes)
     if (probe.status != ProbeStatus::complete && (only == nullptr || only->name == probe.name))
       items.push_back(fmt::format("**{}** {}: {}.", escape_text(probe.name), words(probe.status),
@@ -175,7 +176,7 @@ void add_failures(const VerdictTally& verdicts, const std::string& anchor,
 
 std::string probe_anchor(const std::string& probe) { return "probe-" + slug(probe); }
 
-void write_probes(Writing& to) {
+void write_probes(PageContext& to) {
   to.page.heading(2, "Probes", "probes");
   const auto probes = probes_of(to.document);
   for (const ProbeSummary& probe : probes) write_probe(to, probe);

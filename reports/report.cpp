@@ -17,15 +17,16 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
   fs::create_directories(folder, error);
   if (error) fail_write(folder, error.value());
 
-  using reports::Writing;
-  const auto write = [&](const std::string& name, const std::function<void(Writing&)>& sections) {
+  using reports::PageContext;
+  const auto write = [&](const std::string& name,
+                         const std::function<void(PageContext&)>& sections) {
     reports::Page page(document.source == Source::replay);
-    Writing writing{document, page, document_name, card};
+    PageContext writing{document, page, document_name, card};
     sections(writing);
     write_file_atomically(folder / name, page.text());
     return folder / name;
   };
-  const fs::path readme = write("README.md", [](Writing& to) {
+  const fs::path readme = write("README.md", [](PageContext& to) {
     to.page.explore("view=overview");
     write_title(to);
     write_verdict(to);
@@ -43,7 +44,7 @@ ReportPaths write_report(const Document& document, const fs::path& folder,
   for (const ProbeSummary& probe : document.probes)
     for (const std::string& section : reports::pages_of(document, probe))
       pages.push_back(write(reports::page_file(probe, section),
-                            [&](Writing& to) { write_probe_page(to, probe, section); }));
+                            [&](PageContext& to) { write_probe_page(to, probe, section); }));
   return {readme, atlas, pages};
 }
 

@@ -177,7 +177,7 @@ bool is_first(const Entry& entry) {
 
 }  // namespace
 
-void write_steps(Writing& to, const View& view, const EntryList& shown) {
+void write_steps(PageContext& to, const View& view, const EntryList& shown) {
   Table table({{escape_text(capitalised(spaced(view.x)))},
                {"What it adds, *and should gain*"},
                {"What it gained, and what the counters say"}});

@@ -119,7 +119,7 @@ std::string counters_sentence(const EntryList& entries) {
 
 namespace {
 
-void write_findings(Writing& to) {
+void write_findings(PageContext& to) {
   const Document& document = to.document;
   std::vector<std::string> items;
   if (const std::string worst = disagreement_sentence(document); !worst.empty())
@@ -137,7 +137,7 @@ void write_findings(Writing& to) {
   to.page.list(items);
 }
 
-void write_card(Writing& to) {
+void write_card(PageContext& to) {
   if (!to.card) return;
   to.page.paragraph("**Card:** " + escape_text(card_sentence(*to.card)) + ".");
   Table table({{"Figure"},
@@ -155,7 +155,7 @@ void write_card(Writing& to) {
   to.page.table("This card beside others of its model", table);
 }
 
-void write_answers(Writing& to) {
+void write_answers(PageContext& to) {
   Table table({{"Probe"}, {"Answer"}, {"Entries not ok", Align::right}});
   for (const ProbeSummary& probe : probes_of(to.document)) {
     const VerdictTally verdicts = tally(entries_of(to.document, probe.name));
@@ -176,7 +176,7 @@ std::string gpu_title(const Document& document) {
   return name.empty() ? "an unnamed GPU" : escape_text(name);
 }
 
-void write_origin(Writing& to) {
+void write_origin(PageContext& to) {
   const Document& document = to.document;
   if (document.source == Source::replay) {
     to.page.paragraph(
@@ -203,7 +203,7 @@ void write_origin(Writing& to) {
                   escape_text(to.document_name)));
 }
 
-void write_title(Writing& to) {
+void write_title(PageContext& to) {
   to.page.heading(1, "Fathom report: " + gpu_title(to.document), "top");
   write_origin(to);
   if (has_atlas(to.document)) {
@@ -213,7 +213,7 @@ void write_title(Writing& to) {
   }
 }
 
-void write_verdict(Writing& to) {
+void write_verdict(PageContext& to) {
   to.page.heading(2, "Verdict", "verdict");
   write_card(to);
   static const std::regex explained(R"(\b(ok|noisy|unexpected)\b)");

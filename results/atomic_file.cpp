@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <regex>
 #include <system_error>
@@ -65,11 +64,6 @@ void sweep(const fs::path& target) {
   for (fs::directory_iterator place(folder_of(target), none);
        !none && place != fs::directory_iterator(); place.increment(none))
     if (is_unfinished(place->path().filename().string(), name)) remove_abandoned(place->path());
-}
-
-[[noreturn]] void fail_read(const fs::path& path, const std::string& why) {
-  fail(ExitCode::bad_input, "{} cannot be read ({}): give the path of a file that can be.",
-       path.string(), why);
 }
 
 }  // namespace
@@ -135,31 +129,30 @@ void remove_abandoned(const fs::path& unfinished) {
 }
 
 std::string read_file_up_to(const fs::path& path, std::size_t limit) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) fail_read(path, "no such file");
-  if (error) fail_read(path, error.message());
-  if (fs::is_directory(status)) fail_read(path, "it is a folder");
+  const auto fail_read = [&] {
+    fail(ExitCode::bad_input, "{} cannot be read ({}): give the path of a file that can be.",
+         path.string(), std::strerror(errno));
+  };
   const auto refuse_size = [&] {
     fail(ExitCode::document_malformed,
          "{}: is larger than {} MiB, larger than any file of its kind: give another.",
          path.string(), limit >> 20);
   };
-  // A file that says so itself is not read at all.
-  if (fs::is_regular_file(status) && fs::file_size(path, error) > limit && !error) refuse_size();
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail_read(path, std::strerror(errno));
+  std::error_code none;
+  if (fs::is_regular_file(path, none) && fs::file_size(path, none) > limit) refuse_size();  // unread
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) fail_read();
   std::string text;
   // Not by the size that the file claims: a pipe claims none, and others lie.
-  constexpr std::size_t piece = 1 << 16;
-  while (file) {
+  constexpr std::size_t piece = 1 << 20;
+  for (ssize_t bytes = 1; bytes != 0;) {
     const std::size_t before = text.size();
     text.resize(before + piece);
-    file.read(text.data() + before, piece);
-    text.resize(before + static_cast<std::size_t>(file.gcount()));
+    bytes = read(file.get(), text.data() + before, piece);
+    if (bytes < 0 && errno != EINTR) fail_read();
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
     if (text.size() > limit) refuse_size();
   }
-  if (file.bad()) fail_read(path, std::strerror(errno));
   return path.extension() == ".gz" ? gunzip(text, limit, path.string()) : text;
 }
 

@@ -9,12 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -40,13 +41,9 @@ FileDescriptor open_lock_file(const std::string& path) {
   constexpr int flags = O_CLOEXEC | O_NOFOLLOW;
   int fd = open(path.c_str(), O_RDWR | flags);
   if (fd < 0 && errno == ENOENT) {
-    fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | flags, 0666);
-    if (fd >= 0) {
-      // For other users, against the umask. If it fails, they still lock a read-only descriptor.
-      [[maybe_unused]] const int widened = fchmod(fd, 0666);
-    } else if (errno == EEXIST) {
-      fd = open(path.c_str(), O_RDWR | flags);  // another process was faster
-    }
+    fd = open(path.c_str(), O_RDWR | O_CREAT | flags, 0666);
+    // For other users, against the umask. If it fails, they still lock a read-only descriptor.
+    [[maybe_unused]] const int widened = fchmod(fd, 0666);
   }
   if (fd < 0 && errno == EACCES) fd = open(path.c_str(), O_RDONLY | flags);
   struct stat status {};
@@ -90,35 +87,15 @@ void write_holder(int fd) {
   }
 }
 
-struct Holder {
-  pid_t pid = 0;
-  std::string who;  ///< "process 1234 (its command, since when)"
-};
-
-std::optional<Holder> read_holder(int fd) {
+/// Who holds the lock, as a phrase. A child of the process that is named may outlive it and go on
+/// holding the lock.
+std::string describe_holder(int fd) {
   std::array<char, 512> buffer{};
   const ssize_t bytes = pread(fd, buffer.data(), buffer.size(), 0);
   const std::string_view text(buffer.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
   const std::string_view line = text.substr(0, text.find('\n'));
-  const pid_t pid = parse_number<pid_t>(line.substr(0, line.find(' '))).value_or(0);
-  if (pid <= 0) return std::nullopt;
-  return Holder{pid, fmt::format("process {}", line)};
-}
-
-bool alive(pid_t pid) { return kill(pid, 0) == 0 || errno == EPERM; }
-
-/// Who holds the lock, as a phrase. A holder writes its name just after it took the lock, so a
-/// missing or dead one is read again for a moment before it is believed.
-std::string describe_holder(int fd) {
-  std::optional<Holder> holder;
-  for (int tries = 0; tries < 5; ++tries) {
-    holder = read_holder(fd);
-    if (holder && alive(holder->pid)) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  if (!holder) return "another process, which has not written its name,";
-  return alive(holder->pid) ? holder->who
-                            : fmt::format("a child left over by {}, which has ended,", holder->who);
+  return line.empty() ? "another process"
+                      : fmt::format("process {} or a child of it", quotable(line, 512));
 }
 
 /// The parent's lock, if FATHOM_LOCK_FD names a descriptor that is this GPU's lock file and holds
@@ -127,14 +104,11 @@ std::optional<FileDescriptor> inherited_lock(const std::string& path) {
   const char* text = std::getenv("FATHOM_LOCK_FD");
   if (!text) return std::nullopt;
   const int fd = parse_number<int>(text).value_or(-1);
-  struct stat by_fd {
-  }, by_path{};
-  if (fd < 0 || fstat(fd, &by_fd) != 0 || stat(path.c_str(), &by_path) != 0) return std::nullopt;
-  if (by_fd.st_dev != by_path.st_dev || by_fd.st_ino != by_path.st_ino) return std::nullopt;
-  if (!try_lock(fd, path)) return std::nullopt;
-  const int duplicate = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (duplicate < 0) return std::nullopt;
-  return FileDescriptor(duplicate);
+  std::error_code none;
+  if (!std::filesystem::equivalent(fmt::format("/proc/self/fd/{}", fd), path, none) ||
+      !try_lock(fd, path))
+    return std::nullopt;
+  return FileDescriptor(fcntl(fd, F_DUPFD_CLOEXEC, 0));
 }
 
 }  // namespace
@@ -166,9 +140,7 @@ DeviceLock::DeviceLock(const std::string& gpu_uuid_hash, IfHeld if_held, std::ch
 
 std::string DeviceLock::share_with_children() {
   const int fd = fd_.get();
-  if (fcntl(fd, F_SETFD, 0) != 0)
-    fail(ExitCode::gpu_busy, "The GPU's lock cannot be shared with child processes ({}).",
-         std::strerror(errno));
+  fcntl(fd, F_SETFD, 0);
   return std::to_string(fd);
 }
 

@@ -190,31 +190,24 @@ void take_replay_marks(Document& document, const std::string& origin) {
 /// What the schema cannot say of facts: each has its own id, and a value or a reason for none.
 void check_facts(const std::vector<Fact>& facts, const std::string& origin) {
   std::set<std::string> ids;
-  const auto refuse_fact = [&](std::size_t i, const char* fault) {
-    refuse_document(origin, "/fathom/facts/{}/{}. Take the file as it was written.", i, fault);
-  };
   for (std::size_t i = 0; i < facts.size(); ++i) {
+    const char* fault = nullptr;
+    if (facts[i].value.has_value() != facts[i].reason.empty())
+      fault = "reason does not fit; expected: an empty string exactly where there is a value";
     if (!ids.insert(facts[i].id).second)
-      refuse_fact(i, "id is that of an earlier fact; expected: one of its own");
-    if (facts[i].value && !facts[i].reason.empty())
-      refuse_fact(i, "reason is there beside a value; expected: an empty string");
-    if (!facts[i].value && facts[i].reason.empty())
-      refuse_fact(i, "reason is empty and there is no value; expected: why there is none");
+      fault = "id is that of an earlier fact; expected: one of its own";
+    if (fault)
+      refuse_document(origin, "/fathom/facts/{}/{}. Take the file as it was written.", i, fault);
   }
 }
 
-/// What a view of its kind cannot do without, and lacks; null: nothing.
+/// What a view of its kind is made of, where it lacks some of that; else null.
 const char* lacking(const View& view) {
-  using Kind = View::Kind;
-  if (view.kind == Kind::heat_map && (view.y_axis.empty() || view.x.empty()))
-    return "a heat map that lacks x or y_axis; expected: the axes of its columns and its rows";
-  if (view.kind == Kind::roofline && (view.x.empty() || view.work.empty() || view.memory.empty())) {
-    return "a roofline that lacks x, work or memory; expected: the axis that names its points, the "
-           "figure that counts FLOP, and levels of memory";
-  }
-  if (view.kind == Kind::steps && view.x.empty())
-    return "of steps and lacks x; expected: the axis that names them";
-  return nullptr;
+  using enum View::Kind;
+  if (view.kind == heat_map && (view.y_axis.empty() || view.x.empty())) return "x or y_axis";
+  if (view.kind == roofline && (view.x.empty() || view.work.empty() || view.memory.empty()))
+    return "x, work or memory";
+  return view.kind == steps && view.x.empty() ? "x" : nullptr;
 }
 
 /// What the schema cannot say of views.
@@ -223,33 +216,25 @@ void check_views(const std::vector<ProbeSummary>& probes, const std::string& ori
     for (std::size_t v = 0; v < probes[p].views.size(); ++v)
       if (const char* what = lacking(probes[p].views[v]))
         refuse_document(origin,
-                        "/fathom/probes/{}/views/{} is {}. Take the file as it was written.", p, v,
-                        what);
+                        "/fathom/probes/{}/views/{} of kind {} lacks {}. Take the file as it was "
+                        "written.",
+                        p, v, to_string(probes[p].views[v].kind), what);
 }
 
 void check_version(const Json& json, const std::string& origin) {
-  const bool benchmarks = json.is_object() && json.contains("benchmarks");
-  const bool context = json.is_object() && json.contains("context") && json["context"].is_object();
-  if (!benchmarks && !context) {
-    refuse_document(
-        origin,
-        "is JSON but no result document: it has neither \"context\" nor \"benchmarks\"; give "
-        "the result.json of a run.");
+  const Json::json_pointer own("/context/fathom"), version = own / "schema_version";
+  if (!json.contains(own)) {
+    refuse_document(origin,
+                    "is no result document: it has no {}, which Google Benchmark's own files lack "
+                    "too; give the result.json of a run.",
+                    own.to_string());
   }
-  if (!context || !json["context"].contains(keys::own)) {
-    refuse_document(
-        origin,
-        "is a Google Benchmark file without Fathom's part (/context/fathom): only what Fathom "
-        "wrote can be read here; give the result.json of a run.");
-  }
-  const Json& own = json["context"][keys::own];
-  const bool versioned = own.is_object() && own.contains("schema_version") &&
-                         own["schema_version"].is_number_integer();
-  if (versioned && own["schema_version"] != schema_version) {
+  if (json.contains(version) && json[version].is_number_integer() &&
+      json[version] != schema_version) {
     fail(ExitCode::document_version,
          "{}: is a result document of schema version {}, and this Fathom reads version {}: use the "
          "Fathom that wrote it, or measure again.",
-         origin, own["schema_version"].dump(), schema_version);
+         origin, json[version].dump(), schema_version);
   }
 }
 

@@ -19,7 +19,7 @@ namespace fathom {
 // for a measurement; a file in which names and source disagree is refused. results/schema.json says
 // what is where.
 
-/// Above this size a file is refused unread; the default suite's document has a few megabytes.
+/// Above this size a file is refused unread; a whole atlas with all its samples has 9 MB.
 inline constexpr std::size_t document_size_limit = 256u << 20;
 
 /// The document as JSON; the same document gives the same JSON. Throws Error(document_malformed)

@@ -2,14 +2,14 @@
 
 #include <concepts>
 #include <limits>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 namespace fathom {
 
-// The fields of a struct as a list that its reader, its writer, its schema and its list of
-// differences walk (document_from_json.cpp, write_fields.h, schema_fields.h, merge.cpp).
-// document_fields.h has the lists of the result document.
+// The fields of a struct as a list that its reader, its writer and its schema walk
+// (document_from_json.cpp, write_fields.h, schema_fields.h). document_fields.h has the lists of the
+// result document.
 
 enum class Presence {
   required,
@@ -17,15 +17,14 @@ enum class Presence {
   if_set,  ///< absent, rather than null, where there is no value
 };
 
+inline constexpr double no_limit = -std::numeric_limits<double>::infinity();
+
 /// What a value must keep to beside its type, which has its own: whole numbers are not below 0.
 struct FieldRule {
   Presence presence = Presence::required;
-  double least = -std::numeric_limits<double>::infinity();
-  double above = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
+  double least = no_limit, above = no_limit, most = -no_limit;
   bool not_empty = false;
   const char* about = "";
-  const char* title = "";  ///< in a list of differences; empty: runs may differ in it
 };
 
 template <class Object, class Value>
@@ -103,6 +102,20 @@ template <class Object>
 inline constexpr int fields_of = 0;
 template <class Object>
 concept Listed = !std::same_as<decltype(fields_of<Object>), const int>;
+
+// Lists of members that are named in a document as in their struct; rule_of has their rules. By the
+// macro that the JSON library's own lists of members are made with.
+#define FATHOM_FIELD(member) , field(#member, &Self::member, rule_of(list, #member))
+#define FATHOM_LIST(Type, name, about, ...)                                              \
+  [] {                                                                                   \
+    using Self = Type;                                                                   \
+    constexpr const char* list = name;                                                   \
+    return field_list(                                                                   \
+        list, about NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(FATHOM_FIELD, __VA_ARGS__))); \
+  }()
+#define FATHOM_FIELDS(Type, name, about, ...) \
+  template <>                                 \
+  inline constexpr auto fields_of<Type> = FATHOM_LIST(Type, name, about, __VA_ARGS__)
 
 template <class List, class Visit>
 constexpr void for_each_field(const List& list, Visit visit) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <sstream>
 
 #include "models/published.h"
 #include "results/version.h"
@@ -76,12 +77,9 @@ void conclude_again(const std::string& probe, const Conclude& conclude, Document
       continue;
     }
     std::vector<std::string> probes;
-    for (std::string_view rest = std::string_view(note).substr(0, end); !rest.empty();) {
-      const std::size_t comma = rest.find(", ");
-      probes.emplace_back(rest.substr(0, comma));
-      rest = comma == rest.npos ? "" : rest.substr(comma + 2);
-    }
-    std::erase(probes, probe);
+    std::istringstream listed(note.substr(0, end));
+    for (std::string name; std::getline(listed >> std::ws, name, ',');)
+      if (name != probe) probes.push_back(name);
     if (note.ends_with(today)) probes.push_back(probe), said = true;
     if (!probes.empty())
       notes.push_back(fmt::format("{}{}", fmt::join(probes, ", "), note.substr(end)));

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -18,12 +17,6 @@
 namespace fathom {
 namespace {
 
-std::optional<double> finite(std::string_view text) {
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  const auto value = parse_number<double>(text);
-  return value && std::isfinite(*value) ? value : std::nullopt;
-}
-
 /// Says "`x` is not <what>" of a value that is not good.
 template <class Good>
 CLI::Validator is(std::string what, Good good) {
@@ -32,6 +25,15 @@ CLI::Validator is(std::string what, Good good) {
         return good(text) ? std::string() : fmt::format("`{}` is not {}", text, what);
       },
       "");
+}
+
+CLI::Validator number_within(const char* what, double above,
+                             double most = std::numeric_limits<double>::max()) {
+  return is(what, [=](std::string_view text) {
+    if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+    const auto value = parse_number<double>(text);
+    return value && *value > above && *value <= most;
+  });
 }
 
 }  // namespace
@@ -47,18 +49,13 @@ CLI::Validator whole_number(std::uint64_t lowest, std::uint64_t highest) {
 }
 
 CLI::Validator number() {
-  return is("a finite number", [](const std::string& text) { return finite(text).has_value(); });
+  return number_within("a finite number", -std::numeric_limits<double>::infinity());
 }
 
-CLI::Validator positive_number() {
-  return is("a number above 0", [](const std::string& text) { return finite(text) > 0.0; });
-}
+CLI::Validator positive_number() { return number_within("a number above 0", 0); }
 
 CLI::Validator seconds() {
-  return is("a number of seconds above 0, 1000000 at most", [](const std::string& text) {
-    const auto value = finite(text);
-    return value > 0.0 && value <= 1e6;
-  });
+  return number_within("a number of seconds above 0, 1000000 at most", 0, 1e6);
 }
 
 CLI::Validator ordinal() { return whole_number(0, std::numeric_limits<int>::max()); }

@@ -77,11 +77,15 @@ Enum word_of(const Fields& fields, std::string_view key, const std::string& expe
   return *value;
 }
 
-/// A parsed text; the elements that come out of it live as long as it does.
+/// One strict JSON text, parsed; the elements that come out of it live as long as it does. Hostile
+/// input costs time and memory in proportion to its size: nesting deeper than 64 levels is refused,
+/// and Fields refuses an object with a repeated key or more than 1,000 keys. Throws
+/// Error(document_malformed) naming `origin`, the fault with its line and column, and `expected`,
+/// what the text should be. A byte order mark before it is passed over.
 class ParsedJson {
  public:
-  /// Throws Error(document_malformed) as require_strict_json does.
-  ParsedJson(std::string_view text, const std::string& origin);
+  ParsedJson(std::string_view text, const std::string& origin,
+             const std::string& expected = "a result document");
   simdjson::dom::element root() const { return root_; }
 
  private:

@@ -1,39 +1,29 @@
 #include "results/merge.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <stdexcept>
 
 #include "results/document_fields.h"
 #include "results/fail.h"
-#include "results/names.h"
+#include "results/write_fields.h"
 
 namespace fathom {
 namespace {
 
-std::string shown(const std::string& value) { return value.empty() ? "unknown" : value; }
-
-std::string shown(Source source) { return std::string(to_string(source)); }
-
-template <typename Number>
-std::string shown(const std::optional<Number>& value) {
-  return value ? fmt::format("{}", *value) : "unknown";
-}
-
-/// "driver: 580.1 and 575.2" for every field of a list with a title that differs.
-template <class List, class Object>
-void add_differences(const List& list, const Object& a, const Object& b,
-                     std::vector<std::string>& found) {
-  for_each_field(list, [&](const auto& field) {
-    if constexpr (requires { shown(a.*field.member); })
-      if (*field.rule.title != 0 && a.*field.member != b.*field.member)
-        found.push_back(fmt::format("{}: {} and {}", field.rule.title, shown(a.*field.member),
-                                    shown(b.*field.member)));
-  });
+/// What the parts of one run share.
+nlohmann::ordered_json identity_of(const Document& part) {
+  nlohmann::ordered_json run = write_list(run_part, part);
+  run.update(nlohmann::ordered_json(run["fingerprint"]));
+  for (const char* other : {"fingerprint", "elapsed_s", "bounds", "warnings", "notes"})
+    run.erase(other);
+  return run;
 }
 
 std::string name_of(const Document& part) {
@@ -46,9 +36,11 @@ std::string name_of(const Document& part) {
 }
 
 void require_same_run(const Document& first, const Document& part) {
+  const nlohmann::ordered_json expected = identity_of(first), other = identity_of(part);
   std::vector<std::string> found;
-  add_differences(run_part, first, part, found);
-  add_differences(fields_of<Fingerprint>, first.fingerprint, part.fingerprint, found);
+  for (const auto& [name, value] : expected.items())
+    if (other[name] != value)
+      found.push_back(fmt::format("{}: {} and {}", name, value.dump(), other[name].dump()));
   if (found.empty()) return;
   refuse(fmt::format("those of {} and {} differ in {}", name_of(first), name_of(part),
                      fmt::join(found, ", ")));

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <compare>
 #include <map>
 #include <optional>
 #include <system_error>
+#include <tuple>
 
 #include "results/atomic_file.h"
 #include "results/fail.h"
@@ -50,12 +50,7 @@ Place place_of(fs::path path) {
 
 /// What makes two paths one file: device and inode; of a file that is not there yet, those of its
 /// folder, and its name.
-struct FileId {
-  dev_t device = 0;
-  ino_t inode = 0;
-  std::string name;
-  auto operator<=>(const FileId&) const = default;
-};
+using FileId = std::tuple<dev_t, ino_t, std::string>;
 
 struct KnownFile {
   FileId id;
@@ -66,15 +61,12 @@ struct KnownFile {
 /// Nothing for what cannot be told: whoever opens it says why.
 std::optional<KnownFile> known(const fs::path& named) {
   struct stat status {};
-  const Place place = place_of(named);
-  if (place.descriptor) {
-    if (fstat(*place.descriptor, &status) != 0) return std::nullopt;
-    return KnownFile{{status.st_dev, status.st_ino, {}}, status.st_mode, true};
-  }
-  if (stat(place.path.c_str(), &status) == 0)
-    return KnownFile{{status.st_dev, status.st_ino, {}}, status.st_mode};
-  if (errno != ENOENT || stat(folder_of(place.path).c_str(), &status) != 0) return std::nullopt;
-  return KnownFile{{status.st_dev, status.st_ino, place.path.filename().string()}};
+  const auto [path, descriptor] = place_of(named);
+  if (descriptor ? fstat(*descriptor, &status) == 0 : stat(path.c_str(), &status) == 0)
+    return KnownFile{{status.st_dev, status.st_ino, ""}, status.st_mode, descriptor.has_value()};
+  if (descriptor || errno != ENOENT || stat(folder_of(path).c_str(), &status) != 0)
+    return std::nullopt;
+  return KnownFile{{status.st_dev, status.st_ino, path.filename().string()}};
 }
 
 }  // namespace
@@ -131,23 +123,20 @@ void require_distinct(const std::vector<NamedFile>& inputs, const std::vector<Na
       read.try_emplace(file->id, fmt::format("{} {}", input.name, input.path.string()));
   struct stat standard {};
   if (fstat(STDOUT_FILENO, &standard) == 0 && S_ISREG(standard.st_mode))
-    written[{standard.st_dev, standard.st_ino, {}}] = "standard output";
+    written[{standard.st_dev, standard.st_ino, ""}] = "standard output";
   for (const NamedFile& output : outputs) {
-    if (output.path.empty()) continue;
-    const auto file = known(output.path);
+    const auto file = output.path.empty() ? std::nullopt : known(output.path);
     // One name of a device or a socket, as of a terminal, is for reading and writing.
     if (!file || S_ISCHR(file->mode) || S_ISSOCK(file->mode)) continue;
-    const auto refuse_if_in = [&](const std::map<FileId, std::string>& others) {
-      if (const auto other = others.find(file->id); other != others.end())
+    // What goes to a FIFO or to /dev/stdout destroys nothing that went there before.
+    const bool destroys = S_ISREG(file->mode) && !file->is_descriptor;
+    for (const auto* others : {&read, &written})
+      if (const auto other = others->find(file->id);
+          other != others->end() && (others == &read || destroys))
         fail(ExitCode::bad_input,
              "{} {} is the same file as {}: give another; nothing was written.", output.name,
              output.path.string(), other->second);
-    };
-    refuse_if_in(read);
-    // What goes to a FIFO or to /dev/stdout destroys nothing that went there before.
-    if (!S_ISREG(file->mode) || file->is_descriptor) continue;
-    refuse_if_in(written);
-    written[file->id] = fmt::format("{} {}", output.name, output.path.string());
+    if (destroys) written[file->id] = fmt::format("{} {}", output.name, output.path.string());
   }
 }
 

@@ -103,21 +103,11 @@ std::vector<double> medians(const std::vector<CurvePoint>& points) {
   return y;
 }
 
-std::size_t below(std::mt19937_64& random, std::size_t count) {
-  return static_cast<std::size_t>(random() % count);
-}
-
 std::vector<double> drawn(const std::vector<double>& from, std::mt19937_64& random) {
   std::vector<double> draw(from.size());
-  for (double& value : draw) value = from[below(random, from.size())];
+  for (double& value : draw) value = from[random() % from.size()];
   return draw;
 }
-
-/// What is bootstrapped of each regime, of those resamples that have the same kinds of regimes.
-struct Resampled {
-  std::vector<std::vector<double>> levels, below_x, above_x;  ///< [regime][resample]
-  std::size_t same = 0;
-};
 
 class Curve {
  public:
@@ -211,46 +201,37 @@ class Curve {
     return values;
   }
 
+  /// Bootstraps what is known of the regimes, from those resamples that have the same kinds.
   void add_intervals(Segmentation& result) const {
-    const Resampled resampled = resample(result.regimes);
-    result.stability =
-        static_cast<double>(resampled.same) / static_cast<double>(options_.bootstraps);
-    if (resampled.same == 0) return;
-    const double tail = (1 - confidence) / 2;
-    const std::string method =
-        fmt::format("bootstrap percentiles, {} of {} resamples with the same regimes",
-                    resampled.same, options_.bootstraps);
-    const auto interval = [&](const std::vector<double>& low, const std::vector<double>& high) {
-      return Interval{quantile(low, tail), quantile(high, 1 - tail), confidence, method};
-    };
-    for (std::size_t i = 0; i < result.regimes.size(); ++i) {
-      result.regimes[i].interval = interval(resampled.levels[i], resampled.levels[i]);
-      if (i == 0) continue;
-      result.boundaries[i - 1].interval = interval(resampled.below_x[i], resampled.above_x[i]);
-    }
-  }
-
-  Resampled resample(const std::vector<Regime>& pieces) const {
+    std::vector<Regime>& regimes = result.regimes;
+    std::vector<std::vector<double>> levels(regimes.size()), below_x(levels), above_x(levels);
     std::mt19937_64 random(1);
-    Resampled r;
-    r.levels.resize(pieces.size());
-    r.below_x.resize(pieces.size());
-    r.above_x.resize(pieces.size());
     // A resampled median has the noise of the median that it is drawn around besides its own.
     const double noise = std::hypot(noise_, sample_noise_);
     for (int draw = 0; draw < options_.bootstraps; ++draw) {
       std::vector<double> y;
       for (const CurvePoint& point : points_) y.push_back(median(drawn(point.samples, random)));
       const std::vector<Regime> again = cut(y, noise);
-      if (!std::ranges::equal(again, pieces, {}, &Regime::kind, &Regime::kind)) continue;
-      ++r.same;
+      if (!std::ranges::equal(again, regimes, {}, &Regime::kind, &Regime::kind)) continue;
       for (std::size_t i = 0; i < again.size(); ++i) {
-        r.levels[i].push_back(median(drawn(fitted(again[i], y), random)));
-        r.below_x[i].push_back(points_[again[i].first == 0 ? 0 : again[i].first - 1].x);
-        r.above_x[i].push_back(points_[again[i].first].x);
+        levels[i].push_back(median(drawn(fitted(again[i], y), random)));
+        below_x[i].push_back(points_[again[i].first == 0 ? 0 : again[i].first - 1].x);
+        above_x[i].push_back(points_[again[i].first].x);
       }
     }
-    return r;
+    const std::size_t same = levels.front().size();
+    result.stability = static_cast<double>(same) / options_.bootstraps;
+    if (same == 0) return;
+    const auto interval = [&](const std::vector<double>& low, const std::vector<double>& high) {
+      const double tail = (1 - confidence) / 2;
+      return Interval{quantile(low, tail), quantile(high, 1 - tail), confidence,
+                      fmt::format("bootstrap percentiles, {} of {} resamples with the same regimes",
+                                  same, options_.bootstraps)};
+    };
+    for (std::size_t i = 0; i < regimes.size(); ++i) {
+      regimes[i].interval = interval(levels[i], levels[i]);
+      if (i > 0) result.boundaries[i - 1].interval = interval(below_x[i], above_x[i]);
+    }
   }
 
   std::vector<CurvePoint> points_;

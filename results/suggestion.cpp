@@ -4,25 +4,23 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace fathom {
 namespace {
 
-/// Optimal string alignment distance.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before_last, last(b.size() + 1), row(b.size() + 1);
-  std::iota(last.begin(), last.end(), 0);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before_last[j - 2] + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (const char letter : a) {
+    std::size_t diagonal = std::exchange(row[0], row[0] + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (letter != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
     }
-    before_last = last;
-    last = row;
   }
-  return last[b.size()];
+  return row.back();
 }
 
 }  // namespace

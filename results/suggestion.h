@@ -8,7 +8,7 @@
 namespace fathom {
 
 /// The candidate that `word` is most likely a misspelling of: the least edit distance (insertions,
-/// deletions, substitutions, neighbours swapped), if that is at most a third of the word's length
+/// deletions, substitutions), if that is at most a third of the word's length
 /// (without leading dashes) plus one, or else one that `word` begins or is part of.
 std::optional<std::string> closest_match(std::string_view word,
                                          const std::vector<std::string>& candidates);

@@ -1,11 +1,14 @@
 #include "results/verdict.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,22 +22,11 @@ struct Finding {
   std::string sentence;
 };
 
-using VerdictFindings = std::vector<Finding>;
-
-bool within(double value, double expected, double tolerance) {
-  if (tolerance == 0) return value == expected;
-  return std::abs(value - expected) <= tolerance * std::abs(expected);
-}
-
-std::string allowed(double tolerance) {
-  return tolerance == 0 ? "they must be equal" : format_percent(tolerance) + " allowed";
-}
-
-/// "3.1 %", or the difference itself where there is nothing to divide by.
-std::string deviation(double value, double expected) {
-  if (expected == 0) return fmt::format("off by {}", format_number(value));
-  return fmt::format("off by {}", format_percent(std::abs(value / expected - 1)));
-}
+/// What is found of an entry, and what could not be checked.
+struct Judgement {
+  std::vector<Finding> findings;
+  std::vector<std::string> unchecked;
+};
 
 /// A value and the one that it should be, in `unit`. Exact figures are shown in full: four digits
 /// would not show the difference.
@@ -49,65 +41,64 @@ std::pair<std::string, std::string> shown_pair(double value, double expected,
   return pair;
 }
 
-void check_bound(const Entry& entry, VerdictFindings& findings,
-                 std::vector<std::string>& unchecked) {
+/// "<value>, <words> <expected> (<model>): off by 3.1 %, 2 % allowed" where they differ by more
+/// than the tolerance; the difference itself where there is nothing to divide by.
+std::optional<std::string> difference(double value, double expected, double tolerance,
+                                      const std::string& unit, const char* words,
+                                      const std::string& model) {
+  if (value == expected ||
+      (tolerance != 0 && std::abs(value - expected) <= tolerance * std::abs(expected)))
+    return std::nullopt;
+  const auto [shown, shown_expected] = shown_pair(value, expected, unit, tolerance);
+  return fmt::format(
+      "{}, {} {} ({}): off by {}, {}", shown, words, shown_expected, model,
+      expected == 0 ? format_number(value) : format_percent(std::abs(value / expected - 1)),
+      tolerance == 0 ? "they must be equal" : format_percent(tolerance) + " allowed");
+}
+
+void check_bound(const Entry& entry, Judgement& to) {
   if (!entry.bound) return;
   const Metric& metric = entry.metric;
   if (!metric.value) {
-    unchecked.push_back(fmt::format("{} has no value to hold against its bound.", metric.name));
+    to.unchecked.push_back(fmt::format("{} has no value to hold against its bound.", metric.name));
     return;
   }
   const double bound = entry.bound->value;
-  const bool keeps =
-      metric.better == Better::higher ? *metric.value <= bound : *metric.value >= bound;
-  if (keeps) return;
+  if (metric.better == Better::higher ? *metric.value <= bound : *metric.value >= bound) return;
   const auto [value, limit] = shown_pair(*metric.value, bound, metric.unit, 1);
-  findings.push_back(
+  to.findings.push_back(
       {VerdictStatus::above_bound,
        fmt::format("{} of {} is better than the bound of {} ({}): one of the two is wrong.",
                    metric.name, value, limit, entry.bound->source)});
 }
 
-void check_expectation(const Entry& entry, VerdictFindings& findings,
-                       std::vector<std::string>& unchecked) {
+void check_expectation(const Entry& entry, Judgement& to) {
   if (!entry.expected) return;
   const Metric& metric = entry.metric;
-  if (!metric.value) {
-    unchecked.push_back(fmt::format("{} has no value to hold against the model.", metric.name));
-    return;
-  }
-  const Expectation& expected = *entry.expected;
-  if (within(*metric.value, expected.value, expected.tolerance)) return;
-  const auto [value, model] =
-      shown_pair(*metric.value, expected.value, metric.unit, expected.tolerance);
-  findings.push_back({VerdictStatus::unexpected,
-                      fmt::format("{} is {}, the model says {} ({}): {}, {}.", metric.name, value,
-                                  model, expected.model, deviation(*metric.value, expected.value),
-                                  allowed(expected.tolerance))});
+  const Expectation& model = *entry.expected;
+  if (!metric.value)
+    to.unchecked.push_back(fmt::format("{} has no value to hold against the model.", metric.name));
+  else if (const auto found = difference(*metric.value, model.value, model.tolerance, metric.unit,
+                                         "the model says", model.model))
+    to.findings.push_back(
+        {VerdictStatus::unexpected, fmt::format("{} is {}.", metric.name, *found)});
 }
 
-void check_counters(const Entry& entry, VerdictFindings& findings,
-                    std::vector<std::string>& unchecked) {
+void check_counters(const Entry& entry, Judgement& to) {
   std::map<std::string, std::vector<std::string>> missing;  // by reason
   for (const Counter& counter : entry.counters) {
     if (!counter.expected || counter.tolerance >= shown_alone) continue;
-    if (!counter.value) {
+    if (!counter.value)
       missing[counter.reason].push_back(counter.role);
-      continue;
-    }
-    if (within(*counter.value, *counter.expected, counter.tolerance)) continue;
-    const auto [value, model] =
-        shown_pair(*counter.value, *counter.expected, counter.unit, counter.tolerance);
-    findings.push_back(
-        {VerdictStatus::counter_mismatch,
-         fmt::format("counter {} reads {}, expected {} ({}): {}, {}.", counter.role, value, model,
-                     counter.expected_model, deviation(*counter.value, *counter.expected),
-                     allowed(counter.tolerance))});
+    else if (const auto found = difference(*counter.value, *counter.expected, counter.tolerance,
+                                           counter.unit, "expected", counter.expected_model))
+      to.findings.push_back({VerdictStatus::counter_mismatch,
+                             fmt::format("counter {} reads {}.", counter.role, *found)});
   }
-  for (const auto& [reason, roles] : missing) {
-    unchecked.push_back(fmt::format("not compared with what is expected: {} ({}).",
-                                    fmt::join(roles, ", "), reason.empty() ? "no value" : reason));
-  }
+  for (const auto& [reason, roles] : missing)
+    to.unchecked.push_back(fmt::format("not compared with what is expected: {} ({}).",
+                                       fmt::join(roles, ", "),
+                                       reason.empty() ? "no value" : reason));
 }
 
 void add_if_moved(const Range& range, const char* what, std::vector<std::string>& causes) {
@@ -154,8 +145,7 @@ std::string noise_causes(const Entry& entry) {
   return fmt::format("{}", fmt::join(causes, "; "));
 }
 
-void check_noise(const Entry& entry, VerdictFindings& findings,
-                 std::vector<std::string>& unchecked) {
+void check_noise(const Entry& entry, Judgement& to) {
   if (!entry.metric.value) return;
   std::vector<std::string> signs;
   if (entry.interval) {
@@ -166,7 +156,7 @@ void check_noise(const Entry& entry, VerdictFindings& findings,
                                   format_percent(noise_half_width)));
     }
   } else {
-    unchecked.push_back("there is no interval of the median to judge noise by.");
+    to.unchecked.push_back("there is no interval of the median to judge noise by.");
   }
   if (entry.repeatability && !(*entry.repeatability <= noise_repeatability)) {
     signs.push_back(fmt::format("rounds differ by {} ({} allowed)",
@@ -174,8 +164,8 @@ void check_noise(const Entry& entry, VerdictFindings& findings,
                                 format_percent(noise_repeatability)));
   }
   if (signs.empty()) return;
-  findings.push_back({VerdictStatus::noisy,
-                      fmt::format("noisy: {}; {}.", fmt::join(signs, ", "), noise_causes(entry))});
+  to.findings.push_back({VerdictStatus::noisy, fmt::format("noisy: {}; {}.", fmt::join(signs, ", "),
+                                                           noise_causes(entry))});
 }
 
 }  // namespace
@@ -189,18 +179,18 @@ int severity(VerdictStatus status) {
 
 void judge_entry(Entry& entry) {
   if (severity(entry.verdict.status) >= severity(VerdictStatus::wrong_output)) return;
-  VerdictFindings findings;
-  Verdict verdict;
-  check_bound(entry, findings, verdict.unchecked);
-  check_counters(entry, findings, verdict.unchecked);
-  check_expectation(entry, findings, verdict.unchecked);
-  check_noise(entry, findings, verdict.unchecked);
-  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
-    return severity(a.status) > severity(b.status);
-  });
-  if (!findings.empty()) verdict.status = findings.front().status;
-  for (Finding& finding : findings) verdict.reasons.push_back(std::move(finding.sentence));
-  entry.verdict = std::move(verdict);
+  Judgement found;
+  check_bound(entry, found);
+  check_counters(entry, found);
+  check_expectation(entry, found);
+  check_noise(entry, found);
+  std::ranges::stable_sort(found.findings, std::greater(),
+                           [](const Finding& f) { return severity(f.status); });
+  entry.verdict = {};
+  entry.verdict.unchecked = std::move(found.unchecked);
+  if (!found.findings.empty()) entry.verdict.status = found.findings.front().status;
+  for (Finding& finding : found.findings)
+    entry.verdict.reasons.push_back(std::move(finding.sentence));
 }
 
 }  // namespace fathom

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <thread>
@@ -34,8 +35,8 @@ constexpr auto patience_after_kill = 10s;
 /// The longest answer of a helper program.
 constexpr std::size_t longest_answer = std::size_t{1} << 30;
 
-[[noreturn]] void become(const ChildStart& start, char* const* arguments, char* const* environment,
-                         pid_t parent, int error_pipe) {
+[[noreturn]] void become(const ChildStart& start, char* const* arguments, pid_t parent,
+                         int error_pipe) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // the parent died before prctl
@@ -59,32 +60,11 @@ constexpr std::size_t longest_answer = std::size_t{1} << 30;
     close(error_pipe);
     _exit(start.work());
   }
-  execve(arguments[0], arguments, environment);
+  for (const auto& [name, value] : start.environment) setenv(name.c_str(), value.c_str(), 1);
+  execv(arguments[0], arguments);
   const int error = errno;
   [[maybe_unused]] const auto written = write(error_pipe, &error, sizeof error);
   _exit(127);
-}
-
-/// This process' environment with the variables of `start`, "NAME=value" each. Made before fork: in
-/// a child of a program with threads nothing may be allocated.
-std::vector<std::string> environment_of(const ChildStart& start) {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const auto is_replaced = [&](const auto& variable) {
-      return text.substr(0, text.find('=')) == variable.first;
-    };
-    if (std::ranges::none_of(start.environment, is_replaced)) all.emplace_back(text);
-  }
-  for (const auto& [name, value] : start.environment) all.push_back(name + "=" + value);
-  return all;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (auto& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 /// All that was written to it.
@@ -140,9 +120,9 @@ ChildProcess::ChildProcess(const ChildStart& start) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::vector<std::string> words{start.program.string()};
   words.insert(words.end(), start.arguments.begin(), start.arguments.end());
-  const std::vector<char*> arguments = pointers_to(words);
-  std::vector<std::string> variables = environment_of(start);
-  const std::vector<char*> environment = pointers_to(variables);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -152,7 +132,7 @@ ChildProcess::ChildProcess(const ChildStart& start) {
   FileDescriptor writer(ends[1]);
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(start, arguments.data(), environment.data(), parent, writer.get());
+  if (pid_ == 0) become(start, arguments.data(), parent, writer.get());
   if (pid_ < 0)
     fail(ExitCode::setup_incomplete, "Cannot start {}: {}.", start.program.string(),
          std::strerror(errno));

@@ -47,6 +47,7 @@ struct ProcessEnd {
   std::string describe() const;
 };
 
+/// What a process without threads starts.
 struct ChildStart {
   std::filesystem::path program;
   std::vector<std::string> arguments;
@@ -58,8 +59,7 @@ struct ChildStart {
   /// CPUs that it and its children may run on; empty: those of this process. Of CPUs that the
   /// operating system does not allow here it takes none.
   std::vector<int> cpus{};
-  /// In place of a program: what the child does, and its exit status. It throws nothing, and this
-  /// process has no threads.
+  /// In place of a program: what the child does, and its exit status. It throws nothing.
   std::function<int()> work{};
 };
 

@@ -43,9 +43,6 @@ void check_benchmark_flag(const std::string& flag) {
   if (name.starts_with("--benchmark_out"))
     fail(ExitCode::bad_input,
          "{} is not for a whole run, whose document goes into the folder of --out.", name);
-  if (name.starts_with("--benchmark_list"))
-    fail(ExitCode::bad_input, "{} is a flag of the single probes: probe_copy_bandwidth {}.", name,
-         name);
   fail(ExitCode::bad_input, "Unknown flag {}.{} `fathom run --help` shows them all.", name,
        did_you_mean(name, benchmark_flag_names));
 }

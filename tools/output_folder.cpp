@@ -83,11 +83,9 @@ TemporaryFolder::TemporaryFolder(const std::string& instead) {
   std::error_code nowhere;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(nowhere);
   std::string pattern = (parent / "fathom-XXXXXX").string();
-  if (nowhere)
-    fail(ExitCode::output_unwritable, "There is no folder for temporary files ({}): {}.",
-         nowhere.message(), instead);
-  if (!mkdtemp(pattern.data()))
-    fail(ExitCode::output_unwritable, "{} cannot be made: {}.", pattern, instead);
+  if (nowhere || !mkdtemp(pattern.data()))
+    fail(ExitCode::output_unwritable, "There is no folder for temporary files: {}.",
+         instead);
   path_ = pattern;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,24 +20,16 @@ namespace {
 
 constexpr std::chrono::seconds description_limit{30};
 
-/// The ladder describes itself as a probe does and is not named like one.
-bool is_probe_name(const std::string& name) {
-  return name.starts_with("probe_") || name == "gemm_ladder";
-}
-
-bool is_program(const std::filesystem::directory_entry& file) {
-  std::error_code ignored;
-  const auto permissions = file.status(ignored).permissions();
-  return file.is_regular_file(ignored) &&
-         (permissions & std::filesystem::perms::owner_exec) != std::filesystem::perms::none;
-}
-
 std::vector<std::filesystem::path> programs_in(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> programs;
   std::error_code error;
-  for (const auto& file : std::filesystem::directory_iterator(folder, error))
-    if (is_probe_name(file.path().filename().string()) && is_program(file))
+  for (const auto& file : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = file.path().filename();
+    // The ladder describes itself as a probe does and is not named like one.
+    const bool is_probe = name.starts_with("probe_") || name == "gemm_ladder";
+    if (is_probe && file.is_regular_file(error) && access(file.path().c_str(), X_OK) == 0)
       programs.push_back(file.path());
+  }
   std::ranges::sort(programs);
   return programs;
 }

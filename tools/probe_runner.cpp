@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <set>
@@ -191,8 +190,6 @@ void ProbeProcess::give_up(SignalInbox& inbox) {
   done_ = Clock::now();
 }
 
-void ProbeProcess::kill() const { child().signal(SIGKILL); }
-
 Supervision ProbeProcess::supervision(
     std::chrono::milliseconds limit,
     const std::function<void(const ProbeProgress&)>& progress) const {
@@ -258,14 +255,8 @@ HeldProbes start_held(std::span<const ProbeBinary> probes, const RunArguments& o
   for (const auto& probe : held)
     if (probe && std::ranges::count(late, probe->held()) > 0) probe->give_up(inbox);
   if (std::ranges::any_of(held, [](const auto& probe) { return probe && lacked_room(*probe); }))
-    end_held(held);
+    held.clear();
   return held;
-}
-
-void end_held(HeldProbes& probes) {
-  for (const auto& probe : probes)
-    if (probe) probe->kill();
-  probes.clear();
 }
 
 }  // namespace fathom

@@ -64,8 +64,6 @@ class ProbeProcess {
   void release(std::size_t held_beside);
   /// Ends one that did not become ready within its time limit: that is its outcome.
   void give_up(SignalInbox& inbox);
-  /// Kills it; the destructor then has less to wait for.
-  void kill() const;
   /// How it ended, once it has.
   std::optional<ProcessEnd> try_end() { return child().try_end(); }
 
@@ -106,8 +104,5 @@ using HeldProbes = std::vector<std::unique_ptr<ProbeProcess>>;
 /// ready, or an interrupt has come. None where there is no room for all of them at once.
 HeldProbes start_held(std::span<const ProbeBinary> probes, const RunArguments& options,
                       const OutputFolder& folder, SignalInbox& inbox);
-
-/// Ends them, all at once: each takes its time to end.
-void end_held(HeldProbes& probes);
 
 }  // namespace fathom

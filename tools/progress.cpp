@@ -35,45 +35,23 @@ std::string spoken_duration(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-void TimeLeft::start_probe(std::size_t index, double run_elapsed_s) {
-  index_ = index;
-  probe_start_s_ = run_elapsed_s;
-  first_of_phase_ = last_ = {};
-}
-
-void TimeLeft::update(const ProbeProgress& progress) {
-  if (progress.done < last_.done || progress.total != last_.total) first_of_phase_ = progress;
-  last_ = progress;
-}
-
-std::optional<double> TimeLeft::seconds(double run_elapsed_s) const {
-  const int done = last_.done - first_of_phase_.done;
-  const auto later_probes = static_cast<double>(probes_ - index_ - 1);
-  double probe_left = 0;
-  if (done > 0) {
-    const double per_case = (last_.elapsed_s - first_of_phase_.elapsed_s) / done;
-    probe_left = per_case * std::max(0, last_.total - last_.done);
-  } else if (index_ == 0) {
-    return std::nullopt;
-  }
-  const double probe_all = run_elapsed_s - probe_start_s_ + probe_left;
-  const double average = (probe_start_s_ + probe_all) / static_cast<double>(index_ + 1);
-  return probe_left + later_probes * average;
-}
-
-double ProgressLine::elapsed_s() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+std::optional<double> seconds_left(double elapsed_s, std::size_t index, std::size_t probes,
+                                   const ProbeProgress& progress) {
+  const double of_probe = progress.total > 0 ? 1.0 * progress.done / progress.total : 0;
+  const double done = static_cast<double>(index) + of_probe;
+  if (done == 0) return std::nullopt;
+  return elapsed_s / done * (static_cast<double>(probes) - done);
 }
 
 void ProgressLine::start_probe(std::size_t index, const std::string& name) {
+  index_ = index;
   probe_ = fmt::format("[{}/{}] {}: ", index + 1, probes_, name);
-  left_.start_probe(index, elapsed_s());
   draw(probe_ + "starting");
 }
 
 void ProgressLine::update(const ProbeProgress& progress) {
-  left_.update(progress);
-  const auto seconds = left_.seconds(elapsed_s());
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  const auto seconds = seconds_left(elapsed.count(), index_, probes_, progress);
   draw(fmt::format("{}{} of {}, {}{}", probe_, progress.done, progress.total,
                    seconds ? fmt::format("about {} left, ", spoken_duration(*seconds)) : "",
                    progress.name));

@@ -20,28 +20,16 @@ std::optional<ProbeProgress> parse_progress(std::string_view line);
 /// "45 s", "2 min 5 s", "1 h 2 min"
 std::string spoken_duration(double seconds);
 
-/// How much longer a run takes. A probe goes through its cases, then through them again for the
-/// counters (`done` starts over then); how many cases later probes have, only they know, so each
-/// of them is taken to last as long as those before it did on average.
-class TimeLeft {
- public:
-  explicit TimeLeft(std::size_t probes) : probes_(probes) {}
-  void start_probe(std::size_t index, double run_elapsed_s);
-  void update(const ProbeProgress& progress);
-  /// Seconds left of the whole run; empty until a first case is done.
-  std::optional<double> seconds(double run_elapsed_s) const;
-
- private:
-  std::size_t probes_, index_ = 0;
-  double probe_start_s_ = 0;
-  ProbeProgress first_of_phase_, last_;
-};
+/// How much longer a run takes of which probe `index` is that far: as if probes took equally long,
+/// since how many cases later ones have, only they know. Empty until a first case is done.
+std::optional<double> seconds_left(double elapsed_s, std::size_t index, std::size_t probes,
+                                   const ProbeProgress& progress);
 
 /// A line on the terminal that says what is being measured and how long the run may still take.
 /// Writes nothing where standard error is not a terminal.
 class ProgressLine {
  public:
-  explicit ProgressLine(std::size_t probes) : probes_(probes), left_(probes) {}
+  explicit ProgressLine(std::size_t probes) : probes_(probes) {}
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -51,11 +39,9 @@ class ProgressLine {
   void clear() { draw(""); }
 
  private:
-  double elapsed_s() const;
   void draw(const std::string& text);
 
-  std::size_t probes_;
-  TimeLeft left_;
+  std::size_t probes_, index_ = 0;
   std::string probe_;  ///< "[1/6] copy_bandwidth: "
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool drawn_ = false;

@@ -101,46 +101,58 @@ ProbeSummary missing_summary(const ProbeBinary& probe, const ProbeOutcome& outco
   return summary;
 }
 
-/// What came of a run's probes, as they end one after the other: one document and one exit code.
-class RunParts {
+/// Measures the probes one after the other: one document and one exit code of what came of them.
+class Run {
  public:
-  RunParts(const RunArguments& options, const Fingerprint& fingerprint)
-      : options_(options), fingerprint_(fingerprint) {}
+  Run(const RunArguments& options, const OutputFolder& folder, const Fingerprint& fingerprint,
+      SignalInbox& inbox)
+      : options_(options), folder_(folder), fingerprint_(fingerprint), inbox_(inbox) {}
 
-  /// Says how a probe ended, and merges what it left.
-  void add(const ProbeBinary& probe, const ProbePart& part) {
-    if (part.nothing_selected) return;
-    ++selected_;
-    const ProbeOutcome& outcome = part.outcome;
-    causes_.push_back(outcome.cause);
-    if (stops_the_run(outcome.cause)) stopper_ = outcome;
-    print_out(fmt::format("{}: {} cases in {}{}\n", probe.name,
-                          part.document ? part.document->entries.size() : 0,
-                          spoken_duration(part.elapsed_s),
-                          outcome.reason.empty() ? "" : "; incomplete: " + clean(outcome.reason)));
-    if (part.document)
-      merge(probe, *part.document);
-    else
-      missing_.push_back(missing_summary(probe, outcome));
+  void measure(const std::vector<ProbeBinary>& probes) {
+    const std::size_t together = options_.start_together ? most_held_together(fingerprint_) : 1;
+    HeldProbes held;  // of the group that the present one is in
+    ProgressLine progress(probes.size());
+    for (std::size_t i = 0; i < probes.size(); ++i) {
+      if (together > 1 && i % together == 0 && !has_to_stop()) {
+        finish_measured();
+        progress.start_probe(i, probes[i].name);
+        held = start_held(std::span(probes).subspan(i, std::min(together, probes.size() - i)),
+                          options_, folder_, inbox_);
+      }
+      if (has_to_stop()) {
+        held.clear();
+        finish_measured();
+        skip(probes[i]);
+        continue;
+      }
+      progress.start_probe(i, probes[i].name);
+      const auto show = [&](const ProbeProgress& p) { progress.update(p); };
+      ProbePart part;
+      try {
+        std::unique_ptr<ProbeProcess> process;
+        if (!held.empty()) process = std::move(held[i % together]);
+        if (process) process->release(running_beside(held));
+        const bool measured = process && process->wait_until_measured(inbox_, show);
+        progress.clear();
+        finish_measured();
+        if (measured) {
+          measured_ = {&probes[i], std::move(process)};
+          continue;
+        }
+        if (!process)
+          process = std::make_unique<ProbeProcess>(probes[i], options_, folder_,
+                                                   ProbeProcess::Start::at_once);
+        part = process->finish(inbox_, show);
+      } catch (const Error& error) {  // it could not be started: the others' results stay
+        part.outcome = {ProbeStatus::failed, error.what(), error.code()};
+      }
+      progress.clear();
+      add(probes[i], part);
+    }
+    finish_measured();
   }
-  /// One that is not started, once the run is stopped.
-  void skip(const ProbeBinary& probe) {
-    ++selected_;
-    causes_.push_back(stopper_->cause);
-    const ProbeStatus status =
-        stopper_->cause == ExitCode::interrupted ? ProbeStatus::interrupted : ProbeStatus::failed;
-    missing_.push_back(missing_summary(
-        probe, {status, fmt::format("not started: {}", stopper_->reason), stopper_->cause}));
-  }
-  /// The user wants no more of them.
-  void interrupt() {
-    if (!stopper_)
-      stopper_ = {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
-  }
-  /// By an interrupt, or by what ended a probe and would end the others, too.
-  bool stopped() const { return stopper_.has_value(); }
 
-  bool nothing_selected() const { return selected_ == 0; }
+  bool nothing_selected() const { return causes_.empty(); }
   bool all_merged() const { return all_merged_; }
   ExitCode exit_code() const { return combined_exit_code(causes_); }
   Document document() const {
@@ -160,11 +172,21 @@ class RunParts {
   }
 
  private:
-  /// A part that does not fit (a driver update or another build in the middle of the run) costs its
-  /// own results only; its document stays in the folder.
-  void merge(const ProbeBinary& probe, const Document& part) {
+  /// Says how a probe ended, and merges what it left.
+  void add(const ProbeBinary& probe, const ProbePart& part) {
+    if (part.nothing_selected) return;
+    const ProbeOutcome& outcome = part.outcome;
+    causes_.push_back(outcome.cause);
+    if (stops_the_run(outcome.cause)) stopper_ = outcome;
+    print_out(fmt::format("{}: {} cases in {}{}\n", probe.name,
+                          part.document ? part.document->entries.size() : 0,
+                          spoken_duration(part.elapsed_s),
+                          outcome.reason.empty() ? "" : "; incomplete: " + clean(outcome.reason)));
+    if (!part.document) return missing_.push_back(missing_summary(probe, outcome));
+    // A part that does not fit (a driver update or another build in the middle of the run) costs
+    // its own results only; its document stays in the folder.
     try {
-      merged_ = merged_ ? merge_documents({*merged_, part}) : part;
+      merged_ = merged_ ? merge_documents({*merged_, *part.document}) : *part.document;
     } catch (const Error& error) {
       causes_.push_back(ExitCode::incomplete);
       all_merged_ = false;
@@ -173,89 +195,23 @@ class RunParts {
           missing_summary(probe, {ProbeStatus::failed, error.what(), ExitCode::incomplete}));
     }
   }
-  /// For a run in which no probe left a document: the report still says on what it was tried.
-  Document empty_document() const {
-    Document document;
-    document.date = utc_time(std::chrono::system_clock::now());
-    document.fathom_version = version();
-    document.fathom_commit = commit();
-    document.seed = std::to_string(options_.seed);
-    document.num_cpus = std::thread::hardware_concurrency();
-    document.fingerprint = fingerprint_;
-    return document;
+
+  /// One that is not started, once the run is stopped.
+  void skip(const ProbeBinary& probe) {
+    causes_.push_back(stopper_->cause);
+    const ProbeStatus status =
+        stopper_->cause == ExitCode::interrupted ? ProbeStatus::interrupted : ProbeStatus::failed;
+    missing_.push_back(missing_summary(
+        probe, {status, fmt::format("not started: {}", stopper_->reason), stopper_->cause}));
   }
 
-  const RunArguments& options_;
-  const Fingerprint& fingerprint_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::optional<Document> merged_;
-  std::vector<ProbeSummary> missing_;
-  std::vector<ExitCode> causes_;
-  std::optional<ProbeOutcome> stopper_;
-  int selected_ = 0;
-  bool all_merged_ = true;
-};
-
-/// Measures the probes one after the other.
-class Measuring {
- public:
-  Measuring(const RunArguments& options, const OutputFolder& folder, const Fingerprint& fingerprint,
-            SignalInbox& inbox, RunParts& parts)
-      : options_(options),
-        folder_(folder),
-        inbox_(inbox),
-        parts_(parts),
-        together_(options.start_together ? most_held_together(fingerprint) : 1) {}
-
-  void run(const std::vector<ProbeBinary>& probes) {
-    HeldProbes held;  // of the group that the present one is in
-    ProgressLine progress(probes.size());
-    for (std::size_t i = 0; i < probes.size(); ++i) {
-      if (together_ > 1 && i % together_ == 0 && !has_to_stop()) {
-        finish_measured();
-        progress.start_probe(i, probes[i].name);
-        held = start_held(std::span(probes).subspan(i, std::min(together_, probes.size() - i)),
-                          options_, folder_, inbox_);
-      }
-      if (has_to_stop()) {
-        end_held(held);
-        finish_measured();
-        parts_.skip(probes[i]);
-        continue;
-      }
-      progress.start_probe(i, probes[i].name);
-      const auto show = [&](const ProbeProgress& p) { progress.update(p); };
-      ProbePart part;
-      try {
-        std::unique_ptr<ProbeProcess> process;
-        if (!held.empty()) process = std::move(held[i % together_]);
-        if (process) process->release(running_beside(held));
-        const bool measured = process && process->wait_until_measured(inbox_, show);
-        progress.clear();
-        finish_measured();
-        if (measured) {
-          measured_ = {&probes[i], std::move(process)};
-          continue;
-        }
-        if (!process)
-          process = std::make_unique<ProbeProcess>(probes[i], options_, folder_,
-                                                   ProbeProcess::Start::at_once);
-        part = process->finish(inbox_, show);
-      } catch (const Error& error) {  // it could not be started: the others' results stay
-        part.outcome = {ProbeStatus::failed, error.what(), error.code()};
-      }
-      progress.clear();
-      parts_.add(probes[i], part);
-    }
-    finish_measured();
+  /// For an interrupt, or for what ended a probe and would end the others, too.
+  bool has_to_stop() {
+    inbox_.drain();
+    if (inbox_.interrupts() > 0 && !stopper_)
+      stopper_ = {ProbeStatus::interrupted, "interrupted by the user", ExitCode::interrupted};
+    return stopper_.has_value();
   }
-
- private:
-  /// One that was started together with others, and only has to end while the next one measures.
-  struct Measured {
-    const ProbeBinary* probe;
-    std::unique_ptr<ProbeProcess> process;
-  };
 
   /// Those that wait for their turn, and the one before, which may take its time to end.
   std::size_t running_beside(const HeldProbes& held) const {
@@ -269,20 +225,38 @@ class Measuring {
     if (!measured_) return;
     const Measured last = std::move(*measured_);
     measured_.reset();
-    parts_.add(*last.probe, last.process->finish(inbox_, [](const ProbeProgress&) {}));
+    add(*last.probe, last.process->finish(inbox_, [](const ProbeProgress&) {}));
   }
 
-  bool has_to_stop() {
-    if (inbox_.drain(); inbox_.interrupts() > 0) parts_.interrupt();
-    return parts_.stopped();
+  /// For a run in which no probe left a document: the report still says on what it was tried.
+  Document empty_document() const {
+    Document document;
+    document.date = utc_time(std::chrono::system_clock::now());
+    document.fathom_version = version();
+    document.fathom_commit = commit();
+    document.seed = std::to_string(options_.seed);
+    document.num_cpus = std::thread::hardware_concurrency();
+    document.fingerprint = fingerprint_;
+    return document;
   }
+
+  /// One that was started together with others, and only has to end while the next one measures.
+  struct Measured {
+    const ProbeBinary* probe;
+    std::unique_ptr<ProbeProcess> process;
+  };
 
   const RunArguments& options_;
   const OutputFolder& folder_;
+  const Fingerprint& fingerprint_;
   SignalInbox& inbox_;
-  RunParts& parts_;
-  std::size_t together_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::optional<Measured> measured_;
+  std::optional<Document> merged_;
+  std::vector<ProbeSummary> missing_;
+  std::vector<ExitCode> causes_;  ///< of each that was selected, and of parts that did not fit
+  std::optional<ProbeOutcome> stopper_;
+  bool all_merged_ = true;
 };
 
 /// Does what writes results; if that fails, the sentence says where they are instead.
@@ -305,22 +279,22 @@ ExitCode measure(const RunArguments& options, const std::vector<ProbeBinary>& pr
                          counted(probes.size(), "probe"), options.suite));
   // Until the report is written: an interrupt ends the measuring, not the keeping of results.
   SignalInbox inbox(SignalInbox::Interrupts::collect);
-  RunParts parts(options, fingerprint);
-  Measuring(options, folder, fingerprint, inbox, parts).run(probes);
-  if (parts.nothing_selected())
+  Run run(options, folder, fingerprint, inbox);
+  run.measure(probes);
+  if (run.nothing_selected())
     throw Error(ExitCode::bad_input,
                 "No case of any probe matches --benchmark_filter: `probe_copy_bandwidth "
                 "--benchmark_list_tests` shows how cases are named.");
-  const Document document = parts.document();
+  const Document document = run.document();
   keeping("the probes' own documents are in " + folder.parts().string(),
           [&] { write_document(document, folder.result()); });
   keeping("the results are in " + folder.result().string() + ", which `fathom report` reads",
           [&] { publish(document, folder, options); });
-  if (parts.all_merged()) {
+  if (run.all_merged()) {
     std::error_code left_behind;  // a part that stays does no harm: it is in the document now
     fs::remove_all(folder.parts(), left_behind);
   }
-  return parts.exit_code();
+  return run.exit_code();
 }
 
 }  // namespace

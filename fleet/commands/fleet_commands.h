@@ -52,9 +52,12 @@ ExitCode fleet_run(const FleetRunArguments& arguments);
 /// read.
 fleet::Expected expected_of(const FleetReportArguments& arguments);
 
-/// Scores the fleet, writes fleet.json and the report, and prints the summary. Returns `incomplete`
-/// where parts of it are missing, the one cause there is where there are no figures at all, and
-/// `check_failed` for a named card if that was asked for.
+/// `incomplete` where parts of it are missing; the one cause there is where there are no figures at
+/// all, or where it is a failed check.
+ExitCode exit_code_of(const fleet::Fleet& fleet);
+
+/// Scores the fleet, writes fleet.json and the report, and prints the summary. Returns the fleet's
+/// exit code, and `check_failed` for a named card if that was asked for.
 ExitCode publish_fleet(const fleet::Fleet& fleet, const FleetReportArguments& arguments);
 
 }  // namespace fathom

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "fleet/commands/fleet_commands.h"
@@ -13,28 +14,6 @@
 #include "tools/output_folder.h"
 
 namespace fathom {
-namespace {
-
-/// A list of hosts is not longer.
-constexpr std::size_t largest_host_list = std::size_t{16} << 20;
-
-/// A failed check where nothing is worse. Where a fleet has no figure and all say the same cause,
-/// that; else several causes.
-ExitCode cause_of(const fleet::Fleet& fleet) {
-  const bool any_figures = std::ranges::any_of(
-      fleet.gpus, [](const fleet::FleetGpu& gpu) { return !gpu.figures.empty(); });
-  int cause = 0;
-  for (const fleet::Problem& problem : fleet.problems) {
-    if (problem.exit_code == 0) continue;
-    if (cause != 0 && cause != problem.exit_code) return ExitCode::incomplete;
-    cause = problem.exit_code;
-  }
-  if (cause == 0) return ExitCode::ok;
-  return any_figures && cause != to_int(ExitCode::check_failed) ? ExitCode::incomplete
-                                                                : static_cast<ExitCode>(cause);
-}
-
-}  // namespace
 
 void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
   number_flag(app, "--expect-gpus", arguments.expect_gpus, "How many GPUs there should be", 1,
@@ -62,11 +41,24 @@ fleet::Expected expected_of(const FleetReportArguments& arguments) {
   fleet::Expected expected;
   expected.gpus = arguments.expect_gpus;
   if (arguments.expect_hosts.empty()) return expected;
-  std::istringstream lines(read_file_up_to(arguments.expect_hosts, largest_host_list));
+  constexpr std::size_t largest = std::size_t{16} << 20;  // a list of hosts is not longer
+  std::istringstream lines(read_file_up_to(arguments.expect_hosts, largest));
   for (std::string line; std::getline(lines >> std::ws, line);)
     if (!line.starts_with('#'))
       expected.hosts.push_back(line.substr(0, line.find_last_not_of(" \t\r") + 1));
   return expected;
+}
+
+ExitCode exit_code_of(const fleet::Fleet& fleet) {
+  std::set<int> causes;
+  for (const fleet::Problem& problem : fleet.problems)
+    if (problem.exit_code != 0) causes.insert(problem.exit_code);
+  if (causes.empty()) return ExitCode::ok;
+  const auto cause = static_cast<ExitCode>(*causes.begin());
+  const bool any_figures = std::ranges::any_of(
+      fleet.gpus, [](const fleet::FleetGpu& gpu) { return !gpu.figures.empty(); });
+  const bool tells = causes.size() == 1 && (!any_figures || cause == ExitCode::check_failed);
+  return tells ? cause : ExitCode::incomplete;
 }
 
 ExitCode publish_fleet(const fleet::Fleet& fleet, const FleetReportArguments& arguments) {
@@ -86,8 +78,8 @@ ExitCode publish_fleet(const fleet::Fleet& fleet, const FleetReportArguments& ar
         write_fleet_report(fleet, outliers, arguments.out / "report", arguments.hosts);
     fmt::print("Report: {}\n", paths.readme.string());
   }
-  const ExitCode cause = cause_of(fleet);
-  if (cause != ExitCode::ok) return cause;
+  const ExitCode code = exit_code_of(fleet);
+  if (code != ExitCode::ok) return code;
   return arguments.strict && outliers.named() > 0 ? ExitCode::check_failed : ExitCode::ok;
 }
 

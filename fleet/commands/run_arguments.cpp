@@ -7,7 +7,8 @@
 #include <chrono>
 
 #include "fleet/commands/fleet_commands.h"
-#include "fleet/run/launcher.h"
+#include "fleet/run/ranks.h"
+#include "results/clean_text.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
 #include "results/utc_time.h"
@@ -66,11 +67,10 @@ void complete(FleetRunArguments& a) {
     if (gethostname(name.data(), name.size() - 1) == 0) a.host_name = name.data();
     if (a.host_name.empty()) a.host_name = "host";
   }
-  const bool one_line =
-      std::ranges::none_of(a.host_name, [](unsigned char c) { return std::iscntrl(c) != 0; });
-  if (a.host_name.find('/') != std::string::npos || a.host_name.starts_with('.') || !one_line)
+  const bool control = std::ranges::any_of(a.host_name, [](unsigned char c) { return iscntrl(c); });
+  if (a.host_name.find('/') != std::string::npos || a.host_name.starts_with('.') || control)
     fail(ExitCode::bad_input, "`{}` cannot be a host's name, since files are named for it.",
-         one_line ? a.host_name : "Text of several lines");
+         quotable(a.host_name));
   if (a.report.out.empty())
     a.report.out = "fathom-fleet-" + utc_time_for_names(std::chrono::system_clock::now());
   a.report.out = std::filesystem::absolute(a.report.out).lexically_normal();

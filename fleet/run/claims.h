@@ -1,10 +1,8 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "fleet/run/measure.h"
+#include "fleet/run/jobs.h"
 #include "results/file_descriptor.h"
 
 namespace fathom {

@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "fleet/run/measure.h"
+#include "fleet/run/jobs.h"
 
 namespace fathom {
 namespace {

@@ -19,11 +19,12 @@ PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& docu
   } catch (const Error& error) {
     last_words = error.what();
   }
-  const auto lacking = [&](const std::string& what, bool with_words = false) {
-    result.status = result.document && !result.document->entries.empty() ? fleet::GpuStatus::partial
-                                                                         : fleet::GpuStatus::failed;
-    result.reason = with_words && !last_words.empty() ? what + ": " + last_words : what;
+  if (!last_words.empty()) last_words.insert(0, ": ");
+  const auto lacking = [&](const std::string& reason) {
+    const bool any = result.document && !result.document->entries.empty();
     const int status = end.end.signal != 0 ? to_int(ExitCode::probe_crashed) : end.end.status;
+    result.status = any ? fleet::GpuStatus::partial : fleet::GpuStatus::failed;
+    result.reason = reason;
     result.exit_code =
         status > to_int(ExitCode::check_failed) ? status : to_int(ExitCode::incomplete);
     return result;
@@ -38,23 +39,19 @@ PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& docu
                                at == probes.end() ? "" : " at the probe " + at->name));
   }
   if (end.stopped == Stopped::interrupt) return lacking("interrupted");
-  if (end.end.signal != 0) return lacking("its run was ended by " + end.end.describe(), true);
+  if (end.end.signal != 0)
+    return lacking("its run was ended by " + end.end.describe() + last_words);
   for (const ProbeSummary& probe : probes)
     if (probe.status != ProbeStatus::complete)
       return lacking(fmt::format("{}: {}", probe.name, probe.status_reason));
   result.exit_code = end.end.status;
-  switch (static_cast<ExitCode>(end.end.status)) {
-    case ExitCode::ok:
-      return result;
-    case ExitCode::check_failed:
-      result.reason = "a check failed: see its document";
-      return result;
-    case ExitCode::counters_unavailable:
-      result.reason = "hardware counters are not permitted or not there; times are complete";
-      return result;
-    default:
-      return lacking("its run ended with " + end.end.describe(), true);
-  }
+  if (end.end.status == to_int(ExitCode::check_failed))
+    result.reason = "a check failed: see its document";
+  else if (end.end.status == to_int(ExitCode::counters_unavailable))
+    result.reason = "hardware counters are not permitted or not there; times are complete";
+  else if (end.end.status != 0)
+    return lacking("its run ended with " + end.end.describe() + last_words);
+  return result;
 }
 
 }  // namespace fathom

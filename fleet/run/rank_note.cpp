@@ -59,17 +59,16 @@ std::optional<RankNote> read_note(const std::filesystem::path& root, int rank) {
 }
 
 void add_rank_problems(fleet::Fleet& fleet, const std::filesystem::path& root,
-                       const std::optional<RankNote>& first, const std::string& no_answer) {
+                       const std::optional<RankNote>& first) {
   if (!first) return;
   for (int rank = 0; rank < std::min(first->size, most_ranks); ++rank) {
     const auto note = rank == 0 ? first : read_note(root, rank);
-    fleet::Problem problem{fmt::format("rank {}", rank), no_answer, to_int(ExitCode::incomplete)};
-    if (note && note->run == first->run && (rank == 0 || note->ended || no_answer.empty())) {
+    fleet::Problem problem{fmt::format("rank {}", rank), "it left no word",
+                           to_int(ExitCode::incomplete)};
+    if (note && note->run == first->run) {
       if (note->reason.empty()) continue;
       problem.reason = fmt::format("on {}: {}", note->host, note->reason);
       problem.exit_code = fleet::known_code(note->exit_code);
-    } else if (no_answer.empty()) {
-      problem.reason = "it left no word";
     }
     if (!join(fleet, rank, problem)) fleet.problems.push_back(problem);
   }

@@ -28,8 +28,7 @@ std::optional<RankNote> read_note(const std::filesystem::path& root, int rank);
 /// Adds to a fleet what went wrong with the ranks of a job, of which rank 0's note is `first`; a
 /// rank without a note of it is told, too; nothing where it was no job of ranks. Goes to the row of
 /// the rank's GPU where it has one that is not complete, since one death is one problem.
-/// `no_answer`: the reason for each other rank that has not ended; empty: the reason in its note.
 void add_rank_problems(fleet::Fleet& fleet, const std::filesystem::path& root,
-                       const std::optional<RankNote>& first, const std::string& no_answer = "");
+                       const std::optional<RankNote>& first);
 
 }  // namespace fathom

@@ -208,11 +208,6 @@ void require_one_mode(const CheckArguments& arguments) {
     if (flag->count() > 0) refuse(flag->get_name() + " is for --base and --head.");
 }
 
-void require_even_rounds(const CheckArguments& arguments) {
-  if (arguments.options.rounds % 2 != 0 || arguments.options.confirmation_rounds % 2 != 0)
-    refuse("--rounds and --confirmation-rounds are even: rounds come in blocks of A B B A.");
-}
-
 /// What is known of a check before it has measured or read anything.
 CheckResult beginning_of(const CheckArguments& arguments) {
   CheckResult check;
@@ -268,7 +263,6 @@ CheckResult decide(const CheckArguments& arguments, const CheckResult& beginning
 
 ExitCode check(const CheckArguments& arguments) {
   require_one_mode(arguments);
-  require_even_rounds(arguments);
   require_distinct(inputs_of(arguments), arguments.outputs.files());
   const auto start = std::chrono::steady_clock::now();
   CheckResult result = beginning_of(arguments);
@@ -310,12 +304,6 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
       checked_flag(app, "--sampling-limit", arguments.round.sampling_limit_s,
                    "Most seconds that a build of Fathom samples a case for, in each round",
                    seconds(), "SECONDS"),
-      number_flag(app, "--rounds", options.rounds,
-                  "Rounds of all metrics for each side; an even number", 2, 100),
-      number_flag(app, "--confirmation-rounds", options.confirmation_rounds,
-                  "Fewest fresh rounds of suspect metrics for each side; an even number (default: "
-                  "as many as the test needs, 6 for one, 10 for thirty)",
-                  2, 100),
       checked_flag(app, "--time-limit", options.time_limit_s,
                    "Seconds of the whole check: no round begins that would last beyond it, and "
                    "suspects that are not settled by then are inconclusive",

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "gate/commands/gate_commands.h"
@@ -42,19 +40,15 @@ reports::ComparedDocument described(const RunMetrics& run) {
 /// mean instead of a median.
 void require_one_tool(const RunMetrics& a, const RunMetrics& b,
                       const std::vector<Difference>& differences) {
-  std::string why;
-  if (a.fathom != b.fathom) why = differences_of(a, b).front();
-  for (const auto& [fact, in_a, in_b] : differences)
-    if (why.empty() && (fact == "program" || fact == "statistic"))
-      why = fmt::format("{}: {} and {}", fact, in_a, in_b);
-  if (!why.empty())
-    fail(ExitCode::inconclusive, "{} and {} cannot be compared: different {}.", a.origin, b.origin,
-         why);
+  for (const Difference& difference : differences)
+    if (difference.fact == "program" || difference.fact == "statistic")
+      fail(ExitCode::inconclusive, "{} and {} cannot be compared: different {}.", a.origin,
+           b.origin, difference.words());
 }
 
 reports::Comparison comparison_of(const CompareArguments& arguments) {
   const RunMetrics a = read_run_metrics(arguments.a, true), b = read_run_metrics(arguments.b, true);
-  const auto differences = changed_facts(a, b);
+  const auto differences = differences_of(a, b);
   require_one_tool(a, b, differences);
   reports::Comparison comparison =
       reports::compare(document_of(a), document_of(b), a.origin, b.origin);

@@ -177,7 +177,7 @@ template <KernelConfig d, Major a_major, Major b_major>
 __device__ inline void store(const DmmaProduct& p, const WarpSums<d>& sums, TileIndex corner) {
   using Place = WarpPlace<d, a_major, b_major>;
   const int lane = reload_thread_id() % 32;
-  // Of A along the outer dimension a lane has neighbouring rows, else rows eight apart.
+  // Where A lies along m a lane has neighbouring rows, else rows eight apart.
   constexpr int row_of_lane = a_major == Major::outer ? 2 : 1,
                 next_row = a_major == Major::outer ? 1 : 8;
   const int first_row = Place::row() + lane / 4 * row_of_lane,

@@ -78,46 +78,39 @@ FactRow bandwidth_row(FactName name, const char* level, const char* operation, s
           change};
 }
 
-/// "; as measured, 1.99 of the three operands a clock and lane, ...": the bound is what the
-/// multiply-adds could take; nobody says what the register file can give.
-std::string operands_note(double bytes_per_clock, double bound) {
-  return fmt::format(
-      "; as measured, {:.2f} of the three operands a clock and lane, none of them from a reuse "
-      "cache; what the register file can give is not published",
-      3 * bytes_per_clock / bound);
-}
-
 /// The same per SM and clock: by the clocks that the SMs read, else by the clock that the driver
 /// reported.
 void take_per_clock(Fact& fact, const Entry& entry) {
   add_timing(fact, entry);
   const auto extra = [&](const char* name) { return extra_of(name)(entry); };
-  const double own = extra("bytes_per_clock");
+  const double own = extra("bytes_per_clock"), bound = extra("sm_bound_bytes_per_clock");
   const double reported =
       axis_of("SMs")(entry) * entry.telemetry.sm_clock_hz.median.value_or(std::nan(""));
+  const double low = extra("bytes_per_clock_low"), high = extra("bytes_per_clock_high");
   if (!std::isnan(own)) {
     fact.method += ", SM clocks";
     fact.value = own;
-    const double low = extra("bytes_per_clock_low"), high = extra("bytes_per_clock_high");
     fact.interval.reset();
     if (!std::isnan(low + high))
       fact.interval = Interval{low, high, 0.95, "order statistics of the launches"};
   } else if (reported > 0) {
     fact.method += ", over SMs x the SM clock reported";
     *fact.value /= reported;
-    if (fact.interval) {
-      fact.interval->low /= reported;
-      fact.interval->high /= reported;
-    }
+    if (fact.interval) fact.interval->low /= reported;
+    if (fact.interval) fact.interval->high /= reported;
   } else {
     fact = unmeasured(fact, "no SM clock was read");
     return;
   }
   fact.bound.reset();
-  const double bound = extra("sm_bound_bytes_per_clock");
   if (std::isnan(bound)) return;
   fact.bound = Bound{bound, "bytes that one SM can move in a clock"};
-  if (fact.id.starts_with("registers")) fact.method += operands_note(*fact.value, bound);
+  // What the multiply-adds could take: nobody says what the register file can give.
+  if (fact.id.starts_with("registers"))
+    fact.method += fmt::format(
+        "; as measured, {:.2f} of the three operands a clock and lane, none of them from a reuse "
+        "cache; what the register file can give is not published",
+        3 * *fact.value / bound);
 }
 
 /// Bandwidth of every level by operation, in bytes per second and, of loads, in bytes per clock and
@@ -162,19 +155,16 @@ void add_merged(Fact& fact, const Entry& entry) {
 /// The bytes that DRAM itself counted over the time without a counter.
 void take_counted(Fact& fact, const Entry& entry) {
   const Counter* counter = find_counter(entry, "dram_read_bytes");
-  const double moved = extra_of("bytes_moved")(entry);
-  if (counter == nullptr || !counter->value) {
+  const double ratio = counter_of("dram_read_bytes")(entry) / extra_of("bytes_moved")(entry);
+  if (std::isnan(ratio)) {
     fact = unmeasured(fact, counter == nullptr || counter->reason.empty()
                                 ? "DRAM's bytes were not counted in this run"
                                 : counter->reason);
-  } else if (!(moved > 0)) {
-    fact = unmeasured(fact, "the case does not say how much it loads");
-  } else {
-    const double ratio = *counter->value / moved;
-    fact.method = fmt::format(
-        "bytes that DRAM counted over separately measured time; {:.4f} of the bytes loaded", ratio);
-    scale(fact, ratio);
+    return;
   }
+  fact.method = fmt::format(
+      "bytes that DRAM counted over separately measured time; {:.4f} of the bytes loaded", ratio);
+  scale(fact, ratio);
 }
 
 /// What the L2 gives by instruction, working set and sharing, which is what published figures
@@ -235,52 +225,43 @@ constexpr Saturation saturations[] = {
      "bytes in flight (B)", 0.95},
 };
 
-/// The best entry at each place of the axis: several shapes of grid have as many bytes in flight.
-std::map<double, const Entry*> best_by(std::span<const Entry> entries, const Saturation& s,
-                                       const char* level) {
-  std::map<double, const Entry*> result;
-  for (const Entry* entry : select(entries, {{"sweep", s.sweep}, {"level", level}})) {
-    const AxisValue* value = find_axis(*entry, s.axis);
-    const auto* x = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
-    if (x == nullptr || !entry->metric.value) continue;
-    const Entry*& known = result[static_cast<double>(*x)];
-    if (known == nullptr || *entry->metric.value > *known->metric.value) known = entry;
-  }
-  return result;
-}
-
-/// Little's law from the sweep itself: the time of a load where least is in flight, times the best
-/// bandwidth. "; Little's law from the least loaded point: 520 ns x 4.6 TB/s = 2.3 MiB".
-std::string little(const std::map<double, const Entry*>& points, double best) {
-  const auto& [bytes, entry] = *points.begin();
-  const double latency = bytes / *entry->metric.value;
-  return fmt::format("; Little's law from the least loaded point: {} x {} = {}",
-                     format_time(latency), format_bandwidth(best), format_bytes(latency * best));
-}
-
 Fact saturation_fact(std::span<const Entry> entries, const Saturation& s, const char* prefix,
                      const char* level) {
   const FactName name{fmt::format("{}.{}", prefix, s.id), level, s.quantity, s.unit, Better::lower};
-  const std::map<double, const Entry*> points = best_by(entries, s, level);
+  // The best entry at each place: several shapes of grid have as many bytes in flight.
+  std::map<double, const Entry*> points;
+  double best = 0;
+  for (const Entry* entry : select(entries, {{"sweep", s.sweep}, {"level", level}})) {
+    const double bandwidth = metric_of(*entry);
+    if (std::isnan(bandwidth)) continue;
+    const Entry*& known = points[axis_of(s.axis)(*entry)];
+    if (known == nullptr || bandwidth > metric_of(*known)) known = entry;
+    best = std::max(best, bandwidth);
+  }
   constexpr std::size_t fewest = 4;
   if (points.size() < fewest) return missing_fact(name, left_out);
-  double best = 0;
-  for (const auto& [x, entry] : points) best = std::max(best, *entry->metric.value);
   const auto enough = std::ranges::find_if(
-      points, [&](const auto& point) { return *point.second->metric.value >= s.share * best; });
-  if (enough == points.begin()) {
+      points, [&](const auto& point) { return metric_of(*point.second) >= s.share * best; });
+  const auto& [least, least_loaded] = *points.begin();
+  if (enough == points.begin())
     return missing_fact(name, fmt::format("the least that was measured, {}, is enough already",
-                                          format_quantity(points.begin()->first, s.unit)));
-  }
+                                          format_quantity(least, s.unit)));
+  const auto& [below, entry_below] = *std::prev(enough);
   Fact fact = named_fact(name);
   fact.value = enough->first;
-  fact.interval = Interval{std::prev(enough)->first, enough->first, 1,
-                           "between neighbouring points of the sweep"};
+  fact.interval = Interval{below, enough->first, 1, "between neighbouring points of the sweep"};
   fact.method = fmt::format("fewest of {} with {} of the best bandwidth, {}", points.size(),
                             format_percent(s.share), format_bandwidth(best));
-  if (std::string(s.unit) == "B") fact.method += little(points, best);
+  if (std::string(s.unit) == "B") {
+    // Little's law from the sweep itself: the time of a load where least is in flight, times the
+    // best bandwidth.
+    const double latency = least / metric_of(*least_loaded);
+    fact.method +=
+        fmt::format("; Little's law from the least loaded point: {} x {} = {}",
+                    format_time(latency), format_bandwidth(best), format_bytes(latency * best));
+  }
   fact.repeats = static_cast<int>(enough->second->samples.size());
-  fact.evidence = {std::prev(enough)->second->name, enough->second->name};
+  fact.evidence = {entry_below->name, enough->second->name};
   return fact;
 }
 
@@ -292,50 +273,45 @@ std::vector<Fact> saturation_facts(std::span<const Entry> entries) {
   return facts;
 }
 
-View line_plot(const char* title, const char* sweep, const char* x, std::vector<std::string> series,
-               const char* note = "") {
-  return plot(title, {{"sweep", {sweep}}}, x, "Bandwidth (B/s)", std::move(series), note);
-}
-
-/// Regimes of the curve that cannot hit in the L1: the L2's, its end, DRAM's.
-void draw_l2_regimes(View& view, std::span<const Entry> entries) {
+std::vector<View> views(std::span<const Entry> entries) {
+  const auto against = [](const char* title, const char* sweep, const char* x,
+                          std::vector<std::string> series, const char* note = "") {
+    return plot(title, {{"sweep", {sweep}}}, x, "Bandwidth (B/s)", std::move(series), note);
+  };
+  View footprint = against(
+      "Bandwidth against working set, 16 bytes a lane", "footprint", "working set (B)",
+      {"operation", "instruction"},
+      "All SMs, each its part of the working set. Plain loads may hit in the L1s, which together "
+      "hold about as much as the L2. The regimes drawn are those of ld.global.cg.");
+  footprint.where.push_back({"width (B)", {std::int64_t{16}}});
+  footprint.x_log2 = true;
+  footprint.overview = true;
+  // The curve that cannot hit in the L1: the L2's, its end, DRAM's.
+  constexpr std::size_t fewest = 6;
   const std::vector<CurvePoint> curve = curve_of(select(entries, {{"sweep", "footprint"},
                                                                   {"operation", "load"},
                                                                   {"instruction", "ld.global.cg"},
                                                                   {"width (B)", std::int64_t{16}}}),
                                                  "working set (B)");
-  constexpr std::size_t fewest = 6;
-  if (curve.size() >= fewest) draw_regimes(view, segment(curve, {.resolution = 0.02}), "B", "B/s");
-}
+  if (curve.size() >= fewest)
+    draw_regimes(footprint, segment(curve, {.resolution = 0.02}), "B", "B/s");
 
-std::vector<View> views(std::span<const Entry> entries) {
-  View footprint = line_plot("Bandwidth against working set, 16 bytes a lane", "footprint",
-                             "working set (B)", {"operation", "instruction"});
-  footprint.note =
-      "All SMs, each its part of the working set. Plain loads may hit in the L1s, which together "
-      "hold about as much as the L2. The regimes drawn are those of ld.global.cg.";
-  footprint.where.push_back({"width (B)", {std::int64_t{16}}});
-  footprint.x_log2 = true;
-  draw_l2_regimes(footprint, entries);
-
-  footprint.overview = true;
-  View widths = line_plot("Loads against working set, by access width", "footprint",
-                          "working set (B)", {"instruction", "width (B)"});
+  View widths = against("Loads against working set, by access width", "footprint",
+                        "working set (B)", {"instruction", "width (B)"});
   widths.where.push_back({"operation", {"load"}});
   widths.x_log2 = true;
 
-  View sms = line_plot("Loads by number of SMs", "SMs", "SMs", {"level"});
-  sms.note =
+  View sms = against(
+      "Loads by number of SMs", "SMs", "SMs", {"level"},
       "ld.global.cg, 16 bytes a lane, 32 warps on each SM with four loads in flight each. SMs in "
       "the order of their numbers, even ones first: one of each TPC, round robin over the GPCs. "
       "All have the same share of the work, so that the slowest, in the GPC with most of them, "
-      "tells the time.";
+      "tells the time.");
   sms.show_bound = true;
 
-  View flight = line_plot("Loads by bytes in flight", "in flight", "bytes in flight (B)",
-                          {"level", "loads in flight"});
-  flight.note =
-      "All SMs; from 1 to 64 warps on each, every thread with 1 to 8 loads of 16 bytes in flight.";
+  View flight = against(
+      "Loads by bytes in flight", "in flight", "bytes in flight (B)", {"level", "loads in flight"},
+      "All SMs; from 1 to 64 warps on each, every thread with 1 to 8 loads of 16 bytes in flight.");
   flight.x_log2 = true;
 
   return {footprint, widths, sms, flight,

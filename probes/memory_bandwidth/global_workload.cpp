@@ -100,14 +100,14 @@ Reporting prepare(Context& context, const GlobalShape& shape) {
   const Buffer told = tiles ? buffers.output("sums", tile_sums * sizeof(std::uint32_t))
                             : buffers.output("reports", all_warps * sizeof(WarpReport));
   Reporting result;
-  Workload& workload = result.workload;
   if (tiles) {
     const TileRun run{access, static_cast<std::uint32_t>(parts), src.data, dst.data,
                       told.as<std::uint32_t>()};
     const auto kernel = tile_kernel(access);
     prefer_l1(kernel);
-    const Blocks grid{parts * shape.passes, threads};
-    workload.launch = [=] { launch(kernel, grid, stream, run); };
+    result.workload.launch = [=, grid = Blocks{parts * shape.passes, threads}] {
+      launch(kernel, grid, stream, run);
+    };
   } else {
     const GlobalRun run{access,
                         plan_walk(shape.walk_shape, shape.region, shape.passes),
@@ -118,13 +118,13 @@ Reporting prepare(Context& context, const GlobalShape& shape) {
                         told.as<WarpReport>()};
     const auto kernel = global_kernel(access);
     prefer_l1(kernel);
-    workload.launch = [=] { launch(kernel, {parts, threads}, stream, run); };
-    if (shape.plan.chosen_sms) workload.launch = launch_on_chosen(context, run);
+    result.workload.launch = [=] { launch(kernel, {parts, threads}, stream, run); };
+    if (shape.plan.chosen_sms) result.workload.launch = launch_on_chosen(context, run);
     result.reports = told;
     result.bytes_per_warp = shape.bytes_moved / static_cast<double>(all_warps);
     result.in_kernel = shape.plan.in_kernel;
   }
-  workload.poison = [=, &buffers] {
+  result.workload.poison = [=, &buffers] {
     // The sums go on from launch to launch; that of one launch is looked at.
     if (tiles)
       FATHOM_CUDA(cudaMemsetAsync(told.data, 0, told.bytes, stream));
@@ -132,7 +132,7 @@ Reporting prepare(Context& context, const GlobalShape& shape) {
       buffers.poison(told);
     if (dst.data != nullptr) buffers.poison(dst);
   };
-  workload.verify =
+  result.workload.verify =
       check_of(context, access, src, dst, all_warps,
                touches_per_pass(shape.walk_shape) * static_cast<std::uint64_t>(shape.passes), [=] {
                  std::uint32_t sum = 0;
@@ -145,18 +145,12 @@ Reporting prepare(Context& context, const GlobalShape& shape) {
   return result;
 }
 
-std::string sharing_of(const GlobalPlan& plan) {
-  constexpr const char* names[] = {"each warp its part", "each SM its part", "every SM everything"};
-  return plan.tiles ? "each warp one tile" : names[static_cast<int>(plan.sharing)];
-}
-
 /// "ld.global.cg", "st.global", "ld.global.cg, st.global".
 std::string instruction_of(const Access& access) {
-  const char* load = access.path == Path::cached    ? "ld.global"
-                     : access.path == Path::l2_only ? "ld.global.cg"
-                                                    : "ld.global.L1::no_allocate";
+  constexpr const char* loads[] = {"ld.global", "ld.global.cg", "ld.global.L1::no_allocate"};
+  const std::string load = loads[static_cast<int>(access.path)];
   if (access.operation == Operation::load) return load;
-  return access.operation == Operation::store ? "st.global" : fmt::format("{}, st.global", load);
+  return access.operation == Operation::store ? "st.global" : load + ", st.global";
 }
 
 }  // namespace
@@ -182,6 +176,8 @@ GlobalShape shape_of(const GlobalPlan& plan) {
 
 Case global_case(const DeviceFacts& device, const char* sweep, const char* level, Suite suite,
                  const GlobalPlan& plan) {
+  constexpr const char* sharings[] = {"each warp its part", "each SM its part",
+                                      "every SM everything"};
   const GlobalShape shape = shape_of(plan);
   const Access& access = plan.access;
   const std::int64_t warps_per_sm = std::int64_t{shape.walk_shape.warps} * plan.blocks_per_sm;
@@ -189,7 +185,7 @@ Case global_case(const DeviceFacts& device, const char* sweep, const char* level
       {"SMs", std::int64_t{plan.sms}},
       {"warps per SM", warps_per_sm},
       {"loads in flight", std::int64_t{access.loads}},
-      {"sharing", sharing_of(plan)},
+      {"sharing", plan.tiles ? "each warp one tile" : sharings[static_cast<int>(plan.sharing)]},
       {"working set (B)", static_cast<std::int64_t>(shape.working_set)},
       {"bytes in flight (B)", warps_per_sm * plan.sms * static_cast<std::int64_t>(access.tile())}};
   if (plan.chosen_sms) more.emplace_back("SM order", "even smids first");
@@ -208,9 +204,10 @@ Case global_case(const DeviceFacts& device, const char* sweep, const char* level
 
 void count(Case& c, const GlobalPlan& plan, Level level) {
   constexpr double sector = 32;
-  const Operation operation = plan.access.operation;
-  const double one_way = shape_of(plan).bytes_moved / (operation == Operation::copy ? 2 : 1);
-  if (operation != Operation::store) {
+  const bool loads = plan.access.operation != Operation::store;
+  const bool stores = plan.access.operation != Operation::load;
+  const double one_way = c.extras.at("bytes_moved") / (loads && stores ? 2 : 1);
+  if (loads) {
     c.counters.push_back({"global_load_sectors", one_way / sector, 0, "bytes loaded / 32"});
     // Exact on an H200 wherever a sector is asked for by one warp at a time; where several warps or
     // SMs ask for it at once, less is read than loaded.
@@ -219,24 +216,17 @@ void count(Case& c, const GlobalPlan& plan, Level level) {
     else
       c.counters.push_back({"l2_read_sectors"});
   }
-  if (operation != Operation::load) {
-    for (const char* role : {"global_store_sectors", "l2_write_sectors"}) {
+  if (stores)
+    for (const char* role : {"global_store_sectors", "l2_write_sectors"})
       c.counters.push_back(
           {role, one_way / sector, 0.005, "bytes stored / 32, the reports left out"});
-    }
-  }
-  c.counters.push_back({"l1_hit_rate"});
-  c.counters.push_back({"l2_hit_rate"});
-  if (level != Level::dram) {
-    c.counters.push_back({"dram_read_bytes"});
-    return;
-  }
-  if (operation != Operation::store)
+  c.counters.insert(c.counters.end(), {{"l1_hit_rate"}, {"l2_hit_rate"}});
+  if (level != Level::dram) c.counters.push_back({"dram_read_bytes"});
+  if (level == Level::dram && loads)
     c.counters.push_back({"dram_read_bytes", one_way, 0.02, "every byte loaded once"});
-  if (operation != Operation::load) {
+  if (level == Level::dram && stores)
     c.counters.push_back({"dram_write_bytes", one_way, 0.05,
                           "every byte stored once; the L2 may keep the last of them back"});
-  }
 }
 
 }  // namespace fathom::memory_bandwidth

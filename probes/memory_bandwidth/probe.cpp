@@ -117,19 +117,12 @@ std::optional<Bound> dram_bound(const DeviceFacts& device) {
 double traffic_for(const DeviceFacts& device, Level level, int sms) {
   constexpr double seconds = 400e-6, usual_clock = 1.5e9, usual_dram = 0.5e12;
   constexpr double usual_l2_bytes = 38;  // of an SM and clock, when all of them ask
-  const double clock = device.sm_clock_max_hz > 0 ? device.sm_clock_max_hz : usual_clock;
-  switch (level) {
-    case Level::l1:
-      return seconds * sms * clock * limits_of(device).l1_bytes_per_clock;
-    case Level::l2:
-      return seconds * sms * clock * usual_l2_bytes;
-    case Level::dram: {
-      const auto bound = dram_bound(device);
-      const double path = sms * clock * limits_of(device).l1_bytes_per_clock / 2;
-      return seconds * std::min(bound ? bound->value : usual_dram, path);
-    }
-  }
-  return 0;
+  const double clocks = sms * (device.sm_clock_max_hz > 0 ? device.sm_clock_max_hz : usual_clock);
+  const double path = clocks * limits_of(device).l1_bytes_per_clock;
+  const auto dram = dram_bound(device);
+  return seconds * (level == Level::l1   ? path
+                    : level == Level::l2 ? clocks * usual_l2_bytes
+                                         : std::min(dram ? dram->value : usual_dram, path / 2));
 }
 
 int one_block_shared_bytes(const DeviceFacts& device) {

@@ -17,23 +17,14 @@ constexpr double operand_bytes = 3 * sizeof(float);
 /// A chain multiplies by a factor and by its inverse in turn, and adds terms that cancel.
 constexpr float factors[] = {1.5f, 2.0f / 3}, terms[] = {0.375f, -0.25f};
 
-std::vector<float> register_operands() {
-  std::vector<float> operands;
-  for (int chain = 0; chain < register_chains; ++chain)
-    for (const float value : {factors[0], factors[1], terms[0], terms[1]})
-      operands.insert(operands.end(), warp_lanes, value);
-  return operands;
-}
-
 /// What every chain holds in the end, [lane][chain].
 std::vector<float> expected_chains(int iterations) {
   std::vector<float> result;
   for (int lane = 0; lane < warp_lanes; ++lane) {
     for (int chain = 0; chain < register_chains; ++chain) {
-      float x = register_start(lane, chain);
+      float& x = result.emplace_back(register_start(lane, chain));
       for (int step = 0; step < iterations * register_steps; ++step)
         x = std::fma(x, factors[step % 2], terms[step % 2]);
-      result.push_back(x);
     }
   }
   return result;
@@ -41,7 +32,10 @@ std::vector<float> expected_chains(int iterations) {
 
 Reporting prepare(Context& context, int blocks, int iterations) {
   cudaStream_t stream = context.stream();
-  const std::vector<float> operands = register_operands();
+  std::vector<float> operands;
+  for (int chain = 0; chain < register_chains; ++chain)
+    for (const float value : {factors[0], factors[1], terms[0], terms[1]})
+      operands.insert(operands.end(), warp_lanes, value);
   const Buffer operand_buffer = upload(context, "operands", std::as_bytes(std::span(operands)));
   const std::size_t threads = static_cast<std::size_t>(blocks) * register_threads;
   const Buffer reports =
@@ -49,17 +43,18 @@ Reporting prepare(Context& context, int blocks, int iterations) {
   const Buffer after = context.buffers().output("after", threads * register_chains * sizeof(float));
   const RegisterRun run{blocks, iterations, operand_buffer.as<float>(), reports.as<WarpReport>(),
                         after.as<float>()};
-  const Blocks grid{blocks, register_threads};
-  const double bytes_per_warp =
-      1.0 * iterations * register_steps * register_chains * warp_lanes * operand_bytes;
-  const auto verify = [=, expected = expected_chains(iterations)] {
-    return check_elements<float>(after, stream, "the end of chain",
-                                 [&](std::size_t i) { return expected[i % expected.size()]; });
-  };
   return {workload_of(
-              context, {reports, after}, [=] { launch(read_registers, grid, stream, run); },
-              verify),
-          reports, bytes_per_warp};
+              context, {reports, after},
+              [=] {
+                launch(read_registers, {blocks, register_threads}, stream, run);
+              },
+              [=, expected = expected_chains(iterations)] {
+                return check_elements<float>(after, stream, "the end of chain", [&](std::size_t i) {
+                  return expected[i % expected.size()];
+                });
+              }),
+          reports,
+          1.0 * iterations * register_steps * register_chains * warp_lanes * operand_bytes};
 }
 
 }  // namespace

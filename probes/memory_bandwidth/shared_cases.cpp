@@ -23,17 +23,14 @@ double bytes_per_warp(const SharedRun& run) {
 /// What a block's memory holds in the end: of loads what it held before.
 std::vector<std::uint32_t> expected_words(Operation operation, int bytes_of_lane) {
   constexpr std::uint32_t words_used = shared_bytes_used / 4;
-  std::vector<std::uint32_t> words(words_used);
   const auto width = static_cast<std::uint32_t>(bytes_of_lane);
+  std::vector<std::uint32_t> words;
   for (std::uint32_t i = 0; i < words_used; ++i) {
-    if (operation != Operation::store) {
-      words[i] = shared_word(operation == Operation::copy ? i % (words_used / 2) : i);
-      continue;
-    }
-    const std::uint32_t offset = i * 4;
-    const std::uint32_t warp = offset / (shared_bytes_used / shared_warps);
+    const std::uint32_t offset = i * 4, warp = offset / (shared_bytes_used / shared_warps);
     const std::uint32_t lane = offset % (width * warp_lanes) / width;
-    words[i] = store_value(warp * warp_lanes + lane, offset % width / 4);
+    words.push_back(operation == Operation::store
+                        ? store_value(warp * warp_lanes + lane, offset % width / 4)
+                        : shared_word(operation == Operation::copy ? i % (words_used / 2) : i));
   }
   return words;
 }
@@ -48,29 +45,23 @@ Reporting prepare(Context& context, SharedRun run, int passes) {
   prepare_shared(run.operation, run.width, run.cluster_size > 1, run.shared_bytes);
   run.reports = reports.as<WarpReport>();
   run.after = after.as<std::uint32_t>();
-  std::function<std::optional<std::string>()> verify;
   const std::vector<std::uint32_t> words = expected_words(run.operation, run.width);
-  if (run.operation == Operation::load) {
-    const std::uint32_t want =
-        static_cast<std::uint32_t>(passes) * std::accumulate(words.begin(), words.end(), 0u);
-    verify = [=]() -> std::optional<std::string> {
-      const auto all = copy_to_host<WarpReport>(reports, stream);
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i].sum == want) continue;
-        return fmt::format("the words that warp {} loaded sum to {:#x} instead of {:#x}", i,
-                           all[i].sum, want);
-      }
-      return std::nullopt;
-    };
-  } else {
-    verify = [=] {
-      return check_elements<std::uint32_t>(
-          after, stream, "in the blocks' memory word",
-          [&](std::size_t i) { return words[i % words.size()]; });
-    };
-  }
+  const std::uint32_t loaded =
+      static_cast<std::uint32_t>(passes) * std::accumulate(words.begin(), words.end(), 0u);
   return {workload_of(
-              context, {reports, after}, [=] { launch_shared(run, stream); }, verify),
+              context, {reports, after}, [=] { launch_shared(run, stream); },
+              [=]() -> std::optional<std::string> {
+                if (run.operation != Operation::load)
+                  return check_elements<std::uint32_t>(
+                      after, stream, "in the blocks' memory word",
+                      [&](std::size_t i) { return words[i % words.size()]; });
+                const auto all = copy_to_host<WarpReport>(reports, stream);
+                const auto wrong = std::ranges::find_if_not(
+                    all, [=](std::uint32_t sum) { return sum == loaded; }, &WarpReport::sum);
+                if (wrong == all.end()) return std::nullopt;
+                return fmt::format("the words that warp {} loaded sum to {:#x} instead of {:#x}",
+                                   wrong - all.begin(), wrong->sum, loaded);
+              }),
           reports, bytes_per_warp(run)};
 }
 
@@ -79,21 +70,6 @@ std::string instruction(Operation operation, bool cluster) {
   return operation == Operation::load    ? "ld." + space
          : operation == Operation::store ? "st." + space
                                          : "ld." + space + ", st." + space;
-}
-
-void add_counters(Case& c, const SharedRun& run) {
-  // Besides the timed part: filling and saving 32 KiB of each block.
-  const double wavefronts = bytes_per_warp(run) * shared_warps * run.blocks / 128 /
-                            (run.operation == Operation::copy ? 2 : 1);
-  const char* model = "one wavefront for each 128 bytes; filling and saving are left out";
-  if (run.operation != Operation::store) {
-    c.counters.push_back({"shared_load_wavefronts", wavefronts, 0.01, model});
-    c.counters.push_back({"shared_load_conflicts"});
-  }
-  if (run.operation != Operation::load) {
-    c.counters.push_back({"shared_store_wavefronts", wavefronts, 0.01, model});
-    c.counters.push_back({"shared_store_conflicts"});
-  }
 }
 
 /// Shared memory of the own block where a cluster is one block, else of the next block.
@@ -122,7 +98,16 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
       sm_bound(device, sms, bound,
                own ? "shared memory's data stage" : "shared memory's data stage in the other SM");
   c.extras = {{"sm_bound_bytes_per_clock", bound}};
-  if (own) add_counters(c, run);
+  // Besides the timed part: filling and saving 32 KiB of each block.
+  const double wavefronts = bytes_per_warp(run) * shared_warps * run.blocks / 128 /
+                            (operation == Operation::copy ? 2 : 1);
+  const char* model = "one wavefront for each 128 bytes; filling and saving are left out";
+  for (const auto& [name, other] :
+       {std::pair{"load", Operation::store}, {"store", Operation::load}}) {
+    if (!own || operation == other) continue;
+    c.counters.push_back({fmt::format("shared_{}_wavefronts", name), wavefronts, 0.01, model});
+    c.counters.push_back({fmt::format("shared_{}_conflicts", name)});
+  }
   c.prepare = report_workload([=](Context& context) { return prepare(context, run, passes); });
   return c;
 }
@@ -130,20 +115,17 @@ Case shared_case(const DeviceFacts& device, Operation operation, int width, int 
 }  // namespace
 
 std::vector<Case> shared_cases(const DeviceFacts& device) {
-  constexpr Operation operations[] = {Operation::load, Operation::store, Operation::copy};
   std::vector<Case> result;
-  for (const int width : {16, 8, 4})
-    for (const Operation operation : operations)
-      result.push_back(shared_case(device, operation, width, 1, device.sms * blocks_per_sm));
+  const auto add = [&](int width, int cluster_size, int blocks) {
+    for (const Operation operation : {Operation::load, Operation::store, Operation::copy})
+      result.push_back(shared_case(device, operation, width, cluster_size, blocks));
+  };
+  for (const int width : {16, 8, 4}) add(width, 1, device.sms * blocks_per_sm);
   for (const int size : {2, 4, 8, 16}) {
     const int blocks = cluster_blocks(device.major, size, one_block_shared_bytes(device));
     if (blocks == 0) continue;
-    for (const Operation operation : operations)
-      result.push_back(shared_case(device, operation, 16, size, blocks));
-    if (size != 2) continue;
-    for (const int width : {8, 4})
-      for (const Operation operation : operations)
-        result.push_back(shared_case(device, operation, width, size, blocks));
+    for (const int width : {16, 8, 4})
+      if (width == 16 || size == 2) add(width, size, blocks);
   }
   return result;
 }

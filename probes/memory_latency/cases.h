@@ -45,13 +45,15 @@ struct GlobalChase {
 /// Bytes of the one region, in device memory, that every chase but the TLB's runs in.
 std::size_t region_bytes(const DeviceFacts& device);
 /// All elements of `bytes`, 8 bytes each: as many sectors as there are.
-Chain every_word(std::size_t bytes);
+inline Chain every_word(std::size_t bytes) { return spread(bytes, 8); }
 
 /// Launches a chase whose report is set.
 using LaunchChase = std::function<void(const Chase& chase, cudaStream_t stream)>;
 /// Puts the chain where the chase goes and sets its base. The launch owns what it needs.
 using PrepareChase = std::function<LaunchChase(Context& context, Chase& chase)>;
 std::function<Workload(Context&)> chase_workload(const Chase& chase, const PrepareChase& prepare);
+/// The same of a chain that the kernel writes itself.
+std::function<Workload(Context&)> chase_workload(const Chase& chase, const LaunchChase& launch);
 /// Writes the chain to `memory`.
 LaunchChase chase_through(Context& context, const GlobalChase& g, Chase& chase, void* memory);
 /// A chase in the region.

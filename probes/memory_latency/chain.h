@@ -23,6 +23,11 @@ struct Chain {
   std::uint32_t seed = 0x9E3779B9u;
 };
 
+/// An element in each `stride` of `bytes`.
+constexpr Chain spread(std::size_t bytes, std::uint64_t stride) {
+  return {.count = static_cast<std::uint32_t>(bytes / stride), .stride = stride};
+}
+
 /// Every bit of the result depends on every bit of x (the finaliser of MurmurHash3, A. Appleby).
 __host__ __device__ constexpr std::uint32_t mixed(std::uint32_t x) {
   x = (x ^ x >> 16) * 0x85EBCA6Bu;
@@ -71,13 +76,11 @@ struct ChaseEnd {
 };
 
 inline ChaseEnd follow(const Chain& chain, std::uint64_t first, int loads) {
-  ChaseEnd end;
-  std::uint64_t address = address_at(chain, first);
+  ChaseEnd end{address_at(chain, first)};
   for (int i = 1; i <= loads; ++i) {
-    end.sum += static_cast<std::uint32_t>(address);
-    address = address_at(chain, first + i);
+    end.sum += static_cast<std::uint32_t>(end.address);
+    end.address = address_at(chain, first + i);
   }
-  end.address = address;
   return end;
 }
 

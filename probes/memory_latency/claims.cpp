@@ -11,9 +11,10 @@
 namespace fathom::memory_latency {
 namespace {
 
-View curve_view(const char* title, Where where, const char* x, const char* x_label,
-                std::vector<std::string> series) {
-  View view = plot(title, std::move(where), x, "Latency (cycles)", std::move(series));
+View curve_view(const char* title, Where where, const char* x_label,
+                std::vector<std::string> series, const char* note = "",
+                const char* x = working_set) {
+  View view = plot(title, std::move(where), x, "Latency (cycles)", std::move(series), note);
   view.x_label = x_label;
   view.x_log2 = true;
   return view;
@@ -21,11 +22,11 @@ View curve_view(const char* title, Where where, const char* x, const char* x_lab
 
 /// Draws the regimes that the facts come from on the curve, and marks the sizes among the facts.
 View with_regimes(View view, const Curve& curve, const std::vector<Fact>& facts,
-                  const std::vector<std::pair<const char*, const char*>>& sizes) {
+                  const std::vector<std::pair<std::string, const char*>>& sizes) {
   if (curve.cut) draw_regimes(view, *curve.cut, "B", "cycles");
   view.markers.clear();
   for (const auto& [id, words] : sizes) {
-    const auto fact = std::ranges::find(facts, std::string(id), &Fact::id);
+    const auto fact = std::ranges::find(facts, id, &Fact::id);
     if (fact == facts.end() || !fact->value) continue;
     view.markers.push_back({*fact->value, fmt::format("{} {}", words, format_bytes(*fact->value))});
   }
@@ -33,51 +34,47 @@ View with_regimes(View view, const Curve& curve, const std::vector<Fact>& facts,
 }
 
 std::vector<View> views(std::span<const Entry> entries, const std::vector<Fact>& facts) {
-  View code = curve_view("Pace of straight-line code against its length",
-                         {{"sweep", {"code"}}, {"level", {"instruction caches"}}},
-                         "working set (B)", "Length", {"level"});
+  View code =
+      curve_view("Pace of straight-line code against its length",
+                 {{"sweep", {"code"}}, {"level", {"instruction caches"}}}, "Length", {"level"});
   code.y_label = "Cycles per instruction";
-  View carveouts = curve_view("Latency against working set, L1 by carve-out",
-                              {{"sweep", {"size"}}, {"level", {"L1"}}}, "working set (B)",
-                              "Working set", {"carve-out (KiB)"});
-  carveouts.note =
+  View carveouts = curve_view(
+      "Latency against working set, L1 by carve-out", {{"sweep", {"size"}}, {"level", {"L1"}}},
+      "Working set", {"carve-out (KiB)"},
       "Loads that may hit in the L1, one line for each carve-out of shared memory; beyond the L1 "
-      "they come from the L2.";
+      "they come from the L2.");
   carveouts.overview = true;
-  View l2 = with_regimes(curve_view("Latency against working set, L2 and DRAM",
-                                    {{"sweep", {"size"}}, {"level", {"L2"}}}, "working set (B)",
-                                    "Working set", {"level"}),
-                         curve(entries, {{"sweep", "size"}, {"level", "L2"}}, RampScale::share),
-                         facts, {{"l2.partition", "partition"}, {"l2.size", "L2"}});
-  l2.note =
-      "Loads past the L1. Grey: the regimes that the curve falls into. A working set beyond the "
-      "near partition of the L2 has lines in the far one, one beyond the L2 misses to DRAM.";
+  View l2 = with_regimes(
+      curve_view("Latency against working set, L2 and DRAM",
+                 {{"sweep", {"size"}}, {"level", {"L2"}}}, "Working set", {"level"},
+                 "Loads past the L1. Grey: the regimes that the curve falls into. A working set "
+                 "beyond the near partition of the L2 has lines in the far one, one beyond the L2 "
+                 "misses to DRAM."),
+      curve(entries, {{"sweep", "size"}, {"level", "L2"}}, RampScale::share), facts,
+      {{"l2.partition", "partition"}, {"l2.size", "L2"}});
   l2.overview = true;
-  return {
-      table("Latency inside each level", {{"sweep", {"latency"}}},
-            {"level", "instruction", "method", "working set (B)", "metric", "interval",
-             "extra:latency_ns", "extra:p5", "extra:p50", "extra:p95", "verdict"},
-            "Cycles of the SM clock; p5 to p95 over single loads."),
-      carveouts,
-      l2,
-      curve_view("Latency against working set, constant memory",
-                 {{"sweep", {"size"}}, {"level", {"constant"}}}, "working set (B)", "Working set",
-                 {"level"}),
-      curve_view("Latency of constants beside code that shares a cache with them",
-                 {{"sweep", {"beside code"}}}, "working set (B)", "Constants and code",
-                 {"constants (B)"}),
-      code,
-      with_regimes(curve_view("Latency against footprint, one line in each large page",
-                              {{"sweep", {"pages"}}}, "working set (B)", "Footprint", {"level"}),
-                   curve(entries, {{"sweep", "pages"}}), facts,
-                   {{"tlb.reach", "TLB level 1"}, {"tlb.reach_2", "TLB level 2"}}),
-      curve_view("Second load of a pair against its distance from the first",
-                 {{"sweep", {"fetch"}}}, "distance (B)", "Distance", {"level"}),
-      table("Distributed shared memory by cluster size and distance in ranks",
-            {{"sweep", {"distance"}}},
-            {"instruction", "cluster size", "distance", "metric", "extra:latency_ns"}),
-      table("Lines and sets of the L1 and the L2", {{"sweep", {"line", "associativity"}}},
-            {"sweep", "level", "candidate (B)", "stride (B)", "elements", "metric"})};
+  return {table("Latency inside each level", {{"sweep", {"latency"}}},
+                {"level", "instruction", "method", "working set (B)", "metric", "interval",
+                 "extra:latency_ns", "extra:p5", "extra:p50", "extra:p95", "verdict"},
+                "Cycles of the SM clock; p5 to p95 over single loads."),
+          carveouts,
+          l2,
+          curve_view("Latency against working set, constant memory",
+                     {{"sweep", {"size"}}, {"level", {"constant"}}}, "Working set", {"level"}),
+          curve_view("Latency of constants beside code that shares a cache with them",
+                     {{"sweep", {"beside code"}}}, "Constants and code", {"constants (B)"}),
+          code,
+          with_regimes(curve_view("Latency against footprint, one line in each large page",
+                                  {{"sweep", {"pages"}}}, "Footprint", {"level"}),
+                       curve(entries, {{"sweep", "pages"}}), facts,
+                       {{"tlb.reach", "TLB level 1"}, {"tlb.reach_2", "TLB level 2"}}),
+          curve_view("Second load of a pair against its distance from the first",
+                     {{"sweep", {"fetch"}}}, "Distance", {"level"}, "", "distance (B)"),
+          table("Distributed shared memory by cluster size and distance in ranks",
+                {{"sweep", {"distance"}}},
+                {"instruction", "cluster size", "distance", "metric", "extra:latency_ns"}),
+          table("Lines and sets of the L1 and the L2", {{"sweep", {"line", "associativity"}}},
+                {"sweep", "level", "candidate (B)", "stride (B)", "elements", "metric"})};
 }
 
 }  // namespace

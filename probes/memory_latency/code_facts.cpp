@@ -12,16 +12,6 @@ namespace {
 constexpr const char* swept_by_default =
     "code is swept in the default suite only, or its cases failed";
 
-/// Plateaus closer than this are one level: the code's own pace is no more even.
-constexpr double next_level = 1.1;
-
-/// Some misses come before a cache is full, and their pace is a plateau of its own: levels closer
-/// in size than this are one, which ends where the first of them does.
-constexpr double next_size = 1.25;
-
-/// Sizes by two curves are of one cache if they differ by no more than this.
-constexpr double same_size = 1.25;
-
 constexpr std::int64_t all_constants = 64 * 1024;
 
 Curve beside_code(std::span<const Entry> entries, std::int64_t constants) {
@@ -31,38 +21,32 @@ Curve beside_code(std::span<const Entry> entries, std::int64_t constants) {
 /// The cache that constants share with code: what of both stays in it, with all the constants
 /// there are and with few of them.
 Fact size_with_code(std::span<const Entry> entries, const FactName& name) {
-  constexpr std::int64_t all = all_constants, few = 16 * 1024;
-  const Curve with_all = beside_code(entries, all), with_few = beside_code(entries, few);
-  if (!with_all.cut) {
+  constexpr std::int64_t few_constants = 16 * 1024;
+  constexpr double same_size = 1.25;  // at most between two curves of one cache
+  const std::string all = format_bytes(all_constants), few = format_bytes(few_constants);
+  const Curve with_all = beside_code(entries, all_constants);
+  const Curve with_few = beside_code(entries, few_constants);
+  if (!with_all.cut)
     return missing_fact(
         name, std::string("constant memory ends before it; beside code, ") + swept_by_default);
-  }
   const std::optional<std::size_t> edge = end_of_hits(with_all), second = end_of_hits(with_few);
-  const double most = with_all.cut->regimes.back().last_x;
-  if (!edge) {
-    return missing_fact(name, fmt::format("constant memory, all {}, stays in it beside {} of code",
-                                          format_bytes(all), format_bytes(most - all)));
-  }
+  if (!edge)
+    return missing_fact(
+        name, fmt::format("constant memory, all {}, stays in it beside {} of code", all,
+                          format_bytes(with_all.cut->regimes.back().last_x - all_constants)));
   Fact fact = size_at(with_all, edge, name);
   if (!second) {
-    fact.method += fmt::format("; of {} of constants and of code together", format_bytes(all));
+    fact.method += fmt::format("; of {} of constants and of code together", all);
     return fact;
   }
   const double other = with_few.cut->boundaries[*second].below_x;
-  if (std::max(other, *fact.value) > same_size * std::min(other, *fact.value)) {
-    return missing_fact(
-        name, fmt::format("{} of constants and of code stay where {} are constants, "
-                          "{} where {} are: not one cache that both fill",
-                          format_bytes(*fact.value), format_bytes(all), format_bytes(other),
-                          format_bytes(few)));
-  }
-  fact.method += fmt::format(
-      "; of constants and of code together, which share it: {} with {} of constants, {} with {}",
-      format_bytes(*fact.value), format_bytes(all), format_bytes(other), format_bytes(few));
-  if (fact.interval) {
-    fact.interval->low = std::min(fact.interval->low, other);
-    fact.interval->high = std::max(fact.interval->high, other);
-  }
+  const std::string sizes = fmt::format("{} with {} of constants, {} with {}",
+                                        format_bytes(*fact.value), all, format_bytes(other), few);
+  if (std::max(other, *fact.value) > same_size * std::min(other, *fact.value))
+    return missing_fact(name,
+                        "constants and code stay, but not one cache that both fill: " + sizes);
+  fact.method += "; of constants and of code together, which share it: " + sizes;
+  widen(fact, other);
   add_evidence(fact, with_few.entries);
   return fact;
 }
@@ -72,10 +56,9 @@ std::string latency_behind(std::span<const Entry> entries, Fact& fact) {
   const Curve c = beside_code(entries, all_constants);
   if (!c.cut) return swept_by_default;
   const Regime& last = c.cut->regimes.back();
-  if (!end_of_hits(c) || last.kind != Regime::Kind::plateau) {
+  if (!end_of_hits(c) || !is_plateau(last))
     return fmt::format("up to {} of constants and code not all of the constants miss",
                        format_bytes(last.last_x));
-  }
   fact.value = last.level;
   fact.interval = last.interval;
   fact.method = fmt::format(
@@ -89,12 +72,12 @@ std::string latency_behind(std::span<const Entry> entries, Fact& fact) {
 void add_constants(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, {{"sweep", "size"}, {"level", "constant"}});
   // A plateau's end each; a ramp between two plateaus is no level.
-  std::vector<std::size_t> ends;
+  std::vector<std::optional<std::size_t>> ends;
   for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i)
-    if (c.cut->regimes[i].kind == Regime::Kind::plateau) ends.push_back(i);
-  const FactName first = size_name("const.l1.size", "constant L1");
+    if (is_plateau(c.cut->regimes[i])) ends.push_back(i);
   const FactName second = size_name("const.l1_5.size", "constant L1.5");
-  facts.push_back(size_at(c, ends.empty() ? std::nullopt : std::optional(ends[0]), first));
+  facts.push_back(
+      size_at(c, ends.empty() ? std::nullopt : ends[0], size_name("const.l1.size", "constant L1")));
   facts.push_back(ends.size() > 1 ? size_at(c, ends[1], second) : size_with_code(entries, second));
   facts.push_back(decided({"const.behind_l1_5.latency", "constants behind the L1.5", "latency",
                            "cycles", Better::lower},
@@ -106,19 +89,22 @@ struct Level {
   std::size_t first = 0, last = 0;
 };
 
-std::vector<Level> levels_of(const Segmentation& cut) {
+std::vector<Level> levels_of(const std::vector<Regime>& regimes) {
+  /// Plateaus closer than this are one level: the code's own pace is no more even.
+  constexpr double next_level = 1.1;
+  /// Some misses come before a cache is full, and their pace is a plateau of its own: levels closer
+  /// in size than this are one, which ends where the first of them does.
+  constexpr double next_size = 1.25;
   std::vector<Level> levels;
-  for (std::size_t i = 0; i < cut.regimes.size(); ++i) {
-    const Regime& regime = cut.regimes[i];
-    if (regime.kind != Regime::Kind::plateau) continue;
-    if (!levels.empty() && regime.level < next_level * cut.regimes[levels.back().first].level)
+  for (std::size_t i = 0; i < regimes.size(); ++i) {
+    if (!is_plateau(regimes[i])) continue;
+    if (!levels.empty() && regimes[i].level < next_level * regimes[levels.back().first].level)
       levels.back().last = i;
     else
       levels.push_back({i, i});
   }
-  const auto end_of = [&](const Level& level) { return cut.regimes[level.last].last_x; };
   for (std::size_t i = 1; i + 1 < levels.size();)
-    if (end_of(levels[i]) < next_size * end_of(levels[i - 1]))
+    if (regimes[levels[i].last].last_x < next_size * regimes[levels[i - 1].last].last_x)
       levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(i));
     else
       ++i;
@@ -129,26 +115,33 @@ std::vector<Level> levels_of(const Segmentation& cut) {
 /// has a pace, and no size.
 void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, {{"sweep", "code"}});
-  const std::vector<Level> levels = c.cut ? levels_of(*c.cut) : std::vector<Level>{};
-  const auto id = [](const char* what, std::size_t level) {
-    return level == 0 ? fmt::format("instruction_cache.{}", what)
-                      : fmt::format("instruction_cache.{}_{}", what, level + 1);
+  const std::vector<Level> levels = c.cut ? levels_of(c.cut->regimes) : std::vector<Level>{};
+  const auto pace_of = [](const std::string& number, const std::string& subject) {
+    return FactName{"instruction_cache.issue_interval" + number, subject, "issue interval",
+                    "cycles", Better::lower};
   };
   if (levels.size() < 2) {
-    const std::string reason = no_change(c, swept_by_default);
-    facts.push_back(missing_fact(size_name(id("size", 0), "instruction cache level 1"), reason));
-    facts.push_back(missing_fact({id("issue_interval", 0), "instruction cache level 1",
-                                  "issue interval", "cycles", Better::lower},
-                                 reason));
+    const std::string reason = no_change(c, swept_by_default),
+                      subject = "instruction cache level 1";
+    facts.push_back(missing_fact(size_name("instruction_cache.size", subject), reason));
+    facts.push_back(missing_fact(pace_of("", subject), reason));
     return;
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const bool has_end = i + 1 < levels.size();
+    const std::string number = i == 0 ? "" : fmt::format("_{}", i + 1);
     const std::string subject = has_end ? fmt::format("instruction cache level {}", i + 1)
                                         : fmt::format("behind instruction cache level {}", i);
+    if (has_end) {
+      Fact& size = facts.emplace_back(
+          size_at(c, levels[i].last, size_name("instruction_cache.size" + number, subject)));
+      size.method = fmt::format(
+          "longest straight-line code, run over and over, before its instructions leave a plateau "
+          "of their pace; {} regimes by change-point segmentation of {} points",
+          c.cut->regimes.size(), c.entries.size());
+    }
     const Regime& regime = c.cut->regimes[levels[i].first];
-    Fact pace =
-        named_fact({id("issue_interval", i), subject, "issue interval", "cycles", Better::lower});
+    Fact& pace = facts.emplace_back(named_fact(pace_of(number, subject)));
     pace.value = regime.level;
     pace.interval = regime.interval;
     pace.bound = Bound{1, "a warp issues one instruction a clock at most"};
@@ -156,15 +149,6 @@ void add_instruction_caches(std::vector<Fact>& facts, std::span<const Entry> ent
         "cycles from one instruction of straight-line code to the next, one warp, code of {} to {}",
         format_bytes(regime.first_x), format_bytes(c.cut->regimes[levels[i].last].last_x));
     add_evidence(pace, c.entries);
-    if (has_end) {
-      Fact size = size_at(c, levels[i].last, size_name(id("size", i), subject));
-      size.method = fmt::format(
-          "longest straight-line code, run over and over, before its instructions leave a plateau "
-          "of their pace; {} regimes by change-point segmentation of {} points",
-          c.cut->regimes.size(), c.entries.size());
-      facts.push_back(std::move(size));
-    }
-    facts.push_back(std::move(pace));
   }
 }
 

@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "probes/memory_latency/cases.h"
 
 namespace fathom::memory_latency {
 namespace {
 
 constexpr std::uint64_t line = 64;  ///< of the constant L1 (Jia et al., 2018, on Volta)
-constexpr int curve_loads = 2048;
 
 /// Puts the chain, whose base is 0, into constant memory; the words in device memory.
 const std::uint32_t* fill_constants(Context& context, const Chain& chain) {
@@ -19,7 +16,7 @@ const std::uint32_t* fill_constants(Context& context, const Chain& chain) {
 }
 
 /// `cold`: the constants are copied anew before each launch, so that no constant cache has them.
-std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool cold) {
+std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool cold = false) {
   return chase_workload(
       wanted,
       [=](Context& context, Chase& chase) -> LaunchChase {
@@ -31,61 +28,50 @@ std::function<Workload(Context&)> constant_workload(const Chase& wanted, bool co
       });
 }
 
-Chase constant_chase(std::size_t bytes, std::uint64_t stride, Timed timed) {
-  const auto count = static_cast<std::uint32_t>(bytes / stride);
-  return {.chain = {.count = count, .stride = stride},
-          .loads = timed == Timed::mean ? curve_loads : max_timed_loads,
-          .walked_loads = static_cast<int>(count),
+/// Each launch brings the parameters anew.
+std::function<Workload(Context&)> parameter_workload(const Chase& wanted) {
+  return chase_workload(
+      wanted,
+      [words = parameter_words(wanted.chain)](const Chase& chase, cudaStream_t stream) {
+        launch(parameter_chase(chase.timed), {1, 1}, stream, *words, chase);
+      });
+}
+
+Chase constant_chase(std::size_t bytes, Timed timed) {
+  const Chain chain = spread(bytes, line);
+  return {.chain = chain,
+          .loads = timed == Timed::mean ? 2048 : max_timed_loads,
+          .walked_loads = static_cast<int>(chain.count),
           .timed = timed};
 }
 
 /// What is read but once: each load from another 256 bytes, so that none finds what a miss before
 /// it brought along.
 Chase first_use(std::size_t bytes, Timed timed) {
-  Chase chase = constant_chase(bytes, 256, timed);
-  chase.walked_loads = 0;
-  chase.loads = static_cast<int>(chase.chain.count) / chase_unroll * chase_unroll;
-  return chase;
-}
-
-Case size_case(std::size_t bytes, bool quick) {
-  Case c = make_case("size", "constant", "ld.const", Timed::mean, {working_set_axis(bytes)},
-                     quick_if(quick));
-  c.prepare = constant_workload(constant_chase(bytes, line, Timed::mean), false);
-  return c;
-}
-
-Case level_case(const char* level, std::size_t bytes, const Chase& chase, bool cold = false) {
-  Case c = headline(level, "ld.const", chase.timed, bytes);
-  c.prepare = constant_workload(chase, cold);
-  return c;
-}
-
-/// Each launch brings the parameters anew.
-Case parameter_case(const char* level, std::size_t bytes, const Chase& chase) {
-  Case c = headline(level, "ld.param", chase.timed, bytes);
-  const LaunchChase launch_it = [words = parameter_words(chase.chain)](const Chase& with_report,
-                                                                       cudaStream_t stream) {
-    launch(parameter_chase(with_report.timed), {1, 1}, stream, *words, with_report);
-  };
-  c.prepare = chase_workload(chase, [=](Context&, Chase&) { return launch_it; });
-  return c;
+  const Chain chain = spread(bytes, 256);
+  return {.chain = chain,
+          .loads = static_cast<int>(chain.count) / chase_unroll * chase_unroll,
+          .timed = timed};
 }
 
 void add_constants(std::vector<Case>& result) {
   for (const Timed timed : {Timed::mean, Timed::each}) {
+    const auto add = [&](const char* level, const char* instruction, std::size_t bytes,
+                         const std::function<Workload(Context&)>& workload) {
+      result.push_back(headline(level, instruction, timed, bytes));
+      result.back().prepare = workload;
+    };
     // Far within the 2 KiB of the first level and far beyond them (Jia et al., 2018).
     constexpr std::size_t within = 1024, beyond = 16 * kib;
-    const Chase first = constant_chase(within, line, timed),
-                second = constant_chase(beyond, line, timed);
-    result.push_back(level_case("constant L1", within, first));
-    result.push_back(level_case("constant L1.5", beyond, second));
-    result.push_back(
-        level_case("constant L2", constant_bytes, first_use(constant_bytes, timed), true));
-    result.push_back(parameter_case("parameters L1", within, first));
-    result.push_back(parameter_case("parameters L1.5", beyond, second));
-    result.push_back(
-        parameter_case("parameters first use", parameter_bytes, first_use(parameter_bytes, timed)));
+    const Chase first = constant_chase(within, timed), second = constant_chase(beyond, timed);
+    add("constant L1", "ld.const", within, constant_workload(first));
+    add("constant L1.5", "ld.const", beyond, constant_workload(second));
+    add("constant L2", "ld.const", constant_bytes,
+        constant_workload(first_use(constant_bytes, timed), true));
+    add("parameters L1", "ld.param", within, parameter_workload(first));
+    add("parameters L1.5", "ld.param", beyond, parameter_workload(second));
+    add("parameters first use", "ld.param", parameter_bytes,
+        parameter_workload(first_use(parameter_bytes, timed)));
   }
   const std::set<std::size_t> coarse = geometric(512, constant_bytes, 2, line);
   std::set<std::size_t> sizes = geometric(512, constant_bytes, 4, line);
@@ -93,7 +79,10 @@ void add_constants(std::vector<Case>& result) {
   add_steps(sizes, 24 * kib, constant_bytes, 2 * kib);
   for (const std::size_t size : sizes) {
     const bool fine = size >= 1536 && size <= 3072;
-    result.push_back(size_case(size, fine || coarse.contains(size)));
+    Case& c = result.emplace_back(make_case("size", "constant", "ld.const", Timed::mean,
+                                            {working_set_axis(size)},
+                                            quick_if(fine || coarse.contains(size))));
+    c.prepare = constant_workload(constant_chase(size, Timed::mean));
   }
 }
 
@@ -101,21 +90,22 @@ void add_constants(std::vector<Case>& result) {
 // Constant memory ends before the cache behind the first constant one does, but that cache holds
 // code too: what both fill together goes beyond it.
 
-constexpr std::size_t most_code = std::size_t{most_code_blocks} * code_block_bytes;
-
 std::optional<std::string> check(const Report& report, const CodeRun& run) {
   const auto all = static_cast<std::uint32_t>(run.warm_rounds + run.rounds);
   const std::uint64_t blocks = std::uint64_t{all} * static_cast<std::uint64_t>(run.blocks);
   const std::uint64_t executed = (blocks + (run.blocks > 0 ? 2 : 0)) * code_block_sums;
   if (report.executed != executed)
     return fmt::format("the code added {} times instead of {}", report.executed, executed);
+  if (report.clocks <= 0) return "the run reported no clocks";
   // Every round goes through the whole chain, and ends where it began.
   const int loads = static_cast<int>((all + 2) * run.constants.count);
-  if (report.clocks <= 0) return "the run reported no clocks";
   return check_end(report, loads > 0 ? follow(run.constants, 0, loads) : ChaseEnd{});
 }
 
-std::function<Workload(Context&)> workload(const CodeRun& run) {
+std::function<Workload(Context&)> code_workload(std::size_t code, std::size_t constants) {
+  const CodeRun run{.blocks = static_cast<int>(code / code_block_bytes),
+                    .constants = spread(constants, line),
+                    .rounds = 2};
   const int loads = static_cast<int>(run.constants.count);
   const int counted = loads > 0 ? loads : (run.blocks - 1) * code_block_instructions;
   return report_workload([=](Context& context) -> Reporting {
@@ -130,38 +120,27 @@ std::function<Workload(Context&)> workload(const CodeRun& run) {
   });
 }
 
-CodeRun run_of(std::size_t code, std::size_t constants) {
-  return {.blocks = static_cast<int>(code / code_block_bytes),
-          .constants = {.count = static_cast<std::uint32_t>(constants / line), .stride = line},
-          .rounds = 2};
-}
-
-Case code_case(std::size_t bytes) {
-  Case c =
-      make_case("code", "instruction caches", "fma.rn.f32", Timed::mean, {working_set_axis(bytes)});
-  c.metric.name = "issue interval";
-  c.prepare = workload(run_of(bytes, 0));
-  return c;
-}
-
-Case beside_case(std::size_t constants, std::size_t both) {
-  Case c =
-      make_case("beside code", "constant", "ld.const", Timed::mean,
-                {{"constants (B)", static_cast<std::int64_t>(constants)}, working_set_axis(both)});
-  c.prepare = workload(run_of(both - constants, constants));
-  return c;
-}
-
 void add_code(std::vector<Case>& result) {
+  constexpr std::size_t most_code = std::size_t{most_code_blocks} * code_block_bytes;
   std::set<std::size_t> sizes = geometric(4 * kib, most_code, 2, code_block_bytes);
   add_steps(sizes, 12 * kib, 48 * kib, 2 * kib);
   add_steps(sizes, 48 * kib, 160 * kib, 4 * kib);
-  for (const std::size_t size : sizes) result.push_back(code_case(size));
+  for (const std::size_t size : sizes) {
+    Case& c = result.emplace_back(make_case("code", "instruction caches", "fma.rn.f32", Timed::mean,
+                                            {working_set_axis(size)}));
+    c.metric.name = "issue interval";
+    c.prepare = code_workload(size, 0);
+  }
   for (const auto& [constants, step] :
        {std::pair{std::size_t{constant_bytes}, 4 * kib}, {std::size_t{16 * kib}, 8 * kib}}) {
     std::set<std::size_t> both{most_code / 2 + constants, most_code + constants};
     add_steps(both, constant_bytes, 176 * kib, step);
-    for (const std::size_t size : both) result.push_back(beside_case(constants, size));
+    for (const std::size_t size : both) {
+      Case& c = result.emplace_back(make_case(
+          "beside code", "constant", "ld.const", Timed::mean,
+          {{"constants (B)", static_cast<std::int64_t>(constants)}, working_set_axis(size)}));
+      c.prepare = code_workload(size - constants, constants);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,6 +57,7 @@ struct Curve {
 };
 Curve curve(std::span<const Entry> all, const AxisFilter& filter,
             RampScale scale = RampScale::log2);
+inline bool is_plateau(const Regime& regime) { return regime.kind == Regime::Kind::plateau; }
 
 inline constexpr const char* no_curve =
     "its curve was left out of this run, or too much of it failed";
@@ -76,6 +77,13 @@ std::string no_change(const Curve& c, const char* absent = no_curve);
 /// The boundary beyond which there are misses, if there is one. A regime whose latency is within
 /// two percent of the first one's is still hits, however surely the two are told apart.
 std::optional<std::size_t> end_of_hits(const Curve& c);
+
+/// Stretches a fact's interval to hold this value too.
+inline void widen(Fact& fact, double value) {
+  if (!fact.interval) return;
+  fact.interval->low = std::min(fact.interval->low, value);
+  fact.interval->high = std::max(fact.interval->high, value);
+}
 
 /// Adds these entries, and their samples, to what a fact rests on.
 template <class Entries>

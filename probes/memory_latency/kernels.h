@@ -33,6 +33,11 @@ enum class GlobalLoad {
   atomic_add,  ///< atom.global.add of zero
   atomic_cas,  ///< atom.global.cas that never swaps
 };
+constexpr const char* name_of(GlobalLoad load) {
+  constexpr const char* names[] = {"ld.global",    "ld.global.cg",    "ld.global.nc",
+                                   "ld.global.cv", "atom.global.add", "atom.global.cas"};
+  return names[static_cast<int>(load)];
+}
 
 enum class SharedLoad { load, atomic_add, atomic_cas };
 

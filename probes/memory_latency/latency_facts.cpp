@@ -41,105 +41,94 @@ constexpr FactLevel levels[] = {
 };
 
 constexpr const char *each_alone = "single loads", *chased = "unrolled chase bracketed by clock64";
-constexpr const char *in_cycles = "latency", *in_time = "latency in time";
 
-AxisFilter at(const FactLevel& level, const char* method) {
-  return {{"sweep", "latency"},
-          {"level", level.level},
-          {"instruction", level.instruction},
-          {"method", method}};
+AxisFilter at(const char* level, const char* instruction, const char* method) {
+  return {{"sweep", "latency"}, {"level", level}, {"instruction", instruction}, {"method", method}};
 }
 
-FactName latency_name(std::string id, std::string subject, bool time = false) {
-  return {id + (time ? "_time" : ""), std::move(subject), time ? in_time : in_cycles,
-          time ? "s" : "cycles", Better::lower};
+FactName latency_name(const std::string& id, std::string subject, bool time = false) {
+  if (time) return {id + "_time", std::move(subject), "latency in time", "s", Better::lower};
+  return {id, std::move(subject), "latency", "cycles", Better::lower};
 }
 
 /// In seconds, by the clock that the kernels saw.
 double seconds_of(const Entry& entry) { return extra_of("latency_ns")(entry) * 1e-9; }
 
-void take_seconds(Fact& fact, const Entry& entry) {
-  const double seconds = seconds_of(entry);
-  if (std::isnan(seconds)) {
-    fact = unmeasured(fact, "the kernels' global timer stood still");
-    return;
-  }
-  scale(fact, seconds / *fact.value);
-  fact.value = seconds;
-  fact.method += "; the SM clock by the global timer in the same kernels";
-}
-
 void add_level(std::vector<FactRow>& rows, std::span<const Entry> entries, const FactLevel& level) {
-  const Entry* each = find_measured(entries, at(level, each_alone));
+  const Entry* each = find_measured(entries, at(level.level, level.instruction, each_alone));
   for (const bool time : {false, true}) {
-    rows.push_back({latency_name(level.id, level.subject, time), at(level, "unrolled chase"),
-                    chased, level.absent});
-    rows.back().change = [=](Fact& fact, const Entry& entry) {
+    FactRow& row = rows.emplace_back(FactRow{latency_name(level.id, level.subject, time),
+                                             at(level.level, level.instruction, "unrolled chase"),
+                                             chased, level.absent});
+    row.change = [=](Fact& fact, const Entry& entry) {
       if (each != nullptr) {
         fact.method += fmt::format("; single loads, less the empty bracket: {:.1f} cycles",
                                    *each->metric.value);
         fact.evidence.push_back(each->name);
       }
-      if (time) take_seconds(fact, entry);
+      if (!time) return;
+      const double seconds = seconds_of(entry);
+      if (std::isnan(seconds)) {
+        fact = unmeasured(fact, "the kernels' global timer stood still");
+        return;
+      }
+      scale(fact, seconds / *fact.value);
+      fact.value = seconds;
+      fact.method += "; the SM clock by the global timer in the same kernels";
     };
   }
 }
 
-/// One of the two groups of single loads from the L2, if there are two.
-void take_group(Fact& fact, const Entry& entry, bool near) {
-  const double separation = extra_of("group_separation")(entry);
-  if (std::isnan(separation)) {
-    fact = unmeasured(fact, left_out);
-  } else if (separation < bimodal_separation) {
-    fact = unmeasured(
-        fact, fmt::format("single loads fall into no two groups: from {:.0f} to {:.0f} cycles (p5 "
-                          "to p95), of whose variance two groups would hold {:.2f}",
-                          entry.extras.at("p5"), entry.extras.at("p95"), separation));
-  } else {
-    fact.value = entry.extras.at(near ? "low_group" : "high_group");
-    fact.interval.reset();
-    fact.method =
-        fmt::format("single loads, {} of their two groups (Otsu's cut, separation {:.2f})",
-                    near ? "the faster" : "the slower", separation);
-  }
-}
-
+/// The two groups of single loads from the L2, if there are two.
 void add_near_and_far(std::vector<FactRow>& rows) {
   for (const bool near : {true, false}) {
     const char* name = near ? "near" : "far";
-    rows.push_back(
-        {latency_name(fmt::format("l2.{}_latency", name), fmt::format("L2, {} lines", name)),
-         at({"", "", "L2", "ld.global.cg"}, each_alone)});
-    rows.back().change = [=](Fact& fact, const Entry& entry) { take_group(fact, entry, near); };
+    FactRow& row = rows.emplace_back(
+        FactRow{latency_name(fmt::format("l2.{}_latency", name), fmt::format("L2, {} lines", name)),
+                at("L2", "ld.global.cg", each_alone)});
+    row.change = [=](Fact& fact, const Entry& entry) {
+      const double separation = extra_of("group_separation")(entry);
+      if (!(separation >= bimodal_separation)) {
+        fact = unmeasured(
+            fact,
+            std::isnan(separation)
+                ? left_out
+                : fmt::format("single loads fall into no two groups: from {:.0f} to {:.0f} cycles "
+                              "(p5 to p95), of whose variance two groups would hold {:.2f}",
+                              extra_of("p5")(entry), extra_of("p95")(entry), separation));
+        return;
+      }
+      fact.value = entry.extras.at(near ? "low_group" : "high_group");
+      fact.interval.reset();
+      fact.method =
+          fmt::format("single loads, {} of their two groups (Otsu's cut, separation {:.2f})",
+                      near ? "the faster" : "the slower", separation);
+    };
   }
 }
 
 /// Over the distances of the chases through another block's shared memory; the own block is at
 /// distance 0.
-FactRow over_distances(FactName name, Figure figure, AxisFilter where = {}) {
-  where.insert(where.end(), {{"sweep", "distance"}, {"instruction", "ld.shared::cluster"}});
-  return {std::move(name),
-          std::move(where),
-          "unrolled chase, median of {measured} pairs of blocks ({low} to {high})",
-          "this GPU runs no such cluster (none before compute capability 9.0), or its cases were "
-          "left out",
-          Pick::median,
-          [](const Entry& e) {
-            return !matches(e, {{"distance", std::int64_t{0}}});
-          },
-          {},
-          std::move(figure)};
-}
-
 void add_distances(std::vector<FactRow>& rows) {
   const std::string subject = "distributed shared memory";
-  rows.push_back(over_distances(latency_name("dsmem.latency", subject), metric_of));
-  rows.push_back(over_distances(latency_name("dsmem.latency", subject, true), seconds_of));
-  for (const std::int64_t size : {2, 4, 8, 16}) {
-    rows.push_back(over_distances(latency_name(fmt::format("dsmem.latency_cluster_{}", size),
-                                               fmt::format("{}, cluster of {}", subject, size)),
-                                  metric_of, {{"cluster size", size}}));
-  }
+  const auto add = [&](FactName name, const Figure& figure, std::int64_t cluster = 0) {
+    FactRow& row = rows.emplace_back(FactRow{std::move(name)});
+    row.where = {{"sweep", "distance"}, {"instruction", "ld.shared::cluster"}};
+    if (cluster > 0) row.where.emplace_back("cluster size", cluster);
+    row.method = "unrolled chase, median of {measured} pairs of blocks ({low} to {high})";
+    row.absent =
+        "this GPU runs no such cluster (none before compute capability 9.0), or its cases were "
+        "left out";
+    row.pick = Pick::median;
+    row.only = [](const Entry& e) { return axis_of("distance")(e) != 0; };
+    row.figure = figure;
+  };
+  add(latency_name("dsmem.latency", subject), metric_of);
+  add(latency_name("dsmem.latency", subject, true), seconds_of);
+  for (const std::int64_t size : {2, 4, 8, 16})
+    add(latency_name(fmt::format("dsmem.latency_cluster_{}", size),
+                     fmt::format("{}, cluster of {}", subject, size)),
+        metric_of, size);
   for (const auto& [id, words] : {std::pair{"add", ", atomic add"}, {"cas", ", compare and swap"}})
     rows.push_back(
         {latency_name(fmt::format("dsmem.atomic_{}_latency", id), subject + words),

@@ -54,20 +54,12 @@ std::map<std::string, double> extras(const Readings& r) {
   for (const auto& [name, p] : {std::pair{"p5", 0.05}, {"p50", 0.5}, {"p95", 0.95}})
     result[name] = quantile(r.loads, p);
   const TwoGroups groups = two_groups(r.loads);
-  result["low_group"] = groups.low;
-  result["high_group"] = groups.high;
-  result["high_group_share"] = groups.high_share;
-  result["group_separation"] = groups.separation;
+  result.insert({{"low_group", groups.low},
+                 {"high_group", groups.high},
+                 {"high_group_share", groups.high_share},
+                 {"group_separation", groups.separation}});
   return result;
 }
-
-/// A headline is the mean over thousands of loads already, and most do not vary at all: a dozen
-/// samples of it say so.
-constexpr Precision headline_precision{
-    .relative_half_width = 0.002, .min_samples = 12, .time_limit_s = 0.15};
-
-/// In memory that no chain writes: not zero, which could be told from data by compression.
-constexpr int fill_byte = 0x5A;
 
 std::optional<std::string> check(const Report& report, Chase chase) {
   chase.chain.base = report.base;
@@ -75,12 +67,6 @@ std::optional<std::string> check(const Report& report, Chase chase) {
       chase.timed == Timed::mean ? report.clocks > 0 : report.times[chase.loads - 1] != 0xFFFFFFFFu;
   if (!timed) return "the chase reported no clocks";
   return check_end(report, follow(chase.chain, chase.walked_loads, chase.loads));
-}
-
-/// Bytes from the region's start to behind the last element of the chain.
-std::size_t span_of(const Chain& chain) {
-  const std::uint64_t jitter = std::uint64_t{chain.jitter_slots - 1} * chain.jitter_bytes;
-  return (chain.count - 1) * chain.stride + jitter + sizeof(std::uint64_t);
 }
 
 }  // namespace
@@ -109,17 +95,15 @@ Case make_case(const char* sweep, const char* level, const char* instruction, Ti
 
 Case headline(const char* level, const char* instruction, Timed timed, std::size_t bytes) {
   Case c = make_case("latency", level, instruction, timed, {working_set_axis(bytes)}, Suite::quick);
-  c.precision = headline_precision;
+  // The mean over thousands of loads already, and most do not vary at all: a dozen samples of it
+  // say so.
+  c.precision = Precision{.relative_half_width = 0.002, .min_samples = 12, .time_limit_s = 0.15};
   return c;
 }
 
 std::size_t region_bytes(const DeviceFacts& device) {
   const std::size_t wanted = std::max<std::size_t>(4 * device.l2_bytes, std::size_t{1} << 30);
   return std::min(wanted, device.memory_bytes / 4);
-}
-
-Chain every_word(std::size_t bytes) {
-  return {.count = static_cast<std::uint32_t>(bytes / 8), .stride = 8};
 }
 
 std::function<Workload(Context&)> report_workload(std::function<Reporting(Context&)> prepare) {
@@ -151,6 +135,11 @@ std::function<Workload(Context&)> chase_workload(const Chase& wanted, const Prep
   });
 }
 
+std::function<Workload(Context&)> chase_workload(const Chase& wanted, const LaunchChase& launch) {
+  return chase_workload(
+      wanted, [=](Context&, Chase&) { return launch; });
+}
+
 LaunchChase chase_through(Context& context, const GlobalChase& g, Chase& chase, void* memory) {
   chase.chain.base = chase.warm.base = reinterpret_cast<std::uint64_t>(memory);
   launch(write_chain, threads_for(chase.chain.count, 256), context.stream(), chase.chain);
@@ -166,7 +155,12 @@ std::function<Workload(Context&)> global_workload(const GlobalChase& g, const De
   const std::size_t region = region_bytes(device);
   return chase_workload(g.chase, [=](Context& context, Chase& chase) {
     const Buffer memory = context.buffers().output("region", region);
-    FATHOM_CUDA(cudaMemsetAsync(memory.data, fill_byte, span_of(chase.chain), context.stream()));
+    // Not zero, which could be told from data by compression, up to behind the last element.
+    const Chain& c = chase.chain;
+    const std::uint64_t span = (c.count - 1) * c.stride +
+                               std::uint64_t{c.jitter_slots - 1} * c.jitter_bytes +
+                               sizeof(std::uint64_t);
+    FATHOM_CUDA(cudaMemsetAsync(memory.data, 0x5A, span, context.stream()));
     return chase_through(context, g, chase, memory.data);
   });
 }

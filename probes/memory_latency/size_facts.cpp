@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "results/query.h"
 #include "results/statistics.h"
 
 namespace fathom::memory_latency {
@@ -31,12 +30,11 @@ Fact size_at(const Curve& c, std::optional<std::size_t> index, FactName name, co
   fact.method = fmt::format(
       "largest working set before the chase's latency leaves {}; {} regimes by change-point "
       "segmentation of {} points",
-      c.cut->regimes.at(*index).kind == Regime::Kind::plateau ? "its plateau" : "its line",
-      c.cut->regimes.size(), c.entries.size());
-  if (c.cut->stability) {
+      is_plateau(c.cut->regimes.at(*index)) ? "its plateau" : "its line", c.cut->regimes.size(),
+      c.entries.size());
+  if (c.cut->stability)
     fact.method +=
         fmt::format(", the same in {:.0f} % of the bootstrapped curves", 100 * *c.cut->stability);
-  }
   add_evidence(fact, c.entries);
   return fact;
 }
@@ -56,43 +54,6 @@ std::optional<std::size_t> end_of_hits(const Curve& c) {
 
 namespace {
 
-/// x in what the lines are straight, and the median.
-using Places = std::vector<std::pair<double, double>>;
-
-/// Squared error of y = y0 + s1 min(0, u) + s2 max(0, u) with the best y0, s1 and s2, u = x - at;
-/// nothing with too few points on a side.
-std::optional<double> error_at(const Places& places, double at) {
-  constexpr std::size_t fewest = 3;
-  struct Side {
-    std::size_t points = 0;
-    double u = 0, uu = 0, uy = 0;  // sums
-    double slope(double y0) const { return (uy - y0 * u) / uu; }
-  } sides[2];
-  double sum = 0, weight = static_cast<double>(places.size());
-  for (const auto& [x, y] : places) {
-    Side& side = sides[x > at];
-    const double u = x - at;
-    ++side.points;
-    side.u += u;
-    side.uu += u * u;
-    side.uy += u * y;
-    sum += y;
-  }
-  for (const Side& side : sides) {
-    if (side.points < fewest || !(side.uu > 0)) return std::nullopt;
-    weight -= side.u * side.u / side.uu;
-    sum -= side.u * side.uy / side.uu;
-  }
-  if (!(weight > 0)) return std::nullopt;
-  const double y0 = sum / weight;
-  double error = 0;
-  for (const auto& [x, y] : places) {
-    const double off = y - y0 - sides[x > at].slope(y0) * (x - at);
-    error += off * off;
-  }
-  return error;
-}
-
 /// Where a curve changes its slope near `around`: the x at which two straight lines over
 /// RampScale::share that meet there fit the medians of the points best by least squares. Points
 /// further away than a factor of 1.3 do not count. Where a change of slope is slight, this is
@@ -100,79 +61,91 @@ std::optional<double> error_at(const Places& places, double at) {
 /// fewer than three points to either side.
 std::optional<double> hinge(std::span<const CurvePoint> curve, double around) {
   constexpr RampScale scale = RampScale::share;
-  constexpr double within = 1.3;
+  constexpr double within = 1.3, fewest = 3;
+  constexpr int steps = 400;  // so fine that the noise of the points, not the grid, decides
   const double low = ramp_coordinate(scale, around / within);
   const double high = ramp_coordinate(scale, around * within);
-  Places places;
-  for (const CurvePoint& point : curve) {
-    const double x = ramp_coordinate(scale, point.x);
-    if (x >= low && x <= high) places.emplace_back(x, median(point.samples));
-  }
-  // Fine enough that the noise of the points, not the grid, decides.
-  constexpr int steps = 400;
+  std::vector<std::pair<double, double>> places;  // x in what the lines are straight, the median
+  for (const CurvePoint& point : curve)
+    if (const double x = ramp_coordinate(scale, point.x); x >= low && x <= high)
+      places.emplace_back(x, median(point.samples));
   std::optional<double> best;
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i <= steps; ++i) {
+    // y = y0 + slope u on each side of u = 0.
     const double at = std::lerp(low, high, static_cast<double>(i) / steps);
-    const auto error = error_at(places, at);
-    if (error && *error < least) {
-      least = *error;
-      best = from_ramp_coordinate(scale, at);
+    struct {
+      double points = 0, u = 0, uu = 0, uy = 0, slope = 0;  // sums, but for the slope
+    } sides[2];
+    double y0 = 0, weight = static_cast<double>(places.size()), error = 0;
+    for (const auto& [x, y] : places) {
+      auto& side = sides[x > at];
+      ++side.points;
+      side.u += x - at;
+      side.uu += (x - at) * (x - at);
+      side.uy += (x - at) * y;
+      y0 += y;
     }
+    if (std::min(sides[0].points, sides[1].points) < fewest) continue;
+    for (const auto& side : sides) {
+      weight -= side.u * side.u / side.uu;
+      y0 -= side.u * side.uy / side.uu;
+    }
+    y0 /= weight;
+    for (auto& side : sides) side.slope = (side.uy - y0 * side.u) / side.uu;
+    for (const auto& [x, y] : places) error += std::pow(y - y0 - sides[x > at].slope * (x - at), 2);
+    if (error >= least) continue;
+    least = error;
+    best = from_ramp_coordinate(scale, at);
   }
   return best;
 }
 
-/// What the unified memory keeps from both, over all carve-outs whose L1 was sized: the same at
-/// each if the hardware sets it aside, and none if the edge of the curve is where the arithmetic
-/// says.
-std::string reserved(const std::vector<Fact>& sizes, Fact& fact) {
-  std::vector<double> kept;
-  for (const Fact& size : sizes) {
-    if (!size.value || !size.bound) continue;
-    kept.push_back(size.bound->value - *size.value);
-    fact.repeats += size.repeats;
-    // One of each curve: the others stand with that curve's own fact.
-    fact.evidence.push_back(size.evidence.front());
-  }
-  if (kept.empty()) return no_curve;
-  const auto [low, high] = std::ranges::minmax(kept);
-  fact.value = median(kept);
-  fact.interval = median_interval(kept);
-  fact.method = fmt::format(
-      "what the carve-out leaves less the size of the L1, median of {} carve-outs ({:.0f} to "
-      "{:.0f} KiB)",
-      kept.size(), low / 1024, high / 1024);
-  return "";
-}
-
+/// The size of the L1 beside each carve-out; then what the unified memory keeps from both, over all
+/// of them: the same at each if the hardware sets it aside, and none if the edge of the curve is
+/// where the arithmetic says.
 void add_l1(std::vector<Fact>& facts, std::span<const Entry> entries) {
-  std::set<std::int64_t> carveouts;
-  for (const Entry* entry : select(entries, {{"sweep", "size"}, {"level", "L1"}})) {
-    const AxisValue* carveout = find_axis(*entry, "carve-out (KiB)");
-    if (carveout != nullptr) carveouts.insert(std::get<std::int64_t>(*carveout));
-  }
+  const AxisFilter sweep{{"sweep", "size"}, {"level", "L1"}};
+  std::set<double> carveouts;
+  for (const Entry* entry : select(entries, sweep))
+    carveouts.insert(axis_of("carve-out (KiB)")(*entry));
   if (carveouts.empty()) facts.push_back(missing_fact(size_name("l1.size", "L1"), no_curve));
-  std::vector<Fact> sizes;
-  for (const std::int64_t carveout : carveouts) {
+  Fact reserved = named_fact(
+      {"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out", "B", Better::lower});
+  std::vector<double> kept;
+  for (const double carveout : carveouts) {
     // The smallest carve-out's is what people mean by the size of the L1.
     const bool first = carveout == *carveouts.begin();
-    const std::string id = first ? "l1.size" : fmt::format("l1.size.carveout_{}kib", carveout);
-    const std::string subject = fmt::format("L1 beside a carve-out of {} KiB", carveout);
-    const Curve c =
-        curve(entries, {{"sweep", "size"}, {"level", "L1"}, {"carve-out (KiB)", carveout}});
-    Fact fact = size_at(c, end_of_hits(c), size_name(id, subject));
-    if (fact.value) {
-      const double expected = extra_of("expected_l1_bytes")(*c.entries.front());
-      if (!std::isnan(expected))
-        fact.bound = Bound{expected, "L1 and shared memory of an SM together, less the carve-out"};
+    AxisFilter where = sweep;
+    where.emplace_back("carve-out (KiB)", static_cast<std::int64_t>(carveout));
+    const Curve c = curve(entries, where);
+    Fact size =
+        size_at(c, end_of_hits(c),
+                size_name(first ? "l1.size" : fmt::format("l1.size.carveout_{}kib", carveout),
+                          fmt::format("L1 beside a carve-out of {} KiB", carveout)));
+    const double expected =
+        size.value ? extra_of("expected_l1_bytes")(*c.entries.front()) : std::nan("");
+    if (!std::isnan(expected)) {
+      size.bound = Bound{expected, "L1 and shared memory of an SM together, less the carve-out"};
+      kept.push_back(expected - *size.value);
+      reserved.repeats += size.repeats;
+      // One of each curve: the others stand with that curve's own fact.
+      reserved.evidence.push_back(size.evidence.front());
     }
-    sizes.push_back(std::move(fact));
+    facts.push_back(std::move(size));
   }
-  facts.insert(facts.end(), sizes.begin(), sizes.end());
-  facts.push_back(decided(
-      {"l1.reserved", "L1", "unified memory that is neither L1 nor carve-out", "B", Better::lower},
-      [&](Fact& fact) { return reserved(sizes, fact); }));
+  if (kept.empty()) {
+    reserved.reason = no_curve;
+  } else {
+    const auto [low, high] = std::ranges::minmax(kept);
+    reserved.value = median(kept);
+    reserved.interval = median_interval(kept);
+    reserved.method = fmt::format(
+        "what the carve-out leaves less the size of the L1, median of {} carve-outs ({:.0f} to "
+        "{:.0f} KiB)",
+        kept.size(), low / 1024, high / 1024);
+  }
+  facts.push_back(std::move(reserved));
 }
 
 /// The L2 ends where misses to DRAM begin to count, the partition that is near to the measuring SM
@@ -188,31 +161,25 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
     facts.push_back(missing_fact(of_all, reason));
     facts.push_back(missing_fact(of_part, reason));
   };
-  if (c.cut && c.cut->boundaries.empty()) return neither(no_change(c));
+  if (!c.cut || c.cut->boundaries.empty()) return neither(no_change(c));
   if (dram == nullptr) return neither("the latency of DRAM is not there to tell misses");
-  if (!c.cut) return neither(no_curve);
-  const double hit = c.cut->regimes.front().level;
-  const double misses = hit + (*dram->metric.value - hit) / 2;
+  const std::vector<Regime>& regimes = c.cut->regimes;
+  const double hit = regimes.front().level, misses = hit + (*dram->metric.value - hit) / 2;
   // The last change before which there were no misses to speak of.
   std::optional<std::size_t> last;
   for (std::size_t i = 0; i < c.cut->boundaries.size(); ++i)
-    if (c.cut->regimes[i].last_y < misses) last = i;
-  if (c.cut->regimes.back().last_y < misses)
-    return neither("the latency never comes near that of DRAM");
-  if (!last) return neither("the curve begins among misses");
+    if (regimes[i].last_y < misses) last = i;
+  if (!last || regimes.back().last_y < misses)
+    return neither("the curve does not go from hits to misses, which take as long as DRAM");
   Fact size = size_at(c, last, of_all);
   // Misses only add to a slope that is there already, since far lines count before: where the one
   // slope turns into the other says more than the boundary between two points.
-  const bool slopes = c.cut->regimes[*last].kind == Regime::Kind::ramp &&
-                      c.cut->regimes[*last + 1].kind == Regime::Kind::ramp;
+  const bool slopes = !is_plateau(regimes[*last]) && !is_plateau(regimes[*last + 1]);
   const auto turn = slopes ? hinge(curve_of(c.entries, working_set), *size.value) : std::nullopt;
   if (turn) {
     size.value = *turn;
     size.method += "; there, where two lines that meet fit the curve best";
-    if (size.interval) {
-      size.interval->low = std::min(size.interval->low, *turn);
-      size.interval->high = std::max(size.interval->high, *turn);
-    }
+    widen(size, *turn);
   }
   const double expected = extra_of("expected_l2_bytes")(*c.entries.front());
   if (!std::isnan(expected)) size.published = Published{expected, "the driver, for this GPU"};
@@ -225,32 +192,29 @@ void add_l2(std::vector<Fact>& facts, std::span<const Entry> entries) {
 /// Each end of a plateau is a level's reach; the step to the next plateau is what its miss costs.
 void add_tlb(std::vector<Fact>& facts, std::span<const Entry> entries) {
   const Curve c = curve(entries, {{"sweep", "pages"}});
-  const auto name = [](const char* what, int level) {
-    return level == 1 ? fmt::format("tlb.{}", what) : fmt::format("tlb.{}_{}", what, level);
-  };
   int level = 0;
   for (std::size_t i = 0; c.cut && i < c.cut->boundaries.size(); ++i) {
-    if (c.cut->regimes[i].kind != Regime::Kind::plateau) continue;
-    const std::string subject = fmt::format("TLB level {}", ++level);
-    facts.push_back(size_at(c, i, {name("reach", level), subject, "reach", "B"}));
-    const auto next = std::find_if(
-        c.cut->regimes.begin() + static_cast<std::ptrdiff_t>(i) + 1, c.cut->regimes.end(),
-        [](const Regime& regime) { return regime.kind == Regime::Kind::plateau; });
-    if (next == c.cut->regimes.end()) continue;
+    const std::vector<Regime>& regimes = c.cut->regimes;
+    if (!is_plateau(regimes[i])) continue;
+    const std::string number = ++level == 1 ? "" : fmt::format("_{}", level);
+    facts.push_back(
+        size_at(c, i, {"tlb.reach" + number, fmt::format("TLB level {}", level), "reach", "B"}));
+    const auto next = std::find_if(regimes.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                   regimes.end(), is_plateau);
+    if (next == regimes.end()) continue;
     Fact cost = facts.back();
-    cost.id = name("miss_latency", level);
+    cost.id = "tlb.miss_latency" + number;
     cost.quantity = "miss latency";
     cost.unit = "cycles";
     cost.better = Better::lower;
-    cost.value = next->level - c.cut->regimes[i].level;
+    cost.value = next->level - regimes[i].level;
     cost.interval.reset();
     cost.method = "difference of the plateaus before and after its reach";
     facts.push_back(std::move(cost));
   }
-  if (level == 0) {
+  if (level == 0)
     facts.push_back(size_at(c, std::nullopt, {"tlb.reach", "TLB", "reach", "B"},
                             "footprints are swept in the default suite only, or failed"));
-  }
 }
 
 }  // namespace
@@ -264,26 +228,28 @@ std::vector<Fact> size_facts(std::span<const Entry> entries) {
 }
 
 std::vector<Fact> driver_size_facts(std::span<const Entry> entries) {
-  const auto size = [&](const char* id, const char* subject, const char* level, const char* extra,
-                        const char* method) {
-    FactRow row{size_name(id, subject), {{"sweep", "latency"}, {"level", level}}, method,
-                "the cases that carry what the driver says were left out of this run"};
-    row.only = [=](const Entry& entry) { return entry.extras.contains(extra); };
-    row.change = [=](Fact& fact, const Entry& entry) {
-      fact.value = entry.extras.at(extra);
-      fact.interval.reset();
-      fact.counters.clear();
+  std::vector<Fact> facts;
+  for (const auto& [id, subject, level, extra, method] :
+       {std::tuple{"registers.size", "registers", "shared", register_bytes,
+                   "the driver's number of 4-byte registers of an SM"},
+        {"shared.size", "shared memory", "shared", shared_bytes,
+         "the driver's most shared memory of an SM, with what it keeps for itself of each block"},
+        {"dram.size", "DRAM", "DRAM", memory_bytes,
+         "the memory that the driver lets programs have"}}) {
+    Fact& fact = facts.emplace_back(named_fact(size_name(id, subject)));
+    fact.reason = "the cases that carry what the driver says were left out of this run or failed";
+    for (const Entry* entry : select(entries, {{"sweep", "latency"}, {"level", level}})) {
+      if (!entry->metric.value || !entry->extras.contains(extra)) continue;
+      fact.reason.clear();
+      fact.value = entry->extras.at(extra);
+      fact.method = fmt::format("not measured: {}", method);
       fact.repeats = 1;
-    };
-    return evaluate(row, entries);
-  };
-  return {size("registers.size", "registers", "shared", register_bytes,
-               "not measured: the driver's number of 4-byte registers of an SM"),
-          size("shared.size", "shared memory", "shared", shared_bytes,
-               "not measured: the driver's most shared memory of an SM, with what it keeps for "
-               "itself of each block"),
-          size("dram.size", "DRAM", "DRAM", memory_bytes,
-               "not measured: the memory that the driver lets programs have")};
+      fact.evidence = {entry->name};
+      fact.bound = entry->bound;
+      break;
+    }
+  }
+  return facts;
 }
 
 }  // namespace fathom::memory_latency

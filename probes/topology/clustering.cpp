@@ -43,26 +43,6 @@ Rows without_columns(const Rows& rows, std::size_t first, std::size_t step) {
   return rest;
 }
 
-/// Standard error of how far each number's silhouette falls short of that of number `widest`, from
-/// the silhouettes without each group of columns.
-std::vector<double> errors_of_shortfall(const Rows& without, std::size_t widest) {
-  const double deletions = static_cast<double>(without.size());
-  std::vector<double> errors(without.front().size());
-  for (std::size_t k = 0; k < errors.size(); ++k) {
-    double mean = 0, squares = 0;
-    for (const auto& widths : without) mean += (widths[widest] - widths[k]) / deletions;
-    for (const auto& widths : without) squares += std::pow(widths[widest] - widths[k] - mean, 2);
-    errors[k] = std::sqrt((deletions - 1) / deletions * squares);
-  }
-  return errors;
-}
-
-/// Whether number `k` fits better than one group fewer and one more.
-bool peaks(const std::vector<double>& widths, std::size_t k) {
-  return (k == 0 || widths[k] > widths[k - 1]) &&
-         (k + 1 == widths.size() || widths[k] > widths[k + 1]);
-}
-
 }  // namespace
 
 Rows double_centred(const Rows& rows) {
@@ -208,15 +188,23 @@ Grouping parsimonious_clusters(const Rows& rows, std::size_t least, std::size_t 
   const std::size_t deletions = std::min(most_deletions, rows.front().size());
   // With one column there is nothing to leave out.
   if (widest > 0 && deletions > 1) {
-    Rows without;
+    Rows without;  // silhouettes without each group of columns
     for (std::size_t g = 0; g < deletions; ++g)
       without.push_back(silhouettes(without_columns(rows, g, deletions), least, least + widest));
-    const std::vector<double> errors = errors_of_shortfall(without, widest);
+    // Whether the silhouette falls short of the widest by no more than the error of that.
     const auto as_good = [&](std::size_t k) {
-      return widths[widest] - widths[k] <= standard_errors * errors[k];
+      const double n = static_cast<double>(deletions);
+      double mean = 0, squares = 0;
+      for (const auto& w : without) mean += (w[widest] - w[k]) / n;
+      for (const auto& w : without) squares += std::pow(w[widest] - w[k] - mean, 2);
+      return widths[widest] - widths[k] <= standard_errors * std::sqrt((n - 1) / n * squares);
+    };
+    // Whether so many groups fit better than one fewer and one more.
+    const auto peaks = [&](std::size_t k) {
+      return (k == 0 || widths[k] > widths[k - 1]) && widths[k] > widths[k + 1];
     };
     chosen = 0;
-    while (chosen < widest && !(peaks(widths, chosen) && as_good(chosen))) ++chosen;
+    while (chosen < widest && !(peaks(chosen) && as_good(chosen))) ++chosen;
   }
   const std::size_t groups = least + chosen;
   return {clusters(rows, groups), static_cast<int>(groups), widths[chosen],

@@ -3,9 +3,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "probes/topology/clustering.h"
+#include "probes/topology/names.h"
 #include "results/rows.h"
 
 // Groups of SMs by each method, and the facts that they make. Labels are by SM number: label i is
@@ -70,6 +72,7 @@ struct Partitions : LatencyGroups {
   double separation = 0;   ///< of near from far, see probes/two_groups.h
   double penalty = 0;      ///< cycles from the near side to the far one, mean over lines
   std::vector<int> lines;  ///< nearest to each side
+  bool by_atomics() const { return instruction == std::string_view(atomic_instruction); }
 };
 /// By atomics, which go to a line's home, else by loads.
 Partitions l2_partitions(const Latencies& loads, const Latencies& atomics);

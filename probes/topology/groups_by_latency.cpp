@@ -4,7 +4,6 @@
 #include <map>
 
 #include "probes/topology/groups.h"
-#include "probes/topology/names.h"
 #include "probes/two_groups.h"
 
 // What latencies tell: groups of SMs, and sides of the L2.
@@ -27,37 +26,32 @@ Rows far_or_not(Rows left) {
   return left;
 }
 
-/// What sides of the L2 are to each line: the mean over each side's SMs.
-void measure_sides(Partitions& partitions) {
-  const Rows& left = partitions.matrix.left;
-  const auto sides = members(partitions.labels);
+Partitions partitions_by(const Latencies& latencies) {
+  Partitions result{latency_groups(latencies, GroupedBy::near_or_far), latencies.instruction};
+  if (!result.matrix.reason.empty()) return result;
+  const Rows& left = result.matrix.left;
+  result.separation = near_and_far(left).separation;
+  if (!result.reason.empty()) return result;
+  if (result.separation < bimodal_separation) {
+    result.reason = fmt::format(
+        "by {}, latencies fall into no two groups, near and far, of whose variance they would hold "
+        "{:.2f}",
+        result.instruction, result.separation);
+    return result;
+  }
+  // What the sides are to each line: the mean over each side's SMs.
+  const auto sides = members(result.labels);
   const std::size_t lines = left.front().size();
-  partitions.lines.assign(sides.size(), 0);
+  result.lines.assign(sides.size(), 0);
   for (std::size_t line = 0; line < lines; ++line) {
     std::vector<double> means(sides.size());
     for (std::size_t side = 0; side < sides.size(); ++side)
       for (const std::size_t sm : sides[side])
         means[side] += left[sm][line] / static_cast<double>(sides[side].size());
     const auto [near, far] = std::ranges::minmax_element(means);
-    partitions.penalty += (*far - *near) / static_cast<double>(lines);
-    ++partitions.lines[near - means.begin()];
+    result.penalty += (*far - *near) / static_cast<double>(lines);
+    ++result.lines[near - means.begin()];
   }
-}
-
-Partitions partitions_by(const Latencies& latencies) {
-  const char* instruction = latencies.instruction;
-  Partitions result{latency_groups(latencies, GroupedBy::near_or_far), instruction};
-  if (!result.matrix.reason.empty()) return result;
-  result.separation = near_and_far(result.matrix.left).separation;
-  if (!result.reason.empty()) return result;
-  if (result.separation < bimodal_separation) {
-    result.reason = fmt::format(
-        "by {}, latencies fall into no two groups, near and far, of whose variance they would hold "
-        "{:.2f}",
-        instruction, result.separation);
-    return result;
-  }
-  measure_sides(result);
   return result;
 }
 
@@ -65,13 +59,9 @@ Partitions partitions_by(const Latencies& latencies) {
 
 Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
   Matrix matrix;
-  const auto without = [&](std::string reason) {
-    matrix.rows.clear();
-    matrix.reason = std::move(reason);
-    return matrix;
-  };
   std::map<std::int64_t, std::pair<const Entry*, std::span<const double>>> by_sm;
   std::int64_t sms = 0;
+  bool whole = true;
   for (const Entry* entry : select(entries, filter)) {
     const AxisValue* sm = find_axis(*entry, "SM");
     if (!entry->profile || !entry->metric.value || !entry->extras.contains("sms") || sm == nullptr)
@@ -80,21 +70,21 @@ Matrix matrix_of(std::span<const Entry> entries, const AxisFilter& filter) {
     const std::span<const double> values = entry->profile->values;
     const auto* number = std::get_if<std::int64_t>(sm);  // else all of them, one after the other
     const std::int64_t first = number ? *number : 0, rows = number ? 1 : sms;
-    if (rows <= 0 || values.empty() || values.size() % rows != 0)
-      return without("its profile is not of all SMs");
-    const std::size_t columns = values.size() / rows;
-    for (std::int64_t i = 0; i < rows; ++i)
-      by_sm[first + i] = {entry, values.subspan(i * columns, columns)};
+    whole = whole && rows > 0 && !values.empty() && values.size() % rows == 0;
+    for (std::int64_t i = 0; whole && i < rows; ++i)
+      by_sm[first + i] = {entry, values.subspan(values.size() / rows * i, values.size() / rows)};
   }
-  if (by_sm.empty()) return without(left_out);
-  if (std::ssize(by_sm) != sms || by_sm.rbegin()->first + 1 != sms)
-    return without(fmt::format("{} of {} SMs were measured", by_sm.size(), sms));
+  if (whole && by_sm.empty())
+    matrix.reason = left_out;
+  else if (whole && (std::ssize(by_sm) != sms || by_sm.rbegin()->first + 1 != sms))
+    matrix.reason = fmt::format("{} of {} SMs were measured", by_sm.size(), sms);
+  for (const auto& [number, of_sm] : by_sm)
+    whole = whole && of_sm.second.size() == by_sm.begin()->second.second.size();
+  if (!whole) matrix.reason = "its profiles are not of the same lines for all SMs";
+  if (!matrix.reason.empty()) return matrix;
   for (const auto& [number, of_sm] : by_sm) {
-    const auto& [entry, values] = of_sm;
-    matrix.rows.emplace_back(values.begin(), values.end());
-    if (values.size() != matrix.rows.front().size())
-      return without("its entries are of different lines");
-    if (matrix.counters.empty()) matrix.counters = entry->counters;
+    matrix.rows.emplace_back(of_sm.second.begin(), of_sm.second.end());
+    if (matrix.counters.empty()) matrix.counters = of_sm.first->counters;
   }
   matrix.left = double_centred(matrix.rows);
   const Entry *first = by_sm.begin()->second.first, *last = by_sm.rbegin()->second.first;
@@ -110,16 +100,13 @@ Latencies latencies_of(std::span<const Entry> entries, const char* instruction) 
     result.sets[set] = matrix_of(
         entries,
         {{"sweep", latency_sweep}, {"instruction", instruction}, {"lines", set_names[set]}});
-  const Matrix& second = result.sets[1];
-  Matrix& both = result.both = result.sets[0];
-  if (both.reason.empty()) both.reason = second.reason;
-  if (both.reason.empty() && both.rows.size() != second.rows.size())
+  const auto& [first, second] = result.sets;
+  Matrix& both = result.both;
+  both.reason = first.reason.empty() ? second.reason : first.reason;
+  if (both.reason.empty() && first.rows.size() != second.rows.size())
     both.reason = "its two sets of lines are of different SMs";
-  if (!both.reason.empty()) {
-    both.rows.clear();
-    both.left.clear();
-    return result;
-  }
+  if (!both.reason.empty()) return result;
+  both = first;
   for (std::size_t sm = 0; sm < both.rows.size(); ++sm) {
     both.rows[sm].insert(both.rows[sm].end(), second.rows[sm].begin(), second.rows[sm].end());
     both.left[sm].insert(both.left[sm].end(), second.left[sm].begin(), second.left[sm].end());
@@ -146,17 +133,15 @@ LatencyGroups latency_groups(const Latencies& latencies, GroupedBy grouped_by) {
   result.fit = parsimonious_clusters(grouped_rows(result.matrix), least,
                                      by_latency ? std::max(least, sms / 2) : most_partitions);
   result.labels = result.fit.labels;
-  const int groups = result.fit.groups;
   const auto of_set = [&](int set) {
-    return clusters(grouped_rows(latencies.sets[set]), static_cast<std::size_t>(groups));
+    return clusters(grouped_rows(latencies.sets[set]), static_cast<std::size_t>(result.fit.groups));
   };
   result.reproducibility = adjusted_rand_index(of_set(0), of_set(1));
-  if (result.reproducibility < same_groups) {
+  if (result.reproducibility < same_groups)
     result.reason = fmt::format(
         "by {}, {} groups from one set of lines and as many from another are not the same: their "
         "adjusted Rand index is {:.2f}",
-        latencies.instruction, groups, result.reproducibility);
-  }
+        latencies.instruction, result.fit.groups, result.reproducibility);
   return result;
 }
 

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "probes/topology/groups.h"
-#include "probes/topology/names.h"
 #include "results/statistics.h"
 
 // GPCs: what clusters join, and where SMs sit that clusters leave out.
@@ -15,36 +14,34 @@ namespace fathom::topology {
 
 ClusterGroups gpcs_by_clusters(std::span<const Entry> entries) {
   ClusterGroups result;
-  Pairs all, halves[2];  // of the launches
+  Pairs halves[2];  // of the launches
   std::size_t sms = 0;
   double seen = 0;
   for (const Entry* entry : select(entries, {{"sweep", cluster_sweep}})) {
-    if (!entry->profile || !entry->metric.value || !entry->extras.contains("sms_seen")) continue;
+    if (!entry->profile || !entry->metric.value) continue;
     const std::vector<double>& lowest = entry->profile->values;
     const auto is_sm = [&](double sm) { return sm >= 0 && sm < double(lowest.size()); };
     if ((sms != 0 && lowest.size() != sms) || !std::ranges::all_of(lowest, is_sm)) continue;
     sms = lowest.size();
-    seen = std::max(seen, entry->extras.at("sms_seen"));
-    for (Pairs* pairs : {&all, &halves[matches(*entry, {{"launches", set_names[1]}})]})
-      for (std::size_t sm = 0; sm < sms; ++sm)
-        pairs->emplace_back(sm, static_cast<std::size_t>(lowest[sm]));
+    seen = std::fmax(seen, extra_of("sms_seen")(*entry));
+    Pairs& half = halves[matches(*entry, {{"launches", set_names[1]}})];
+    for (std::size_t sm = 0; sm < sms; ++sm)
+      half.emplace_back(sm, static_cast<std::size_t>(lowest[sm]));
     result.matrix.evidence.push_back(entry->name);
     result.matrix.repeats += static_cast<int>(entry->samples.size());
   }
-  if (sms == 0) {
+  if (sms == 0)
     result.reason =
         "this GPU has no clusters (none before compute capability 9.0), or their cases were left "
         "out";
-    return result;
-  }
-  if (seen < static_cast<double>(sms)) {
+  else if (seen < static_cast<double>(sms))
     result.reason = fmt::format("clusters ran on {:.0f} of {} SMs only", seen, sms);
-    return result;
-  }
-  result.labels = connected(sms, all);
+  if (!result.reason.empty()) return result;
   result.has_halves = !halves[0].empty() && !halves[1].empty();
   result.reproducibility =
       adjusted_rand_index(connected(sms, halves[0]), connected(sms, halves[1]));
+  halves[0].insert(halves[0].end(), halves[1].begin(), halves[1].end());
+  result.labels = connected(sms, halves[0]);
   constexpr std::size_t sms_of_tpc = 2;
   const auto groups = members(result.labels);
   const bool any_larger = std::ranges::max(groups, {}, &Members::size).size() > sms_of_tpc;
@@ -88,16 +85,15 @@ Halves halves(std::span<const Rows> matrices, const Members& sms) {
   const Labels labels = clusters(left, 2);
   Halves result;
   for (std::size_t i = 0; i < sms.size(); ++i) result.parts[labels[i]].push_back(sms[i]);
-  std::vector<double> difference(left.front().size());
-  for (std::size_t i = 0; i < sms.size(); ++i) {
-    const double weight =
-        (labels[i] == 0 ? 1.0 : -1.0) / static_cast<double>(result.parts[labels[i]].size());
-    for (std::size_t line = 0; line < difference.size(); ++line)
-      difference[line] += weight * left[i][line];
+  const std::size_t lines = left.front().size();
+  for (std::size_t line = 0; line < lines; ++line) {
+    double difference = 0;
+    for (std::size_t i = 0; i < sms.size(); ++i)
+      difference += (labels[i] == 0 ? 1.0 : -1.0) /
+                    static_cast<double>(result.parts[labels[i]].size()) * left[i][line];
+    result.detour += difference * difference;
   }
-  const double squares =
-      std::inner_product(difference.begin(), difference.end(), difference.begin(), 0.0);
-  result.detour = std::sqrt(squares / static_cast<double>(difference.size()));
+  result.detour = std::sqrt(result.detour / static_cast<double>(lines));
   return result;
 }
 
@@ -127,9 +123,8 @@ std::vector<Members> regions_of(std::span<const Rows> matrices, std::size_t gpcs
   return regions;
 }
 
-LatencyGpcs grouped(std::span<const Rows> matrices, std::size_t gpcs) {
+void group(LatencyGpcs& result, std::span<const Rows> matrices, std::size_t gpcs) {
   const std::size_t sms = matrices.front().size();
-  LatencyGpcs result;
   result.labels.resize(sms);
   result.region.resize(sms);
   result.left.resize(sms);
@@ -155,40 +150,34 @@ LatencyGpcs grouped(std::span<const Rows> matrices, std::size_t gpcs) {
     first_label += static_cast<int>(groups);
   }
   result.labels = renumbered(result.labels);
-  return result;
 }
 
 }  // namespace
 
 LatencyGpcs gpcs_by_latency(const Latencies& loads, const Latencies& atomics, std::size_t gpcs) {
+  LatencyGpcs result;
   std::vector<Rows> all, of_set[2];
-  std::string instructions;
-  const Matrix* last = nullptr;
   for (const Latencies* latencies : {&loads, &atomics}) {
     const Matrix& both = latencies->both;
     const bool usable =
         both.reason.empty() && (all.empty() || all.front().size() == both.rows.size());
-    if (usable || instructions.empty()) last = &both;
+    if (usable || all.empty()) result.matrix = both;
     if (!usable) continue;
-    instructions += (instructions.empty() ? "" : " and ") + std::string(latencies->instruction);
+    result.instructions += (all.empty() ? "" : " and ") + std::string(latencies->instruction);
     for (const int set : {0, 1}) {
       of_set[set].push_back(latencies->sets[set].rows);
       all.push_back(latencies->sets[set].rows);
     }
   }
-  std::string reason = last->reason;
-  const std::size_t sms = last->rows.size();
-  if (reason.empty() && (gpcs < 2 || sms < 4 * gpcs))
-    reason = fmt::format("{} SMs are too few to be {} GPCs by latency", sms, gpcs);
-  LatencyGpcs result;
-  if (reason.empty()) {
-    result = grouped(all, gpcs);
-    result.reproducibility =
-        adjusted_rand_index(grouped(of_set[0], gpcs).labels, grouped(of_set[1], gpcs).labels);
-  }
-  result.instructions = std::move(instructions);
-  result.matrix = *last;
-  result.reason = std::move(reason);
+  const std::size_t sms = result.matrix.rows.size();
+  result.reason = result.matrix.reason;
+  if (result.reason.empty() && (gpcs < 2 || sms < 4 * gpcs))
+    result.reason = fmt::format("{} SMs are too few to be {} GPCs by latency", sms, gpcs);
+  if (!result.reason.empty()) return result;
+  LatencyGpcs halves[2];
+  for (const int set : {0, 1}) group(halves[set], of_set[set], gpcs);
+  group(result, all, gpcs);
+  result.reproducibility = adjusted_rand_index(halves[0].labels, halves[1].labels);
   return result;
 }
 

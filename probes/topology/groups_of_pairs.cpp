@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "probes/topology/groups.h"
-#include "probes/topology/names.h"
 
 // TPCs: pairs of SMs by how often clusters of two join them, and how alike their latencies are.
 
@@ -15,11 +14,11 @@ namespace {
 
 struct Partner {
   std::size_t sm = 0;
-  double best = 0, next = 0;  ///< of the row's figures with others than itself, the two largest
+  double best = -INFINITY, next = -INFINITY;  ///< the row's two largest figures with others
 };
 
 Partner largest_of(const std::vector<double>& row, std::size_t own) {
-  Partner partner{own, -INFINITY, -INFINITY};
+  Partner partner{own};
   for (std::size_t j = 0; j < row.size(); ++j) {
     if (j == own) continue;
     if (row[j] > partner.best)
@@ -61,21 +60,6 @@ Rows nearness(const Rows& rows) {
   return result;
 }
 
-/// The share of an SM's clusters with its most and with its second most frequent partner.
-void measure_shares(SmPairs& pairs, const Rows& counts) {
-  std::vector<double> best, next;
-  for (std::size_t sm = 0; sm < counts.size(); ++sm) {
-    const double all = std::accumulate(counts[sm].begin(), counts[sm].end(), 0.0);
-    if (all <= 0) continue;
-    const Partner partner = largest_of(counts[sm], sm);
-    best.push_back(partner.best / all);
-    next.push_back(partner.next / all);
-  }
-  if (best.empty()) return;
-  pairs.share = std::ranges::min(best);
-  pairs.next_share = std::ranges::max(next);
-}
-
 }  // namespace
 
 SmPairs pairs_by_clusters(std::span<const Entry> entries) {
@@ -85,10 +69,8 @@ SmPairs pairs_by_clusters(std::span<const Entry> entries) {
         matrix_of(entries, {{"sweep", pair_sweep},
                             {"blocks per SM", std::int64_t{pair_blocks_per_sm}},
                             {"launches", set_names[half]}});
-    if (!matrix.reason.empty()) {
-      result.reason = fmt::format("clusters of two: {}", matrix.reason);
-      return result;
-    }
+    if (!matrix.reason.empty()) result.reason = fmt::format("clusters of two: {}", matrix.reason);
+    if (!matrix.reason.empty()) return result;
   }
   const Matrix& second = of_half[1].matrix;
   result.matrix = of_half[0].matrix;
@@ -106,14 +88,21 @@ SmPairs pairs_by_clusters(std::span<const Entry> entries) {
   result.matrix.evidence.insert(result.matrix.evidence.end(), second.evidence.begin(),
                                 second.evidence.end());
   pair_up(result, counts, is_frequent);
-  measure_shares(result, counts);
+  // The share of an SM's clusters with its most and with its second most frequent partner.
+  result.share = INFINITY;
+  for (std::size_t sm = 0; sm < sms; ++sm) {
+    const double all = std::accumulate(counts[sm].begin(), counts[sm].end(), 0.0);
+    if (all <= 0) continue;
+    const Partner partner = largest_of(counts[sm], sm);
+    result.share = std::min(result.share, partner.best / all);
+    result.next_share = std::max(result.next_share, partner.next / all);
+  }
   result.reproducibility = adjusted_rand_index(of_half[0].labels, of_half[1].labels);
-  if (result.paired < same_groups * static_cast<double>(sms)) {
+  if (result.paired < same_groups * static_cast<double>(sms))
     result.reason = fmt::format(
         "with room for {} blocks on an SM, clusters of two join {} of {} SMs with one other at "
         "least {:.0f} times as often as with any third",
         pair_blocks_per_sm, result.paired, sms, least_margin);
-  }
   return result;
 }
 

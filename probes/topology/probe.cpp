@@ -31,22 +31,20 @@ std::optional<std::string> check_placements(const std::vector<Placement>& placem
                                             int cluster_size, int sms) {
   for (std::size_t b = 0; b < placements.size(); ++b) {
     const std::size_t cluster = b / static_cast<std::size_t>(cluster_size);
-    if (placements[b].cluster != cluster) {
+    if (placements[b].cluster != cluster)
       return fmt::format("block {} reports cluster {} instead of {}", b, placements[b].cluster,
                          cluster);
-    }
-    if (placements[b].smid >= static_cast<std::uint32_t>(sms)) {
+    if (placements[b].smid >= static_cast<std::uint32_t>(sms))
       return fmt::format("block {} ran on SM {} of {}: they are not numbered in one piece", b,
                          placements[b].smid, sms);
-    }
   }
   return std::nullopt;
 }
 
 /// How often each two SMs shared a cluster, in all samples.
-class Readings {
- public:
-  explicit Readings(int sms) : sms_(static_cast<std::size_t>(sms)), counts_(sms_ * sms_) {}
+struct Readings {
+  std::size_t sms;
+  std::vector<double> counts = std::vector<double>(sms * sms);  ///< [i * sms + j], both ways
 
   /// The first block's SM with that of each other one in its cluster.
   void take(const std::vector<Placement>& placements, int cluster_size) {
@@ -54,45 +52,30 @@ class Readings {
     for (std::size_t b = 0; b < placements.size(); ++b) {
       if (b % size == 0) continue;
       const std::size_t first = placements[b - b % size].smid, other = placements[b].smid;
-      ++counts_[first * sms_ + other];
-      if (first != other) ++counts_[other * sms_ + first];
+      ++counts[first * sms + other];
+      if (first != other) ++counts[other * sms + first];
     }
   }
-
-  /// Of SM i with SM j: [i * sms + j], both ways.
-  const std::vector<double>& counts() const { return counts_; }
 
   /// Shares of each SM's clusters that it had with its most frequent partner, in percent, of the
   /// SMs that had any.
   std::vector<double> shares() const {
     std::vector<double> shares;
-    for (std::size_t sm = 0; sm < sms_; ++sm) {
-      const auto row = std::span(counts_).subspan(sm * sms_, sms_);
+    for (std::size_t sm = 0; sm < sms; ++sm) {
+      const auto row = std::span(counts).subspan(sm * sms, sms);
       if (const double all = std::accumulate(row.begin(), row.end(), 0.0); all > 0)
         shares.push_back(100 * std::ranges::max(row) / all);
     }
     return shares;
   }
 
-  /// Groups of SMs that clusters join; those that no block ran on are alone.
-  Labels groups() const {
+  /// SMs that clusters join; those that no block ran on are alone.
+  std::vector<std::vector<std::size_t>> groups() const {
     Pairs joined;
-    for (std::size_t i = 0; i < counts_.size(); ++i)
-      if (counts_[i] > 0) joined.emplace_back(i / sms_, i % sms_);
-    return connected(sms_, joined);
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (counts[i] > 0) joined.emplace_back(i / sms, i % sms);
+    return members(connected(sms, joined));
   }
-
-  /// For each SM the lowest one that clusters join it with.
-  std::vector<double> lowest() const {
-    std::vector<double> lowest(sms_);
-    for (const auto& group : members(groups()))
-      for (const std::size_t sm : group) lowest[sm] = static_cast<double>(group.front());
-    return lowest;
-  }
-
- private:
-  std::size_t sms_;
-  std::vector<double> counts_;
 };
 
 /// `pairs`: how often SMs share clusters is asked for, else which ones do.
@@ -110,9 +93,15 @@ Workload workload(Context& context, ClusterTask task, bool pairs,
       });
   workload.read_sample = [=] {
     readings->take(placements(), task.cluster_size);
-    return pairs ? median(readings->shares()) : number_of_groups(readings->groups());
+    return pairs ? median(readings->shares()) : static_cast<double>(readings->groups().size());
   };
-  workload.profile = [=] { return pairs ? readings->counts() : readings->lowest(); };
+  workload.profile = [=] {
+    if (pairs) return readings->counts;
+    std::vector<double> lowest(readings->sms);  // that clusters join each SM with
+    for (const auto& group : readings->groups())
+      for (const std::size_t sm : group) lowest[sm] = static_cast<double>(group.front());
+    return lowest;
+  };
   if (!pairs)
     workload.extras = [=] {
       return std::map{std::pair{std::string("sms_seen"), double(readings->shares().size())}};
@@ -141,9 +130,8 @@ Case make_case(const DeviceFacts& device, const ClusterTask& task, int blocks_pe
   c.suite = Suite::quick;
   c.precision = Precision{.relative_half_width = 0.05, .min_samples = 6, .time_limit_s = 0.02};
   c.extras["sms"] = device.sms;
-  c.prepare = [=, readings = std::make_shared<Readings>(device.sms)](Context& context) {
-    return workload(context, task, pairs, readings);
-  };
+  c.prepare = [=, readings = std::make_shared<Readings>(Readings{std::size_t(device.sms)})](
+                  Context& context) { return workload(context, task, pairs, readings); };
   return c;
 }
 

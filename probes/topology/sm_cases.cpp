@@ -57,45 +57,34 @@ std::optional<std::string> check(const LineReport& report, const LineTask& task)
   return std::nullopt;
 }
 
-/// What the samples of one case have told, of one SM or of several.
-class LineReadings {
- public:
-  /// Mean latency over the SMs and lines, in cycles less those of an empty bracket.
-  double take(const std::vector<LineReport>& reports) {
-    latencies_.resize(reports.size() * lines_of_set);
-    double sum = 0;
-    auto of_line = latencies_.begin();
-    for (const LineReport& report : reports) {
-      const double empty = median(std::vector<double>(report.empty, report.empty + empty_brackets));
-      for (std::uint32_t i = 0; i < lines_of_set; ++i, ++of_line) {
-        std::vector<double> sample;
-        for (int r = 0; r < repeats; ++r)
-          sample.push_back(report.times[r * lines_of_set + i] - empty);
-        sum += interquartile_mean(sample);
-        of_line->insert(of_line->end(), sample.begin(), sample.end());
-      }
+/// All samples of each SM's lines, of one SM or of several, one after the other.
+using LineReadings = std::vector<std::vector<double>>;
+
+/// Mean latency over the SMs and lines, in cycles less those of an empty bracket.
+double take(LineReadings& readings, const std::vector<LineReport>& reports) {
+  readings.resize(reports.size() * lines_of_set);
+  double sum = 0;
+  auto of_line = readings.begin();
+  for (const LineReport& report : reports) {
+    const double empty = median(std::vector<double>(report.empty, report.empty + empty_brackets));
+    for (std::uint32_t i = 0; i < lines_of_set; ++i, ++of_line) {
+      std::vector<double> sample;
+      for (int r = 0; r < repeats; ++r)
+        sample.push_back(report.times[r * lines_of_set + i] - empty);
+      sum += interquartile_mean(sample);
+      of_line->insert(of_line->end(), sample.begin(), sample.end());
     }
-    return sum / static_cast<double>(latencies_.size());
   }
+  return sum / static_cast<double>(readings.size());
+}
 
-  std::vector<double> profile() const {
-    std::vector<double> values;
-    // Two decimals: a profile of hundreds of values stays short.
-    for (const auto& line : latencies_)
-      values.push_back(std::round(interquartile_mean(line) * 100) / 100);
-    return values;
-  }
-
-  std::map<std::string, double> extras() const {
-    const std::vector<double> values = profile();
-    if (values.empty()) return {};
-    const auto [nearest, farthest] = std::ranges::minmax(values);
-    return {{"nearest_line", nearest}, {"farthest_line", farthest}};
-  }
-
- private:
-  std::vector<std::vector<double>> latencies_;  ///< of each SM's lines, over all samples
-};
+std::vector<double> profile(const LineReadings& readings) {
+  std::vector<double> values;
+  // Two decimals: a profile of hundreds of values stays short.
+  for (const auto& line : readings)
+    values.push_back(std::round(interquartile_mean(line) * 100) / 100);
+  return values;
+}
 
 /// A launch for each SM, the last one first, with one block on each SM: the shared memory that it
 /// asks for leaves no room for a second.
@@ -105,10 +94,9 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
   const Buffer region = context.buffers().output("lines", region_bytes);
   const Buffer buffer = context.buffers().output("line reports", sizeof(LineReport) * smids.size());
   std::vector<LineTask> tasks;
-  for (const int sm : smids) {
+  for (const int sm : smids)
     tasks.push_back({lines_in(region, set), repeats, static_cast<std::uint32_t>(sm),
                      buffer.as<LineReport>() + tasks.size()});
-  }
   launch(write_lines, {1, int{lines_of_set}}, stream, tasks.front().lines);
   const auto kernel = line_kernel(access);
   const int shared = static_cast<int>(context.device().shared_bytes_per_block_max);
@@ -129,9 +117,14 @@ Workload workload(Context& context, LineAccess access, int set, const std::vecto
           if (auto wrong = check(all[t], tasks[t])) return wrong;
         return std::nullopt;
       });
-  workload.read_sample = [=] { return readings->take(reports()); };
-  workload.profile = [=] { return readings->profile(); };
-  workload.extras = [=] { return readings->extras(); };
+  workload.read_sample = [=] { return take(*readings, reports()); };
+  workload.profile = [=] { return profile(*readings); };
+  workload.extras = [=]() -> std::map<std::string, double> {
+    const std::vector<double> values = profile(*readings);
+    if (values.empty()) return {};
+    const auto [nearest, farthest] = std::ranges::minmax(values);
+    return {{"nearest_line", nearest}, {"farthest_line", farthest}};
+  };
   return workload;
 }
 

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "probes/topology/groups.h"
-#include "probes/topology/names.h"
 #include "results/statistics.h"
 
 namespace fathom::topology {
@@ -56,10 +55,10 @@ struct Facts {
 
   /// Adds a fact, whose id is "topology." and the name's: a value from the matrix' entries, with
   /// its counters, or none for `reason`.
-  Fact& add(const FactName& name, const std::string& reason, const Matrix& matrix, double value,
+  Fact& add(FactName name, const std::string& reason, const Matrix& matrix, double value,
             std::string method) {
-    Fact& fact = all.emplace_back(named_fact(name));
-    fact.id = "topology." + name.id;
+    name.id = "topology." + name.id;
+    Fact& fact = all.emplace_back(named_fact(std::move(name)));
     fact.reason = reason;
     if (!reason.empty()) return fact;
     fact.value = value;
@@ -69,20 +68,20 @@ struct Facts {
     fact.counters = matrix.counters;
     return fact;
   }
-  Fact& add(const FactName& name, const Groups& of, double value, std::string method) {
-    return add(name, of.reason, of.matrix, value, std::move(method));
+  Fact& add(FactName name, const Groups& of, double value, std::string method) {
+    return add(std::move(name), of.reason, of.matrix, value, std::move(method));
   }
 
   /// An adjusted Rand index, which is 1 at most.
   void add_index(const char* id, const char* subject, const std::string& reason,
-                 const Matrix& matrix, double value, std::string method) {
-    Fact& fact = add({id, subject, "agreement", ""}, reason, matrix, value,
-                     "adjusted Rand index" + std::move(method));
+                 const Matrix& matrix, double value, const std::string& of) {
+    Fact& fact =
+        add({id, subject, "agreement", ""}, reason, matrix, value, "adjusted Rand index" + of);
     if (reason.empty()) fact.bound = Bound{1, "two groupings that are the same"};
   }
-  void add_reproducibility(const char* id, const char* subject, const Groups& of,
-                           std::string method) {
-    add_index(id, subject, of.reason, of.matrix, of.reproducibility, std::move(method));
+  void add_reproducibility(const char* id, const char* subject, const Groups& groups,
+                           const std::string& of) {
+    add_index(id, subject, groups.reason, groups.matrix, groups.reproducibility, of);
   }
 
   void add_gpcs();
@@ -103,12 +102,12 @@ std::string gpc_method(const Topology& t) {
   if (!t.clusters.reason.empty())
     return fmt::format("SMs whose {} latencies to L2 lines rise and fall together",
                        load_instruction);
-  std::string method =
-      "clusters of 2 to 16 blocks run within one GPC: SMs that they have in common";
-  if (t.clusters.outside.empty()) return method;
-  return method + (t.joined.assigned ? "; SMs that clusters leave out are in the GPC that is "
-                                       "theirs by latency"
-                                     : "; SMs that clusters leave out are in none");
+  return std::string(
+             "clusters of 2 to 16 blocks run within one GPC: SMs that they have in common") +
+         (t.clusters.outside.empty() ? ""
+          : t.joined.assigned
+              ? "; SMs that clusters leave out are in the GPC that is theirs by latency"
+              : "; SMs that clusters leave out are in none");
 }
 
 /// "SM 0-1, 16-17", and where latencies had to say so.
@@ -125,28 +124,28 @@ std::string where(const Topology& t, const Members& group) {
 }
 
 std::string outside_method(const Topology& t) {
-  std::string method =
-      "no cluster joins them with SMs beyond their pair, although clusters join "
-      "more elsewhere";
+  const std::string method =
+      "no cluster joins them with SMs beyond their pair, although clusters join more elsewhere";
   if (t.clusters.outside.empty()) return method;
-  method = fmt::format(
-      "SM {}: {}; NVIDIA's driver numbers some TPCs apart from the GPCs, as singletons (open GPU "
-      "kernel modules, ctrl2080gr.h, virtualGpcId)",
-      ranges(t.clusters.outside), method);
-  if (t.joined.assigned) return method;
-  return method + "; no GPC is stated for them: " +
-         (!t.joined.reason.empty()
-              ? t.joined.reason
-              : "latencies do not agree with clusters on the GPCs of the others");
+  return fmt::format(
+             "SM {}: {}; NVIDIA's driver numbers some TPCs apart from the GPCs, as singletons "
+             "(open "
+             "GPU kernel modules, ctrl2080gr.h, virtualGpcId)",
+             ranges(t.clusters.outside), method) +
+         (t.joined.assigned ? ""
+          : t.joined.reason.empty()
+              ? "; no GPC is stated for them: latencies do not agree with clusters on the GPCs of "
+                "the others"
+              : "; no GPC is stated for them: " + t.joined.reason);
 }
 
 void Facts::add_gpcs() {
-  std::string reason;
-  if (t.gpcs.empty()) {
-    reason = fmt::format("clusters: {}; latency: {}", t.clusters.reason,
-                         t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
-                                                  : t.latency.reason);
-  }
+  const std::string reason =
+      !t.gpcs.empty()
+          ? ""
+          : fmt::format("clusters: {}; latency: {}", t.clusters.reason,
+                        t.latency.reason.empty() ? "its groups are the sides of the L2, no GPCs"
+                                                 : t.latency.reason);
   const Matrix& source = t.clusters.reason.empty() ? t.clusters.matrix : t.latency.matrix;
   const auto [fewest, most] = sizes_of(t.known_gpcs);
   for (const auto& [id, subject, unit, value] :
@@ -179,16 +178,6 @@ void Facts::add_gpc_agreement() {
       fmt::format(" of GPCs by {} from one set of lines and the other's", l.instructions));
 }
 
-/// Groups of `inner` that lie whole within one of `outer`.
-std::ptrdiff_t nested(const Labels& inner, const Labels& outer) {
-  return std::ranges::count_if(
-      members(inner),
-      [&](const auto& group) {
-        return std::ranges::all_of(
-            group, [&](std::size_t sm) { return outer[sm] == outer[group.front()]; });
-      });
-}
-
 /// The second method for TPCs is the latencies' likeness.
 void Facts::add_tpcs() {
   const SmPairs &p = t.cluster_pairs, &l = t.latency_pairs;
@@ -197,8 +186,14 @@ void Facts::add_tpcs() {
       "pairs that clusters of two blocks join, with room for {} blocks on each SM: at least {:.1f} "
       "% of an SM's clusters with its partner, at most {:.1f} % with any other SM",
       pair_blocks_per_sm, 100 * p.share, 100 * p.next_share);
-  if (t.gpcs.size() == t.tpcs.size())
-    method += fmt::format("; {} of {} lie within one GPC", nested(t.tpcs, t.gpcs), groups.size());
+  if (t.gpcs.size() == t.tpcs.size()) {
+    const auto within = [&](const Members& group) {
+      return std::ranges::all_of(
+          group, [&](std::size_t sm) { return t.gpcs[sm] == t.gpcs[group.front()]; });
+    };
+    method += fmt::format("; {} of {} lie within one GPC", std::ranges::count_if(groups, within),
+                          groups.size());
+  }
   add({"tpcs", "GPU", "TPCs", "TPCs"}, p, static_cast<double>(groups.size()), method);
   add({"sms_per_tpc", "TPC", "SMs", "SMs"}, p, sizes_of(groups).second, method);
 

@@ -11,7 +11,6 @@
 #include <random>
 #include <thread>
 
-#include "fleet/causes.h"
 #include "fleet/host_links.h"
 #include "results/fail.h"
 
@@ -214,7 +213,6 @@ Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFl
   const std::map<std::string, Fault> planted(faults_planted.begin(), faults_planted.end());
   Recall recall;
   recall.planted = planted.size();
-  Causes causes(fleet, outliers);
   for (const CardScore& card : outliers.cards) {
     const std::string name = name_of(fleet.gpus[card.gpu].summary);
     const auto fault = planted.find(name);
@@ -231,10 +229,9 @@ Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFl
     ++recall.found;
     const std::string expected = words_of(fault->second).cause;
     if (expected.empty()) continue;
-    const auto told = causes.of(card, card.findings.front());
     ++recall.causes;
     recall.causes_right += std::ranges::any_of(
-        told, [&](const std::string& cause) { return cause.find(expected) != std::string::npos; });
+        card.findings.front().causes, [&](const std::string& cause) { return cause.find(expected) != std::string::npos; });
   }
   return recall;
 }

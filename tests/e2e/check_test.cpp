@@ -121,7 +121,7 @@ TEST_CASE("fathom check compares ratios across machines, where that is asked for
   expect(2, stored.check({"--ratios-only"})).complains("has no ratio to an opponent");
   // --ratios-only is for files, the other flags are for commands.
   expect(2, check(stored, "true", "true", {"--ratios-only"}));
-  for (const char* flag : {"--rounds", "--seed", "--time-limit"})
+  for (const char* flag : {"--seed", "--time-limit"})
     expect(2, stored.check({flag, "4"})).complains(std::string(flag) + " is for --base and --head");
 }
 

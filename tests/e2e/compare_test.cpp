@@ -116,7 +116,7 @@ TEST_CASE("What two files of other tools cannot have in common is said", "[e2e]"
        {std::tuple{std::string("nan.csv"), ExitCode::bad_input, "has the sample \"nan\""},
         {std::string("other.csv"), ExitCode::incomplete, "a.csv and other.csv share no figure"},
         {(data / "hyperfine.json").string(), ExitCode::inconclusive, "program: csv and hyperfine"},
-        {recorded, ExitCode::inconclusive, "one is a run of Fathom, the other is not"}}) {
+        {recorded, ExitCode::inconclusive, "program: another tool and Fathom"}}) {
     expect(expected, box.fathom({"compare", "a.csv", other, "--json", "c.json"}))
         .is_one_sentence()
         .complains(words);

@@ -33,7 +33,7 @@ TEST_CASE("A bad export is one sentence and leaves no file", "[e2e]") {
     expect(expected, box.fathom(arguments)).is_one_sentence().by_fathom().complains(says);
     CHECK_FALSE(std::filesystem::exists(box.folder() / "new"));
   };
-  check({"csv", "none.json", "--out", "new"}, ExitCode::bad_input, "no such file");
+  check({"csv", "none.json", "--out", "new"}, ExitCode::bad_input, "No such file");
   check({"xml", suite_atlas, "--out", "new"}, ExitCode::bad_input, "machine, csv");
   check({"csv", "broken.json", "--out", "new"}, ExitCode::document_malformed, "broken.json");
   check({"csv", "broken.json", "--out", "broken.json"}, ExitCode::bad_input, "same file");

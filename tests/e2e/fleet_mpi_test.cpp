@@ -109,7 +109,8 @@ TEST_CASE("Counters are shared among the ranks that have a GPU", "[e2e][fleet][m
   CHECK(counters_of(box.out(), 3) ==
         std::vector<std::vector<std::string>>{{"first", "third"}, {}, {"second"}});
   CHECK(gpu_of(fleet_of(box.out()), 1)->at("no_counters") == "");
-  has(reason_of(fleet_of(box.out()), 1), "the only GPU that it sees is a rank's before it");
+  has(reason_of(fleet_of(box.out()), 1),
+      "no GPU is left for it: its host has 3 ranks, and it sees 1 GPU");
 }
 
 TEST_CASE("A rank asks for its GPUs while MPI starts", "[e2e][fleet][mpi]") {
@@ -128,7 +129,7 @@ TEST_CASE("A rank 0 that hangs in the driver has left a note", "[e2e][fleet][mpi
   Sandbox box({"first"}, 2);
   box.set("FAKE_GPU", "hang");
   Job job(box, 2);
-  CHECK(wait_for_text(box.out() / "ranks" / "0.note", "it ended before it had measured"));
+  CHECK(wait_for_text(box.out() / "ranks" / "0.note", "it has not finished"));
   job.signal(SIGTERM);
   job.wait();
 }
@@ -150,7 +151,7 @@ TEST_CASE("Two jobs of ranks do not share a folder", "[e2e][fleet][mpi]") {
   // Nor does one leave a note there of ranks that MPI does not know of.
   box.set("SLURM_PROCID", "0");
   box.set("SLURM_STEP_NUM_TASKS", "4");
-  expect(ExitCode::setup_incomplete, box.fathom(fleet_run(box)));
+  expect(ExitCode::gpu_busy, box.fathom(fleet_run(box)));
   CHECK_FALSE(fs::exists(box.out() / "ranks"));
 }
 
@@ -238,8 +239,7 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
   const std::string silent = "on box: it was ended by exit status 3",
                     stopped = "suite: interrupted";
   const std::string links_killed = "links: its run was ended by signal SIGKILL",
-                    unbegun = "it was not measured",
-                    unreported = "on box: it ended before it had reported";
+                    unbegun = "it was not measured", unreported = "on box: it has not finished";
   const std::set all{0, 1, 2};
   const Death death = GENERATE_COPY(values<Death>({
       {"no folder", "", 0, {}, "rank 1", "on box: ", {0, 2}, output_unwritable},
@@ -249,7 +249,7 @@ TEST_CASE("Whatever ends a rank, it is named, and the others keep their figures"
       {"early", "ranks/0.note", SIGTERM, {}, "", "", {}, ok, false, interrupted, bad_input},
       {"measuring", "", SIGKILL, 2, "box GPU 2", "rank 2, " + killed, {0, 1}},
       {"rank 0", "", SIGKILL, 0, "box GPU 0", "rank 0, " + killed, {1, 2}},
-      {"hangs", "", SIGSTOP, 1, "box GPU 1", "rank 1, ", {0, 2}},
+      {"hangs", "", SIGSTOP, 1, "box GPU 1", "rank 1, on box: it ", {0, 2}},
       {"told to stop", "", SIGTERM, 1, "box GPU 1", stopped, {0, 2}, interrupted},
       {"rank 0 itself", "", SIGTERM, 0, "box GPU 0", stopped, {1, 2}, interrupted, true},
       {"in the links", "links/links.json", SIGKILL, {}, "rank 0", killed, all},
@@ -331,7 +331,7 @@ TEST_CASE("A job that mpirun ends costs no more than what was not written yet",
     CHECK(summary_in(box.out(), gpu).at("metrics").at("alone").at(0) == 1e-6);
   // The one that died had no time to say so.
   const json fleet = fleet_of(box.out());
-  has(reason_of(fleet, 2), "rank 2, on box: it ended before it had measured");
+  has(reason_of(fleet, 2), "rank 2, on box: it has not finished");
 }
 
 }  // namespace

@@ -63,15 +63,5 @@ TEST_CASE("A part whose check fails ends as that", "[e2e][fleet]") {
   collect_fleet(box, ExitCode::check_failed);
 }
 
-TEST_CASE("Parts that a launcher starts replay as a GPU each", "[e2e][fleet]") {
-  Sandbox box({"first"});
-  box.set("OMPI_COMM_WORLD_SIZE", "3");
-  for (const char* rank : {"2", "0", "1", "1"}) {
-    box.set("OMPI_COMM_WORLD_RANK", rank);
-    expect(0, box.fathom(fleet_run(box, {"--part", "--replay"})));
-  }
-  CHECK(collect_fleet(box).at("gpus").size() == 3);
-}
-
 }  // namespace
 }  // namespace fathom

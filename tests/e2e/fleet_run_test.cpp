@@ -111,11 +111,7 @@ TEST_CASE("A run reports its own GPUs and links, and none of an earlier run's", 
   Sandbox box({"first", "atlas_first", "links"}, 3);
   auto with_links = fleet_run(box, {"--alone", "none"});
   std::erase(with_links, "--no-links");
-  const fs::path before = box.out() / "links" / "box-0";  // by Fathom before 0.2
-  fs::create_directories(before);
-  write_text(before / "links.json", "{}");
   expect(0, box.fathom(with_links));
-  CHECK_FALSE(fs::exists(before));
   const json all = fleet_of(box.out());
   CHECK(all.at("gpus").size() == 3);
   CHECK(all.at("links").size() == 1);

@@ -78,7 +78,6 @@ TEST_CASE("shared understands every way to name a pattern", "[e2e]") {
   CHECK(wavefronts("--column 3 --row-elements 16 --first 8") == 16);
   CHECK(wavefronts("--row 3") == 1);
   CHECK(wavefronts("--lanes 0,128,,0x100") == 3);
-  CHECK(wavefronts("--stride 128 --active 0-3,31") == 5);
 }
 
 TEST_CASE("Patterns in bulk come from a file or standard input", "[e2e]") {
@@ -137,7 +136,7 @@ TEST_CASE("Predictions are what they were, as text and as JSON", "[e2e]") {
   std::string all;
   for (const std::string line :
        {"shared load --stride 8", "shared --stride 0", "shared --lanes ,",
-        "shared store --bytes 8 --active 0,1 --json", "global store --base 4",
+        "shared store --bytes 8 --lanes 0,8 --json", "global store --base 4",
         "global store --base 4 --json", "global --pattern stream --elements 1024",
         "global store --pattern aos --elements 1000 --struct-bytes 32 --member-bytes 4",
         "global --pattern transpose --matrix 1024x2048",
@@ -183,11 +182,8 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
        {"shared --padding 1", "--column or --row"},
        {"shared --lanes 0,four", "`four` for lane 1"},
        {"shared --lanes " + std::string(32, ','), "lane 32 does not exist"},
-       {"shared --active 0-32", "no lane 32"},
-       {"shared --active 5-3", "backwards"},
-       {"shared --active a", "no list of lanes"},
+       {"shared --patterns absent.csv", "absent.csv cannot be read"},
        {"shared --patterns ''", "--patterns: it is empty"},
-       {"shared --active ''", "no list of lanes"},
        {"shared --patterns - --json", "excludes"},
        {"global --pattern aso", "did you mean `aos`?"},
        {"global --pattern stream", "needs --elements"},

@@ -155,7 +155,7 @@ case_test_builds_what_its_tests_need() {
   # The modules of this machine's Python do not count, only those of the fake one.
   sed -i 's#/usr/bin/python3#python3#' "$source_dir/tools/setup/needs.sh"
   machine+=("CUDA_HOME=$(fake_toolkit 13.0)")
-  touch "$scratch/toolkit-13.0/bin/"{cuobjdump,nvdisasm,compute-sanitizer}
+  touch "$scratch/toolkit-13.0/bin/"{cuobjdump,nvdisasm}
   chmod +x "$scratch/toolkit-13.0/bin/"*
   program mpicxx '' && program mpirun '' && program clang++ '' && program ctest ''
   program slurmctld '' && program slurmd '' && program sbatch ''

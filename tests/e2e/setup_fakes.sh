@@ -86,6 +86,7 @@ fake_toolkit() {
   make_script "$folder/bin/nvcc" "echo 'nvcc: NVIDIA (R) Cuda compiler driver'
 echo 'Copyright (c) 2005-2025 NVIDIA Corporation'
 echo 'Cuda compilation tools, release $1, V$1.88'"
+  make_script "$folder/bin/compute-sanitizer" ''
   touch "$folder/include/cuda_runtime.h" "$folder/include/cub/version.cuh" \
     "$folder/extras/CUPTI/include/cupti_range_profiler.h"
   echo "$folder"

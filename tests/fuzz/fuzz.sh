@@ -24,7 +24,7 @@ add() { # FOLDER NAME...
   for name in "${@:2}"; do sources+=("$root/$1/$name.cpp"); done
 }
 add results atomic_file clean_text distributions format gzip json_fields json_place query \
-  statistics strict_json utc_time
+  statistics utc_time
 case $target in
   gate)
     seeds=$here/corpus

@@ -4,7 +4,7 @@
 
 namespace {
 
-/// Of 384 threads, of which the producer ones give away what the others take.
+/// Registers of 384 threads: the producers give theirs away, and the others take them.
 constexpr int specialised = 168;
 
 /// A tile of a product by wgmma from what TMA brings. The products of a stage are one group in one

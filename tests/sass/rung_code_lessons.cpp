@@ -4,9 +4,8 @@
 
 namespace {
 
-/// Two blocks of 256 threads.
+/// The most registers of a thread: with two blocks of 256 threads on an SM, and in blocks of 384.
 constexpr int two_blocks = 128;
-/// Of 384.
 constexpr int specialised = 168;
 const std::string later = " LDGSTS UTMALDG USETMAXREG HMMA HGMMA";
 const std::string scalar = " LDG.E.128 STG.E.128 STS.128 SHFL" + later;
@@ -101,7 +100,7 @@ const std::vector<RungCode> codes{
      "HGMMA.64x256x16.F32=4 UTMASTG.2D=0" + overlapped, "LDGSTS HMMA STSM"},
     {"half/10_overlapped_epilogue", "::overlapped_product<*(fathom::gemm::Major)1>", 2,
      "HGMMA.64x256x16.F32=4 UTMASTG.2D=4 STSM" + overlapped, "LDGSTS HMMA"},
-    // Of A, of which a half-warp reads one word for all, two k at once.
+    // A: a half-warp reads one word for all lanes, two k at once.
     {"fp64/01_shared_memory", "::square_tile_product(", 1, "DFMA>=16 LDS.128>=8 LDS.64>=16 BAR>=2",
      "DMMA" + no_wgmma},
     {"fp64/02_register_tile", "::register_tile_product(", 1,

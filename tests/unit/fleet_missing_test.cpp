@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 /// gpu.json files of one host, as another program might have changed them.
-class Host {
+class HostFiles {
  public:
   /// So many cards without a fault; they are changed where they are.
   std::vector<Json>& of(int count) {
@@ -61,7 +61,7 @@ const Problem* problem_of(const Fleet& fleet, const std::string& what) {
 
 TEST_CASE("Figures of 0, below 0, null or left out are missing, and their cards incomplete",
           "[fleet]") {
-  Host host;
+  HostFiles host;
   auto& cards = host.of(5);
   set_first(cards[1], 0);
   set_first(cards[2], -1);
@@ -90,7 +90,7 @@ TEST_CASE("Figures of 0, below 0, null or left out are missing, and their cards 
 }
 
 TEST_CASE("A name without any figure is told where no other card has one either", "[fleet]") {
-  Host host;
+  HostFiles host;
   for (Json& card : host.of(4)) set_first(card, nullptr);
   const Fleet fleet = host.fleet();
   REQUIRE(fleet.problems.size() == 4);
@@ -99,7 +99,7 @@ TEST_CASE("A name without any figure is told where no other card has one either"
 
 TEST_CASE("Figures of 0 move no median, and name no card without a fault", "[fleet]") {
   for (const int zeros : {3, 4}) {
-    Host host;
+    HostFiles host;
     auto& cards = host.of(8);
     for (int i = 0; i < zeros; ++i) set_first(cards[i], i % 2 ? Json(0) : Json(-4e12));
     CHECK(named(host.fleet()).empty());
@@ -110,7 +110,7 @@ TEST_CASE("Figures of 0 move no median, and name no card without a fault", "[fle
 }
 
 TEST_CASE("No mismatch is a figure, and fewer of them than none is not", "[fleet]") {
-  Host host;
+  HostFiles host;
   auto& cards = host.of(4);
   CHECK(host.fleet().problems.empty());
   cards[1]["metrics"]["together"][2] = -1;
@@ -122,7 +122,7 @@ TEST_CASE("No mismatch is a figure, and fewer of them than none is not", "[fleet
 
 TEST_CASE("What a card was not to measure is not missing", "[fleet]") {
   // Where one card a host collects a probe's counters, the others have none of these cases.
-  Host shared;
+  HostFiles shared;
   auto& cards = shared.of(8);
   for (int i = 0; i < 8; ++i) {
     cards[i]["counters_of"] = Json::array({i % 4 == 0 ? "model" : "copy"});
@@ -131,14 +131,14 @@ TEST_CASE("What a card was not to measure is not missing", "[fleet]") {
   }
   CHECK(shared.fleet().problems.empty());
   // Another suite, or a run without a part, has other figures.
-  Host other;
+  HostFiles other;
   auto& mixed = other.of(8);
   for (int i = 0; i < 2; ++i) remove_first(mixed[i]);
   mixed[0]["suite"] = "brief";
   mixed[1]["elapsed_s"]["alone"] = 1.5;
   CHECK(other.fleet().problems.empty());
   // A card that was refused counters has told so.
-  Host refused;
+  HostFiles refused;
   Json& card = refused.of(8)[3];
   remove_first(card);
   card["exit_code"] = 18;
@@ -150,7 +150,7 @@ TEST_CASE("What a card was not to measure is not missing", "[fleet]") {
 }
 
 TEST_CASE("A gap that no fault makes is said as such", "[fleet]") {
-  Host host;
+  HostFiles host;
   set_first(host.of(8)[2], 4e8);
   const Fleet fleet = host.fleet();
   CHECK(named(fleet) == std::vector<std::string>{"node GPU 2"});
@@ -161,14 +161,14 @@ TEST_CASE("A gap that no fault makes is said as such", "[fleet]") {
   const Json document = Json::parse(fleet_document(fleet, find_outliers(fleet, {})));
   CHECK(document.at("named").at(0).at("findings").at(0).at("beyond_measured") == true);
   // Half the speed is a fault.
-  Host half;
+  HostFiles half;
   set_first(half.of(8)[2], 2e12);
   CHECK_THAT(report_of(half.fleet()), contains("% worse in") && !contains("beyond anything"));
 }
 
 TEST_CASE("Noise and telemetry that nothing can have hide no slow card and explain none",
           "[fleet]") {
-  Host host;
+  HostFiles host;
   auto& cards = host.of(8);
   set_first(cards[2], 3e12);
   cards[2]["metrics"]["noise"][0] = -1;
@@ -182,7 +182,7 @@ TEST_CASE("Noise and telemetry that nothing can have hide no slow card and expla
 }
 
 TEST_CASE("Links that carry nothing are missing, and not the slowest", "[fleet]") {
-  Host host;
+  HostFiles host;
   host.of(4);
   HostLinks links;
   links.host = "node";
@@ -202,7 +202,7 @@ TEST_CASE("Links that carry nothing are missing, and not the slowest", "[fleet]"
 }
 
 TEST_CASE("One GPU is a GPU", "[fleet]") {
-  Host host;
+  HostFiles host;
   host.of(1);
   const std::string page = report_of(host.fleet());
   CHECK_THAT(page, contains("1 GPU on 1 host"));

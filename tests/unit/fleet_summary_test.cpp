@@ -163,10 +163,10 @@ TEST_CASE("A date that is still to come is named, and is not the latest", "[flee
 TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
   TestFolder folder;
   GpuSummary summary = recorded();
+  summary.host = "a.example.org";
+  summary.date = "2026-11-20T00:00:00Z";
   for (int gpu = 0; gpu < 3; ++gpu) {
-    summary.host = "a";
     summary.gpu = gpu;
-    summary.date = "2026-11-20T00:00:00Z";
     summary.uuid_hash = "hash" + std::to_string(gpu);
     folder.write("gpus/a-" + std::to_string(gpu) + "/gpu.json", to_text(summary));
   }
@@ -174,20 +174,26 @@ TEST_CASE("A folder of many jobs is read whatever of it is broken", "[fleet]") {
   folder.write("gpus/a-0/suite/result.json", "{ not read");
   folder.write("gpus/a-3/gpu.json", to_text(summary).substr(0, 5000));
   folder.write("gpus/a-4/gpu.json.123-abc.tmp", "half");
-  // A plain run's document, and the same card measured again.
-  folder.write("b/result.json", to_text(recording()));
+  // The same card measured again; and where a summary is a folder, a plain run's document.
   summary.gpu = 7;
   summary.date = "2026-11-22T00:00:00Z";
   folder.write("again/gpu.json", to_text(summary));
-  const Fleet fleet = read_fleet(folder.path(), {.gpus = 6, .hosts = {"a", "b", "c"}, .run = ""});
+  std::filesystem::create_directories(folder / "b/gpu.json");
+  folder.write("b/suite/result.json", to_text(recording()));
+  // What is no file, for which nobody waits.
+  REQUIRE(mkfifo((folder / "pipe.json").c_str(), 0600) == 0);
+  std::filesystem::create_symlink("nowhere", folder / "dangling.json");
+  std::filesystem::create_symlink("/dev/zero", folder / "endless.json");
+  std::filesystem::create_directory_symlink(folder.path(), folder / "round");
+  const Fleet fleet = read_fleet(folder.path(), {.gpus = 6, .hosts = {"a", "c"}, .run = ""});
   REQUIRE(fleet.gpus.size() == 4);
   CHECK(fleet.gpus[2].summary.gpu == 7);  // instead of a-2
-  CHECK(fleet.gpus[3].summary.host == "b");
+  CHECK(fleet.gpus[3].summary.host == "b/suite");
   CHECK(fleet.metrics.size() == recording().entries.size());
-  for (const char* what : {"a-3/gpu.json", ".tmp", "host c", "2 GPUs", "a-2/gpu.json"})
+  for (const char* what : {"a-3/gpu.json", ".tmp", "host c", "2 GPUs", "a-2/gpu.json", "b/gpu.json",
+                           "pipe.json", "dangling.json", "endless.json"})
     CHECK(told(fleet, what));
-  CHECK_FALSE(told(fleet, "host a"));
-  CHECK_FALSE(told(fleet, "a-0"));
+  for (const char* what : {"a-0", "host a", "round"}) CHECK_FALSE(told(fleet, what));
 }
 
 TEST_CASE("Exit codes that files name are those of the table", "[fleet]") {
@@ -204,22 +210,6 @@ TEST_CASE("Exit codes that files name are those of the table", "[fleet]") {
   for (const int unknown : {0, 1, 2, 5, 9, 24, 256}) CHECK(told(GpuStatus::partial, unknown) == 5);
   CHECK(told(GpuStatus::complete, 256) == 5);
   CHECK(told(GpuStatus::failed, 20) == 20);
-}
-
-TEST_CASE("What is no file is told, and nobody waits for it", "[fleet]") {
-  TestFolder folder;
-  GpuSummary summary = recorded();
-  summary.host = "a.example.org";
-  folder.write("a/gpu.json", to_text(summary));
-  REQUIRE(mkfifo((folder.path() / "pipe.json").c_str(), 0600) == 0);
-  std::filesystem::create_symlink("nowhere", folder.path() / "dangling.json");
-  std::filesystem::create_symlink("/dev/zero", folder.path() / "endless.json");
-  std::filesystem::create_directory_symlink(folder.path(), folder.path() / "round");
-  const Fleet fleet = read_fleet(folder.path(), {.gpus = 1, .hosts = {"a"}, .run = ""});
-  CHECK(fleet.gpus.size() == 1);
-  CHECK(fleet.problems.size() == 3);
-  for (const Problem& problem : fleet.problems)
-    CHECK_THAT(problem.reason, contains("cannot be read"));
 }
 
 TEST_CASE("A folder that may not be looked into takes nothing with it", "[fleet]") {
@@ -250,18 +240,4 @@ TEST_CASE("Hosts are found by their short names, and not by another's", "[fleet]
        {std::pair("a", false), {"a.example.org", false}, {"a.example.com", true}, {"b", true}})
     CHECK(fleet_of({summary}, {.gpus = {}, .hosts = {host}, .run = ""}).problems.empty() !=
           missing);
-}
-
-TEST_CASE("A gpu.json that is a folder is named, and the documents beside it count", "[fleet]") {
-  TestFolder folder;
-  GpuSummary other = recorded();
-  other.uuid_hash = "other";
-  folder.write("gpus/a-0/gpu.json", to_text(other));
-  std::filesystem::create_directories(folder.path() / "gpus/b-1/gpu.json");
-  std::filesystem::create_directories(folder.path() / "gpus/c-2/gpu.json");
-  folder.write("gpus/c-2/suite/result.json", to_text(recording()));
-  const Fleet fleet = read_fleet(folder.path(), {});
-  REQUIRE(fleet.gpus.size() == 2);
-  CHECK(told(fleet, "b-1/gpu.json"));
-  CHECK(told(fleet, "it is a folder"));
 }

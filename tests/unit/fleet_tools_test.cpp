@@ -5,10 +5,9 @@
 
 #include "fleet/commands/fleet_commands.h"
 #include "fleet/run/claims.h"
-#include "fleet/run/launcher.h"
 #include "fleet/run/measure.h"
 #include "fleet/run/rank_note.h"
-#include "fleet/run/roll_call.h"
+#include "fleet/run/ranks.h"
 #include "results/document_io.h"
 #include "tests/testing.h"
 #include "tests/unit/in_processes.h"
@@ -32,23 +31,34 @@ TEST_CASE("A launcher is known by its variables, and one rank is none", "[fleet]
 }
 
 TEST_CASE("Each rank takes the first GPU that no rank before it has, the only one all", "[fleet]") {
-  using Places = std::vector<std::vector<std::size_t>>;
-  const auto assigned = [](const std::vector<std::string>& visible) {  // a letter for each GPU
-    std::vector<RankWord> host(visible.size());
+  // A letter for each GPU that a rank sees; what each rank takes, with the host's GPUs in all.
+  const auto taken = [](const std::vector<std::string>& visible) {
+    std::vector<RankWord> all(visible.size());
+    std::vector<SeenGpus> seen(visible.size());
     for (std::size_t rank = 0; rank < visible.size(); ++rank)
-      for (const char gpu : visible[rank]) host[rank].gpus.push_back({std::string(1, gpu)});
-    return assign_gpus(host);
+      for (const char gpu : visible[rank]) {
+        all[rank].gpus.emplace_back(1, gpu);
+        seen[rank].gpus.emplace_back().uuid = gpu;
+      }
+    std::string text;
+    for (std::size_t rank = 0; rank < visible.size(); ++rank) {
+      Host host;
+      text += text.empty() ? "" : " ";
+      for (const GpuJob& job : jobs_of_rank({}, all, rank, seen[rank], host))
+        text += job.gpu ? job.gpu->uuid : "-";
+      text += std::to_string(host.gpus);
+    }
+    return text;
   };
-  CHECK(assigned({"ab", "ab"}) == Places{{0}, {1}});
-  CHECK(assigned({"ab", "ab", "ab"}) == Places{{0}, {1}, {}});
+  CHECK(taken({"ab", "ab"}) == "a2 b2");
+  CHECK(taken({"ab", "ab", "ab"}) == "a2 b2 -2");
   // Each its own, by the launcher; and two each of its own.
-  CHECK(assigned({"a", "b"}) == Places{{0}, {0}});
-  CHECK(assigned({"ab", "cd"}) == Places{{0}, {0}});
+  CHECK(taken({"a", "b"}) == "a2 b2");
+  CHECK(taken({"ab", "cd"}) == "a2 c2");
   // All the same one, by mistake; and one that sees none.
-  CHECK(assigned({"a", "a"}) == Places{{0}, {}});
-  CHECK(assigned({"", "a"}) == Places{{}, {0}});
-  CHECK(assigned({"abc"}) == Places{{0, 1, 2}});
-  CHECK(assigned({}).empty());
+  CHECK(taken({"a", "a"}) == "a1 -1");
+  CHECK(taken({"", "a"}) == "-1 a1");
+  CHECK(taken({"abc"}) == "abc3");
 }
 
 TEST_CASE("A replay collects all counters, and where the probes are not known nobody does",
@@ -70,9 +80,9 @@ TEST_CASE("A replay collects all counters, and where the probes are not known no
 
 TEST_CASE("The last job's ranks are told that failed or left nothing, and no others", "[fleet]") {
   const TestFolder root;
-  const auto problems = [&](const std::string& no_answer = "") {
+  const auto problems = [&] {
     fleet::Fleet fleet;
-    add_rank_problems(fleet, root.path(), read_note(root.path(), 0), no_answer);
+    add_rank_problems(fleet, root.path(), read_note(root.path(), 0));
     std::string all;
     for (const fleet::Problem& problem : fleet.problems)
       all += fmt::format("{}: {}, {}\n", problem.what, problem.reason, problem.exit_code);
@@ -84,15 +94,13 @@ TEST_CASE("The last job's ranks are told that failed or left nothing, and no oth
   leave_note(root.path(), 2, {"old", 5, "n\"7", "it died long ago", 11, true});
   leave_note(root.path(), 4, {"new", 5, "n\"7", "it ended before", 11, false});
   leave_note(root.path(), 7, {"old", 5, "n\"7", "so did this one", 11, true});
-  const std::string full = "rank 1: on n\"7: disk full, 11\n";
   for (const char* torn : {"", "{\"rank\": 3", "[]", "{\"host\": 1}"}) {
     CAPTURE(torn);
     root.write("ranks/3.note", torn);
-    CHECK(problems() == full +
-                            "rank 2: it left no word, 5\nrank 3: it left no word, 5\n"
-                            "rank 4: on n\"7: it ended before, 11\n");
+    CHECK(problems() ==
+          "rank 1: on n\"7: disk full, 11\nrank 2: it left no word, 5\n"
+          "rank 3: it left no word, 5\nrank 4: on n\"7: it ended before, 11\n");
   }
-  CHECK(problems("late") == full + "rank 2: late, 5\nrank 3: late, 5\nrank 4: late, 5\n");
 }
 
 TEST_CASE("A GPU has one place in a folder, whoever claims one there at the same time", "[fleet]") {
@@ -135,29 +143,11 @@ TEST_CASE("A part that lacks a probe is incomplete, whatever its run's exit code
   }
 }
 
-TEST_CASE("Ranks know their hosts by what all of them say", "[fleet]") {
-  const RankWord said{.host = "a b",
-                      .barrier = "/dev/shm/x",
-                      .gpus = {{"GPU-0", false}, {"M", true}},
-                      .run = "r",
-                      .out = "/out"};
-  const RankWord heard = parse_word("12 " + to_line(said));
-  CHECK(heard.leader == 12);
-  CHECK(to_line(heard) == to_line(said));
-  CHECK((heard.host == "a b" && heard.gpus.at(1).mig));
-  // Two hosts of one name, and one of another between them.
-  const std::vector<RankWord> all{{0, "n"}, {1, "n"}, {2, "m"}, {1, "n"}, {0, "n"}};
-  CHECK(ranks_of_host(all, 4) == std::vector<std::size_t>{0, 4});
-  CHECK(unique_host_name(all, 4) == "n");
-  CHECK(unique_host_name(all, 3) == "n-2");
-  CHECK(unique_host_name(all, 2) == "m");
-}
-
 TEST_CASE("Ranks take their GPUs in order, and the links probe sees all of them", "[fleet]") {
   const FleetRunArguments arguments;
   SeenGpus seen;
   for (const char* uuid : {"a", "b"}) seen.gpus.emplace_back().uuid = uuid;
-  std::vector<RankWord> all(3, {.host = "n", .gpus = {{"a", false}, {"b", false}}});
+  std::vector<RankWord> all(3, {.host = "n", .gpus = {"a", "b"}});
   Host host;
   auto jobs = jobs_of_rank(arguments, all, 1, seen, host);
   REQUIRE(jobs.size() == 1);
@@ -171,6 +161,10 @@ TEST_CASE("Ranks take their GPUs in order, and the links probe sees all of them"
   all.resize(1);  // the only rank of its host
   CHECK(jobs_of_rank(arguments, all, 0, seen, host).size() == 2);
   CHECK((host.gpus == 2 && host.visible_devices.empty() && host.leader));
+  all = {{0, "n"}, {1, "n"}, {2, "m"}, {1, "n"}, {0, "n"}};  // two hosts of one name
+  CHECK(ranks_of_host(all, 4) == std::vector<std::size_t>{0, 4});
+  for (const auto& [rank, name] : {std::pair(4, "n"), {3, "n-2"}, {2, "m"}})
+    CHECK(jobs_of_rank(arguments, all, rank, {}, host).front().summary.host == name);
 }
 
 TEST_CASE("Processes of a host wait for each other, and for none that is gone", "[fleet]") {

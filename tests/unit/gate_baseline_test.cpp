@@ -223,7 +223,7 @@ TEST_CASE("History says what changed with a step, and nothing of too few runs", 
   }
   CHECK_THAT(history_text(history_of(runs, 0.01)), contains("worse  +6 %  step  run 13 ") &&
                                                        contains("  second  ") &&
-                                                       contains("driver: from 580 to 590"));
+                                                       contains("driver: 580 and 590 (run 13)"));
   CHECK(history_of({runs.begin(), runs.begin() + 5}, 0.01)[0].changes.empty());
 }
 

@@ -26,25 +26,6 @@ void lose(RunMetrics& run, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("Fewer fresh rounds than can be sure are not taken at their word", "[gate]") {
-  for (const int rounds : {2, 4, 6}) {
-    for (const std::size_t suspects : {1, 3, 5, 8}) {
-      CAPTURE(rounds, suspects);
-      const CheckResult result = check(slower(suspects, 0.5), {}, {.confirmation_rounds = rounds});
-      CHECK(exit_code(result) == ExitCode::check_failed);
-      CHECK(count(result, Outcome::regression) == suspects);
-      const bool told = std::ranges::any_of(result.notes, [](const std::string& note) {
-        return note.find("cannot be sure of") != std::string::npos;
-      });
-      CHECK(told == (rounds < confirmation_rounds_for(suspects, 1)));
-    }
-  }
-  const PairedOptions more{.confirmation_rounds = 12};
-  CHECK(check(slower(1, 0.03), {}, more).confirmation_rounds == 12);
-  // They are sure that there is none, and say what they could have seen alone.
-  CHECK(check(slower(0, 0), {}, more).notes.size() == 1);
-}
-
 TEST_CASE("A metric that is there in some rounds only is not compared", "[gate]") {
   for (const Side of : {Side::base, Side::head}) {
     for (const int lost : {2, 7}) {  // among the first rounds, among the fresh ones

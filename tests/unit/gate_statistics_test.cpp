@@ -103,7 +103,7 @@ TEST_CASE("Hodges and Lehmann's estimate and its interval", "[gate]") {
   CHECK(shift.interval.low == -1);  // three and three cannot reach 95 %
   CHECK(shift.interval.high == 8);
   CHECK(shift.interval.confidence == Approx(0.9));  // 1 - 2 / 20
-  // Of 8 and 8 the tables give the 14th of 64 differences for 95 %.
+  // For 8 and 8 runs the tables give the 14th of 64 differences for 95 %.
   std::vector<double> eight(8), other(8);
   std::iota(eight.begin(), eight.end(), 0);
   for (std::size_t i = 0; i < 8; ++i) other[i] = 0.01 * static_cast<double>(i * i);

@@ -84,7 +84,7 @@ TEST_CASE("a rung is left out on GPUs that lack its instructions or its shared m
     CAPTURE(id, major, minor);
     CHECK(runs_on(*find_rung(id), major, minor) == runs);
   }
-  // Of a block: 64 KiB on Turing, 99 KiB on the smaller chips since.
+  // A block has 64 KiB on Turing, 99 KiB on the smaller chips since.
   for (const Rung* rung : rungs_of(Class::fp16)) {
     CAPTURE(rung->id());
     const int bytes =

@@ -54,13 +54,12 @@ TEST_CASE("Parts of different runs are refused with what differs", "[results]") 
     CHECK(refused.code == ExitCode::bad_input);
     CHECK_THAT(refused.text, contains(said));
   };
-  check("copy_bandwidth and bank_conflicts differ in driver: 580.65.06 and 575.57.08",
+  check("copy_bandwidth and bank_conflicts differ in driver: \"580.65.06\" and \"575.57.08\"",
         [](Parts& p) { p[1].fingerprint.driver = "575.57.08"; });
-  check("source: measured and replay", [](Parts& p) { p[2].source = Source::replay; });
-  check("suite: default and quick", [](Parts& p) { p[2].suite = "quick"; });
-  check("power limit in W: 700 and unknown",
-        [](Parts& p) { p[2].fingerprint.power_limit_w.reset(); });
-  check("confidential computing: unknown and on",
+  check("source: \"measured\" and \"replay\"", [](Parts& p) { p[2].source = Source::replay; });
+  check("suite: \"default\" and \"quick\"", [](Parts& p) { p[2].suite = "quick"; });
+  check("power_limit_w: 700.0 and null", [](Parts& p) { p[2].fingerprint.power_limit_w.reset(); });
+  check("confidential_computing: \"\" and \"on\"",
         [](Parts& p) { p[1].fingerprint.confidential_computing = "on"; });
   check("two of them hold the probe copy_bandwidth", [](Parts& p) { p[1] = p[0]; });
   check("two of them hold the fact dram.bandwidth",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "reports/facts.h"
 #include "results/document_io.h"
 #include "results/fail.h"
 #include "results/flag_checks.h"
@@ -35,19 +36,13 @@ const Precision& find_precision(const std::string& name) {
   return *std::ranges::find(precision_table, name, &Precision::name);
 }
 
-bool is_sound(const Entry& entry) {
-  using enum VerdictStatus;
-  const auto status = entry.verdict.status;
-  return entry.metric.value && (status == ok || status == noisy || status == unexpected);
-}
-
-/// The share of the entry's bytes that DRAM's counter says were read; empty where it was not
-/// counted.
-std::optional<double> read_share(const Entry& entry) {
+/// Unless DRAM's counter says that most of the entry's bytes were written: writes alone can be
+/// faster than whatever reads.
+bool reads_dram(const Entry& entry) {
+  constexpr double copy_reads = 0.4;  // of the bytes that it moves
   const auto read = counter_value(entry, "dram_read_bytes");
   const double moved = *entry.metric.value * entry.real_time_s;
-  if (!read || !(moved > 0)) return std::nullopt;
-  return *read / moved;
+  return !read || !(moved > 0) || *read / moved > copy_reads;
 }
 
 bool has_precision(const Entry& entry, const Precision& precision) {
@@ -101,39 +96,16 @@ const GpuSpec& Machine::spec_for(const std::string& what) const {
        file_, what, name());
 }
 
-std::optional<MachineFigure> Machine::best_of(const std::vector<const Entry*>& entries) const {
+template <class Wanted>
+std::optional<MachineFigure> Machine::measured(const Wanted& wanted) const {
+  if (!document_) return std::nullopt;
+  std::vector<const Entry*> entries;
+  for (const Entry& entry : document_->entries)
+    if (entry.metric.value && !reports::is_failure(entry.verdict.status) && wanted(entry))
+      entries.push_back(&entry);
   const Entry* fastest = best(entries);
   if (!fastest) return std::nullopt;
   return MachineFigure{*fastest->metric.value, source(), fastest->name};
-}
-
-std::optional<MachineFigure> Machine::measured_bandwidth() const {
-  if (!document_) return std::nullopt;
-  const auto limit = std::ranges::find(document_->bounds, "dram_bandwidth", &DeviceBound::name);
-  if (limit == document_->bounds.end()) return std::nullopt;
-  constexpr double copy_reads = 0.4;  // writes alone can be faster than whatever reads
-  std::vector<const Entry*> all, reading;
-  for (const Entry& entry : document_->entries) {
-    // A higher bound than DRAM's is one of a cache.
-    const bool dram =
-        entry.metric.unit == "B/s" && entry.bound && entry.bound->value <= limit->value;
-    if (!dram || !is_sound(entry)) continue;
-    const auto share = read_share(entry);
-    all.push_back(&entry);
-    if (!share || *share > copy_reads) reading.push_back(&entry);
-  }
-  return best_of(reading.empty() ? all : reading);
-}
-
-std::optional<MachineFigure> Machine::measured_peak(const std::string& precision) const {
-  if (!document_) return std::nullopt;
-  const Precision& wanted = find_precision(precision);
-  std::vector<const Entry*> entries;
-  for (const Entry& entry : document_->entries) {
-    const bool counts = entry.metric.unit == "FLOP/s" || entry.metric.unit == "op/s";
-    if (counts && is_sound(entry) && has_precision(entry, wanted)) entries.push_back(&entry);
-  }
-  return best_of(entries);
 }
 
 int Machine::sms() const {
@@ -146,13 +118,25 @@ int Machine::sms() const {
 }
 
 MachineFigure Machine::bandwidth() const {
-  if (auto measured = measured_bandwidth()) return *measured;
+  // A higher bound than DRAM's is one of a cache.
+  const auto of_dram = [&](const Entry& entry) {
+    const auto limit = std::ranges::find(document_->bounds, "dram_bandwidth", &DeviceBound::name);
+    return limit != document_->bounds.end() && entry.metric.unit == "B/s" && entry.bound &&
+           entry.bound->value <= limit->value;
+  };
+  const auto read = measured([&](const Entry& e) { return of_dram(e) && reads_dram(e); });
+  if (const auto moved = read ? read : measured(of_dram)) return *moved;
   return data_sheet(spec_for("bandwidth").memory_bandwidth);
 }
 
 std::optional<MachineFigure> Machine::peak(const std::string& precision) const {
-  if (auto measured = measured_peak(precision)) return measured;
-  const auto& figure = spec_for(precision + " throughput").*find_precision(precision).peak;
+  const Precision& wanted = find_precision(precision);
+  const auto best_product = measured([&](const Entry& entry) {
+    const bool counts = entry.metric.unit == "FLOP/s" || entry.metric.unit == "op/s";
+    return counts && has_precision(entry, wanted);
+  });
+  if (best_product) return best_product;
+  const auto& figure = spec_for(precision + " throughput").*wanted.peak;
   return figure.known() ? std::optional(data_sheet(figure)) : std::nullopt;
 }
 

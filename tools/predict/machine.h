@@ -52,9 +52,9 @@ class Machine {
   std::optional<MachineFigure> link() const;
 
  private:
-  std::optional<MachineFigure> measured_bandwidth() const;
-  std::optional<MachineFigure> measured_peak(const std::string& precision) const;
-  std::optional<MachineFigure> best_of(const std::vector<const Entry*>& entries) const;
+  /// The best of a document's sound entries that are wanted.
+  template <class Wanted>
+  std::optional<MachineFigure> measured(const Wanted& wanted) const;
   const models::GpuSpec& spec_for(const std::string& what) const;
 
   const models::GpuSpec* spec_ = nullptr;  ///< null: not in the table

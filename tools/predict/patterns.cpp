@@ -1,7 +1,6 @@
 #include "tools/predict/patterns.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -64,111 +63,72 @@ void set_lanes(WarpAccess& access, std::string_view list, const Refuse& refuse) 
   }
 }
 
-int parse_lane(std::string_view text, const std::string& all) {
-  const auto lane = parse_number<std::uint64_t>(text);
-  if (!lane) fail(ExitCode::bad_input, "--active: `{}` is no list of lanes such as 0-15,20.", all);
-  if (*lane >= warp_size)
-    fail(ExitCode::bad_input, "--active: there is no lane {}: a warp has lanes 0 to 31.", text);
-  return static_cast<int>(*lane);
-}
-
-std::uint32_t parse_lane_list(const std::string& text) {
-  std::uint32_t mask = 0;
-  std::string_view list = text;
-  for (std::size_t left = count_fields(text); left > 0; --left) {
-    const std::string_view range = take_field(list);
-    const auto dash = range.find('-');
-    const int first = parse_lane(range.substr(0, dash), text);
-    const int last = dash == range.npos ? first : parse_lane(range.substr(dash + 1), text);
-    if (last < first) fail(ExitCode::bad_input, "--active: `{}` runs backwards.", range);
-    for (int lane = first; lane <= last; ++lane) mask |= 1u << lane;
-  }
-  return mask;
-}
-
-/// The rows of a CSV file of accesses, whose header is checked first.
-class Rows {
+/// The lines of a CSV file of accesses, one after the other.
+class Lines {
  public:
-  explicit Rows(const std::string& file) : name_(file == "-" ? "standard input" : file) {
+  explicit Lines(const std::string& file) : name_(file == "-" ? "standard input" : file) {
     if (file == "-") {
       std::ios::sync_with_stdio(false);  // else it is read byte by byte
       input_.rdbuf(std::cin.rdbuf());
     } else if (!own_.open(file, std::ios::in | std::ios::binary)) {
-      refuse_unread();
+      input_.setstate(std::ios::badbit);
     }
-    std::string_view line;
-    const bool any = next_line(line);
-    if (any && line.starts_with("\xef\xbb\xbf"))
-      line.remove_prefix(3);  // as spreadsheets mark UTF-8
-    if (!any || line != fmt::format("{}", fmt::join(columns_, ",")))
-      fail(ExitCode::bad_input, "{}: the first line must be op,bytes,lane0,...,lane31.", name_);
   }
 
-  bool next(WarpAccess& access) {
-    std::string_view line;
-    if (!next_line(line)) return false;
-    if (const std::size_t count = count_fields(line); count != columns_.size())
-      refuse("", fmt::format("{}, not {} (op, bytes and {} lanes)", counted(count, "column"),
-                             columns_.size(), warp_size));
-    const std::string_view op = take_field(line), bytes = take_field(line);
-    if (op != "load" && op != "store")
-      refuse("op", fmt::format("{} is neither load nor store", shown(op)));
-    access.op = op == "load" ? Access::load : Access::store;
-    constexpr std::array<std::string_view, 5> widths{"1", "2", "4", "8", "16"};
-    const auto width = std::ranges::find(widths, bytes) - widths.begin();
-    if (width == std::ssize(widths))
-      refuse("bytes", fmt::format("{} is no width, which is 1, 2, 4, 8 or 16 bytes", shown(bytes)));
-    access.bytes_per_lane = 1 << width;
-    set_lanes(access, line, [this](std::string_view field, int lane) {
-      refuse_lane(lane, fmt::format("{} is no byte address from 0 to 2^64 - 1", shown(field)));
-    });
-    return true;
-  }
-
-  /// What is wrong in the last row with an address.
-  [[noreturn]] void refuse_lane(int lane, const std::string& what) const {
-    refuse(columns_[static_cast<std::size_t>(lane) + 2], what);
-  }
-
- private:
-  /// Empty: the row as a whole.
-  [[noreturn]] void refuse(const std::string& column, const std::string& what) const {
-    fail(ExitCode::bad_input, "{}: row {} (line {}){}: {}.", name_, number_ - 1, number_,
-         column.empty() ? "" : ", column " + column, what);
-  }
-  [[noreturn]] void refuse_unread() const {
-    fail(ExitCode::bad_input, "{} cannot be read: {}.", name_, std::strerror(errno));
-  }
-  /// A field as an error may show it.
-  static std::string shown(std::string_view field) { return "`" + quotable(field, 40) + "`"; }
-
-  bool next_line(std::string_view& line) {
-    input_.getline(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
-    if (input_.bad()) refuse_unread();
+  bool next(std::string_view& line) {
+    if (!input_.bad()) input_.getline(buffer_.data(), std::ssize(buffer_));
+    if (input_.bad())
+      fail(ExitCode::bad_input, "{} cannot be read: {}.", name_, std::strerror(errno));
     if (input_.eof() && input_.fail()) return false;
+    ++number_;
     if (input_.fail())
       fail(ExitCode::bad_input, "{}: line {} goes on for over 1 MiB: it is no CSV of patterns.",
-           name_, number_ + 1);
+           name_, number_);
     line = std::string_view(buffer_.data(), static_cast<std::size_t>(input_.gcount()));
     if (!input_.eof()) line.remove_suffix(1);  // its end, which was taken off as well
     if (line.ends_with('\r')) line.remove_suffix(1);
-    ++number_;
     return true;
   }
 
-  static std::vector<std::string> column_names() {
-    std::vector<std::string> names{"op", "bytes"};
-    for (int lane = 0; lane < warp_size; ++lane) names.push_back(fmt::format("lane{}", lane));
-    return names;
+  /// What is wrong with the last line; no column: with the row as a whole.
+  [[noreturn]] void refuse(const std::string& column, const std::string& what) const {
+    if (number_ <= 1) fail(ExitCode::bad_input, "{}: the first line must be {}.", name_, what);
+    fail(ExitCode::bad_input, "{}: row {} (line {}){}: {}.", name_, number_ - 1, number_,
+         column.empty() ? "" : ", column " + column, what);
   }
 
+ private:
   const std::string name_;
-  const std::vector<std::string> columns_ = column_names();
   std::vector<char> buffer_ = std::vector<char>((std::size_t{1} << 20) + 2);
   std::filebuf own_;
   std::istream input_{&own_};
   std::uint64_t number_ = 0;  ///< of the last line, from 1
 };
+
+/// A field as an error may show it.
+std::string shown(std::string_view field) { return "`" + quotable(field, 40) + "`"; }
+
+WarpAccess access_of(std::string_view row, const Lines& lines) {
+  constexpr std::size_t columns = 2 + warp_size;
+  if (const std::size_t count = count_fields(row); count != columns)
+    lines.refuse("", fmt::format("{}, not {} (op, bytes and {} lanes)", counted(count, "column"),
+                                 columns, warp_size));
+  const std::string_view op = take_field(row), bytes = take_field(row);
+  if (op != "load" && op != "store")
+    lines.refuse("op", fmt::format("{} is neither load nor store", shown(op)));
+  constexpr std::array<std::string_view, 5> widths{"1", "2", "4", "8", "16"};
+  const auto width = std::ranges::find(widths, bytes) - widths.begin();
+  if (width == std::ssize(widths))
+    lines.refuse("bytes",
+                 fmt::format("{} is no width, which is 1, 2, 4, 8 or 16 bytes", shown(bytes)));
+  WarpAccess access{.op = op == "load" ? Access::load : Access::store,
+                    .bytes_per_lane = 1 << width};
+  set_lanes(access, row, [&](std::string_view field, int lane) {
+    lines.refuse(fmt::format("lane{}", lane),
+                 fmt::format("{} is no byte address from 0 to 2^64 - 1", shown(field)));
+  });
+  return access;
+}
 
 }  // namespace
 
@@ -205,7 +165,6 @@ void add_pattern_flags(CLI::App& app, PatternFlags& flags) {
       tile_flag("--first", flags.first, "Row or column in the tile of lane 0"),
       app.add_flag("--xor-swizzle", flags.tile.xor_swizzle,
                    "Element (row, column) lies at column XOR row"),
-      app.add_option("--active", flags.active, "Active lanes: 0-15,20")->type_name("LANES"),
       app.add_flag("--json", flags.json, "Print the prediction as JSON")};
   auto* file = path_flag(app, "--patterns", flags.file,
                          "Many accesses from a CSV file, or - for standard input, answered in CSV");
@@ -245,22 +204,26 @@ WarpAccess access_of(const PatternFlags& flags) {
     access = strided(op, flags.bytes,
                      flags.stride.value_or(static_cast<std::uint64_t>(flags.bytes)), flags.base);
   }
-  if (flags.active) access = masked(access, parse_lane_list(*flags.active));
   return access;
 }
 
 std::string answer_patterns(const std::string& file, std::string_view header,
                             AnswerOfAccess answer) {
-  Rows rows(file);
+  std::string columns = "op,bytes";
+  for (int lane = 0; lane < warp_size; ++lane) columns += fmt::format(",lane{}", lane);
+  Lines lines(file);
+  std::string_view line;
+  const bool any = lines.next(line);
+  if (any && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);  // as spreadsheets mark UTF-8
+  if (!any || line != columns) lines.refuse("", "op,bytes,lane0,...,lane31");
   std::string text = fmt::format("{}\n", header);
-  WarpAccess access;
   try {
-    while (rows.next(access)) {
-      const auto numbers = answer(access);
+    while (lines.next(line)) {
+      const auto numbers = answer(access_of(line, lines));
       fmt::format_to(std::back_inserter(text), "{},{}\n", numbers[0], numbers[1]);
     }
   } catch (const LaneError& error) {
-    rows.refuse_lane(error.lane(), error.reason());
+    lines.refuse(fmt::format("lane{}", error.lane()), error.reason());
   }
   return text;
 }

@@ -26,7 +26,6 @@ struct PatternFlags {
   std::optional<int> row_elements;      ///< none: 32
   models::Tile tile;
   std::optional<std::string> lanes;   ///< "0,4,,12": an address a lane
-  std::optional<std::string> active;  ///< "0-15,20"
   std::optional<std::string> file;    ///< patterns in bulk
   bool json = false;
 };

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "results/fail.h"
 #include "results/flag_checks.h"
@@ -27,14 +28,6 @@ struct RooflineArguments {
   bool json = false;
 };
 
-/// How both ceilings are known, and where the kernel lands if there is one.
-struct RooflineAnswer {
-  std::string compute_unit;
-  MachineFigure bandwidth, peak;
-  double ridge = 0, flops = 0;
-  std::optional<Roofline> kernel{};
-};
-
 /// Bytes of an operand's element, and of a result's where it is wider.
 std::pair<double, double> element_bytes(const std::string& precision) {
   if (precision.starts_with("fp64")) return {8, 8};
@@ -44,32 +37,19 @@ std::pair<double, double> element_bytes(const std::string& precision) {
   return {2, 2};
 }
 
-RooflineAnswer answer_of(const RooflineArguments& arguments, const Machine& machine) {
-  const std::string& precision = arguments.precision;
-  const auto peak = machine.peak(precision);
-  if (!peak)
-    fail(ExitCode::bad_input, "The {} has no units for {}: choose another --precision.",
-         machine.name(), precision);
-  RooflineAnswer answer{precision == "int8" ? "op/s" : "FLOP/s", machine.bandwidth(), *peak};
-  const MemoryCeiling memory{"DRAM", answer.bandwidth.value, answer.bandwidth.source};
-  const ComputeCeiling compute{precision, peak->value, peak->source};
-  answer.ridge = ridge_point(memory, compute);
-  answer.flops = arguments.flops.value_or(0);
-  double bytes = arguments.bytes.value_or(0);
+/// What the kernel does, if there is one.
+std::optional<RooflineKernel> kernel_of(const RooflineArguments& arguments) {
   if (!arguments.gemm.empty()) {
-    const auto [input, output] = element_bytes(precision);
+    const auto [input, output] = element_bytes(arguments.precision);
     const MatrixProduct product{.m = static_cast<double>(arguments.gemm[0]),
                                 .n = static_cast<double>(arguments.gemm[1]),
                                 .k = static_cast<double>(arguments.gemm[2]),
                                 .input_bytes = input,
                                 .output_bytes = output};
-    answer.flops = matrix_product_flops(product);
-    bytes = matrix_product_bytes(product);
+    return RooflineKernel{matrix_product_flops(product), {{"DRAM", matrix_product_bytes(product)}}};
   }
-  if (arguments.flops || arguments.bytes || !arguments.gemm.empty())
-    answer.kernel =
-        roofline({memory}, compute, {.flops = answer.flops, .traffic = {{"DRAM", bytes}}});
-  return answer;
+  if (!arguments.flops && !arguments.bytes) return std::nullopt;
+  return RooflineKernel{arguments.flops.value_or(0), {{"DRAM", arguments.bytes.value_or(0)}}};
 }
 
 Json to_json(const Roofline& r) {
@@ -85,49 +65,20 @@ Json to_json(const Roofline& r) {
           {"bound_by", r.bound_by},         {"memory_bound", r.memory_bound}};
 }
 
-Json ceiling(const std::string& name, const std::string& unit, const MachineFigure& figure) {
-  return {{"name", name},
-          {"value", figure.value},
-          {"unit", unit},
-          {"origin", figure.origin},
-          {"source", figure.source}};
+void print_line(const std::string& name, const std::string& figure, const std::string& say) {
+  fmt::print("  {:<12} {:>16}  {}\n", name, figure, say);
 }
 
-Json to_json(const Machine& machine, const std::string& precision, const RooflineAnswer& answer) {
-  return {{"gpu", machine.name()},
-          {"source", machine.source()},
-          {"precision", precision},
-          {"ceilings", Json::array({ceiling("DRAM", "B/s", answer.bandwidth),
-                                    ceiling(precision, answer.compute_unit, answer.peak)})},
-          {"ridge_points", {{"DRAM", answer.ridge}}},
-          {"flops", answer.kernel ? Json(answer.flops) : Json(nullptr)},
-          {"prediction", answer.kernel ? to_json(*answer.kernel) : Json(nullptr)}};
-}
-
-void print_text(const Machine& machine, const std::string& precision,
-                const RooflineAnswer& answer) {
-  const auto line = [](const std::string& name, const std::string& figure, const std::string& say) {
-    fmt::print("  {:<12} {:>16}  {}\n", name, figure, say);
-  };
-  const auto known = [&](const std::string& name, const std::string& unit, const MachineFigure& f) {
-    line(name, format_quantity(f.value, unit), f.origin + ": " + f.source);
-  };
-  fmt::print("{}\n", machine.origin());
-  known("DRAM", "B/s", answer.bandwidth);
-  known(precision, answer.compute_unit, answer.peak);
-  line("ridge point", format_number(answer.ridge) + " FLOP/B",
-       fmt::format("below it DRAM bounds, above it {}", precision));
-  if (!answer.kernel) return;
-  const Roofline& r = *answer.kernel;
+void print_kernel(double flops, const Roofline& r, const ComputeCeiling& compute) {
   const RooflineLevel& dram = r.levels.front();
-  fmt::print("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", answer.flops,
-             format_time(r.seconds), r.bound_by);
-  line(precision, "", "at least " + format_time(r.compute_seconds));
-  line("DRAM", dram.intensity ? format_number(*dram.intensity) + " FLOP/B" : "no traffic",
-       fmt::format("at least {}; {} moved, attainable {}", format_time(dram.seconds),
-                   format_bytes(dram.bytes), format_quantity(dram.attainable, "FLOP/s")));
-  line("attainable", format_quantity(r.attainable, "FLOP/s"),
-       format_percent(r.attainable / answer.peak.value) + " of the peak");
+  fmt::print("\nKernel of {:.4g} FLOP: at least {}, bound by {}\n", flops, format_time(r.seconds),
+             r.bound_by);
+  print_line(compute.name, "", "at least " + format_time(r.compute_seconds));
+  print_line("DRAM", dram.intensity ? format_number(*dram.intensity) + " FLOP/B" : "no traffic",
+             fmt::format("at least {}; {} moved, attainable {}", format_time(dram.seconds),
+                         format_bytes(dram.bytes), format_quantity(dram.attainable, "FLOP/s")));
+  print_line("attainable", format_quantity(r.attainable, "FLOP/s"),
+             format_percent(r.attainable / compute.flops_per_second) + " of the peak");
 }
 
 ExitCode predict(const RooflineArguments& arguments) {
@@ -135,9 +86,43 @@ ExitCode predict(const RooflineArguments& arguments) {
   if (!machine)
     throw Error(ExitCode::bad_input,
                 "A roofline is of a GPU: give --gpu NAME, or --result FILE for a measured one.");
-  const RooflineAnswer answer = answer_of(arguments, *machine);
-  if (arguments.json) return print_json(to_json(*machine, arguments.precision, answer));
-  print_text(*machine, arguments.precision, answer);
+  const std::string& precision = arguments.precision;
+  const auto peak = machine->peak(precision);
+  if (!peak)
+    fail(ExitCode::bad_input, "The {} has no units for {}: choose another --precision.",
+         machine->name(), precision);
+  const MachineFigure bandwidth = machine->bandwidth();
+  const MemoryCeiling memory{"DRAM", bandwidth.value, bandwidth.source};
+  const ComputeCeiling compute{precision, peak->value, peak->source};
+  const double ridge = ridge_point(memory, compute);
+  const auto kernel = kernel_of(arguments);
+  std::optional<Roofline> landed;
+  if (kernel) landed = roofline({memory}, compute, *kernel);
+
+  Json ceilings = Json::array();
+  if (!arguments.json) fmt::print("{}\n", machine->origin());
+  for (const auto& [name, unit, figure] :
+       {std::tuple<std::string, std::string, MachineFigure>{"DRAM", "B/s", bandwidth},
+        {precision, precision == "int8" ? "op/s" : "FLOP/s", *peak}}) {
+    ceilings.push_back({{"name", name},
+                        {"value", figure.value},
+                        {"unit", unit},
+                        {"origin", figure.origin},
+                        {"source", figure.source}});
+    if (!arguments.json)
+      print_line(name, format_quantity(figure.value, unit), figure.origin + ": " + figure.source);
+  }
+  if (arguments.json)
+    return print_json({{"gpu", machine->name()},
+                       {"source", machine->source()},
+                       {"precision", precision},
+                       {"ceilings", ceilings},
+                       {"ridge_points", {{"DRAM", ridge}}},
+                       {"flops", kernel ? Json(kernel->flops) : Json(nullptr)},
+                       {"prediction", landed ? to_json(*landed) : Json(nullptr)}});
+  print_line("ridge point", format_number(ridge) + " FLOP/B",
+             fmt::format("below it DRAM bounds, above it {}", precision));
+  if (landed) print_kernel(kernel->flops, *landed, compute);
   return ExitCode::ok;
 }
 

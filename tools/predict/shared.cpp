@@ -131,7 +131,7 @@ void add_flags(CLI::App& app, PatternFlags& flags) {
       "Examples:\n"
       "  fathom predict shared load --stride 8\n"
       "  fathom predict shared load --column 0 --row-elements 32 --padding 1\n"
-      "  fathom predict shared store --bytes 16 --active 0-15 --json\n"
+      "  fathom predict shared store --bytes 16 --lanes 0,16,,64 --json\n"
       "  fathom predict shared --patterns accesses.csv > wavefronts.csv\n");
 }
 

@@ -172,21 +172,6 @@ Json to_json(const PhaseBound& phase) {
           {"communication_seconds", or_null(phase.communication_seconds)}};
 }
 
-Json to_json(const TransformerBounds& bounds) {
-  return {{"prefill", to_json(bounds.prefill)},
-          {"decode", to_json(bounds.decode)},
-          {"tokens_per_second", bounds.tokens_per_second},
-          {"decode_seconds_even_routing", or_null(bounds.decode_seconds_even_routing)}};
-}
-
-Json to_json(const Transformer& model) {
-  const TransformerParameters& p = model.parameters;
-  return {{"parameters", p.total},
-          {"active_parameters", p.active},
-          {"multiplied_parameters", p.multiplied},
-          {"kv_elements_per_token", or_null(kv_elements_per_token(model))}};
-}
-
 Json to_json(const OnGpu& on) {
   return {{"bandwidth", to_json(on.bandwidth)},
           {"peak", to_json(on.peak)},
@@ -195,7 +180,11 @@ Json to_json(const OnGpu& on) {
           {"link", on.link ? to_json(*on.link) : Json(nullptr)},
           {"fits", on.fits},
           {"gpus_needed", or_null(on.needed)},
-          {"bounds", to_json(on.bounds)}};
+          {"bounds",
+           {{"prefill", to_json(on.bounds.prefill)},
+            {"decode", to_json(on.bounds.decode)},
+            {"tokens_per_second", on.bounds.tokens_per_second},
+            {"decode_seconds_even_routing", or_null(on.bounds.decode_seconds_even_routing)}}}};
 }
 
 /// Decimal, as parameters and the memory of GPUs are spoken of.
@@ -279,6 +268,7 @@ void print_table(const TransformerArguments& a, const Answer& answer) {
 
 Json to_json(const TransformerArguments& a, const Answer& answer) {
   const TransformerMemory& memory = answer.memory;
+  const TransformerParameters& p = answer.model.parameters;
   Json table = Json::array();
   for (const auto& [gpu, on] : answer.table) {
     table.push_back({{"gpu", gpu}});
@@ -289,7 +279,11 @@ Json to_json(const TransformerArguments& a, const Answer& answer) {
     gpu = Json{{"name", answer.machine->name()}, {"source", answer.machine->source()}};
     gpu.update(to_json(*answer.on));
   }
-  return {{"model", to_json(answer.model)},
+  return {{"model",
+           {{"parameters", p.total},
+            {"active_parameters", p.active},
+            {"multiplied_parameters", p.multiplied},
+            {"kv_elements_per_token", or_null(kv_elements_per_token(answer.model))}}},
           {"weights_format", a.weights},
           {"kv_format", a.kv},
           {"context", a.load.context},

@@ -25,32 +25,21 @@ class Config {
     fail(ExitCode::bad_input, "{}: {}.", file_, what);
   }
   std::int64_t number(const char* key, std::optional<std::int64_t> otherwise = {}) const {
-    const PlainJson* value = find(key);
-    if (!value && !otherwise)
-      refuse(fmt::format("it has no `{}`, which a config.json of its family needs", key));
-    if (value && !value->is_number_integer())
-      refuse(fmt::format("its `{}` is not a whole number", key));
-    return value ? value->get<std::int64_t>() : *otherwise;
+    const PlainJson found = value(key);
+    if (found.is_null() && otherwise) return *otherwise;
+    if (!found.is_number_integer()) refuse(fmt::format("it has no whole number `{}`", key));
+    return found;
   }
   bool flag(const char* key, bool otherwise) const {
-    const PlainJson* value = find(key);
-    if (value && !value->is_boolean())
-      refuse(fmt::format("its `{}` is neither true nor false", key));
-    return value ? value->get<bool>() : otherwise;
+    const PlainJson found = value(key);
+    if (found.is_null()) return otherwise;
+    if (!found.is_boolean()) refuse(fmt::format("its `{}` is neither true nor false", key));
+    return found;
   }
-  std::string word(const char* key) const {
-    const PlainJson* value = find(key);
-    return value && value->is_string() ? value->get<std::string>() : "";
-  }
-  bool is_empty_list(const char* key) const { return !find(key) || find(key)->empty(); }
+  /// Null where the key is missing.
+  PlainJson value(const char* key) const { return json_.value(key, PlainJson()); }
 
  private:
-  /// Null where the key is missing, or its value is null.
-  const PlainJson* find(const char* key) const {
-    const auto found = json_.find(key);
-    return found == json_.end() || found->is_null() ? nullptr : &*found;
-  }
-
   PlainJson json_;
   std::string file_;
 };
@@ -87,7 +76,7 @@ TransformerShape llama_shape(const Config& config) {
 }
 
 void add_qwen_experts(const Config& config, TransformerShape& shape) {
-  if (config.number("decoder_sparse_step", 1) != 1 || !config.is_empty_list("mlp_only_layers"))
+  if (config.number("decoder_sparse_step", 1) != 1 || !config.value("mlp_only_layers").empty())
     config.refuse("some of its layers have experts and others none, which the model does not know");
   shape.experts = config.number("num_experts");
   shape.active_experts = config.number("num_experts_per_tok");
@@ -110,7 +99,8 @@ Config read_config(const std::filesystem::path& file) {
 }
 
 TransformerShape shape_of(const Config& config) {
-  const std::string family = config.word("model_type");
+  const PlainJson type = config.value("model_type");
+  const std::string family = type.is_string() ? type : "";
   if (family == "gpt2") return gpt2_shape(config);
   static const std::vector<std::string> families{"gpt2",  "llama",     "mistral", "mixtral",
                                                  "qwen2", "qwen2_moe", "qwen3",   "qwen3_moe"};

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -19,13 +20,10 @@ using Json = nlohmann::ordered_json;
 using namespace models;
 
 struct WaveArguments {
-  std::vector<std::uint64_t> sizes;  ///< m, n, k
-  std::vector<std::uint64_t> tile{128, 128, 32};
-  std::vector<std::uint64_t> cluster{1, 1};
-  std::uint64_t blocks = 0;
+  Grid grid{.blocks = 0, .blocks_per_sm = 1, .sms = 0};
+  std::vector<std::uint64_t> sizes;  ///< m, n, k; empty: no product
+  std::vector<std::uint64_t> tile{128, 128, 32}, cluster{1, 1};
   std::uint64_t split_k = 1;
-  int blocks_per_sm = 1;
-  int sms = 0;
   std::string cost = "latency";
   double wave_time = 0;  ///< seconds
   MachineFlags machine;
@@ -33,12 +31,8 @@ struct WaveArguments {
   const CLI::Option* given_cost = nullptr;  ///< to tell a default that was given
 };
 
-BlockCost cost_of(const std::string& word) {
-  return word == "throughput" ? BlockCost::throughput : BlockCost::latency;
-}
-
 int sms_of(const WaveArguments& arguments) {
-  if (arguments.sms > 0) return arguments.sms;
+  if (arguments.grid.sms > 0) return arguments.grid.sms;
   const auto machine = machine_of(arguments.machine);
   if (!machine)
     throw Error(ExitCode::bad_input,
@@ -56,19 +50,6 @@ Json to_json(const Waves& w) {
           {"blocks_of_busiest_sm", w.blocks_of_busiest_sm}};
 }
 
-Json to_json(std::uint64_t m, const TileQuantisation& q) {
-  return {{"m", m},
-          {"tiles_m", q.tiles_m},
-          {"tiles_n", q.tiles_n},
-          {"blocks", q.blocks},
-          {"k_steps", q.steps},
-          {"waves", to_json(q.waves)},
-          {"padding_efficiency", q.padding_efficiency},
-          {"wave_efficiency", q.wave_efficiency},
-          {"efficiency", q.efficiency},
-          {"relative_time", q.relative_time}};
-}
-
 void print_waves(std::uint64_t blocks, const Waves& w) {
   fmt::print("{} in waves of {}: {:.4g} waves, {} paid for\n", counted(blocks, "block"),
              format_count(double(w.wave_blocks)), w.waves, w.steps);
@@ -79,23 +60,16 @@ void print_waves(std::uint64_t blocks, const Waves& w) {
   fmt::print("  {} where a wave takes its time however full it is\n", format_percent(w.efficiency));
 }
 
-ExitCode predict_grid(const WaveArguments& arguments) {
-  const Grid grid{.blocks = arguments.blocks,
-                  .blocks_per_sm = arguments.blocks_per_sm,
-                  .sms = sms_of(arguments)};
+ExitCode predict_grid(const WaveArguments& arguments, const Grid& grid, BlockCost cost) {
   const Waves w = waves(grid);
   std::optional<double> seconds;
-  if (arguments.wave_time > 0)
-    seconds = expected_seconds(grid, arguments.wave_time, cost_of(arguments.cost));
+  if (arguments.wave_time > 0) seconds = expected_seconds(grid, arguments.wave_time, cost);
   if (arguments.json) {
     Json document{{"blocks", grid.blocks},
                   {"blocks_per_sm", grid.blocks_per_sm},
                   {"sms", grid.sms},
                   {"waves", to_json(w)}};
-    if (seconds) {
-      document["cost"] = arguments.cost;
-      document["seconds"] = *seconds;
-    }
+    if (seconds) document.update({{"cost", arguments.cost}, {"seconds", *seconds}});
     return print_json(document);
   }
   print_waves(grid.blocks, w);
@@ -105,62 +79,71 @@ ExitCode predict_grid(const WaveArguments& arguments) {
   return ExitCode::ok;
 }
 
-void print_product(const TiledProduct& p, const TileQuantisation& q) {
-  fmt::print("{} x {} x {} in tiles of {} x {} x {}{}{}: {} x {} tiles, {} k steps each\n", p.m,
-             p.n, p.k, p.tile_m, p.tile_n, p.tile_k,
-             p.cluster_m * p.cluster_n > 1
-                 ? fmt::format(", clusters of {} x {}", p.cluster_m, p.cluster_n)
-                 : "",
+ExitCode predict_product(const WaveArguments& arguments, const TiledProduct& p) {
+  const TileQuantisation q = tile_quantisation(p);
+  if (arguments.json)
+    return print_json({{"m", p.m},
+                       {"n", p.n},
+                       {"k", p.k},
+                       {"tile", arguments.tile},
+                       {"cluster", arguments.cluster},
+                       {"split_k", p.split_k},
+                       {"blocks_per_sm", p.blocks_per_sm},
+                       {"sms", p.sms},
+                       {"cost", arguments.cost},
+                       {"prediction",
+                        {{"m", p.m},
+                         {"tiles_m", q.tiles_m},
+                         {"tiles_n", q.tiles_n},
+                         {"blocks", q.blocks},
+                         {"k_steps", q.steps},
+                         {"waves", to_json(q.waves)},
+                         {"padding_efficiency", q.padding_efficiency},
+                         {"wave_efficiency", q.wave_efficiency},
+                         {"efficiency", q.efficiency},
+                         {"relative_time", q.relative_time}}}});
+  const auto by = [](const auto& sizes) { return fmt::format("{}", fmt::join(sizes, " x ")); };
+  fmt::print("{} in tiles of {}{}{}: {} x {} tiles, {} k steps each\n", by(arguments.sizes),
+             by(arguments.tile),
+             p.cluster_m * p.cluster_n > 1 ? ", clusters of " + by(arguments.cluster) : "",
              p.split_k > 1 ? fmt::format(", k split among {} blocks", p.split_k) : "", q.tiles_m,
              q.tiles_n, q.steps);
   print_waves(q.blocks, q.waves);
   fmt::print("Useful share of the work paid for: {}\n", format_percent(q.efficiency));
   fmt::print("  whole tiles    {:>8}\n", format_percent(q.padding_efficiency));
   fmt::print("  whole waves    {:>8}\n", format_percent(q.wave_efficiency));
-}
-
-ExitCode predict_product(const WaveArguments& arguments) {
-  const TiledProduct product{.m = arguments.sizes[0],
-                             .n = arguments.sizes[1],
-                             .k = arguments.sizes[2],
-                             .tile_m = arguments.tile[0],
-                             .tile_n = arguments.tile[1],
-                             .tile_k = arguments.tile[2],
-                             .split_k = arguments.split_k,
-                             .cluster_m = arguments.cluster[0],
-                             .cluster_n = arguments.cluster[1],
-                             .blocks_per_sm = arguments.blocks_per_sm,
-                             .sms = sms_of(arguments),
-                             .cost = cost_of(arguments.cost)};
-  const TileQuantisation q = tile_quantisation(product);
-  if (!arguments.json) {
-    print_product(product, q);
-    return ExitCode::ok;
-  }
-  return print_json({{"m", product.m},
-                     {"n", product.n},
-                     {"k", product.k},
-                     {"tile", {product.tile_m, product.tile_n, product.tile_k}},
-                     {"cluster", {product.cluster_m, product.cluster_n}},
-                     {"split_k", product.split_k},
-                     {"blocks_per_sm", product.blocks_per_sm},
-                     {"sms", product.sms},
-                     {"cost", arguments.cost},
-                     {"prediction", to_json(product.m, q)}});
+  return ExitCode::ok;
 }
 
 ExitCode predict(const WaveArguments& arguments) {
-  if (arguments.blocks > 0 && arguments.wave_time == 0 && arguments.given_cost->count() > 0)
+  Grid grid = arguments.grid;
+  if (grid.blocks == 0 && arguments.sizes.empty())
+    throw Error(ExitCode::bad_input,
+                "Nothing to predict: give a grid (--blocks N) or a matrix product (--gemm M N K).");
+  if (grid.blocks > 0 && arguments.wave_time == 0 && arguments.given_cost->count() > 0)
     throw Error(ExitCode::bad_input, "--cost decides about a grid's time: give --wave-time too.");
-  if (arguments.blocks > 0) return predict_grid(arguments);
-  if (!arguments.sizes.empty()) return predict_product(arguments);
-  throw Error(ExitCode::bad_input,
-              "Nothing to predict: give a grid (--blocks N) or a matrix product (--gemm M N K).");
+  grid.sms = sms_of(arguments);
+  const BlockCost cost =
+      arguments.cost == "throughput" ? BlockCost::throughput : BlockCost::latency;
+  if (grid.blocks > 0) return predict_grid(arguments, grid, cost);
+  return predict_product(arguments, {.m = arguments.sizes[0],
+                                     .n = arguments.sizes[1],
+                                     .k = arguments.sizes[2],
+                                     .tile_m = arguments.tile[0],
+                                     .tile_n = arguments.tile[1],
+                                     .tile_k = arguments.tile[2],
+                                     .split_k = arguments.split_k,
+                                     .cluster_m = arguments.cluster[0],
+                                     .cluster_n = arguments.cluster[1],
+                                     .blocks_per_sm = grid.blocks_per_sm,
+                                     .sms = grid.sms,
+                                     .cost = cost});
 }
 
 void add_flags(CLI::App& app, WaveArguments& arguments) {
   constexpr std::uint64_t largest = std::uint64_t{1} << 40;
-  auto* blocks = number_flag(app, "--blocks", arguments.blocks, "Blocks of a grid", 1, largest);
+  auto* blocks =
+      number_flag(app, "--blocks", arguments.grid.blocks, "Blocks of a grid", 1, largest);
   auto* product = number_flag(app, "--gemm", arguments.sizes, "A matrix product of M x K by K x N",
                               1, largest, "M N K")
                       ->expected(3)
@@ -174,9 +157,9 @@ void add_flags(CLI::App& app, WaveArguments& arguments) {
       ->needs(product);
   number_flag(app, "--split-k", arguments.split_k, "Blocks that share one tile's k", 1, 1 << 20)
       ->needs(product);
-  number_flag(app, "--blocks-per-sm", arguments.blocks_per_sm,
+  number_flag(app, "--blocks-per-sm", arguments.grid.blocks_per_sm,
               "Resident blocks, see `fathom predict occupancy`", 1, 32);
-  auto* sms = number_flag(app, "--sms", arguments.sms,
+  auto* sms = number_flag(app, "--sms", arguments.grid.sms,
                           "SMs of the GPU, instead of --gpu or --result", 1, 1 << 16);
   add_machine_flags(app, arguments.machine);
   sms->excludes(app.get_option("--gpu"))->excludes(app.get_option("--result"));

@@ -1,6 +1,5 @@
 # shellcheck shell=bash disable=SC2154  # variables are shared with the entry script
-# From a bare machine to built programs: checks, installs, configures, builds. What was found is
-# kept in <build>/setup-*.stamp, so that the next call goes straight to the build tool.
+# From a bare machine to built programs: checks, installs, configures, builds.
 
 set_up() {
   trap 'clear_progress; fail "$INTERRUPTED" "interrupted; the next call goes on from here"' INT TERM
@@ -13,17 +12,10 @@ set_up() {
     fi
   fi
   prepare_build_folder
-  local state stamp=$build/setup-$kind${gate:+-gate}.stamp before=()
-  state=$(setup_state)
   : >"$log"
-  if [[ $install == yes && -e $stamp ]]; then mapfile -t before <"$stamp"; fi
-  if [[ ${before[0]-} == "$state" ]]; then
-    toolkit=${before[1]-}
-  else
-    if [[ $install == yes ]]; then look_around; fi
-    refuse_full_disk
+  if [[ $install == yes ]]; then # after another call that may have installed something
+    look_around
     install_missing
-    printf '%s\n' "$state" "$toolkit" >"$stamp"
   fi
   configure
   compile
@@ -62,16 +54,6 @@ refuse_full_disk() {
   fi
 }
 
-# One line that changes when anything does that the checks depend on.
-setup_state() {
-  {
-    cat "$root"/tools/setup/*.sh "$root"/tools/setup/requirements/* "$root/cmake/dependencies.txt"
-    echo "$PATH|$compiler|${CUDA_HOME-}|${CUDA_PATH-}|${FATHOM_TOOLKIT-}"
-    echo "${CPATH-}|${CMAKE_PREFIX_PATH-}"
-    gpu_models
-  } | cksum
-}
-
 # A line that changes when another GPU is put into the machine.
 gpu_models() {
   cat /proc/driver/nvidia/gpus/*/information 2>/dev/null | grep -E '^(Model|GPU UUID)'
@@ -106,6 +88,7 @@ configure() {
     if has_program ninja; then fresh+=(-G Ninja); fi
     if ! needed_by cuda; then toolkit='' cuda=''; fi
   fi
+  refuse_full_disk
   rm -f "$stamp"
   # shellcheck disable=SC2086  # several options
   logged "configuring" cmake "${fresh[@]}" -S "$root" -B "$build" "${options[@]}" $other ||
@@ -113,9 +96,7 @@ configure() {
   printf '%s\n' "$tools" "$toolkit" "$cuda" "$other" >"$stamp"
 }
 
-# The next call then checks everything again: a package may have been removed since.
 build_failed() {
-  rm -f "$build"/setup-*.stamp
   if grep -q 'No space left on device' "$log"; then
     give_up "the disk under $build is full: make room and start again, which goes on from here," \
       "or name another folder with --build-dir DIR"

@@ -5,6 +5,7 @@
 install_missing() {
   if ((${#missing[@]} + ${#wheels[@]} == 0)); then return; fi
   list_missing
+  refuse_full_disk
   if ((${#missing[@]})); then
     install_packages
     find_missing
@@ -19,20 +20,20 @@ install_missing() {
 # Sets as_root to what makes a command run as root, or fails with what the user can do instead.
 find_root() {
   as_root=(env DEBIAN_FRONTEND=noninteractive)
-  if ! has_program apt-get; then
+  has_program apt-get ||
     give_up "this machine has no apt-get: install the above with its own package manager" \
       "(Debian's names: ${missing[*]})"
-  elif ((EUID == 0)); then
-    return
-  elif ! has_program sudo; then
-    give_up "installing packages needs root, and there is no sudo: have an administrator run" \
-      "'$by_hand'"
-  elif [[ ! -t 0 ]] && ! sudo -n true 2>/dev/null; then
-    give_up "installing packages needs root, and sudo wants a password: run" \
-      "'sudo $by_hand' first"
+  if ((EUID == 0)); then return; fi
+  local sudo=(sudo)
+  if [[ -t 0 ]]; then
+    say "Root is needed for the packages alone, through sudo."
+  else
+    sudo+=(-n) # nobody could type a password
   fi
-  say "Root is needed for the packages alone, through sudo."
-  sudo -v || give_up "sudo refused: run 'sudo $by_hand' first"
+  if ! has_program sudo || ! "${sudo[@]}" true 2>/dev/null; then
+    give_up "installing packages needs root, which sudo does not give: have an administrator run" \
+      "'$by_hand'"
+  fi
   as_root=(sudo "${as_root[@]}")
 }
 
@@ -73,30 +74,19 @@ install_packages() {
 
 candidate() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *//p'; }
 
-# keyring_of_entry FILE NUMBER: what that entry of a list of sources is signed by. The number is the
-# line in a .list ('[signed-by=FILE]'), the paragraph in a .sources ('Signed-By: FILE').
-keyring_of_entry() {
-  local separator='\n'
-  if [[ $1 == *.sources ]]; then separator=''; fi
-  awk -v RS="$separator" -v number="$2" 'NR == number' "$1" 2>/dev/null |
-    sed -nE 's/.*signed-by[:=] *([^] ]+).*/\1/Ip'
-}
-
 # install_from_backports PACKAGE...: from the mirror that the machine uses anyway, through a list of
 # sources of our own: nothing in /etc/apt changes.
 install_from_backports() {
-  local codename folder options mirror entry keyring format="\$(REPO_URI)|\$(SOURCESENTRY)"
+  local codename folder options mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   # shellcheck source=/dev/null
   codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
-  IFS='|' read -r mirror entry < <(apt-get indextargets --format "$format" \
-    'Created-By: Packages' "Release: $codename" "Component: main")
+  mirror=$(apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' \
+    "Release: $codename" "Component: main" | head -n 1)
   [[ -n $mirror ]] || give_up "apt names no mirror for $codename: install $* by hand in the" \
     "version of $codename-backports, then start again"
-  keyring=$(keyring_of_entry "${entry%:*}" "${entry##*:}")
   folder=$(mktemp -d "$build/backports.XXXXXX")
   mkdir -p "$folder/lists/partial"
-  printf 'deb %s %s %s-backports main\n' "${keyring:+[signed-by=$keyring]}" "$mirror" "$codename" \
-    >"$folder/backports.list"
+  echo "deb [signed-by=$keyring] $mirror $codename-backports main" >"$folder/backports.list"
   options=(-o "Dir::Etc::SourceList=$folder/backports.list" -o Dir::Etc::SourceParts=-
     -o "Dir::State::Lists=$folder/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
     -o APT::Sandbox::User=root)

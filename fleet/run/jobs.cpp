@@ -1,0 +1,119 @@
+#include "fleet/run/jobs.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <numeric>
+#include <random>
+
+#include "results/error.h"
+#include "results/utc_time.h"
+#include "tools/probe_binaries.h"
+#include "tools/suites.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// CPUs of the NUMA node that a PCI device is at, as the kernel lists them ("0-3,8"); empty where
+/// it does not tell. FATHOM_PCI_DEVICES names another folder than /sys/bus/pci/devices.
+std::vector<int> cpus_near(std::string pci_bus_id) {
+  std::ranges::transform(pci_bus_id, pci_bus_id.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const char* folder = std::getenv("FATHOM_PCI_DEVICES");
+  std::ifstream list(fs::path(folder ? folder : "/sys/bus/pci/devices") / pci_bus_id /
+                     "local_cpulist");
+  std::vector<int> cpus;
+  for (std::string range; std::getline(list, range, ',');) {
+    int first = 0, last = -1;
+    if (std::sscanf(range.c_str(), "%d-%d", &first, &last) == 1) last = first;
+    for (int cpu = first; cpu <= std::min(last, CPU_SETSIZE - 1); ++cpu) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+}  // namespace
+
+fs::path gpu_folder(const fs::path& root, const fleet::GpuSummary& gpu) {
+  return root / "gpus" / fmt::format("{}-{}", gpu.host, gpu.gpu);
+}
+
+std::string new_run() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+GpuJob job_of(const std::optional<VisibleGpu>& gpu, const std::string& host, std::size_t number,
+              std::optional<int> rank) {
+  GpuJob job{.gpu = gpu, .place = number, .summary = {}};
+  fleet::GpuSummary& s = job.summary;
+  s.host = host;
+  s.gpu = static_cast<int>(number);
+  s.rank = rank;
+  s.date = utc_time(std::chrono::system_clock::now());
+  s.status = fleet::GpuStatus::failed;
+  s.reason = "it was not measured";
+  s.exit_code = to_int(ExitCode::incomplete);
+  if (!gpu) {
+    s.uuid_hash = fmt::format("replay of {}", name_of(s));
+    s.source = Source::replay;
+    return job;
+  }
+  s.gpu_name = gpu->name;
+  s.uuid_hash = gpu->uuid_hash;
+  fleet::Health& health = s.health;
+  health.pcie_generation = gpu->pcie_generation;
+  health.pcie_width = gpu->pcie_width;
+  health.uncorrected_ecc_errors = gpu->uncorrected_ecc_errors;
+  health.remapped_rows = gpu->remapped_rows;
+  health.remapping_failed = gpu->remapping_failed;
+  health.remapping_pending = gpu->remapping_pending;
+  health.other_processes = gpu->processes;
+  return job;
+}
+
+void decide_counters(const FleetRunArguments& arguments, std::size_t gpus,
+                     std::vector<GpuJob>& jobs) {
+  if (arguments.replay) return;  // it repeats those of the recording
+  if (gpus < 2 && !arguments.no_counters) return;
+  std::vector<ProbeBinary> probes;
+  std::string none_left = arguments.no_counters
+                              ? "not asked for (--no-counters)"
+                              : "its host has more GPUs than the suite has probes";
+  try {
+    if (!arguments.no_counters)
+      probes = select_probes(find_probes(program_folder()), {}, *find_run_suite(arguments.suite));
+  } catch (const Error& error) {
+    none_left = fmt::format("it is not known which probes there are: {}", error.what());
+  }
+  for (GpuJob& job : jobs) {
+    if (!job.gpu) continue;  // its summary says why
+    for (std::size_t i = job.place; i < probes.size(); i += gpus)
+      job.summary.counters_of.push_back(probes[i].name);
+    if (job.summary.counters_of.empty()) job.summary.no_counters = none_left;
+  }
+}
+
+ChildStart start_of(const GpuJob& job, const fs::path& program, int log,
+                    std::vector<std::string> arguments) {
+  ChildStart start{program, std::move(arguments), log, log, {}, {}, {}};
+  if (!job.gpu) return start;
+  // Not where there is no other: a MIG device's UUID is written another way.
+  if (!job.only_visible) start.environment = {{"CUDA_VISIBLE_DEVICES", job.gpu->uuid}};
+  start.cpus = cpus_near(job.gpu->pci_bus_id);
+  if (start.cpus.empty() && job.summary.rank) {
+    // A launcher may have bound the rank to a single core, which is no place for a probe's threads.
+    // The kernel leaves out those that a container or job may not use.
+    start.cpus.resize(CPU_SETSIZE);
+    std::iota(start.cpus.begin(), start.cpus.end(), 0);
+  }
+  return start;
+}
+
+}  // namespace fathom

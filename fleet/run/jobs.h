@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/commands/fleet_commands.h"
+#include "fleet/fleet.h"
+#include "tools/child_process.h"
+#include "tools/device_query.h"
+
+namespace fathom {
+
+/// What a GPU has of its own in a fleet's folder.
+std::filesystem::path gpu_folder(const std::filesystem::path& root, const fleet::GpuSummary& gpu);
+
+/// What tells one run from those before it and beside it: random digits.
+std::string new_run();
+
+/// One GPU that this process measures, and what is known of it so far.
+struct GpuJob {
+  std::optional<VisibleGpu> gpu;  ///< nothing in a replay
+  bool only_visible = false;      ///< this process sees no other: what it runs needs no mask
+  std::size_t place = 0;          ///< its turn among the GPUs of its host that are measured
+  fleet::GpuSummary summary;
+};
+
+/// The job of a GPU, before anything was measured; without one, of a replay.
+GpuJob job_of(const std::optional<VisibleGpu>& gpu, const std::string& host, std::size_t number,
+              std::optional<int> rank = std::nullopt);
+
+/// Says in each job's summary what counters its suite is to collect: all, `counters_of`, or none
+/// and why. A host's GPUs are dealt the probes in turn, in the order in which they run: each probe
+/// has one GPU, and two neighbours have different ones. Follows from the flags, the suite and the
+/// GPU's place among the host's `gpus`, so that ranks need not ask each other.
+void decide_counters(const FleetRunArguments& arguments, std::size_t gpus,
+                     std::vector<GpuJob>& jobs);
+
+/// A program on the job's GPU and the CPUs near it, with its output into a log.
+ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int log,
+                    std::vector<std::string> arguments);
+
+}  // namespace fathom

@@ -1,0 +1,174 @@
+#include "fleet/run/ranks.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "results/atomic_file.h"
+#include "results/fail.h"
+#include "results/format.h"
+#include "results/parse_number.h"
+#include "tools/probe_binaries.h"
+
+namespace fathom {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankWord, host, barrier, gpus, run, out)
+
+namespace {
+
+using nlohmann::json;
+
+std::optional<int> number(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text ? parse_number<int>(text) : std::nullopt;
+}
+
+struct Variables {
+  const char *name, *rank, *size;
+};
+constexpr Variables launchers[] = {
+    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"MPICH or Slurm's PMI", "PMI_RANK", "PMI_SIZE"},
+    // Not SLURM_NTASKS, which a batch script itself has, too.
+    {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+};
+
+/// For ranks that do not come: one may have ended before MPI connected them.
+constexpr std::chrono::seconds patience{300};
+/// Each rank says some hundred bytes.
+constexpr std::size_t longest_answer = std::size_t{1} << 30;
+
+std::string unique_host_name(const std::vector<RankWord>& all, std::size_t rank) {
+  // All ranks of a host have the name that its first one has.
+  const RankWord& own = all.at(static_cast<std::size_t>(all[rank].leader));
+  std::set<int> before;
+  for (const RankWord& other : all)
+    if (other.host == own.host && other.leader < own.leader) before.insert(other.leader);
+  return before.empty() ? own.host : fmt::format("{}-{}", own.host, before.size() + 1);
+}
+
+}  // namespace
+
+std::optional<Launcher> find_launcher() {
+  for (const Variables& variables : launchers) {
+    const auto rank = number(variables.rank), size = number(variables.size);
+    if (rank && size && *size > 1 && *rank >= 0 && *rank < *size)
+      return Launcher{variables.name, *rank, *size};
+  }
+  return std::nullopt;
+}
+
+std::string slurm_node() {
+  const char* name = std::getenv("SLURMD_NODENAME");
+  const auto launcher = find_launcher();
+  const bool by_srun = name && launcher && launcher->name != launchers[0].name &&
+                       number("SLURM_PROCID") == launcher->rank &&
+                       number("SLURM_STEP_NUM_TASKS") == launcher->size;
+  return by_srun ? name : "";
+}
+
+std::vector<RankWord> exchange(const Launcher& launcher, const std::filesystem::path& root,
+                               const RankWord& own, SignalInbox& inbox) {
+  constexpr auto incomplete = ExitCode::setup_incomplete;
+  const auto program = executable_folder() / "fathom-fleet-rank";
+  if (!std::filesystem::exists(program))
+    fail(incomplete,
+         "{} started {} ranks, and this Fathom was built without MPI: install libopenmpi-dev (or "
+         "libmpich-dev) and build again, start one process a host without a launcher, or give each "
+         "`--part` and collect afterwards.",
+         launcher.name, launcher.size);
+  const FileDescriptor output(memfd_create("ranks", MFD_CLOEXEC));
+  const std::string word = json(own).dump(-1, ' ', false, json::error_handler_t::replace);
+  ChildProcess child({program, {word}, output.get(), STDERR_FILENO});
+  const auto [end, stopped] = supervise(child, inbox, {.limit = patience, .line = {}});
+  if (stopped == Stopped::interrupt) throw Error(ExitCode::interrupted, "");
+  if (stopped == Stopped::time_limit)
+    fail(incomplete,
+         "Not all ranks came together within {} s: see what the others say, and start again.",
+         patience.count());
+  if (end.status == to_int(incomplete)) throw Error(incomplete, "");  // it has said why
+  std::istringstream lines(
+      read_file_up_to(fmt::format("/proc/self/fd/{}", output.get()), longest_answer));
+  std::vector<RankWord> all;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t space = line.find(' ');
+    const auto leader = parse_number<int>(line.substr(0, space));
+    if (!leader) continue;  // MPI's own words
+    all.push_back(json::parse(line.substr(space)).get<RankWord>());
+    all.back().leader = *leader;
+  }
+  // A program of another MPI than the launcher's starts as so many jobs of one rank each.
+  if (end.signal != 0 || end.status != 0 || all.size() != static_cast<std::size_t>(launcher.size))
+    fail(incomplete,
+         "rank {} of {}: {} started {} ranks, and MPI knows of {} ({}). Start it with the mpirun "
+         "of the MPI that Fathom was built with, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 "
+         "(MPICH); `srun --mpi=list` names those that Slurm has. It works without MPI, too: one "
+         "process a host with --part, then `fathom fleet collect {}`.",
+         launcher.rank, launcher.size, launcher.name, launcher.size, all.size(), end.describe(),
+         root.string());
+  return all;
+}
+
+std::vector<std::size_t> ranks_of_host(const std::vector<RankWord>& all, std::size_t rank) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t other = 0; other < all.size(); ++other)
+    if (all[other].leader == all[rank].leader) ranks.push_back(other);
+  return ranks;
+}
+
+std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
+                                 const std::vector<RankWord>& all, std::size_t rank,
+                                 const SeenGpus& seen, Host& host) {
+  const std::vector<std::size_t> ranks = ranks_of_host(all, rank);
+  const auto local = static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
+  std::vector<GpuJob> jobs;
+  const auto add = [&](const std::optional<VisibleGpu>& gpu) -> GpuJob& {
+    const auto number = all.size() > 1 ? std::optional(static_cast<int>(rank)) : std::nullopt;
+    return jobs.emplace_back(job_of(gpu, unique_host_name(all, rank), local + jobs.size(), number));
+  };
+  host.leader = local == 0;
+  host.gpus = 0;
+  if (arguments.replay) {
+    add(std::nullopt);
+    host.gpus = ranks.size();
+    return jobs;
+  }
+  std::set<std::string> taken;
+  std::string own, others;  // as CUDA_VISIBLE_DEVICES has them, without MIG devices: it takes one
+  for (const std::size_t each : ranks) {
+    const std::vector<std::string>& gpus = all[each].gpus;
+    bool has_one = false;
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      if ((has_one && ranks.size() > 1) || !taken.insert(gpus[i]).second) continue;
+      has_one = true;
+      if (!gpus[i].starts_with(mig_mark)) (each == rank ? own : others) += "," + gpus[i];
+      if (each == rank) {
+        GpuJob& job = add(seen.gpus[i]);
+        job.only_visible = seen.gpus.size() == 1;
+        job.place = host.gpus;
+      }
+      ++host.gpus;
+    }
+  }
+  host.visible_devices = ranks.size() > 1 && !own.empty() ? (own + others).substr(1) : "";
+  if (jobs.empty()) {
+    fleet::GpuSummary& s = add(std::nullopt).summary;
+    s.source = Source::measured;
+    s.uuid_hash.clear();
+    s.reason = !seen.problem.empty()
+                   ? seen.problem
+                   : fmt::format(
+                         "no GPU is left for it: its host has {}, and it sees {}; start "
+                         "one rank a GPU, and let each see its own or all of its host's",
+                         counted(ranks.size(), "rank"), counted(seen.gpus.size(), "GPU"));
+    s.exit_code = seen.code;
+  }
+  return jobs;
+}
+
+}  // namespace fathom
