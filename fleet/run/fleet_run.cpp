@@ -47,7 +47,9 @@ constexpr int incomplete = to_int(ExitCode::incomplete);
 class FleetRun {
  public:
   FleetRun(const FleetRunArguments& arguments, const std::optional<Launcher>& launcher)
-      : arguments_(arguments), launcher_(launcher), rank_(launcher ? launcher->rank : 0) {}
+      : arguments_(arguments), launcher_(launcher), rank_(launcher ? launcher->rank : 0) {
+    if (launcher) inbox_.emplace(SignalInbox::Interrupts::collect);
+  }
 
   ExitCode run() {
     if (launcher_) note_.size = launcher_->size;
@@ -110,7 +112,7 @@ class FleetRun {
     own.barrier = host_.barrier.make_own();
     std::vector<RankWord> all;
     try {
-      all = exchange(*launcher_, root_, own, inbox_);
+      all = exchange(*launcher_, root_, own, *inbox_);
     } catch (const Error& error) {
       if (no_folder) throw *no_folder;
       if (!*error.what()) throw;
@@ -158,9 +160,9 @@ class FleetRun {
     print_line(fmt::format(
         "{} {} of {}, suite {}, into {}.", arguments_.replay ? "Replaying on" : "Measuring",
         counted(jobs_.size(), "GPU"), arguments_.host_name, arguments_.suite, root_.string()));
-    if (auto unwritten = measure_host(arguments_, jobs_, host_, inbox_))
+    if (auto unwritten = measure_host(arguments_, jobs_, host_, *inbox_))
       problems_.push_back(std::move(*unwritten));
-    const bool interrupted = inbox_.interrupts() > 0;
+    const bool interrupted = inbox_->interrupts() > 0;
     const ExitCode code = arguments_.part ? end_part() : report();
     return interrupted ? ExitCode::interrupted : code;
   }
@@ -187,7 +189,7 @@ class FleetRun {
       if (has_ended(0)) child.signal(SIGKILL);
     };
     const ProcessEnd end =
-        supervise(child, inbox_,
+        supervise(child, *inbox_,
                   {.limit = no_limit, .grace = time_to_stop, .line = {}, .tick = look})
             .end;
     note_.exit_code = end.signal != 0 ? incomplete : end.status;
@@ -238,9 +240,9 @@ class FleetRun {
         ++rank;
         continue;
       }
-      inbox_.drain();
+      inbox_->drain();
       std::chrono::duration<double> limit(arguments_.wait_s);
-      if (inbox_.interrupts() > 0) limit = std::min<decltype(limit)>(limit, time_to_answer);
+      if (inbox_->interrupts() > 0) limit = std::min<decltype(limit)>(limit, time_to_answer);
       if (Clock::now() > begin + limit) return;
       std::this_thread::sleep_for(200ms);
     }
@@ -273,7 +275,7 @@ class FleetRun {
   const std::optional<Launcher> launcher_;  ///< of several ranks, of which this is one
   const int rank_;
   fs::path& root_ = arguments_.report.out;
-  SignalInbox inbox_{SignalInbox::Interrupts::collect};
+  std::optional<SignalInbox> inbox_;  ///< from where an interrupt is not to end this process
   RankNote note_;
   std::vector<FileDescriptor> claims_;  ///< of what no other run may write
   Host host_;

@@ -253,7 +253,8 @@ class Measurement {
       // Those that hold the GPU's memory and do nothing.
       part->held->release(
           static_cast<std::size_t>(std::ranges::count_if(all, [&](const Part& other) {
-            return &other != part && other.job == part->job && other.held->child();
+            return &other != part && other.job == part->job && other.held->child() &&
+                   !other.held->child()->try_end();
           })));
       released.push_back(&*part->held);
     }
