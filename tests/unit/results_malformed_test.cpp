@@ -79,7 +79,7 @@ TEST_CASE("Hostile JSON is refused quickly and in little memory", "[results]") {
   // A long path is told by its end: a refusal is short.
   check_malformed(repeated("{\"" + std::string(200, 'k') + "\":", 50) + "{\"a\":1,\"a\":1}" +
                       repeated("}", 50),
-                  "kk has the key \"a\" twice", false);
+                  "... has the key \"a\" twice", false);
   std::string keys = "{\"k\": 0";
   for (int i = 0; i < 100000; ++i) keys += ",\"" + std::to_string(i) + "\":0";
   check_malformed(keys + "}", "more than 1000 keys", false);
