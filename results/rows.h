@@ -149,9 +149,9 @@ inline const ClaimSource double_products{"notes on shared memory and products of
 struct ClaimRow {
   std::string id, statement, claimed;
   ClaimSource source{};
-  Reading reading;
-  std::vector<FigureRange> checks;
-  std::string sentence;
+  Reading reading{};
+  std::vector<FigureRange> checks{};
+  std::string sentence{};
   Rule rule = Rule::all;
   std::vector<FigureRange> premise{};  ///< does not apply where one fails
   std::string unmet{};                 ///< says so

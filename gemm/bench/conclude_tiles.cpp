@@ -137,10 +137,7 @@ ClaimRow tile_claim(std::span<const Entry> entries) {
                  .statement =
                      "Tile quantisation does the same to a matrix product whose size just passes a "
                      "tile multiple",
-                 .claimed = "sweep of m around multiples of the tile",
-                 .reading = {},
-                 .checks = {},
-                 .sentence = ""};
+                 .claimed = "sweep of m around multiples of the tile"};
   std::string details;
   for (const ClassTraits& row : all_classes()) {
     const Answer answer = answer_of(points_of(entries, row.name));
