@@ -3,6 +3,8 @@
 
 #ifdef FATHOM_MPIEXEC
 
+#include <signal.h>
+
 #include <optional>
 
 #include "fleet_run.h"
@@ -42,13 +44,18 @@ class SlurmJob {
         "code=$(scontrol show job $job | sed -n 's/.*ExitCode=\\([0-9]*\\):.*/\\1/p')\n"
         "exit $code");
   }
+  void srun(const std::string& mpi, const std::string& flags = "") {
+    run("exec srun --nodes=2 --ntasks-per-node=2 --kill-on-bad-exit=0 --wait=20 --mpi=" + mpi +
+        " \"$FATHOM\" fleet run --suite quick --no-links --alone none --out \"$OUT\" " + flags);
+  }
   void run(const std::string& line) { command.emplace("/bin/bash", Statuses{"-c", line}); }
   std::string output() const { return command->output() + read_text(script_log()); }
-  /// Returns once all have begun.
-  void must_begin() const {
-    const auto found = wait_for_ranks(box, {"n1-0", "n1-1", "n2-0", "n2-1"});
+  /// Once all have begun.
+  std::map<int, std::pair<pid_t, pid_t>> ranks() const {
+    auto found = wait_for_ranks(box, {"n1-0", "n1-1", "n2-0", "n2-1"});
     INFO(output() << cluster->log());
     REQUIRE(found.size() == 4);
+    return found;
   }
   void must_end(ExitCode expected) {
     const int status = command->wait();
@@ -82,6 +89,22 @@ TEST_CASE("Slurm runs the batch script: ranks on two nodes, one report", "[e2e][
   CHECK(job.statuses() == Statuses(4, "complete"));
 }
 
+TEST_CASE("Under Slurm a rank that dies, or is killed itself, takes nobody with it",
+          "[e2e][fleet][slurm]") {
+  const bool itself = GENERATE(false, true);
+  SlurmJob job;
+  job.srun("pmix", "--wait 2");
+  const auto ranks = job.ranks();
+  REQUIRE(kill(itself ? ranks.at(2).second : ranks.at(2).first, SIGKILL) == 0);
+  // Long enough for Slurm to have ended the others.
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  job.gate->open();
+  const int status = job.command->wait();
+  CHECK((itself ? status != 0 : status == to_int(ExitCode::incomplete)));
+  CHECK(job.statuses() == Statuses{"complete", "complete", "failed", "complete"});
+  has(page_of(job.box.out()), itself ? "rank 2" : "SIGKILL");
+}
+
 TEST_CASE("The batch script reports before its time is up, and of a step that Slurm has ended",
           "[e2e][fleet][slurm]") {
   // What --signal=B:TERM does, without waiting for minutes to pass; and the step's end.
@@ -89,7 +112,7 @@ TEST_CASE("The batch script reports before its time is up, and of a step that Sl
                               "scancel --signal=KILL $(squeue --steps -h -o %i | grep '[.]0$')");
   SlurmJob job;
   job.batch();
-  job.must_begin();
+  job.ranks();
   shell(stop);
   job.must_end(ExitCode::incomplete);
   CHECK(fleet_of(job.box.out()).at("gpus").size() == 4);
@@ -101,9 +124,7 @@ TEST_CASE("The batch script reports before its time is up, and of a step that Sl
 
 TEST_CASE("srun without an MPI says so, and nobody waits", "[e2e][fleet][slurm]") {
   SlurmJob job;
-  job.run(
-      "exec srun --nodes=2 --ntasks-per-node=2 --kill-on-bad-exit=0 --wait=20 --mpi=none "
-      "\"$FATHOM\" fleet run --suite quick --no-links --alone none --out \"$OUT\"");
+  job.srun("none");
   const auto begin = std::chrono::steady_clock::now();
   job.must_end(ExitCode::setup_incomplete);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));

@@ -28,14 +28,14 @@ TEST_CASE("A launcher is known by its variables, and one rank is none", "[fleet]
 }
 
 TEST_CASE("Each rank takes the first GPU that no rank before it has, the only one all", "[fleet]") {
-  // A letter for each GPU that a rank sees. What each takes, how many its host has, and which of
+  // A letter for each GPU that a rank sees, a capital one for a MIG device. What each takes, how many its host has, and which of
   // them the links probe is to see: those that a rank sees itself where none are named.
   const auto taken = [](const std::vector<std::string>& visible) {
     std::vector<RankWord> all(visible.size());
     std::vector<SeenGpus> seen(visible.size());
     for (std::size_t rank = 0; rank < visible.size(); ++rank)
       for (const char gpu : visible[rank]) {
-        all[rank].gpus.emplace_back(1, gpu);
+        all[rank].gpus.push_back((gpu < 'a' ? std::string(mig_mark) : "") + gpu);
         seen[rank].gpus.emplace_back().uuid = gpu;
       }
     std::string text;
@@ -57,6 +57,7 @@ TEST_CASE("Each rank takes the first GPU that no rank before it has, the only on
   CHECK(taken({"a", "a"}) == "a1 a; -1 ; ");
   CHECK(taken({"", "a"}) == "-1 ; a1 a; ");
   CHECK(taken({"abc"}) == "abc3 ; ");
+  CHECK(taken({"Ab", "Ab"}) == "A2 ; b2 b; ");  // CUDA_VISIBLE_DEVICES takes one MIG device alone
 }
 
 TEST_CASE("A replay collects all counters, and where the probes are not known nobody does",
