@@ -247,7 +247,9 @@ void write_distributions(Page& page, const Fleet& fleet, const Outliers& outlier
     }
     const auto& [model, settings, members] = outliers.groups[group];
     page.table(
-        (outliers.groups.size() < 2 ? "" : escape_text(fmt::format("{} ({}): ", model, settings))) +
+        (outliers.groups.size() < 2 ? ""
+         : settings.empty()         ? escape_text(model + ": ")
+                                    : escape_text(fmt::format("{} ({}): ", model, settings))) +
             "By spread, a standard deviation between cards; a figure below 0 is better "
             "than the median",
         table);
