@@ -41,14 +41,15 @@ void require_tools(const Tools& tools, bool counters) {
     throw Error(ExitCode::setup_incomplete,
                 "This Fathom was built without Compute Sanitizer's headers: install the toolkit's "
                 "part cuda-sanitizer (or the wheel nvidia-cuda-sanitizer-api) and build again.");
-  if (tools.sanitizer.empty())
-    throw Error(ExitCode::setup_incomplete,
-                "There is no libsanitizer-public.so: install the toolkit's part cuda-sanitizer, or "
-                "let FATHOM_SANITIZER_DIR name the folder that has it.");
-  if (counters && tools.cupti.empty())
-    throw Error(ExitCode::setup_incomplete,
-                "There is no libcupti.so for --counters: install the toolkit's part CUPTI, or let "
-                "FATHOM_CUPTI_DIR name the folder that has it.");
+  const auto require = [](const fs::path& found, const char* name, const char* part,
+                          const char* variable) {
+    if (found.empty())
+      fail(ExitCode::setup_incomplete,
+           "There is no {}: install the toolkit's part {}, or let {} name the folder that has it.",
+           name, part, variable);
+  };
+  require(tools.sanitizer, "libsanitizer-public.so", "cuda-sanitizer", "FATHOM_SANITIZER_DIR");
+  if (counters) require(tools.cupti, "libcupti.so for --counters", "CUPTI", "FATHOM_CUPTI_DIR");
 }
 
 void require_regex(const std::string& kernel) {

@@ -8,17 +8,14 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <optional>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "explain/driver_calls.h"
+#include "explain/injected.h"
 #include "explain/kernel_names.h"
 #include "explain/sanitizer_api.h"
 #include "explain/trace.h"
-#include "explain/trace_file.h"
 
 // Loaded into the program by CUDA_INJECTION64_PATH. It patches the module of a launch that is to be
 // recorded, and writes what each warp instruction on memory touched into FOLDER/PID.trace. It never
@@ -95,12 +92,6 @@ thread_local Call call;
 /// entry and at the exit of the call, and never under `mutex_`, which those in between take.
 class Recorder {
  public:
-  Recorder() {
-    const std::string kernel = setting("KERNEL");
-    if (!kernel.empty()) kernel_ = std::regex(kernel);
-    launches_ = static_cast<std::uint64_t>(std::atoll(setting("LAUNCHES").c_str()));
-    blocks_ = static_cast<std::uint64_t>(std::atoll(setting("BLOCKS").c_str()));
-  }
   void write_totals() {
     const std::scoped_lock lock(mutex_);
     for (const auto& [name, launches] : seen_)
@@ -137,10 +128,10 @@ class Recorder {
     call.start = Clock::now();
     if (is_capturing(launch.stream)) return;  // any other call would end the capture
     call.function = name_of(launch.function);
-    if (is_wanted(call.function, kernel_)) {
+    if (wanted_.has(call.function)) {
       const std::scoped_lock lock(mutex_);
       // One at a time: what other threads launch meanwhile runs unrecorded.
-      call.record = !stopped_ && !recording_ && recorded_[call.function] < launches_;
+      call.record = !stopped_ && !recording_ && recorded_[call.function] < wanted_.launches;
       recording_ = recording_ || call.record;
     }
     switch_patches(context, call.function, call.record);
@@ -294,9 +285,8 @@ class Recorder {
     return buffers;
   }
 
-  std::optional<std::regex> kernel_;
-  std::uint64_t launches_ = 0;            ///< of each kernel
-  std::uint64_t blocks_ = 0;              ///< of each launch; 0: all
+  const Wanted wanted_;
+  const std::uint64_t blocks_ = number("BLOCKS");  ///< of each launch; 0: all
   std::recursive_mutex patching_;         ///< a module may be loaded while one is patched
   std::set<CUcontext> contexts_;          ///< that have the patches; under `patching_`
   std::map<CUcontext, Buffers> buffers_;  ///< of who has `recording_`

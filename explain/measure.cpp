@@ -2,20 +2,16 @@
 #include <cupti_driver_cbid.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <regex>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "explain/driver_calls.h"
+#include "explain/injected.h"
 #include "explain/trace.h"
-#include "explain/trace_file.h"
 #include "harness/counters/cupti_library.h"
 #include "harness/counters/pc_sampling.h"
 #include "harness/counters/range_profiler.h"
@@ -43,12 +39,6 @@ const std::vector<std::string> roles{"global_load_sectors",
 
 class Measurer {
  public:
-  Measurer() : stalls_(setting("MEASURE") == "stalls") {
-    const std::string kernel = setting("KERNEL");
-    if (!kernel.empty()) kernel_ = std::regex(kernel);
-    launches_ = static_cast<std::uint64_t>(std::atoll(setting("LAUNCHES").c_str()));
-  }
-
   void subscribe() {
     if (stalls_) PcSampler::watch_modules();  // before the program loads one
     const CuptiLibrary& cupti = cupti_library();
@@ -94,7 +84,7 @@ class Measurer {
   void enter(const LaunchCall& launch) {
     if (stopped_ || !function_.empty() || is_capturing(launch.stream)) return;
     std::string function = name_of(launch.function);
-    if (!is_wanted(function, kernel_) || measured_[function] >= launches_) return;
+    if (!wanted_.has(function) || measured_[function] >= wanted_.launches) return;
     int device = 0;
     FATHOM_CUDA(cudaGetDevice(&device));
     if (counters_ == nullptr && sampler_ == nullptr) start(device);
@@ -138,9 +128,8 @@ class Measurer {
     }
   }
 
-  const bool stalls_;
-  std::optional<std::regex> kernel_;
-  std::uint64_t launches_ = 0;
+  const bool stalls_ = setting("MEASURE") == "stalls";
+  const Wanted wanted_;
 
   std::mutex mutex_;
   TraceFile file_;

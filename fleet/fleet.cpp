@@ -21,15 +21,16 @@ void FleetBuilder::add(GpuSummary&& summary, std::filesystem::path where) {
   FleetGpu gpu;
   gpu.figures.resize(fleet_.metrics.size());
   for (std::size_t i = 0; i < summary.names.size(); ++i) {
-    const auto [at, is_new] = places_.try_emplace(summary.names[i].name, fleet_.metrics.size());
-    if (is_new) {
-      fleet_.metrics.push_back(summary.names[i]);
+    const MetricName& metric = summary.names[i];
+    std::size_t place = i;  // as a rule where it is in the summary, too
+    if (i >= fleet_.metrics.size() || fleet_.metrics[i].name != metric.name)
+      place = places_.try_emplace(metric.name, fleet_.metrics.size()).first->second;
+    if (place == fleet_.metrics.size()) {
+      fleet_.metrics.push_back(metric);
       gpu.figures.emplace_back();
     }
-    const MetricFigures& own = summary.figures[i];
-    gpu.figures[at->second] = own;
-    if (!own.alone && !own.together)
-      gpu.missing.push_back({summary.names[i].name, "", "no figure"});
+    const MetricFigures& own = gpu.figures[place] = summary.figures[i];
+    if (!own.alone && !own.together) gpu.missing.push_back({metric.name, "", "no figure"});
   }
   summary.names = {};
   summary.figures = {};

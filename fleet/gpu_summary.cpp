@@ -16,14 +16,9 @@ namespace fathom::fleet {
 namespace {
 
 bool usable(const Entry& entry) {
-  switch (entry.verdict.status) {
-    case VerdictStatus::wrong_output:
-    case VerdictStatus::failed:
-    case VerdictStatus::above_bound:
-      return false;
-    default:
-      return entry.metric.value.has_value();
-  }
+  using enum VerdictStatus;
+  const VerdictStatus status = entry.verdict.status;
+  return entry.metric.value && status != wrong_output && status != failed && status != above_bound;
 }
 
 /// The run's own noise: the interval of the median, or how far separate rounds are apart.

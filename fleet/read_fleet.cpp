@@ -97,21 +97,20 @@ void add_whole_document(const fs::path& file, const fs::path& root, const std::s
 /// `run`: whose; empty: anybody's.
 void read_file(const fs::path& file, const fs::path& root, const std::string& run,
                FleetBuilder& builder) {
-  const auto shown = [&] { return file.lexically_relative(root).string(); };
   try {
     const std::string text = read_file_up_to(file, largest_file);
-    const auto begins_with = [&, start = std::string_view(text).substr(0, 64)](
-                                 std::string_view key) { return start.find(key) != start.npos; };
-    if (begins_with(summary_key)) {
+    const std::string_view begin = std::string_view(text).substr(0, 64);
+    if (begin.find(summary_key) != begin.npos) {
       GpuSummary summary = parse_summary(text, file.string());
       if (run.empty() || summary.run == run) builder.add(std::move(summary), file);
-    } else if (begins_with(links_key)) {
+    } else if (begin.find(links_key) != begin.npos) {
       HostLinks links = parse_links(text, file.string());
       if (run.empty() || links.run == run) builder.add(std::move(links));
     } else if (run.empty())  // a run's own are summed up
       add_whole_document(file, root, text, builder);
   } catch (const Error& error) {
-    builder.add(Problem{shown(), error.what(), to_int(error.code())});
+    builder.add(
+        Problem{file.lexically_relative(root).string(), error.what(), to_int(error.code())});
   }
 }
 

@@ -52,8 +52,6 @@ struct Pool {
 };
 
 void write_worst(Page& page, const Fleet& fleet, const Outliers& outliers) {
-  if (outliers.cards.empty()) return;
-  page.heading(2, "The worst cards", "worst");
   const std::size_t named = outliers.named();
   Table table({left("Card"), left("Metric"), left("When"), right("Figure"), right("Worse by"),
                right("Score"), right("Named from"), left("Likely cause"), right("Metrics")});
@@ -70,13 +68,12 @@ void write_worst(Page& page, const Fleet& fleet, const Outliers& outliers) {
                    fmt::format("{:.1f}", finding.limit), escape_text(cause_text(finding)),
                    std::to_string(card.findings.size())});
   }
+  if (table.rows() == 0) return;
+  page.heading(2, "The worst cards", "worst");
   page.paragraph(
-      table.rows() == 0
-          ? "Fewer than three cards of a kind: none can be held against the others."
-          : "Each with the metric in which it stands out most, and the number of those that name "
-            "it. A card is held against those of the same model and settings; score and limit are "
-            "explained in docs/fleet.md. A score below its limit is within what chance makes of so "
-            "many figures.");
+      "Each with the metric in which it stands out most, and the number of those that name it. A "
+      "card is held against those of the same model and settings; score and limit are explained in "
+      "docs/fleet.md. A score below its limit is within what chance makes of so many figures.");
   page.table("The ten worst, and all that are named", table);
   write_rest(page, named);
 }
@@ -105,17 +102,15 @@ std::string names_of(const Fleet& fleet, const std::vector<std::size_t>& gpus) {
 }
 
 void write_settings(Page& page, const Fleet& fleet) {
+  const auto differing = differing_settings(fleet);
+  if (differing.empty()) return;
   page.heading(2, "Settings that differ", "settings");
   Table table({left("Model"), left("Setting"), left("Value"), right("Cards"), left("Which")});
-  for (const DifferingSetting& setting : differing_settings(fleet))
-    for (const auto& value : setting.values)
-      table.add_row(
-          {escape_text(setting.model), escape_text(setting.name), escape_text(value.value),
-           std::to_string(value.gpus.size()),
-           &value == &setting.values.front() ? "most" : escape_text(names_of(fleet, value.gpus))});
-  if (table.rows() == 0)
-    page.paragraph(
-        "None: all cards of a model have the same driver, ECC, power limit, MIG and clocks.");
+  for (const auto& [model, name, values] : differing)
+    for (const auto& [value, gpus] : values)
+      table.add_row({escape_text(model), escape_text(name), escape_text(value),
+                     std::to_string(gpus.size()),
+                     value == values.front().value ? "most" : escape_text(names_of(fleet, gpus))});
   page.table("Of the cards of one model, the most frequent first", table);
 }
 

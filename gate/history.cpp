@@ -46,7 +46,7 @@ MachineHistory history_of_machine(std::vector<RunMetrics> runs, double effect) {
         changes.push_back(difference.words());
   }
   for (const MetricSeries& series : series_of(runs, {})) {
-    history.metrics += !series.base.empty();
+    history.metrics += std::ranges::any_of(series.base, [](auto& one) { return one.value > 0; });
     std::ranges::move(changes_of(series, effect), std::back_inserter(history.changes));
   }
   std::ranges::stable_sort(history.changes, std::greater<>(), &HistoryChange::size);

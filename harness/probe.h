@@ -187,10 +187,11 @@ using KeepGoing = std::function<bool()>;
 /// A case that is not timed: trials, each held against what must come out.
 struct Campaign {
   std::vector<std::string> roles;  ///< hardware counters that it compares; may be none
-  /// Runs all trials, or those until `keep_going` says no, and then fills the entry, `iterations`
-  /// being the trials. Gives what is wrong with an output, if anything is. `counters` collects
-  /// `roles`; where it cannot, it is null and `no_counters` says why: then outputs are checked and
-  /// nothing is compared by `roles`. Without roles it is null and `no_counters` empty.
+  /// Runs all trials, or those until `keep_going` says no, and then fills the entry: the metric's
+  /// value is a count, `iterations` the trials. Gives what is wrong with an output, if anything is.
+  /// `counters` collects `roles`; where it cannot, it is null and `no_counters` says why: then
+  /// outputs are checked and nothing is compared by `roles`. Without roles it is null and
+  /// `no_counters` empty.
   std::function<std::optional<std::string>(Context&, CounterSession* counters,
                                            const std::string& no_counters,
                                            const KeepGoing& keep_going, Entry& entry)>

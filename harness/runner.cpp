@@ -222,6 +222,11 @@ Entry Runner::measure(const std::string& entry_name, const std::string& probe, c
   if (campaign) {
     entry.timing.mode = "not timed";
     entry.timing.elapsed_s = seconds_since(start);
+    entry.telemetry.missing_reason = "nothing is timed here";
+    if (const auto count = entry.metric.value) {
+      entry.samples = {*count};
+      entry.interval = Interval{*count, *count, 1, "a count is exact"};
+    }
   }
   return entry;
 }

@@ -139,7 +139,8 @@ std::string read_file_up_to(const fs::path& path, std::size_t limit) {
          path.string(), limit >> 20);
   };
   std::error_code none;
-  if (fs::is_regular_file(path, none) && fs::file_size(path, none) > limit) refuse_size();  // unread
+  // A file that says so itself is not read at all.
+  if (fs::is_regular_file(path, none) && fs::file_size(path, none) > limit) refuse_size();
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) fail_read();
   std::string text;

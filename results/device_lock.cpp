@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -39,9 +41,13 @@ FileDescriptor open_lock_file(const std::string& path) {
   constexpr int flags = O_CLOEXEC | O_NOFOLLOW;
   int fd = open(path.c_str(), O_RDWR | flags);
   if (fd < 0 && errno == ENOENT) {
-    fd = open(path.c_str(), O_RDWR | O_CREAT | flags, 0666);
-    // For other users, against the umask. If it fails, they still lock a read-only descriptor.
-    [[maybe_unused]] const int widened = fchmod(fd, 0666);
+    fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | flags, 0666);
+    if (fd >= 0) {
+      // For other users, against the umask. If it fails, they still lock a read-only descriptor.
+      [[maybe_unused]] const int widened = fchmod(fd, 0666);
+    } else if (errno == EEXIST) {
+      fd = open(path.c_str(), O_RDWR | flags);  // another process was faster
+    }
   }
   if (fd < 0 && errno == EACCES) fd = open(path.c_str(), O_RDONLY | flags);
   struct stat status {};
@@ -68,10 +74,17 @@ bool try_lock(int fd, const std::string& path) {
   return true;
 }
 
+std::string own_command() {
+  std::ifstream file("/proc/self/cmdline");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::ranges::replace(text, '\0', ' ');
+  text.erase(text.find_last_not_of(' ') + 1);  // npos + 1 is 0
+  return quotable(text, 200);
+}
+
 void write_holder(int fd) {
-  const std::string text =
-      fmt::format("{} ({}, since {})\n", getpid(), program_invocation_short_name,
-                  utc_time(std::chrono::system_clock::now()));
+  const std::string text = fmt::format("{} ({}, since {})\n", getpid(), own_command(),
+                                       utc_time(std::chrono::system_clock::now()));
   // The lock holds without this text too: it only lets others name the holder.
   if (ftruncate(fd, 0) == 0) {
     [[maybe_unused]] const ssize_t written = pwrite(fd, text.data(), text.size(), 0);

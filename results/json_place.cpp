@@ -14,7 +14,9 @@ std::string JsonPlace::path() const {
 }
 
 void JsonPlace::refuse(const std::string& what) const {
-  const std::string where = path();
+  std::string where = path();
+  constexpr std::size_t most_quoted = 160;  // the end of a long path says more
+  if (where.size() > most_quoted) where.replace(0, where.size() - most_quoted, "...");
   fail(ExitCode::document_malformed, "{}: {} {}.", *origin, where.empty() ? "the document" : where,
        what);
 }

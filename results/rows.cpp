@@ -28,6 +28,7 @@ std::string shown_as(const Shown& shown, const std::string& format) {
     return shown.value != 0 ? format.substr(0, bar) : format.substr(bar + 1);
   return (shown.noisy ? "~" : "") +
          (format == "%"    ? format_percent(shown.value)
+          : format == ","  ? format_count(shown.value)
           : format.empty() ? format_quantity(shown.value, shown.unit)
                            : fmt::format(fmt::runtime("{:" + format + "}"), shown.value));
 }
@@ -62,6 +63,11 @@ std::string told(const std::string& sentence, const std::function<Shown(const st
     }
   }
   return optional && lacks ? text : text + part;
+}
+
+/// Without the "; " of a part whose parts before were left out.
+std::string first_part(const std::string& sentence) {
+  return sentence.starts_with("; ") ? sentence.substr(2) : sentence;
 }
 
 std::vector<const Entry*> chosen(std::span<const Entry> entries, const AxisFilter& where,
@@ -202,8 +208,7 @@ Claim evaluate(const ClaimRow& row, std::span<const Entry> entries) {
   bool any = false;
   const std::string sentence = figures.tell(row.sentence, &any, false);
   if (any) {
-    // What stood before may have been left out.
-    claim.figure = sentence.starts_with("; ") ? sentence.substr(2) : sentence;
+    claim.figure = first_part(sentence);
     claim.evidence = figures.evidence();
   }
   int held = 0, failed = 0, missing = 0;
@@ -339,7 +344,7 @@ Findings evaluate(const Conclusions& rows, std::span<const Entry> entries) {
   } else if (!rows.answer.empty()) {
     bool any = false;
     const std::string answer = Figures(rows.reading, entries).tell(rows.answer, &any);
-    if (any) findings.answer = answer;
+    if (any) findings.answer = first_part(answer);
   }
   return findings;
 }

@@ -14,8 +14,8 @@
 // evaluator decides them all, for a run as for a recording.
 //
 // A sentence names figures in braces: {share} with its unit, {share:.3f} as fmt has it, {share:%}
-// as a percentage, {share:many|none} in words, the second for 0. What stands in [brackets] is left
-// out where one of its figures is missing.
+// as a percentage, {share:,} as a count, {share:many|none} in words, the second for 0. What stands
+// in [brackets] is left out where one of its figures is missing.
 
 namespace fathom {
 

@@ -20,7 +20,6 @@
 #include "results/standard_streams.h"
 #include "results/suggestion.h"
 #include "results/version.h"
-#include "tools/command_help.h"
 #include "tools/probe_binaries.h"
 
 namespace fathom {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,11 @@ AddCommand with_arguments(void (*add)(CLI::App&, Arguments&), ExitCode (*act)(co
 /// command line instead, and nothing runs.
 ExitCode run_command_line(int argc, const char* const* argv, const std::vector<Command>& commands,
                           const std::function<void(CLI::App&)>& describe = {});
+
+/// What a shell may offer in place of the last of these words, of which those before it are
+/// complete: lines of a word, a tab and what it means, or ":files" or ":folders", which the shell
+/// knows itself. bash makes three words of --flag=value.
+std::string completions(CLI::App& root, std::span<const std::string> words);
 
 /// Becomes the program beside this one that has the command, with this command line. Returns only
 /// by throwing Error(setup_incomplete).

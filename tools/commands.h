@@ -83,7 +83,7 @@ ExitCode recording_add_command(const RecordingArguments& options);
 ExitCode compare_command(const CompareArguments& options);
 
 struct ExportArguments {
-  std::string format;            ///< a name of tools/export/formats.h
+  std::string format;            ///< a name of tools/export/export.h
   std::filesystem::path result;  ///< result document
   std::filesystem::path out;     ///< file to write; empty: standard output
 };

@@ -180,14 +180,8 @@ ProbeProcess::ProbeProcess(const ProbeBinary& probe, const RunArguments& options
 }
 
 void ProbeProcess::release(std::size_t held_beside) {
-  if (end_) return;  // it was given up
   start_ = Clock::now();
   held_->release(held_beside);
-}
-
-void ProbeProcess::give_up(SignalInbox& inbox) {
-  end_ = supervise(child(), inbox, supervision(std::chrono::milliseconds(0), {}));
-  done_ = Clock::now();
 }
 
 Supervision ProbeProcess::supervision(
@@ -201,8 +195,7 @@ Supervision ProbeProcess::supervision(
 
 bool ProbeProcess::wait_until_measured(SignalInbox& inbox,
                                        const std::function<void(const ProbeProgress&)>& progress) {
-  if (!end_)
-    end_ = supervise_until_word(child(), inbox, supervision(limit_, progress), held_->words());
+  end_ = supervise_until_word(child(), inbox, supervision(limit_, progress), held_->words());
   if (end_) return false;
   done_ = Clock::now();
   return true;
@@ -252,8 +245,8 @@ HeldProbes start_held(std::span<const ProbeBinary> probes, const RunArguments& o
   const std::vector<const HeldRun*> late = wait_for_words(runs, inbox, probe_time_limit(options));
   if (inbox.interrupts() > 0) return held;
   // Before the first one begins: what becomes ready later would do it beside a measurement.
-  for (const auto& probe : held)
-    if (probe && std::ranges::count(late, probe->held()) > 0) probe->give_up(inbox);
+  for (auto& probe : held)
+    if (probe && std::ranges::count(late, probe->held()) > 0) probe.reset();
   if (std::ranges::any_of(held, [](const auto& probe) { return probe && lacked_room(*probe); }))
     held.clear();
   return held;

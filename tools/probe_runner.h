@@ -62,8 +62,6 @@ class ProbeProcess {
   const HeldRun* held() const { return held_ ? &*held_ : nullptr; }
   /// Lets one that is held begin; its time limit and its elapsed time count from now on.
   void release(std::size_t held_beside);
-  /// Ends one that did not become ready within its time limit: that is its outcome.
-  void give_up(SignalInbox& inbox);
   /// How it ended, once it has.
   std::optional<ProcessEnd> try_end() { return child().try_end(); }
 
@@ -88,7 +86,7 @@ class ProbeProcess {
   std::unique_ptr<ChildProcess> child_;  ///< of one that was started at once
   std::optional<HeldRun> held_;
   Clock::time_point start_ = Clock::now();
-  std::optional<Clock::time_point> done_;  ///< when it had measured, or was given up
+  std::optional<Clock::time_point> done_;  ///< when it had measured
   std::optional<SupervisedEnd> end_;       ///< where it is known before `finish`
 };
 
@@ -97,7 +95,8 @@ class ProbeProcess {
 std::size_t most_held_together(const Fingerprint& gpu);
 
 /// Probes that are up at the same time and measure in turn: CUDA takes each of them most of a
-/// second to start. Null: it could not be started, which its turn will say, or was released.
+/// second to start. Null: it could not be started or did not become ready, and is started again in
+/// its turn; or it was released.
 using HeldProbes = std::vector<std::unique_ptr<ProbeProcess>>;
 
 /// Starts them all and waits until each is ready, has ended, or has taken its time limit to be

@@ -5,7 +5,7 @@
 #include "results/flag_checks.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
-#include "tools/export/formats.h"
+#include "tools/export/export.h"
 #include "tools/predict/predict_command.h"
 #include "tools/program_commands.h"
 #include "tools/suites.h"

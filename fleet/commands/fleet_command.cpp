@@ -1,9 +1,10 @@
 #include <CLI/CLI.hpp>
 
 #include "fleet/commands/fleet_commands.h"
-#include "fleet/run/rank_note.h"
+#include "fleet/run/ranks.h"
 #include "results/flag_checks.h"
 #include "tools/program_commands.h"
+#include "tools/suites.h"
 
 namespace fathom {
 namespace {
@@ -18,6 +19,28 @@ ExitCode collect(const CollectArguments& arguments) {
   fleet::Fleet fleet = fleet::read_fleet(arguments.folder, expected_of(report));
   add_rank_problems(fleet, arguments.folder, read_note(arguments.folder, 0));
   return publish_fleet(fleet, report);
+}
+
+void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
+  number_flag(app, "--expect-gpus", arguments.expect_gpus, "How many GPUs there should be", 1,
+              10'000'000);
+  path_flag(app, "--expect-hosts", arguments.expect_hosts,
+            "File with the names of the hosts there should be, one a line");
+  app.add_option("--host", arguments.hosts,
+                 "Make a page of this host; may be given several times (default: of all where "
+                 "there are eight or fewer)")
+      ->type_name("NAME");
+  checked_flag(app, "--least-gap", arguments.least_gap_percent,
+               "Smallest gap for which a card is named, in percent", positive_number(), "PERCENT")
+      ->capture_default_str();
+  checked_flag(app, "--card-noise", arguments.card_noise_percent,
+               "Assumed standard deviation between healthy cards of one model, in percent; it "
+               "matters where few are measured",
+               positive_number(), "PERCENT")
+      ->capture_default_str();
+  app.add_flag("--strict", arguments.strict,
+               "End with exit code 1 if a card is named and nothing is missing");
+  app.add_flag("--no-report", arguments.no_report, "Write fleet.json only");
 }
 
 void add_collect_flags(CLI::App& app, CollectArguments& arguments) {
@@ -36,6 +59,49 @@ void add_collect_flags(CLI::App& app, CollectArguments& arguments) {
       "  fathom fleet collect /shared/fleet\n"
       "  fathom fleet collect /shared/fleet --expect-hosts hosts.txt --out report\n"
       "  fathom fleet collect /shared/fleet --host node0815\n");
+}
+
+void add_run_flags(CLI::App& app, FleetRunArguments& a) {
+  word_flag(app, "--suite", a.suite, "What every GPU runs: a suite of `fathom list`", suite_names())
+      ->capture_default_str();
+  path_flag(app, "--out", a.report.out,
+            "Folder of fleet.json, report and the GPUs' own documents; of several hosts on storage "
+            "that they share (default: fathom-fleet-<UTC time>)",
+            "DIR");
+  word_flag(app, "--alone", a.alone,
+            "What each GPU does while its host's others are idle, before all do the same: brief "
+            "(the host's link and one copy, seconds), full (the suite), none",
+            {"brief", "full", "none"}, "WHAT")
+      ->capture_default_str();
+  app.add_flag(
+      "--part", a.part,
+      "One of several independent jobs: leave documents, and let `fathom fleet collect` report");
+  checked_flag(app, "--host-name", a.host_name,
+               "Name of this host in the report (default: the machine's)", not_empty("a name"),
+               "NAME");
+  app.add_flag("--no-links", a.no_links, "Do not measure what links the GPUs of a host");
+  app.add_flag("--no-counters", a.no_counters,
+               "Collect no hardware counters. Without this flag one GPU of a host collects each "
+               "probe's, in turn.");
+  app.add_flag("--replay", a.replay, "Replay the recording on every rank: nothing is measured");
+  checked_flag(app, "--time-limit", a.time_limit_s,
+               "Seconds after which a part of a GPU's run is ended", seconds(), "SECONDS")
+      ->capture_default_str();
+  checked_flag(app, "--wait", a.wait_s,
+               "Seconds for which rank 0 waits for the others once it is done itself", seconds(),
+               "SECONDS")
+      ->capture_default_str();
+  add_report_flags(app, a.report);
+  app.footer(
+      "Under mpirun or srun each rank takes one GPU of its host, bound to the CPUs that are near "
+      "it, and rank 0 gathers what they found. Without a launcher one process measures all GPUs of "
+      "this host. A rank that dies, hangs or has no permission costs its own figures only (exit "
+      "code 5).\n\n"
+      "Examples:\n"
+      "  fathom fleet run --out fleet                          all GPUs of this host\n"
+      "  mpirun -n 8 fathom fleet run --suite quick --out fleet\n"
+      "  srun fathom fleet run --out /shared/fleet\n"
+      "  fathom fleet run --part --out /shared/fleet           one of several independent jobs\n");
 }
 
 }  // namespace

@@ -38,13 +38,6 @@ struct FleetRunArguments {
   double wait_s = 120;         ///< of rank 0 for others, after its own
 };
 
-void add_report_flags(CLI::App& app, FleetReportArguments& arguments);
-void add_run_flags(CLI::App& app, FleetRunArguments& arguments);
-
-/// Sets what follows from the machine: host name, folder. Throws Error(bad_input) for what does not
-/// fit together.
-void complete(FleetRunArguments& arguments);
-
 /// `fleet run`.
 ExitCode fleet_run(const FleetRunArguments& arguments);
 

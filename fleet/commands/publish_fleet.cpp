@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <set>
@@ -9,33 +8,10 @@
 #include "fleet/report.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
-#include "results/flag_checks.h"
 #include "results/output_file.h"
 #include "tools/output_folder.h"
 
 namespace fathom {
-
-void add_report_flags(CLI::App& app, FleetReportArguments& arguments) {
-  number_flag(app, "--expect-gpus", arguments.expect_gpus, "How many GPUs there should be", 1,
-              10'000'000);
-  path_flag(app, "--expect-hosts", arguments.expect_hosts,
-            "File with the names of the hosts there should be, one a line");
-  app.add_option("--host", arguments.hosts,
-                 "Make a page of this host; may be given several times (default: of all where "
-                 "there are eight or fewer)")
-      ->type_name("NAME");
-  checked_flag(app, "--least-gap", arguments.least_gap_percent,
-               "Smallest gap for which a card is named, in percent", positive_number(), "PERCENT")
-      ->capture_default_str();
-  checked_flag(app, "--card-noise", arguments.card_noise_percent,
-               "Assumed standard deviation between healthy cards of one model, in percent; it "
-               "matters where few are measured",
-               positive_number(), "PERCENT")
-      ->capture_default_str();
-  app.add_flag("--strict", arguments.strict,
-               "End with exit code 1 if a card is named and nothing is missing");
-  app.add_flag("--no-report", arguments.no_report, "Write fleet.json only");
-}
 
 fleet::Expected expected_of(const FleetReportArguments& arguments) {
   fleet::Expected expected;

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -12,13 +15,13 @@
 #include <optional>
 #include <thread>
 
-#include "fleet/run/claims.h"
-#include "fleet/run/rank_note.h"
 #include "fleet/run/ranks.h"
+#include "results/clean_text.h"
 #include "results/error.h"
 #include "results/fail.h"
 #include "results/format.h"
 #include "results/standard_streams.h"
+#include "results/utc_time.h"
 #include "tools/child_process.h"
 #include "tools/device_query.h"
 #include "tools/output_folder.h"
@@ -37,12 +40,16 @@ constexpr auto time_to_stop = 20s, time_to_answer = 5s;
 constexpr auto no_limit = std::chrono::hours(24 * 365);
 /// In a rank's note from its beginning on: what is left of one that dies or hangs.
 constexpr const char* unfinished = "it has not finished";
+constexpr char busy[] =
+    "Another {} into {} now: wait for its end, or choose another folder with --out.";
 constexpr int incomplete = to_int(ExitCode::incomplete);
 
 class FleetRun {
  public:
   FleetRun(const FleetRunArguments& arguments, const std::optional<Launcher>& launcher)
-      : arguments_(arguments), launcher_(launcher), rank_(launcher ? launcher->rank : 0) {}
+      : arguments_(arguments), launcher_(launcher), rank_(launcher ? launcher->rank : 0) {
+    if (launcher) inbox_.emplace(SignalInbox::Interrupts::collect);
+  }
 
   ExitCode run() {
     if (launcher_) note_.size = launcher_->size;
@@ -73,11 +80,7 @@ class FleetRun {
   void claim_job() {
     make_folder(root_);
     auto claim = lock_file(root_ / ".lock");
-    if (!claim)
-      fail(ExitCode::gpu_busy,
-           "Another job of ranks measures into {} now: wait for its end, or choose another folder "
-           "with --out.",
-           root_.string());
+    if (!claim) fail(ExitCode::gpu_busy, busy, "job of ranks measures", root_.string());
     claims_.push_back(std::move(*claim));
     note(unfinished, incomplete, false);
   }
@@ -109,7 +112,7 @@ class FleetRun {
     own.barrier = host_.barrier.make_own();
     std::vector<RankWord> all;
     try {
-      all = exchange(*launcher_, root_, own, inbox_);
+      all = exchange(*launcher_, root_, own, *inbox_);
     } catch (const Error& error) {
       if (no_folder) throw *no_folder;
       if (!*error.what()) throw;
@@ -148,11 +151,7 @@ class FleetRun {
     for (std::size_t i = 0; i < jobs_.size(); ++i) jobs_[i].place = i;
     host_.gpus = jobs_.size();
     if (jobs_.empty() && !arguments_.part)  // whose report is not to be overwritten
-      fail(
-          ExitCode::gpu_busy,
-          "Another run measures these GPUs into {} now: wait for its end, or choose another folder "
-          "with --out.",
-          root_.string());
+      fail(ExitCode::gpu_busy, busy, "run measures these GPUs", root_.string());
   }
 
   /// All GPUs of this host from this one process.
@@ -161,9 +160,9 @@ class FleetRun {
     print_line(fmt::format(
         "{} {} of {}, suite {}, into {}.", arguments_.replay ? "Replaying on" : "Measuring",
         counted(jobs_.size(), "GPU"), arguments_.host_name, arguments_.suite, root_.string()));
-    if (auto unwritten = measure_host(arguments_, jobs_, host_, inbox_))
+    if (auto unwritten = measure_host(arguments_, jobs_, host_, *inbox_))
       problems_.push_back(std::move(*unwritten));
-    const bool interrupted = inbox_.interrupts() > 0;
+    const bool interrupted = inbox_->interrupts() > 0;
     const ExitCode code = arguments_.part ? end_part() : report();
     return interrupted ? ExitCode::interrupted : code;
   }
@@ -190,7 +189,7 @@ class FleetRun {
       if (has_ended(0)) child.signal(SIGKILL);
     };
     const ProcessEnd end =
-        supervise(child, inbox_,
+        supervise(child, *inbox_,
                   {.limit = no_limit, .grace = time_to_stop, .line = {}, .tick = look})
             .end;
     note_.exit_code = end.signal != 0 ? incomplete : end.status;
@@ -241,9 +240,9 @@ class FleetRun {
         ++rank;
         continue;
       }
-      inbox_.drain();
+      inbox_->drain();
       std::chrono::duration<double> limit(arguments_.wait_s);
-      if (inbox_.interrupts() > 0) limit = std::min<decltype(limit)>(limit, time_to_answer);
+      if (inbox_->interrupts() > 0) limit = std::min<decltype(limit)>(limit, time_to_answer);
       if (Clock::now() > begin + limit) return;
       std::this_thread::sleep_for(200ms);
     }
@@ -276,7 +275,7 @@ class FleetRun {
   const std::optional<Launcher> launcher_;  ///< of several ranks, of which this is one
   const int rank_;
   fs::path& root_ = arguments_.report.out;
-  SignalInbox inbox_{SignalInbox::Interrupts::collect};
+  std::optional<SignalInbox> inbox_;  ///< from where an interrupt is not to end this process
   RankNote note_;
   std::vector<FileDescriptor> claims_;  ///< of what no other run may write
   Host host_;
@@ -285,11 +284,30 @@ class FleetRun {
   std::vector<fleet::Problem> problems_;  ///< beside the GPUs' own summaries
 };
 
+/// With what follows from the machine: host name, folder. Throws Error(bad_input) for what does not
+/// fit together.
+FleetRunArguments completed(FleetRunArguments a) {
+  // A list of the nodes of a job has Slurm's names, which need not be the machines' own.
+  if (a.host_name.empty()) a.host_name = slurm_node();
+  if (a.host_name.empty()) {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) == 0) a.host_name = name.data();
+    if (a.host_name.empty()) a.host_name = "host";
+  }
+  const bool control = std::ranges::any_of(a.host_name, [](unsigned char c) { return iscntrl(c); });
+  if (a.host_name.find('/') != std::string::npos || a.host_name.starts_with('.') || control)
+    fail(ExitCode::bad_input, "`{}` cannot be a host's name, since files are named for it.",
+         quotable(a.host_name));
+  if (a.report.out.empty())
+    a.report.out = "fathom-fleet-" + utc_time_for_names(std::chrono::system_clock::now());
+  a.report.out = fs::absolute(a.report.out).lexically_normal();
+  return a;
+}
+
 }  // namespace
 
 ExitCode fleet_run(const FleetRunArguments& given) {
-  FleetRunArguments arguments = given;
-  complete(arguments);
+  const FleetRunArguments arguments = completed(given);
   expected_of(arguments.report);  // a list that cannot be read is to be known now
   try {
     return FleetRun(arguments, arguments.part ? std::nullopt : find_launcher()).run();

@@ -10,24 +10,14 @@
 #include "fleet/run/jobs.h"
 
 namespace fathom {
-namespace {
-
-namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-constexpr std::chrono::milliseconds look_again{5};
-
-}  // namespace
 
 HostBarrier::~HostBarrier() {
   std::error_code ignored;
-  if (!file_.empty()) fs::remove(file_, ignored);
+  if (!file_.empty()) std::filesystem::remove(file_, ignored);
 }
 
 std::string HostBarrier::make_own() {
-  std::error_code none;
-  const fs::path memory = "/dev/shm";
-  file_ = (fs::exists(memory, none) ? memory : fs::temp_directory_path()) / ("fathom-" + new_run());
+  file_ = "/dev/shm/fathom-" + new_run();
   own_ = FileDescriptor(open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   broken_ = own_.get() < 0 || flock(own_.get(), LOCK_EX) != 0;
   return broken_ ? "" : file_.string();
@@ -46,6 +36,7 @@ bool HostBarrier::all_here(SignalInbox& inbox) {
   if (others_.empty()) return true;
   ++parts_;
   broken_ = broken_ || ftruncate(own_.get(), parts_) != 0;
+  using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + limit_;
   for (const FileDescriptor& other : others_) {
     const auto is_here = [&] {
@@ -56,16 +47,15 @@ bool HostBarrier::all_here(SignalInbox& inbox) {
       inbox.drain();
       // Its lock is free once it has ended; it may have come here before that.
       const bool ended = flock(other.get(), LOCK_SH | LOCK_NB) == 0;
-      if (ended) flock(other.get(), LOCK_UN);
       broken_ = (ended && !is_here()) || inbox.interrupts() > 0 || Clock::now() > deadline;
-      if (!broken_) std::this_thread::sleep_for(look_again);
+      if (!broken_) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
   std::error_code ignored;
   if (broken_)
     own_.close();  // the others are not to wait for this one either
   else if (parts_ == 1)
-    fs::remove(file_, ignored);  // all have opened it
+    std::filesystem::remove(file_, ignored);  // all have opened it
   return !broken_;
 }
 

@@ -22,9 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
-using std::chrono::milliseconds;
-using enum fleet::GpuStatus;
 using fleet::Phase;
+using std::chrono::milliseconds;
 
 /// A run that is told to stop ends its probe first, which has five seconds itself.
 constexpr milliseconds stop_grace{15'000};
@@ -56,11 +55,12 @@ struct Part {
   std::string name;
   fs::path document, log;
   const Brief* brief = nullptr;
-  std::optional<HeldRun> held{};  ///< of a short probe
-  bool ended = false;
+  std::optional<HeldRun> held{};  ///< of a short probe; without a child once that has ended
 };
 
 class Measurement {
+  using enum fleet::GpuStatus;
+
  public:
   Measurement(const FleetRunArguments& arguments, std::vector<GpuJob>& jobs, Host& host,
               SignalInbox& inbox)
@@ -180,7 +180,7 @@ class Measurement {
       for (std::size_t place = 0; place < (in_turn ? host_.gpus : 1); ++place) {
         std::vector<Part*> now;
         for (Part& part : parts) {
-          if (stopped() || part.ended || part.brief != brief || part.phase != phase ||
+          if (stopped() || !part.held->child() || part.brief != brief || part.phase != phase ||
               (in_turn && part.job->place != place))
             continue;
           if (in_turn && !exclusive)
@@ -224,10 +224,7 @@ class Measurement {
 
   std::vector<SupervisedEnd> end(const std::vector<Part*>& parts, const Supervision& supervision) {
     std::vector<std::unique_ptr<ChildProcess>> children;
-    for (Part* part : parts) {
-      part->ended = true;
-      children.push_back(std::move(part->held->child()));
-    }
+    for (Part* part : parts) children.push_back(std::move(part->held->child()));
     return supervise_all(children, inbox_, supervision);
   }
 
@@ -256,7 +253,8 @@ class Measurement {
       // Those that hold the GPU's memory and do nothing.
       part->held->release(
           static_cast<std::size_t>(std::ranges::count_if(all, [&](const Part& other) {
-            return &other != part && other.job == part->job && !other.ended;
+            return &other != part && other.job == part->job && other.held->child() &&
+                   !other.held->child()->try_end();
           })));
       released.push_back(&*part->held);
     }

@@ -39,13 +39,9 @@ ExitCode add(const BaselineArguments& arguments) {
     const std::size_t there = folder.files_like(run).size();
     const auto kept = static_cast<std::size_t>(
         std::ranges::count_if(run.metrics, &std::string::empty, &MetricValue::problem));
-    const std::size_t left_out = run.metrics.size() - kept;
-    fmt::print(
-        "{}: {}{}; {} of this identity{}\n", log_text(file.string()), counted(kept, "metric"),
-        left_out == 0 ? ""
-                      : fmt::format(", {} left out without a usable value", format_count(left_out)),
-        counted(there, "run"),
-        there < fewest_baseline_runs ? fmt::format(", {} are needed", fewest_baseline_runs) : "");
+    const std::string needed = fmt::format(", {} are needed", fewest_baseline_runs);
+    fmt::print("{}: {}; {} of this identity{}\n", log_text(file.string()), counted(kept, "metric"),
+               counted(there, "run"), there < fewest_baseline_runs ? needed : "");
   }
   return ExitCode::ok;
 }
@@ -87,10 +83,7 @@ ExitCode prune(const BaselineArguments& arguments) {
   for (const std::string& why : unreadable) fmt::print("no run: {}\n", log_text(why));
   for (const auto& file : gone)
     fmt::print("{} {}\n", pruning.dry_run ? "would remove" : "removed", log_text(file.string()));
-  fmt::print("{} {}\n", counted(gone.size(), "file"),
-             pruning.dry_run    ? "would go"
-             : gone.size() == 1 ? "is gone"
-                                : "are gone");
+  fmt::print("{} {}\n", counted(gone.size(), "file"), pruning.dry_run ? "would go" : "removed");
   return ExitCode::ok;
 }
 

@@ -35,86 +35,66 @@ namespace fs = std::filesystem;
 
 constexpr const char* step_summary = "GITHUB_STEP_SUMMARY";
 
-/// GitHub collects what jobs append to this file; empty without it.
-std::string step_summary_file() {
-  const char* path = std::getenv(step_summary);
+/// A file in which the check writes what it found, beside the terminal; an empty path: none.
+struct Output {
+  const char* flag;
+  const char* description;
+  std::string (*text)(const CheckResult&);
+  std::string path{};
+};
+using Outputs = std::array<Output, 3>;
+
+/// GitHub collects what jobs append to this file; empty without it, or where nobody asked.
+std::string step_summary_file(bool github) {
+  const char* path = github ? std::getenv(step_summary) : nullptr;
   return path ? path : "";
 }
-
-/// Where the check writes what it found, beside the terminal; an empty path: nowhere.
-struct CheckOutputs {
-  struct Kind {
-    const char* flag;
-    const char* description;
-    std::string (*text)(const CheckResult&);
-    std::string path{};
-  };
-  std::array<Kind, 3> kinds{{{"--markdown", "Write a summary in Markdown", markdown_summary},
-                             {"--junit", "Write JUnit XML", junit_xml},
-                             {"--json", "Write everything as JSON", decision_json}}};
-  bool github = false;  ///< annotations, and the step's summary
-
-  std::vector<NamedFile> files() const {
-    std::vector<NamedFile> all;
-    for (const Kind& kind : kinds) all.push_back({kind.flag, kind.path});
-    if (github) all.push_back({step_summary, step_summary_file()});
-    return all;
-  }
-};
 
 /// The outputs of one check, once its inputs are known to be others. Everything that writes throws
 /// Error(output_unwritable) or Error(output_full).
 class CheckReport {
  public:
   /// Opens what is no regular file.
-  explicit CheckReport(const CheckOutputs& outputs) : github_(outputs.github) {
-    for (const CheckOutputs::Kind& kind : outputs.kinds)
-      if (!kind.path.empty()) files_.push_back({OutputFile(kind.path), kind.text});
-    file_on_standard_output_ = std::ranges::any_of(
-        files_, [](const File& file) { return file.file.is_standard_output(); });
+  CheckReport(const Outputs& outputs, bool github)
+      : github_(github), step_summary_(step_summary_file(github)) {
+    for (const Output& output : outputs)
+      if (!output.path.empty()) files_.emplace_back(OutputFile(output.path), output.text);
+    // For people, what is printed: not among what goes to standard output as a file.
+    if (std::ranges::any_of(files_, [](auto& file) { return file.first.is_standard_output(); }))
+      terminal_ = stderr;
   }
 
   /// Puts into each file that `check` has not ended: one that is killed leaves no earlier one's
   /// result, and what cannot be written is known before anything is measured.
   void begin(CheckResult check) {
     check.refusals = {"the check has not ended: it still runs, or something ended it"};
-    for (File& file : files_)
-      if (!file.file.is_stream()) file.file.write(file.text(check));
-    append_step_summary("");
+    for (auto& [file, text] : files_)
+      if (!file.is_stream()) file.write(text(check));
+    if (!step_summary_.empty()) append_to_file(step_summary_, "");
   }
 
   /// Writes what was found, to the terminal as well, which hears as an error why a check ended
   /// without a decision.
   void publish(const CheckResult& result) {
-    const int terminal = file_on_standard_output_ ? STDERR_FILENO : STDOUT_FILENO;
-    const bool colour = isatty(terminal) == 1 && !std::getenv("NO_COLOR");
+    const bool colour = isatty(fileno(terminal_)) == 1 && !std::getenv("NO_COLOR");
     if (!result.ended) print(terminal_table(result, colour));
-    for (File& file : files_) file.file.write(file.text(result));
+    for (auto& [file, text] : files_) file.write(text(result));
     if (github_) print(github_annotations(result));
-    append_step_summary(markdown_summary(result) + "\n");
+    if (!step_summary_.empty()) append_to_file(step_summary_, markdown_summary(result) + "\n");
   }
 
  private:
-  struct File {
-    OutputFile file;
-    std::string (*text)(const CheckResult&);
-  };
-  void append_step_summary(const std::string& markdown) const {
-    const std::string path = step_summary_file();
-    if (github_ && !path.empty()) append_to_file(path, markdown);
-  }
-
-  /// For people: not among what goes to standard output as a file.
   void print(const std::string& text) const {
-    if (file_on_standard_output_)
+    if (terminal_ == stderr)
       std::fputs(text.c_str(), stderr);
     else
       print_out(text);
   }
 
-  std::vector<File> files_;
+  std::vector<std::pair<OutputFile, std::string (*)(const CheckResult&)>> files_;
   bool github_;
-  bool file_on_standard_output_ = false;
+  std::string step_summary_;
+  std::FILE* terminal_ = stdout;
 };
 
 struct CheckArguments {
@@ -123,9 +103,11 @@ struct CheckArguments {
   PairedOptions options{.seed = 0};  ///< 0: from the clock
   BuildRound round;
   double round_limit_s = 600;
-  CheckOutputs outputs;
-  bool inconclusive_passes = false, ratios_only = false;
-  std::vector<CLI::Option*> of_paired;  ///< flags that the stored mode has no use for
+  Outputs outputs{{{"--markdown", "Write a summary in Markdown", markdown_summary},
+                   {"--junit", "Write JUnit XML", junit_xml},
+                   {"--json", "Write everything as JSON", decision_json}}};
+  bool github = false, inconclusive_passes = false, ratios_only = false;
+  std::vector<CLI::Option*> of_paired, of_stored;  ///< flags that the other mode has no use for
 
   bool is_paired() const { return !base.empty(); }
 };
@@ -133,19 +115,16 @@ struct CheckArguments {
 [[noreturn]] void refuse(const std::string& why) { throw Error(ExitCode::bad_input, why); }
 
 CheckResult paired(const CheckArguments& arguments, const Rules& rules) {
-  std::unique_ptr<TemporaryFolder> temporary;
-  fs::path folder = arguments.keep;
-  if (folder.empty()) {
-    temporary = std::make_unique<TemporaryFolder>("give a folder with --keep");
-    folder = temporary->path();
-  }
+  std::optional<TemporaryFolder> temporary;
+  if (arguments.keep.empty()) temporary.emplace("give a folder with --keep");
+  const fs::path folder = temporary ? temporary->path() : fs::path(arguments.keep);
+  PairedOptions options = arguments.options;
   // A round as long as the whole check may take decides nothing.
   const std::chrono::duration<double> limit(
-      std::min(arguments.round_limit_s, arguments.options.time_limit_s));
+      std::min(arguments.round_limit_s, options.time_limit_s));
   ProcessRounds rounds({Side::base, arguments.base, arguments.round},
                        {Side::head, arguments.head, arguments.round}, fs::absolute(folder),
                        std::chrono::ceil<std::chrono::milliseconds>(limit));
-  PairedOptions options = arguments.options;
   if (options.seed == 0)
     options.seed =
         static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
@@ -153,14 +132,6 @@ CheckResult paired(const CheckArguments& arguments, const Rules& rules) {
   result.base = arguments.base;
   result.notes.push_back(fmt::format("the rounds' order has seed {}", options.seed));
   return result;
-}
-
-void keep_ratios(std::vector<RunMetrics>& results) {
-  for (RunMetrics& run : results) {
-    run = ratios_of(std::move(run));
-    if (run.metrics.empty())
-      refuse(run.origin + " has no ratio to an opponent, and --ratios-only compares nothing else.");
-  }
 }
 
 CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
@@ -174,14 +145,19 @@ CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
     head.push_back(read_run_metrics(file));
   }
   const BaselineFolder folder(arguments.baseline);
+  const bool ratios = arguments.ratios_only;
   std::vector<RunMetrics> baseline =
-      arguments.ratios_only ? folder.ratios_like(head.front()) : folder.runs_like(head.front());
-  if (arguments.ratios_only) keep_ratios(head);
+      ratios ? folder.ratios_like(head.front()) : folder.runs_like(head.front());
+  for (RunMetrics& run : head) {
+    if (ratios) run = ratios_of(std::move(run));
+    if (ratios && run.metrics.empty())
+      refuse(run.origin + " has no ratio to an opponent, and --ratios-only compares nothing else.");
+  }
   const std::size_t themselves = leave_out_themselves(baseline, head);
   CheckResult result = check_stored(baseline, head, rules);
   if (baseline.empty() && themselves == 0 && refusals_of(head, {}).empty()) {
     std::vector<RunMetrics> others = folder.newest_of_each();
-    if (arguments.ratios_only)
+    if (ratios)
       for (RunMetrics& run : others) run = ratios_of(std::move(run));
     result.refusals =
         others.empty() ? std::vector{folder.why_empty()} : why_none_like(head.front(), others);
@@ -196,16 +172,16 @@ CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
 }
 
 void require_one_mode(const CheckArguments& arguments) {
-  const bool pair = !arguments.base.empty() || !arguments.head.empty();
-  const bool files = !arguments.results.empty() || !arguments.baseline.empty();
-  if (pair && arguments.ratios_only) refuse("--ratios-only is for RESULT with --baseline.");
-  if (pair && !files && !arguments.base.empty() && !arguments.head.empty()) return;
-  if (pair || !files || arguments.results.empty() || arguments.baseline.empty())
+  const bool base = !arguments.base.empty(), head = !arguments.head.empty(),
+             results = !arguments.results.empty(), baseline = !arguments.baseline.empty();
+  if (base != head || results != baseline || base == results)
     refuse(
         "`fathom check` compares either --base and --head, or RESULT with --baseline: see "
         "`fathom check --help`.");
-  for (const CLI::Option* flag : arguments.of_paired)
-    if (flag->count() > 0) refuse(flag->get_name() + " is for --base and --head.");
+  for (const CLI::Option* flag : base ? arguments.of_stored : arguments.of_paired)
+    if (flag->count() > 0)
+      refuse(flag->get_name() +
+             (base ? " is for RESULT with --baseline." : " is for --base and --head."));
 }
 
 /// What is known of a check before it has measured or read anything.
@@ -219,24 +195,25 @@ CheckResult beginning_of(const CheckArguments& arguments) {
   return check;
 }
 
-/// What the check reads, which none of its outputs may be.
-std::vector<NamedFile> inputs_of(const CheckArguments& arguments) {
-  std::vector<NamedFile> inputs;
+/// No output may be what the check reads, or another output.
+void require_distinct_files(const CheckArguments& arguments) {
+  std::vector<NamedFile> inputs, outputs;
+  for (const Output& output : arguments.outputs) outputs.push_back({output.flag, output.path});
+  outputs.push_back({step_summary, step_summary_file(arguments.github)});
   for (const std::string& file : arguments.results) inputs.push_back({"the result", file});
   if (!arguments.config.empty()) inputs.push_back({"--config", arguments.config});
-  if (arguments.is_paired()) {
-    for (const std::string& side : {arguments.base, arguments.head})
+  for (const std::string& side : {arguments.base, arguments.head})
+    if (!side.empty())
       for (const fs::path& program : programs_of_build(side))
         inputs.push_back({"the program", program});
-    return inputs;
-  }
   try {
-    for (const auto& group : BaselineFolder(arguments.baseline).groups())
-      for (const fs::path& file : group.files) inputs.push_back({"a run of the baseline", file});
+    if (!arguments.is_paired())
+      for (const auto& group : BaselineFolder(arguments.baseline).groups())
+        for (const fs::path& file : group.files) inputs.push_back({"a run of the baseline", file});
   } catch (const Error&) {
     // Whoever reads it says why it cannot be read.
   }
-  return inputs;
+  require_distinct(inputs, outputs);
 }
 
 void name_useless_rules(const Rules& rules, CheckResult& result) {
@@ -253,7 +230,7 @@ void name_useless_rules(const Rules& rules, CheckResult& result) {
 CheckResult decide(const CheckArguments& arguments, const CheckResult& beginning,
                    std::optional<CheckReport>& report) {
   const Rules rules = arguments.config.empty() ? Rules{} : read_rules(arguments.config);
-  if (arguments.is_paired()) report.emplace(arguments.outputs).begin(beginning);
+  if (arguments.is_paired()) report.emplace(arguments.outputs, arguments.github).begin(beginning);
   CheckResult result = arguments.is_paired() ? paired(arguments, rules) : stored(arguments, rules);
   result.head = beginning.head;
   result.date = utc_time(std::chrono::system_clock::now());
@@ -263,7 +240,7 @@ CheckResult decide(const CheckArguments& arguments, const CheckResult& beginning
 
 ExitCode check(const CheckArguments& arguments) {
   require_one_mode(arguments);
-  require_distinct(inputs_of(arguments), arguments.outputs.files());
+  require_distinct_files(arguments);
   const auto start = std::chrono::steady_clock::now();
   CheckResult result = beginning_of(arguments);
   std::optional<CheckReport> report;
@@ -281,7 +258,7 @@ ExitCode check(const CheckArguments& arguments) {
     if (why.code() != ExitCode::inconclusive) result.ended = ended.emplace(why).code();
   }
   try {
-    if (!report) report.emplace(arguments.outputs);
+    if (!report) report.emplace(arguments.outputs, arguments.github);
     report->publish(result);
   } catch (const Error&) {
     if (!ended) throw;  // else what ended the check is the news
@@ -328,16 +305,16 @@ void add_check_flags(CLI::App& app, CheckArguments& arguments) {
       ->group(group);
   path_flag(app, "--baseline", arguments.baseline, "Folder made by `fathom baseline add`", "DIR")
       ->group(group);
-  app.add_flag("--ratios-only", arguments.ratios_only,
-               "Compare the ratios to opponents alone, with runs of other machines of the same GPU "
-               "model and toolkit as well")
-      ->group(group);
+  arguments.of_stored = {
+      app.add_flag("--ratios-only", arguments.ratios_only,
+                   "Compare the ratios to opponents alone, with runs of other machines of the same "
+                   "GPU model and toolkit as well")
+          ->group(group)};
   add_paired_flags(app, arguments);
-  CheckOutputs& outputs = arguments.outputs;
   path_flag(app, "--config", arguments.config, "Rules for single metrics, TOML (docs/gate.md)");
-  for (CheckOutputs::Kind& kind : outputs.kinds)
-    path_flag(app, kind.flag, kind.path, kind.description);
-  app.add_flag("--github", outputs.github,
+  for (Output& output : arguments.outputs)
+    path_flag(app, output.flag, output.path, output.description);
+  app.add_flag("--github", arguments.github,
                "Print GitHub's annotations, and add the summary to GITHUB_STEP_SUMMARY");
   app.add_flag("--inconclusive-passes", arguments.inconclusive_passes,
                "End with 0 instead of 3, for a job that cannot tell exit codes apart; all that is "

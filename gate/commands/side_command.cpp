@@ -75,17 +75,25 @@ constexpr std::array usable_ends{ExitCode::ok,
                                  ExitCode::probe_crashed,
                                  ExitCode::probe_timed_out};
 
-std::string last_words(const fs::path& log) {
-  std::string line = last_line_of(log);
-  while (line.ends_with('.')) line.pop_back();  // what follows ends the sentence
-  return line.empty() ? "it said nothing" : "its last words: " + line;
+bool is_usable(const SideCommand& side, const ProcessEnd& end) {
+  if (end.signal != 0) return false;
+  if (!side.is_build()) return end.status == 0;
+  return std::ranges::find(usable_ends, static_cast<ExitCode>(end.status)) != usable_ends.end();
 }
 
-bool is_usable(const SideCommand& command, const ProcessEnd& end) {
-  if (end.signal != 0) return false;
-  if (!command.is_build()) return end.status == 0;
-  return std::any_of(usable_ends.begin(), usable_ends.end(),
-                     [&](ExitCode code) { return to_int(code) == end.status; });
+/// Whether the shell knows no such command, or may not run it.
+bool was_not_found(const SideCommand& side, const ProcessEnd& end) {
+  constexpr int not_executable = 126, not_found = 127;  // POSIX, of a shell
+  return !side.is_build() && end.signal == 0 &&
+         (end.status == not_found || end.status == not_executable);
+}
+
+/// Whether it is a build that knows `fathom run --start-together`, as its own help says.
+bool can_start_together(const SideCommand& side) {
+  if (!side.is_build()) return false;
+  const CapturedRun help =
+      run_and_capture(side.program, {"run", "--help"}, std::chrono::seconds(10));
+  return help.output.find(together_flag) != std::string::npos;
 }
 
 /// Else the folder would hold a mixture of two checks.
@@ -133,41 +141,28 @@ std::vector<fs::path> programs_of_build(const fs::path& build) {
 }
 
 SideCommand::SideCommand(Side side, const std::string& build_or_command, BuildRound round)
-    : side_(side), command_(build_or_command), round_(std::move(round)) {
+    : side(side), command(build_or_command), round(std::move(round)) {
   std::error_code ignored;
-  if (!fs::is_directory(build_or_command, ignored)) {
-    for (const char* word : {out_word, filter_word})
-      if (is_quoted(command_, word))
-        fail(ExitCode::bad_input,
-             "--{} has {} between quotes: it is quoted already, so write it without.",
-             to_string(side), word);
+  if (fs::is_directory(command, ignored)) {
+    const auto programs = programs_of_build(command);
+    if (programs.empty())
+      fail(ExitCode::bad_input,
+           "--{} {} is a folder without bin/fathom: give a build of Fathom, or a command that "
+           "writes its result to {{out}}.",
+           to_string(side), command);
+    program = fs::absolute(programs.front());
     return;
   }
-  if (const auto programs = programs_of_build(build_or_command); !programs.empty()) {
-    program_ = fs::absolute(programs.front());
-    return;
-  }
-  fail(ExitCode::bad_input,
-       "--{} {} is a folder without bin/fathom: give a build of Fathom, or a command that writes "
-       "its result to {{out}}.",
-       to_string(side), build_or_command);
-}
-
-bool SideCommand::was_not_found(const ProcessEnd& end) const {
-  constexpr int not_executable = 126, not_found = 127;  // POSIX, of a shell
-  return !is_build() && end.signal == 0 &&
-         (end.status == not_found || end.status == not_executable);
+  for (const char* word : {out_word, filter_word})
+    if (is_quoted(command, word))
+      fail(ExitCode::bad_input,
+           "--{} has {} between quotes: it is quoted already, so write it without.",
+           to_string(side), word);
 }
 
 bool SideCommand::can_select() const {
-  return is_build() || command_.find(filter_word) != std::string::npos ||
-         command_.find("FATHOM_CHECK_FILTER") != std::string::npos;
-}
-
-bool SideCommand::can_start_together() const {
-  if (!is_build()) return false;
-  const CapturedRun help = run_and_capture(program_, {"run", "--help"}, std::chrono::seconds(10));
-  return help.output.find(together_flag) != std::string::npos;
+  return is_build() || command.find(filter_word) != std::string::npos ||
+         command.find("FATHOM_CHECK_FILTER") != std::string::npos;
 }
 
 ChildStart SideCommand::start(const fs::path& result, const std::vector<std::string>& only) const {
@@ -175,19 +170,19 @@ ChildStart SideCommand::start(const fs::path& result, const std::vector<std::str
   ChildStart start;
   if (!is_build()) {
     start.program = "/bin/sh";
-    start.arguments = {"-c", filled(command_, {{filter_word, shell_quoted(filter)},
-                                               {out_word, shell_quoted(out)}})};
+    start.arguments = {"-c", filled(command, {{filter_word, shell_quoted(filter)},
+                                              {out_word, shell_quoted(out)}})};
     start.environment = {{"FATHOM_CHECK_OUT", out},
                          {"FATHOM_CHECK_FILTER", filter},
-                         {"FATHOM_CHECK_SIDE", std::string(to_string(side_))}};
+                         {"FATHOM_CHECK_SIDE", std::string(to_string(side))}};
     return start;
   }
-  start.program = program_;
-  start.arguments = {"run",           "--suite",       round_.suite,  "--out", result.parent_path(),
+  start.program = program;
+  start.arguments = {"run",           "--suite",       round.suite,   "--out", result.parent_path(),
                      "--require-gpu", "--no-counters", "--no-report", "--wait"};
   start.environment = {{timed_only_variable, "1"},
-                       {sampling_limit_variable, fmt::format("{}", round_.sampling_limit_s)}};
-  if (starts_together_) start.arguments.push_back(together_flag);
+                       {sampling_limit_variable, fmt::format("{}", round.sampling_limit_s)}};
+  if (round.start_together) start.arguments.push_back(together_flag);
   std::set<std::string> probes;  // "copy_bandwidth" of "copy_bandwidth/type:float4/..."
   for (const std::string& name : only) probes.insert(name.substr(0, name.find('/')));
   for (const std::string& probe : probes)
@@ -200,9 +195,8 @@ ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder
                              std::chrono::milliseconds limit)
     : base_(std::move(base)), head_(std::move(head)), folder_(std::move(folder)), limit_(limit) {
   refuse_earlier_rounds(folder_);
-  if (!base_.can_start_together() || !head_.can_start_together()) return;
-  base_.start_together();
-  head_.start_together();
+  base_.round.start_together = head_.round.start_together =
+      can_start_together(base_) && can_start_together(head_);
 }
 
 double ProcessRounds::elapsed_s() const {
@@ -229,35 +223,32 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
              elapsed_s() - began);
   if (end.stopped == Stopped::interrupt)
     throw Error(ExitCode::interrupted, "Interrupted; nothing was decided.");
-  const std::string which = fmt::format("Round {} of --{} ", rounds_, to_string(side));
+  const std::string which = fmt::format("Round {} of --{}", rounds_, to_string(side));
+  std::string said = last_line_of(log_path);
+  while (said.ends_with('.')) said.pop_back();  // what follows ends the sentence
+  said = said.empty() ? "it said nothing" : "its last words: " + said;
   if (end.stopped == Stopped::time_limit)
-    throw Error(ExitCode::inconclusive,
-                which + fmt::format("was ended after {}, the lesser of --round-limit and "
-                                    "--time-limit: raise it, or see why the command takes so "
-                                    "long; {}.",
-                                    format_time(std::chrono::duration<double>(limit_).count()),
-                                    last_words(log_path)));
-  if (!is_usable(command, end.end)) {
-    const bool not_found = command.was_not_found(end.end);
-    const std::string why = fmt::format(
-        "{}ended with {}; {}{}.", which, end.end.describe(), last_words(log_path),
-        not_found && command.is_one_word() ? ", and there is no folder of that name either" : "");
-    if (!ended_well_.contains(side) && not_found) throw Error(ExitCode::bad_input, why);
-    throw RoundFailed(why);
-  }
-  ended_well_.insert(side);
+    fail(ExitCode::inconclusive,
+         "{} was ended after {}, the lesser of --round-limit and --time-limit: raise it, or see "
+         "why the command takes so long; {}.",
+         which, format_time(std::chrono::duration<double>(limit_).count()), said);
+  if (was_not_found(command, end.end))
+    fail(ExitCode::bad_input, "{} ended with {}; {}, and there is no folder of that name either.",
+         which, end.end.describe(), said);
+  if (!is_usable(command, end.end))
+    throw RoundFailed(fmt::format("{} ended with {}; {}.", which, end.end.describe(), said));
   // Nor may it be a pipe, on which a reader waits for as long as nobody writes. Criterion leaves a
   // folder.
   if (!fs::is_regular_file(result) && !fs::is_directory(result))
-    throw Error(ExitCode::bad_input,
-                which +
-                    "left no result: the command must write one to the path that stands for "
-                    "{out} in it, or in FATHOM_CHECK_OUT.");
+    fail(ExitCode::bad_input,
+         "{} left no result: the command must write one to the path that stands for {{out}} in "
+         "it, or in FATHOM_CHECK_OUT.",
+         which);
   try {
     return read_run_metrics(result);
   } catch (const Error& error) {
     // The path names a folder that may be gone by the time it is read.
-    fail(error.code(), "{}left no usable result, in a folder that --keep DIR keeps: {}", which,
+    fail(error.code(), "{} left no usable result, in a folder that --keep DIR keeps: {}", which,
          error.what());
   }
 }

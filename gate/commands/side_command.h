@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,9 @@ namespace fathom::gate {
 struct BuildRound {
   std::string suite = "quick";
   double sampling_limit_s = 0.1;  ///< of a case
+  /// Whether it starts all probes at once. Only where both sides do: a GPU that rests while a probe
+  /// starts is another one than one that does not.
+  bool start_together = false;
 };
 
 /// Those of `fathom` that a folder of a build holds, the one that is run first.
@@ -27,34 +29,21 @@ std::vector<std::filesystem::path> programs_of_build(const std::filesystem::path
 /// environment: FATHOM_CHECK_OUT, FATHOM_CHECK_FILTER, and FATHOM_CHECK_SIDE ("base" or "head"). A
 /// build is run without counters, which the gate does not read, and with each case sampled for a
 /// limited time, since rounds differ by more than samples leave open.
-class SideCommand {
- public:
+struct SideCommand {
   /// `round` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`, and
   /// for a command that has {out} or {filter} between quotes.
   SideCommand(Side side, const std::string& build_or_command, BuildRound round = {});
 
-  bool is_build() const { return !program_.empty(); }
-  /// Whether the shell knows no such command, or may not run it.
-  bool was_not_found(const ProcessEnd& end) const;
-  /// Whether it may have been meant as a build's folder.
-  bool is_one_word() const { return command_.find(' ') == std::string::npos; }
+  bool is_build() const { return !program.empty(); }
   /// Whether it runs less where less is asked for.
   bool can_select() const;
-  /// Whether it is a build that knows `fathom run --start-together`, as its own help says.
-  bool can_start_together() const;
-  /// From now on its rounds start all probes at once. Only where both sides do: a GPU that rests
-  /// while a probe starts is another one than one that does not.
-  void start_together() { starts_together_ = true; }
-
   /// What to start for one round, which leaves `result`.
   ChildStart start(const std::filesystem::path& result, const std::vector<std::string>& only) const;
 
- private:
-  Side side_;
-  std::filesystem::path program_;  ///< of a build
-  std::string command_;
-  BuildRound round_;
-  bool starts_together_ = false;
+  Side side;
+  std::filesystem::path program;  ///< of a build
+  std::string command;
+  BuildRound round;
 };
 
 /// A regular expression (POSIX extended, ECMAScript or RE2 alike) that finds these names and what
@@ -85,7 +74,6 @@ class ProcessRounds : public RoundSource {
   std::chrono::milliseconds limit_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   int rounds_ = 0;
-  std::set<Side> ended_well_;
 };
 
 }  // namespace fathom::gate

@@ -48,9 +48,9 @@ FigureRange about(std::string name, double claimed);
 
 std::vector<Claim> conclude_claims(std::span<const Entry> entries);
 /// GT1, GT2 and GC10 to GC12: what the fp32 ladders move, and what that makes warps wait for.
-std::vector<Claim> traffic_claims(std::span<const Entry> entries);
+std::vector<ClaimRow> traffic_claims();
 /// T2: whether a product whose size just passes a tile or a wave pays for it.
-Claim tile_claim(std::span<const Entry> entries);
+ClaimRow tile_claim(std::span<const Entry> entries);
 /// The saw-tooth of T2's model for a type, in FLOP a cycle.
 std::vector<PlotStretch> saw_tooth(std::span<const Entry> entries, const std::string& type);
 

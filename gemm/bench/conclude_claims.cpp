@@ -260,9 +260,9 @@ std::vector<Claim> conclude_claims(std::span<const Entry> entries) {
   for (const RatioClaim& claim : ratios) add(ratio_row(claim));
   add(registers_buffered());
   for (const ClaimRow& row : products_of_doubles()) add(row);
-  for (Claim& claim : traffic_claims(entries)) claims.push_back(std::move(claim));
+  for (const ClaimRow& row : traffic_claims()) add(row);
   for (const ClaimRow& row : products_by_wmma()) add(row);
-  claims.push_back(tile_claim(entries));
+  add(tile_claim(entries));
   for (Claim& claim : claims) {
     const ClaimSource& source = source_of(claim.id);
     claim.author = source.author;

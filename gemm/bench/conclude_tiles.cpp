@@ -66,7 +66,7 @@ constexpr const char* cause = "the kernel changes or is not known";
 /// What a type says of the claim.
 struct Answer {
   std::string words;               ///< empty: its model has no step
-  double paid = 1;                 ///< share of the model's jump that half of them exceed
+  double paid = 0;                 ///< share of the model's jump that half of them exceed
   std::vector<const Entry*> at{};  ///< the largest jump, before and after; empty: none counts
 };
 
@@ -99,18 +99,15 @@ Answer answer_of(const std::vector<Point>& points) {
                               "{:.3f} x)",
                               least_jump, largest_step)};
   }
-  const double share = median(paid);
-  return {fmt::format(
-              "pays {:.0f} % of the model's jump ({}; from m = {:.0f} to {:.0f} its cycles "
-              "grow {:.3f} x, what whole waves of whole tiles take {:.3f} x{}); all {} sizes "
-              "are within {} of that model",
-              100 * share,
-              paid.size() == 1 ? "one jump" : fmt::format("the median of {} jumps", paid.size()),
-              before->m, after->m, after->cycles / before->cycles, after->paid / before->paid,
-              left_out > 0 ? fmt::format("; {} more left out, where {}", left_out, cause) : "",
-              points.size(), format_percent(farthest)),
-          share,
-          {before->entry, after->entry}};
+  return {
+      fmt::format("by {} (from m = {:.0f} to {:.0f} its cycles grow {:.3f} x, what whole waves "
+                  "of whole tiles take {:.3f} x{}), all {} sizes within {} of the model",
+                  counted(paid.size(), "jump"), before->m, after->m, after->cycles / before->cycles,
+                  after->paid / before->paid,
+                  left_out > 0 ? fmt::format("; {} more left out, where {}", left_out, cause) : "",
+                  points.size(), format_percent(farthest)),
+      median(paid),
+      {before->entry, after->entry}};
 }
 
 }  // namespace
@@ -134,22 +131,38 @@ std::vector<PlotStretch> saw_tooth(std::span<const Entry> entries, const std::st
   return teeth;
 }
 
-Claim tile_claim(std::span<const Entry> entries) {
-  Claim claim = make_claim(
-      "T2",
-      "Tile quantisation does the same to a matrix product whose size just passes a tile multiple",
-      "sweep of m around multiples of the tile");
-  bool all_pay = true;
+/// The shares of all types come first: a page may have no room for more.
+ClaimRow tile_claim(std::span<const Entry> entries) {
+  ClaimRow claim{.id = "T2",
+                 .statement =
+                     "Tile quantisation does the same to a matrix product whose size just passes a "
+                     "tile multiple",
+                 .claimed = "sweep of m around multiples of the tile",
+                 .reading = {},
+                 .checks = {},
+                 .sentence = ""};
+  std::string details;
   for (const ClassTraits& row : all_classes()) {
     const Answer answer = answer_of(points_of(entries, row.name));
     if (answer.words.empty()) continue;
-    claim.figure +=
-        fmt::format("{}{} {}", claim.figure.empty() ? "" : "; ", row.name, answer.words);
-    all_pay = all_pay && answer.paid >= paid_share;
-    for (const Entry* entry : answer.at) claim.evidence.push_back(entry->name);
+    details += fmt::format("; {} {}", row.name, answer.words);
+    if (answer.at.empty()) continue;
+    for (const Entry* entry : answer.at)
+      claim.reading.quantities.push_back(
+          {entry->name, {}, Pick::first, metric_of, "", [name = entry->name](const Entry& e) {
+             return e.name == name;
+           }});
+    claim.reading.formulas.push_back(
+        {row.name, [percent = 100 * answer.paid](const Figures&) { return percent; }});
+    claim.checks.push_back({row.name, 100 * paid_share});
+    claim.sentence +=
+        fmt::format("{} {} {{{}:.0f}} %",
+                    claim.sentence.empty() ? "paid of the model's jump:" : ",", row.name, row.name);
   }
-  if (!claim.evidence.empty())
-    claim.verdict = all_pay ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
+  claim.sentence += details;
+  if (!claim.checks.empty() || details.empty()) return claim;
+  claim.checks = {{"share"}};
+  claim.missing = details.substr(2);
   return claim;
 }
 

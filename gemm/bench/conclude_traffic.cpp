@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -88,44 +87,36 @@ ClaimRow throttle_falls() {
               "column_major/02_shared_memory {shared:.2f}]"};
 }
 
-/// Bytes that the blocks of tiled rungs read, against 2 m n k / tile elements (with equal sides):
-/// of as many entries as have both figures, so that no row can say it.
-Claim blocks_read_again(std::span<const Entry> entries) {
-  Claim claim = make_claim("GT1",
-                           "Every block re-reads its operands: global traffic is m n k (1 / tile "
-                           "rows + 1 / tile columns) elements",
-                           "2 m n k / tile elements");
-  bool all_equal = true;
-  for (const Entry& entry : entries) {
-    const double share =
-        counter_of("global_load_sectors")(entry) / extra_of("tile_read_sectors")(entry);
-    if (std::isnan(share)) continue;
-    all_equal = all_equal && share > 0.99 && share < 1.01;
-    claim.figure +=
-        fmt::format("{}{}: {:.3f} x", claim.figure.empty() ? "sectors read against it, " : ", ",
-                    entry.name, share);
-    claim.evidence.push_back(entry.name);
-  }
-  if (!claim.evidence.empty())
-    claim.verdict = all_equal ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
-  return claim;
+/// What the blocks of tiled rungs read, against 2 m n k / tile elements (with equal sides).
+ClaimRow blocks_read_again() {
+  const auto share = [](const Entry& e) {
+    return counter_of("global_load_sectors")(e) / extra_of("tile_read_sectors")(e);
+  };
+  return {.id = "GT1",
+          .statement =
+              "Every block re-reads its operands: global traffic is m n k (1 / tile rows "
+              "+ 1 / tile columns) elements",
+          .claimed = "2 m n k / tile elements",
+          .reading = {{{"products", {}, Pick::count, share},
+                       {"least", {}, Pick::least, share},
+                       {"most", {}, Pick::most, share}}},
+          .checks = {{"least", 0.99}, {"most", 0, 1.01}},
+          .sentence =
+              "[{products:.0f} products by tiled rungs read {least:.3f} to {most:.3f} x that "
+              "traffic, in sectors]"};
 }
 
 }  // namespace
 
-std::vector<Claim> traffic_claims(std::span<const Entry> entries) {
-  return {
-      blocks_read_again(entries), evaluate(worst_traffic(), entries),
-      evaluate(against_library(
-                   "GC10",
-                   "The shuffle-broadcast naive kernel reads 20 times what the library does, of "
-                   "device memory and of shared memory",
-                   "20 x", 20, "column_major/01_naive"),
-               entries),
-      evaluate(throttle_falls(), entries),
-      evaluate(against_library("GC12", "The 64 tile reads 1.6 times what the library does", "1.6 x",
-                               1.6, "column_major/04_tile_64"),
-               entries)};
+std::vector<ClaimRow> traffic_claims() {
+  return {blocks_read_again(), worst_traffic(),
+          against_library("GC10",
+                          "The shuffle-broadcast naive kernel reads 20 times what the library "
+                          "does, of device memory and of shared memory",
+                          "20 x", 20, "column_major/01_naive"),
+          throttle_falls(),
+          against_library("GC12", "The 64 tile reads 1.6 times what the library does", "1.6 x", 1.6,
+                          "column_major/04_tile_64")};
 }
 
 }  // namespace fathom::gemm

@@ -11,11 +11,9 @@
 namespace fathom::atomics {
 namespace {
 
-/// The part of a fact's id that names the level.
-const char* part_of(Level level) {
-  constexpr const char* parts[] = {"l2", "shared", "dsmem"};
-  return parts[static_cast<int>(level)];
-}
+/// By level: the part of a fact's id that names it, and its subject.
+constexpr const char *parts[] = {"l2", "shared", "dsmem"},
+                     *subjects[] = {"L2", "shared memory", "distributed shared memory"};
 
 const char* unit_of(Level level) { return level == Level::l2 ? "ops/clk" : "ops/clk/SM"; }
 
@@ -30,25 +28,22 @@ std::string words_of(const Instruction& i, bool with_operation = true) {
 }
 
 std::string subject_of(const Instruction& i) {
-  constexpr const char* subjects[] = {"L2", "shared memory", "distributed shared memory"};
   return fmt::format("{}, {}", subjects[static_cast<int>(i.level)], i.ptx());
-}
-
-std::string absent_reason(const Instruction& i) {
-  if (i.since <= 75) return left_out;
-  return fmt::format("this GPU lacks it (it came with compute capability {}.{}), or {}",
-                     i.since / 10, i.since % 10, left_out);
 }
 
 /// The fact of a pattern's case; `words` go into its id.
 FactRow throughput_row(const Instruction& i, const char* sweep, const char* pattern,
                        const std::string& words, const char* quantity = "throughput") {
-  return {
-      {fmt::format("{}.{}", part_of(i.level), words), subject_of(i), quantity, unit_of(i.level)},
+  FactRow row{
+      {fmt::format("{}.{}_throughput", parts[static_cast<int>(i.level)], words), subject_of(i),
+       quantity, unit_of(i.level)},
       {{"sweep", sweep}, {"pattern", pattern}, {"instruction", i.ptx()}},
       fmt::format("{}; {}, {{timer}}", pattern,
-                  i.level == Level::l2 ? "all SMs at once" : "each SM alone, the median one"),
-      absent_reason(i)};
+                  i.level == Level::l2 ? "all SMs at once" : "each SM alone, the median one")};
+  if (i.since > 75)
+    row.absent = fmt::format("this GPU lacks it (it came with compute capability {}.{}), or {}",
+                             i.since / 10, i.since % 10, left_out);
+  return row;
 }
 
 const Instruction& plain_add(Level level, bool returns) {
@@ -61,40 +56,35 @@ const Instruction& plain_add(Level level, bool returns) {
 }
 
 void add_spreads(std::vector<FactRow>& rows) {
-  struct Spread {
-    Level level;
-    const char* pattern;
-    const char* id;
-  };
-  constexpr Spread spreads[] = {
-      {Level::l2, address_a_warp, "address_a_warp"},     {Level::l2, one_line, "one_line"},
-      {Level::l2, sector_a_lane, "sector_a_lane"},       {Level::l2, line_a_lane, "line_a_lane"},
-      {Level::shared, address_a_warp, "address_a_warp"}, {Level::shared, one_line, "one_line"}};
-  for (const Spread& spread : spreads) {
-    for (const bool returns : {true, false}) {
-      const Instruction& i = plain_add(spread.level, returns);
-      rows.push_back(
-          throughput_row(i, "spread", spread.pattern,
-                         fmt::format("{}_{}_throughput", words_of(i, false), spread.id)));
-      rows.back().name.subject += fmt::format(", {}", spread.pattern);
+  constexpr std::pair<const char*, const char*> spreads[] = {{address_a_warp, "address_a_warp"},
+                                                             {one_line, "one_line"},
+                                                             {sector_a_lane, "sector_a_lane"},
+                                                             {line_a_lane, "line_a_lane"}};
+  for (const Level level : {Level::l2, Level::shared}) {
+    // In shared memory the first two.
+    for (const auto& [pattern, id] : std::span(spreads).first(level == Level::l2 ? 4 : 2)) {
+      for (const bool returns : {true, false}) {
+        const Instruction& i = plain_add(level, returns);
+        rows.push_back(
+            throughput_row(i, "spread", pattern, fmt::format("{}_{}", words_of(i, false), id)));
+        rows.back().name.subject += fmt::format(", {}", pattern);
+      }
     }
   }
 }
 
 /// The largest working set, several times the L2.
 void add_memory(std::vector<FactRow>& rows) {
-  for (const char* pattern : {sweeping_lines, sector_a_lane}) {
+  for (const auto& [pattern, id] :
+       {std::pair{sweeping_lines, "line_a_warp"}, {sector_a_lane, "sector_a_lane"}}) {
     for (const bool returns : {true, false}) {
       const Instruction& i = plain_add(Level::l2, returns);
-      rows.push_back(
-          {{fmt::format("dram.{}_{}_throughput", words_of(i, false),
-                        pattern == sweeping_lines ? "line_a_warp" : "sector_a_lane"),
-            fmt::format("DRAM, {}, {}", i.ptx(), pattern), "throughput", unit_of(i.level)},
-           {{"sweep", "working set"}, {"pattern", pattern}, {"instruction", i.ptx()}}});
-      rows.back().absent = left_out;
-      rows.back().pick = Pick::most;
-      rows.back().figure = axis_of("working set (B)");
-      rows.back().change = [](Fact& fact, const Entry& entry) {
+      FactRow& row = rows.emplace_back(throughput_row(i, "working set", pattern, ""));
+      row.name.id = fmt::format("dram.{}_{}_throughput", words_of(i, false), id);
+      row.name.subject = fmt::format("DRAM, {}, {}", i.ptx(), pattern);
+      row.pick = Pick::most;
+      row.figure = axis_of("working set (B)");
+      row.change = [](Fact& fact, const Entry& entry) {
         const auto bytes = static_cast<std::int64_t>(axis_of("working set (B)")(entry));
         fact.method = fmt::format("working set of {} MiB; all SMs at once, {}", bytes >> 20,
                                   entry.timing.timer);
@@ -132,21 +122,21 @@ void add_costs(std::vector<FactRow>& rows) {
                             {"warps of an SM", 32, "one_sm", "32 warps of one SM"},
                             {"SMs", 0, "all_sms", "32 warps of every SM"}};
   for (const Level level : {Level::l2, Level::shared}) {
-    for (const Cost& cost : costs) {
-      if (level == Level::shared && std::string_view(cost.contender) == "SMs") continue;
-      const Instruction& i = plain_add(level, true);
+    const Instruction& i = plain_add(level, true);
+    for (const Cost& cost : std::span(costs).first(level == Level::l2 ? 4 : 3)) {
       AxisFilter where{
           {"sweep", "contenders"}, {"instruction", i.ptx()}, {"contender", cost.contender}};
       if (cost.count != 0) where.emplace_back("contenders", cost.count);
-      rows.push_back({{fmt::format("{}.atomic_same_address_time_{}", part_of(level), cost.id),
-                       fmt::format("{}, one address, {}", subject_of(i), cost.words),
-                       "time per operation", "s", Better::lower},
-                      std::move(where),
-                      "time of all over their number, eight under way in each thread",
-                      left_out,
-                      Pick::last,
-                      {},
-                      take_time});
+      rows.push_back(
+          {{fmt::format("{}.atomic_same_address_time_{}", parts[static_cast<int>(level)], cost.id),
+            fmt::format("{}, one address, {}", subject_of(i), cost.words), "time per operation",
+            "s", Better::lower},
+           std::move(where),
+           "time of all over their number, eight under way in each thread",
+           left_out,
+           Pick::last,
+           {},
+           take_time});
     }
   }
 }
@@ -154,14 +144,12 @@ void add_costs(std::vector<FactRow>& rows) {
 std::vector<FactRow> fact_rows() {
   std::vector<FactRow> rows;
   for (const Instruction& i : all_instructions)
-    rows.push_back(throughput_row(i, "operations", own_words, words_of(i) + "_throughput"));
-  for (const Instruction& i : all_instructions) {
-    if (!asked_of_one_address(i)) continue;
-    rows.push_back(
-        throughput_row(i, "same address", one_address,
-                       words_of(i, i.operation != Operation::add) + "_same_address_throughput",
-                       "throughput on one address"));
-  }
+    rows.push_back(throughput_row(i, "operations", own_words, words_of(i)));
+  for (const Instruction& i : all_instructions)
+    if (asked_of_one_address(i))
+      rows.push_back(throughput_row(i, "same address", one_address,
+                                    words_of(i, i.operation != Operation::add) + "_same_address",
+                                    "throughput on one address"));
   add_spreads(rows);
   add_memory(rows);
   add_costs(rows);

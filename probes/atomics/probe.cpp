@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -34,16 +33,6 @@ struct Plan {
   double operations() const {
     return static_cast<double>(warps()) * pattern.active_lanes * iterations;
   }
-};
-
-/// Where a case belongs. Its axes, in this order: sweep, level, instruction, operation, type, form,
-/// scope, pattern, and `more`.
-struct Place {
-  const char* sweep;
-  const char* pattern;
-  Axes more = {};
-  Suite suite = Suite::standard;
-  bool counted = false;  ///< by hardware counters
 };
 
 /// Atomics per clock on one window. L2: from the first block's begin to the last block's end by the
@@ -170,19 +159,22 @@ std::vector<CounterRequest> counters_of(const Instruction& instruction) {
           {"dram_read_bytes"}};
 }
 
-Case make_case(const DeviceFacts& device, const Plan& plan, const Place& place) {
+/// Its axes, in this order: sweep, level, instruction, operation, type, form, scope, pattern, and
+/// `more`. `counted`: by hardware counters.
+Case make_case(const DeviceFacts& device, const Plan& plan, const char* sweep, const char* pattern,
+               bool quick, bool counted, const Axes& more = {}) {
   const Instruction& instruction = plan.instruction;
   Case c;
-  c.name = fmt::format("{}/{}/{}", place.sweep, place.pattern, instruction.ptx());
-  c.axes = {{"sweep", place.sweep},
+  c.name = fmt::format("{}/{}/{}", sweep, pattern, instruction.ptx());
+  c.axes = {{"sweep", sweep},
             {"level", name_of(instruction.level)},
             {"instruction", instruction.ptx()},
             {"operation", name_of(instruction.operation)},
             {"type", name_of(instruction.type)},
             {"form", instruction.form()},
             {"scope", name_of(instruction.scope)},
-            {"pattern", place.pattern}};
-  for (const auto& [name, value] : place.more) {
+            {"pattern", pattern}};
+  for (const auto& [name, value] : more) {
     c.axes.emplace_back(name, value);
     if (const auto* number = std::get_if<std::int64_t>(&value))
       c.name += fmt::format("/{}:{}", name.substr(0, name.find(" (")), *number);
@@ -190,12 +182,12 @@ Case make_case(const DeviceFacts& device, const Plan& plan, const Place& place) 
       c.name += "/" + std::get<std::string>(value);
   }
   std::ranges::replace(c.name, ' ', '-');
-  c.suite = place.suite;
+  c.suite = quick_if(quick);
   c.metric = {"throughput", instruction.level == Level::l2 ? "ops/clk" : "ops/clk/SM",
               Better::higher, std::nullopt};
   c.bound = bound_of(device, plan);
   c.precision = Precision{.relative_half_width = 0.005, .min_samples = 9, .time_limit_s = 0.05};
-  if (place.counted) c.counters = counters_of(instruction);
+  if (counted) c.counters = counters_of(instruction);
   c.prepare = [plan](Context& context) { return prepare(context, plan); };
   return c;
 }
@@ -203,12 +195,6 @@ Case make_case(const DeviceFacts& device, const Plan& plan, const Place& place) 
 // Atomics of each thread, for launches of some tenths of a millisecond: far longer than it takes
 // the blocks to start. Those of one address are as few as can be, since they may take a clock each.
 constexpr int many = 512, scattered = 64, in_shared = 1024, contended = 16, shared_contended = 64;
-
-/// What the hardware lacks and the compiler makes a loop of compare and swap of, in shared memory:
-/// it takes far longer where all threads want one address.
-bool is_loop(const Instruction& i) {
-  return i.level == Level::shared && i.operation == Operation::add && i.type != Type::u32;
-}
 
 /// The whole GPU, every warp resident from the beginning to the end.
 Plan whole_gpu(const DeviceFacts& device, const Instruction& instruction, int iterations) {
@@ -230,25 +216,21 @@ bool is_plain_add(const Instruction& i) {
 }
 
 /// Each thread has a word of its own, the words of a warp side by side.
-Case operation_case(const DeviceFacts& device, const Instruction& instruction) {
-  Plan plan = whole_gpu(device, instruction, instruction.level == Level::shared ? in_shared : many);
+void add_operation(std::vector<Case>& cases, const DeviceFacts& device, const Instruction& i) {
+  Plan plan = whole_gpu(device, i, i.level == Level::shared ? in_shared : many);
   plan.pattern.slots = static_cast<std::uint32_t>(plan.warps());
-  plan.pattern.lane_bytes = static_cast<std::uint32_t>(instruction.value_bytes());
+  plan.pattern.lane_bytes = static_cast<std::uint32_t>(i.value_bytes());
   plan.pattern.slot_bytes = 32 * plan.pattern.lane_bytes;
-  return make_case(
-      device, plan,
-      {"operations", own_words, {}, quick_if(instruction.quick), is_plain_add(instruction)});
+  cases.push_back(make_case(device, plan, "operations", own_words, i.quick, is_plain_add(i)));
 }
 
-Case same_address_case(const DeviceFacts& device, const Instruction& instruction) {
-  const bool native = instruction.level == Level::shared && !is_loop(instruction);
-  const Plan plan = whole_gpu(device, instruction, native ? shared_contended : contended);
-  return make_case(device, plan,
-                   {"same address",
-                    one_address,
-                    {},
-                    quick_if(is_plain_add(instruction)),
-                    is_plain_add(instruction)});
+void add_same_address(std::vector<Case>& cases, const DeviceFacts& device, const Instruction& i) {
+  // In shared memory the compiler makes a loop of compare and swap of what the hardware lacks: it
+  // takes far longer where all threads want one address.
+  const bool is_loop = i.operation == Operation::add && i.type != Type::u32;
+  const bool native = i.level == Level::shared && !is_loop;
+  cases.push_back(make_case(device, whole_gpu(device, i, native ? shared_contended : contended),
+                            "same address", one_address, is_plain_add(i), is_plain_add(i)));
 }
 
 /// The same instruction with other neighbours.
@@ -257,7 +239,7 @@ void add_spreads(std::vector<Case>& cases, const DeviceFacts& device, const Inst
     Plan plan = whole_gpu(device, i, iterations);
     if (pattern.slots == 0) pattern.slots = static_cast<std::uint32_t>(plan.warps());
     plan.pattern = pattern;
-    cases.push_back(make_case(device, plan, {"spread", name, {}, quick_if(i.returns), true}));
+    cases.push_back(make_case(device, plan, "spread", name, i.returns, true));
   };
   add(address_a_warp, {.slots = 0, .slot_bytes = 128},
       i.level == Level::l2 ? scattered : in_shared);
@@ -270,6 +252,7 @@ void add_spreads(std::vector<Case>& cases, const DeviceFacts& device, const Inst
 }
 
 void add_working_sets(std::vector<Case>& cases, const DeviceFacts& device, const Instruction& i) {
+  if (i.level != Level::l2) return;
   constexpr std::uint64_t mib = std::uint64_t{1} << 20;
   const std::uint64_t l2 = device.l2_bytes;
   // The largest stays below 1 GiB, where 32 bits of offset would overflow in twice the window.
@@ -283,18 +266,15 @@ void add_working_sets(std::vector<Case>& cases, const DeviceFacts& device, const
       plan.pattern.slots = static_cast<std::uint32_t>(bytes / plan.pattern.slot_bytes);
       const auto size = static_cast<std::int64_t>(plan.pattern.window_bytes());
       const bool headline = bytes == largest;
-      cases.push_back(make_case(device, plan,
-                                {"working set",
-                                 lines ? sweeping_lines : sector_a_lane,
-                                 {{"working set (B)", size}},
-                                 quick_if(headline && i.returns),
-                                 headline}));
+      cases.push_back(make_case(device, plan, "working set", lines ? sweeping_lines : sector_a_lane,
+                                headline && i.returns, headline, {{"working set (B)", size}}));
     }
   }
 }
 
 /// How the cost of one address grows: with the lanes of a warp, the warps of a block and the SMs.
 void add_contenders(std::vector<Case>& cases, const DeviceFacts& device, const Instruction& i) {
+  if (!i.returns) return;
   // Four million on one address at most; of one warp enough for the clocks to tell.
   constexpr int most_operations = 1 << 22;
   const bool l2 = i.level == Level::l2;
@@ -304,11 +284,8 @@ void add_contenders(std::vector<Case>& cases, const DeviceFacts& device, const I
     plan.iterations =
         std::clamp(most_operations / contenders / unroll * unroll, contended, most_iterations);
     const bool end = count == 1 || count == 32 || count == device.sms;
-    cases.push_back(make_case(device, plan,
-                              {"contenders",
-                               one_address,
-                               {{"contender", kind}, {"contenders", std::int64_t{count}}},
-                               quick_if(end && i.returns)}));
+    cases.push_back(make_case(device, plan, "contenders", one_address, end, false,
+                              {{"contender", kind}, {"contenders", std::int64_t{count}}}));
   };
   Plan plan{i, {}, l2 ? 1 : device.sms, 32, contended};
   for (const int lanes : {1, 2, 4, 8, 16, 32}) {
@@ -320,32 +297,27 @@ void add_contenders(std::vector<Case>& cases, const DeviceFacts& device, const I
     add("warps of an SM", warps, plan);
   }
   if (!l2) return;
-  for (int sms = 2; sms < device.sms; sms *= 2) {
-    plan.blocks = sms;
-    add("SMs", sms, plan);
+  for (int sms = 2;; sms *= 2) {
+    plan.blocks = std::min(sms, device.sms);
+    add("SMs", plan.blocks, plan);
+    if (sms >= device.sms) return;
   }
-  plan.blocks = device.sms;
-  add("SMs", device.sms, plan);
 }
 
 std::vector<Case> cases_of(const DeviceFacts& device) {
   std::vector<Case> cases;
-  std::vector<Instruction> all, plain;
-  const int chip = 10 * device.major + device.minor;
-  for (const Instruction& i : all_instructions)
-    if (i.since <= chip) all.push_back(i);
-  std::ranges::copy_if(all, std::back_inserter(plain), [](const Instruction& i) {
+  const auto add = [&](bool (*chosen)(const Instruction&), auto make) {
+    for (const Instruction& i : all_instructions)
+      if (i.since <= 10 * device.major + device.minor && chosen(i)) make(cases, device, i);
+  };
+  const auto plain = [](const Instruction& i) {
     return is_plain_add(i) && i.level != Level::cluster;
-  });
-  for (const Instruction& i : all) cases.push_back(operation_case(device, i));
-  for (const Instruction& i : all)
-    if (asked_of_one_address(i)) cases.push_back(same_address_case(device, i));
-  for (const Instruction& i : plain) add_spreads(cases, device, i);
-  for (const Instruction& i : plain)
-    if (i.returns) add_contenders(cases, device, i);
-  // Last: the largest take most of the memory that the probe uses.
-  for (const Instruction& i : plain)
-    if (i.level == Level::l2) add_working_sets(cases, device, i);
+  };
+  add([](const Instruction&) { return true; }, add_operation);
+  add(asked_of_one_address, add_same_address);
+  add(plain, add_spreads);
+  add(plain, add_contenders);
+  add(plain, add_working_sets);  // last: the largest take most of the memory that the probe uses
   return cases;
 }
 

@@ -8,25 +8,17 @@ namespace fathom::bank_conflicts {
 
 using namespace models;
 
-namespace {
-
-/// Lanes scattered over `span_words` words at random: nothing for a rule of thumb to hold on to.
-WarpAccess scattered(Access op, int bytes, int span_bytes, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::uniform_int_distribution<int> slot(0, span_bytes / bytes - 1);
-  WarpAccess access{op, bytes, all_lanes, {}};
-  for (auto& address : access.address)
-    address = static_cast<std::uint64_t>(slot(generator)) * bytes;
-  return access;
-}
-
-}  // namespace
-
 std::vector<Pattern> patterns(Access op, int bytes) {
   std::vector<Pattern> result;
   const auto add = [&](std::string family, std::string name, const WarpAccess& access,
                        int stride_words = 0, bool quick = false) {
     result.push_back({std::move(family), std::move(name), access, stride_words, quick});
+  };
+  const auto by_lane = [&](auto&& address) {
+    WarpAccess access{op, bytes, all_lanes, {}};
+    for (int lane = 0; lane < warp_size; ++lane)
+      access.address[lane] = static_cast<std::uint64_t>(address(lane));
+    return access;
   };
   const int width_words = bytes / 4;
   // S1 to S3, S5: strides in words; a multiple of the width, since addresses must be aligned.
@@ -38,22 +30,17 @@ std::vector<Pattern> patterns(Access op, int bytes) {
   }
   add("broadcast", "broadcast", broadcast(op, bytes), 0, true);
   // S2: two words of one bank, half of the lanes each.
-  add("two-words", "two-words-one-bank", grouped(op, bytes, 1, 0));
-  for (int lane = 0; lane < warp_size; ++lane)
-    result.back().access.address[lane] = static_cast<std::uint64_t>(lane % 2) * 128;
+  add("two-words", "two-words-one-bank", by_lane([](int lane) { return lane % 2 * 128; }));
   // S4, S5: pairs that agree on the address, and pairs that are too far apart to count.
   for (const unsigned bit : {1u, 2u, 4u, 8u, 16u})
     add("pairs", "pairs:i^" + std::to_string(bit), paired(op, bytes, bit), 0, bit <= 4);
   add("pairs", "pairs:i^1,i^2", paired(op, bytes, 3));
   // S4 within one half-warp only: lanes 0-15 agree in pairs, 16-31 are contiguous.
-  WarpAccess half = paired(op, bytes, 1);
-  for (int lane = 16; lane < warp_size; ++lane)
-    half.address[lane] = static_cast<std::uint64_t>(lane) * bytes;
-  add("pairs", "pairs:i^1-in-lower-half", half);
+  const WarpAccess pairs = paired(op, bytes, 1);
+  add("pairs", "pairs:i^1-in-lower-half",
+      by_lane([&](int lane) { return lane < 16 ? pairs.address[lane] : lane * bytes; }));
   // S7's broadcast operand: each half-warp one element, both in the same banks.
-  add("pairs", "pairs:half-warps-in-one-bank", grouped(op, bytes, 16, 0));
-  for (int lane = 0; lane < warp_size; ++lane)
-    result.back().access.address[lane] = static_cast<std::uint64_t>(lane / 16) * 128;
+  add("pairs", "pairs:half-warps-in-one-bank", by_lane([](int lane) { return lane / 16 * 128; }));
   // Inactive lanes.
   const WarpAccess contiguous = strided(op, bytes, static_cast<std::uint64_t>(bytes));
   add("inactive", "inactive:lower-half-active", masked(contiguous, 0x0000FFFFu), 0, true);
@@ -63,20 +50,20 @@ std::vector<Pattern> patterns(Access op, int bytes) {
   add("inactive", "inactive:stride-32-lower-quarter-active",
       masked(strided(op, bytes, 128), 0x000000FFu));
   // The order of lanes within the hardware's group must not matter.
-  WarpAccess reversed = contiguous;
-  for (int lane = 0; lane < warp_size; ++lane)
-    reversed.address[lane] = contiguous.address[warp_size - 1 - lane];
-  add("order", "reversed", reversed);
+  add("order", "reversed", by_lane([&](int lane) { return (warp_size - 1 - lane) * bytes; }));
+  // Lanes anywhere in 4096 bytes: nothing for a rule of thumb to hold on to.
   for (const unsigned seed : {1u, 2u, 3u}) {
-    add("scattered", "scattered:" + std::to_string(seed), scattered(op, bytes, 4096, seed), 0,
-        seed == 1);
+    std::mt19937 generator(seed);
+    std::uniform_int_distribution<int> slot(0, 4096 / bytes - 1);
+    add("scattered", "scattered:" + std::to_string(seed),
+        by_lane([&](int) { return slot(generator) * bytes; }), 0, seed == 1);
   }
   // S8: a column of a 32 x 32 tile of elements as wide as the access (16 x 32 for 16 bytes, so that
   // the tile fits), plain, padded and swizzled.
   const int row = 128 / bytes;
-  add("column", "column:plain", tile_column(op, {bytes, row, 0, false, 0}, 0), 0, true);
-  add("column", "column:padded", tile_column(op, {bytes, row, 1, false, 0}, 0), 0, true);
-  add("column", "column:swizzled", tile_column(op, {bytes, row, 0, true, 0}, 0), 0, true);
+  add("column", "column:plain", tile_column(op, {bytes, row}, 0), 0, true);
+  add("column", "column:padded", tile_column(op, {bytes, row, 1}, 0), 0, true);
+  add("column", "column:swizzled", tile_column(op, {bytes, row, 0, true}, 0), 0, true);
   return result;
 }
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "harness/cases.h"
 #include "models/shared_memory.h"
@@ -31,12 +30,6 @@ int iterations_for(int clocks) {
   return wanted / windows * windows;  // whole rounds: each window equally often
 }
 
-/// Clocks per access: the block's time over its accesses; the median over the SMs.
-double clocks_per_access(const std::vector<long long>& clocks, int iterations) {
-  return median(clocks_of_blocks(clocks, warps_per_block)) /
-         (static_cast<double>(warps_per_block) * iterations * accesses_per_iteration);
-}
-
 Workload prepare(Context& context, const WarpAccess& access, int iterations) {
   const int blocks = context.device().sms;
   const bool load = access.op == Access::load;
@@ -45,24 +38,23 @@ Workload prepare(Context& context, const WarpAccess& access, int iterations) {
       "clocks", static_cast<std::size_t>(blocks) * warps_per_block * 2 * sizeof(long long));
   const Buffer out = context.buffers().output(
       "out", static_cast<std::size_t>(blocks) * (load ? threads_per_block : region_words) * 4);
-  std::array<std::uint32_t, models::warp_size> host_offsets;
-  std::copy(access.address.begin(), access.address.end(), host_offsets.begin());
-  const Buffer offsets = upload(context, "lane offsets", std::as_bytes(std::span(host_offsets)));
+  const std::vector<std::uint32_t> lanes(access.address.begin(), access.address.end());
+  const Buffer offsets = upload(context, "lane offsets", std::as_bytes(std::span(lanes)));
   const Run run{offsets.as<std::uint32_t>(), access.active_mask, iterations, clocks.as<long long>(),
                 out.as<std::uint32_t>()};
   const Kernel kernel = kernel_of(access.op, access.bytes_per_lane);
 
   Workload workload = workload_of(
       context, {out, clocks},
-      [=] {
-        launch(kernel, {blocks, threads_per_block}, stream, run);
-      },
+      [=, grid = Blocks{blocks, threads_per_block}] { launch(kernel, grid, stream, run); },
       [=] {
         return check_output(access, iterations, copy_to_host<std::uint32_t>(out, stream),
                             warps_per_block);
       });
+  // A block's time over its accesses; the median over the SMs.
   workload.read_sample = [=] {
-    return clocks_per_access(copy_to_host<long long>(clocks, stream), iterations);
+    return median(clocks_of_blocks(copy_to_host<long long>(clocks, stream), warps_per_block)) /
+           (double{warps_per_block} * iterations * accesses_per_iteration);
   };
   return workload;
 }

@@ -2,11 +2,9 @@
 
 #include "probes/copy_bandwidth/cache_hints.cuh"
 #include "probes/copy_bandwidth/kernels.h"
-#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 
 namespace fathom::copy_bandwidth {
-namespace {
 
 /// Each thread waits for its own 16 bytes only, so no barrier is needed.
 __global__ void async_copy(const uint4* src, uint4* dst, std::size_t packs) {
@@ -61,21 +59,6 @@ __global__ void bulk_copy(const std::byte* src, std::byte* dst, unsigned tile_by
   // Shared memory must live until it has been read; the end of the grid completes the writes.
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 #endif
-}
-
-}  // namespace
-
-void launch_async_copy(const CopyRun& run, cudaStream_t stream) {
-  const std::size_t packs = run.bytes / sizeof(uint4);
-  Blocks grid = threads_for(packs, run.threads);
-  grid.dynamic_shared = run.threads * static_cast<int>(sizeof(uint4));
-  launch(async_copy, grid, stream, reinterpret_cast<const uint4*>(run.src),
-         reinterpret_cast<uint4*>(run.dst), packs);
-}
-
-void launch_bulk_copy(const CopyRun& run, int tile_bytes, bool evict_last, cudaStream_t stream) {
-  launch(bulk_copy, {static_cast<int>(run.bytes / tile_bytes), 32, tile_bytes}, stream, run.src,
-         run.dst, static_cast<unsigned>(tile_bytes), evict_last);
 }
 
 }  // namespace fathom::copy_bandwidth

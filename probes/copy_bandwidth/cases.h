@@ -26,29 +26,20 @@ std::vector<Case> stride_cases(const DeviceFacts& device);  ///< V9: stride
 std::vector<Case> misaligned_cases(const DeviceFacts& device);
 /// That process' work; check_failed where the access is refused.
 ExitCode make_misaligned_access(int device);
-/// How long the process may take, CUDA's start on a host with many GPUs included. Then it ends.
-inline constexpr unsigned misaligned_limit_s = 60;
 /// Why no second process may make the access here, by the GPU's compute mode and the variable
 /// CUDA_MPS_PIPE_DIRECTORY, which may be null; empty where one may.
 std::string why_no_access(const std::string& compute_mode, const char* mps_pipe);
-/// Whether the access was refused (1 or 0), or why that is not known.
-struct AccessOutcome {
-  std::optional<double> faults{};
-  std::string reason{};
-};
-/// By how the process ended, as waitpid says it.
-AccessOutcome outcome_of(int wait_status);
-void report(const AccessOutcome& outcome, Entry& entry);
+/// Puts into the entry whether the access was refused (1 or 0), by how the process ended, as
+/// waitpid says it; gives why that is not known, else an empty text.
+std::string report_access(int wait_status, Entry& entry);
+/// Puts into the entry why nothing is known.
+void report_no_access(const std::string& reason, Entry& entry);
 std::vector<Case> tail_cases(const DeviceFacts& device);   ///< V10
 std::vector<Case> row_cases(const DeviceFacts& device);    ///< V11
 std::vector<Case> size_cases(const DeviceFacts& device);   ///< cache-resident to 4 GiB
 std::vector<Case> hint_cases(const DeviceFacts& device);   ///< cache hints
 std::vector<Case> async_cases(const DeviceFacts& device);  ///< cp.async and bulk copies
 std::vector<Case> mix_cases(const DeviceFacts& device);    ///< read, write, scale, add, triad
-
-std::string name_of(ElementType type);
-std::string name_of(LoadHint hint);
-std::string name_of(StoreHint hint);
 
 /// Whether buffers of 4 GiB fit beside each other.
 bool has_room_for_4_gib(const DeviceFacts& device);

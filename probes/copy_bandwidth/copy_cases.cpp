@@ -18,7 +18,7 @@ struct Contiguous {
   CopyShape shape;
   std::size_t bytes = 0;  ///< 0: base_bytes
   int threads = 256;
-  Suite suite = Suite::standard;
+  bool quick = false;
   bool one_by_one = false;  ///< a thread stores each access before it loads the next
   std::size_t offset = 0;   ///< of both sides
 };
@@ -37,7 +37,7 @@ Case copy_case(const DeviceFacts& device, Contiguous what) {
             {"size", static_cast<std::int64_t>(what.bytes)},
             {"load hint", name_of(what.shape.load)},
             {"store hint", name_of(what.shape.store)}};
-  c.suite = what.suite;
+  c.suite = quick_if(what.quick);
   c.prepare = [what](Context& context) {
     return copy_workload(
         context, what.bytes, what.threads,
@@ -54,14 +54,13 @@ CopyShape float4_with(LoadHint load, StoreHint store = StoreHint::none) {
   return {ElementType::float32, 4, 1, load, store};
 }
 
-Contiguous by_width(const char* sweep, const CopyShape& shape, int threads, Suite suite) {
-  return {sweep,
-          fmt::format("type:{}/vector:{}/unroll:{}/block:{}", name_of(shape.type), shape.vector,
-                      shape.unroll, threads),
-          shape,
-          0,
-          threads,
-          suite};
+Contiguous by_width(const char* sweep, const CopyShape& shape, int threads, bool quick) {
+  return {.sweep = sweep,
+          .name = fmt::format("type:{}/vector:{}/unroll:{}/block:{}", name_of(shape.type),
+                              shape.vector, shape.unroll, threads),
+          .shape = shape,
+          .threads = threads,
+          .quick = quick};
 }
 
 /// Where the stall behind V2 sits (V8): sampled for two bytes a thread, and four and sixteen to
@@ -86,7 +85,7 @@ std::vector<Case> best_cases(const DeviceFacts& device) {
     for (const int threads : {320, 256}) {
       Case c = copy_case(device,
                          {"best", fmt::format("best/block:{}/size:{}", threads, size_name(bytes)),
-                          float4_with(hint), bytes, threads, quick_if(threads == 320)});
+                          float4_with(hint), bytes, threads, threads == 320});
       const auto opponent = [&](const char* name, auto launch) {
         c.opponents.push_back(
             {name, [=](Context& context) { return copy_workload(context, bytes, 0, launch); }});
@@ -109,7 +108,7 @@ std::vector<Case> width_cases(const DeviceFacts& device) {
   for (const int threads : {64, 128, 256, 512, 1024}) {
     for (const CopyShape& shape : widths) {
       const bool quick = threads == 256 || threads == 1024;
-      Case c = copy_case(device, by_width("width", shape, threads, quick_if(quick)));
+      Case c = copy_case(device, by_width("width", shape, threads, quick));
       const int bytes = pack_bytes(shape);
       if (quick && (bytes == 2 || bytes == 4 || bytes == 16)) add_stalls(c);
       cases.push_back(std::move(c));
@@ -119,26 +118,20 @@ std::vector<Case> width_cases(const DeviceFacts& device) {
   for (const CopyShape& shape : all_shapes)
     if (shape.type != float32 && shape == CopyShape{shape.type, shape.vector} &&
         std::ranges::find(widths, shape) == std::end(widths))
-      cases.push_back(copy_case(device, by_width("type", shape, 256, Suite::standard)));
+      cases.push_back(copy_case(device, by_width("type", shape, 256, false)));
   // V4: a thread loops over several elements a block size apart, each stored before the next is
   // loaded; and with all loads before the stores.
   for (const int unroll : {4, 16}) {
-    Contiguous what = by_width("loop", {half, 1, unroll}, 1024, Suite::quick);
+    Contiguous what = by_width("loop", {half, 1, unroll}, 1024, true);
     what.name = "one-by-one/" + what.name;
     what.one_by_one = true;
     cases.push_back(copy_case(device, what));
   }
   for (const int threads : {1024, 256}) {
-    for (const CopyShape& shape : {CopyShape{half, 1, 4},
-                                   {half, 1, 16},
-                                   {half, 1, 32},
-                                   {int8, 1, 4},
-                                   {int8, 1, 16},
-                                   {int8, 1, 32},
-                                   {float32, 4, 2},
-                                   {float32, 4, 4}}) {
+    for (const CopyShape& shape : all_shapes) {
+      if (shape.unroll == 1) continue;
       const bool quick = threads == 1024 && shape.type == half && shape.unroll >= 16;
-      cases.push_back(copy_case(device, by_width("unroll", shape, threads, quick_if(quick))));
+      cases.push_back(copy_case(device, by_width("unroll", shape, threads, quick)));
     }
   }
   return cases;
@@ -154,7 +147,7 @@ std::vector<Case> offset_cases(const DeviceFacts& device) {
           copy_case(device, {.sweep = "offset",
                              .name = fmt::format("offset/vector:{}/offset:{}B", vector, offset),
                              .shape = {ElementType::float32, vector},
-                             .suite = quick_if(quick),
+                             .quick = quick,
                              .offset = offset}));
       cases.back().axes = {{"sweep", "offset"},
                            {"bytes per thread", std::int64_t{4} * vector},
@@ -177,7 +170,7 @@ std::vector<Case> tail_cases(const DeviceFacts& device) {
                                   {type, vector},
                                   bytes,
                                   256,
-                                  quick_if(type == ElementType::float32)});
+                                  type == ElementType::float32});
       c.axes.emplace_back("elements beyond n", std::int64_t{more});
       cases.push_back(std::move(c));
     }
@@ -194,7 +187,7 @@ std::vector<Case> size_cases(const DeviceFacts& device) {
     if (bytes > base_bytes(device) && !has_room_for_4_gib(device)) continue;
     const bool quick = bytes == mib || bytes == 16 * mib || bytes == 256 * mib;
     cases.push_back(copy_case(device, {"size", "size:" + size_name(bytes),
-                                       float4_with(LoadHint::none), bytes, 256, quick_if(quick)}));
+                                       float4_with(LoadHint::none), bytes, 256, quick}));
   }
   return cases;
 }

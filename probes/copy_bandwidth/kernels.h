@@ -29,6 +29,20 @@ enum class StoreHint {
   evict_first,    ///< * createpolicy L2::evict_first
 };
 
+constexpr const char* name_of(ElementType type) {
+  constexpr const char* names[] = {"int8", "half", "bfloat16", "float", "double"};
+  return names[static_cast<int>(type)];
+}
+constexpr const char* name_of(LoadHint hint) {
+  constexpr const char* names[] = {
+      "none", "nc", "nc.L1::no_allocate", "cs", "cv", "L2::evict_first", "L2::evict_last"};
+  return names[static_cast<int>(hint)];
+}
+constexpr const char* name_of(StoreHint hint) {
+  constexpr const char* names[] = {"none", "cs", "wt", "L1::no_allocate", "L2::evict_first"};
+  return names[static_cast<int>(hint)];
+}
+
 /// Whether a GPU of this compute capability can give the hint.
 constexpr bool has_hint(LoadHint hint, int major) {
   return major >= 8 || (hint != LoadHint::evict_first && hint != LoadHint::evict_last);
@@ -65,7 +79,7 @@ inline constexpr auto all_shapes = [] {
   for (const ElementType type : {int8, half, bfloat16, float32, float64})
     for (int vector = 1; vector * element_bytes(type) <= 32; vector *= 2)
       shapes[count++] = {type, vector};
-  for (const ElementType type : {int8, half})
+  for (const ElementType type : {half, int8})
     for (const int unroll : {4, 16, 32}) shapes[count++] = {type, 1, unroll};
   for (const int unroll : {2, 4}) shapes[count++] = {float32, 4, unroll};
   for (const LoadHint load :
@@ -100,31 +114,29 @@ inline constexpr int pattern_threads = 256;
 
 enum class Strided { loads, stores };
 
-/// Copies `packs` packs of 4 or 16 bytes whose places on one side are `stride` packs apart.
-struct StridedRun {
-  const std::byte* src = nullptr;
-  std::byte* dst = nullptr;
-  std::size_t packs = 0;
-  int pack_bytes = 4;
-  unsigned stride = 1;
-  Strided side = Strided::loads;
-};
-void launch_strided_copy(const StridedRun& run, cudaStream_t stream);
-/// Adds the words that such a copy, into poisoned memory, got wrong to *wrong.
-void launch_check_strided_copy(const StridedRun& run, unsigned long long* wrong,
-                               cudaStream_t stream);
+/// Copies so many packs, of 4 or 16 bytes, whose places on one side are `stride` packs apart.
+using StridedCopy = void (*)(const std::byte* src, std::byte* dst, std::size_t packs,
+                             unsigned stride);
+StridedCopy strided_copy_of(int pack_bytes, Strided side);
+/// Adds those of the first `words` words of the destination that such a copy, into poisoned memory,
+/// got wrong to *wrong. What lies between the packs of a strided store must still hold its poison.
+__global__ void check_strided_copy(const std::uint32_t* src, const std::uint32_t* dst,
+                                   std::size_t words, int pack_words, unsigned stride, Strided side,
+                                   unsigned long long* wrong);
 
-/// Folds each of `rows` rows of `columns` words to their exclusive or: one thread a row. Element
+/// Folds rows of `columns` words to their exclusive or, a word a row: one thread a row. Element
 /// (row, column) is at row x row_step + column x column_step, so that `row_step` 1 is along the
 /// lanes and `column_step` 1 across them, in one and the same compiled loop.
-struct RowRun {
-  const std::uint32_t* src = nullptr;
-  std::uint32_t* dst = nullptr;         ///< one word a row
-  std::uint32_t rows = 0, columns = 0;  ///< rows: a multiple of pattern_threads
-  std::size_t row_step = 0, column_step = 0;
+__global__ void fold_rows(const std::uint32_t* src, std::uint32_t* dst, std::uint32_t columns,
+                          std::size_t row_step, std::size_t column_step);
+struct FoldedRows {
+  const std::uint32_t* src;
+  const std::uint32_t* dst;
+  std::uint32_t rows, columns;
+  std::size_t row_step, column_step;
 };
-void launch_fold_rows(const RowRun& run, cudaStream_t stream);
-void launch_check_rows(const RowRun& run, unsigned long long* wrong, cudaStream_t stream);
+/// By a warp a row.
+__global__ void check_rows(FoldedRows folded, unsigned long long* wrong);
 
 enum class Mix { read, write, scale, add, triad };
 __host__ __device__ constexpr int inputs_of(Mix mix) {
@@ -146,12 +158,13 @@ struct MixRun {
 void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long* wrong,
                 cudaStream_t stream);
 
-/// cp.async (compute capability 8.0): 16 bytes a thread through shared memory; `bytes` a multiple
-/// of 16.
-void launch_async_copy(const CopyRun& run, cudaStream_t stream);
-/// cp.async.bulk (9.0): one tile a block through shared memory by the bulk-copy engine; `bytes` a
-/// multiple of the tile, the tile one of 16.
-void launch_bulk_copy(const CopyRun& run, int tile_bytes, bool evict_last, cudaStream_t stream);
+/// cp.async (compute capability 8.0): 16 bytes a thread through shared memory, of which a block has
+/// as many dynamically.
+__global__ void async_copy(const uint4* src, uint4* dst, std::size_t packs);
+/// cp.async.bulk (9.0): one tile a block through dynamic shared memory by the bulk-copy engine; the
+/// tile is a multiple of 16 bytes.
+__global__ void bulk_copy(const std::byte* src, std::byte* dst, unsigned tile_bytes,
+                          bool evict_last);
 
 /// The libraries' copies, device to device.
 void launch_memcpy(const CopyRun& run, cudaStream_t stream);

@@ -18,37 +18,38 @@ namespace {
 
 /// Behind an aligned address: enough for each narrower access.
 constexpr std::size_t misaligned_by = 8;
+/// How long the process may take, CUDA's start on a host with many GPUs included. Then it ends.
+constexpr unsigned limit_s = 60;
 
-/// The process inherits which GPUs are visible, so their numbers are the same.
-AccessOutcome access_by_another_process(int device) {
+/// The process inherits which GPUs are visible, so their numbers are the same. Gives why nothing is
+/// known, else an empty text.
+std::string access_by_another_process(int device, Entry& entry) {
   std::string words[] = {"probe_copy_bandwidth", "--child", "--device", std::to_string(device)};
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
   pid_t child = 0;
   // Not fork, after which nothing of CUDA works.
   const int error = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ);
   if (error != 0)
-    return {{},
-            std::string("the process that makes the misaligned access could not be started: ") +
-                std::strerror(error)};
+    return std::string("the process that makes the misaligned access could not be started: ") +
+           std::strerror(error);
   int status = -1;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return outcome_of(status);
+  return report_access(status, entry);
 }
 
 std::optional<std::string> run_misaligned(const DeviceFacts& device, Entry& entry) {
-  entry.telemetry.missing_reason = "nothing is timed here";
   entry.iterations = 1;
-  const std::string why_not =
+  std::string reason =
       why_no_access(device.fingerprint.compute_mode, std::getenv("CUDA_MPS_PIPE_DIRECTORY"));
-  report(why_not.empty() ? access_by_another_process(device.ordinal) : AccessOutcome{{}, why_not},
-         entry);
+  if (reason.empty()) reason = access_by_another_process(device.ordinal, entry);
+  if (!reason.empty()) report_no_access(reason, entry);
   return std::nullopt;
 }
 
 }  // namespace
 
 ExitCode make_misaligned_access(int device) {
-  alarm(misaligned_limit_s);
+  alarm(limit_s);
   FATHOM_CUDA(cudaSetDevice(device));
   constexpr std::size_t bytes = 4096;
   void* memory = nullptr;

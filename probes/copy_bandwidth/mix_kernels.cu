@@ -91,9 +91,10 @@ void launch_mix(Mix mix, ElementType type, const MixRun& run, unsigned long long
     const auto folds = static_cast<std::uint32_t>(run.bytes / read_bytes_per_fold);
     const auto* a = reinterpret_cast<const std::uint32_t*>(run.a);
     auto* out = reinterpret_cast<std::uint32_t*>(run.out);
-    if (wrong != nullptr) return launch_check_rows({a, out, folds, words, words, 1}, wrong, stream);
-    return launch(fold, threads_for(std::size_t{folds} * 32, pattern_threads), stream,
-                  reinterpret_cast<const uint4*>(run.a), out);
+    const Blocks grid = threads_for(std::size_t{folds} * 32, pattern_threads);
+    if (wrong != nullptr)
+      return launch(check_rows, grid, stream, FoldedRows{a, out, folds, words, words, 1}, wrong);
+    return launch(fold, grid, stream, reinterpret_cast<const uint4*>(run.a), out);
   }
   with_constant<Mix::write, Mix::scale, Mix::add, Mix::triad>(mix, [&](auto of) {
     with_constant<ElementType::float32, ElementType::float64>(type, [&](auto element) {

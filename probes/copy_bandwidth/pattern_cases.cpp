@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "probes/copy_bandwidth/cases.h"
+#include "probes/device/launch.h"
 
 namespace fathom::copy_bandwidth {
 namespace {
@@ -20,46 +21,29 @@ Workload counted(Context& context, const Buffer& out, std::function<void()> laun
       [=, &context] { return none_wrong(context, check, what); });
 }
 
-Workload strided_workload(Context& context, StridedRun run) {
-  cudaStream_t stream = context.stream();
-  const bool loads = run.side == Strided::loads;
-  const std::size_t near = run.packs * run.pack_bytes;
-  const Buffer src = source_buffer(context, loads ? near * run.stride : near);
-  const Buffer dst = destination_buffer(context, loads ? near : near * run.stride);
-  run.src = src.data;
-  run.dst = dst.data;
-  return counted(
-      context, dst, [=] { launch_strided_copy(run, stream); },
-      [=](unsigned long long* wrong) { launch_check_strided_copy(run, wrong, stream); },
-      "words of the destination are wrong");
-}
-
 /// The strided side spans 1 GiB, so that a larger stride means fewer packs.
 Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned stride, Suite suite) {
   const bool loads = side == Strided::loads;
-  StridedRun run{.pack_bytes = pack, .stride = stride, .side = side};
-  run.packs = base_bytes(device) / stride / pack;
+  const std::size_t packs = base_bytes(device) / stride / pack;
   const auto strided_bytes = static_cast<std::uint64_t>(pack) * stride;
   const models::StreamPattern contiguous{
-      .accesses = run.packs, .bytes_per_instruction = pack, .threads_per_block = threads};
+      .accesses = packs, .bytes_per_instruction = pack, .threads_per_block = threads};
   models::StreamPattern strided = contiguous;
   strided.stride_bytes = strided_bytes;
   Work work;
-  work.stream.read_bytes = work.stream.write_bytes = run.packs * pack;
+  work.stream.read_bytes = work.stream.write_bytes = packs * pack;
   work.stream.bytes_per_access = pack;
-  work.stream.threads = run.packs;
+  work.stream.threads = packs;
   work.loads = models::stream_cost(loads ? strided : contiguous);
   work.stores = models::stream_cost(loads ? contiguous : strided);
   // Neighbours share a sector up to its 32 bytes.
-  work.dram_bytes =
-      run.packs * (pack + std::min<std::uint64_t>(strided_bytes, models::sector_bytes));
+  const std::uint64_t sectors = std::min<std::uint64_t>(strided_bytes, models::sector_bytes);
   constexpr std::uint64_t dram_read_bytes = 64;
-  if (loads) {
-    work.expected_dram_bytes = run.packs * (pack + std::min(strided_bytes, dram_read_bytes));
-  } else if (strided_bytes > static_cast<std::uint64_t>(pack)) {
-    const std::uint64_t written = std::min<std::uint64_t>(strided_bytes, models::sector_bytes);
-    work.expected_dram_bytes = run.packs * (pack + 2 * written);
-  }
+  work.dram_bytes = packs * (pack + sectors);
+  if (loads)
+    work.expected_dram_bytes = packs * (pack + std::min(strided_bytes, dram_read_bytes));
+  else if (stride > 1)
+    work.expected_dram_bytes = packs * (pack + 2 * sectors);
   work.footprint = base_bytes(device);
   const char* what = loads ? "loads" : "stores";
   Case c =
@@ -71,28 +55,33 @@ Case strided_case(const DeviceFacts& device, Strided side, int pack, unsigned st
             {"stride (B)", static_cast<std::int64_t>(strided_bytes)},
             {"block", std::int64_t{threads}}};
   c.suite = suite;
-  c.prepare = [run](Context& context) { return strided_workload(context, run); };
+  c.prepare = [=](Context& context) {
+    cudaStream_t stream = context.stream();
+    const std::size_t near = packs * pack, far = near * stride;
+    const Buffer src = source_buffer(context, loads ? far : near);
+    const Buffer dst = destination_buffer(context, loads ? near : far);
+    const int pack_words = pack / 4;
+    // What lies behind the last pack of a strided store's memory is left out.
+    const std::size_t words = (loads ? packs : (packs - 1) * stride + 1) * pack_words;
+    return counted(
+        context, dst,
+        [=] {
+          launch(strided_copy_of(pack, side), threads_for(packs, threads), stream, src.data,
+                 dst.data, packs, stride);
+        },
+        [=](unsigned long long* wrong) {
+          launch(check_strided_copy, threads_for(words, threads), stream, src.as<std::uint32_t>(),
+                 dst.as<std::uint32_t>(), words, pack_words, stride, side, wrong);
+        },
+        "words of the destination are wrong");
+  };
   return c;
 }
 
-constexpr std::uint32_t rows = 1u << 18;
-
-Workload row_workload(Context& context, RowRun run) {
-  cudaStream_t stream = context.stream();
-  const Buffer src = source_buffer(context, std::size_t{rows} * run.columns * 4);
-  const Buffer dst = destination_buffer(context, std::size_t{rows} * 4);
-  run.src = src.as<std::uint32_t>();
-  run.dst = dst.as<std::uint32_t>();
-  return counted(
-      context, dst, [=] { launch_fold_rows(run, stream); },
-      [=](unsigned long long* wrong) { launch_check_rows(run, wrong, stream); }, "rows are wrong");
-}
-
 Case row_case(const DeviceFacts& device, bool along) {
+  constexpr std::uint32_t rows = 1u << 18;
   const auto columns = static_cast<std::uint32_t>(base_bytes(device) / 4 / rows);
-  RowRun run{.rows = rows, .columns = columns};
-  run.row_step = along ? 1 : columns;
-  run.column_step = along ? rows : 1;
+  const std::size_t row_step = along ? 1 : columns, column_step = along ? rows : 1;
   Work work;
   work.stream.read_bytes = std::size_t{rows} * columns * 4;
   work.stream.write_bytes = std::size_t{rows} * 4;
@@ -101,7 +90,7 @@ Case row_case(const DeviceFacts& device, bool along) {
   work.unroll(4);
   // Each turn of the loop is one access of every thread.
   const models::StreamCost turn = models::stream_cost(
-      {.accesses = rows, .stride_bytes = run.row_step * 4, .threads_per_block = threads});
+      {.accesses = rows, .stride_bytes = row_step * 4, .threads_per_block = threads});
   work.loads = columns * turn;
   work.stores = models::stream_cost({.accesses = rows, .threads_per_block = threads});
   work.streams_through_dram = along;
@@ -125,85 +114,68 @@ Case row_case(const DeviceFacts& device, bool along) {
             {"bytes per thread", std::int64_t{4}},
             {"block", std::int64_t{threads}}};
   c.suite = Suite::quick;
-  c.prepare = [run](Context& context) { return row_workload(context, run); };
+  c.prepare = [=](Context& context) {
+    cudaStream_t stream = context.stream();
+    const Buffer src = source_buffer(context, std::size_t{rows} * columns * 4);
+    const Buffer dst = destination_buffer(context, std::size_t{rows} * 4);
+    const FoldedRows folded{
+        src.as<std::uint32_t>(), dst.as<std::uint32_t>(), rows, columns, row_step, column_step};
+    return counted(
+        context, dst,
+        [=] {
+          launch(fold_rows, threads_for(rows, threads), stream, folded.src, dst.as<std::uint32_t>(),
+                 columns, row_step, column_step);
+        },
+        [=](unsigned long long* wrong) {
+          launch(check_rows, threads_for(std::size_t{rows} * 32, threads), stream, folded, wrong);
+        },
+        "rows are wrong");
+  };
   return c;
 }
 
-}  // namespace
-
-std::vector<Case> stride_cases(const DeviceFacts& device) {
-  std::vector<Case> cases;
-  for (const Strided side : {Strided::loads, Strided::stores}) {
-    for (const unsigned stride : {1, 2, 4, 8, 16, 32}) {
-      const bool quick = side == Strided::loads && (stride == 1 || stride == 8);
-      cases.push_back(strided_case(device, side, 4, stride, quick_if(quick)));
-    }
-    for (const unsigned stride : {1, 2, 4, 8})
-      cases.push_back(strided_case(device, side, 16, stride, Suite::standard));
-  }
-  return cases;
-}
-
-std::vector<Case> row_cases(const DeviceFacts& device) {
-  return {row_case(device, true), row_case(device, false)};
-}
-
-namespace {
-
-const char* name_of(Mix mix) {
-  constexpr const char* names[] = {"read", "write", "scale", "add", "triad"};
-  return names[static_cast<int>(mix)];
-}
-
-Workload mix_workload(Context& context, Mix mix, ElementType type) {
-  cudaStream_t stream = context.stream();
-  const Fill fill = mix == Mix::read               ? Fill::random_bits
-                    : type == ElementType::float64 ? Fill::uniform_double
-                                                   : Fill::uniform_float;
-  const std::size_t bytes = base_bytes(context.device());
-  MixRun run{.bytes = bytes};
-  if (inputs_of(mix) >= 1) run.a = source_buffer(context, bytes, fill).data;
-  if (inputs_of(mix) >= 2) run.b = context.buffers().input("second src", bytes, fill).data;
-  const std::size_t out_bytes = mix == Mix::read ? bytes / read_bytes_per_fold * 4 : bytes;
-  const Buffer out = destination_buffer(context, out_bytes);
-  run.out = out.data;
-  return counted(
-      context, out, [=] { launch_mix(mix, type, run, nullptr, stream); },
-      [=](unsigned long long* wrong) { launch_mix(mix, type, run, wrong, stream); },
-      "elements of the output are wrong");
-}
-
 Case mix_case(const DeviceFacts& device, Mix mix, ElementType type, Suite suite) {
-  const bool typed = inputs_of(mix) > 0 && mix != Mix::read;
-  const std::string type_name = typed ? copy_bandwidth::name_of(type) : "bits";
+  constexpr const char* names[] = {"read", "write", "scale", "add", "triad"};
+  const std::string name = names[static_cast<int>(mix)];
+  const bool reads = mix == Mix::read, typed = inputs_of(mix) > 0 && !reads;
+  const std::string type_name = typed ? name_of(type) : "bits";
   const auto inputs = static_cast<std::uint64_t>(inputs_of(mix));
-  const std::size_t bytes = base_bytes(device);
+  const std::size_t bytes = base_bytes(device), folds = bytes / read_bytes_per_fold;
   const models::StreamCost one = models::contiguous_cost(bytes, 16, 4, 0, threads);
   Work work;
   work.stream.read_bytes = inputs * bytes;
-  work.stream.write_bytes = bytes;
-  work.stream.threads = bytes / 16;
-  work.unroll(inputs > 1 ? 2 : 1);
+  work.stream.write_bytes = reads ? folds * 4 : bytes;
+  work.stream.threads = reads ? folds * 32 : bytes / 16;
+  work.unroll(reads ? read_packs_per_thread : inputs > 1 ? 2 : 1);
   work.loads = inputs * one;
   work.stores = one;
+  if (reads) work.stores = {folds, folds, folds * 4};  // one lane's word of each warp
   work.streams_through_dram = true;
-  if (mix == Mix::read) {
-    const std::size_t folds = bytes / read_bytes_per_fold;
-    work.stream.write_bytes = folds * 4;
-    work.stream.threads = folds * 32;
-    work.unroll(read_packs_per_thread);
-    work.stores = {folds, folds, folds * 4};  // one lane's word of each warp
-  }
-  Case c = bandwidth_case(device, fmt::format("mix/{}/type:{}", name_of(mix), type_name), work);
+  Case c = bandwidth_case(device, fmt::format("mix/{}/type:{}", name, type_name), work);
   c.axes = {{"sweep", "mix"},
-            {"mix", name_of(mix)},
+            {"mix", name},
             {"type", type_name},
             {"arrays read", static_cast<std::int64_t>(inputs)},
-            {"arrays written", std::int64_t{mix == Mix::read ? 0 : 1}},
+            {"arrays written", std::int64_t{reads ? 0 : 1}},
             {"bytes per thread", std::int64_t{16}},
             {"block", std::int64_t{threads}}};
   c.suite = suite;
-  c.prepare = [mix, type](Context& context) { return mix_workload(context, mix, type); };
+  c.prepare = [=](Context& context) {
+    const Fill fill = reads                          ? Fill::random_bits
+                      : type == ElementType::float64 ? Fill::uniform_double
+                                                     : Fill::uniform_float;
+    MixRun run{.bytes = bytes};
+    if (inputs >= 1) run.a = source_buffer(context, bytes, fill).data;
+    if (inputs >= 2) run.b = context.buffers().input("second src", bytes, fill).data;
+    const Buffer out = destination_buffer(context, work.stream.write_bytes);
+    run.out = out.data;
+    const auto run_or_check = [=, stream = context.stream()](unsigned long long* wrong) {
+      launch_mix(mix, type, run, wrong, stream);
+    };
+    return counted(
+        context, out, [=] { run_or_check(nullptr); }, run_or_check,
+        "elements of the output are wrong");
+  };
   return c;
 }
 
@@ -229,7 +201,13 @@ Case async_case(const DeviceFacts& device, int block, Suite suite) {
   const auto sectors = static_cast<double>(work.loads.sectors);
   work.loads_counted = false;
   Case c = tiles_case(device, work, "cp.async", fmt::format("block:{}", block), "none", 16 * block,
-                      block, suite, launch_async_copy);
+                      block, suite, [](const CopyRun& run, cudaStream_t stream) {
+                        const std::size_t packs = run.bytes / 16;
+                        Blocks grid = threads_for(packs, run.threads);
+                        grid.dynamic_shared = 16 * run.threads;
+                        launch(async_copy, grid, stream, reinterpret_cast<const uint4*>(run.src),
+                               reinterpret_cast<uint4*>(run.dst), packs);
+                      });
   c.counters.push_back({"global_async_copy_sectors", sectors, 0, "bytes / 32"});
   return c;
 }
@@ -248,11 +226,30 @@ Case bulk_case(const DeviceFacts& device, int tile_bytes, bool evict_last, Suite
   const char* hint = evict_last ? "L2::evict_last" : "none";
   return tiles_case(device, work, "cp.async.bulk", fmt::format("tile:{}/load:{}", tile_bytes, hint),
                     hint, tile_bytes, 32, suite, [=](const CopyRun& run, cudaStream_t stream) {
-                      launch_bulk_copy(run, tile_bytes, evict_last, stream);
+                      const auto tiles = static_cast<int>(run.bytes / tile_bytes);
+                      launch(bulk_copy, {tiles, 32, tile_bytes}, stream, run.src, run.dst,
+                             static_cast<unsigned>(tile_bytes), evict_last);
                     });
 }
 
 }  // namespace
+
+std::vector<Case> stride_cases(const DeviceFacts& device) {
+  std::vector<Case> cases;
+  for (const Strided side : {Strided::loads, Strided::stores}) {
+    for (const unsigned stride : {1, 2, 4, 8, 16, 32}) {
+      const bool quick = side == Strided::loads && (stride == 1 || stride == 8);
+      cases.push_back(strided_case(device, side, 4, stride, quick_if(quick)));
+    }
+    for (const unsigned stride : {1, 2, 4, 8})
+      cases.push_back(strided_case(device, side, 16, stride, Suite::standard));
+  }
+  return cases;
+}
+
+std::vector<Case> row_cases(const DeviceFacts& device) {
+  return {row_case(device, true), row_case(device, false)};
+}
 
 std::vector<Case> async_cases(const DeviceFacts& device) {
   std::vector<Case> cases;

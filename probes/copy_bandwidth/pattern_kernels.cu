@@ -1,23 +1,26 @@
 // Copies with a stride, and rows read along and across the lanes.
 
 #include "probes/copy_bandwidth/kernels.h"
-#include "probes/device/launch.h"
 #include "probes/device/threads.cuh"
 
 namespace fathom::copy_bandwidth {
 namespace {
 
 template <class P, Strided side>
-__global__ void strided_copy(const P* src, P* dst, std::size_t packs, unsigned stride) {
+__global__ void strided_copy(const std::byte* src, std::byte* dst, std::size_t packs,
+                             unsigned stride) {
+  const auto* from = reinterpret_cast<const P*>(src);
+  auto* to = reinterpret_cast<P*>(dst);
   const std::size_t i = thread_number();
   if (i >= packs) return;
   if constexpr (side == Strided::loads)
-    dst[i] = src[i * stride];
+    to[i] = from[i * stride];
   else
-    dst[i * stride] = src[i];
+    to[i * stride] = from[i];
 }
 
-/// Also that what lies between the packs of a strided store still holds its poison.
+}  // namespace
+
 __global__ void check_strided_copy(const std::uint32_t* src, const std::uint32_t* dst,
                                    std::size_t words, int pack_words, unsigned stride, Strided side,
                                    unsigned long long* wrong) {
@@ -42,8 +45,8 @@ __global__ void fold_rows(const std::uint32_t* src, std::uint32_t* dst, std::uin
   dst[row] = folded;
 }
 
-/// A warp a row, from the row's end: another order of work than the kernel that it checks.
-__global__ void check_rows(RowRun run, unsigned long long* wrong) {
+/// From the row's end: another order of work than the kernel that it checks.
+__global__ void check_rows(FoldedRows run, unsigned long long* wrong) {
   const std::size_t row = thread_number() / 32;
   if (row >= run.rows) return;
   std::uint32_t folded = 0;
@@ -55,43 +58,11 @@ __global__ void check_rows(RowRun run, unsigned long long* wrong) {
   if (threadIdx.x % 32 == 0 && run.dst[row] != folded) atomicAdd(wrong, 1ull);
 }
 
-}  // namespace
-
-void launch_strided_copy(const StridedRun& run, cudaStream_t stream) {
-  with_constant<4, 16>(
-      run.pack_bytes,
-      [&](auto bytes) {
-        with_constant<Strided::loads, Strided::stores>(
-            run.side,
-            [&](auto side) {
-              using P = std::conditional_t<bytes == 4, float, float4>;
-              launch(strided_copy<P, side>, threads_for(run.packs, pattern_threads), stream,
-                     reinterpret_cast<const P*>(run.src), reinterpret_cast<P*>(run.dst), run.packs,
-                     run.stride);
-            });
-      });
-}
-
-void launch_check_strided_copy(const StridedRun& run, unsigned long long* wrong,
-                               cudaStream_t stream) {
-  const int pack_words = run.pack_bytes / 4;
-  // What lies behind the last pack of a strided store's memory is left out.
-  const std::size_t packs =
-      run.side == Strided::loads ? run.packs : (run.packs - 1) * run.stride + 1;
-  const std::size_t words = packs * pack_words;
-  launch(check_strided_copy, threads_for(words, pattern_threads), stream,
-         reinterpret_cast<const std::uint32_t*>(run.src),
-         reinterpret_cast<const std::uint32_t*>(run.dst), words, pack_words, run.stride, run.side,
-         wrong);
-}
-
-void launch_fold_rows(const RowRun& run, cudaStream_t stream) {
-  launch(fold_rows, threads_for(run.rows, pattern_threads), stream, run.src, run.dst, run.columns,
-         run.row_step, run.column_step);
-}
-
-void launch_check_rows(const RowRun& run, unsigned long long* wrong, cudaStream_t stream) {
-  launch(check_rows, threads_for(std::size_t{run.rows} * 32, pattern_threads), stream, run, wrong);
+StridedCopy strided_copy_of(int pack_bytes, Strided side) {
+  using enum Strided;
+  if (pack_bytes == 4)
+    return side == loads ? strided_copy<float, loads> : strided_copy<float, stores>;
+  return side == loads ? strided_copy<float4, loads> : strided_copy<float4, stores>;
 }
 
 }  // namespace fathom::copy_bandwidth

@@ -38,14 +38,6 @@ Bound bound_of(const DeviceFacts& device, double useful, double dram_bytes, doub
                              l2 / 0x1p20, dram.source, ratio)};
 }
 
-/// Theoretical occupancy of kernels with few registers and little shared memory.
-int resident_threads(const DeviceFacts& device, const Work& work) {
-  const int threads = work.stream.threads_per_block;
-  const int blocks =
-      std::min({device.blocks_per_sm, device.threads_per_sm / threads, work.most_blocks_per_sm});
-  return std::max(1, blocks) * threads;
-}
-
 std::vector<CounterRequest> counters_of(const Work& work) {
   std::vector<CounterRequest> counters;
   for (const std::string figure : {"sectors", "requests", "instructions"}) {
@@ -70,22 +62,6 @@ std::vector<CounterRequest> counters_of(const Work& work) {
 
 }  // namespace
 
-std::string name_of(ElementType type) {
-  constexpr const char* names[] = {"int8", "half", "bfloat16", "float", "double"};
-  return names[static_cast<int>(type)];
-}
-
-std::string name_of(LoadHint hint) {
-  constexpr const char* names[] = {
-      "none", "nc", "nc.L1::no_allocate", "cs", "cv", "L2::evict_first", "L2::evict_last"};
-  return names[static_cast<int>(hint)];
-}
-
-std::string name_of(StoreHint hint) {
-  constexpr const char* names[] = {"none", "cs", "wt", "L1::no_allocate", "L2::evict_first"};
-  return names[static_cast<int>(hint)];
-}
-
 std::size_t base_bytes(const DeviceFacts& device) {
   return std::min(gib, std::bit_floor(device.memory_bytes / 3));
 }
@@ -96,17 +72,21 @@ Case bandwidth_case(const DeviceFacts& device, std::string name, const Work& wor
   models::StreamKernel kernel = work.stream;
   const double useful =
       static_cast<double>(kernel.read_bytes) + static_cast<double>(kernel.write_bytes);
-  const double dram_bytes = work.dram_bytes != 0 ? static_cast<double>(work.dram_bytes) : useful;
-  const double expected_dram_bytes =
-      work.expected_dram_bytes != 0 ? static_cast<double>(work.expected_dram_bytes) : dram_bytes;
-  const double footprint = work.footprint != 0 ? static_cast<double>(work.footprint) : dram_bytes;
+  const auto given = [](std::size_t bytes, double otherwise) {
+    return bytes != 0 ? static_cast<double>(bytes) : otherwise;
+  };
+  const double dram_bytes = given(work.dram_bytes, useful);
+  // Theoretical occupancy of kernels with few registers and little shared memory.
+  const int threads = kernel.threads_per_block;
+  const int blocks =
+      std::min({device.blocks_per_sm, device.threads_per_sm / threads, work.most_blocks_per_sm});
+  kernel.resident_threads_per_sm = std::max(1, blocks) * threads;
+  kernel.traffic_ratio = given(work.expected_dram_bytes, dram_bytes) / useful;
   Case c;
   c.name = std::move(name);
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
   c.value = rate(useful);
-  c.bound = bound_of(device, useful, dram_bytes, footprint);
-  kernel.resident_threads_per_sm = resident_threads(device, work);
-  kernel.traffic_ratio = expected_dram_bytes / useful;
+  c.bound = bound_of(device, useful, dram_bytes, given(work.footprint, dram_bytes));
   const models::StreamExpectation stream = expected_stream(device, kernel);
   c.expected =
       Expectation{stream.bytes_per_second, tolerance, "streaming model: " + stream.sentence};

@@ -46,19 +46,17 @@ void describe(Fact& fact, const Entry& entry) {
 /// Takes off what the active idle would have taken.
 void take_off_base(Fact& fact, const Entry& entry) {
   const double base = extra_of(base_extra)(entry);
-  if (!std::isnan(base)) {
-    *fact.value -= base;
-    if (fact.interval) {
-      fact.interval->low -= base;
-      fact.interval->high -= base;
-    }
-    fact.method += fmt::format(", less the active idle's {}", format_quantity(base, fact.unit));
+  if (std::isnan(base)) {
+    describe(fact, entry);
+    fact = unmeasured(
+        fact, "the active idle, whose power is to be taken off, was not measured before it");
+    fact.evidence = {entry.name};
+    return;
   }
+  *fact.value -= base;
+  if (fact.interval) fact.interval->low -= base, fact.interval->high -= base;
+  fact.method += fmt::format(", less the active idle's {}", format_quantity(base, fact.unit));
   describe(fact, entry);
-  if (!std::isnan(base)) return;
-  fact = unmeasured(fact,
-                    "the active idle, whose power is to be taken off, was not measured before it");
-  fact.evidence = {entry.name};
 }
 
 /// The loop's own energy, and the gross one.

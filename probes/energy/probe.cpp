@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -17,8 +18,8 @@
 namespace fathom::energy {
 namespace {
 
-/// Watts of the active idle, once its case has run; what all loops are held against.
-using Baseline = std::shared_ptr<std::optional<double>>;
+/// Watts of the active idle, once its case has run, else NaN; what all loops are held against.
+using Baseline = std::shared_ptr<double>;
 
 /// The case of a loop whose launch does `work`, without `prepare` and counters.
 Case loop_case(const char* kind, const char* id, const std::string& subject, const Per& per,
@@ -30,8 +31,8 @@ Case loop_case(const char* kind, const char* id, const std::string& subject, con
   EnergyLoop loop;
   loop.work = work;
   loop.figures = [baseline](const EnergyReading& whole) -> std::map<std::string, double> {
-    if (!*baseline) return {};
-    const double base = **baseline * whole.seconds / whole.work;
+    if (std::isnan(*baseline)) return {};
+    const double base = *baseline * whole.seconds / whole.work;
     return {{base_extra, base}, {net_extra, (whole.joules / whole.work - base) * 1e12}};
   };
   c.mode = std::move(loop);
@@ -72,41 +73,28 @@ constexpr int turns_inside_sm = 2000, turns_l2 = 500;
 /// Far above any L2, so that nearly nothing of one launch is found there by the next.
 constexpr std::size_t dram_bytes = std::size_t{4} << 30;
 
-/// Sums of the words of each chunk.
-std::vector<std::uint32_t> chunk_sums(const Buffer& data, cudaStream_t stream) {
-  const auto words = copy_to_host<std::uint32_t>(data, stream);
-  constexpr std::size_t per_chunk = chunk_bytes / 4;
-  std::vector<std::uint32_t> sums(words.size() / per_chunk, 0);
-  for (std::size_t i = 0; i < words.size(); ++i) sums[i / per_chunk] += words[i];
-  return sums;
-}
-
-Workload walk_workload(Context& context, Level level, std::uint32_t chunks, int turns, int blocks) {
-  cudaStream_t stream = context.stream();
-  const Buffer data = context.buffers().input("walked", chunks * chunk_bytes, Fill::random_bits);
-  const Buffer sums = context.buffers().output("sums", blocks * sizeof(std::uint32_t));
-  const Walk walk{data.data, chunks, turns, sums.as<std::uint32_t>()};
-  const std::vector<std::uint32_t> expected = chunk_sums(data, stream);
-  return workload_of(
-      context, {sums}, [=] { launch_walk(level, walk, blocks, stream); },
-      [=]() -> std::optional<std::string> {
-        return check_elements<std::uint32_t>(
-            sums, stream, "the sum of block", [&](std::size_t block) {
-              std::uint32_t sum = 0;
-              for (int turn = 0; turn < turns; ++turn)
-                sum += expected[(block * chunk_spread + turn) % chunks];
-              return sum;
-            });
-      });
-}
-
 Case walk_case(const DeviceFacts& device, const MemoryLoop& loop, Level level, std::uint32_t chunks,
                int turns, const Baseline& baseline) {
   const int blocks = device.sms * walk_blocks_per_sm(level);
   const double bytes = static_cast<double>(chunk_bytes) * turns * blocks;
   Case c = loop_case("memory", loop.id, loop.subject, per_byte, bytes, baseline);
   c.prepare = [=](Context& context) {
-    return walk_workload(context, level, chunks, turns, blocks);
+    cudaStream_t stream = context.stream();
+    const Buffer data = context.buffers().input("walked", chunks * chunk_bytes, Fill::random_bits);
+    const Buffer sums = context.buffers().output("sums", blocks * sizeof(std::uint32_t));
+    const Walk walk{data.data, chunks, turns, sums.as<std::uint32_t>()};
+    const auto words = copy_to_host<std::uint32_t>(data, stream);
+    std::vector<std::uint32_t> of_chunk(chunks);
+    for (std::size_t i = 0; i < words.size(); ++i) of_chunk[i / (chunk_bytes / 4)] += words[i];
+    const auto sum_of = [=](std::size_t block) {
+      std::uint32_t sum = 0;
+      for (int turn = 0; turn < turns; ++turn)
+        sum += of_chunk[(block * chunk_spread + turn) % chunks];
+      return sum;
+    };
+    return workload_of(
+        context, {sums}, [=] { launch_walk(level, walk, blocks, stream); },
+        [=] { return check_elements<std::uint32_t>(sums, stream, "the sum of block", sum_of); });
   };
   if (level != Level::shared) c.counters.push_back({"l1_hit_rate"});
   if (level == Level::l2) c.counters.push_back({"l2_hit_rate"});
@@ -131,22 +119,19 @@ Case dram_case(const DeviceFacts& device, const MemoryLoop& loop, copy_bandwidth
   c.suite = quick_if(loop.quick);
   c.counters = {{reads ? "dram_read_bytes" : "dram_write_bytes"}, {"l2_hit_rate"}};
   c.prepare = [=](Context& context) {
-    cudaStream_t stream = context.stream();
     MixRun run{.bytes = bytes};
     if (reads) run.a = context.buffers().input("src", bytes, Fill::random_bits).data;
     const Buffer out = context.buffers().output(
         reads ? "folds" : "dst", reads ? bytes / copy_bandwidth::read_bytes_per_fold * 4 : bytes);
     run.out = out.data;
-    constexpr auto type = copy_bandwidth::ElementType::float32;  // which means nothing to these two
+    const auto run_or_check = [=, stream = context.stream()](unsigned long long* wrong) {
+      // The type means nothing to these two.
+      launch_mix(mix, copy_bandwidth::ElementType::float32, run, wrong, stream);
+    };
     return workload_of(
-        context, {out}, [=] { copy_bandwidth::launch_mix(mix, type, run, nullptr, stream); },
+        context, {out}, [=] { run_or_check(nullptr); },
         [=, &context] {
-          return none_wrong(
-              context,
-              [&](unsigned long long* wrong) {
-                copy_bandwidth::launch_mix(mix, type, run, wrong, stream);
-              },
-              "elements of the output are wrong");
+          return none_wrong(context, run_or_check, "elements of the output are wrong");
         });
   };
   return c;
@@ -166,48 +151,47 @@ constexpr int rest_turns = 200;
 /// What ran before, if only the driver's own start, still shows in the power for a while.
 constexpr double idle_settle_s = 1;
 
-Case rest_case(const char* id, const char* what) {
-  Case c;
-  c.name = fmt::format("rest/{}", id);
-  c.axes = {{"kind", "rest"}, {"id", id}, {"loop", what}, {"per", "second"}};
-  c.suite = Suite::quick;
-  c.metric = {"power", "W", Better::lower, std::nullopt};
-  c.mode = EnergyLoop{};
-  return c;
-}
-
-Workload rest_workload(Context& context, int blocks) {
+Workload rest_workload(Context& context) {
   cudaStream_t stream = context.stream();
+  const Blocks grid{context.device().sms, rest_threads};
   const Buffer out = context.buffers().output(
-      "rested", std::size_t{rest_threads} * blocks * sizeof(std::uint32_t));
+      "rested", std::size_t{rest_threads} * grid.blocks * sizeof(std::uint32_t));
   return workload_of(
-      context, {out},
+      context, {out}, [=] { launch(rest, grid, stream, rest_turns, out.as<std::uint32_t>()); },
       [=] {
-        launch(rest, {blocks, rest_threads}, stream, rest_turns, out.as<std::uint32_t>());
-      },
-      [=]() -> std::optional<std::string> {
         return check_elements<std::uint32_t>(out, stream, "the count of thread",
                                              [](std::size_t) { return rest_turns; });
       });
 }
 
-std::vector<Case> rest_cases(const DeviceFacts& device, const Baseline& baseline) {
-  Case idle = rest_case(idle_id, "nothing runs");
-  std::get<EnergyLoop>(idle.mode).settle_s = idle_settle_s;
-  idle.prepare = [](Context&) { return Workload{}; };
-  Case active = rest_case(active_idle_id, "resident threads sleep");
-  const int blocks = device.sms;
-  active.prepare = [blocks](Context& context) { return rest_workload(context, blocks); };
-  std::get<EnergyLoop>(active.mode).figures =
-      [baseline](const EnergyReading& whole) -> std::map<std::string, double> {
-    *baseline = whole.watts();
-    return {};
-  };
-  return {idle, active};
+std::vector<Case> rest_cases(const DeviceFacts&, const Baseline& baseline) {
+  std::vector<Case> cases;
+  for (const bool active : {false, true}) {
+    const char* id = active ? active_idle_id : idle_id;
+    Case& c = cases.emplace_back();
+    c.name = fmt::format("rest/{}", id);
+    c.axes = {{"kind", "rest"},
+              {"id", id},
+              {"loop", active ? "resident threads sleep" : "nothing runs"},
+              {"per", "second"}};
+    c.suite = Suite::quick;
+    c.metric = {"power", "W", Better::lower, std::nullopt};
+    c.prepare = [=](Context& context) { return active ? rest_workload(context) : Workload{}; };
+    EnergyLoop loop;
+    if (!active) loop.settle_s = idle_settle_s;
+    if (active) {
+      loop.figures = [=](const EnergyReading& whole) -> std::map<std::string, double> {
+        *baseline = whole.watts();
+        return {};
+      };
+    }
+    c.mode = std::move(loop);
+  }
+  return cases;
 }
 
 std::vector<Case> cases(const DeviceFacts& device) {
-  const auto baseline = std::make_shared<std::optional<double>>();
+  const auto baseline = std::make_shared<double>(std::nan(""));
   std::vector<Case> result;
   for (const auto part : {rest_cases, memory_cases, instruction_cases})
     for (Case& c : part(device, baseline)) result.push_back(std::move(c));

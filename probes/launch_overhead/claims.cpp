@@ -1,9 +1,5 @@
 #include "probes/launch_overhead/claims.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "results/rows.h"
 
 namespace fathom::launch_overhead {
@@ -76,68 +72,6 @@ std::vector<FactRow> rows() {
   };
 }
 
-/// How much longer the larger takes of the two entries that are largest by `axis`, of those with a
-/// value: a time, whose interval is the least and the most that it can be within both entries'
-/// intervals. `steps`: what is between the two on the axis.
-Fact difference(std::span<const Entry> entries, const AxisFilter& where, const char* axis,
-                FactName name, const char* method, double& steps) {
-  std::vector<const Entry*> found = select(entries, where);
-  std::erase_if(found, [](const Entry* entry) { return !entry->metric.value; });
-  if (found.size() < 2) return missing_fact(std::move(name), left_out);
-  std::ranges::sort(found, {}, [&](const Entry* entry) { return axis_of(axis)(*entry); });
-  const Entry &small = *found[found.size() - 2], &large = *found.back();
-  const auto interval = [](const Entry& entry) {
-    return entry.interval.value_or(Interval{*entry.metric.value, *entry.metric.value, 0, ""});
-  };
-  const Interval a = interval(small), b = interval(large);
-  Fact fact = fact_of(large, std::move(name), method);
-  *fact.value -= *small.metric.value;
-  fact.interval = Interval{b.low - a.high, b.high - a.low, std::min(a.confidence, b.confidence),
-                           "both times at the ends of their intervals"};
-  fact.evidence = {small.name, large.name};
-  steps = axis_of(axis)(large) - axis_of(axis)(small);
-  return fact;
-}
-
-/// How many more blocks start in a second more of an empty kernel.
-Fact block_start_rate(std::span<const Entry> entries, std::int64_t threads) {
-  double blocks = 0;
-  Fact fact = difference(
-      entries, {{"sweep", "grid"}, {"threads", threads}}, "blocks",
-      {fmt::format("launch.block_start_rate_{}_threads", threads),
-       fmt::format("blocks of {} threads that start and end", threads), "throughput", "blocks/s"},
-      "difference of the two largest empty grids over that of their times", blocks);
-  if (!fact.value) return fact;
-  if (*fact.value <= 0) return unmeasured(fact, "the larger grid took no longer than the smaller");
-  fact.value = blocks / *fact.value;
-  const Interval times = *std::exchange(fact.interval, std::nullopt);
-  if (times.low > 0)
-    fact.interval = {blocks / times.high, blocks / times.low, times.confidence, times.method};
-  return fact;
-}
-
-/// What one more node costs the host when it launches a straight graph.
-Fact graph_cost_per_node(std::span<const Entry> entries) {
-  double nodes = 0;
-  Fact fact = difference(
-      entries, {{"sweep", "host"}, {"what", graph_launch}}, "kernels",
-      {"launch.graph_host_cost_per_node", "launch of a straight graph, each further node",
-       "time on the host", "s", Better::lower},
-      "difference of the times for the two longest graphs over that of their nodes", nodes);
-  if (!fact.value) return fact;
-  if (fact.interval->low <= 0)
-    return unmeasured(fact, fmt::format("too little to be told from noise: at most {:.2g} ns "
-                                        "a node, over {:.0f} nodes",
-                                        1e9 * fact.interval->high / nodes, nodes));
-  for (double* time : {&*fact.value, &fact.interval->low, &fact.interval->high}) *time /= nodes;
-  return fact;
-}
-
-std::vector<Fact> slopes(std::span<const Entry> entries) {
-  return {block_start_rate(entries, 32), block_start_rate(entries, 1024),
-          graph_cost_per_node(entries)};
-}
-
 View log_plot(const char* title, Where where, const char* x, const char* y_label,
               std::vector<std::string> series) {
   View view = plot(title, std::move(where), x, y_label, std::move(series));
@@ -168,7 +102,6 @@ std::vector<View> views() {
 Findings conclude(std::span<const Entry> entries) {
   static const Conclusions all{
       .facts = rows(),
-      .more_facts = {slopes},
       .answer =
           "A launch costs the host {launch.kernel_host_cost} and is back after "
           "{launch.kernel_latency} with a synchronize; on the GPU an empty kernel follows another "

@@ -16,46 +16,40 @@ namespace fathom::launch_overhead {
 namespace {
 
 /// A case without `prepare`, whose metric is a time in seconds. Its axes: sweep, what, and `more`.
-Case make_case(const char* sweep, const std::string& what, const Axes& more, Suite suite) {
+Case make_case(const char* sweep, const std::string& what, const Axes& more, bool quick) {
   Case c;
   c.name = fmt::format("{}/{}", sweep, what);
   c.axes = {{"sweep", sweep}, {"what", what}};
   add_axes(c, more, false);
-  c.suite = suite;
+  c.suite = quick_if(quick);
   c.metric = {"time", "s", Better::lower, std::nullopt};
   c.precision = Precision{.relative_half_width = 0.01, .min_samples = 24, .time_limit_s = 0.04};
   return c;
 }
 
-/// There is nothing in an empty kernel that could be checked.
-Case empty_case(const char* sweep, const Axes& more, bool quick,
-                std::function<void(cudaStream_t)> launch) {
-  Case c = make_case(sweep, "empty kernel", more, quick_if(quick));
-  c.value = [](double seconds) { return seconds; };
-  c.prepare = [launch = std::move(launch)](Context& context) {
-    Workload workload;
-    workload.launch = [launch, stream = context.stream()] { launch(stream); };
-    return workload;
-  };
-  return c;
-}
-
 std::vector<Case> grid_cases(const DeviceFacts& device) {
   std::vector<Case> cases;
+  // There is nothing in an empty kernel that could be checked.
+  const auto add = [&](const char* sweep, const Axes& more, bool quick, auto launch) {
+    Case& c = cases.emplace_back(make_case(sweep, "empty kernel", more, quick));
+    c.value = [](double seconds) { return seconds; };
+    c.prepare = [=](Context& context) {
+      Workload workload;
+      workload.launch = [=, stream = context.stream()] { launch(stream); };
+      return workload;
+    };
+  };
   for (const int threads : {32, 1024}) {
     for (const int a_sm : {0, 1, 4, 16, 64, 256}) {  // 0: one block in all
       const int blocks = a_sm == 0 ? 1 : a_sm * device.sms;
-      const bool quick = a_sm >= 64 || (a_sm == 0 && threads == 32);
-      cases.push_back(
-          empty_case("grid", {{"threads", std::int64_t{threads}}, {"blocks", std::int64_t{blocks}}},
-                     quick, [=](cudaStream_t stream) { launch_empty(blocks, threads, stream); }));
+      add("grid", {{"threads", std::int64_t{threads}}, {"blocks", std::int64_t{blocks}}},
+          a_sm >= 64 || (a_sm == 0 && threads == 32),
+          [=](cudaStream_t stream) { launch_empty(blocks, threads, stream); });
     }
   }
-  for (const int bytes : argument_bytes) {
-    cases.push_back(empty_case(
-        "arguments", {{"arguments (B)", std::int64_t{bytes}}}, false,
-        [=](cudaStream_t stream) { launch_with_arguments(bytes, stream); }));
-  }
+  for (const int bytes : argument_bytes)
+    add("arguments", {{"arguments (B)", std::int64_t{bytes}}}, false,
+        [=](cudaStream_t stream) { launch_with_arguments(bytes, stream); });
   return cases;
 }
 
@@ -95,7 +89,7 @@ std::function<void()> launching(GraphExec graph, cudaStream_t stream) {
 /// From the first stamp to the last over the steps in between: of empty kernels in a row, those
 /// from each to the next; of a fan-out, the kernels.
 Case chain_case(const char* where, int kernels, bool quick) {
-  Case c = make_case("chain", where, {{"kernels", std::int64_t{kernels}}}, quick_if(quick));
+  Case c = make_case("chain", where, {{"kernels", std::int64_t{kernels}}}, quick);
   const bool stream_order = where == std::string_view(in_stream);
   const bool fans_out = where == std::string_view(fan_out_graph);
   const int steps = fans_out ? kernels : kernels + 1;
@@ -116,15 +110,9 @@ Case chain_case(const char* where, int kernels, bool quick) {
 
 /// Mean of the times from the end of a kernel's work to the begin of the work of the next, which
 /// depends on it.
-double mean_gap(const Stamps& t) {
-  long long sum = 0;
-  for (int i = 1; i < links; ++i) sum += t[2 * i] - t[2 * i - 1];
-  return static_cast<double>(sum) * nanosecond / (links - 1);
-}
-
 Case gap_case(bool graph, bool programmatic) {
   Case c = make_case("gap", graph ? in_graph : in_stream,
-                     {{"programmatic", programmatic ? "yes" : "no"}}, Suite::quick);
+                     {{"programmatic", programmatic ? "yes" : "no"}}, true);
   c.prepare = [=](Context& context) {
     cudaStream_t stream = context.stream();
     const Buffer stamps = context.buffers().output("links", 2 * links * sizeof(long long));
@@ -135,7 +123,11 @@ Case gap_case(bool graph, bool programmatic) {
       }
     };
     if (graph) launch = launching(capture_graph(launch, stream), stream);
-    return stamped(context, stamps, std::move(launch), mean_gap);
+    return stamped(context, stamps, std::move(launch), [](const Stamps& t) {
+      long long sum = 0;
+      for (int i = 1; i < links; ++i) sum += t[2 * i] - t[2 * i - 1];
+      return static_cast<double>(sum) * nanosecond / (links - 1);
+    });
   };
   return c;
 }
@@ -220,7 +212,7 @@ class Flag {
 std::vector<Case> host_cases(const DeviceFacts&) {
   std::vector<Case> cases;
   const auto add = [&](const char* what, bool quick, MakeSampler make, const Axes& more = {}) {
-    Case& c = cases.emplace_back(make_case("host", what, more, quick_if(quick)));
+    Case& c = cases.emplace_back(make_case("host", what, more, quick));
     c.prepare = [make = std::move(make)](Context& context) {
       Workload workload;
       // What the harness itself launches around the sample; the stream is idle when it takes it.
@@ -234,12 +226,7 @@ std::vector<Case> host_cases(const DeviceFacts&) {
   const auto launch = [](cudaStream_t stream) { launch_empty(1, 1, stream); };
   add(kernel_launch, true, calls_of(launch));
   add(launch_and_synchronize, true,
-      calls_of(
-          [=](cudaStream_t stream) {
-            launch(stream);
-            synchronize(stream);
-          },
-          round_trips));
+      calls_of([=](cudaStream_t stream) { launch(stream), synchronize(stream); }, round_trips));
   for (const bool until_flag : {true, false})
     add(until_flag ? launch_until_flag : synchronize_after_flag, true, [=](Context& context) {
       return mean_of([=, stream = context.stream(), flag = std::make_shared<Flag>()] {
@@ -269,35 +256,26 @@ std::vector<Case> host_cases(const DeviceFacts&) {
     });
   // Straight graphs of empty kernels, between two stamps.
   for (const int nodes : {1, 16, 64, 256, 1024}) {
-    const auto graph_of = [=](Context& context) {
-      const Buffer stamps = context.buffers().output("stamps", 2 * sizeof(long long));
-      cudaStream_t stream = context.stream();
-      return launching(
-          capture_graph([=] { launch_row(nodes, stamps.as<long long>(), stream); }, stream),
-          stream);
-    };
-    const Axes axes{{"kernels", std::int64_t{nodes}}};
-    // One at a time: a second launch of the same graph may wait for the first.
-    add(
-        graph_launch, nodes == 1 || nodes == 256,
-        [=](Context& context) {
-          return mean_of([stream = context.stream(), start = graph_of(context)] {
-            const double seconds = host_seconds(start);
-            synchronize(stream);
-            return seconds;
-          });
-        },
-        axes);
-    add(
-        graph_launch_and_synchronize, nodes == 1,
-        [=](Context& context) {
-          const auto call = [stream = context.stream(), start = graph_of(context)] {
-            start();
-            synchronize(stream);
-          };
-          return batched(context.stream(), call, round_trips);
-        },
-        axes);
+    for (const bool synchronizes : {false, true}) {
+      const auto sampler = [=](Context& context) -> std::function<double()> {
+        const Buffer stamps = context.buffers().output("stamps", 2 * sizeof(long long));
+        cudaStream_t stream = context.stream();
+        const auto row = [=] { launch_row(nodes, stamps.as<long long>(), stream); };
+        const auto start = launching(capture_graph(row, stream), stream);
+        if (synchronizes)
+          return batched(
+              stream, [=] { start(), synchronize(stream); }, round_trips);
+        // One at a time: a second launch of the same graph may wait for the first.
+        return mean_of([=] {
+          const double seconds = host_seconds(start);
+          synchronize(stream);
+          return seconds;
+        });
+      };
+      add(synchronizes ? graph_launch_and_synchronize : graph_launch,
+          nodes == 1 || (nodes == 256 && !synchronizes), sampler,
+          {{"kernels", std::int64_t{nodes}}});
+    }
   }
   return cases;
 }

@@ -20,31 +20,18 @@ const Reading machine{{{"gpus", {}, Pick::first, extra_of("visible_gpus")},
                        {"access", {}, Pick::first, extra_of("pairs_with_access")},
                        {"nccl", {}, Pick::first, extra_of("nccl_version")}}};
 
-/// Why there is no second GPU; empty where there is one.
-std::string why_alone(const Figures& around) {
+/// Why nothing was measured between GPUs, by engines that need access to another GPU's memory or
+/// by NCCL.
+std::string why_none(const Figures& around, bool needs_access, bool needs_nccl = false) {
   if (std::isnan(around["gpus"])) return left_out;
   if (around["gpus"] == 1) return "one GPU: this process sees no other";
-  if (around["gpus"] - around["busy"] == 1) {
-    return fmt::format("the other {:.0f} GPUs that this process sees are in use by another Fathom",
-                       around["busy"]);
-  }
-  return "";
-}
-
-std::string why_no_peer(const Figures& around, bool by_sm) {
-  if (const std::string alone = why_alone(around); !alone.empty()) return alone;
-  if (by_sm && around["access"] == 0) {
-    return fmt::format(
-        "the driver gives none of these {:.0f} GPUs access to another's memory "
-        "(cudaDeviceCanAccessPeer): they share no NVLink, and no PCIe path on which it is allowed",
-        around["gpus"]);
-  }
-  return left_out;
-}
-
-std::string why_no_nccl(const Figures& around) {
-  if (const std::string alone = why_alone(around); !alone.empty()) return alone;
-  if (around["nccl"] == 0)
+  if (around["gpus"] - around["busy"] == 1)
+    return around.tell("the other {busy} GPUs that this process sees are in use by another Fathom");
+  if (needs_access && around["access"] == 0)
+    return around.tell(
+        "the driver gives none of these {gpus} GPUs access to another's memory "
+        "(cudaDeviceCanAccessPeer): they share no NVLink, and no PCIe path on which it is allowed");
+  if (needs_nccl && around["nccl"] == 0)
     return "NCCL (libnccl.so.2) is not installed, or cannot be loaded: install libnccl2, or name "
            "the file in FATHOM_NCCL_LIBRARY";
   return left_out;
@@ -75,7 +62,7 @@ FactRow pairs_row(std::span<const Entry> entries, FactName name, const char* lin
               engine +
                   (direction == "both" ? ", the bytes of both directions" : ", one direction") +
                   ", median of {measured} pairs ({low} to {high})",
-              why_no_peer(Figures(machine, entries), engine != "copy engine"),
+              why_none(Figures(machine, entries), engine != "copy engine"),
               Pick::median};
   AxisFilter staged = row.where;
   staged.emplace_back("path", "through the host");
@@ -138,7 +125,7 @@ std::vector<FactRow> fact_rows(std::span<const Entry> entries) {
                     fmt::format("NCCL {}.{}.{}, timed and counted as nccl-tests does; the best "
                                 "size, {{size}}",
                                 nccl / 10000, nccl / 100 % 100, nccl % 100),
-                    why_no_nccl(around),
+                    why_none(around, false, true),
                     Pick::best});
   }
   return rows;
@@ -151,21 +138,6 @@ View curve(const char* title, Where where, std::vector<std::string> series,
   view.x_log2 = true;
   view.show_bound = true;
   return view;
-}
-
-/// A heat map over the pairs of GPUs, where any was measured; the first is on the overview.
-void add_matrix(std::vector<View>& views, std::span<const Entry> entries, const std::string& title,
-                const std::string& link, const char* engine) {
-  if (select(entries, {{"link", link}, {"engine", engine}}).empty()) return;
-  views.push_back({.kind = View::Kind::heat_map,
-                   .title = title,
-                   .note = "Rows send, columns receive.",
-                   .where = {{"link", {link}}, {"engine", {engine}}, {"direction", {"one way"}}},
-                   .overview = link == "peer" && views.size() == 2,
-                   .x = "to GPU",
-                   .x_label = "To GPU",
-                   .y_label = link == "peer" ? "Bandwidth" : "Time",
-                   .y_axis = "from GPU"});
 }
 
 std::vector<View> views(std::span<const Entry> entries) {
@@ -185,8 +157,20 @@ std::vector<View> views(std::span<const Entry> entries) {
           {"loads of the receiving SMs", "peer", "SM loads"},
           {"stores of the sending SMs", "peer", "SM stores"},
           {"time of a small copy", "peer, latency", "copy engine"},
-          {"time of a load by the receiving SMs", "peer, latency", "SM loads"}})
-      add_matrix(result, entries, std::string("GPU to GPU, ") + what, link, engine);
+          {"time of a load by the receiving SMs", "peer, latency", "SM loads"}}) {
+      if (select(entries, {{"link", link}, {"engine", engine}}).empty()) continue;
+      const bool bandwidths = std::string_view(link) == "peer";
+      result.push_back(
+          {.kind = View::Kind::heat_map,
+           .title = std::string("GPU to GPU, ") + what,
+           .note = "Rows send, columns receive.",
+           .where = {{"link", {link}}, {"engine", {engine}}, {"direction", {"one way"}}},
+           .overview = result.size() == 2,  // the first
+           .x = "to GPU",
+           .x_label = "To GPU",
+           .y_label = bandwidths ? "Bandwidth" : "Time",
+           .y_axis = "from GPU"});
+    }
     result.push_back(table("Pairs of GPUs", {{"link", {"peer"}}},
                            {"engine", "direction", "from GPU", "to GPU", "path", "metric",
                             "interval", "bound", "of_bound", "verdict"}));

@@ -54,60 +54,24 @@ std::uint64_t wrong_words(Collective collective, int ranks, int rank, const Node
 
 /// One collective of one size, again and again, each time on the next part of the buffers: what the
 /// L2 still has of the last one would make those of up to some 16 MiB faster (nccl-tests walks,
-/// too).
-class Operations {
- public:
-  Operations(SharedMachine machine, Collective collective, std::size_t whole)
-      : machine_(std::move(machine)),
-        collective_(collective),
-        whole_(whole),
-        stride_(std::bit_ceil(whole)) {
-    for (const int gpu : machine_->usable) nodes_.push_back(&machine_->node(gpu));
-    machine_->nccl->connect(machine_->usable);
-  }
-
-  void queue(int operations) {
-    for (int i = 0; i < operations; ++i) {
-      const Nccl& nccl = *machine_->nccl;
-      nccl.group([&] {
-        for (int rank = 0; rank < nccl.ranks(); ++rank) {
-          const Node& node = *nodes_[rank];
-          nccl.call(collective_, rank, node.sent() + next_, node.received() + next_, whole_,
-                    node.stream());
-        }
-      });
-      next_ += stride_;
-      if (next_ + stride_ > largest_bytes / 4) next_ = 0;
-    }
-  }
-  bool done() const {
-    return std::ranges::all_of(
-        nodes_, [](const Node* node) { return node->at_rest(); });
-  }
-  const Nodes& nodes() const { return nodes_; }
-  /// What the first one after `restart` received.
-  std::optional<std::string> verify() const {
-    const int ranks = machine_->nccl->ranks();
-    for (int rank = 0; rank < ranks; ++rank) {
-      const std::uint64_t wrong = wrong_words(collective_, ranks, rank, *nodes_[rank], whole_);
-      if (wrong > 0) return fmt::format("{} words of rank {} are wrong", wrong, rank);
-    }
-    return std::nullopt;
-  }
-  void restart() { next_ = 0; }  ///< the next goes to the buffers' beginning
-
- private:
-  SharedMachine machine_;
-  Nodes nodes_;
-  Collective collective_;
-  std::size_t whole_, stride_;  ///< in words; a stride keeps NCCL's 16 bytes aligned
-  std::size_t next_ = 0;
-};
-
-/// `counted`: bytes of one operation, as bus bandwidth counts them.
+/// too). `counted`: bytes of one operation, as bus bandwidth counts them.
 Workload nccl_workload(Context& context, const SharedMachine& machine, Collective collective,
                        std::size_t whole, bool queued, double counted) {
-  const auto operations = std::make_shared<Operations>(machine, collective, whole);
+  Nodes nodes;
+  for (const int gpu : machine->usable) nodes.push_back(&machine->node(gpu));
+  machine->nccl->connect(machine->usable);
+  const auto next = std::make_shared<std::size_t>(0);  // in words
+  const auto queue = [=](int operations) {
+    const std::size_t stride = std::bit_ceil(whole);  // keeps NCCL's 16 bytes aligned
+    std::vector<RankBuffers> ranks;
+    for (int i = 0; i < operations; ++i) {
+      ranks.clear();
+      for (const Node* node : nodes)
+        ranks.push_back({node->sent() + *next, node->received() + *next, node->stream()});
+      machine->nccl->queue(collective, ranks, whole);
+      *next = *next + 2 * stride > largest_bytes / 4 ? 0 : *next + stride;
+    }
+  };
   cudaStream_t stream = context.stream();
   const int count = operations_of(queued, whole * 4);
 
@@ -115,24 +79,33 @@ Workload nccl_workload(Context& context, const SharedMachine& machine, Collectiv
   workload.capturable = false;
   // Timed by the host: one of them before each sample, so that what NCCL sets up at a first call is
   // set up then.
-  workload.launch =
-      tied(operations->nodes(), stream, [=] { operations->queue(queued ? count : 1); });
+  workload.launch = tied(nodes, stream, [=] { queue(queued ? count : 1); });
   if (!queued) {
     workload.host_paced = true;
     workload.read_sample = [=] {
+      const auto done = [&] {
+        return std::ranges::all_of(nodes, [](const Node* node) { return node->at_rest(); });
+      };
       const double seconds = host_seconds([&] {
-        operations->queue(count);
-        spin_until([&] { return operations->done(); }, patience_s);
+        queue(count);
+        spin_until(done, patience_s);
       });
       return counted * count / seconds;
     };
     workload.sample_timer = host_timer_name;
   }
-  workload.poison = [=, poison = poisoning(operations->nodes(), stream, whole * 4)] {
+  workload.poison = [=, poison = poisoning(nodes, stream, whole * 4)] {
     poison();
-    operations->restart();
+    *next = 0;  // the next goes to the buffers' beginning, where `verify` looks
   };
-  workload.verify = [=] { return operations->verify(); };
+  workload.verify = [=]() -> std::optional<std::string> {
+    const int ranks = static_cast<int>(nodes.size());
+    for (int rank = 0; rank < ranks; ++rank) {
+      const std::uint64_t wrong = wrong_words(collective, ranks, rank, *nodes[rank], whole);
+      if (wrong > 0) return fmt::format("{} words of rank {} are wrong", wrong, rank);
+    }
+    return std::nullopt;
+  };
   return workload;
 }
 

@@ -48,10 +48,10 @@ bool Nccl::may_reduce_in_switches() {
   return value == nullptr || std::string_view(value) != "0";
 }
 
-void Nccl::check(Result result, const char* call) const {
+void Nccl::check(Result result, const char* what) const {
   if (result == 0) return;
   throw Error(ExitCode::setup_incomplete,
-              fmt::format("NCCL's {} failed ({}): NCCL_DEBUG=WARN makes NCCL say why.", call,
+              fmt::format("NCCL's {} failed ({}): NCCL_DEBUG=WARN makes NCCL say why.", what,
                           error_text_(result)));
 }
 
@@ -62,45 +62,48 @@ void Nccl::connect(const std::vector<int>& devices) {
   ranks_ = std::move(ranks);
 }
 
-void Nccl::group(const std::function<void()>& calls) const {
+void Nccl::queue(Collective collective, std::span<const RankBuffers> ranks,
+                 std::size_t whole) const {
   check(group_start_(), "ncclGroupStart");
-  try {
-    calls();
-  } catch (...) {
-    group_end_();
-    throw;
-  }
-  check(group_end_(), "ncclGroupEnd");
+  Result result = 0;
+  for (std::size_t rank = 0; rank < ranks.size() && result == 0; ++rank)
+    result = call(collective, static_cast<int>(rank), ranks[rank], whole);
+  const Result ended = group_end_();
+  check(result != 0 ? result : ended, collectives[static_cast<int>(collective)].name);
 }
 
-void Nccl::call(Collective collective, int rank, const Words* in, Words* out, std::size_t whole,
-                cudaStream_t stream) const {
-  const std::size_t share = whole / ranks_.size();
-  void* own = ranks_[rank];
-  const auto exchange = [&](const Words* sent, int to, Words* received, int from,
-                            std::size_t count) {
-    check(send_(sent, count, uint32_type, to, own, stream), "ncclSend");
-    check(receive_(received, count, uint32_type, from, own, stream), "ncclRecv");
+Nccl::Result Nccl::call(Collective collective, int rank, const RankBuffers& own,
+                        std::size_t whole) const {
+  const std::uint32_t* in = own.in;
+  std::uint32_t* out = own.out;
+  cudaStream_t stream = own.stream;
+  const int ranks = static_cast<int>(ranks_.size());
+  const std::size_t share = whole / ranks;
+  void* to = ranks_[rank];
+  const auto exchange = [&](std::size_t sent, int receiver, std::size_t received, int sender,
+                            std::size_t words) {
+    const Result result = send_(in + sent, words, uint32_type, receiver, to, stream);
+    return result != 0 ? result : receive_(out + received, words, uint32_type, sender, to, stream);
   };
   switch (collective) {
     case Collective::all_reduce:
-      return check(all_reduce_(in, out, whole, uint32_type, sum, own, stream), "ncclAllReduce");
+      return all_reduce_(in, out, whole, uint32_type, sum, to, stream);
     case Collective::all_gather:
-      return check(all_gather_(in, out, share, uint32_type, own, stream), "ncclAllGather");
+      return all_gather_(in, out, share, uint32_type, to, stream);
     case Collective::reduce_scatter:
-      return check(reduce_scatter_(in, out, share, uint32_type, sum, own, stream),
-                   "ncclReduceScatter");
+      return reduce_scatter_(in, out, share, uint32_type, sum, to, stream);
     case Collective::broadcast:
-      return check(broadcast_(in, out, whole, uint32_type, first_rank, own, stream),
-                   "ncclBroadcast");
+      return broadcast_(in, out, whole, uint32_type, first_rank, to, stream);
     case Collective::send_receive:
-      return exchange(in, (rank + 1) % ranks(), out, rank_before(rank, ranks()), whole);
+      return exchange(0, (rank + 1) % ranks, 0, rank_before(rank, ranks), whole);
     case Collective::all_to_all:
-      if (all_to_all_ != nullptr)
-        return check(all_to_all_(in, out, share, uint32_type, own, stream), "ncclAlltoAll");
-      for (int peer = 0; peer < ranks(); ++peer)
-        exchange(in + peer * share, peer, out + peer * share, peer, share);
+      break;
   }
+  if (all_to_all_ != nullptr) return all_to_all_(in, out, share, uint32_type, to, stream);
+  Result result = 0;
+  for (int peer = 0; peer < ranks && result == 0; ++peer)
+    result = exchange(peer * share, peer, peer * share, peer, share);
+  return result;
 }
 
 }  // namespace fathom::links

@@ -4,12 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <span>
 #include <vector>
 
 #include "probes/links/collectives.h"
 
 namespace fathom::links {
+
+/// One rank's part in a collective, of 32-bit unsigned integers whose sums are modulo 2^32.
+struct RankBuffers {
+  const std::uint32_t* in;
+  std::uint32_t* out;
+  cudaStream_t stream;
+};
 
 /// NCCL, and one communicator of this process's ranks. It is loaded at run time, so that Fathom
 /// builds and runs where it is not installed. The values and signatures are those of NCCL's API
@@ -29,38 +36,32 @@ class Nccl {
   /// Whether switches may reduce: then the links bound no bus bandwidth.
   static bool may_reduce_in_switches();
 
-  /// One rank on each of `devices`, in that order, unless they are connected. The calls below need
-  /// it. All throw Error.
+  /// One rank on each of `devices`, in that order, unless they are connected. Throws Error, as does
+  /// `queue`, which needs it.
   void connect(const std::vector<int>& devices);
-  int ranks() const { return static_cast<int>(ranks_.size()); }
-
-  /// All that `calls` asks for starts as one. It must make the calls of every rank.
-  void group(const std::function<void()>& calls) const;
-
-  using Words = std::uint32_t;
-  /// One rank's part, of 32-bit unsigned integers whose sums are modulo 2^32. `whole`: nccl-tests'
-  /// size S, in words. All-to-all is one call where NCCL has it (from 2.28 on), else a send and a
-  /// receive for each rank.
-  void call(Collective collective, int rank, const Words* in, Words* out, std::size_t whole,
-            cudaStream_t stream) const;
+  /// Queues the parts of all ranks, which start as one. `whole`: nccl-tests' size S, in words.
+  void queue(Collective collective, std::span<const RankBuffers> ranks, std::size_t whole) const;
 
  private:
   using Result = int;  // ncclResult_t; 0 is success
-  void check(Result result, const char* call) const;
+  using Words = const void*;
+  void check(Result result, const char* what) const;
+  /// All-to-all is one call where NCCL has it (from 2.28 on), else a send and a receive for each
+  /// rank.
+  Result call(Collective collective, int rank, const RankBuffers& own, std::size_t whole) const;
 
   Result (*init_all_)(void** communicators, int count, const int* devices);
   Result (*destroy_)(void*);
   const char* (*error_text_)(Result);
   Result (*group_start_)();
   Result (*group_end_)();
-  Result (*all_reduce_)(const void*, void*, std::size_t, int type, int op, void*, cudaStream_t);
-  Result (*all_gather_)(const void*, void*, std::size_t, int type, void*, cudaStream_t);
-  Result (*reduce_scatter_)(const void*, void*, std::size_t, int type, int op, void*, cudaStream_t);
-  Result (*broadcast_)(const void*, void*, std::size_t, int type, int root, void*, cudaStream_t);
-  Result (*send_)(const void*, std::size_t, int type, int peer, void*, cudaStream_t);
+  using Rooted = Result (*)(Words, void*, std::size_t, int type, int op_or_root, void*,
+                            cudaStream_t);
+  Rooted all_reduce_, reduce_scatter_, broadcast_;
+  using Plain = Result (*)(Words, void*, std::size_t, int type, void*, cudaStream_t);
+  Plain all_gather_, all_to_all_;
+  Result (*send_)(Words, std::size_t, int type, int peer, void*, cudaStream_t);
   Result (*receive_)(void*, std::size_t, int type, int peer, void*, cudaStream_t);
-  /// Null where NCCL is older than it.
-  Result (*all_to_all_)(const void*, void*, std::size_t, int type, void*, cudaStream_t);
   int version_ = 0;
   std::vector<void*> ranks_;
 };

@@ -15,31 +15,13 @@
 namespace fathom::memory_bandwidth {
 namespace {
 
-constexpr const char* no_clusters = "this GPU has no clusters, or its cases were left out";
+using I = std::int64_t;
 
 /// The share of the loaded sectors that the L2 read; NaN where either was not counted.
 double read_by_l2(const Entry& entry) {
   const double loaded = counter_of("global_load_sectors")(entry);
   return loaded > 0 ? counter_of("l2_read_sectors")(entry) / loaded : std::nan("");
 }
-
-/// Levels that a load instruction reaches, and the width that speaks for them.
-struct Level {
-  const char* id;
-  const char* subject;  ///< for readers
-  const char* axis;     ///< as the cases name it
-  std::int64_t width;
-  const char* absent;
-};
-
-constexpr Level levels[] = {
-    {"registers", "registers", "registers", 4, left_out},
-    {"shared", "shared memory", "shared", 16, left_out},
-    {"dsmem", "distributed shared memory", "distributed shared", 16, no_clusters},
-    {"l1", "L1", "L1", 16, left_out},
-    {"l2", "L2", "L2", 16, left_out},
-    {"dram", "DRAM", "DRAM", 16, left_out},
-};
 
 /// Whether an L2 load is known not to come from the L1: by the counter, or, where nothing was
 /// counted, by an instruction that cannot hit there.
@@ -61,21 +43,6 @@ bool all_read_by_l2(const Entry& entry) {
 void add_timing(Fact& fact, const Entry& entry) {
   fact.method +=
       entry.timing.mode == "in-kernel clock" ? ", SM clocks x SMs x SM clock" : ", timed by events";
-}
-
-/// The best of a level's cases: "ld.global.cg, 16 bytes a lane, 32 warps an SM, best of 7 cases".
-FactRow bandwidth_row(FactName name, const char* level, const char* operation, std::int64_t width,
-                      const char* absent,
-                      void (*change)(Fact& fact, const Entry& entry) = add_timing) {
-  name.unit = "B/s";
-  return {std::move(name),
-          {{"sweep", "level"}, {"level", level}, {"operation", operation}, {"width (B)", width}},
-          "{instruction}, {width (B)} bytes a lane, {warps per SM} warps an SM[, best of {rivals} "
-          "cases]",
-          absent,
-          Pick::best,
-          {},
-          change};
 }
 
 /// The same per SM and clock: by the clocks that the SMs read, else by the clock that the driver
@@ -113,34 +80,6 @@ void take_per_clock(Fact& fact, const Entry& entry) {
         3 * *fact.value / bound);
 }
 
-/// Bandwidth of every level by operation, in bytes per second and, of loads, in bytes per clock and
-/// SM.
-void add_levels(std::vector<FactRow>& rows) {
-  for (const Level& level : levels) {
-    const std::string id = level.id;
-    FactRow loads = bandwidth_row({id + ".bandwidth", level.subject, "bandwidth"}, level.axis,
-                                  "load", level.width, level.absent);
-    if (id == "l2")
-      loads.only = [](const Entry& e) { return passes_by_l1(e) && all_read_by_l2(e); };
-    rows.push_back(loads);
-    loads.name = {id + ".bytes_per_clock", level.subject, "bytes per clock and SM", "B/clk"};
-    loads.change = take_per_clock;
-    rows.push_back(std::move(loads));
-    const char* absent =
-        id == "l1" ? "the L1 writes through: what stores reach is the L2's store bandwidth"
-        : id == "registers"
-            ? "an instruction writes one result for the operands it reads, so that no mix but its "
-              "own can be measured"
-            : level.absent;
-    for (const auto& [of, quantity, operation] :
-         {std::tuple{".store_bandwidth", "store bandwidth", "store"},
-          {".mixed_bandwidth", "bandwidth of loads and stores, 1:1", "copy"}}) {
-      rows.push_back(bandwidth_row({id + of, level.subject, quantity}, level.axis, operation,
-                                   level.width, absent));
-    }
-  }
-}
-
 /// "; the L2 read 81.4 % of the sectors loaded, ...", where that is fewer.
 void add_merged(Fact& fact, const Entry& entry) {
   constexpr double as_many = 0.99;
@@ -167,16 +106,65 @@ void take_counted(Fact& fact, const Entry& entry) {
   scale(fact, ratio);
 }
 
-/// What the L2 gives by instruction, working set and sharing, which is what published figures
-/// differ in: the best case of each kind.
-void add_kinds_of_l2(std::vector<FactRow>& rows) {
-  const auto add = [&](const std::string& id, const std::string& how, const char* instruction,
-                       const char* sharing, bool both_partitions) {
-    rows.push_back(bandwidth_row({"l2.bandwidth_" + id, "L2, " + how, "bandwidth"}, "L2", "load",
-                                 16, left_out, add_merged));
-    rows.back().where.insert(rows.back().where.end(),
-                             {{"instruction", instruction}, {"sharing", sharing}});
-    rows.back().only = [=](const Entry& e) {
+std::vector<FactRow> fact_rows() {
+  constexpr const char* no_clusters = "this GPU has no clusters, or its cases were left out";
+  std::vector<FactRow> rows;
+  // The best of a level's cases: "ld.global.cg, 16 bytes a lane, 32 warps an SM, best of 7 cases".
+  const auto add = [&](FactName name, const std::string& level, const char* operation,
+                       const char* absent = left_out, const AxisFilter& more = {}) -> FactRow& {
+    name.unit = "B/s";
+    FactRow& row = rows.emplace_back(FactRow{std::move(name),
+                                             {{"sweep", "level"},
+                                              {"level", level},
+                                              {"operation", operation},
+                                              {"width (B)", level == "registers" ? I{4} : I{16}}},
+                                             "{instruction}, {width (B)} bytes a lane, {warps per "
+                                             "SM} warps an SM[, best of {rivals} cases]",
+                                             absent,
+                                             Pick::best,
+                                             {},
+                                             add_timing});
+    row.where.insert(row.where.end(), more.begin(), more.end());
+    return row;
+  };
+  // Every level by operation, in bytes per second and, of loads, in bytes per clock and SM.
+  for (const auto& [name, subject, level, absent] :
+       {std::tuple{"registers", "registers", "registers", left_out},
+        {"shared", "shared memory", "shared", left_out},
+        {"dsmem", "distributed shared memory", "distributed shared", no_clusters},
+        {"l1", "L1", "L1", left_out},
+        {"l2", "L2", "L2", left_out},
+        {"dram", "DRAM", "DRAM", left_out}}) {
+    const std::string id = name;
+    FactRow loads = add({id + ".bandwidth", subject, "bandwidth"}, level, "load", absent);
+    if (id == "l2")
+      loads.only =
+          rows.back().only = [](const Entry& e) { return passes_by_l1(e) && all_read_by_l2(e); };
+    loads.name = {id + ".bytes_per_clock", subject, "bytes per clock and SM", "B/clk"};
+    loads.change = take_per_clock;
+    rows.push_back(std::move(loads));
+    const char* of_stores =
+        id == "l1" ? "the L1 writes through: what stores reach is the L2's store bandwidth"
+        : id == "registers"
+            ? "an instruction writes one result for the operands it reads, so that no mix but its "
+              "own can be measured"
+            : absent;
+    add({id + ".store_bandwidth", subject, "store bandwidth"}, level, "store", of_stores);
+    add({id + ".mixed_bandwidth", subject, "bandwidth of loads and stores, 1:1"}, level, "copy",
+        of_stores);
+  }
+  for (const I size : {2, 4, 8, 16})
+    add({fmt::format("dsmem.bandwidth_cluster_{}", size),
+         fmt::format("distributed shared memory, cluster of {}", size), "bandwidth"},
+        "distributed shared", "load", no_clusters, {{"cluster size", size}});
+  // What the L2 gives by instruction, working set and sharing, which is what published figures
+  // differ in: the best case of each kind.
+  const auto add_kind = [&](const std::string& id, const std::string& how, const char* instruction,
+                            const char* sharing, bool both_partitions) {
+    FactRow& row = add({"l2.bandwidth_" + id, "L2, " + how, "bandwidth"}, "L2", "load", left_out,
+                       {{"instruction", instruction}, {"sharing", sharing}});
+    row.change = add_merged;
+    row.only = [=](const Entry& e) {
       return (extra_of("share_of_l2")(e) > 0.5) == both_partitions;
     };
   };
@@ -184,27 +172,15 @@ void add_kinds_of_l2(std::vector<FactRow>& rows) {
        {std::tuple{"", "", "each warp its part", false},
         {"_large_set", ", 70 % of it in use", "each warp its part", true},
         {"_shared_set", ", every SM reads everything", "every SM everything", false}}) {
-    add(fmt::format("cg{}", id), fmt::format("ld.global.cg{}", how), "ld.global.cg", sharing, both);
-    add(fmt::format("no_allocate{}", id), fmt::format("L1::no_allocate{}", how),
-        "ld.global.L1::no_allocate", sharing, both);
+    add_kind(std::string("cg") + id, std::string("ld.global.cg") + how, "ld.global.cg", sharing,
+             both);
+    add_kind(std::string("no_allocate") + id, std::string("L1::no_allocate") + how,
+             "ld.global.L1::no_allocate", sharing, both);
   }
-  add("many_blocks", "ld.global.cg, a tile a warp, many more blocks than fit", "ld.global.cg",
-      "each warp one tile", false);
-}
-
-std::vector<FactRow> fact_rows() {
-  std::vector<FactRow> rows;
-  add_levels(rows);
-  for (const std::int64_t size : {2, 4, 8, 16}) {
-    rows.push_back(
-        bandwidth_row({fmt::format("dsmem.bandwidth_cluster_{}", size),
-                       fmt::format("distributed shared memory, cluster of {}", size), "bandwidth"},
-                      "distributed shared", "load", 16, no_clusters));
-    rows.back().where.emplace_back("cluster size", size);
-  }
-  add_kinds_of_l2(rows);
-  rows.push_back(bandwidth_row({"dram.bandwidth_by_counter", "DRAM", "bandwidth by counter"},
-                               "DRAM", "load", 16, left_out, take_counted));
+  add_kind("many_blocks", "ld.global.cg, a tile a warp, many more blocks than fit", "ld.global.cg",
+           "each warp one tile", false);
+  add({"dram.bandwidth_by_counter", "DRAM", "bandwidth by counter"}, "DRAM", "load").change =
+      take_counted;
   return rows;
 }
 

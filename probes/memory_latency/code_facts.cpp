@@ -43,8 +43,7 @@ Fact size_with_code(std::span<const Entry> entries, const FactName& name) {
   const std::string sizes = fmt::format("{} with {} of constants, {} with {}",
                                         format_bytes(*fact.value), all, format_bytes(other), few);
   if (std::max(other, *fact.value) > same_size * std::min(other, *fact.value))
-    return missing_fact(name,
-                        "constants and code stay, but not one cache that both fill: " + sizes);
+    return missing_fact(name, "what stays of both is not one cache that both fill: " + sizes);
   fact.method += "; of constants and of code together, which share it: " + sizes;
   widen(fact, other);
   add_evidence(fact, with_few.entries);

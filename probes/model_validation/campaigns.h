@@ -12,18 +12,12 @@
 
 namespace fathom::model_validation {
 
-/// Widths of one memory instruction, in bytes per lane.
-inline constexpr int widths[] = {1, 2, 4, 8, 16};
 /// Two spaces, two operations, five widths: what --patterns is divided among.
 inline constexpr int warp_campaigns = 20;
 
 /// Random patterns of one space, operation and width; every counter must read what the model says
 /// of each of them.
 Case warp_case(Space space, models::Access op, int bytes);
-
-/// Random block sizes, shared memory and carve-outs of kernels with different registers: resident
-/// blocks by the model and by the driver.
-Case occupancy_case(const DeviceFacts& device);
 
 /// One figure of a campaign: what was found in each trial against what a model says of it. The two
 /// must be equal each time. In the entry it becomes two counters: `<name>`, the sums of both sides,

@@ -1,44 +1,36 @@
 #include "probes/claims.h"
 
-#include <fmt/format.h>
-
 #include <functional>
 
 #include "models/transformer.h"
-#include "results/format.h"
 #include "results/rows.h"
 
 namespace fathom::model_validation {
 namespace {
 
-std::string sentence(std::span<const Entry> entries, const char* model, const char* trials,
-                     const char* what) {
+/// What differs from each model, and what could not be compared with it.
+void add_answer(Conclusions& rows, const std::string& model, const std::string& trials) {
   const auto compared = [](const Entry& e) {
     return e.metric.value && e.extras.contains("trials");
   };
-  const auto sum = [&](const char* name, Figure figure) {
-    return Quantity{name, {{"model", model}}, Pick::sum, std::move(figure), "", compared};
+  const auto sum = [&](const char* name, Figure figure, std::function<bool(const Entry&)> only) {
+    rows.reading.quantities.push_back(
+        {model + name, {{"model", model}}, Pick::sum, std::move(figure), "", std::move(only)});
   };
-  const Figures f({{sum("trials", extra_of("trials")),
-                    sum("differing", metric_of),
-                    {"left", {{"model", model}}, Pick::sum, passes(std::not_fn(compared))}}},
-                  entries);
-  std::string text;
-  if (f["trials"] > 0) {
-    text = fmt::format("{} of {} {} differ from {}", format_count(f["differing"]),
-                       format_count(f["trials"]), trials, what);
-  }
-  if (f["left"] > 0) {
-    text += fmt::format("{}{} {} could not be compared with {}", text.empty() ? "" : "; ",
-                        f["left"], f["left"] == 1 ? "case" : "cases", what);
-  }
-  return text;
+  sum(" trials", extra_of("trials"), compared);
+  sum(" differing", metric_of, compared);
+  sum(" left", passes(std::not_fn(compared)), std::not_fn(compared));
+  const std::string what =
+      model == "occupancy" ? "the occupancy model" : "the " + model.substr(0, 6) + "-memory model";
+  rows.answer += "[; {" + model + " differing:,} of {" + model + " trials:,} random " + trials +
+                 " differ from " + what + "][; {" + model +
+                 " left} of the cases could not be compared with " + what + "]";
 }
 
 /// L1 is measured on no GPU: what `fathom predict transformer` counts is held against what makers
 /// and the Hugging Face Hub publish of three models. The claim speaks of the number of parameters
 /// alone; models of about as many have caches of very different size.
-Claim l1() {
+ClaimRow l1() {
   using namespace models;
   struct Model {
     TransformerShape shape;
@@ -78,7 +70,7 @@ Claim l1() {
       "3.1 8B and 70B and Qwen2.5 7B, and {8B cache}, {70B cache} and {7B cache} bytes of cache a "
       "token in 16 bits, as published";
   row.rule = Rule::cases;
-  return evaluate(row, {});
+  return row;
 }
 
 std::vector<View> views() {
@@ -95,16 +87,12 @@ std::vector<View> views() {
 }  // namespace
 
 Findings conclude(std::span<const Entry> entries) {
-  Findings findings;
-  findings.claims = {l1()};
-  findings.views = views();
-  for (const std::string& part :
-       {sentence(entries, "shared memory", "random warp patterns", "the shared-memory model"),
-        sentence(entries, "global memory", "random warp patterns", "the global-memory model"),
-        sentence(entries, "occupancy", "random configurations", "the occupancy model")})
-    if (!part.empty()) findings.answer += (findings.answer.empty() ? "" : "; ") + part;
-  if (!findings.answer.empty()) findings.answer += ".";
-  return findings;
+  Conclusions rows{.claims = {l1()}, .views = views()};
+  add_answer(rows, "shared memory", "warp patterns");
+  add_answer(rows, "global memory", "warp patterns");
+  add_answer(rows, "occupancy", "configurations");
+  rows.answer += ".";
+  return evaluate(rows, entries);
 }
 
 }  // namespace fathom::model_validation

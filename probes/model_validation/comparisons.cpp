@@ -5,52 +5,6 @@
 #include "probes/model_validation/campaigns.h"
 
 namespace fathom::model_validation {
-namespace {
-
-/// The two counters of a comparison.
-void add_counters(const Comparison& comparison, const std::string& model, Entry& entry) {
-  const std::string& trials = entry.metric.unit;
-  Counter sum{.role = comparison.name,
-              .metric = comparison.source,
-              .unit = comparison.unit,
-              .value = {},
-              .reason = comparison.reason,
-              .expected = {},
-              .expected_model = fmt::format("{}, summed over all {}", model, trials)};
-  Counter mismatches{.role = comparison.name + "_mismatches",
-                     .metric = comparison.source,
-                     .unit = trials,
-                     .value = {},
-                     .reason = comparison.reason,
-                     .expected = 0,
-                     .expected_model = model};
-  if (!comparison.examples.empty()) {
-    mismatches.expected_model +=
-        fmt::format("; the first that differ: {}", fmt::join(comparison.examples, "; "));
-  }
-  if (comparison.reason.empty()) {
-    sum.value = comparison.found_sum;
-    sum.expected = comparison.expected_sum;
-    mismatches.value = static_cast<double>(comparison.differing);
-  }
-  entry.counters.push_back(std::move(sum));
-  entry.counters.push_back(std::move(mismatches));
-}
-
-/// Why not all trials were compared; empty if they were.
-std::string incomplete(const CampaignResult& result, const std::string& trials) {
-  if (result.trials == 0) return "there was no trial";
-  for (const Comparison& comparison : result.comparisons) {
-    if (!comparison.reason.empty())
-      return fmt::format("{}: {}", comparison.name, comparison.reason);
-    if (comparison.compared != result.trials)
-      return fmt::format("{}: only {} of {} {}", comparison.name, comparison.compared,
-                         result.trials, trials);
-  }
-  return result.comparisons.empty() ? "nothing was compared" : "";
-}
-
-}  // namespace
 
 bool Comparison::add(double found, double expected, const std::function<std::string()>& describe) {
   ++compared;
@@ -66,22 +20,33 @@ bool Comparison::add(double found, double expected, const std::function<std::str
 }
 
 std::optional<std::string> report(const CampaignResult& result, Entry& entry) {
+  const std::string& trials = entry.metric.unit;
   entry.extras["trials"] = static_cast<double>(result.trials);
   entry.iterations = result.trials;
-  entry.telemetry.missing_reason = "nothing is timed here";
   if (result.wrong) return result.wrong;
-  for (const Comparison& comparison : result.comparisons)
-    add_counters(comparison, result.model, entry);
-  if (const std::string why = incomplete(result, entry.metric.unit); !why.empty()) {
+  for (const Comparison& c : result.comparisons) {
+    Counter sum{c.name, c.source, c.unit, {}, c.reason, {}, 0, result.model};
+    Counter mismatches{c.name + "_mismatches", c.source, trials, {}, c.reason, 0, 0, result.model};
+    sum.expected_model += ", summed over all " + trials;
+    if (!c.examples.empty())
+      mismatches.expected_model +=
+          fmt::format("; the first that differ: {}", fmt::join(c.examples, "; "));
+    if (c.reason.empty()) {
+      sum.value = c.found_sum;
+      sum.expected = c.expected_sum;
+      mismatches.value = static_cast<double>(c.differing);
+    }
+    entry.counters.push_back(std::move(sum));
+    entry.counters.push_back(std::move(mismatches));
     // Not knowing must not look like agreement, even if all that was compared agrees.
+    if (c.compared == result.trials && c.compared > 0) continue;
     entry.verdict.status = VerdictStatus::failed;
-    entry.verdict.reasons = {"not compared with the model; " + why};
-    return std::nullopt;
+    entry.verdict.reasons = {fmt::format("only {} of {} {} were compared with the model{}{}",
+                                         c.compared, result.trials, trials,
+                                         c.reason.empty() ? "" : ": ", c.reason)};
   }
-  const auto count = static_cast<double>(result.differing);
-  entry.metric.value = count;
-  entry.samples = {count};
-  entry.interval = Interval{count, count, 1, "a count is exact"};
+  if (entry.verdict.status == VerdictStatus::failed) return std::nullopt;
+  entry.metric.value = static_cast<double>(result.differing);
   entry.expected = Expectation{0, 0, result.model};
   return std::nullopt;
 }

@@ -17,22 +17,19 @@ using models::WarpAccess;
 
 namespace {
 
-/// One series for each space, operation and width from one seed.
-std::mt19937_64 series(Space space, Access op, int bytes, std::uint64_t seed) {
-  std::seed_seq sequence{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
-                         static_cast<std::uint32_t>(space), static_cast<std::uint32_t>(op),
-                         static_cast<std::uint32_t>(bytes)};
-  return std::mt19937_64(sequence);
-}
-
 class Generator {
  public:
+  /// One series for each space, operation and width from one seed.
   Generator(Space space, Access op, int bytes, std::uint64_t seed)
       : op_(op),
         bytes_(bytes),
         width_(static_cast<std::uint64_t>(bytes)),
-        region_(region_bytes(space)),
-        random_(series(space, op, bytes, seed)) {}
+        region_(region_bytes(space)) {
+    std::seed_seq sequence{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
+                           static_cast<std::uint32_t>(space), static_cast<std::uint32_t>(op),
+                           static_cast<std::uint32_t>(bytes)};
+    random_.seed(sequence);
+  }
 
   RandomPattern next() {
     static constexpr struct {
@@ -60,6 +57,13 @@ class Generator {
   /// A multiple of the width such that `span` bytes from there on lie within the region.
   std::uint64_t base_for(std::uint64_t span) {
     return below((region_ - span) / width_ + 1) * width_;
+  }
+
+  /// Addresses as they are drawn, lane after lane.
+  WarpAccess by_lane(auto&& draw) {
+    WarpAccess access = models::broadcast(op_, bytes_);
+    for (std::uint64_t& address : access.address) address = draw();
+    return access;
   }
 
   WarpAccess contiguous() {
@@ -145,10 +149,8 @@ class Generator {
     const std::uint64_t kind = below(3);  // plain, padded, swizzled
     if (kind == 1) tile.padding_elements = static_cast<int>(1 + below(4));
     tile.xor_swizzle = kind == 2;
-    const auto column = static_cast<int>(below(static_cast<std::uint64_t>(tile.row_elements)));
-    const auto row_bytes =
-        static_cast<std::uint64_t>(tile.row_elements + tile.padding_elements) * width_;
-    tile.base = base_for(warp_size * row_bytes);
+    const auto column = static_cast<int>(below(tile.row_elements));
+    tile.base = base_for(warp_size * (tile.row_elements + tile.padding_elements) * width_);
     return models::tile_column(op_, tile, column);
   }
 
@@ -173,12 +175,11 @@ class Generator {
     const std::uint64_t slots = 128 / unit;
     const std::uint64_t lines = 1 + below(std::min<std::uint64_t>(64, region_ / 128));
     const std::uint64_t first = below(slots), count = 1 + below(4);
-    WarpAccess access = models::broadcast(op_, bytes_);
-    for (std::uint64_t& address : access.address) {
-      address = below(lines) * 128 + (first + below(count)) % slots * unit +
-                below(unit / width_) * width_;
-    }
-    return access;
+    return by_lane([&] {
+      const std::uint64_t line = below(lines) * 128;
+      const std::uint64_t slot = (first + below(count)) % slots * unit;
+      return line + slot + below(unit / width_) * width_;
+    });
   }
 
   /// Random lanes share a few addresses.
@@ -186,20 +187,14 @@ class Generator {
     std::vector<std::uint64_t> choice(1 + below(12));
     const std::uint64_t span = chance(50) ? 512 : region_;
     for (std::uint64_t& address : choice) address = below(span / width_) * width_;
-    WarpAccess access = models::broadcast(op_, bytes_);
-    for (std::uint64_t& address : access.address) address = choice[below(choice.size())];
-    return access;
+    return by_lane([&] { return choice[below(choice.size())]; });
   }
 
   /// Each lane anywhere in a window of `span` bytes.
   WarpAccess within(std::uint64_t span) {
     const std::uint64_t base = base_for(span);
-    WarpAccess access = models::broadcast(op_, bytes_);
-    for (std::uint64_t& address : access.address) address = base + below(span / width_) * width_;
-    return access;
+    return by_lane([&] { return base + below(span / width_) * width_; });
   }
-
-  /// Within a small window.
   WarpAccess clustered() { return within(width_ << below(10)); }
   WarpAccess scattered() { return within(region_); }
 
@@ -211,36 +206,22 @@ class Generator {
 
   std::uint32_t active_lanes() {
     const auto bits = [&] { return static_cast<std::uint32_t>(random_()); };
-    switch (below(10)) {
-      case 0:
-      case 1:
-      case 2:
-        return all_lanes;
-      case 3:
-        return bits();  // half of the lanes
-      case 4:
-        return bits() & bits() & bits();
-      case 5:
-        return bits() | bits() | bits();
-      case 6: {  // whole quarter-warps
-        std::uint32_t mask = 0;
-        for (int quarter = 0; quarter < 4; ++quarter)
-          if (chance(50)) mask |= 0xFFu << (8 * quarter);
-        return mask;
-      }
-      case 7:  // the ragged end of an array
-        return all_lanes >> below(warp_size);
-      case 8: {  // every 2nd, 4th, 8th or 16th lane
-        const int step = 2 << below(4);
-        std::uint32_t mask = 0;
-        for (int lane = static_cast<int>(below(static_cast<std::uint64_t>(step))); lane < warp_size;
-             lane += step)
-          mask |= 1u << lane;
-        return mask;
-      }
-      default:
-        return 1u << below(warp_size);
+    const std::uint64_t kind = below(10);
+    if (kind < 3) return all_lanes;
+    if (kind == 3) return bits();  // half of the lanes
+    if (kind == 4) return bits() & bits() & bits();
+    if (kind == 5) return bits() | bits() | bits();
+    std::uint32_t mask = 0;
+    if (kind == 6) {  // whole quarter-warps
+      for (int quarter = 0; quarter < 4; ++quarter)
+        if (chance(50)) mask |= 0xFFu << (8 * quarter);
+      return mask;
     }
+    if (kind == 7) return all_lanes >> below(warp_size);  // the ragged end of an array
+    if (kind == 9) return 1u << below(warp_size);
+    const std::uint64_t step = 2u << below(4);  // every 2nd, 4th, 8th or 16th lane
+    for (std::uint64_t lane = below(step); lane < warp_size; lane += step) mask |= 1u << lane;
+    return mask;
   }
 
   Access op_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "harness/counters/range_profiler.h"
 #include "harness/cuda_check.h"
@@ -17,10 +18,8 @@ namespace {
 using models::Access;
 using models::WarpAccess;
 
-/// Trials whose outputs are copied back together.
-constexpr std::size_t checked_together = 1024;
-/// Patterns in the host's memory at a time, so that a campaign may be of any length.
-constexpr std::size_t held_together = 16 * checked_together;
+/// Patterns that are checked and counted together.
+constexpr std::size_t batch = 1024;
 
 /// What is tested: one instruction.
 struct Instruction {
@@ -62,14 +61,8 @@ Trial trial_of(const WarpAccess& access, const Buffer& region) {
 
 /// Fills the region in global memory with what loads are to find, or for stores to overwrite.
 Buffer prepared_region(Context& context, Access op) {
-  if (op == Access::store) {
-    const Buffer region = context.buffers().output("region", global_region_bytes);
-    context.buffers().poison(region);
-    return region;
-  }
-  std::vector<std::uint32_t> words(global_region_bytes / 4);
-  for (std::size_t i = 0; i < words.size(); ++i)
-    words[i] = word_value(static_cast<std::uint32_t>(i));
+  std::vector<std::uint32_t> words(global_region_bytes / 4, untouched);
+  for (std::uint32_t i = 0; op == Access::load && i < words.size(); ++i) words[i] = word_value(i);
   return upload(context, "region", std::as_bytes(std::span(words)));
 }
 
@@ -78,26 +71,21 @@ std::optional<std::string> check_outputs(Context& context, const Instruction& in
                                          const std::vector<RandomPattern>& patterns,
                                          const Buffer& region) {
   cudaStream_t stream = context.stream();
-  const Buffer out = context.buffers().output("found", checked_together * found_words * 4);
-  std::vector<std::uint32_t> found(checked_together * found_words);
-  for (std::size_t first = 0; first < patterns.size(); first += checked_together) {
-    const std::size_t count = std::min(checked_together, patterns.size() - first);
-    context.buffers().poison(out);
-    for (std::size_t i = 0; i < count; ++i) {
-      Trial trial = trial_of(patterns[first + i].access, region);
-      trial.fill_words = shared_region_bytes / 4;
-      trial.out = out.as<std::uint32_t>() + i * found_words;
-      instruction.launch(trial, stream);
-      if (instruction.space == Space::global && instruction.op == Access::store)
-        launch_global_check(instruction.bytes, trial, stream);
-    }
-    FATHOM_CUDA(cudaMemcpyAsync(found.data(), out.data, out.bytes, cudaMemcpyDeviceToHost, stream));
-    FATHOM_CUDA(cudaStreamSynchronize(stream));
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto wrong = check_found(patterns[first + i].access,
-                                     std::span(found).subspan(i * found_words, found_words));
-      if (wrong) return fmt::format("{} pattern: {}", patterns[first + i].kind, *wrong);
-    }
+  const Buffer out = context.buffers().output("found", batch * found_words * 4);
+  context.buffers().poison(out);
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    Trial trial = trial_of(patterns[i].access, region);
+    trial.fill_words = shared_region_bytes / 4;
+    trial.out = out.as<std::uint32_t>() + i * found_words;
+    instruction.launch(trial, stream);
+    if (instruction.space == Space::global && instruction.op == Access::store)
+      launch_global_check(instruction.bytes, trial, stream);
+  }
+  const auto found = copy_to_host<std::uint32_t>(out, stream);
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    const auto wrong =
+        check_found(patterns[i].access, std::span(found).subspan(i * found_words, found_words));
+    if (wrong) return fmt::format("{} pattern: {}", patterns[i].kind, *wrong);
   }
   return std::nullopt;
 }
@@ -132,18 +120,15 @@ void compare_counters(Context& context, CounterSession& counters, const Instruct
 CampaignResult run(Context& context, CounterSession* counters, const std::string& no_counters,
                    const KeepGoing& keep_going, const Instruction& instruction) {
   const std::int64_t wanted = (context.option("patterns") + warp_campaigns - 1) / warp_campaigns;
-  const auto next_pattern =
+  auto next_pattern =
       random_patterns(instruction.space, instruction.op, instruction.bytes, context.seed());
   const Buffer region = prepared_region(context, instruction.op);
   CampaignResult result{fmt::format("the {}-memory model", name(instruction.space)), {}};
   for (const std::string& figure : instruction.roles())
     result.comparisons.push_back({figure, "", role(figure).unit, no_counters});
-  std::vector<RandomPattern> patterns;
   while (result.trials < wanted && keep_going()) {
-    patterns.clear();
-    while (patterns.size() < held_together &&
-           result.trials + static_cast<std::int64_t>(patterns.size()) < wanted)
-      patterns.push_back(next_pattern());
+    std::vector<RandomPattern> patterns(std::min<std::size_t>(batch, wanted - result.trials));
+    std::ranges::generate(patterns, std::ref(next_pattern));
     result.wrong = check_outputs(context, instruction, patterns, region);
     if (result.wrong) return result;
     if (counters != nullptr)

@@ -70,19 +70,22 @@ __global__ void persistent_copy(const uint4* src, uint4* dst, std::size_t count,
   }
 }
 
+constexpr Variant variants[] = {{false, 1},     {false, 4},     {true, 4},
+                                {true, 1},      {true, 1, 64},  {true, 1, 80},
+                                {true, 1, 112}, {true, 1, 164}, {true, 1, 214}};
+
 }  // namespace
 
 Kernel kernel_of(const Variant& variant) {
-  if (!variant.persistent) {
-    if (variant.ballast == 0 && variant.vectors == 1) return one_shot_copy<1>;
-    if (variant.ballast == 0 && variant.vectors == 4) return one_shot_copy<4>;
-  } else if (variant.vectors == 4) {
-    if (variant.ballast == 0) return persistent_copy<4, 0>;
-  } else if (variant.vectors == 1) {
-    return with_constant<0, 64, 80, 112, 164, 214>(
-        variant.ballast, [](auto ballast) -> Kernel { return persistent_copy<1, ballast>; });
-  }
-  throw std::invalid_argument("no such variant of the occupancy probe's copy");
+  return with_place<variants>(
+      variant,
+      [](auto place) -> Kernel {
+        constexpr Variant v = variants[place];
+        if constexpr (v.persistent)
+          return persistent_copy<v.vectors, v.ballast>;
+        else
+          return one_shot_copy<v.vectors>;
+      });
 }
 
 }  // namespace fathom::occupancy

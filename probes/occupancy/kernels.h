@@ -14,6 +14,7 @@ struct Variant {
   bool persistent = false;
   int vectors = 1;
   int ballast = 0;  ///< one of `ballasts`, for persistent grids with vectors = 1; else 0
+  friend constexpr bool operator==(const Variant&, const Variant&) = default;
 };
 
 /// Chosen so that the kernels' register counts lie between the steps of the occupancy staircase.

@@ -46,7 +46,7 @@ Fill fill_of(Element element) {
 struct Sum {
   SumKernel kernel;
   std::size_t bytes = GiB;
-  Suite suite = Suite::standard;
+  bool quick = false;
   bool against_cub = false;
   int more = 0;
   int offset = 0;
@@ -54,6 +54,9 @@ struct Sum {
   std::size_t elements() const { return bytes / element_bytes(kernel.element) + more; }
   std::size_t offset_bytes() const {
     return static_cast<std::size_t>(offset) * element_bytes(kernel.element);
+  }
+  SumLayout layout() const {
+    return sum_layout(offset_bytes(), elements(), element_bytes(kernel.element), kernel.threads);
   }
 };
 
@@ -64,13 +67,7 @@ const std::byte* source_of(Context& context, const Sum& sum) {
   return buffer.data + sum.offset_bytes();
 }
 
-constexpr double float_unit_roundoff = 0x1p-24, double_unit_roundoff = 0x1p-53;
-constexpr double standard_deviations = 10;
 constexpr std::size_t partial_sums = std::size_t{reference_blocks} * reference_threads;
-
-double root_of_variance(double unit_roundoff, double elements, double terms) {
-  return unit_roundoff * std::sqrt(elements / 3 * terms);
-}
 
 /// How far a sum of `elements` random values in [-1, 1) may be from the exact one, as an absolute
 /// error. Such values have a variance of 1/3, so that a partial sum of m of them is of the size
@@ -82,13 +79,15 @@ double root_of_variance(double unit_roundoff, double elements, double terms) {
 /// The tolerance is ten times its root. It is far below what one missing tile would change; a
 /// single missing element of a large sum is for the integers to show, whose sums are exact.
 double sum_tolerance(Element element, double elements, double threads_per_block, double blocks) {
-  const double u = element == Element::f64 ? double_unit_roundoff : float_unit_roundoff;
+  constexpr double in_float = 0x1p-24, in_double = 0x1p-53, standard_deviations = 10;
+  const auto deviation = [&](double unit_roundoff, double terms) {
+    return unit_roundoff * std::sqrt(elements / 3 * terms);
+  };
   const double per_thread = elements / (threads_per_block * blocks);
-  const double own = root_of_variance(u, elements, per_thread + threads_per_block + blocks);
+  const double own = deviation(element == Element::f64 ? in_double : in_float,
+                               per_thread + threads_per_block + blocks);
   // The reference rounds too; its partial sums are added up with more than double's precision.
-  const double reference =
-      root_of_variance(double_unit_roundoff, elements, elements / partial_sums + 1);
-  return standard_deviations * (own + reference);
+  return standard_deviations * (own + deviation(in_double, elements / partial_sums + 1));
 }
 
 /// Adds up what an independent kernel leaves of the same data and compares: integers must be equal
@@ -145,11 +144,10 @@ Workload prepare(Context& context, const Sum& sum, std::size_t blocks) {
       context.buffers().output("block sums", max_dynamic_blocks * sizeof(double));
   cudaStream_t stream = context.stream();
   FATHOM_CUDA(cudaMemsetAsync(state.data, 0, state.bytes, stream));
-  const SumArguments arguments{source, sum.elements(), result.data, state.as<DynamicState>(),
-                               block_sums.data};
+  const SumRun run{source, sum.layout(), result.data, state.as<DynamicState>(), block_sums.data};
   return sum_workload(
       context, sum, source, result, sum.kernel.threads, static_cast<double>(blocks),
-      [=, sms = context.device().sms] { launch_sum(sum.kernel, arguments, sms, stream); });
+      [=, sms = context.device().sms] { launch_sum(sum.kernel, run, sms, stream); });
 }
 
 Workload prepare_cub(Context& context, const Sum& sum, OffsetType offset) {
@@ -235,7 +233,7 @@ void add_expectation(Case& c, const DeviceFacts& device, const Sum& sum, std::si
 
 Case make_case(const DeviceFacts& device, const Sum& sum) {
   const int size = element_bytes(sum.kernel.element);
-  const SumLayout layout = sum_layout(sum.offset_bytes(), sum.elements(), size, sum.kernel.threads);
+  const SumLayout layout = sum.layout();
   const std::size_t blocks = grid_blocks(sum.kernel, layout, device.sms);
   const double bytes = static_cast<double>(sum.elements()) * size;
   Case c;
@@ -250,7 +248,7 @@ Case make_case(const DeviceFacts& device, const Sum& sum) {
             {"size (B)", static_cast<std::int64_t>(sum.bytes)},
             {"further elements", std::int64_t{sum.more}},
             {"offset (elements)", std::int64_t{sum.offset}}};
-  c.suite = sum.suite;
+  c.suite = quick_if(sum.quick);
   c.metric = {"bandwidth", "B/s", Better::higher, std::nullopt};
   c.value = rate(bytes);
   c.cache = sum.bytes >= cold_multiple_of_l2 * device.l2_bytes ? CacheState::cold : CacheState::hot;
@@ -307,39 +305,36 @@ Case copy_case(const DeviceFacts& device) {
 
 /// The largest first: a buffer that grows between cases is a new one.
 std::vector<Sum> sums(const DeviceFacts& device) {
-  const auto quick = Suite::quick;
   const SumKernel tile{}, dynamic{Recipe::dynamic}, loop{Recipe::loop, Element::f32, loop_threads},
       scalar{Recipe::scalar_loop, Element::f32, loop_threads};
   std::vector<Sum> result;
   if (device.memory_bytes >= memory_for_4_gib)
-    for (const SumKernel& kernel : {tile, dynamic})
-      result.push_back({kernel, 4 * GiB, quick, true});
-  for (const SumKernel& kernel : {tile, dynamic}) result.push_back({kernel, GiB, quick, true});
-  for (const SumKernel& kernel : {loop, scalar}) result.push_back({kernel, GiB, quick, true});
+    for (const SumKernel& kernel : {tile, dynamic}) result.push_back({kernel, 4 * GiB, true, true});
+  for (const SumKernel& kernel : {tile, dynamic, loop, scalar})
+    result.push_back({kernel, GiB, true, true});
   for (const int threads : {128, 256, 1024})
     result.push_back({{Recipe::tile, Element::f32, threads}, GiB});
-  for (const Recipe recipe : {Recipe::tile, Recipe::dynamic}) {
+  for (const SumKernel& kernel : {tile, dynamic}) {
     for (std::size_t bytes = KiB; bytes < GiB; bytes *= 4) {
-      const bool in_quick =
-          recipe == Recipe::tile && (bytes == KiB || bytes == 64 * KiB || bytes == MiB ||
-                                     bytes == 16 * MiB || bytes == 256 * MiB);
-      result.push_back({{recipe}, bytes, in_quick ? quick : Suite::standard, true});
+      const bool quick =
+          kernel.recipe == Recipe::tile && (bytes == KiB || bytes == 64 * KiB || bytes == MiB ||
+                                            bytes == 16 * MiB || bytes == 256 * MiB);
+      result.push_back({kernel, bytes, quick, true});
     }
   }
   // Tails and starts between vectors; float for the speed, integers because their sums are exact.
   for (const Element element : {Element::f32, Element::i32}) {
     for (const auto& [more, offset] : {std::pair{-1, 0}, {1, 0}, {0, 1}, {2, 3}, {8191, 2}}) {
-      const bool in_quick = element == Element::i32 && more == 2;
-      result.push_back(
-          {{Recipe::tile, element}, GiB, in_quick ? quick : Suite::standard, false, more, offset});
+      const bool quick = element == Element::i32 && more == 2;
+      result.push_back({{Recipe::tile, element}, GiB, quick, false, more, offset});
     }
-    result.push_back({{Recipe::dynamic, element}, GiB, Suite::standard, false, 2, 3});
-    result.push_back({{Recipe::loop, element, loop_threads}, GiB, Suite::standard, false, 2, 3});
+    result.push_back({{Recipe::dynamic, element}, GiB, false, false, 2, 3});
+    result.push_back({{Recipe::loop, element, loop_threads}, GiB, false, false, 2, 3});
   }
   for (const Element element : {Element::i32, Element::f64, Element::f16, Element::bf16}) {
-    const bool in_quick = element == Element::i32 || element == Element::f64;
-    result.push_back({{Recipe::tile, element}, GiB, in_quick ? quick : Suite::standard, true});
-    result.push_back({{Recipe::dynamic, element}, GiB, Suite::standard, true});
+    const bool quick = element == Element::i32 || element == Element::f64;
+    result.push_back({{Recipe::tile, element}, GiB, quick, true});
+    result.push_back({{Recipe::dynamic, element}, GiB, false, true});
   }
   return result;
 }

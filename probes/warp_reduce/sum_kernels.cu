@@ -134,38 +134,27 @@ int resident_blocks(const SumKernel& kernel) {
 
 std::size_t grid_blocks(const SumKernel& kernel, const SumLayout& layout, int sms) {
   const std::size_t tiles = std::max<std::size_t>(layout.tiles(), 1);
-  switch (kernel.recipe) {
-    case Recipe::tile:
-      return tiles;
-    case Recipe::dynamic:
-      return std::min(
-          {tiles, static_cast<std::size_t>(dynamic_blocks_per_sm) * sms, max_dynamic_blocks});
-    case Recipe::loop:
-    case Recipe::scalar_loop: {
-      const std::size_t items = kernel.recipe == Recipe::loop ? layout.vectors : layout.elements;
-      const std::size_t wave = static_cast<std::size_t>(resident_blocks(kernel)) * sms;
-      return std::clamp<std::size_t>((items + kernel.threads - 1) / kernel.threads, 1, wave);
-    }
-  }
-  throw std::invalid_argument("unknown recipe");
+  if (kernel.recipe == Recipe::tile) return tiles;
+  if (kernel.recipe == Recipe::dynamic)
+    return std::min(
+        {tiles, static_cast<std::size_t>(dynamic_blocks_per_sm) * sms, max_dynamic_blocks});
+  const std::size_t items = kernel.recipe == Recipe::loop ? layout.vectors : layout.elements;
+  const std::size_t wave = static_cast<std::size_t>(resident_blocks(kernel)) * sms;
+  return std::clamp<std::size_t>((items + kernel.threads - 1) / kernel.threads, 1, wave);
 }
 
-void launch_sum(const SumKernel& kernel, const SumArguments& arguments, int sms,
-                cudaStream_t stream) {
+void launch_sum(const SumKernel& kernel, const SumRun& run, int sms, cudaStream_t stream) {
+  if (kernel.recipe != Recipe::dynamic)
+    FATHOM_CUDA(cudaMemsetAsync(run.result, 0, accumulator_bytes(kernel.element), stream));
+  const auto blocks = static_cast<int>(grid_blocks(kernel, run.layout, sms));
   with_type(
       kernel.element,
       [&](auto x) {
         using T = decltype(x);
-        const SumLayout layout = sum_layout(reinterpret_cast<std::uintptr_t>(arguments.source),
-                                            arguments.elements, sizeof(T), kernel.threads);
-        const Sum<T> sum{reinterpret_cast<const T*>(arguments.source), layout,
-                         reinterpret_cast<Accumulator<T>*>(arguments.result), arguments.state,
-                         reinterpret_cast<Accumulator<T>*>(arguments.block_sums)};
-        if (kernel.recipe != Recipe::dynamic)
-          FATHOM_CUDA(cudaMemsetAsync(arguments.result, 0, sizeof(Accumulator<T>), stream));
-        const auto blocks = static_cast<unsigned>(grid_blocks(kernel, layout, sms));
-        kernel_of<T>(kernel)<<<blocks, kernel.threads, 0, stream>>>(sum);
-        FATHOM_CUDA(cudaGetLastError());
+        launch(kernel_of<T>(kernel), {blocks, kernel.threads}, stream,
+               Sum<T>{reinterpret_cast<const T*>(run.source), run.layout,
+                      reinterpret_cast<Accumulator<T>*>(run.result), run.state,
+                      reinterpret_cast<Accumulator<T>*>(run.block_sums)});
       });
 }
 

@@ -80,12 +80,12 @@ struct DynamicState {
   unsigned blocks_done;
 };
 
-struct SumArguments {
+struct SumRun {
   const std::byte* source;
-  std::size_t elements;
-  std::byte* result;     ///< one accumulator: float, double or 32 bits
-  DynamicState* state;   ///< dynamic only
-  std::byte* block_sums; ///< dynamic only: max_dynamic_blocks accumulators
+  SumLayout layout;
+  std::byte* result;      ///< one accumulator: float, double or 32 bits
+  DynamicState* state;    ///< dynamic only
+  std::byte* block_sums;  ///< dynamic only: max_dynamic_blocks accumulators
 };
 
 constexpr const char* name_of(Element element) {
@@ -104,8 +104,7 @@ std::size_t grid_blocks(const SumKernel& kernel, const SumLayout& layout, int sm
 /// Blocks that fit an SM at once, as the driver says.
 int resident_blocks(const SumKernel& kernel);
 /// Sums into `result`; zeroing it, where the recipe needs that, is part of the launch.
-void launch_sum(const SumKernel& kernel, const SumArguments& arguments, int sms,
-                cudaStream_t stream);
+void launch_sum(const SumKernel& kernel, const SumRun& run, int sms, cudaStream_t stream);
 
 inline constexpr int reference_blocks = 1024;
 inline constexpr int reference_threads = 256;

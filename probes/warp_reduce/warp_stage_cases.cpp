@@ -84,12 +84,6 @@ std::optional<std::string> verify(const WarpStage& stage, const Buffer& out, cud
   });
 }
 
-/// Cycles per reduction: each block's time over all its reductions; the median over the SMs.
-double cycles(const WarpStage& stage, const std::vector<long long>& clocks) {
-  return median(clocks_of_blocks(clocks, stage.warps)) /
-         (double{reductions} * stage.warps * stage.chains);
-}
-
 Workload prepare(Context& context, const WarpStage& stage) {
   const int blocks = context.device().sms;
   cudaStream_t stream = context.stream();
@@ -106,38 +100,37 @@ Workload prepare(Context& context, const WarpStage& stage) {
                                                         : verify<double>;
         return check(stage, out, stream);
       });
-  workload.read_sample = [=] { return cycles(stage, copy_to_host<long long>(clocks, stream)); };
+  // A block's time over all its reductions; the median over the SMs.
+  workload.read_sample = [=] {
+    return median(clocks_of_blocks(copy_to_host<long long>(clocks, stream), stage.warps)) /
+           (double{reductions} * stage.warps * stage.chains);
+  };
   return workload;
 }
 
-/// Shared-memory work of one reduction.
+/// Shared-memory work of one reduction: instructions and wavefronts, of loads and of stores.
 struct SharedWork {
-  int loads = 0, stores = 0, load_wavefronts = 0, store_wavefronts = 0;
+  int instructions[2] = {}, wavefronts[2] = {};
 };
 
 SharedWork shared_work(const WarpStage& stage) {
+  using enum models::Access;
   SharedWork work;
   const int bytes = element_bytes(stage.type);
-  const auto wavefronts = [&](models::Access op, int active) {
+  const auto access = [&](models::Access op, int active) {
     const std::uint32_t mask = models::all_lanes >> (lanes - active);
-    return models::shared_cost(models::masked(models::strided(op, bytes, bytes), mask)).wavefronts;
-  };
-  const auto load = [&](int active) {
-    ++work.loads;
-    work.load_wavefronts += wavefronts(models::Access::load, active);
-  };
-  const auto store = [&](int active) {
-    ++work.stores;
-    work.store_wavefronts += wavefronts(models::Access::store, active);
+    ++work.instructions[op == store];
+    work.wavefronts[op == store] +=
+        models::shared_cost(models::masked(models::strided(op, bytes, bytes), mask)).wavefronts;
   };
   const bool tree = stage.method == WarpMethod::shared_tree;
-  if (tree) store(lanes);
+  if (tree) access(store, lanes);
   for (int active = lanes / 2; active > 0; active /= 2) {
-    if (!tree) store(lanes);
-    load(tree ? active : lanes);
-    if (tree) store(active);
+    if (!tree) access(store, lanes);
+    access(load, tree ? active : lanes);
+    if (tree) access(store, active);
   }
-  if (tree) load(1);  // every lane reads the one sum: a broadcast
+  if (tree) access(load, 1);  // every lane reads the one sum: a broadcast
   return work;
 }
 
@@ -145,13 +138,15 @@ void add_counters(Case& c, const WarpStage& stage, const DeviceFacts& device) {
   if (!stage.in_shared()) return;
   const double count = static_cast<double>(device.sms) * stage.warps * stage.chains * reductions;
   const SharedWork work = shared_work(stage);
-  const std::string model = "shared-memory model of the reduction's accesses";
-  c.counters = {{"shared_load_instructions", count * work.loads, 0, model},
-                {"shared_store_instructions", count * work.stores, 0, model},
-                {"shared_load_wavefronts", count * work.load_wavefronts, 0, model},
-                {"shared_store_wavefronts", count * work.store_wavefronts, 0, model},
-                {"shared_load_conflicts", 0.0, 0, "contiguous lanes: no conflict"},
-                {"shared_store_conflicts", 0.0, 0, "contiguous lanes: no conflict"}};
+  const auto add = [&](const char* figure, const int(&each)[2], const char* model) {
+    for (const bool stores : {false, true})
+      c.counters.push_back({fmt::format("shared_{}_{}", stores ? "store" : "load", figure),
+                            count * each[stores], 0, model});
+  };
+  const char* model = "shared-memory model of the reduction's accesses";
+  add("instructions", work.instructions, model);
+  add("wavefronts", work.wavefronts, model);
+  add("conflicts", {0, 0}, "contiguous lanes: no conflict");
 }
 
 /// Cycles of an SM for each of many reductions at once; nothing where no guide has the rate.
@@ -174,10 +169,10 @@ std::optional<Expectation> expected_throughput(const WarpStage& stage, const Dev
                                    "Programming Guide 11.7, table 3, for 8.0)",
                                    *rate)};
   }
-  const SharedWork work = shared_work(stage);
-  return Expectation{static_cast<double>(work.load_wavefronts + work.store_wavefronts), tolerance,
-                     fmt::format("{} wavefronts of loads and {} of stores, one a clock and SM",
-                                 work.load_wavefronts, work.store_wavefronts)};
+  const auto [loads, stores] = shared_work(stage).wavefronts;
+  return Expectation{
+      static_cast<double>(loads + stores), tolerance,
+      fmt::format("{} wavefronts of loads and {} of stores, one a clock and SM", loads, stores)};
 }
 
 /// Cycles of one reduction alone; nothing for double precision where the chip has few such units,

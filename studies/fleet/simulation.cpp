@@ -231,7 +231,8 @@ Recall recall_of(const Fleet& fleet, const Outliers& outliers, const SimulatedFl
     if (expected.empty()) continue;
     ++recall.causes;
     recall.causes_right += std::ranges::any_of(
-        card.findings.front().causes, [&](const std::string& cause) { return cause.find(expected) != std::string::npos; });
+        card.findings.front().causes,
+        [&](const std::string& cause) { return cause.find(expected) != std::string::npos; });
   }
   return recall;
 }

@@ -1,6 +1,6 @@
 // How often a check fails suites of which nothing changed, and how often it finds a metric that is
 // 5 % slower: the stored one on many kinds of noise, the paired one on noise that is always there.
-// docs/gate/noise.md is what it wrote.
+// docs/gate/noise.md has its rows.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -11,7 +11,6 @@
 #include <optional>
 #include <set>
 
-#include "fleet_ranks.h"
 #include "fleet_run.h"
 
 namespace fathom {

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "fleet_ranks.h"
+#include "fleet_run.h"
 #include "slurm_cluster.h"
 
 namespace fathom {

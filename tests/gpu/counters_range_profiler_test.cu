@@ -9,14 +9,9 @@ using namespace fathom;
 
 namespace {
 
-constexpr std::size_t GiB = std::size_t{1} << 30;
-constexpr double GiB_sectors = 33554432;
-
-template <class T>
-__global__ void copy(T* destination, const T* source) {
-  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const T value = source[i];
-  destination[i] = value;
+__global__ void copy(int4* destination, const int4* source) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  destination[i] = source[i];
 }
 
 // Every lane reads the word `stride` words after its neighbour's, `repeats` times.
@@ -29,24 +24,6 @@ __global__ void read_shared(int* out, int stride, int repeats) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-struct Gigabytes {
-  DeviceMemory<std::byte> source = make_device_memory<std::byte>(GiB);
-  DeviceMemory<std::byte> destination = make_device_memory<std::byte>(GiB);
-  Gigabytes() {
-    FATHOM_CUDA(cudaMemset(source.get(), 0x5a, GiB));
-    FATHOM_CUDA(cudaMemset(destination.get(), 0, GiB));
-  }
-  template <class T>
-  auto copy_by() const {
-    return [this] {
-      copy<<<GiB / sizeof(T) / 256, 256>>>(reinterpret_cast<T*>(destination.get()),
-                                           reinterpret_cast<const T*>(source.get()));
-    };
-  }
-  // Leaves the L2 full of what no kernel here reads first.
-  void flush() const { FATHOM_CUDA(cudaMemsetAsync(destination.get(), 0, GiB)); }
-};
-
 double value(const std::map<std::string, CounterReading>& readings, const std::string& role) {
   const CounterReading& reading = readings.at(role);
   INFO(role << ": " << reading.reason);
@@ -56,43 +33,20 @@ double value(const std::map<std::string, CounterReading>& readings, const std::s
 
 }  // namespace
 
-TEST_CASE("a copy of 1 GiB moves exactly its sectors, whatever the width", "[counters][gpu]") {
-  const Gigabytes memory;
-  const std::vector<std::string> names = {
-      "global_load_sectors",   "global_store_sectors",     "global_load_requests",
-      "global_store_requests", "global_load_instructions", "dram_read_bytes",
-      "dram_write_bytes",      "l2_read_sectors",          "l2_read_hit_sectors"};
-  CounterSession session(0, names);
-  CHECK(counters_active());
-  const auto check = [&](std::size_t width, const std::function<void()>& launch) {
-    CAPTURE(width);
-    const auto readings = session.collect([&] { memory.flush(); }, launch);
-    const double warps = static_cast<double>(GiB / width / 32);
-    CHECK(value(readings, "global_load_sectors") == GiB_sectors);
-    CHECK(value(readings, "global_store_sectors") == GiB_sectors);
-    CHECK(value(readings, "global_load_instructions") == warps);
-    CHECK(value(readings, "global_load_requests") == warps);
-    CHECK(value(readings, "global_store_requests") == warps);
-    CHECK(value(readings, "dram_read_bytes") > 0.98 * GiB);
-    CHECK(value(readings, "dram_read_bytes") < 1.02 * GiB);
-    // Every pass began with a flushed L2.
-    CHECK(value(readings, "l2_read_hit_sectors") < 0.05 * value(readings, "l2_read_sectors"));
-  };
-  check(2, memory.copy_by<short>());
-  check(4, memory.copy_by<int>());
-  check(8, memory.copy_by<int2>());
-  check(16, memory.copy_by<int4>());
-}
-
-TEST_CASE("exact counters repeat exactly", "[counters][gpu]") {
-  const Gigabytes memory;
+TEST_CASE("exact counters repeat exactly, and a copy moves its sectors", "[counters][gpu]") {
+  constexpr int count = 1 << 24;
+  const auto from = make_device_memory<int4>(count), to = make_device_memory<int4>(count);
   std::vector<std::string> names;
   for (const Role& role : roles()) names.push_back(role.name);
   CounterSession session(0, names);
-  const auto launch = memory.copy_by<int4>();
+  CHECK(counters_active());
+  const auto launch = [&] { copy<<<count / 256, 256>>>(to.get(), from.get()); };
   const auto first = session.collect({}, launch);
   const auto second = session.collect({}, launch);
   REQUIRE(first.size() == names.size());
+  for (const char* moved : {"global_load_sectors", "global_store_sectors"})
+    CHECK(value(first, moved) == count / 2);
+  CHECK(value(first, "global_load_requests") == count / 32);
   for (const Role& role : roles()) {
     CAPTURE(role.name);
     const CounterReading& a = first.at(role.name);

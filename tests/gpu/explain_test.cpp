@@ -4,16 +4,7 @@
 #include <cuda_runtime.h>
 #include <sys/wait.h>
 
-#include <catch2/catch_message.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "explain/measured.h"
 #include "explain/rules.h"
@@ -21,6 +12,7 @@
 #include "harness/counters/range_profiler.h"
 #include "tests/gpu/explain_entries.h"
 #include "tests/gpu/explain_planted.h"
+#include "tests/testing.h"
 #include "tools/output_folder.h"
 
 using namespace fathom;

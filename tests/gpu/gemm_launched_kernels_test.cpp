@@ -74,39 +74,3 @@ TEST_CASE("the kernel that a plan names is the one that its launch multiplies wi
     CHECK(rung.plan(empty, h200_sms).kernel.function == nullptr);
   }
 }
-
-TEST_CASE("where a rung goes another way for small, skinny or odd products, that kernel is named",
-          "[gpu][gemm]") {
-  test::RungBench bench;
-  struct Expected {
-    const char *rung, *kernel;
-    Shape shape;
-  };
-  for (const Expected& e :
-       {Expected{
-            "fp32/row_major/09_vectorised", "fp32::row_major::vectorised_product", {256, 256, 256}},
-        {"fp32/row_major/09_vectorised", "any_product", {255, 255, 255}},
-        {"fp32/26_sliced_depth", "fp32::sliced_product", {15, 15, 15}},
-        {"fp32/26_sliced_depth", "fp32::sliced_product", {16, 8192, 8192}},
-        {"fp32/26_sliced_depth", "fp32::warp_specialised_product<", {4096, 4096, 4096}},
-        {"fp64/08_late_reads", "fp64::tma_product<", {4096, 4096, 4096}},
-        {"fp16/15_deferred_stores",
-         "specialised_product<TmaKernel<ColumnHalves<",
-         {128, 8192, 8192}},
-        {"fp16/15_deferred_stores", "specialised_product<TmaKernel<Columns16<", {16, 8192, 8192}},
-        {"bf16/15_deferred_stores",
-         "specialised_product<TmaKernel<LargeClusters<",
-         {4096, 4096, 4096}},
-        {"tf32/03_large_clusters", "streamed::streamed_product<", {16, 8192, 8192}},
-        {"tf32/03_large_clusters",
-         "specialised_product<TmaKernel<tf32::LargeClusters",
-         {4096, 4096, 4096}}}) {
-    const Rung& rung = *find_rung(e.rung);
-    if (!bench.runs(rung)) continue;
-    const auto& [m, n, k] = e.shape;
-    const RungPlan plan = rung.plan(make_problem(rung.of, m, n, k), h200_sms);
-    const std::string kernel = kernel_name(plan.kernel.function);
-    CAPTURE(e.rung, m, kernel);
-    CHECK(kernel.starts_with(e.kernel));
-  }
-}

@@ -73,9 +73,6 @@ struct Pool : Gpu {
     check(wrong.as<unsigned long long>());
     return read<unsigned long long>(wrong).front();
   }
-  bool is_copied(const Buffer& from, const Buffer& to) const {
-    return count_different_bytes(from.data, to.data, to.bytes, stream.get()) == 0;
-  }
   /// Nothing was written outside of a buffer.
   void check_guards();
 };

@@ -43,13 +43,6 @@ TEST_CASE("chosen SMs load their parts and no other SM takes part",
   }
 }
 
-TEST_CASE("an access without a kernel is refused", "[gpu][memory_bandwidth]") {
-  CHECK_THROWS_AS(global_kernel({Operation::store, Path::l2_only, 16, 8}), std::invalid_argument);
-  CHECK_THROWS_AS(tile_kernel({Operation::load, Path::l2_only, 8, 1}), std::invalid_argument);
-  CHECK_THROWS_AS(prepare_shared(Operation::load, 12, false, shared_bytes_used),
-                  std::invalid_argument);
-}
-
 TEST_CASE("one block for each SM runs on an SM of its own", "[gpu][memory_bandwidth]") {
   if (test::under_sanitizer()) SKIP("instrumented kernels take other resources");
   test::Pool pool;

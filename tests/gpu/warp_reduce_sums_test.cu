@@ -64,11 +64,13 @@ TEST_CASE("every sum is exact, whatever the number of elements and the start",
         double expected = 0;
         for (std::size_t i = 0; i < n; ++i) expected += value_at(i + offset);
         gpu.buffers.poison(result);
-        const SumArguments arguments{source.data + offset * element_bytes(kernel.element), n,
-                                     result.data, state.as<DynamicState>(), block_sums.data};
+        const std::byte* first = source.data + offset * element_bytes(kernel.element);
+        const SumLayout layout = sum_layout(reinterpret_cast<std::uintptr_t>(first), n,
+                                            element_bytes(kernel.element), kernel.threads);
         // As on one SM: a block then has more than one tile. The dynamic recipe leaves its counters
         // as it found them, or the next sum is wrong.
-        launch_sum(kernel, arguments, 1, gpu.stream.get());
+        launch_sum(kernel, {first, layout, result.data, state.as<DynamicState>(), block_sums.data},
+                   1, gpu.stream.get());
         CAPTURE(static_cast<int>(kernel.recipe), static_cast<int>(kernel.element), kernel.threads,
                 n, offset);
         CHECK(result_of(kernel.element, result.data) == expected);

@@ -41,44 +41,38 @@ class CompareCode(unittest.TestCase):
                              capture_output=True, text=True, check=False)
         return run.returncode, run.stdout.splitlines(), run.stderr
 
-    def test_names_and_places_do_not_count(self):
-        left = self.build("left", SCALE.format(name="scale", factor=2) + SUM.format(name="sum"))
-        right = self.build("right", SUM.format(name="total"), SCALE.format(name="twice", factor=2))
-        code, lines, _ = self.compare(left, right)
-        self.assertEqual((code, lines), (0, ["2 the same, 0 changed, 0 only left, 0 only right"]))
-
-    def test_one_operand_is_a_change(self):
-        left = self.build("left", SCALE.format(name="scale", factor=2) + SUM.format(name="sum"))
-        right = self.build("right", SCALE.format(name="scale", factor=3) + SUM.format(name="sum"))
-        code, lines, _ = self.compare(left, right)
-        self.assertEqual((code, lines[-1]), (1, "1 the same, 1 changed, 0 only left, 0 only right"))
-        self.assertTrue(lines[0].startswith("changed ") and "scale" in lines[0])
-
-    def test_resources_count(self):
-        """The code of both is the same: what differs is the shared memory that they take."""
-        left = self.build("left", STAGED.format(name="staged", words=64))
-        right = self.build("right", STAGED.format(name="staged", words=128))
-        self.assertEqual(self.compare(left, right)[0], 1)
-        self.assertEqual(self.compare(left, left)[0], 0)
-
-    def test_kernels_come_and_go(self):
-        both = self.build("both", SCALE.format(name="scale", factor=2), SUM.format(name="sum"))
-        one = self.build("one", SUM.format(name="sum"))
-        code, lines, _ = self.compare(both, one)
-        self.assertEqual((code, lines[-1]), (1, "1 the same, 0 changed, 1 only left, 0 only right"))
-        self.assertEqual(self.compare(both, one, "--allow-removed")[0], 0)
-        self.assertEqual(self.compare(one, both, "--allow-removed")[0], 1)
-        twice = self.build("twice", SUM.format(name="sum"), SUM.format(name="again"))
-        self.assertEqual(self.compare(twice, one)[1][-1],
-                         "1 the same, 0 changed, 1 only left, 0 only right")
+    def test_kernels_are_paired_by_their_code(self):
+        scale, total = SCALE.format(name="scale", factor=2), SUM.format(name="sum")
+        both = self.build("both", scale, total)
+        moved = self.build("moved", total.replace("sum", "total") + scale.replace("scale", "twice"))
+        other = self.build("other", SCALE.format(name="scale", factor=3) + total)
+        one = self.build("one", total)
+        twice = self.build("twice", total, total.replace("sum", "again"))
+        # The code of these is the same: what differs is the shared memory that they take.
+        few, many = (self.build(f"staged{words}", STAGED.format(name="staged", words=words))
+                     for words in (64, 128))
+        for left, right, flags, code, said in (
+                (both, moved, [], 0, "2 the same, 0 changed, 0 only left, 0 only right"),
+                (both, other, [], 1, "1 the same, 1 changed, 0 only left, 0 only right"),
+                (few, few, [], 0, "1 the same, 0 changed, 0 only left, 0 only right"),
+                (few, many, [], 1, "0 the same, 1 changed, 0 only left, 0 only right"),
+                (both, one, [], 1, "1 the same, 0 changed, 1 only left, 0 only right"),
+                (both, one, ["--allow-removed"], 0, "1 the same, 0 changed, 1 only left, "
+                                                    "0 only right"),
+                (one, both, ["--allow-removed"], 1, "1 the same, 0 changed, 0 only left, "
+                                                    "1 only right"),
+                (twice, one, [], 1, "1 the same, 0 changed, 1 only left, 0 only right")):
+            with self.subTest(left=left.name, right=right.name, flags=flags):
+                ended, lines, _ = self.compare(left, right, *flags)
+                self.assertEqual((ended, lines[-1]), (code, said))
+                if right == other:
+                    self.assertTrue(lines[0].startswith("changed ") and "scale" in lines[0])
 
     def test_nothing_to_compare_is_no_agreement(self):
-        some = self.build("some", SUM.format(name="sum"))
-        empty = self.build("empty")
+        some, empty = self.build("some", SUM.format(name="sum")), self.build("empty")
         for left, right in ((some, empty), (empty, empty), (some, some / "none.o")):
             code, _, errors = self.compare(left, right)
-            self.assertEqual(code, 2)
-            self.assertEqual(errors.count("\n"), 1)
+            self.assertEqual((code, errors.count("\n")), (2, 1))
 
 
 if __name__ == "__main__":

@@ -7,49 +7,34 @@
 using namespace fathom;
 using namespace fathom::copy_bandwidth;
 
-namespace {
-
-Entry judged(const AccessOutcome& outcome) {
-  Entry entry;
-  entry.metric = {"faults", "launches", Better::higher, std::nullopt};
-  entry.expected = Expectation{1, 0, "a model"};
-  report(outcome, entry);
-  judge_entry(entry);
-  return entry;
-}
-
-int exited(ExitCode code) { return to_int(code) << 8; }
-
-}  // namespace
-
-TEST_CASE("an access that was made is refused or not", "[probes][copy_bandwidth]") {
-  for (const auto& [code, faults] : {std::pair{ExitCode::check_failed, 1.0}, {ExitCode::ok, 0.0}}) {
-    const Entry entry = judged(outcome_of(exited(code)));
-    CHECK(entry.metric.value == faults);
-    CHECK(entry.extras.at("faults") == faults);
-    CHECK(entry.counters.empty());
-    CHECK(entry.verdict.status == (faults == 1 ? VerdictStatus::ok : VerdictStatus::unexpected));
-  }
-}
-
-TEST_CASE("an access that could not be made has no value, fails nothing and says why",
+// How a process ended, what is known then, and why nothing is.
+TEST_CASE("a misaligned access is refused or not, or why that is not known is said",
           "[probes][copy_bandwidth]") {
-  for (const auto& [outcome, why] :
-       {std::pair{outcome_of(exited(ExitCode::gpu_busy)), "ended with exit code 17"},
-        {outcome_of(127 << 8), "ended with exit code 127"},
-        {outcome_of(SIGALRM), "did not end within 60 s"},
-        {outcome_of(SIGKILL), "was ended by signal 9"},
-        {outcome_of(-1), "not known"},
-        {AccessOutcome{{}, "could not be started"}, "could not be started"}}) {
-    const Entry entry = judged(outcome);
-    CAPTURE(why);
-    CHECK_FALSE(entry.metric.value);
-    CHECK(entry.samples.empty());
-    CHECK(entry.extras.empty());
-    CHECK(entry.verdict.status == VerdictStatus::ok);
-    REQUIRE(entry.counters.size() == 1);
-    CHECK_FALSE(entry.counters[0].value);
-    CHECK_THAT(entry.counters[0].reason, contains(why));
+  const auto exited = [](int code) { return code << 8; };
+  for (const auto& [status, faults, why] :
+       {std::tuple{exited(to_int(ExitCode::check_failed)), 1.0, ""},
+        {exited(to_int(ExitCode::ok)), 0.0, ""},
+        {exited(to_int(ExitCode::gpu_busy)), -1.0, "exit code 17"},
+        {exited(127), -1.0, "exit code 127"},
+        {SIGALRM, -1.0, "signal 14"},
+        {SIGKILL, -1.0, "signal 9"}}) {
+    CAPTURE(status);
+    Entry entry;
+    entry.metric = {"faults", "launches", Better::higher, std::nullopt};
+    entry.expected = Expectation{1, 0, "a model"};
+    const std::string reason = report_access(status, entry);
+    CHECK(reason.ends_with(why));
+    CHECK(reason.empty() == (faults >= 0));
+    if (!reason.empty()) report_no_access(reason, entry);
+    judge_entry(entry);
+    CHECK(entry.verdict.status == (faults == 0 ? VerdictStatus::unexpected : VerdictStatus::ok));
+    CHECK(entry.metric.value == (faults < 0 ? std::nullopt : std::optional(faults)));
+    if (reason.empty()) {
+      CHECK(entry.extras.at("faults") == faults);
+      continue;
+    }
+    CHECK_FALSE(entry.extras.contains("faults"));
+    CHECK(entry.counters.at(0).reason == reason);
     CHECK_THAT(fmt::format("{}", fmt::join(entry.verdict.unchecked, " ")), contains(why));
   }
 }

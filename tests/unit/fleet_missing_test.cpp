@@ -200,14 +200,3 @@ TEST_CASE("Links that carry nothing are missing, and not the slowest", "[fleet]"
   CHECK_THAT(report_of(fleet), contains("| 390\u00A0GB/s | 390\u00A0GB/s | 100.0 % |") &&
                                    contains("Not measured (one way): 0 B/s is no measurement"));
 }
-
-TEST_CASE("One GPU is a GPU", "[fleet]") {
-  HostFiles host;
-  host.of(1);
-  const std::string page = report_of(host.fleet());
-  CHECK_THAT(page, contains("1 GPU on 1 host"));
-  const Fleet one = read_fleet(host.folder().path(), {.gpus = 2, .hosts = {}, .run = ""});
-  const std::string asked = report_of(one);
-  CHECK_THAT(asked, contains("1 GPU: 2 expected, 1 left a result"));
-  CHECK_THAT(page + asked, !contains("1 GPUs"));
-}

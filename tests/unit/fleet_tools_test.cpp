@@ -4,9 +4,6 @@
 #include <thread>
 
 #include "fleet/commands/fleet_commands.h"
-#include "fleet/run/claims.h"
-#include "fleet/run/measure.h"
-#include "fleet/run/rank_note.h"
 #include "fleet/run/ranks.h"
 #include "results/document_io.h"
 #include "tests/testing.h"
@@ -31,7 +28,8 @@ TEST_CASE("A launcher is known by its variables, and one rank is none", "[fleet]
 }
 
 TEST_CASE("Each rank takes the first GPU that no rank before it has, the only one all", "[fleet]") {
-  // A letter for each GPU that a rank sees; what each rank takes, with the host's GPUs in all.
+  // A letter for each GPU that a rank sees. What each takes, how many its host has, and which of
+  // them the links probe is to see: those that a rank sees itself where none are named.
   const auto taken = [](const std::vector<std::string>& visible) {
     std::vector<RankWord> all(visible.size());
     std::vector<SeenGpus> seen(visible.size());
@@ -43,22 +41,22 @@ TEST_CASE("Each rank takes the first GPU that no rank before it has, the only on
     std::string text;
     for (std::size_t rank = 0; rank < visible.size(); ++rank) {
       Host host;
-      text += text.empty() ? "" : " ";
       for (const GpuJob& job : jobs_of_rank({}, all, rank, seen[rank], host))
         text += job.gpu ? job.gpu->uuid : "-";
-      text += std::to_string(host.gpus);
+      text += fmt::format("{} {}; ", host.gpus, host.visible_devices);
+      CHECK(host.leader == (rank == 0));
     }
     return text;
   };
-  CHECK(taken({"ab", "ab"}) == "a2 b2");
-  CHECK(taken({"ab", "ab", "ab"}) == "a2 b2 -2");
+  CHECK(taken({"ab", "ab"}) == "a2 a,b; b2 b,a; ");
+  CHECK(taken({"ab", "ab", "ab"}) == "a2 a,b; b2 b,a; -2 ; ");
   // Each its own, by the launcher; and two each of its own.
-  CHECK(taken({"a", "b"}) == "a2 b2");
-  CHECK(taken({"ab", "cd"}) == "a2 c2");
+  CHECK(taken({"a", "b"}) == "a2 a,b; b2 b,a; ");
+  CHECK(taken({"ab", "cd"}) == "a2 a,c; c2 c,a; ");
   // All the same one, by mistake; and one that sees none.
-  CHECK(taken({"a", "a"}) == "a1 -1");
-  CHECK(taken({"", "a"}) == "-1 a1");
-  CHECK(taken({"abc"}) == "abc3");
+  CHECK(taken({"a", "a"}) == "a1 a; -1 ; ");
+  CHECK(taken({"", "a"}) == "-1 ; a1 a; ");
+  CHECK(taken({"abc"}) == "abc3 ; ");
 }
 
 TEST_CASE("A replay collects all counters, and where the probes are not known nobody does",
@@ -143,28 +141,18 @@ TEST_CASE("A part that lacks a probe is incomplete, whatever its run's exit code
   }
 }
 
-TEST_CASE("Ranks take their GPUs in order, and the links probe sees all of them", "[fleet]") {
-  const FleetRunArguments arguments;
+TEST_CASE("Ranks have numbers on their hosts, and so have hosts of one name", "[fleet]") {
   SeenGpus seen;
   for (const char* uuid : {"a", "b"}) seen.gpus.emplace_back().uuid = uuid;
   std::vector<RankWord> all(3, {.host = "n", .gpus = {"a", "b"}});
   Host host;
-  auto jobs = jobs_of_rank(arguments, all, 1, seen, host);
-  REQUIRE(jobs.size() == 1);
-  CHECK(jobs[0].gpu->uuid == "b");
-  CHECK((jobs[0].summary.gpu == 1 && jobs[0].place == 1 && jobs[0].summary.rank == 1));
-  CHECK((host.gpus == 2 && host.visible_devices == "b,a" && !host.leader));
-  jobs = jobs_of_rank(arguments, all, 2, seen, host);
-  REQUIRE(jobs.size() == 1);
-  CHECK_FALSE(jobs[0].gpu);
-  CHECK_THAT(jobs[0].summary.reason, contains("no GPU is left"));
-  all.resize(1);  // the only rank of its host
-  CHECK(jobs_of_rank(arguments, all, 0, seen, host).size() == 2);
-  CHECK((host.gpus == 2 && host.visible_devices.empty() && host.leader));
-  all = {{0, "n"}, {1, "n"}, {2, "m"}, {1, "n"}, {0, "n"}};  // two hosts of one name
+  const GpuJob second = jobs_of_rank({}, all, 1, seen, host).at(0);
+  CHECK((second.summary.gpu == 1 && second.place == 1 && second.summary.rank == 1));
+  CHECK_THAT(jobs_of_rank({}, all, 2, seen, host).at(0).summary.reason, contains("no GPU is left"));
+  all = {{0, "n"}, {1, "n"}, {2, "m"}, {1, "n"}, {0, "n"}};
   CHECK(ranks_of_host(all, 4) == std::vector<std::size_t>{0, 4});
   for (const auto& [rank, name] : {std::pair(4, "n"), {3, "n-2"}, {2, "m"}})
-    CHECK(jobs_of_rank(arguments, all, rank, {}, host).front().summary.host == name);
+    CHECK(jobs_of_rank({}, all, rank, {}, host).front().summary.host == name);
 }
 
 TEST_CASE("Processes of a host wait for each other, and for none that is gone", "[fleet]") {

@@ -16,7 +16,7 @@ NoiseShares study(const std::string& row, std::size_t earlier, std::size_t resul
 
 }  // namespace
 
-// The whole table is docs/gate/noise.md. Of 40 suites at 2 % more than 3 fail once in a hundred
+// More rows are in docs/gate/noise.md. Of 40 suites at 2 % more than 3 fail once in a hundred
 // times; the seed is fixed.
 TEST_CASE("On whatever noise a stored check holds its level, and finds 5 %", "[gate]") {
   for (const NoiseRow& row : noise_rows()) {

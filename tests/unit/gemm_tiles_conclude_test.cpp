@@ -44,7 +44,7 @@ TEST_CASE("a product just past a tile pays for it if its cycles jump as whole ti
        {not_measured, {around_tiles(3072, 3, 3e6), around_tiles(3328, 4, 4e6)}},
        {not_measured, {around_tiles(3072, 4, 3e6), around_tiles(3088, 4, 4e6)}}});
   const Claim claim = tiles_claim({around_tiles(3072, 3, 3e6), around_tiles(3088, 4, 4e6)});
-  CHECK_THAT(claim.figure, contains("fp32 pays 100 %") &&
+  CHECK_THAT(claim.figure, StartsWith("paid of the model's jump: fp32 100 %; fp32 by 1 jump") &&
                                contains("from m = 3072 to 3088 its cycles grow 1.333 x"));
   CHECK(claim.evidence.size() == 2);
 }
@@ -66,10 +66,10 @@ TEST_CASE("jumps at which another kernel takes over say nothing of tiles", "[gem
                             around_tiles(3328, 4, 4e6), around_tiles(3344, 5, 5e6)};
   const Claim claim = tiles_claim(entries);
   CHECK(claim.verdict == confirmed);
-  CHECK_THAT(claim.figure, contains("one jump; from m = 3328 to 3344") &&
+  CHECK_THAT(claim.figure, contains("1 jump (from m = 3328 to 3344") &&
                                contains("1 more left out, where the kernel changes"));
   // Each kernel has a speed of its own in the model.
-  CHECK_THAT(claim.figure, contains("all 4 sizes are within 0 % of that model"));
+  CHECK_THAT(claim.figure, contains("all 4 sizes within 0 % of the model"));
   // A kernel that nobody could name may be another.
   const Claim unknown = tiles_claim({around_tiles(3072, 3, 3e6, "unknown: no driver"),
                                      around_tiles(3088, 4, 4e6, "unknown: no driver")});

@@ -92,8 +92,28 @@ std::vector<Entry> l2_strides(std::int64_t widest) {
   return entries;
 }
 
+void add_beside_code(std::vector<Entry>& entries, std::int64_t constants, std::int64_t capacity) {
+  add_curve(entries, {{"sweep", "beside code"}, {"constants (B)", constants}},
+            steps(64 * kib, 240 * kib, 4 * kib), [=](std::int64_t both) {
+              return 98 + 53 * std::clamp(double(both - capacity) / double(48 * kib), 0.0, 1.0);
+            });
+}
+
+std::vector<Entry> code_of(const std::function<double(std::int64_t)>& interval) {
+  std::vector<Entry> entries;
+  const Axes axes{{"sweep", "code"}, {"level", "instruction caches"}};
+  add_curve(entries, axes, steps(4 * kib, 46 * kib, 2 * kib), interval);
+  add_curve(entries, axes, steps(48 * kib, 256 * kib, 8 * kib), interval);
+  return entries;
+}
+
 Findings concluded(const std::vector<Entry>& entries) {
   return planted::checked(memory_latency::conclude(entries));
+}
+
+/// The same of one fact.
+Fact fact(const std::vector<Entry>& entries, const std::string& id) {
+  return planted::fact(concluded(entries), id);
 }
 
 }  // namespace
@@ -124,7 +144,7 @@ TEST_CASE("a step among hits is not where the L1 ends", "[probes][memory_latency
             steps(4 * kib, 262 * kib, 4 * kib), [](std::int64_t s) {
               return s <= 120 * kib ? l1_hit : s <= 240 * kib ? 1.012 * l1_hit : l2_hit;
             });
-  CHECK(fact(concluded(entries), "l1.size").value == 240 * kib);
+  CHECK(fact(entries, "l1.size").value == 240 * kib);
 }
 
 TEST_CASE("the L2 ends where misses begin, its partition where latency first changes",
@@ -146,11 +166,11 @@ TEST_CASE("the L2 ends where misses begin, its partition where latency first cha
   // A sweep that ends before misses begin has seen no size.
   entries.resize(1);
   add_curve(entries, axes, steps(mib, 50 * mib, mib), partitioned);
-  CHECK_FALSE(fact(concluded(entries), "l2.size").value);
+  CHECK_FALSE(fact(entries, "l2.size").value);
 
   // Without DRAM's latency nothing says what a miss is.
   entries.erase(entries.begin());
-  CHECK_FALSE(fact(concluded(entries), "l2.size").value);
+  CHECK_FALSE(fact(entries, "l2.size").value);
 }
 
 TEST_CASE("the L2 ends where a slope of far lines turns into one of misses",
@@ -194,7 +214,7 @@ TEST_CASE("each end of a plateau is a TLB's reach, each step its miss",
   entries.clear();
   add_curve(entries, {{"sweep", "pages"}, {"level", "TLB"}}, sizes,
             [](std::int64_t) { return 210.0; });
-  CHECK_THAT(fact(concluded(entries), "tlb.reach").reason, contains("plateau"));
+  CHECK_THAT(fact(entries, "tlb.reach").reason, contains("plateau"));
 }
 
 TEST_CASE("the line is the longest candidate that overflows", "[probes][memory_latency]") {
@@ -203,9 +223,8 @@ TEST_CASE("the line is the longest candidate that overflows", "[probes][memory_l
     check_values(concluded(line_entries(line)), {{"l1.line", found}});
     check_values(concluded(line_entries(line, "L2", 343, 467)), {{"l2.line", found}});
   }
-  CHECK_THAT(fact(concluded(line_entries(32)), "l1.line").reason, contains("shorter"));
-  CHECK_THAT(fact(concluded(line_entries(256)), "l1.line").reason,
-             contains("256 B long or longer"));
+  CHECK_THAT(fact(line_entries(32), "l1.line").reason, contains("shorter"));
+  CHECK_THAT(fact(line_entries(256), "l1.line").reason, contains("256 B long or longer"));
   auto entries = line_entries(128);
   entries[2].metric.value = 150;  // 64 bytes apart, which should fit
   check_values(concluded(entries), {{"l1.line", {}}});
@@ -221,7 +240,7 @@ TEST_CASE("an L2 that keeps lines of wide strides has hashed sets", "[probes][me
   CHECK_THAT(fact(hashed, "l2.slices").method,
              contains("2.3 times the mean at strides of 256 KiB"));
   for (Entry& e : entries) e.counters.clear();
-  CHECK_THAT(fact(concluded(entries), "l2.slices").reason, contains("not counted"));
+  CHECK_THAT(fact(entries, "l2.slices").reason, contains("not counted"));
 
   // What bits of the address would do.
   const Findings indexed = concluded(l2_strides(4 * kib));
@@ -240,17 +259,16 @@ TEST_CASE("a fetch reaches to the first load that misses", "[probes][memory_late
     CHECK_FALSE(fact(findings, "l2.fetch_granularity").value);
   }
   // All hit, and a hit behind a miss: neither has a granularity.
-  CHECK_FALSE(
-      fact(concluded(fetch_entries("L2", 9999, l2_hit, dram)), "l2.fetch_granularity").value);
+  CHECK_FALSE(fact(fetch_entries("L2", 9999, l2_hit, dram), "l2.fetch_granularity").value);
   auto entries = fetch_entries("L2", 64, l2_hit, dram);
   entries[8].metric.value = l2_hit;
-  CHECK_FALSE(fact(concluded(entries), "l2.fetch_granularity").value);
+  CHECK_FALSE(fact(entries, "l2.fetch_granularity").value);
 }
 
 TEST_CASE("ways are those with which sets without a hash keep what stays",
           "[probes][memory_latency]") {
   const auto of = [](const std::function<bool(int, int)>& fits) {
-    return fact(concluded(associativity_entries(fits)), "l1.associativity");
+    return fact(associativity_entries(fits), "l1.associativity");
   };
   // Strides are in KiB: all beyond the 32 sets of 8 ways, and beyond some of the 128 of 4.
   CHECK(of([](int, int elements) { return elements <= 8; }).value == 8);
@@ -267,4 +285,75 @@ TEST_CASE("ways are those with which sets without a hash keep what stays",
   CHECK_THAT(uneven.reason, contains("sets are hashed: no index"));
   const Fact none = of([](int stride, int) { return stride < 64; });
   CHECK_THAT(none.reason, contains("at 1 of 3 strides"));
+}
+
+// Instruction caches, and constants beside code.
+
+TEST_CASE("the cache behind the first constant one is sized by code beside constants",
+          "[probes][memory_latency]") {
+  std::vector<Entry> entries;
+  add_beside_code(entries, 64 * kib, 104 * kib);
+  CHECK(fact(entries, "const.l1_5.size").value == 104 * kib);
+  add_beside_code(entries, 16 * kib, 108 * kib);
+  const Fact size = fact(entries, "const.l1_5.size");
+  CHECK(size.value == 104 * kib);
+  CHECK_THAT(size.method, contains("108 KiB with 16 KiB"));
+  REQUIRE(size.interval);
+  CHECK(size.interval->low <= 104 * kib);
+  CHECK(size.interval->high >= 108 * kib);
+  const Fact behind = fact(entries, "const.behind_l1_5.latency");
+  REQUIRE(behind.value);
+  CHECK(std::abs(*behind.value - 151) < 1);
+
+  // Constants that code throws out by itself, however few they are, share no room with it.
+  entries.clear();
+  add_beside_code(entries, 64 * kib, 180 * kib);
+  add_beside_code(entries, 16 * kib, 104 * kib);
+  CHECK_THAT(fact(entries, "const.l1_5.size").reason, contains("not one cache"));
+
+  entries.clear();
+  add_beside_code(entries, 64 * kib, mib);
+  CHECK_THAT(fact(entries, "const.l1_5.size").reason, contains("stays in it"));
+  CHECK_FALSE(fact(entries, "const.behind_l1_5.latency").value.has_value());
+  CHECK_THAT(fact(std::vector<Entry>{}, "const.l1_5.size").reason, contains("default suite"));
+}
+
+TEST_CASE("a second constant cache that constant memory overflows needs no code",
+          "[probes][memory_latency]") {
+  const auto constants = [](std::int64_t second) {
+    std::vector<Entry> entries;
+    add_curve(entries, {{"sweep", "size"}, {"level", "constant"}}, steps(512, 64 * kib, 512),
+              [=](std::int64_t size) {
+                return size <= 2 * kib ? 30.0 : size <= second ? 90.0 : 200.0;
+              });
+    return entries;
+  };
+  CHECK(fact(constants(64 * kib), "const.l1.size").value == 2 * kib);
+  CHECK_FALSE(fact(constants(64 * kib), "const.l1_5.size").value);
+  auto entries = constants(32 * kib);
+  add_beside_code(entries, 64 * kib, 104 * kib);
+  CHECK(fact(entries, "const.l1_5.size").value == 32 * kib);
+}
+
+TEST_CASE("instruction caches end with the plateaus of the code's pace",
+          "[probes][memory_latency]") {
+  // Some misses shortly before the end of a cache are no level by themselves.
+  const auto early = code_of([](std::int64_t s) {
+    return s <= 22 * kib ? 1.1 : s <= 104 * kib ? 2.23 : s <= 128 * kib ? 2.75 : 5.6;
+  });
+  CHECK(fact(early, "instruction_cache.size_2").value == 104 * kib);
+  CHECK(std::abs(*fact(early, "instruction_cache.issue_interval_3").value - 5.6) < 0.02);
+  CHECK_THROWS_AS(fact(early, "instruction_cache.size_3"), std::out_of_range);
+
+  // A pace that is no more even by a few percent is one level.
+  const auto uneven = code_of([](std::int64_t s) {
+    return s <= 12 * kib ? 1.12 : s <= 32 * kib ? 1.09 : 2.2;
+  });
+  CHECK(fact(uneven, "instruction_cache.size").value == 32 * kib);
+  CHECK_THROWS_AS(fact(uneven, "instruction_cache.size_2"), std::out_of_range);
+
+  const auto flat = code_of([](std::int64_t) { return 1.1; });
+  CHECK_THAT(fact(flat, "instruction_cache.size").reason, contains("plateau"));
+  CHECK_THAT(fact(std::vector<Entry>{}, "instruction_cache.size").reason,
+             contains("default suite"));
 }

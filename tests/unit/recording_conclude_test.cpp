@@ -35,7 +35,10 @@ const Document& ladder_recording() {
 bool is_gone(const Fact& fact) {
   static const std::set<std::string> gone{"topology.tpc_slowdown",
                                           "topology.tpc_contention_agreement",
-                                          "topology.l2_line_groups"};
+                                          "topology.l2_line_groups",
+                                          "launch.block_start_rate_32_threads",
+                                          "launch.block_start_rate_1024_threads",
+                                          "launch.graph_host_cost_per_node"};
   return gone.contains(fact.id);
 }
 

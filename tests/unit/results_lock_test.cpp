@@ -156,6 +156,9 @@ TEST_CASE("The lock file is usable by other users and is no link", "[results][lo
   std::filesystem::create_symlink(target, folder.file("c"));
   CHECK_THAT(refusal("c"), contains("cannot be opened"));
   CHECK(std::filesystem::file_size(target) == 8);
+
+  setenv("FATHOM_LOCK_DIR", "/nonexistent", 1);
+  CHECK_THAT(refusal("d"), contains("(No such file or directory)"));
 }
 
 }  // namespace

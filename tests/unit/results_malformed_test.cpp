@@ -76,6 +76,10 @@ TEST_CASE("Hostile JSON is refused quickly and in little memory", "[results]") {
   check_malformed("{\"a\": [0, {\"b\": {\"c\": 1, \"c\": 1}}]}", "/a/1/b has the key \"c\" twice",
                   false);
   check_malformed("{\"a\": 1, \"a\": 1}", "the document has the key \"a\" twice", false);
+  // A long path is told by its end: a refusal is short.
+  check_malformed(repeated("{\"" + std::string(200, 'k') + "\":", 50) + "{\"a\":1,\"a\":1}" +
+                      repeated("}", 50),
+                  "... has the key \"a\" twice", false);
   std::string keys = "{\"k\": 0";
   for (int i = 0; i < 100000; ++i) keys += ",\"" + std::to_string(i) + "\":0";
   check_malformed(keys + "}", "more than 1000 keys", false);

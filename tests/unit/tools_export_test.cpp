@@ -9,7 +9,7 @@
 #include "results/document_io.h"
 #include "sample_document.h"
 #include "tests/testing.h"
-#include "tools/export/formats.h"
+#include "tools/export/export.h"
 
 namespace fathom {
 namespace {

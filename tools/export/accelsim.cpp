@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include "results/error.h"
-#include "tools/export/figures.h"
-#include "tools/export/formats.h"
+#include "tools/export/export.h"
 
 namespace fathom {
 namespace {

@@ -5,7 +5,7 @@
 #include "results/output_file.h"
 #include "results/standard_streams.h"
 #include "tools/commands.h"
-#include "tools/export/formats.h"
+#include "tools/export/export.h"
 
 namespace fathom {
 

@@ -1,4 +1,4 @@
-#include "tools/export/figures.h"
+#include "tools/export/export.h"
 
 #include <fmt/format.h>
 

@@ -5,8 +5,7 @@
 #include <string_view>
 
 #include "results/fail.h"
-#include "tools/export/figures.h"
-#include "tools/export/formats.h"
+#include "tools/export/export.h"
 
 namespace fathom {
 namespace {

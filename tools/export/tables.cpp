@@ -11,8 +11,7 @@
 #include "results/error.h"
 #include "results/names.h"
 #include "results/utc_time.h"
-#include "tools/export/figures.h"
-#include "tools/export/formats.h"
+#include "tools/export/export.h"
 
 namespace fathom {
 namespace {

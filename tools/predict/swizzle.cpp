@@ -5,10 +5,11 @@
 #include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "results/fail.h"
 #include "results/flag_checks.h"
-#include "results/parse_number.h"
+#include "results/format.h"
 #include "tools/predict/predict_command.h"
 
 namespace fathom {
@@ -25,39 +26,21 @@ struct SwizzleFlags {
   bool json = false;
 };
 
-[[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  fail(ExitCode::bad_input, "--access: `{}` is not OP:ORDER:BYTES such as load:column:4; {}.", text,
-       why);
-}
-
-/// Rows of "8x4", rows and columns of lanes, 32 in all; 0 where the text is no such block.
-int rows_of_block(const std::string& text) {
-  for (int rows = 1; rows <= warp_size; rows *= 2)
-    if (text == fmt::format("{}x{}", rows, warp_size / rows)) return rows;
-  return 0;
-}
-
-/// "load:column:16".
+/// "load:column:16", "store:8x4:4": of a block rows and columns of lanes, 32 in all.
 TileAccess parse_access(const std::string& text) {
-  const std::size_t first = text.find(':'), second = text.find(':', first + 1);  // npos + 1 is 0
-  if (second == std::string::npos) refuse(text, "it needs two colons");
-  const std::string op = text.substr(0, first);
-  const std::string order = text.substr(first + 1, second - first - 1);
-  TileAccess access;
-  if (op != "load" && op != "store")
-    refuse(text, fmt::format("`{}` is neither load nor store", op));
-  access.op = op == "store" ? Access::store : Access::load;
-  if (order == "row")
-    access.order = Order::row;
-  else if (order == "column")
-    access.order = Order::column;
-  else if (access.block_rows = rows_of_block(order); access.block_rows > 0)
-    access.order = Order::block;
-  else
-    refuse(text, fmt::format("`{}` is neither row nor column nor 32 lanes such as 8x4", order));
-  const auto bytes = parse_number<int>(text.substr(second + 1));
-  if (!bytes) refuse(text, fmt::format("`{}` is no number of bytes", text.substr(second + 1)));
-  access.bytes_per_lane = *bytes;
+  static const std::regex form("(load|store):(row|column|(\\d{1,2})x(\\d{1,2})):(\\d{1,3})");
+  std::smatch part;
+  const bool fits = std::regex_match(text, part, form);
+  const bool block = fits && part[3].matched;
+  if (!fits || (block && std::stoi(part[3]) * std::stoi(part[4]) != warp_size))
+    fail(ExitCode::bad_input,
+         "--access: `{}` is not OP:ORDER:BYTES such as load:column:4 or store:8x4:16.", text);
+  TileAccess access{.op = part[1] == "store" ? Access::store : Access::load,
+                    .order = block              ? Order::block
+                             : part[2] == "row" ? Order::row
+                                                : Order::column,
+                    .bytes_per_lane = std::stoi(part[5])};
+  if (block) access.block_rows = std::stoi(part[3]);
   return access;
 }
 
@@ -65,8 +48,7 @@ std::string description(const TileLayout& layout) {
   if (layout.bits != 0)
     return fmt::format("XOR swizzle <{}, {}, {}>", layout.bits, layout.base, layout.shift);
   if (layout.padding_elements != 0)
-    return fmt::format("{} element{} of padding", layout.padding_elements,
-                       layout.padding_elements == 1 ? "" : "s");
+    return counted(static_cast<std::size_t>(layout.padding_elements), "element") + " of padding";
   return "plain";
 }
 

@@ -77,11 +77,6 @@ constexpr NumberFlag number_flags[] = {
     {"--shared-expert", &TransformerShape::shared_intermediate,
      "Intermediate size of the expert that every token passes"}};
 
-bool gives_shape(const TransformerArguments& a) {
-  return a.plain_mlp || a.shape.tied_embeddings || a.shape.qkv_bias ||
-         std::ranges::any_of(number_flags, [&](const auto& f) { return a.shape.*f.field != 0; });
-}
-
 /// The config's shape with what flags say instead.
 TransformerShape shape_of(const TransformerArguments& a) {
   TransformerShape shape;
@@ -103,16 +98,8 @@ TransformerShape shape_of(const TransformerArguments& a) {
 }
 
 Transformer model_of(const TransformerArguments& a) {
-  const bool shaped = gives_shape(a) || !a.config.empty();
-  if (a.parameters > 0 && shaped)
-    throw Error(ExitCode::bad_input,
-                "--params is for a model whose shape is unknown: give it or the shape, not both.");
-  if (a.active > 0 && a.parameters == 0)
-    throw Error(ExitCode::bad_input,
-                "--active is of the model of --params; a shape's active parameters follow from "
-                "--active-experts.");
   if (a.parameters > 0) return transformer_of_size(a.parameters, a.active);
-  if (!shaped)
+  if (a.config.empty() && a.shape.layers == 0)
     throw Error(ExitCode::bad_input,
                 "Nothing to predict: give a model's config.json (--config FILE), its shape "
                 "(--layers, --hidden, ...), or its size (--params 8B).");
@@ -317,20 +304,28 @@ ExitCode predict(const TransformerArguments& given) {
 
 void add_flags(CLI::App& app, TransformerArguments& a) {
   add_machine_flags(app, a.machine);
-  path_flag(app, "--config", a.config, "Shape of a model: its config.json, as published");
-  app.add_option("--params", a.parameters, "Instead of a shape, the number of parameters: 8B")
-      ->transform(model_size())
-      ->type_name("N");
+  CLI::Option* config =
+      path_flag(app, "--config", a.config, "Shape of a model: its config.json, as published");
+  CLI::Option* params =
+      app.add_option("--params", a.parameters, "Instead of a shape, the number of parameters: 8B")
+          ->transform(model_size())
+          ->type_name("N")
+          ->excludes(config);
   app.add_option("--active", a.active, "Of --params, those that a token passes (default: all)")
       ->transform(model_size())
-      ->type_name("N");
+      ->type_name("N")
+      ->needs(params);
   constexpr std::uint64_t largest = std::uint64_t{1} << 32;
   for (const auto& flag : number_flags)
-    number_flag(app, flag.flag, a.shape.*flag.field, flag.description, 1, largest);
+    number_flag(app, flag.flag, a.shape.*flag.field, flag.description, 1, largest)
+        ->excludes(params);
   app.add_flag("--tied-embeddings", a.shape.tied_embeddings,
-               "The output projection is the embedding table");
-  app.add_flag("--qkv-bias", a.shape.qkv_bias, "Queries, keys and values have biases");
-  app.add_flag("--plain-mlp", a.plain_mlp, "The MLP is not gated: two matrices instead of three");
+               "The output projection is the embedding table")
+      ->excludes(params);
+  app.add_flag("--qkv-bias", a.shape.qkv_bias, "Queries, keys and values have biases")
+      ->excludes(params);
+  app.add_flag("--plain-mlp", a.plain_mlp, "The MLP is not gated: two matrices instead of three")
+      ->excludes(params);
 
   std::vector<std::string> formats;
   for (const auto& [name, bytes] : format_bytes_per_element) formats.push_back(name);

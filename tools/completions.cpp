@@ -1,5 +1,3 @@
-#include "tools/command_help.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +5,7 @@
 #include <sstream>
 
 #include "results/flag_checks.h"
+#include "tools/command_line.h"
 
 namespace fathom {
 namespace {

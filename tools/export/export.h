@@ -8,6 +8,29 @@
 
 namespace fathom {
 
+// A result document as text for other programs. docs/export.md says what each format holds. Each
+// throws Error(incomplete) where the document has nothing for it.
+
+/// Fathom's own interface: facts with all that is known of each (tools/export/machine.schema.json).
+std::string machine_export(const Document& document);
+std::string csv_export(const Document& document);
+/// OpenMetrics that is also Prometheus' older text format, which node exporter reads.
+std::string openmetrics_export(const Document& document);
+/// Bencher Metric Format.
+std::string bmf_export(const Document& document);
+/// Parameters of gpgpusim.config and trace.config.
+std::string accelsim_export(const Document& document);
+/// A Python module that adds the GPU to PyTorch Inductor's table of devices.
+std::string inductor_export(const Document& document);
+
+struct ExportFormat {
+  const char* name;
+  std::string (*text)(const Document&);
+};
+const std::vector<ExportFormat>& export_formats();
+
+// What they are made of.
+
 /// A fact or an entry of a result document, as other programs take one.
 struct ExportedFigure {
   std::string name;  ///< the fact's id or the entry's name; "REPLAY/..." of a replay
