@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "gate/identity.h"
 #include "gate/parse.h"
 #include "reports/markdown.h"
 #include "results/atomic_file.h"
@@ -58,13 +56,6 @@ MetricValue metric_of(dom::element element, const Place& at) {
   return metric;
 }
 
-constexpr auto abandoned_after = std::chrono::hours(1);
-
-[[noreturn]] void fail_folder(const fs::path& folder, const std::error_code& error) {
-  fail(ExitCode::bad_input, "{} cannot be read ({}): give the folder of a baseline.",
-       folder.string(), error.message());
-}
-
 /// What a folder has of one kind, by name; nothing where it is not there.
 std::vector<fs::path> entries_of(const fs::path& folder, bool (*is_wanted)(const fs::path&)) {
   std::error_code error;
@@ -73,7 +64,9 @@ std::vector<fs::path> entries_of(const fs::path& folder, bool (*is_wanted)(const
   if (error == std::errc::no_such_file_or_directory) return found;
   for (; !error && place != fs::directory_iterator(); place.increment(error))
     if (is_wanted(place->path())) found.push_back(place->path());
-  if (error) fail_folder(folder, error);
+  if (error)
+    fail(ExitCode::bad_input, "{} cannot be read ({}): give the folder of a baseline.",
+         folder.string(), error.message());
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -254,14 +247,9 @@ std::vector<RunMetrics> BaselineFolder::ratios_like(const RunMetrics& run) const
 
 std::vector<RunMetrics> BaselineFolder::newest_of_each() const {
   std::vector<RunMetrics> newest;
-  for (const Group& group : groups()) {
-    for (auto file = group.files.rbegin(); file != group.files.rend(); ++file) {
-      ReadRuns read = read_runs({*file});
-      if (read.runs.empty()) continue;
-      newest.push_back(std::move(read.runs.front()));
-      break;
-    }
-  }
+  for (const Group& group : groups())
+    if (ReadRuns read = read_runs(group.files); !read.runs.empty())
+      newest.push_back(std::move(read.runs.back()));
   return newest;
 }
 
@@ -269,7 +257,6 @@ BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
   if (!is_there(root_)) fail(ExitCode::bad_input, "{}: there is no such folder.", root_.string());
   Pruned pruned;
   std::vector<fs::path>& going = pruned.gone;
-  const auto now = fs::file_time_type::clock::now();
   for (const fs::path& folder : entries_of(root_, is_folder)) {
     const auto [runs, unreadable] = read_runs(entries_of(folder, is_run));
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -280,11 +267,6 @@ BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
     for (const auto& [file, error] : unreadable) {
       pruned.unreadable.emplace_back(error.what());
       if (is_lost_run(file, error)) going.push_back(file);
-    }
-    for (const fs::path& file : entries_of(folder, is_unfinished_of_add)) {
-      std::error_code gone;
-      const auto written = fs::last_write_time(file, gone);
-      if (!gone && now - written > abandoned_after) going.push_back(file);
     }
   }
   if (pruning.dry_run) return pruned;

@@ -54,8 +54,8 @@ class BaselineFolder {
     std::vector<std::filesystem::path> gone;
     std::vector<std::string> unreadable;  ///< why a file is no run, a sentence each
   };
-  /// Removes runs, temporary files that are an hour old, and files that hold no run of any version.
-  /// It removes only what `add` made. Throws Error(bad_input) where there is no such folder.
+  /// Removes runs, and files that hold no run of any version; only what `add` made. Throws
+  /// Error(bad_input) where there is no such folder.
   Pruned prune(const Pruning& pruning) const;
 
  private:

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 
-#include "gate/identity.h"
 #include "gate/rank_statistics.h"
-#include "gate/verdicts.h"
 #include "results/format.h"
 
 namespace fathom::gate {

@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <ranges>
 
-#include "gate/identity.h"
 #include "gate/outputs.h"
 #include "reports/markdown.h"
 #include "reports/page/page.h"

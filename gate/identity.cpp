@@ -1,4 +1,4 @@
-#include "gate/identity.h"
+#include "gate/run_metrics.h"
 
 #include <fmt/format.h>
 

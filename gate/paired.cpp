@@ -9,7 +9,6 @@
 #include <random>
 
 #include "gate/confirmation.h"
-#include "gate/verdicts.h"
 #include "results/format.h"
 
 namespace fathom::gate {

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <ctime>
-#include <set>
 
 #include "gate/parse.h"
 #include "results/utc_time.h"
@@ -59,54 +58,39 @@ struct Kind {
   std::string aggregate;  ///< "median", ...; empty for a measurement
 };
 
-/// Versions before 1.5 say only by the name that a row is about others: "BM_Sort_mean". So may a
-/// benchmark of its own be called, which then has neither rows of the rest of its name beside it
-/// nor both a mean and a deviation of it.
-Kind kind_by_name(const std::string& name, const std::set<std::string>& names) {
-  for (const char* aggregate : {"mean", "median", "stddev", "cv"}) {
-    const std::string suffix = std::string("_") + aggregate;
-    if (!name.ends_with(suffix)) continue;
-    const std::string base = name.substr(0, name.size() - suffix.size());
-    if (names.contains(base) ||
-        (names.contains(base + "_mean") && names.contains(base + "_stddev")))
-      return {base, aggregate};
-  }
-  return {name, {}};
-}
-
-Kind kind_of(const Fields& row, const std::set<std::string>& names) {
-  const std::string name = row.text("name");
+Kind kind_of(const Fields& row) {
+  const std::string name = row.text("name"), type = row.text_or("run_type", "");
   std::string aggregate = row.text_or("aggregate_name", "");
-  const std::string type = row.text_or("run_type", "");
-  if (type.empty() && aggregate.empty()) {
-    // The fit of a complexity has coefficients and no time.
-    if (row.has("big_o") || row.has("rms")) return {name, "complexity"};
-    return kind_by_name(name, names);
-  }
   if (type == "iteration") aggregate.clear();
   if (type == "aggregate" && aggregate.empty()) aggregate = "unnamed";
-  const std::string run_name = row.text_or("run_name", "");
-  if (!run_name.empty()) return {run_name, aggregate};
+  if (type.empty() && aggregate.empty()) {
+    // Versions before 1.5 say only by the name that a row is about others: "BM_Sort_mean". The fit
+    // of a complexity has coefficients and no time.
+    if (row.has("big_o") || row.has("rms")) return {name, "complexity"};
+    for (const char* word : {"mean", "median", "stddev", "cv"})
+      if (name.ends_with(std::string("_") + word)) aggregate = word;
+  }
   const std::string suffix = "_" + aggregate;
-  return {!aggregate.empty() && name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size())
-                                                       : name,
-          aggregate};
+  const bool suffixed = !aggregate.empty() && name.ends_with(suffix);
+  const std::string own = suffixed ? name.substr(0, name.size() - suffix.size()) : name;
+  const std::string run_name = row.text_or("run_name", "");
+  return {run_name.empty() ? own : run_name, aggregate};
 }
 
-void add_row(const Fields& row, const std::set<std::string>& names, PooledMetrics& metrics) {
-  const auto [name, aggregate] = kind_of(row, names);
+void add_row(const Fields& row, PooledMetrics& metrics) {
+  const auto [name, aggregate] = kind_of(row);
   if (!aggregate.empty() && aggregate != "median") return;
   SampleRow found{.name = name, .problem = failure_of(row)};
   if (!found.problem.empty()) return metrics.add(std::move(found), row.place());
-  const std::string unit = row.text_or("time_unit", "ns");
-  if (!std::set<std::string>{"ns", "us", "ms", "s"}.contains(unit))
+  found.unit = row.text_or("time_unit", "ns");
+  if (seconds_in(found.unit) == 0)
     row.refuse("time_unit", "is none of \"ns\", \"us\", \"ms\", \"s\"");
-  const double seconds = row.number("real_time") * seconds_in(unit);
+  const double time = row.number("real_time");
   if (aggregate.empty()) {
-    found.samples = {seconds};
-    found.elapsed_s = seconds * row.optional_number("iterations").value_or(1);
+    found.samples = {time};
+    found.elapsed_s = time * seconds_in(found.unit) * row.optional_number("iterations").value_or(1);
   } else {
-    found.median = seconds;
+    found.median = time;
   }
   metrics.add(std::move(found), row.place().at("real_time"));
 }
@@ -117,9 +101,7 @@ void parse_google_benchmark(const Fields& document, RunMetrics& run, PooledMetri
   const Fields context = document.object("context");
   run.date = date_of_context(context);
   run.identity = identity_of_context(context);
-  std::set<std::string> names;
-  each_row(document, "benchmarks", [&](const Fields& row) { names.insert(row.text("name")); });
-  document.each("benchmarks", [&](const Fields& row) { add_row(row, names, metrics); });
+  each_row(document, "benchmarks", [&](const Fields& row) { add_row(row, metrics); });
 }
 
 }  // namespace fathom::gate

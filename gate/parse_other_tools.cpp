@@ -118,23 +118,22 @@ std::vector<fs::path> newest_results(const fs::path& folder) {
   std::vector<fs::path> found;
   std::size_t seen = 0;
   std::error_code failed;
-  fs::recursive_directory_iterator at(folder, failed);
-  for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
+  for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
+       at.increment(failed)) {
     if (++seen > most_entries)
       fail(ExitCode::document_malformed,
            "{}: holds more than {} files, so is no folder of results.", folder.string(),
            most_entries);
-    constexpr int deepest = 16;
-    if (at.depth() >= deepest) at.disable_recursion_pending();
-    if (at->path().filename() != "estimates.json") continue;
-    std::error_code ignored;  // nor may it be a pipe, on which a reader waits
-    if (!fs::is_regular_file(at->path(), ignored)) continue;
-    if (at->path().parent_path().filename() == "new") found.push_back(at->path().parent_path());
+    // Nor may it be a pipe, on which a reader waits.
+    const fs::path place = at->path().parent_path();
+    if (at->path().filename() == "estimates.json" && place.filename() == "new" &&
+        at->is_regular_file())
+      found.push_back(place);
   }
   if (failed)
     fail(ExitCode::bad_input, "{} cannot be read ({}): give a folder that can.", folder.string(),
          failed.message());
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 

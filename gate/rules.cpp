@@ -26,7 +26,6 @@
 #include "results/clean_text.h"
 #include "results/error.h"
 #include "results/strict_json.h"
-#include "results/suggestion.h"
 
 namespace fathom::gate {
 namespace {
@@ -64,10 +63,12 @@ std::string from_ascii(std::string_view escaped) {
   return text;
 }
 
-[[noreturn]] void refuse_rules(const std::string& origin, const std::string& what) {
-  throw Error(ExitCode::bad_input, origin + what + ".");
+[[noreturn]] void refuse(const std::string& origin, std::size_t line, const std::string& what) {
+  throw Error(ExitCode::bad_input,
+              fmt::format("{}, line {}: {}.", origin, line, quotable(from_ascii(what), longest)));
 }
 
+/// Reads a file's rules; the first thing in it that is none is named with its line.
 class Reader {
  public:
   explicit Reader(const std::string& origin) : origin_(origin) {}
@@ -75,69 +76,43 @@ class Reader {
   Rules read(const toml::table& file) const {
     Rules rules;
     for (const auto& [key, value] : file) {
-      if (key.str() != "metric") refuse_key(value, key.str(), {"metric"});
-      const toml::array* list = value.as_array();
-      if (!list) refuse_at(value, "`metric` is not a list of tables; expected: [[metric]]");
-      for (const toml::node& item : *list) rules.push_back(rule(item));
+      if (key.str() != "metric" || !value.is_array_of_tables()) refuse_key(value, key.str());
+      for (const toml::node& item : *value.as_array()) rules.push_back(rule(*item.as_table()));
     }
     return rules;
   }
 
  private:
-  [[noreturn]] void refuse_at(const toml::node& at, const std::string& what) const {
-    refuse_rules(origin_, fmt::format(", line {}: {}", at.source().begin.line,
-                                      quotable(from_ascii(what), longest)));
+  [[noreturn]] void refuse_key(const toml::node& at, std::string_view key) const {
+    refuse(origin_, at.source().begin.line,
+           fmt::format("`{}` is not as expected: a rule is a table [[metric]] with `name` and "
+                       "`reason`, and either `threshold`, a number above 0 and below 1 (for 3 % "
+                       "write 0.03), or `ignore = true`",
+                       key));
   }
 
-  [[noreturn]] void refuse_key(const toml::node& at, std::string_view key,
-                               const std::vector<std::string>& known) const {
-    refuse_at(at, fmt::format("there is no key `{}`.{} A rule has name, threshold or ignore, and "
-                              "reason",
-                              key, did_you_mean(std::string(key), known)));
-  }
-
-  std::string text(const toml::node& at, std::string_view key) const {
-    const auto value = at.value<std::string>();
-    if (!at.is_string() || !value || value->find_first_not_of(" \t\r\n") == std::string::npos)
-      refuse_at(at, fmt::format("`{}` is not a text, or an empty one", key));
-    return from_ascii(*value);
-  }
-
-  Rule rule(const toml::node& at) const {
-    const toml::table* table = at.as_table();
-    if (!table) refuse_at(at, "`metric` holds something else than tables; expected: [[metric]]");
+  Rule rule(const toml::table& table) const {
     Rule rule;
-    for (const auto& [key, value] : *table) {
-      if (key.str() == "name") {
-        rule.pattern = text(value, key.str());
-      } else if (key.str() == "reason") {
-        rule.reason = text(value, key.str());
-      } else if (key.str() == "ignore") {
-        if (!value.is_boolean()) refuse_at(value, "`ignore` is neither true nor false");
+    for (const auto& [key, value] : table) {
+      const std::string_view word = key.str();
+      const auto text = value.value_exact<std::string>();
+      const bool is_text = text && text->find_first_not_of(" \t\r\n") != std::string::npos;
+      const double number = value.is_number() ? value.value<double>().value_or(0) : 0;
+      if (word == "name" && is_text)
+        rule.pattern = from_ascii(*text);
+      else if (word == "reason" && is_text)
+        rule.reason = from_ascii(*text);
+      else if (word == "ignore" && value.is_boolean())
         rule.ignore = *value.value<bool>();
-      } else if (key.str() == "threshold") {
-        rule.threshold = threshold(value);
-      } else {
-        refuse_key(value, key.str(), {"name", "reason", "ignore", "threshold"});
-      }
+      else if (word == "threshold" && number > 0 && number < 1)
+        rule.threshold = number;
+      else
+        refuse_key(value, word);
     }
-    if (rule.pattern.empty()) refuse_at(at, "this rule has no `name`");
-    const std::string which = fmt::format("the rule for `{}` ", rule.pattern);
-    if (rule.reason.empty()) refuse_at(at, which + "has no `reason`: say why it is there");
-    if (rule.ignore == rule.threshold.has_value())
-      refuse_at(at, which + "needs either `threshold` or `ignore = true`");
+    if (rule.pattern.empty()) refuse_key(table, "name");
+    if (rule.reason.empty()) refuse_key(table, "reason");
+    if (rule.ignore == rule.threshold.has_value()) refuse_key(table, "threshold");
     return rule;
-  }
-
-  double threshold(const toml::node& at) const {
-    const auto value = at.is_number() ? at.value<double>() : std::nullopt;
-    if (!value || !(*value > 0 && *value < 100))
-      refuse_at(at, "`threshold` is not a number above 0 and below 1; 0.03 means 3 %");
-    // Nobody wants to hear of what became twice as slow only, and many think in percent.
-    if (*value >= 1)
-      refuse_at(at, fmt::format("`threshold = {0}` would be {1:.6g} %; for {0} % write {2:.6g}",
-                                *value, 100 * *value, *value / 100));
-    return *value;
   }
 
   const std::string& origin_;
@@ -146,17 +121,16 @@ class Reader {
 }  // namespace
 
 Rules parse_rules(std::string_view text, const std::string& origin) {
-  if (!simdjson::validate_utf8(text.data(), text.size()))
-    refuse_rules(origin, " is not UTF-8, which TOML is");
-  text = without_byte_order_mark(text);
+  const auto fail = [&](const char* why) { throw Error(ExitCode::bad_input, origin + why); };
+  if (!simdjson::validate_utf8(text.data(), text.size())) fail(" is not UTF-8, which TOML is.");
   try {
-    return Reader(origin).read(toml::parse(to_ascii(text), origin));
+    return Reader(origin).read(toml::parse(to_ascii(without_byte_order_mark(text)), origin));
   } catch (const toml::parse_error& error) {
-    refuse_rules(origin, fmt::format(", line {}: is not TOML: {}", error.source().begin.line,
-                                     quotable(from_ascii(error.description()), longest)));
+    refuse(origin, error.source().begin.line, fmt::format("is not TOML: {}", error.description()));
   } catch (const std::invalid_argument&) {
-    refuse_rules(origin, " is not TOML");
+    fail(" is not TOML.");
   }
+  return {};
 }
 
 Rules read_rules(const std::filesystem::path& path) {

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "gate/identity.h"
 #include "gate/parse.h"
 #include "results/atomic_file.h"
 #include "results/clean_text.h"
@@ -22,76 +21,45 @@
 namespace fathom::gate {
 namespace {
 
-/// A metric's value is at most this, either way: powers and sums of such do not overflow.
-constexpr double largest_value = 1e200;
-/// And but for 0 at least this, which no clock counts and no quantity of a GPU reaches: anything
-/// below would be the largest of improvements.
-constexpr double smallest_value = 1e-18;
+/// What no clock counts and no quantity of a GPU reaches would overflow in what is computed from
+/// it, or be the largest of improvements. Others of the same name might hide a sample in their
+/// median, so each is looked at.
+void require_plausible(double value, const std::string& name, const Place& place) {
+  constexpr double largest = 1e200, smallest = 1e-18;
+  const double size = std::abs(value);
+  if (!(size <= largest) || (size > 0 && size < smallest))
+    place.refuse(fmt::format("has a value of \"{}\" that is {} than any measurement's",
+                             quotable(name), size < smallest ? "smaller" : "larger"));
+}
 
-void check_names(const RunMetrics& run) {
-  constexpr std::size_t longest = 1000;  // every output has to carry them
+/// Names that any output can carry, each there once; and figures that a measurement has.
+void check_metrics(RunMetrics& run) {
+  constexpr std::size_t longest = 1000;
+  constexpr double largest_clock_hz = 1e15, largest_power_w = 1e9, longest_s = 1e9;
+  const Place place{&run.origin};
   std::unordered_set<std::string_view> names;
-  for (const MetricValue& metric : run.metrics) {
-    if (metric.name.empty() || metric.name.size() > longest)
-      fail(ExitCode::document_malformed,
-           "{}: has a name of {} characters; a benchmark's has 1 to {}.", run.origin,
-           metric.name.size(), longest);
-    if (!names.insert(metric.name).second)
-      fail(ExitCode::document_malformed,
-           "{}: has two metrics named \"{}\"; each may be there once.", run.origin,
-           quotable(metric.name));
-  }
-}
-
-/// Figures that no measurement has would overflow in what is computed from them, and a time or a
-/// rate of zero or below would be the largest of improvements.
-void check_figures(MetricValue& metric, const std::string& origin) {
-  constexpr double largest_clock_hz = 1e15, largest_power_w = 1e9;
-  const auto refuse_value = [&](const char* what, double value, const char* side, double limit) {
-    fail(ExitCode::document_malformed,
-         "{}: the {} of \"{}\" is {:g}, and no measurement's is {} {:g}.", origin, what,
-         quotable(metric.name), value, side, limit);
-  };
-  const auto check = [&](std::optional<double>& value, double largest, const char* what) {
-    if (value && !(std::abs(*value) <= largest)) refuse_value(what, *value, "above", largest);
-    if (value && !(*value > 0)) value.reset();
-  };
-  const double value = metric.value;
-  if (value != 0 && std::abs(value) < smallest_value)
-    refuse_value("value", value, "below", smallest_value);
-  if (!(std::abs(value) <= largest_value)) refuse_value("value", value, "above", largest_value);
-  check(metric.state.sm_clock_hz, largest_clock_hz, "SM clock");
-  check(metric.state.memory_clock_hz, largest_clock_hz, "memory clock");
-  check(metric.state.power_w, largest_power_w, "power");
-  const bool time_or_rate = metric.unit == "s" || metric.unit.ends_with("/s");
-  if (metric.problem.empty() && time_or_rate && !(value > 0))
-    metric.problem = fmt::format("its value is {}, and a measured time or rate is above 0",
-                                 value == 0 ? "0" : format_quantity(value, metric.unit));
-}
-
-/// Others of the same name might hide it in their median.
-void require_plausible(double sample, const std::string& name, const Place& place) {
-  const bool too_small = sample != 0 && std::abs(sample) < smallest_value;
-  if (too_small || !(std::abs(sample) <= largest_value))
-    place.refuse(fmt::format("has a sample of \"{}\" that is {} than any measurement's",
-                             quotable(name), too_small ? "smaller" : "larger"));
-}
-
-void finish(RunMetrics& run, PooledMetrics& metrics) {
-  constexpr double longest_s = 1e9;
-  metrics.move_into(run);
-  check_names(run);
-  run.elapsed_s = std::clamp(run.elapsed_s, 0.0, longest_s);
-  if (run.unsteadiness) run.unsteadiness = std::clamp(*run.unsteadiness, 0.0, 1e6);
   for (MetricValue& metric : run.metrics) {
-    check_figures(metric, run.origin);
+    if (metric.name.empty() || metric.name.size() > longest)
+      place.refuse(fmt::format("has a name of {} characters; a benchmark's has 1 to {}",
+                               metric.name.size(), longest));
+    if (!names.insert(metric.name).second)
+      place.refuse(fmt::format("has two metrics named \"{}\"; each may be there once",
+                               quotable(metric.name)));
+    require_plausible(metric.value, metric.name, place);
+    // A clock that no GPU has is not known.
+    for (auto& [value, most] : {std::pair{&metric.state.sm_clock_hz, largest_clock_hz},
+                                {&metric.state.memory_clock_hz, largest_clock_hz},
+                                {&metric.state.power_w, largest_power_w}})
+      if (*value && !(**value > 0 && **value <= most)) value->reset();
+    const bool time_or_rate = metric.unit == "s" || metric.unit.ends_with("/s");
+    if (metric.problem.empty() && time_or_rate && !(metric.value > 0))
+      metric.problem =
+          fmt::format("its value is {}, and a measured time or rate is above 0",
+                      metric.value == 0 ? "0" : format_quantity(metric.value, metric.unit));
     metric.elapsed_s = std::clamp(metric.elapsed_s, 0.0, longest_s);
   }
-}
-
-bool is_fathom(const Fields& document) {
-  simdjson::dom::element own;
-  return document.member("context")[keys::own].get(own) == simdjson::SUCCESS;
+  run.elapsed_s = std::clamp(run.elapsed_s, 0.0, longest_s);
+  if (run.unsteadiness) run.unsteadiness = std::clamp(*run.unsteadiness, 0.0, 1e6);
 }
 
 void parse(std::string_view text, RunMetrics& run, PooledMetrics& metrics) {
@@ -103,19 +71,21 @@ void parse(std::string_view text, RunMetrics& run, PooledMetrics& metrics) {
         "or a CSV that begins \"name,unit,better,sample\"");
   const ParsedJson json(text, run.origin);
   const Fields document(json.root(), place);
-  const bool benchmarks = document.has("benchmarks");
   if (document.has(baseline_key)) return parse_baseline(document, run);
-  if (benchmarks && document.has("machine_info"))
+  if (document.has("results") && !document.has("benchmarks"))
+    return parse_hyperfine(document, run, metrics);
+  if (document.has("benchmarks") && document.has("machine_info"))
     return parse_pytest_benchmark(document, run, metrics);
-  if (benchmarks && document.has("devices")) return parse_nvbench(document, run, metrics);
-  if (!benchmarks && document.has("results")) return parse_hyperfine(document, run, metrics);
+  if (document.has("benchmarks") && document.has("devices"))
+    return parse_nvbench(document, run, metrics);
   for (const char* key : {"context", "benchmarks"})
     if (!document.has(key))
       place.refuse(
-          fmt::format("has no \"{}\", so is no result; give the result.json of a run, "
-                      "or a file of a tool that docs/gate.md lists",
+          fmt::format("has no \"{}\", so is no result; give the result.json of a run, or "
+                      "a file of a tool that docs/gate.md lists",
                       key));
-  if (is_fathom(document))
+  simdjson::dom::element own;
+  if (document.member("context")[keys::own].get(own) == simdjson::SUCCESS)
     parse_fathom(document, run);
   else
     parse_google_benchmark(document, run, metrics);
@@ -133,6 +103,7 @@ double seconds_in(const std::string& unit) {
 void PooledMetrics::add(SampleRow row, const Place& place) {
   if (const double seconds = seconds_in(row.unit); seconds > 0) {
     for (double& sample : row.samples) sample *= seconds;
+    if (row.median) *row.median *= seconds;
     row.unit = "s";
   }
   for (const double sample : row.samples) require_plausible(sample, row.name, place);
@@ -187,7 +158,8 @@ RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
   RunMetrics run{.origin = origin};
   PooledMetrics metrics;
   parse(text, run, metrics);
-  finish(run, metrics);
+  metrics.move_into(run);
+  check_metrics(run);
   return run;
 }
 
@@ -200,7 +172,8 @@ RunMetrics read_run_metrics(const std::filesystem::path& path, bool with_interva
     read_criterion(path, run, metrics);
   else
     parse(read_file_up_to(path, largest_result), run, metrics);
-  finish(run, metrics);
+  metrics.move_into(run);
+  check_metrics(run);
   if (!run.date.empty() || fact_of(run, "program").empty()) return run;
   const auto written = std::filesystem::last_write_time(path, failed);
   if (!failed) run.date = date_of_file(written);

@@ -9,11 +9,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "gate/evidence.h"
 #include "gate/history.h"
-#include "gate/identity.h"
 #include "gate/rank_statistics.h"
 #include "gate/run_ranks.h"
-#include "gate/verdicts.h"
 #include "results/format.h"
 #include "results/statistics.h"
 

@@ -1,4 +1,4 @@
-#include "gate/verdicts.h"
+#include "gate/evidence.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -50,7 +50,7 @@ std::string gunzip(std::string_view bytes, std::size_t limit, const std::string&
     stream.next_out = reinterpret_cast<Bytef*>(text.data() + before);
     stream.avail_out = static_cast<uInt>(text.size() - before);
     state = inflate(&stream, Z_NO_FLUSH);
-    text.resize(text.size() - stream.avail_out);
+    text.resize(stream.total_out);
     if (state != Z_OK && state != Z_STREAM_END)
       fail(ExitCode::document_malformed, "{} is a broken or unfinished gzip file.", clean(origin));
     if (text.size() > limit)

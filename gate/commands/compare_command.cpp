@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "gate/commands/gate_commands.h"
-#include "gate/identity.h"
+#include "gate/run_metrics.h"
 #include "results/fail.h"
 #include "results/verdict.h"
 #include "tools/compare_files.h"

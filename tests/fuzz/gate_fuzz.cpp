@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "gate/history.h"
-#include "gate/identity.h"
 #include "gate/outputs.h"
 #include "gate/rules.h"
+#include "gate/run_metrics.h"
 #include "gate/stored.h"
 #include "tests/fuzz/printable.h"
 

@@ -2,7 +2,6 @@
 // (hyperfine 1.15, pytest-benchmark 5.3, Google Benchmark 1.7, Criterion 0.3; hosts and CPU flags
 // are edited), but for nvbench's, which is written after its documented format.
 
-#include "gate/identity.h"
 #include "gate/run_metrics.h"
 #include "tests/testing.h"
 #include "tests/unit/test_folder.h"
@@ -164,7 +163,8 @@ TEST_CASE("A CSV says unit and direction, and its samples become one median", "[
   for (const std::string sample :
        {"nan", "inf", "-inf", "1e999", "1e300", "1e-300", "x", "1 2", "0x1"}) {
     CAPTURE(sample);
-    CHECK_THAT(reader_refusal(head + "t,ms,lower,1," + sample), contains("sample"));
+    CHECK_THAT(reader_refusal(head + "t,ms,lower,1," + sample),
+               contains("has the sample") || contains("than any measurement's"));
   }
   for (const auto& [text, said] : std::map<std::string, std::string>{
            {head + "t,s,bigger,1", "line 2 says neither"},

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "gate/commands/side_command.h"
-#include "gate/identity.h"
+#include "gate/run_metrics.h"
 #include "results/atomic_file.h"
 #include "results/fail.h"
 #include "results/utc_time.h"
