@@ -10,10 +10,10 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "explain/injected.h"
-#include "explain/kernel_names.h"
 #include "explain/sanitizer_api.h"
 #include "explain/trace.h"
 
@@ -32,6 +32,19 @@ std::string patch_file() {
   dladdr(reinterpret_cast<void*>(&patch_file), &here);
   const std::string library = here.dli_fname;
   return library.substr(0, library.rfind('/') + 1) + "fathom_explain.fatbin";
+}
+
+/// The functions of a module's machine code: each has a section ".text.NAME". Other text in it that
+/// looks like one does no harm.
+std::set<std::string> kernel_names(const std::vector<char>& code) {
+  constexpr std::string_view prefix = ".text.";
+  const std::string_view bytes(code.data(), code.size());
+  std::set<std::string> found;
+  for (std::size_t at = 0; (at = bytes.find(prefix, at)) != bytes.npos;) {
+    at += prefix.size();
+    found.emplace(bytes.substr(at, bytes.find('\0', at) - at));
+  }
+  return found;
 }
 
 struct Module {

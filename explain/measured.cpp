@@ -19,10 +19,6 @@ double count(const std::map<std::string, double>& counts, const std::string& rol
   return found == counts.end() ? 0 : found->second;
 }
 
-std::string place(const Waiting& waiting) {
-  return waiting.source ? place_of(*waiting.source) : fmt::format("+0x{:04x}", waiting.offset);
-}
-
 /// A level of the memory, the fact that says what it can do, and what moved there.
 struct Level {
   const char *name, *fact;
@@ -107,12 +103,21 @@ std::string waits_line(const Measured& measured) {
     parts.push_back(fmt::format("{} at {} ({})",
                                 format_percent(static_cast<double>(waiting.samples) /
                                                static_cast<double>(measured.samples)),
-                                place(waiting), main->first));
+                                place(waiting.source, waiting.offset), main->first));
   }
   return fmt::format("warps wait: {}", fmt::join(parts, ", "));
 }
 
 }  // namespace
+
+std::string place(const std::optional<SourceLine>& source, std::uint64_t offset) {
+  return source ? place_of(*source) : fmt::format("+0x{:04x}", offset);
+}
+
+nlohmann::ordered_json place_json(const std::optional<SourceLine>& source, std::uint64_t offset) {
+  if (!source) return {{"file", nullptr}, {"line", nullptr}, {"offset", offset}};
+  return {{"file", clean(source->file)}, {"line", source->line}, {"offset", offset}};
+}
 
 Bounds bounds_of(const Document& atlas, const std::string& source) {
   Bounds bounds{{}, source};
@@ -165,12 +170,9 @@ nlohmann::ordered_json measured_json(const KernelCost& kernel, const Bounds& bou
   json["samples"] = measured.samples;
   auto waits = nlohmann::ordered_json::array();
   for (const Waiting& waiting : measured.waits) {
-    nlohmann::ordered_json one{{"file", nullptr}, {"line", nullptr}};
-    if (waiting.source)
-      one = {{"file", clean(waiting.source->file)}, {"line", waiting.source->line}};
+    nlohmann::ordered_json one = place_json(waiting.source, waiting.offset);
     one.update(
-        {{"offset", waiting.offset},
-         {"samples", waiting.samples},
+        {{"samples", waiting.samples},
          {"share", static_cast<double>(waiting.samples) / static_cast<double>(measured.samples)},
          {"reasons", waiting.by_reason}});
     waits.push_back(std::move(one));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct Bounds {
   std::string source;                      ///< the result's file
 };
 Bounds bounds_of(const Document& atlas, const std::string& source);
+
+/// "app.cu:12"; without a line "+0x0120".
+std::string place(const std::optional<SourceLine>& source, std::uint64_t offset);
+/// Its file, line and offset.
+nlohmann::ordered_json place_json(const std::optional<SourceLine>& source, std::uint64_t offset);
 
 /// Adds what accesses cost to the counters that count them, by role.
 void add_counts(std::map<std::string, double>& counts, Space space, Op op, std::uint64_t cost,

@@ -29,10 +29,6 @@ const char* name_of(Op op) {
 const char* name_of(Space space) { return space == Space::global ? "global" : "shared"; }
 const char* unit_of(Space space) { return space == Space::global ? "sectors" : "wavefronts"; }
 
-std::string place(const LineCost& line) {
-  return line.source ? place_of(*line.source) : fmt::format("+0x{:04x}", line.offset);
-}
-
 /// What the application would have taken without the recording, at best.
 std::string slowdown(const Explanation& explanation, const RunFacts& run) {
   const double recording =
@@ -66,10 +62,8 @@ nlohmann::ordered_json json_of(const LineCost& line) {
                       {"fix", fault.fix},
                       {"accesses", fault.accesses},
                       {"saved", fault.saved}});
-  nlohmann::ordered_json json{{"file", nullptr}, {"line", nullptr}};
-  if (line.source) json = {{"file", clean(line.source->file)}, {"line", line.source->line}};
-  json.update({{"offset", line.offset},
-               {"space", name_of(line.space)},
+  nlohmann::ordered_json json = place_json(line.source, line.offset);
+  json.update({{"space", name_of(line.space)},
                {"operation", name_of(line.op)},
                {"bytes_per_lane", line.bytes},
                {"accesses", line.accesses},
@@ -132,8 +126,8 @@ std::string page_of(const Explanation& explanation, const RunFacts& run, Format 
         continue;
       }
       page += fmt::format("{}{}  {} {} of {} B: {} by {:.1f} lanes; {} {}, at least {}\n", item,
-                          place(line), name_of(line.space), name_of(line.op), line.bytes,
-                          count(line.accesses),
+                          place(line.source, line.offset), name_of(line.space), name_of(line.op),
+                          line.bytes, count(line.accesses),
                           static_cast<double>(line.lanes) / static_cast<double>(line.accesses),
                           count(line.cost), unit_of(line.space), count(line.least));
       constexpr std::size_t most = 3;  // a gather has hundreds of kinds

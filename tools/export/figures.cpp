@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "reports/facts.h"
 #include "reports/facts_table.h"
@@ -57,14 +58,7 @@ std::string origin_of(const Document& document) {
                            document.date, document.fathom_version, document.fathom_commit));
 }
 
-std::string quoted(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : clean(text)) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
+std::string quoted(const std::string& text) { return nlohmann::json(clean(text)).dump(); }
 
 void require_facts(const Document& document, const std::string& format) {
   if (!document.facts.empty()) return;

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "results/clean_text.h"
 #include "results/document_io.h"
@@ -56,46 +58,17 @@ std::string unit_in_words(const std::string& unit) {
       {"J", {"joule", "joules"}},  {"clk", {"cycle", "cycles"}}, {"cycles", {"cycle", "cycles"}},
       {"Hz", {"hertz", "hertz"}},  {"op", {"op", "ops"}},        {"%", {"percent", "percent"}},
       {"FLOP", {"flop", "flops"}}, {"C", {"celsius", "celsius"}}};
+  std::istringstream parts(unit);
   std::string text;
-  for (std::size_t at = 0; at <= unit.size();) {
-    const std::size_t end = std::min(unit.find('/', at), unit.size());
-    const std::string part = unit.substr(at, end - at);
-    const auto word = words.find(part);
-    if (!text.empty()) text += "_per_";
-    if (word != words.end())
-      text += at == 0 ? word->second.many : word->second.one;
-    else
-      for (const char c : part) {
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-        text += letter ? c : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : '_';
-      }
-    at = end + 1;
+  for (std::string part; std::getline(parts, part, '/');) {
+    if (const auto word = words.find(part); word != words.end())
+      part = text.empty() ? word->second.many : word->second.one;
+    for (char& c : part)
+      c = std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::tolower(c)) : '_';
+    text += (text.empty() ? "" : "_per_") + part;
   }
   return text.empty() ? "ratio" : text;
 }
-
-/// Lines of one name stand together, and what it is comes first.
-class Families {
- public:
-  void add(const std::string& name, const std::string& unit, const std::string& help,
-           const std::string& labels, double value) {
-    const std::string full = unit.empty() ? name : name + "_" + unit;
-    std::string& text = families_[full];
-    if (text.empty()) {
-      text = fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", full, help);
-      if (!unit.empty()) text += fmt::format("# UNIT {} {}\n", full, unit);
-    }
-    text += fmt::format("{}{{{}}} {}\n", full, labels, value);
-  }
-  std::string text() const {
-    std::string all;
-    for (const auto& [name, lines] : families_) all += lines;
-    return all + "# EOF\n";
-  }
-
- private:
-  std::map<std::string, std::string> families_;
-};
 
 }  // namespace
 
@@ -136,33 +109,44 @@ std::string csv_export(const Document& document) {
 }
 
 std::string openmetrics_export(const Document& document) {
-  Families families;
+  // Lines of one name stand together, and what it is comes first.
+  std::map<std::string, std::string> families;
+  const auto add = [&families](const std::string& family, const std::string& unit, const char* help,
+                               const std::string& labels, double value) {
+    const std::string name = unit.empty() ? family : family + "_" + unit;
+    std::string& text = families[name];
+    if (text.empty()) {
+      text = fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", name, help);
+      if (!unit.empty()) text += fmt::format("# UNIT {} {}\n", name, unit);
+    }
+    text += fmt::format("{}{{{}}} {}\n", name, labels, value);
+  };
   const Fingerprint& gpu = document.fingerprint;
   const std::string card =
       fmt::format("gpu={},gpu_uuid_hash={}", quoted(gpu.gpu_name), quoted(gpu.gpu_uuid_hash));
   const std::string run = fmt::format("{},suite={}", card, quoted(document.suite));
-  families.add("fathom_run_info", "", "What measured, and with which driver.",
-               fmt::format("{},driver={},version={},commit={},source=\"{}\"", run,
-                           quoted(gpu.driver), quoted(document.fathom_version),
-                           quoted(document.fathom_commit), to_string(document.source)),
-               1);
+  add("fathom_run_info", "", "What measured, and with which driver.",
+      fmt::format("{},driver={},version={},commit={},source=\"{}\"", run, quoted(gpu.driver),
+                  quoted(document.fathom_version), quoted(document.fathom_commit),
+                  to_string(document.source)),
+      1);
   if (const auto time = parse_utc_time(document.date))
-    families.add("fathom_run_timestamp", "seconds", "When it was measured, since 1970.", run,
-                 static_cast<double>(time->time_since_epoch().count()));
+    add("fathom_run_timestamp", "seconds", "When it was measured, since 1970.", run,
+        static_cast<double>(time->time_since_epoch().count()));
   for (const ExportedFigure& figure : figures_with_values(document)) {
     const std::string unit = unit_in_words(figure.unit);
     const std::string labels = fmt::format("name={},better=\"{}\",{}", quoted(figure.name),
                                            to_string(figure.better), card);
-    families.add("fathom", unit, "The measured figure.", labels, *figure.value);
+    add("fathom", unit, "The measured figure.", labels, *figure.value);
     if (figure.interval) {
-      families.add("fathom_low", unit, "The low end of its interval.", labels,
-                   figure.interval->low);
-      families.add("fathom_high", unit, "The high end of its interval.", labels,
-                   figure.interval->high);
+      add("fathom_low", unit, "The low end of its interval.", labels, figure.interval->low);
+      add("fathom_high", unit, "The high end of its interval.", labels, figure.interval->high);
     }
-    families.add("fathom_noisy", "", "1 where the figure is noisy.", labels, figure.noisy);
+    add("fathom_noisy", "", "1 where the figure is noisy.", labels, figure.noisy);
   }
-  return families.text();
+  std::string all;
+  for (const auto& [name, lines] : families) all += lines;
+  return all + "# EOF\n";
 }
 
 std::string bmf_export(const Document& document) {

@@ -56,7 +56,7 @@ run_tests() {
     printf '  %s\n' "${skipped[@]}"
   fi
   if [[ $kind != all ]]; then
-    printf "\nLeft out: slow tests, and without a GPU those for one: './fathom test --all' has them.\n"
+    printf "\nLeft out: slow tests, and without a GPU its own; './fathom test --all' has them.\n"
   fi
   printf '\n%d passed, %d failed, %d skipped\n' \
     $((total - failed - not_run)) "$failed" $((not_run + ${#skipped[@]}))
