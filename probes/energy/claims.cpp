@@ -54,7 +54,10 @@ void take_off_base(Fact& fact, const Entry& entry) {
     return;
   }
   *fact.value -= base;
-  if (fact.interval) fact.interval->low -= base, fact.interval->high -= base;
+  if (fact.interval) {
+    fact.interval->low -= base;
+    fact.interval->high -= base;
+  }
   fact.method += fmt::format(", less the active idle's {}", format_quantity(base, fact.unit));
   describe(fact, entry);
 }

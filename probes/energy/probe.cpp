@@ -178,12 +178,13 @@ std::vector<Case> rest_cases(const DeviceFacts&, const Baseline& baseline) {
     c.metric = {"power", "W", Better::lower, std::nullopt};
     c.prepare = [=](Context& context) { return active ? rest_workload(context) : Workload{}; };
     EnergyLoop loop;
-    if (!active) loop.settle_s = idle_settle_s;
     if (active) {
       loop.figures = [=](const EnergyReading& whole) -> std::map<std::string, double> {
         *baseline = whole.watts();
         return {};
       };
+    } else {
+      loop.settle_s = idle_settle_s;
     }
     c.mode = std::move(loop);
   }

@@ -9,7 +9,8 @@ namespace fathom::model_validation {
 namespace {
 
 /// What differs from each model, and what could not be compared with it.
-void add_answer(Conclusions& rows, const std::string& model, const std::string& trials) {
+void add_answer(Conclusions& rows, const std::string& model, const std::string& trials,
+                const std::string& what) {
   const auto compared = [](const Entry& e) {
     return e.metric.value && e.extras.contains("trials");
   };
@@ -20,8 +21,6 @@ void add_answer(Conclusions& rows, const std::string& model, const std::string& 
   sum(" trials", extra_of("trials"), compared);
   sum(" differing", metric_of, compared);
   sum(" left", passes(std::not_fn(compared)), std::not_fn(compared));
-  const std::string what =
-      model == "occupancy" ? "the occupancy model" : "the " + model.substr(0, 6) + "-memory model";
   rows.answer += "[; {" + model + " differing:,} of {" + model + " trials:,} random " + trials +
                  " differ from " + what + "][; {" + model +
                  " left} of the cases could not be compared with " + what + "]";
@@ -88,9 +87,9 @@ std::vector<View> views() {
 
 Findings conclude(std::span<const Entry> entries) {
   Conclusions rows{.claims = {l1()}, .views = views()};
-  add_answer(rows, "shared memory", "warp patterns");
-  add_answer(rows, "global memory", "warp patterns");
-  add_answer(rows, "occupancy", "configurations");
+  add_answer(rows, "shared memory", "warp patterns", "the shared-memory model");
+  add_answer(rows, "global memory", "warp patterns", "the global-memory model");
+  add_answer(rows, "occupancy", "configurations", "the occupancy model");
   rows.answer += ".";
   return evaluate(rows, entries);
 }
