@@ -18,11 +18,9 @@ CapturedRun predict(Sandbox& box, const std::string& line) {
 }
 
 /// What a prediction that succeeds prints.
-std::string text_of(const std::string& line) {
-  Sandbox box({});
+std::string text_of(Sandbox& box, const std::string& line) {
   return CapturedRun(expect(0, predict(box, line)).no_errors()).output;
 }
-Json json_of(const std::string& line) { return Json::parse(text_of(line + " --json")); }
 
 std::string csv_header() {
   std::string text = "op,bytes";
@@ -46,10 +44,7 @@ TEST_CASE("The pages for readers show what predict prints", "[e2e]") {
     bool inside = false;
     for (std::string line; std::getline(lines, line);) {
       if (line.starts_with("    fathom predict ")) {
-        std::istringstream words(line.substr(line.find("predict")));
-        std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
-        const CapturedRun run = expect(0, box.fathom(arguments));
-        printed = run.output;
+        printed = text_of(box, line.substr(line.find("predict") + 8));
         ++commands;
       } else if (line.starts_with("```")) {
         inside = !inside;
@@ -63,43 +58,39 @@ TEST_CASE("The pages for readers show what predict prints", "[e2e]") {
 }
 
 TEST_CASE("shared understands every way to name a pattern", "[e2e]") {
-  const auto wavefronts = [](const std::string& line) {
-    return json_of("shared " + line).at("wavefronts").get<int>();
-  };
-  CHECK(wavefronts("") == 1);
-  CHECK(wavefronts("--bytes 16") == 4);
-  CHECK(wavefronts("--bytes 16 --stride 0") == 2);
-  CHECK(wavefronts("store --bytes 16 --stride 0") == 4);
-  CHECK(wavefronts("--stride 128") == 32);
-  CHECK(wavefronts("--stride 0 --base 64") == 1);
-  CHECK(wavefronts("--column 3") == 32);
-  CHECK(wavefronts("--column 3 --padding 1") == 1);
-  CHECK(wavefronts("--column 3 --xor-swizzle") == 1);
-  CHECK(wavefronts("--column 3 --row-elements 16 --first 8") == 16);
-  CHECK(wavefronts("--row 3") == 1);
-  CHECK(wavefronts("--lanes 0,128,,0x100") == 3);
-}
-
-TEST_CASE("Patterns in bulk come from a file or standard input", "[e2e]") {
   Sandbox box({});
-  const std::string rows = csv_header() + csv_row("load,4", 4) + csv_row("store,8", 128);
-  write_text(box.folder() / "rows.csv", rows);
-  const CapturedRun shared = expect(0, predict(box, "shared --patterns rows.csv"));
-  CHECK(shared.output == "wavefronts,conflicts\n1,0\n32,30\n");
-  CHECK(predict(box, "global --patterns rows.csv").output == "sectors,requests\n4,1\n32,1\n");
-  CHECK(box.shell("cat rows.csv | $F predict shared --patterns -").output == shared.output);
-}
-
-TEST_CASE("A bad row in bulk leaves nothing but the error", "[e2e]") {
-  Sandbox box({});
-  write_text(box.folder() / "rows.csv", csv_header() + csv_row("load,4", 4) + csv_row("load,8", 4));
-  for (const std::string memory : {"shared", "global"}) {
-    const CapturedRun run =
-        expect(ExitCode::bad_input, predict(box, memory + " --patterns rows.csv")).no_output();
-    CHECK(run.errors ==
-          "fathom: rows.csv: row 2 (line 3), column lane1: address 4 is not a multiple of the "
-          "access width of 8 bytes.\n");
+  for (const auto& [pattern, wavefronts] :
+       {std::pair{"", 1},
+        {"--bytes 16", 4},
+        {"--bytes 16 --stride 0", 2},
+        {"store --bytes 16 --stride 0", 4},
+        {"--stride 128", 32},
+        {"--stride 0 --base 64", 1},
+        {"--column 3", 32},
+        {"--column 3 --padding 1", 1},
+        {"--column 3 --xor-swizzle", 1},
+        {"--column 3 --row-elements 16 --first 8", 16},
+        {"--row 3", 1},
+        {"--lanes 0,128,,0x100", 3}}) {
+    CAPTURE(pattern);
+    const Json answer = Json::parse(text_of(box, std::string("shared --json ") + pattern));
+    CHECK(answer.at("wavefronts") == wavefronts);
   }
+}
+
+TEST_CASE("Patterns in bulk come from a file or standard input, and a bad row ends them", "[e2e]") {
+  Sandbox box({});
+  const std::string good = csv_header() + csv_row("load,4", 4);
+  write_text(box.folder() / "rows.csv", good + csv_row("store,8", 128));
+  const std::string shared = "wavefronts,conflicts\n1,0\n32,30\n";
+  CHECK(text_of(box, "shared --patterns rows.csv") == shared);
+  CHECK(text_of(box, "global --patterns rows.csv") == "sectors,requests\n4,1\n32,1\n");
+  CHECK(box.shell("cat rows.csv | $F predict shared --patterns -").output == shared);
+  write_text(box.folder() / "bad.csv", good + csv_row("load,8", 4));
+  for (const std::string memory : {"shared", "global"})
+    expect(ExitCode::bad_input, predict(box, memory + " --patterns bad.csv"))
+        .is_one_sentence()
+        .complains("fathom: bad.csv: row 2 (line 3), column lane1: address 4 is not a multiple");
 }
 
 #ifdef NDEBUG
@@ -156,15 +147,14 @@ TEST_CASE("Predictions are what they were, as text and as JSON", "[e2e]") {
         "--intermediate 14336 --gpu H200",
         "transformer --params 70B --weights fp8 --result result.json",
         "transformer --config config.json --gpu H200 --gpus 2 --context 8192"})
-    all += "$ fathom predict " + line + "\n" +
-           CapturedRun(expect(0, predict(box, line)).no_errors()).output;
+    all += "$ fathom predict " + line + "\n" + text_of(box, line);
   check_golden(repository / "tests/golden/predictions.txt", all);
   const Json shape = Json::parse(predict(box, "transformer --config config.json --json").output);
   CHECK(shape["model"]["parameters"] == 70553706496);
   CHECK(shape["table"].size() == 14);
   for (const std::string spelling : {"9.0", "sm_90", "sm_90a"})
-    CHECK(text_of("occupancy --arch " + spelling + " --threads 256 --registers 32") ==
-          text_of("occupancy --arch 90 --threads 256 --registers 32"));
+    CHECK(text_of(box, "occupancy --threads 256 --registers 32 --arch " + spelling) ==
+          text_of(box, "occupancy --threads 256 --registers 32 --arch 90"));
 }
 
 TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {

@@ -65,55 +65,50 @@ TEST_CASE("The defaults give back the figures that they come from", "[models]") 
 
 TEST_CASE("Each ceiling binds where it should", "[models]") {
   const StreamDevice device = stream_device();
-  StreamKernel copy{.read_bytes = GiB, .write_bytes = GiB, .bytes_per_access = 16};
-  CHECK(expected_stream(device, copy).bound_by == "DRAM");
-
-  copy.bytes_per_access = 4;
-  copy.resident_threads_per_sm = 512;
-  const StreamExpectation few = expected_stream(device, copy);
-  CHECK(few.bound_by == "latency");
-  // Unrolling makes up for missing threads, one for one.
-  copy.independent_loads = 4;
-  CHECK(expected_stream(device, copy).bytes_per_second > few.bytes_per_second);
-  CHECK_THAT(few.sentence, contains("264 KiB of loads in flight"));
-
-  StreamKernel bytes{
-      .read_bytes = GiB, .write_bytes = GiB, .bytes_per_access = 1, .independent_loads = 16};
   StreamDevice few_sms = device;
   few_sms.sms = 32;
-  CHECK(expected_stream(few_sms, bytes).bound_by == "instruction issue");
-  // A loop shares a thread's own instructions among its accesses.
-  StreamKernel looped = bytes;
+  const StreamKernel copy{.read_bytes = GiB, .write_bytes = GiB, .bytes_per_access = 16},
+      tiny{.read_bytes = 4096, .write_bytes = 4096};
+  StreamKernel few = copy, bytes = copy;
+  few.bytes_per_access = 4, few.resident_threads_per_sm = 512;
+  bytes.bytes_per_access = 1, bytes.independent_loads = 16;
+  StreamKernel unrolled = few, looped = bytes;
+  unrolled.independent_loads = 4;
   looped.accesses_per_thread = 100;
-  CHECK(expected_stream(few_sms, looped).bound_by == "load/store units");
-  CHECK(expected_stream(few_sms, looped).bytes_per_second >
-        expected_stream(few_sms, bytes).bytes_per_second);
-
-  StreamKernel tiny{.read_bytes = 4096, .write_bytes = 4096};
-  CHECK(expected_stream(device, tiny).bound_by == "launch overhead");
+  for (const auto& [on, kernel, bound_by] : {std::tuple{device, copy, "DRAM"},
+                                             {device, few, "latency"},
+                                             {few_sms, bytes, "instruction issue"},
+                                             {few_sms, looped, "load/store units"},
+                                             {device, tiny, "launch overhead"}})
+    CHECK(expected_stream(on, kernel).bound_by == bound_by);
+  CHECK_THAT(expected_stream(device, few).sentence, contains("264 KiB of loads in flight"));
   CHECK(expected_stream(device, tiny).seconds >= StreamParameters::overhead_seconds);
+  const auto speed = [](const StreamDevice& on, const StreamKernel& kernel) {
+    return expected_stream(on, kernel).bytes_per_second;
+  };
+  // Unrolling makes up for missing threads, one for one; a loop shares a thread's own instructions
+  // among its accesses.
+  CHECK(speed(device, unrolled) > speed(device, few));
+  CHECK(speed(few_sms, looped) > speed(few_sms, bytes));
+  CHECK(speed(device, {.read_bytes = GiB, .bytes_per_access = 4, .traffic_ratio = 8}) <
+        device.dram_bandwidth / 8);
 
-  StreamKernel cached{
-      .read_bytes = 8 << 20, .write_bytes = 8 << 20, .bytes_per_access = 16, .hot = true};
-  CHECK(expected_stream(device, cached).ceilings.front().name == "L2");
   // What is in the L2 comes sooner, so fewer threads do.
-  cached.resident_threads_per_sm = 64;
-  const double hot = expected_stream(device, cached).ceilings[1].bytes_per_second;
-  cached.hot = false;
-  CHECK(hot > 2 * expected_stream(device, cached).ceilings[1].bytes_per_second);
-  CHECK(expected_stream(device, cached).ceilings.front().name == "DRAM");
+  StreamKernel cached{.read_bytes = 8 << 20,
+                      .write_bytes = 8 << 20,
+                      .bytes_per_access = 16,
+                      .resident_threads_per_sm = 64};
+  const auto cold = expected_stream(device, cached).ceilings;
+  cached.hot = true;
+  const auto hot = expected_stream(device, cached).ceilings;
+  CHECK(hot.front().name == "L2");
+  CHECK(cold.front().name == "DRAM");
+  CHECK(hot[1].bytes_per_second > 2 * cold[1].bytes_per_second);
 
-  StreamKernel strided{.read_bytes = GiB, .bytes_per_access = 4, .traffic_ratio = 8};
-  CHECK(expected_stream(device, strided).bytes_per_second < device.dram_bandwidth / 8);
-
-  StreamKernel fill{.write_bytes = GiB, .bytes_per_access = 4, .resident_threads_per_sm = 32};
-  const StreamExpectation filled = expected_stream(device, fill);
-  CHECK(std::none_of(filled.ceilings.begin(), filled.ceilings.end(),
-                     [](const Ceiling& c) { return c.name == "latency"; }));
-}
-
-TEST_CASE("What moves nothing has no expectation", "[models]") {
-  const StreamDevice device = stream_device();
+  const StreamKernel fill{.write_bytes = GiB, .bytes_per_access = 4, .resident_threads_per_sm = 32};
+  for (const Ceiling& ceiling : expected_stream(device, fill).ceilings)
+    CHECK(ceiling.name != "latency");
+  // What moves nothing has no expectation.
   CHECK_THROWS_AS(expected_stream(device, {}), std::invalid_argument);
   CHECK_THROWS_AS(expected_stream({}, {.read_bytes = 1}), std::invalid_argument);
   CHECK_THROWS_AS(expected_stream(device, {.read_bytes = 1, .resident_threads_per_sm = 0}),
