@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -22,7 +23,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/cuda_check.h"
 #include "probes/instructions/kernels.h"
 
 namespace fathom::instructions {
@@ -219,17 +219,16 @@ const GroupOf<Op>& chain_after(int chain, int steps) {
 template <class State>
 std::string wrong_value(const char* what, std::size_t thread, int chain, const State& got,
                         const State& want) {
-  static_assert(sizeof(State) % 4 == 0);
-  std::uint32_t g, w;
+  using Words = std::array<std::uint32_t, sizeof(State) / 4>;
+  const auto g = std::bit_cast<Words>(got), w = std::bit_cast<Words>(want);
   std::size_t word = 0;
-  do {
-    std::memcpy(&g, reinterpret_cast<const std::byte*>(&got) + 4 * word, sizeof g);
-    std::memcpy(&w, reinterpret_cast<const std::byte*>(&want) + 4 * word, sizeof w);
-  } while (g == w && ++word < sizeof(State) / 4);
-  char text[160];
-  std::snprintf(text, sizeof text, "%s of warp %zu, lane %zu, chain %d is %08x instead of %08x",
-                what, thread / warp_lanes, thread % warp_lanes, chain, g, w);
-  return std::string(text) + " in word " + std::to_string(word) + " (in hexadecimal)";
+  while (word + 1 < g.size() && g[word] == w[word]) ++word;
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "%s of warp %zu, lane %zu, chain %d is %08x instead of %08x in word %zu (in "
+                "hexadecimal)",
+                what, thread / warp_lanes, thread % warp_lanes, chain, g[word], w[word], word);
+  return text;
 }
 
 template <class Op>
@@ -270,19 +269,11 @@ Kernels kernels_of(const std::string& op) {
                   .start_threads = Op::threads,
                   .writing_warps = Op::writing_warps,
                   .check = check_chains<Op>};
-  if (Op::latency_steps > 0)
-    kernels.latency = {1, Op::latency_short_steps, Op::latency_short_steps + Op::latency_steps};
-  if (Op::throughput_steps > 0)
-    kernels.throughput = {Op::throughput_chains, 0, Op::throughput_steps};
-  kernels.launch = [](Variant variant, const Run& run, int blocks, int warps, cudaStream_t stream) {
-    if (variant == Variant::latency) {
-      if constexpr (Op::latency_steps > 0)
-        latency_chain<Op><<<blocks, warps * warp_lanes, 0, stream>>>(run);
-    } else if constexpr (Op::throughput_steps > 0) {
-      throughput_chains<Op><<<blocks, warps * warp_lanes, 0, stream>>>(run);
-    }
-    FATHOM_CUDA(cudaGetLastError());
-  };
+  if constexpr (Op::latency_steps > 0)
+    kernels.latency = {1, Op::latency_short_steps, Op::latency_short_steps + Op::latency_steps,
+                       latency_chain<Op>};
+  if constexpr (Op::throughput_steps > 0)
+    kernels.throughput = {Op::throughput_chains, 0, Op::throughput_steps, throughput_chains<Op>};
   kernels.fill = [](int chains, std::byte* starts, std::byte* operands) {
     auto* states = reinterpret_cast<State*>(starts);
     for (int i = 0; i < Op::threads; ++i)
@@ -301,11 +292,10 @@ Kernels kernels_of(const std::string& op) {
 
 /// What belongs to each of these Ops; `names`: theirs, with ", " in between.
 template <class... Ops>
-std::vector<Kernels> kernels_of_all(std::string names) {
+std::vector<Kernels> kernels_of_all(std::string_view names) {
   const auto next = [&] {
-    const std::size_t end = std::min(names.find(','), names.size());
-    const std::string name = names.substr(0, end);
-    names.erase(0, end + 2);
+    const std::string name(names.substr(0, names.find(',')));
+    names.remove_prefix(std::min(name.size() + 2, names.size()));
     return name;
   };
   return {kernels_of<Ops>(next())...};

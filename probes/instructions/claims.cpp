@@ -8,31 +8,20 @@
 namespace fathom::instructions {
 namespace {
 
-/// Barriers, fences and the branch wait for nothing but themselves; reading a register has no
-/// input.
-bool has_throughput(const Instruction& instruction) {
-  return instruction.family != "barrier" && instruction.family != "fence" &&
-         instruction.family != "branch";
-}
-bool has_latency(const Instruction& instruction) { return instruction.family != "register"; }
-
-std::string why_absent(const Instruction& instruction, bool measurable, const char* quantity) {
-  if (!measurable) {
-    return fmt::format("there is no {} of its own: {}", quantity,
-                       has_latency(instruction)
-                           ? "each one waits for the one before"
-                           : "it takes no input that a chain could run through");
-  }
+std::string why_absent(const Instruction& instruction, bool latency) {
+  const std::string& family = instruction.family;
+  if (latency && family == "register")
+    return "there is no latency of its own: it takes no input that a chain could run through";
+  if (!latency && (family == "barrier" || family == "fence" || family == "branch"))
+    return "there is no throughput of its own: each one waits for the one before";
   if (instruction.hopper_only)
     return "not in this run, or the GPU lacks it: only compute capability 9.0 has it";
-  if (instruction.not_in_data_centre) {
+  if (instruction.not_in_data_centre)
     return "not in this run, or the GPU lacks it: compute capability 8.9 and 12.x have it, 9.0 "
            "only in wgmma";
-  }
-  if (instruction.since > 75) {
+  if (instruction.since > 75)
     return fmt::format("not in this run, or the GPU lacks it: it needs compute capability {}.{}",
                        instruction.since / 10, instruction.since % 10);
-  }
   return "not in this run";
 }
 
@@ -41,23 +30,21 @@ void take_guide(Fact& fact, const Entry& entry) {
   if (entry.expected) fact.published = Published{entry.expected->value, entry.expected->model};
 }
 
-FactRow row(const Instruction& i, bool latency) {
-  const char* quantity = latency ? "latency" : "throughput";
-  return {{i.id + "." + quantity, i.subject, quantity, latency ? "cycles" : throughput_unit(i),
+std::vector<FactRow> fact_rows() {
+  std::vector<FactRow> rows;
+  for (const Instruction& i : all_instructions()) {
+    for (const bool latency : {true, false}) {
+      const char* quantity = latency ? "latency" : "throughput";
+      FactRow& row = rows.emplace_back(FactRow{
+          {i.id + "." + quantity, i.subject, quantity, latency ? "cycles" : throughput_unit(i),
            latency ? Better::lower : Better::higher},
           {{"instruction", i.subject}, {"quantity", quantity}},
           latency ? "dependent chain, long loop less short loop, in-kernel clock"
                   : "independent chains in many warps, in-kernel clock",
-          why_absent(i, latency ? has_latency(i) : has_throughput(i), quantity),
-          Pick::first,
-          {},
-          latency ? nullptr : take_guide};
-}
-
-std::vector<FactRow> fact_rows() {
-  std::vector<FactRow> rows;
-  for (const Instruction& instruction : all_instructions())
-    for (const bool latency : {true, false}) rows.push_back(row(instruction, latency));
+          why_absent(i, latency)});
+      if (!latency) row.change = take_guide;
+    }
+  }
   return rows;
 }
 
@@ -67,28 +54,26 @@ const Reading tensor_reading{
         return matches(e, {{"family", "mma"}}) || matches(e, {{"family", "wgmma"}});
       }}}};
 
-using Families = std::vector<AxisValue>;
-
-View by_instruction(const char* title, const char* quantity, const char* y_label, Families families,
-                    bool log) {
+View by_instruction(const char* title, const char* quantity, const char* y_label,
+                    std::vector<AxisValue> families) {
   View view = plot(title, {{"quantity", {quantity}}, {"family", std::move(families)}},
                    "instruction", y_label, {});
   view.x_label = "Instruction";
-  view.y_log = log;
-  view.y_from_zero = !log;
+  view.y_log = quantity == std::string("latency");
+  view.y_from_zero = !view.y_log;
   return view;
 }
 
 std::vector<View> views() {
-  const Families scalar{"fp32",    "fp64",       "fp16", "integer",
-                        "special", "conversion", "warp", "register"};
   return {
       by_instruction("Latency of arithmetic and warp instructions", "latency", "Latency (cycles)",
-                     {"fp32", "fp64", "fp16", "integer", "special", "conversion", "warp"}, true),
-      by_instruction("Throughput of arithmetic and warp instructions", "throughput",
-                     "Results per clock and SM", scalar, false),
+                     {"fp32", "fp64", "fp16", "integer", "special", "conversion", "warp"}),
+      by_instruction(
+          "Throughput of arithmetic and warp instructions", "throughput",
+          "Results per clock and SM",
+          {"fp32", "fp64", "fp16", "integer", "special", "conversion", "warp", "register"}),
       by_instruction("Throughput of tensor instructions", "throughput",
-                     "Multiply-adds per clock and SM", {"mma", "wgmma"}, false),
+                     "Multiply-adds per clock and SM", {"mma", "wgmma"}),
       table("Latency of every instruction", {{"quantity", {"latency"}}},
             {"family", "instruction", "ptx", "metric", "interval", "expected", "verdict"},
             "Cycles from one instruction to the next that needs its result. Names with \"and\" "
@@ -103,10 +88,11 @@ std::vector<View> views() {
 }  // namespace
 
 std::span<const Instruction> all_instructions() {
+  using Part = std::span<const Instruction>;
   static const std::vector<Instruction> all = [] {
     std::vector<Instruction> rows;
-    for (const auto part : std::initializer_list<std::span<const Instruction>>{
-             arithmetic_instructions, warp_instructions, mma_instructions, wgmma_instructions})
+    for (const Part part : {Part(arithmetic_instructions), Part(warp_instructions),
+                            Part(mma_instructions), Part(wgmma_instructions)})
       rows.insert(rows.end(), part.begin(), part.end());
     return rows;
   }();
@@ -125,13 +111,13 @@ std::optional<double> published_rate(const Instruction& instruction, int major, 
 
 std::optional<Bound> throughput_bound(const Instruction& instruction, int major, int minor) {
   const std::optional<double> published = published_rate(instruction, major, minor);
+  if (instruction.tensor)
+    return published ? std::optional(Bound{*published, std::string(models::tensor_source)})
+                     : std::nullopt;
   const double issued =
       models::issued_lanes_per_clock * instruction.results / 32 / instruction.per_step;
-  if (published && (instruction.tensor || *published <= issued)) {
-    return Bound{*published, std::string(instruction.tensor ? models::tensor_source
-                                                            : models::native_throughput_source)};
-  }
-  if (instruction.tensor) return std::nullopt;
+  if (published && *published <= issued)
+    return Bound{*published, std::string(models::native_throughput_source)};
   return Bound{
       issued,
       fmt::format("four schedulers, one warp instruction a clock each, over {} instructions",

@@ -44,6 +44,8 @@ struct Tf32 : WordElement<4> {
 };
 struct S8 : WordElement<1> {
   static std::uint32_t bits(int v) { return static_cast<std::uint8_t>(v); }
+  // Byte by byte; an odd byte's lowest bit stays as it is.
+  static constexpr std::uint32_t random_bits = ~0u, one = 0x01010101, signs = 0xFEFEFEFE;
 };
 /// 1 sign bit, 4 exponent bits with bias 7, 3 mantissa bits: 1 is 0x38, 2 is 0x40.
 struct E4m3 : WordElement<1> {
@@ -65,8 +67,6 @@ typename Element::Register random_register(std::uint32_t i) {
   if constexpr (std::is_same_v<Element, F64>) {
     const double size = 1 + (hashed(2 * i) + 0x1p-32 * hashed(2 * i + 1)) * 0x1p-32;
     return hashed(~i) % 2 == 0 ? size : -size;
-  } else if constexpr (std::is_same_v<Element, S8>) {
-    return hashed(i) | 0x01010101u;
   } else {
     return (hashed(i) & Element::random_bits) | Element::one;
   }
@@ -74,14 +74,10 @@ typename Element::Register random_register(std::uint32_t i) {
 
 template <class Element>
 typename Element::Register negated(typename Element::Register word) {
-  if constexpr (std::is_same_v<Element, F64>) {
+  if constexpr (std::is_same_v<Element, F64>)
     return -word;
-  } else if constexpr (std::is_same_v<Element, S8>) {
-    // Byte by byte; an odd byte's lowest bit stays as it is.
-    return word ^ 0xFEFEFEFEu;
-  } else {
+  else
     return word ^ Element::signs;
-  }
 }
 
 /// `count` consecutive elements of a row in one register, f(0) lowest.
@@ -98,14 +94,18 @@ typename Element::Register packed(F&& f) {
 }
 
 // Accumulators: how many a register holds, and what they are worth.
-struct F32Sum {
-  using Register = std::uint32_t;
+template <class T, class RegisterType = std::uint32_t>
+struct WholeSum {
+  using Register = RegisterType;
   static constexpr int per_register = 1;
-  static double value(Register r, int) { return __builtin_bit_cast(float, r); }
+  static double value(Register r, int) { return __builtin_bit_cast(T, r); }
   static void add(Register& r, int, int v) {
-    r = __builtin_bit_cast(Register, float(value(r, 0) + v));
+    r = __builtin_bit_cast(Register, static_cast<T>(value(r, 0) + v));
   }
 };
+using F32Sum = WholeSum<float>;
+using S32Sum = WholeSum<std::int32_t>;
+using F64Sum = WholeSum<double, double>;
 struct F16Sum {
   using Register = std::uint32_t;
   static constexpr int per_register = 2;
@@ -116,18 +116,6 @@ struct F16Sum {
     const Register sum = __half_as_ushort(__double2half(value(r, i) + v));
     r = (r & ~(0xFFFFu << 16 * i)) | sum << 16 * i;
   }
-};
-struct S32Sum {
-  using Register = std::uint32_t;
-  static constexpr int per_register = 1;
-  static double value(Register r, int) { return static_cast<std::int32_t>(r); }
-  static void add(Register& r, int, int v) { r += static_cast<Register>(v); }
-};
-struct F64Sum {
-  using Register = double;
-  static constexpr int per_register = 1;
-  static double value(Register r, int) { return r; }
-  static void add(Register& r, int, int v) { r += v; }
 };
 
 template <class Sum, int Registers>

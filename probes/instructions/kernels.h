@@ -34,6 +34,7 @@ struct Shape {
   int chains = 0;       ///< 0: there is no such variant
   int short_steps = 0;  ///< latency only: body of the short loop
   int steps = 0;        ///< body of the (long) loop
+  void (*kernel)(Run) = nullptr;
   int total(int iterations) const { return iterations * (short_steps + steps); }
 };
 
@@ -45,7 +46,6 @@ struct Kernels {
   std::size_t state_bytes, operands_bytes;
   int start_threads;  ///< that have start values of their own: a warp or a warpgroup
   int writing_warps;  ///< the most warps of a block that write to `out`
-  void (*launch)(Variant, const Run&, int blocks, int warps, cudaStream_t);
   /// Start values of `chains` chains and operands, to be copied to the device.
   void (*fill)(int chains, std::byte* starts, std::byte* operands);
   /// Operands of random signs and mantissas (integers: bits) in place of those that `fill` made,

@@ -24,11 +24,9 @@ double latency_of(const Plan& plan, const std::vector<long long>& clocks) {
   const double steps =
       static_cast<double>(plan.iterations) * (plan.shape().steps - plan.shape().short_steps);
   std::vector<double> cycles;
-  for (std::size_t i = 0; i < clocks.size(); i += clocks_per_warp) {
-    const long long* c = &clocks[i];
+  for (auto c = clocks.begin(); c != clocks.end(); c += clocks_per_warp)
     cycles.push_back(static_cast<double>((c[3] - c[2]) - (c[1] - c[0])) / steps /
                      plan.instruction.divisor);
-  }
   return median(cycles);
 }
 
@@ -68,30 +66,25 @@ Case latency_case(const Instruction& instruction, const Kernels& kernels,
                  instruction.latency_warps, iterations},
                 "latency");
   c.metric = {"latency", "cycles", Better::lower, std::nullopt};
-  const bool published = device.major < 9 || (device.major == 9 && device.minor == 0);
-  if (instruction.published_latency && published) {
+  if (instruction.published_latency && 10 * device.major + device.minor <= 90)
     c.expected = Expectation{*instruction.published_latency, latency_tolerance, latency_source};
-  }
   return c;
 }
 
 Case throughput_case(const Instruction& instruction, const DeviceFacts& device) {
-  const std::optional<Bound> bound = throughput_bound(instruction, device.major, device.minor);
   const Plan plan =
       throughput_plan(device, instruction,
                       instruction.hopper_only ? warpgroup_throughput_clocks : throughput_clocks);
   Case c = base_case(plan, "throughput");
   c.metric = {"throughput", throughput_unit(instruction), Better::higher, std::nullopt};
-  c.bound = bound;
+  c.bound = throughput_bound(instruction, device.major, device.minor);
   if (published_rate(instruction, device.major, device.minor) && instruction.reaches_bound)
-    c.expected = Expectation{bound->value, throughput_tolerance, bound->source};
+    c.expected = Expectation{c.bound->value, throughput_tolerance, c.bound->source};
   // Before the loop, around it and the last step: a few dozen instructions.
   CounterRequest executed{"instructions_executed"};
-  if (instruction.counted && plan.iterations * plan.shape().steps * plan.shape().chains > 2000) {
-    executed.expected = plan.steps() * instruction.per_step * plan.blocks;
-    executed.tolerance = 0.05;
-    executed.model = "steps of all chains and warps; the loop and what is around it are left out";
-  }
+  if (instruction.counted && plan.iterations * plan.shape().steps * plan.shape().chains > 2000)
+    executed = {"instructions_executed", plan.steps() * instruction.per_step * plan.blocks, 0.05,
+                "steps of all chains and warps; the loop and what is around it are left out"};
   c.counters = {executed, {"sm_cycles_active"}};
   return c;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "probes/device/launch.h"
+
 namespace fathom::instructions {
 
 Plan throughput_plan(const DeviceFacts& device, const Instruction& instruction, double clocks) {
@@ -20,46 +22,42 @@ Plan throughput_plan(const DeviceFacts& device, const Instruction& instruction, 
 Workload prepare(Context& context, const Plan& plan,
                  std::function<double(const Plan&, const std::vector<long long>&)> read_clocks) {
   const Kernels& kernels = plan.kernels;
-  const Shape& shape = plan.shape();
+  const Shape shape = plan.shape();
   cudaStream_t stream = context.stream();
+  BufferPool& buffers = context.buffers();
   std::vector<std::byte> starts(kernels.start_threads * shape.chains * kernels.state_bytes);
   std::vector<std::byte> operands(kernels.operands_bytes);
   kernels.fill(shape.chains, starts.data(), operands.data());
   const Buffer start_buffer = upload(context, "starts", starts);
   const Buffer operand_buffer = upload(context, "operands", operands);
-  const std::size_t warps = static_cast<std::size_t>(plan.blocks) * plan.warps;
+  const std::size_t blocks = static_cast<std::size_t>(plan.blocks);
   const Buffer clocks =
-      context.buffers().output("clocks", warps * clocks_per_warp * sizeof(long long));
+      buffers.output("clocks", blocks * plan.warps * clocks_per_warp * sizeof(long long));
   // A warpgroup's products are written by the first one of each block alone.
   const int writing_warps = std::min(plan.warps, kernels.writing_warps);
-  const Buffer out =
-      context.buffers().output("out", static_cast<std::size_t>(plan.blocks) * writing_warps *
-                                          warp_lanes * shape.chains * 2 * kernels.state_bytes);
-  const Run run{start_buffer.data, operand_buffer.data, plan.iterations, clocks.as<long long>(),
-                out.data};
-
-  Workload workload = workload_of(
-      context, {out, clocks},
-      [=] { kernels.launch(plan.variant, run, plan.blocks, plan.warps, stream); },
-      [=]() -> std::optional<std::string> {
+  const Buffer out = buffers.output(
+      "out", blocks * writing_warps * warp_lanes * shape.chains * 2 * kernels.state_bytes);
+  Run run{start_buffer.data, operand_buffer.data, plan.iterations, clocks.as<long long>(),
+          out.data};
+  const auto launch_of = [=](const Run& run) {
+    return [=] { launch(shape.kernel, {plan.blocks, plan.warps * warp_lanes}, stream, run); };
+  };
+  Workload workload =
+      workload_of(context, {out, clocks}, launch_of(run), [=]() -> std::optional<std::string> {
         const auto bytes = copy_to_host<std::byte>(out, stream);
-        std::string wrong = kernels.check(plan.shape(), plan.iterations, bytes);
-        if (wrong.empty()) return std::nullopt;
-        return wrong;
+        const std::string wrong = kernels.check(plan.shape(), plan.iterations, bytes);
+        return wrong.empty() ? std::nullopt : std::optional(wrong);
       });
-  if (read_clocks) {
+  if (read_clocks)
     workload.read_sample = [=] {
       return read_clocks(plan, copy_to_host<long long>(clocks, stream));
     };
-  }
   if (kernels.randomise != nullptr) {
     kernels.randomise(operands.data());
-    const Buffer random = upload(context, "random operands", operands);
+    run.operands = upload(context, "random operands", operands).data;
     // What it writes goes elsewhere: nobody checks it.
-    const Buffer unchecked = context.buffers().output("unchecked out", out.bytes);
-    const Run loaded{start_buffer.data, random.data, plan.iterations, clocks.as<long long>(),
-                     unchecked.data};
-    workload.load = [=] { kernels.launch(plan.variant, loaded, plan.blocks, plan.warps, stream); };
+    run.out = buffers.output("unchecked out", out.bytes).data;
+    workload.load = launch_of(run);
   }
   return workload;
 }

@@ -174,10 +174,8 @@ int first_peer(int device) {
 
 std::shared_ptr<void> on_peer(int device, int peer, std::size_t bytes) {
   const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
-  if (status == cudaErrorPeerAccessAlreadyEnabled)
-    cudaGetLastError();  // clears it
-  else
-    FATHOM_CUDA(status);
+  cudaGetLastError();  // clears what is no error: that it is enabled already
+  if (status != cudaErrorPeerAccessAlreadyEnabled) FATHOM_CUDA(status);
   FATHOM_CUDA(cudaSetDevice(peer));
   void* memory = nullptr;
   const cudaError_t allocated = cudaMalloc(&memory, bytes);

@@ -50,7 +50,6 @@ namespace {
 
 /// The facts, one after the other.
 struct Facts {
-  const Topology& t;
   std::vector<Fact> all{};
 
   /// Adds a fact, whose id is "topology." and the name's: a value from the matrix' entries, with
@@ -83,12 +82,6 @@ struct Facts {
                            const std::string& of) {
     add_index(id, subject, groups.reason, groups.matrix, groups.reproducibility, of);
   }
-
-  void add_gpcs();
-  void add_gpc_agreement();
-  void add_tpcs();
-  void add_partitions();
-  void add_latencies();
 };
 
 /// The fewest and the most members of a group; of no groups 0.
@@ -139,7 +132,7 @@ std::string outside_method(const Topology& t) {
               : "; no GPC is stated for them: " + t.joined.reason);
 }
 
-void Facts::add_gpcs() {
+void add_gpcs(Facts& facts, const Topology& t) {
   const std::string reason =
       !t.gpcs.empty()
           ? ""
@@ -152,34 +145,36 @@ void Facts::add_gpcs() {
        {std::tuple{"gpcs", "GPU", "GPCs", static_cast<double>(t.known_gpcs.size())},
         {"sms_per_gpc_min", "smallest GPC", "SMs", fewest},
         {"sms_per_gpc_max", "largest GPC", "SMs", most}})
-    add({id, subject, unit, unit}, reason, source, value, gpc_method(t));
-  add({"sms_outside_clusters", "GPU", "SMs that only clusters of two use", "SMs"}, t.clusters,
-      static_cast<double>(t.clusters.outside.size()), outside_method(t));
+    facts.add({id, subject, unit, unit}, reason, source, value, gpc_method(t));
+  facts.add({"sms_outside_clusters", "GPU", "SMs that only clusters of two use", "SMs"}, t.clusters,
+            static_cast<double>(t.clusters.outside.size()), outside_method(t));
   for (std::size_t g = 0; g < t.known_gpcs.size(); ++g)
-    add({fmt::format("gpc_{}.sms", g), fmt::format("GPC {}", g), "SMs", "SMs"}, "", source,
-        static_cast<double>(t.known_gpcs[g].size()), where(t, t.known_gpcs[g]));
+    facts.add({fmt::format("gpc_{}.sms", g), fmt::format("GPC {}", g), "SMs", "SMs"}, "", source,
+              static_cast<double>(t.known_gpcs[g].size()), where(t, t.known_gpcs[g]));
 }
 
-void Facts::add_gpc_agreement() {
+void add_gpc_agreement(Facts& facts, const Topology& t) {
   const ClusterGroups& c = t.clusters;
   const LatencyGpcs& l = t.latency_gpcs;
-  add_index("gpc_agreement", "GPCs by clusters and by latency",
-            !c.reason.empty() ? c.reason : t.joined.reason, l.matrix, t.joined.agreement,
-            fmt::format(", over SMs within the reach of clusters, of their GPCs "
-                        "and of those by {} latencies: SMs cut into half as many regions as "
-                        "clusters show GPCs, what each place's own additive model leaves grouped "
-                        "within each region",
-                        l.instructions));
-  add_index("gpc_reproducibility", "GPCs by clusters, two halves",
-            c.reason.empty() && !c.has_halves ? "one half of the launches was left out" : c.reason,
-            c.matrix, c.reproducibility, " of what clusters join in two halves of the launches");
-  add_reproducibility(
+  facts.add_index(
+      "gpc_agreement", "GPCs by clusters and by latency",
+      !c.reason.empty() ? c.reason : t.joined.reason, l.matrix, t.joined.agreement,
+      fmt::format(", over SMs within the reach of clusters, of their GPCs "
+                  "and of those by {} latencies: SMs cut into half as many regions as "
+                  "clusters show GPCs, what each place's own additive model leaves grouped "
+                  "within each region",
+                  l.instructions));
+  facts.add_index(
+      "gpc_reproducibility", "GPCs by clusters, two halves",
+      c.reason.empty() && !c.has_halves ? "one half of the launches was left out" : c.reason,
+      c.matrix, c.reproducibility, " of what clusters join in two halves of the launches");
+  facts.add_reproducibility(
       "gpc_latency_reproducibility", "GPCs by latency, two sets of lines", l,
       fmt::format(" of GPCs by {} from one set of lines and the other's", l.instructions));
 }
 
 /// The second method for TPCs is the latencies' likeness.
-void Facts::add_tpcs() {
+void add_tpcs(Facts& facts, const Topology& t) {
   const SmPairs &p = t.cluster_pairs, &l = t.latency_pairs;
   const auto groups = members(t.tpcs);
   std::string method = fmt::format(
@@ -194,64 +189,66 @@ void Facts::add_tpcs() {
     method += fmt::format("; {} of {} lie within one GPC", std::ranges::count_if(groups, within),
                           groups.size());
   }
-  add({"tpcs", "GPU", "TPCs", "TPCs"}, p, static_cast<double>(groups.size()), method);
-  add({"sms_per_tpc", "TPC", "SMs", "SMs"}, p, sizes_of(groups).second, method);
+  facts.add({"tpcs", "GPU", "TPCs", "TPCs"}, p, static_cast<double>(groups.size()), method);
+  facts.add({"sms_per_tpc", "TPC", "SMs", "SMs"}, p, sizes_of(groups).second, method);
 
   std::string reason = t.tpcs.empty() ? "no TPCs are known" : l.reason;
   if (reason.empty() && l.labels.size() != t.tpcs.size()) reason = "they are of different SMs";
-  add_index("tpc_agreement", "TPCs and pairs by latency", reason, l.matrix,
-            reason.empty() ? adjusted_rand_index(t.tpcs, l.labels) : 0,
-            fmt::format(" of TPCs and of pairs whose latencies are nearest to "
-                        "each other's, line by line: {} of {} SMs have such a partner",
-                        l.paired, t.tpcs.size()));
-  add_reproducibility("tpc_reproducibility", "TPCs by clusters of two, two halves", p,
-                      " of the pairs from two halves of the launches");
+  facts.add_index("tpc_agreement", "TPCs and pairs by latency", reason, l.matrix,
+                  reason.empty() ? adjusted_rand_index(t.tpcs, l.labels) : 0,
+                  fmt::format(" of TPCs and of pairs whose latencies are nearest to "
+                              "each other's, line by line: {} of {} SMs have such a partner",
+                              l.paired, t.tpcs.size()));
+  facts.add_reproducibility("tpc_reproducibility", "TPCs by clusters of two, two halves", p,
+                            " of the pairs from two halves of the launches");
 }
 
-void Facts::add_partitions() {
+void add_partitions(Facts& facts, const Topology& t) {
   const Partitions& p = t.partitions;
   const bool known = p.reason.empty();
   const auto sides = known ? members(p.labels) : std::vector<Members>(2);
-  add({"l2_partitions", "L2", "partitions", "partitions"}, p, static_cast<double>(sides.size()),
+  facts.add(
+      {"l2_partitions", "L2", "partitions", "partitions"}, p, static_cast<double>(sides.size()),
       fmt::format("{} latencies: to which lines an SM is near and to which far, of whose variance "
                   "that is {:.2f}",
                   p.instruction, p.separation));
   for (std::size_t side = 0; side < sides.size(); ++side) {
     const char name = static_cast<char>('a' + side);
-    add({fmt::format("sms_near_partition_{}", name), fmt::format("L2 partition {}", name),
-         "SMs near it", "SMs"},
-        p, static_cast<double>(sides[side].size()),
-        known ? fmt::format("SM {}; nearest to {} of {} lines", ranges(sides[side]), p.lines[side],
-                            p.matrix.rows.front().size())
-              : "");
+    facts.add({fmt::format("sms_near_partition_{}", name), fmt::format("L2 partition {}", name),
+               "SMs near it", "SMs"},
+              p, static_cast<double>(sides[side].size()),
+              known ? fmt::format("SM {}; nearest to {} of {} lines", ranges(sides[side]),
+                                  p.lines[side], p.matrix.rows.front().size())
+                    : "");
   }
-  Fact& penalty = add(
+  Fact& penalty = facts.add(
       {"partition_penalty", "far partition of the L2", "added latency", "cycles"}, p, p.penalty,
       fmt::format("{}, mean over lines of the far side's SMs less the near side's", p.instruction));
   if (known) penalty.better = Better::lower;
-  add_reproducibility("partition_reproducibility", "SMs by L2 partition, two sets of lines", p,
-                      " of the groups from one set of lines and the other's");
+  facts.add_reproducibility("partition_reproducibility", "SMs by L2 partition, two sets of lines",
+                            p, " of the groups from one set of lines and the other's");
 }
 
-void Facts::add_latencies() {
+void add_latencies(Facts& facts, const Topology& t) {
   const LatencyGroups& l = t.latency;
   const Matrix& loads = l.matrix;
-  add({"latency_groups", "SMs by latency", "groups", "groups"}, l, l.fit.groups,
-      fmt::format(
-          "correlation of {} latencies, average linkage; fewest groups at a peak of the "
-          "silhouette ({:.2f}) within two standard errors of the widest ({:.2f}, {} groups)",
-          load_instruction, l.fit.silhouette, l.fit.widest_silhouette, l.fit.widest));
-  add_index("reproducibility", "SMs by latency, two sets of lines",
-            l.labels.empty() ? l.reason : "", loads, l.reproducibility,
-            fmt::format(" of {} groups from one set of lines and as many from "
-                        "another, each grouped by itself",
-                        l.fit.groups));
+  facts.add({"latency_groups", "SMs by latency", "groups", "groups"}, l, l.fit.groups,
+            fmt::format(
+                "correlation of {} latencies, average linkage; fewest groups at a peak of the "
+                "silhouette ({:.2f}) within two standard errors of the widest ({:.2f}, {} groups)",
+                load_instruction, l.fit.silhouette, l.fit.widest_silhouette, l.fit.widest));
+  facts.add_index("reproducibility", "SMs by latency, two sets of lines",
+                  l.labels.empty() ? l.reason : "", loads, l.reproducibility,
+                  fmt::format(" of {} groups from one set of lines and as many from "
+                              "another, each grouped by itself",
+                              l.fit.groups));
   std::vector<double> means;
   for (const auto& row : loads.rows) means.push_back(interquartile_mean(row));
   const auto [low, high] = std::ranges::minmax_element(means);
   for (const auto& [name, at] : {std::pair{"nearest", low}, {"farthest", high}}) {
     const bool known = loads.reason.empty();
-    add({fmt::format("l2_latency_{}_sm", name), fmt::format("L2, {} SM", name), "latency", "cycles",
+    facts.add(
+        {fmt::format("l2_latency_{}_sm", name), fmt::format("L2, {} SM", name), "latency", "cycles",
          Better::lower},
         loads.reason, loads, known ? *at : 0,
         fmt::format("SM {}: {} of single lines, interquartile mean over {} of them",
@@ -262,12 +259,12 @@ void Facts::add_latencies() {
 }  // namespace
 
 std::vector<Fact> facts_of(const Topology& topology) {
-  Facts facts{topology};
-  facts.add_gpcs();
-  facts.add_gpc_agreement();
-  facts.add_tpcs();
-  facts.add_partitions();
-  facts.add_latencies();
+  Facts facts;
+  add_gpcs(facts, topology);
+  add_gpc_agreement(facts, topology);
+  add_tpcs(facts, topology);
+  add_partitions(facts, topology);
+  add_latencies(facts, topology);
   return std::move(facts.all);
 }
 

@@ -1,8 +1,6 @@
 #include "probes/topology/clustering.h"
 
 #include "probes/topology/groups.h"
-#include "probes/topology/names.h"
-#include "results/document_io.h"
 #include "tests/testing.h"
 
 using namespace fathom;
@@ -154,33 +152,6 @@ TEST_CASE("connected things are one group", "[results][clustering]") {
   CHECK(renumbered(std::vector<int>{7, 7, -1, 3, -1}) == Labels{0, 0, 1, 2, 1});
   CHECK(number_of_groups({}) == 0);
   CHECK(members({0, 1, 0}) == std::vector<std::vector<std::size_t>>{{0, 2}, {1}});
-}
-
-TEST_CASE("any half of the lines of a recorded GPU gives the groups of all", "[probes][topology]") {
-  const Document recorded =
-      read_document(std::filesystem::path(FATHOM_SOURCE_DIR) / "recordings/h200/atlas/result.json");
-  std::vector<Entry> entries;
-  std::ranges::copy_if(recorded.entries, std::back_inserter(entries),
-                       [](const Entry& entry) { return entry.probe == "topology"; });
-  const Latencies loads = latencies_of(entries, load_instruction);
-  const LatencyGroups all = latency_groups(loads, GroupedBy::latency);
-  REQUIRE(all.reason.empty());
-  CHECK(all.reproducibility >= same_groups);
-  const Rows& rows = loads.both.left;
-  std::vector<std::size_t> order(rows.front().size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (unsigned seed = 1; seed <= 10; ++seed) {
-    CAPTURE(seed);
-    std::shuffle(order.begin(), order.end(), std::mt19937(seed));
-    Rows half;
-    for (const auto& row : rows) {
-      auto& some = half.emplace_back();
-      for (std::size_t i = 0; i < order.size() / 2; ++i) some.push_back(row[order[i]]);
-    }
-    const Grouping found = parsimonious_clusters(half, 2, 66);
-    CHECK(found.groups == all.fit.groups);
-    CHECK(adjusted_rand_index(found.labels, all.labels) >= same_groups);
-  }
 }
 
 TEST_CASE("numbers in a row are one range", "[probes][topology]") {
