@@ -10,7 +10,7 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <ranges>
+#include <span>
 
 #include "gate/outputs.h"
 #include "reports/markdown.h"
@@ -118,9 +118,9 @@ std::vector<HistoryChange> changes_of(const MetricSeries& series, double effect)
   }
   if (values.size() < fewest_history_runs) return changes;
   // Relative to one of them, since squares of what a hostile file may hold would overflow.
-  const auto [unit, high] = std::ranges::minmax(values);
+  const double unit = std::ranges::min(values);
   constexpr double widest = 1e6;
-  if (high > widest * unit) return changes;
+  if (std::ranges::max(values) > widest * unit) return changes;
   std::vector<CurvePoint> curve;
   for (std::size_t i = 0; i < values.size(); ++i)
     curve.push_back({place_of(i, values.size()), {values[i] / unit}});
@@ -180,7 +180,7 @@ std::string history_page(const std::vector<RunMetrics>& runs) {
   const std::size_t left_out = newest.size() - std::min(newest.size(), most_history_page_runs);
   std::deque<Document> documents;
   std::vector<reports::ShownDocument> shown;
-  for (const RunMetrics* run : newest | std::views::drop(left_out))
+  for (const RunMetrics* run : std::span(newest).subspan(left_out))
     shown.push_back({&documents.emplace_back(document_of(*run)),
                      std::filesystem::path(run->origin).filename().string()});
   return reports::html_page(shown, {});
