@@ -5,18 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <functional>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <ranges>
 
 #include "gate/outputs.h"
 #include "reports/markdown.h"
-#include "reports/page/page.h"
 #include "results/atomic_file.h"
-#include "results/document.h"
 #include "results/format.h"
 #include "results/segmentation.h"
 
@@ -80,29 +75,6 @@ std::vector<std::string> cells_of(const MachineHistory& history, const HistoryCh
           fmt::format("{}", fmt::join(beside, "; "))};
 }
 
-/// A run as a document that the HTML page shows: its metrics are entries.
-Document document_of(const RunMetrics& run) {
-  Document document;
-  document.date = run.date;
-  document.fathom_commit = run.commit;
-  document.suite = run.suite;
-  document.fingerprint.gpu_name = fact_of(run, "gpu_name");
-  document.fingerprint.driver = fact_of(run, "driver");
-  document.fingerprint.toolkit = fact_of(run, "toolkit");
-  for (const MetricValue& metric : run.metrics) {
-    Entry entry;
-    entry.name = metric.name;
-    entry.probe = metric.name.substr(0, metric.name.find('/'));
-    entry.metric = {"value", metric.unit, metric.better, metric.value};
-    entry.timing.sm_clock_hz = metric.state.sm_clock_hz;
-    entry.telemetry.sm_clock_hz.median = metric.state.sm_clock_hz;
-    entry.telemetry.power_w.median = metric.state.power_w;
-    entry.telemetry.throttle_reasons = metric.state.throttle_reasons;
-    document.entries.push_back(std::move(entry));
-  }
-  return document;
-}
-
 }  // namespace
 
 std::vector<HistoryChange> changes_of(const MetricSeries& series, double effect) {
@@ -118,9 +90,9 @@ std::vector<HistoryChange> changes_of(const MetricSeries& series, double effect)
   }
   if (values.size() < fewest_history_runs) return changes;
   // Relative to one of them, since squares of what a hostile file may hold would overflow.
-  const auto [unit, high] = std::ranges::minmax(values);
+  const double unit = std::ranges::min(values);
   constexpr double widest = 1e6;
-  if (high > widest * unit) return changes;
+  if (std::ranges::max(values) > widest * unit) return changes;
   std::vector<CurvePoint> curve;
   for (std::size_t i = 0; i < values.size(); ++i)
     curve.push_back({place_of(i, values.size()), {values[i] / unit}});
@@ -171,19 +143,6 @@ std::string history_text(const std::vector<MachineHistory>& histories) {
                           log_text(fmt::format("{}", fmt::join(cells_of(history, change), "  "))));
   }
   return text;
-}
-
-std::string history_page(const std::vector<RunMetrics>& runs) {
-  std::vector<const RunMetrics*> newest;
-  for (const RunMetrics& run : runs) newest.push_back(&run);
-  std::ranges::stable_sort(newest, {}, &RunMetrics::date);
-  const std::size_t left_out = newest.size() - std::min(newest.size(), most_history_page_runs);
-  std::deque<Document> documents;
-  std::vector<reports::ShownDocument> shown;
-  for (const RunMetrics* run : newest | std::views::drop(left_out))
-    shown.push_back({&documents.emplace_back(document_of(*run)),
-                     std::filesystem::path(run->origin).filename().string()});
-  return reports::html_page(shown, {});
 }
 
 std::filesystem::path write_history(const std::vector<MachineHistory>& histories,

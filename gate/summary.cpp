@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ranges>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -185,7 +185,8 @@ std::string terminal_table(const CheckResult& result, bool colour) {
       change_width = std::max(change_width, change_text(*metric).size());
     }
   for (const auto& [outcome, metrics] : found) {
-    for (const MetricDecision* metric : metrics | std::views::take(most_listed)) {
+    for (const MetricDecision* metric :
+         std::span(metrics).first(std::min(metrics.size(), most_listed))) {
       text += fmt::format("  {}  {:{}}  {:{}}",
                           paint(fmt::format("{:12}", to_string(outcome)), style_of(outcome)),
                           change_text(*metric), change_width, log_text(metric->name), name_width);
