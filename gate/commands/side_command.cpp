@@ -232,11 +232,16 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
          "{} was ended after {}, the lesser of --round-limit and --time-limit: raise it, or see "
          "why the command takes so long; {}.",
          which, format_time(std::chrono::duration<double>(limit_).count()), said);
-  if (was_not_found(command, end.end))
-    fail(ExitCode::bad_input, "{} ended with {}; {}, and there is no folder of that name either.",
-         which, end.end.describe(), said);
-  if (!is_usable(command, end.end))
-    throw RoundFailed(fmt::format("{} ended with {}; {}.", which, end.end.describe(), said));
+  if (!is_usable(command, end.end)) {
+    const bool not_found = was_not_found(command, end.end);
+    const bool one_word = command.command.find_first_of(" \t\n") == std::string::npos;
+    const std::string why =
+        fmt::format("{} ended with {}; {}{}.", which, end.end.describe(), said,
+                    not_found && one_word ? ", and there is no folder of that name either" : "");
+    if (not_found && !ended_well_.contains(side)) throw Error(ExitCode::bad_input, why);
+    throw RoundFailed(why);
+  }
+  ended_well_.insert(side);
   // Nor may it be a pipe, on which a reader waits for as long as nobody writes. Criterion leaves a
   // folder.
   if (!fs::is_regular_file(result) && !fs::is_directory(result))

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,7 @@ class ProcessRounds : public RoundSource {
   std::filesystem::path folder_;
   std::chrono::milliseconds limit_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::set<Side> ended_well_;  ///< in at least one round
   int rounds_ = 0;
 };
 

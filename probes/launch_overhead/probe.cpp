@@ -108,7 +108,7 @@ Case chain_case(const char* where, int kernels, bool quick) {
   return c;
 }
 
-/// Mean of the times from the end of a kernel's work to the begin of the work of the next, which
+/// Times the mean gap from the end of a kernel's work to the begin of the work of the next, which
 /// depends on it.
 Case gap_case(bool graph, bool programmatic) {
   Case c = make_case("gap", graph ? in_graph : in_stream,

@@ -45,6 +45,10 @@ std::optional<std::string> report(const CampaignResult& result, Entry& entry) {
                                          c.compared, result.trials, trials,
                                          c.reason.empty() ? "" : ": ", c.reason)};
   }
+  if (result.comparisons.empty()) {
+    entry.verdict.status = VerdictStatus::failed;
+    entry.verdict.reasons = {"nothing was compared with the model"};
+  }
   if (entry.verdict.status == VerdictStatus::failed) return std::nullopt;
   entry.metric.value = static_cast<double>(result.differing);
   entry.expected = Expectation{0, 0, result.model};

@@ -14,9 +14,6 @@
 namespace fathom::model_validation {
 namespace {
 
-// Random block sizes, shared memory and carve-outs of kernels with different registers: resident
-// blocks by the model and by the driver.
-
 /// What the driver says of a kernel, once its dynamic shared memory may be as large as the device
 /// allows beside the static.
 cudaFuncAttributes attributes_of(Occupant kernel, const DeviceFacts& device) {
@@ -53,6 +50,8 @@ int driver_blocks(Occupant kernel, const models::KernelResources& block) {
                             static_cast<std::size_t>(block.dynamic_shared_bytes));
 }
 
+/// Random block sizes, shared memory and carve-outs of kernels with different registers: resident
+/// blocks by the model and by the driver.
 CampaignResult run_occupancy(Context& context, const KeepGoing& keep_going, Entry& entry) {
   const DeviceFacts& device = context.device();
   const models::SmLimits& sm = models::sm_limits(device.major, device.minor);

@@ -1,5 +1,7 @@
 #include "probes/occupancy/kernels.h"
 
+#include <algorithm>
+
 #include "probes/device/access.cuh"
 #include "probes/device/launch.h"
 
@@ -73,6 +75,9 @@ __global__ void persistent_copy(const uint4* src, uint4* dst, std::size_t count,
 constexpr Variant variants[] = {{false, 1},     {false, 4},     {true, 4},
                                 {true, 1},      {true, 1, 64},  {true, 1, 80},
                                 {true, 1, 112}, {true, 1, 164}, {true, 1, 214}};
+static_assert(std::ranges::all_of(ballasts, [](int registers) {
+  return std::ranges::count(variants, registers, &Variant::ballast) > 0;
+}));
 
 }  // namespace
 

@@ -23,7 +23,6 @@ using Json = nlohmann::ordered_json;
 struct GlobalFlags {
   PatternFlags access;
   std::string pattern;  ///< "stream", "aos" or "transpose"; empty: one warp access
-  StreamPattern stream;
   StructPattern aos{.struct_bytes = 0, .member_bytes = 0};
   TransposePattern transpose;
   std::uint64_t elements = 0;

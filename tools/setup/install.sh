@@ -25,11 +25,8 @@ find_root() {
       "(Debian's names: ${missing[*]})"
   if ((EUID == 0)); then return; fi
   local sudo=(sudo)
-  if [[ -t 0 ]]; then
-    say "Root is needed for the packages alone, through sudo."
-  else
-    sudo+=(-n) # nobody could type a password
-  fi
+  [[ -t 0 ]] || sudo+=(-n) # nobody could type a password
+  if has_program sudo; then say "Root is needed for the packages alone, through sudo."; fi
   if ! has_program sudo || ! "${sudo[@]}" true 2>/dev/null; then
     give_up "installing packages needs root, which sudo does not give: have an administrator run" \
       "'$by_hand'"
