@@ -160,6 +160,7 @@ class FleetRun {
     print_line(fmt::format(
         "{} {} of {}, suite {}, into {}.", arguments_.replay ? "Replaying on" : "Measuring",
         counted(jobs_.size(), "GPU"), arguments_.host_name, arguments_.suite, root_.string()));
+    inbox_.emplace(SignalInbox::Interrupts::collect);
     if (auto unwritten = measure_host(arguments_, jobs_, host_, *inbox_))
       problems_.push_back(std::move(*unwritten));
     const bool interrupted = inbox_->interrupts() > 0;

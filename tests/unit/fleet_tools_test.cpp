@@ -28,8 +28,9 @@ TEST_CASE("A launcher is known by its variables, and one rank is none", "[fleet]
 }
 
 TEST_CASE("Each rank takes the first GPU that no rank before it has, the only one all", "[fleet]") {
-  // A letter for each GPU that a rank sees, a capital one for a MIG device. What each takes, how many its host has, and which of
-  // them the links probe is to see: those that a rank sees itself where none are named.
+  // A letter for each GPU that a rank sees, a capital one for a MIG device. What each takes, how
+  // many its host has, and which of them the links probe is to see: those that a rank sees itself
+  // where none are named.
   const auto taken = [](const std::vector<std::string>& visible) {
     std::vector<RankWord> all(visible.size());
     std::vector<SeenGpus> seen(visible.size());
