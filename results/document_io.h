@@ -38,7 +38,7 @@ Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string&
 
 /// Parses, validates and reads a text. Throws Error(document_malformed) naming `origin`, the line
 /// and column or the JSON path of the fault, and what was expected there: for text that is not
-/// strict JSON or breaks the schema, nests deeper than 64 levels, repeats a key, or is larger than
+/// strict JSON or breaks the schema, nests deeper than 64 levels, repeats a key that is read, or is larger than
 /// any result; and Error(document_version) for another version of the schema.
 Document parse_document(std::string_view text, const std::string& origin);
 
