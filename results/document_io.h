@@ -38,8 +38,8 @@ Fingerprint fingerprint_from_json(const nlohmann::json& json, const std::string&
 
 /// Parses, validates and reads a text. Throws Error(document_malformed) naming `origin`, the line
 /// and column or the JSON path of the fault, and what was expected there: for text that is not
-/// strict JSON or breaks the schema, nests deeper than 64 levels, repeats a key that is read, or is larger than
-/// any result; and Error(document_version) for another version of the schema.
+/// strict JSON or breaks the schema, nests deeper than 64 levels, or repeats a key in an object
+/// that is read; and Error(document_version) for another version of the schema.
 Document parse_document(std::string_view text, const std::string& origin);
 
 /// What the schema asks for and no more: parse_document also looks at what fields say together.
