@@ -9,8 +9,8 @@ namespace fathom {
 /// The text behind a byte order mark, which some editors and shells put before UTF-8.
 std::string_view without_byte_order_mark(std::string_view text);
 
-/// The value of one strict JSON text, as ParsedJson reads it, which says what it refuses and how;
-/// `expected` is what the text should be.
+/// The value of one strict JSON text. Refuses what ParsedJson and Fields (json_fields.h) refuse,
+/// and more than 20 million values. `expected` is what the text should be.
 nlohmann::json parse_strict_json(std::string_view text, const std::string& origin,
                                  const std::string& expected = "a result document");
 

@@ -69,7 +69,7 @@ class FleetRun {
     note_.reason = reason, note_.exit_code = exit_code, note_.ended = ended;
     leave_note(root_, rank_, note_);
   }
-  /// Of another rank of this job.
+  /// Whether another rank of this job has ended.
   bool has_ended(int rank) const {
     const auto other = read_note(root_, rank);
     return other && other->run == note_.run && other->ended;

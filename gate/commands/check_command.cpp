@@ -107,7 +107,7 @@ struct CheckArguments {
                    {"--junit", "Write JUnit XML", junit_xml},
                    {"--json", "Write everything as JSON", decision_json}}};
   bool github = false, inconclusive_passes = false, ratios_only = false;
-  std::vector<CLI::Option*> of_paired, of_stored;  ///< flags that the other mode has no use for
+  std::vector<CLI::Option*> of_paired, of_stored;  ///< flags of one mode alone
 
   bool is_paired() const { return !base.empty(); }
 };

@@ -225,8 +225,8 @@ void add_operation(std::vector<Case>& cases, const DeviceFacts& device, const In
 }
 
 void add_same_address(std::vector<Case>& cases, const DeviceFacts& device, const Instruction& i) {
-  // In shared memory the compiler makes a loop of compare and swap of what the hardware lacks: it
-  // takes far longer where all threads want one address.
+  // The hardware has not every operation in shared memory. The compiler makes the others a loop of
+  // compare and swap, which takes far longer where all threads want one address.
   const bool is_loop = i.operation == Operation::add && i.type != Type::u32;
   const bool native = i.level == Level::shared && !is_loop;
   cases.push_back(make_case(device, whole_gpu(device, i, native ? shared_contended : contended),

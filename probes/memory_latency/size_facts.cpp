@@ -94,7 +94,7 @@ std::optional<double> hinge(std::span<const CurvePoint> curve, double around) {
     y0 /= weight;
     for (auto& side : sides) side.slope = (side.uy - y0 * side.u) / side.uu;
     for (const auto& [x, y] : places) error += std::pow(y - y0 - sides[x > at].slope * (x - at), 2);
-    if (error >= least) continue;
+    if (!(error < least)) continue;  // nor a fit that is no number
     least = error;
     best = from_ramp_coordinate(scale, at);
   }
