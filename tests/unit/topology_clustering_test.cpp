@@ -1,10 +1,8 @@
 #include "probes/topology/clustering.h"
 
-#include "probes/topology/groups.h"
 #include "tests/testing.h"
 
 using namespace fathom;
-using namespace fathom::topology;
 
 namespace {
 
@@ -88,25 +86,15 @@ TEST_CASE("a permutation of the things permutes the groups", "[results][clusteri
   CHECK(parsimonious_clusters(shuffled, 2, 20).labels == renumbered(expected));
 }
 
-TEST_CASE("average linkage joins the nearest first", "[results][clustering]") {
-  // Places on a line: 0, 1, 10, 12, 30.
-  const std::vector<double> places{0, 1, 10, 12, 30};
-  Rows distances(5, std::vector<double>(5));
-  for (int i = 0; i < 5; ++i) {
-    for (int j = 0; j < 5; ++j) distances[i][j] = std::abs(places[i] - places[j]);
-  }
-  const Pairs linkage = average_linkage(distances);
-  CHECK(cut(linkage, 5) == Labels{0, 1, 2, 3, 4});
-  CHECK(cut(linkage, 4) == Labels{0, 0, 1, 2, 3});
-  CHECK(cut(linkage, 3) == Labels{0, 0, 1, 1, 2});
-  CHECK(cut(linkage, 2) == Labels{0, 0, 0, 0, 1});
-  CHECK(cut(linkage, 1) == Labels{0, 0, 0, 0, 0});
-  // By hand, for each place in order: own group's distance, and the next one's; 30 is alone.
-  const double expected =
-      ((11 - 1) / 11.0 + (10 - 1) / 10.0 + (9.5 - 2) / 9.5 + (11.5 - 2) / 11.5) / 5;
-  CHECK_THAT(silhouette(distances, cut(linkage, 3)), WithinAbs(expected, 1e-12));
-  CHECK(silhouette(distances, cut(linkage, 1)) == 0);
-  CHECK(silhouette(distances, cut(linkage, 5)) == 0);
+TEST_CASE("two groups of two are as far apart as by hand", "[results][clustering]") {
+  // 45 degrees within a group: 1 - 1 / sqrt(2). To the other group: 2, and 1 + 1 / sqrt(2).
+  const Rows rows{{1, -1, 1, -1}, {-1, 1, -1, 1}, {2, 0, 0, -2}, {-2, 0, 0, 2}};
+  const Grouping found = parsimonious_clusters(rows, 2, 2);
+  CHECK(found.labels == Labels{0, 1, 0, 1});
+  const double own = 1 - std::sqrt(0.5), next = (3 + std::sqrt(0.5)) / 2;
+  CHECK_THAT(found.silhouette, WithinAbs((next - own) / next, 1e-12));
+  CHECK(clusters(rows, 3) == Labels{0, 1, 0, 2});
+  CHECK(clusters(rows, 4) == Labels{0, 1, 2, 3});
 }
 
 TEST_CASE("where two numbers of groups fit alike the smaller is chosen every time",
@@ -152,10 +140,4 @@ TEST_CASE("connected things are one group", "[results][clustering]") {
   CHECK(renumbered(std::vector<int>{7, 7, -1, 3, -1}) == Labels{0, 0, 1, 2, 1});
   CHECK(number_of_groups({}) == 0);
   CHECK(members({0, 1, 0}) == std::vector<std::vector<std::size_t>>{{0, 2}, {1}});
-}
-
-TEST_CASE("numbers in a row are one range", "[probes][topology]") {
-  CHECK(ranges({}).empty());
-  CHECK(ranges({4}) == "4");
-  CHECK(ranges({0, 1, 2, 3, 8, 10, 11}) == "0-3, 8, 10-11");
 }

@@ -1,6 +1,5 @@
 #include "probes/claims.h"
 #include "probes/topology/groups.h"
-#include "probes/topology/names.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
 
