@@ -37,7 +37,7 @@ std::vector<std::pair<Outcome, std::vector<const MetricDecision*>>> findings(
 }
 
 std::string interval_text(const MetricDecision& metric) {
-  const auto change = value_change(metric);
+  const auto change = change_interval(metric);
   if (!change) return "";
   // Two rounds a side, which find suspects, cannot be as sure as the others.
   const bool as_said = change->confidence > interval_confidence - 0.005;
@@ -101,9 +101,9 @@ class ChangePictures {
  public:
   explicit ChangePictures(const std::vector<const MetricDecision*>& metrics) {
     for (const MetricDecision* metric : metrics)
-      if (const auto change = value_change(*metric); change && std::isfinite(change->high)) {
-        low_ = std::min({low_, change->low, change->estimate});
-        high_ = std::max({high_, change->high, change->estimate});
+      if (const auto change = change_interval(*metric); change && std::isfinite(change->high)) {
+        low_ = std::min({low_, change->low, *change_of(*metric)});
+        high_ = std::max({high_, change->high, *change_of(*metric)});
       }
   }
 
@@ -113,20 +113,17 @@ class ChangePictures {
   }
 
   std::string of(const MetricDecision& metric) const {
-    const auto change = value_change(metric);
+    const auto change = change_interval(metric);
     if (!change || !std::isfinite(change->high) || low_ == high_) return "";
     const std::size_t from = cell(change->low), to = cell(change->high), zero = cell(0);
     std::string text;
-    for (std::size_t at = 0; at < width; ++at) {
-      if (at == cell(change->estimate))
-        text += "●";
-      else if (at == zero)
-        text += from <= at && at <= to ? "┼" : "│";
-      else if (at == from || at == to)
-        text += at == from ? "├" : "┤";
-      else
-        text += from < at && at < to ? "─" : "·";
-    }
+    for (std::size_t at = 0; at < width; ++at)
+      text += at == cell(*change_of(metric)) ? "●"
+              : at == zero                   ? from <= at && at <= to ? "┼" : "│"
+              : at == from                   ? "├"
+              : at == to                     ? "┤"
+              : from < at && at < to         ? "─"
+                                             : "·";
     return reports::code(text);
   }
 

@@ -31,7 +31,7 @@ case $target in
     add tests/fuzz gate_fuzz fuzz_main
     add gate baseline_folder ci_outputs decision evidence history identity parse_csv parse_fathom \
       parse_google_benchmark parse_other_tools rank_statistics rules run_metrics run_ranks stored \
-      summary verdicts
+      summary
     add reports markdown
     add results partition segmentation suggestion
     ;;
