@@ -102,6 +102,7 @@ void parse_google_benchmark(const Fields& document, RunMetrics& run, PooledMetri
   run.date = date_of_context(context);
   run.identity = identity_of_context(context);
   each_row(document, "benchmarks", [&](const Fields& row) { add_row(row, metrics); });
+  run.identity.emplace_back("statistic", metrics.have_samples() ? fastest_sample : "median");
 }
 
 }  // namespace fathom::gate

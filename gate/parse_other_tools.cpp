@@ -160,6 +160,7 @@ Identity identity_of_program(const std::string& program, const std::string& host
 
 void parse_hyperfine(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
   run.identity = identity_of_program("hyperfine");
+  run.identity.emplace_back("statistic", fastest_sample);
   each_row(document, "results", [&](const Fields& row) {
     const std::string name = row.text("command");
     std::vector<double> times;
@@ -167,7 +168,7 @@ void parse_hyperfine(const Fields& document, RunMetrics& run, PooledMetrics& met
       each_of(row.list("times"), row.place().at("times"),
               [&](dom::element time, const Place& at) { times.push_back(number_of(time, at)); });
     else
-      times.push_back(row.number("median"));
+      times.push_back(row.number(run.intervals ? "median" : "min"));
     // A code other than 0 stands here only where the user had asked hyperfine to ignore it.
     if (row.has("exit_codes"))
       for (const dom::element code : row.list("exit_codes"))
@@ -180,6 +181,7 @@ void parse_hyperfine(const Fields& document, RunMetrics& run, PooledMetrics& met
 void parse_pytest_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
   const Fields machine = document.object("machine_info");
   run.identity = identity_of_program("pytest-benchmark", machine.text_or("node", ""));
+  run.identity.emplace_back("statistic", fastest_sample);
   if (machine.has("cpu")) {
     const Fields cpu = machine.object("cpu");
     run.identity.emplace_back("cpu", cpu.text_or("brand_raw", cpu.text_or("brand", "")));
@@ -192,7 +194,7 @@ void parse_pytest_benchmark(const Fields& document, RunMetrics& run, PooledMetri
   each_row(document, "benchmarks", [&](const Fields& row) {
     const Fields stats = row.object("stats");
     metrics.add({.name = row.text_or("fullname", row.text_or("name", "")),
-                 .samples = {stats.number("median")},
+                 .samples = {stats.number(run.intervals ? "median" : "min")},
                  .elapsed_s = stats.optional_number("total").value_or(0),
                  .interval = run.intervals ? interval_of_stats(stats) : std::nullopt},
                 row.place());

@@ -120,9 +120,17 @@ void PooledMetrics::add(SampleRow row, const Place& place) {
   if (row.median) all.median = row.median;
 }
 
+bool PooledMetrics::have_samples() const {
+  return std::ranges::none_of(
+      rows_, [](const SampleRow& row) { return row.median && row.samples.empty(); });
+}
+
 void PooledMetrics::move_into(RunMetrics& run) {
+  const bool fastest = fact_of(run, "statistic") == fastest_sample && !run.intervals;
   for (auto& [name, unit, better, samples, elapsed_s, problem, median_of_all, interval] : rows_) {
-    const auto value = samples.empty() ? median_of_all : median(samples);
+    const auto value = samples.empty() ? median_of_all
+                       : fastest       ? std::ranges::min(samples)
+                                       : median(samples);
     if (!value && problem.empty()) problem = "it has no value";
     if (run.intervals)
       run.intervals->push_back(samples.size() > 1 ? median_interval(samples) : interval);
