@@ -6,6 +6,14 @@ using namespace fathom;
 
 namespace {
 
+/// `columns` normal numbers.
+std::vector<double> pattern(std::mt19937& random, std::size_t columns, double scale) {
+  std::normal_distribution<double> normal;
+  std::vector<double> values(columns);
+  for (double& value : values) value = scale * normal(random);
+  return values;
+}
+
 /// Things whose rows are their group's pattern and noise of `noise` standard deviations.
 struct Planted {
   Rows rows;
@@ -14,41 +22,29 @@ struct Planted {
 
 Planted plant(std::size_t things, int groups, std::size_t columns, double noise, unsigned seed) {
   std::mt19937 random(seed);
-  std::normal_distribution<double> normal;
-  Rows patterns(groups, std::vector<double>(columns));
-  for (auto& pattern : patterns) {
-    for (double& value : pattern) value = 10 * normal(random);
-  }
+  Rows patterns;
+  for (int g = 0; g < groups; ++g) patterns.push_back(pattern(random, columns, 10));
   Planted planted;
   for (std::size_t i = 0; i < things; ++i) {
-    const int group = static_cast<int>(i) % groups;
-    planted.labels.push_back(group);
-    planted.rows.push_back(patterns[group]);
-    for (double& value : planted.rows.back()) value += 200 + 10 * noise * normal(random);
+    const int group = planted.labels.emplace_back(static_cast<int>(i) % groups);
+    std::vector<double>& row = planted.rows.emplace_back(pattern(random, columns, 10 * noise));
+    for (std::size_t c = 0; c < columns; ++c) row[c] += 200 + patterns[group][c];
   }
   return planted;
 }
 
 /// 48 things on two sides, four groups on each: patterns over 120 columns, other ones with each
-/// seed. `groups` weighs the groups' patterns against the sides'.
-Rows at_two_scales(double groups, double noise, unsigned seed) {
+/// seed.
+Rows at_two_scales(unsigned seed) {
+  constexpr std::size_t columns = 120;
   std::mt19937 random(seed);
-  std::normal_distribution<double> normal;
-  const auto pattern = [&] {
-    std::vector<double> values(120);
-    for (double& value : values) value = normal(random);
-    return values;
-  };
-  const std::vector<double> side = pattern();
-  Rows of_group;
-  for (int g = 0; g < 8; ++g) of_group.push_back(pattern());
-  Rows rows;
+  const std::vector<double> side = pattern(random, columns, 1);
+  Rows of_group, rows;
+  for (int g = 0; g < 8; ++g) of_group.push_back(pattern(random, columns, 0.4));
   for (int i = 0; i < 48; ++i) {
-    std::vector<double>& row = rows.emplace_back(side);
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      row[c] =
-          (i % 8 < 4 ? 1 : -1) * side[c] + groups * of_group[i % 8][c] + noise * normal(random);
-    }
+    std::vector<double>& row = rows.emplace_back(pattern(random, columns, 0.1));
+    for (std::size_t c = 0; c < columns; ++c)
+      row[c] += (i % 8 < 4 ? 1 : -1) * side[c] + of_group[i % 8][c];
   }
   return double_centred(rows);
 }
@@ -102,7 +98,7 @@ TEST_CASE("where two numbers of groups fit alike the smaller is chosen every tim
   std::set<int> widest;
   for (unsigned seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
-    const Grouping chosen = parsimonious_clusters(at_two_scales(0.4, 0.1, seed), 2, 24);
+    const Grouping chosen = parsimonious_clusters(at_two_scales(seed), 2, 24);
     CHECK(chosen.groups == 2);
     CHECK(chosen.labels == sides());
     CHECK(chosen.silhouette <= chosen.widest_silhouette);
