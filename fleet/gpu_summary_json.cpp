@@ -7,8 +7,6 @@
 #include "fleet/summary_json.h"
 #include "results/clean_text.h"
 #include "results/document_io.h"
-#include "results/fail.h"
-#include "results/utc_time.h"
 
 namespace fathom::fleet {
 namespace {
@@ -67,22 +65,10 @@ std::string to_text(const GpuSummary& s) {
   return fathom::to_text(json);
 }
 
-void require_version(const Fields& own, std::string_view key, int expected, const char* what) {
-  const double version = own.number(key);
-  if (version != expected)
-    fail(ExitCode::document_version,
-         "{}: is of version {} of {}, and this Fathom reads version {}: use the Fathom that wrote "
-         "it, or measure again.",
-         *own.place().origin, version, what, expected);
-}
-
 void require_date(const GpuSummary& summary, const std::string& origin) {
   // A GPU that failed before anything was measured has none.
-  if (summary.names.empty() && summary.date.empty()) return;
-  if (!is_utc_time(summary.date))
-    fail(ExitCode::document_malformed,
-         "{}: its date, \"{}\", is none; expected: one such as 2026-01-31T12:00:00Z.", origin,
-         quotable(summary.date));
+  if (!summary.names.empty() || !summary.date.empty())
+    date_of(summary.date, Place{&origin}.at("date"));
 }
 
 GpuSummary parse_summary(std::string_view text, const std::string& origin) {

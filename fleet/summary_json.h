@@ -54,8 +54,5 @@ inline void to_json(nlohmann::ordered_json& json, const Reading& figure) {
   if (figure) json = *parse_number<double>(fmt::format("{}", static_cast<float>(*figure)));
 }
 
-/// Throws Error(document_version) unless the document's member `key` has this version of `what`.
-void require_version(const Fields& own, std::string_view key, int expected, const char* what);
-
 }  // namespace fleet
 }  // namespace fathom

@@ -4,15 +4,12 @@
 #include <functional>
 
 #include "gate/parse.h"
-#include "results/fail.h"
 #include "results/names.h"
 #include "results/statistics.h"
 #include "results/verdict.h"
 
 namespace fathom::gate {
 namespace {
-
-constexpr const char* directions = "\"higher\", \"lower\"";
 
 GpuState state_of(const Fields& telemetry) {
   const auto median_of = [&](std::string_view channel) {
@@ -27,8 +24,7 @@ GpuState state_of(const Fields& telemetry) {
 
 /// What of the entry's verdict forbids to use its value.
 std::string problem_of(const Fields& own) {
-  const Fields verdict = own.object("verdict");
-  switch (word_of<VerdictStatus>(verdict, "status", "the verdicts that a result has")) {
+  switch (own.object("verdict").word<VerdictStatus>("status")) {
     case VerdictStatus::wrong_output:
       return "its output was wrong";
     case VerdictStatus::failed:
@@ -59,7 +55,7 @@ void add_entry(const Fields& row, RunMetrics& run, std::vector<double>& repeatab
     run.replay = true;
   }
   value.unit = metric.text("unit");
-  value.better = word_of<Better>(metric, "better", directions);
+  value.better = metric.word<Better>("better");
   value.problem = problem_of(own);
   const auto number = metric.optional_number("value");
   if (!number && value.problem.empty()) value.problem = "it has no value";
@@ -91,18 +87,13 @@ Identity identity_of(const Fields& fields) {
 void parse_fathom(const Fields& document, RunMetrics& run) {
   const Fields context = document.object("context");
   const Fields own = context.object(keys::own);
-  const double version = own.number("schema_version");
-  if (version != schema_version)
-    fail(ExitCode::document_version,
-         "{}: is a result document of schema version {}, and this Fathom reads version {}: use the "
-         "Fathom that wrote it, or measure again.",
-         run.origin, version, schema_version);
+  require_version(own, "schema_version", schema_version, "the schema of results");
   run.fathom = true;
   run.date = date_of(context.text("date"), context.place().at("date"));
   run.commit = own.text("commit");
   run.suite = own.text("suite");
   run.elapsed_s = own.optional_number("elapsed_s").value_or(0);
-  run.replay = word_of<Source>(own, "source", "\"measured\", \"replay\"") == Source::replay;
+  run.replay = own.word<Source>("source") == Source::replay;
   run.identity = identity_of(own.object("fingerprint"));
   std::vector<double> repeatabilities;
   each_row(document, "benchmarks",
