@@ -70,13 +70,8 @@ std::optional<double> sm_clock_of(const Entry& entry) {
 }
 
 Claim make_claim(std::string id, std::string statement, std::string claimed) {
-  return {std::move(id),
-          std::move(statement),
-          std::move(claimed),
-          ClaimVerdict::not_measured,
-          "",
-          {},
-          ""};
+  using enum ClaimVerdict;
+  return {std::move(id), std::move(statement), std::move(claimed), not_measured, "", {}, ""};
 }
 
 }  // namespace fathom

@@ -1,8 +1,8 @@
 #include "results/gzip.h"
 
-#include "report_folder.h"
 #include "results/document_io.h"
 #include "sample_document.h"
+#include "tests/testing.h"
 
 namespace fathom {
 namespace {
@@ -27,15 +27,6 @@ TEST_CASE("A gzip file that is cut off or changed is refused", "[results]") {
         packed.substr(0, 2), packed + packed, packed + "x"})
     CHECK_THROWS_MATCHES(gunzip(bytes, 1 << 20, "f.gz"), Error,
                          MessageMatches(contains("f.gz is no whole gzip file")));
-}
-
-TEST_CASE("A packed document is read as a plain one is", "[results]") {
-  const TestFolder folder;
-  const auto plain = folder.path() / "r.json", packed = folder.path() / "r.json.gz";
-  write_document(sample::empty_run(), plain);
-  write_document(sample::empty_run(), packed);
-  CHECK(file_text(packed).starts_with("\x1f\x8b"));
-  CHECK(read_document(packed) == read_document(plain));
 }
 
 }  // namespace
