@@ -10,11 +10,9 @@
 #include "results/clean_text.h"
 #include "results/document_fields.h"
 #include "results/document_io.h"
-#include "results/fail.h"
 #include "results/json_values.h"
 #include "results/parse_number.h"
 #include "results/read_fields.h"
-#include "results/utc_time.h"
 #include "results/write_fields.h"
 
 namespace fathom {
@@ -94,11 +92,7 @@ Object parse(std::string_view text, const std::string& origin, std::string_view 
              const char* what, void (*rest)(const Fields&, Object&)) {
   const ParsedJson json(text, origin);
   const Fields own(json.root(), Place{&origin});
-  if (const double found = own.number(key); found != version)
-    fail(ExitCode::document_version,
-         "{}: is of version {} of {}, and this Fathom reads version {}: use the Fathom that wrote "
-         "it, or measure again.",
-         origin, found, what, version);
+  require_version(own, key, version, what);
   Object object;
   read_list(fields_of<Object>, own, object);
   rest(own, object);
@@ -186,10 +180,8 @@ std::string to_text(const HostLinks& links) {
 
 void require_date(const GpuSummary& summary, const std::string& origin) {
   // A GPU that failed before anything was measured has none.
-  if ((summary.names.empty() && summary.date.empty()) || is_utc_time(summary.date)) return;
-  fail(ExitCode::document_malformed,
-       "{}: its date, \"{}\", is none; expected: one such as 2026-01-31T12:00:00Z.", origin,
-       quotable(summary.date));
+  if (!summary.names.empty() || !summary.date.empty())
+    date_of(summary.date, Place{&origin}.at("date"));
 }
 
 GpuSummary parse_summary(std::string_view text, const std::string& origin) {

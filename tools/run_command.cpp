@@ -77,8 +77,7 @@ DeviceLock lock_device(const RunArguments& options, const Fingerprint& fingerpri
                        const OutputFolder& folder) {
   try {
     DeviceLock lock(
-        fingerprint.gpu_uuid_hash,
-        options.wait ? DeviceLock::IfHeld::wait : DeviceLock::IfHeld::fail, std::chrono::hours(1),
+        fingerprint.gpu_uuid_hash, std::chrono::hours(options.wait ? 1 : 0),
         [](const std::string& holder) {
           print_line(fmt::format("Waiting for the GPU, which is in use by {}.", holder));
         });
@@ -191,7 +190,10 @@ class Run {
     // A part that does not fit (a driver update or another build in the middle of the run) costs
     // its own results only; its document stays in the folder.
     try {
-      merged_ = merged_ ? merge_documents({*merged_, *part.document}) : *part.document;
+      if (merged_)
+        add_part(*merged_, *part.document);
+      else
+        merged_ = *part.document;
     } catch (const Error& error) {
       causes_.push_back(ExitCode::incomplete);
       all_merged_ = false;
