@@ -29,10 +29,9 @@ Entry level(const char* name, const char* operation, const char* instruction, do
 }
 
 void add_sms(std::vector<Entry>& entries, const char* name, double best, int saturating) {
-  for (int n = 4; n <= 132; n += 4) {
+  for (int n = 4; n <= 132; n += 4)
     entries.push_back(noisy({{"sweep", "SMs"}, {"level", name}, {"SMs", std::int64_t{n}}},
                             best * std::min(1.0, static_cast<double>(n) / saturating)));
-  }
 }
 
 Findings concluded(const std::vector<Entry>& entries) {
