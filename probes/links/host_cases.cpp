@@ -91,20 +91,21 @@ Workload host_workload(Context& context, const SharedMachine& machine, const Sha
     host.poison(run.bytes);
   };
   workload.verify = [=, &node, &host]() -> std::optional<std::string> {
-    const auto missing_at = [&](const char* end) -> std::optional<std::string> {
-      const std::uint64_t wrong = node.wrong_words(run.bytes / 4, {node.source});
-      if (wrong == 0) return std::nullopt;
-      return fmt::format("{} of {} words did not reach the {}", wrong, run.bytes / 4, end);
-    };
-    if (auto missing = run.direction.to_gpu ? missing_at("GPU") : std::nullopt) return missing;
-    if (!run.direction.to_host) return std::nullopt;
-    // Back to the GPU, which checks it: what arrived there was looked at before.
-    FATHOM_CUDA(
-        cudaMemcpy(node.received(), host.received.get(), run.bytes, cudaMemcpyHostToDevice));
-    // From pageable memory it returns once the driver has the bytes, before the GPU does, and the
-    // node's stream does not wait for the default one.
-    FATHOM_CUDA(cudaStreamSynchronize(nullptr));
-    return missing_at("host");
+    for (const bool at_host : {false, true}) {
+      if (!(at_host ? run.direction.to_host : run.direction.to_gpu)) continue;
+      if (at_host) {
+        // Back to the GPU, which checks it: what arrived there was looked at before.
+        FATHOM_CUDA(
+            cudaMemcpy(node.received(), host.received.get(), run.bytes, cudaMemcpyHostToDevice));
+        // From pageable memory it returns once the driver has the bytes, before the GPU does, and
+        // the node's stream does not wait for the default one.
+        FATHOM_CUDA(cudaStreamSynchronize(nullptr));
+      }
+      if (const std::uint64_t wrong = node.wrong_words(run.bytes / 4, {node.source}))
+        return fmt::format("{} of {} words did not reach the {}", wrong, run.bytes / 4,
+                           at_host ? "host" : "GPU");
+    }
+    return std::nullopt;
   };
   return workload;
 }
@@ -131,8 +132,7 @@ Case host_case(const SharedMachine& machine, const SharedBuffers& buffers, const
 
 /// A copy so small that nothing but its beginning and its end counts.
 Case latency_case(const SharedMachine& machine, const SharedBuffers& buffers, Direction direction) {
-  Case c = host_case(machine, buffers,
-                     {.sm = false, .pinned = true, .direction = direction, .bytes = 4});
+  Case c = host_case(machine, buffers, {false, true, direction, 4});
   c.name = fmt::format("host/latency/{}", direction.name);
   c.axes[0] = {"link", "host, latency"};
   c.suite = Suite::quick;
@@ -146,21 +146,17 @@ Case latency_case(const SharedMachine& machine, const SharedBuffers& buffers, Di
 }  // namespace
 
 std::vector<Case> host_cases(const SharedMachine& machine) {
-  const auto pinned = std::make_shared<HostBuffers>();
-  const auto pageable = std::make_shared<HostBuffers>();
+  const auto pinned = std::make_shared<HostBuffers>(), pageable = std::make_shared<HostBuffers>();
   std::vector<Case> cases;
   for (const Direction& direction : directions)
     if (!direction.both()) cases.push_back(latency_case(machine, pinned, direction));
   for (const std::size_t bytes : sizes()) {
     for (const Direction& direction : directions) {
       for (const bool sm : {false, true})
-        cases.push_back(host_case(
-            machine, pinned, {.sm = sm, .pinned = true, .direction = direction, .bytes = bytes}));
+        cases.push_back(host_case(machine, pinned, {sm, true, direction, bytes}));
       // Two threads of the host would be needed for both directions at once.
       if (!direction.both())
-        cases.push_back(
-            host_case(machine, pageable,
-                      {.sm = false, .pinned = false, .direction = direction, .bytes = bytes}));
+        cases.push_back(host_case(machine, pageable, {false, false, direction, bytes}));
     }
   }
   return cases;

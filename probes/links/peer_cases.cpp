@@ -139,9 +139,8 @@ Workload chase_workload(Context& context, const SharedMachine& machine, int from
     FATHOM_CUDA(cudaMemcpy(ends, reader.received(), sizeof ends, cudaMemcpyDeviceToHost));
     for (int i = 0; i < chase_sms; ++i) {
       const std::uint32_t want = (i + 1) * chase_loads % chase_lines;
-      if (ends[i] != want) {
+      if (ends[i] != want)
         return fmt::format("chase {} ended at line {} instead of {}", i, ends[i], want);
-      }
     }
     return std::nullopt;
   };
