@@ -180,8 +180,8 @@ std::vector<Case> rest_cases(const DeviceFacts&, const Baseline& baseline) {
       *baseline = whole.watts();
       return {};
     };
-    c.mode = active ? EnergyLoop{.figures = keep}
-                    : EnergyLoop{.settle_s = idle_settle_s, .figures = {}};
+    c.mode =
+        active ? EnergyLoop{.figures = keep} : EnergyLoop{.settle_s = idle_settle_s, .figures = {}};
   }
   return cases;
 }
