@@ -52,22 +52,25 @@ bool check_spoiled(const test::Gpu& gpu, BufferPool& buffers, const Workload& wo
   return true;
 }
 
-/// Those whose names begin with `prefix`, of which there must be some. `role`: the output in which
-/// one wrong byte must be seen. `on_all_sms`: cases name the GPU's SMs.
-void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts,
-                 std::string_view prefix = "", const std::string& role = "",
-                 bool on_all_sms = false) {
+struct Cases {
+  std::vector<std::vector<Case> (*)(const DeviceFacts&)> parts;
+  std::string prefix{};     ///< of the names of those that are run, of which there must be some
+  std::string role{};       ///< the output in which one wrong byte must be seen
+  bool on_all_sms = false;  ///< cases name the GPU's SMs
+};
+
+void check_cases(const Cases& cases) {
   test::Gpu gpu;
   DeviceFacts facts = gpu.facts;
-  if (!on_all_sms) facts.sms = 2;
+  if (!cases.on_all_sms) facts.sms = 2;
   facts.l2_bytes = std::size_t{1} << 20;
   facts.memory_bytes = std::size_t{16} << 20;
   Context context(facts, gpu.stream.get(), 1);
   int ran = 0, spoiled = 0;
-  for (const auto part : parts) {
+  for (const auto part : cases.parts) {
     for (const Case& c : part(facts)) {
       // A campaign launches what it needs itself.
-      if (!c.name.starts_with(prefix) || std::holds_alternative<Campaign>(c.mode)) continue;
+      if (!c.name.starts_with(cases.prefix) || std::holds_alternative<Campaign>(c.mode)) continue;
       CAPTURE(c.name);
       ++ran;
       REQUIRE(c.prepare);
@@ -82,22 +85,44 @@ void check_cases(std::span<std::vector<Case> (*const)(const DeviceFacts&)> parts
       if (workload.load) workload.load();
       gpu.wait();
       CHECK(context.buffers().guards_intact().value_or("") == "");
-      if (!role.empty() && workload.verify)
-        spoiled += check_spoiled(gpu, context.buffers(), workload, role);
+      if (!cases.role.empty() && workload.verify)
+        spoiled += check_spoiled(gpu, context.buffers(), workload, cases.role);
     }
   }
+  CAPTURE(cases.prefix, cases.role);
   CHECK(ran > 0);
-  CHECK((role.empty() || spoiled > 0));
+  CHECK((cases.role.empty() || spoiled > 0));
 }
 
 }  // namespace
 
-TEST_CASE("atomics leave what as many operations in a row would", "[gpu][atomics][sanitized]") {
-  check_cases(make_atomics().cases, "", "memory");
-}
-
-TEST_CASE("shared loads read the words of every pattern", "[gpu][bank_conflicts][sanitized]") {
-  check_cases(make_bank_conflicts().cases, "load/", "out");
+TEST_CASE("what a case's launch leaves passes its check, and one wrong byte does not",
+          "[gpu][sanitized]") {
+  using namespace memory_latency;
+  const auto memory_bandwidth = make_memory_bandwidth().cases, tail = make_tail_effect().cases;
+  for (const Cases& cases : {
+           Cases{make_atomics().cases, "", "memory"},
+           {make_bank_conflicts().cases, "load/", "out"},
+           {make_copy_bandwidth().cases, "", "dst"},  // tails and starts between packs among them
+           {make_energy().cases},
+           {make_launch_overhead().cases},
+           // Not the sweep by SMs, which needs the GPU's own: memory_bandwidth_kernels_test.cu.
+           {memory_bandwidth, "level/"},
+           {memory_bandwidth, "footprint/"},
+           {memory_bandwidth, "in-flight/"},
+           {memory_bandwidth, "level/DRAM/store/", "dst"},
+           {memory_bandwidth, "level/DRAM/copy/", "dst"},
+           {memory_bandwidth, "level/shared/store/", "after"},
+           // Not the caches' sizes and sets, whose chases reach further than so little memory.
+           {{latency_cases, fetch_cases, constant_cases, far_cases}},
+           {make_occupancy().cases, "", "dst"},
+           {tail, "latency-bound/", "out"},
+           {tail, "throughput-bound/", "out"},
+           {tail, "memory-bound/", "dst"},
+           {make_topology().cases, "", "", true},
+           {{warp_reduce::warp_stage_cases}},
+       })
+    check_cases(cases);
 }
 
 // Warps, and in many patterns lanes, meet in the same words without a barrier between them. They
@@ -106,58 +131,5 @@ TEST_CASE("shared loads read the words of every pattern", "[gpu][bank_conflicts]
 // bank_conflicts_kernels_test.cu stands in.
 TEST_CASE("shared stores leave the words of every pattern",
           "[gpu][bank_conflicts][sanitized][meeting-stores]") {
-  check_cases(make_bank_conflicts().cases, "store/", "out");
-}
-
-// Tails and starts between packs are among them.
-TEST_CASE("copies, mixes and folds leave what they are named for",
-          "[gpu][copy_bandwidth][sanitized]") {
-  check_cases(make_copy_bandwidth().cases, "", "dst");
-}
-
-TEST_CASE("walks through memory read what they say, and threads at rest come back",
-          "[gpu][energy][sanitized]") {
-  check_cases(make_energy().cases);
-}
-
-TEST_CASE("dependent kernels run one after the other, and the host sees them done",
-          "[gpu][launch_overhead][sanitized]") {
-  check_cases(make_launch_overhead().cases);
-}
-
-// The sweep by SMs is left out, since it needs the GPU's own SMs: memory_bandwidth_kernels_test.cu.
-TEST_CASE("walks through every level move what they say", "[gpu][memory_bandwidth][sanitized]") {
-  for (const char* sweep : {"level/", "footprint/", "in-flight/"})
-    check_cases(make_memory_bandwidth().cases, sweep);
-  for (const char* written : {"level/DRAM/store/", "level/DRAM/copy/"})
-    check_cases(make_memory_bandwidth().cases, written, "dst");
-  check_cases(make_memory_bandwidth().cases, "level/shared/store/", "after");
-}
-
-// Not the caches' sizes and sets, whose chases reach further than so little memory.
-TEST_CASE("chases end where the host's do, and code and pairs do what they say",
-          "[gpu][memory_latency][sanitized]") {
-  using namespace memory_latency;
-  check_cases(std::array{latency_cases, fetch_cases, constant_cases, far_cases});
-}
-
-TEST_CASE("every variant copies everything and nothing else", "[gpu][occupancy][sanitized]") {
-  check_cases(make_occupancy().cases, "", "dst");
-}
-
-TEST_CASE("chains of a grid end where the host's do, and its copies are whole",
-          "[gpu][tail_effect][sanitized]") {
-  for (const char* chain : {"latency-bound/", "throughput-bound/"})
-    check_cases(make_tail_effect().cases, chain, "out");
-  check_cases(make_tail_effect().cases, "memory-bound/", "dst");
-}
-
-TEST_CASE("the SM that is asked reads each line, and blocks of a cluster say where they ran",
-          "[gpu][topology][sanitized]") {
-  check_cases(make_topology().cases, "", "", true);
-}
-
-TEST_CASE("each way to add up a warp leaves the lanes as it must",
-          "[gpu][warp_reduce][sanitized]") {
-  check_cases(std::array{warp_reduce::warp_stage_cases});
+  check_cases({make_bank_conflicts().cases, "store/", "out"});
 }
