@@ -8,8 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fleet/gpu_summary.h"
-#include "fleet/host_links.h"
+#include "fleet/summaries.h"
 
 namespace fathom::fleet {
 

@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-#include "fleet/host_links.h"
+#include "fleet/summaries.h"
 #include "results/fail.h"
 
 namespace fathom::fleet {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/gpu_summary.h"
+#include "fleet/summaries.h"
 #include "fleet/outliers.h"
 
 namespace fathom::fleet {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/gpu_summary.h"
+#include "fleet/summaries.h"
 #include "fleet/outliers.h"
 #include "fleet/report.h"
 #include "tests/unit/test_folder.h"
