@@ -24,9 +24,7 @@ class Reading {
   Reading(double value) {
     if (value == 0 || std::isnormal(static_cast<float>(value))) value_ = static_cast<float>(value);
   }
-  Reading(const std::optional<double>& value) {
-    if (value) *this = Reading(*value);
-  }
+  Reading(const std::optional<double>& value) : Reading(value.value_or(NAN)) {}
   explicit operator bool() const { return !std::isnan(value_); }
   double operator*() const { return value_; }
   std::optional<double> optional() const {
@@ -62,11 +60,9 @@ struct Health {
   std::optional<double> temperature_c, power_w;        ///< highest
   std::vector<std::string> throttle_reasons;           ///< sorted; only those that hold clocks down
   std::optional<double> power_limit_w;
-  std::optional<double> pcie_generation,
-      pcie_width;  ///< the most it can have now, and lanes in use
-  std::optional<double> uncorrected_ecc_errors, remapped_rows;
+  std::optional<double> pcie_generation, pcie_width;  ///< the most it can have now; lanes in use
+  std::optional<double> uncorrected_ecc_errors, remapped_rows, other_processes;
   bool remapping_failed = false, remapping_pending = false;
-  std::optional<double> other_processes;
   friend bool operator==(const Health&, const Health&) = default;
 };
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "fleet/commands/fleet_commands.h"
-#include "fleet/report.h"
+#include "fleet/fleet.h"
 #include "fleet/run/run.h"
 #include "results/atomic_file.h"
 #include "results/error.h"
@@ -70,7 +70,8 @@ void add_collect_flags(CLI::App& app, CollectArguments& arguments) {
 }
 
 void add_run_flags(CLI::App& app, FleetRunArguments& a) {
-  word_flag(app, "--suite", a.suite, "What every GPU runs: a suite of `fathom list`", suite_names());
+  word_flag(app, "--suite", a.suite, "What every GPU runs: a suite of `fathom list`",
+            suite_names());
   path_flag(app, "--out", a.report.out,
             "Folder of fleet.json, report and the GPUs' own documents; of several hosts on storage "
             "that they share (default: fathom-fleet-<UTC time>)",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -35,8 +36,7 @@ using namespace std::chrono_literals;
 
 /// For probes that are told to stop, and of rank 0 for the others once all were told to.
 constexpr auto time_to_stop = 20s, time_to_answer = 5s;
-/// A part has a limit of its own.
-constexpr auto no_limit = std::chrono::hours(24 * 365);
+constexpr auto no_limit = std::chrono::hours(24 * 365);  // a part has a limit of its own
 /// In a rank's note from its beginning on: what is left of one that dies or hangs.
 constexpr const char* unfinished = "it has not finished";
 constexpr char busy[] =
@@ -167,10 +167,8 @@ class FleetRun {
       // One that is still there once rank 0 has reported hangs, and the launcher would wait for it.
       if (has_ended(0)) child.signal(SIGKILL);
     };
-    const ProcessEnd end =
-        supervise(child, *inbox_,
-                  {.limit = no_limit, .grace = time_to_stop, .line = {}, .tick = look})
-            .end;
+    const auto [end, stopped] = supervise(
+        child, *inbox_, {.limit = no_limit, .grace = time_to_stop, .line = {}, .tick = look});
     note_.exit_code = end.signal != 0 ? incomplete : end.status;
     note_.reason = last_line_of(fmt::format("/proc/self/fd/{}", words.get()));
     if (end.signal != 0 || (note_.reason.empty() && end.status != 0))

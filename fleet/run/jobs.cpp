@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -45,14 +44,11 @@ std::vector<int> cpus_near(std::string pci_bus_id) {
 }
 
 /// Whether a summary is of this GPU. One that cannot be read is somebody else's.
-bool is_of(const fs::path& file, const fleet::GpuSummary& gpu) {
-  try {
-    const auto there =
-        fleet::parse_summary(read_file_up_to(file, document_size_limit), file.string());
-    return there.host == gpu.host && there.uuid_hash == gpu.uuid_hash;
-  } catch (const Error&) {
-    return false;
-  }
+bool is_of(const fs::path& file, const fleet::GpuSummary& gpu) try {
+  const auto there = fleet::parse_summary(read_file_up_to(file, document_size_limit), file);
+  return there.host == gpu.host && there.uuid_hash == gpu.uuid_hash;
+} catch (const Error&) {
+  return false;
 }
 
 /// Makes a file that is not there yet, which of several processes only one can; false where it is.

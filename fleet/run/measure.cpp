@@ -27,20 +27,17 @@ using std::chrono::milliseconds;
 /// A run that is told to stop ends its probe first, which has five seconds itself.
 constexpr milliseconds stop_grace{15'000};
 
-/// A short probe that is measured in a second or two for each GPU: what sharing a host can slow
-/// down.
+/// A short probe, a second or two for each GPU: what sharing a host can slow down.
 struct Brief {
   const char *probe, *filter, *group;
 };
 constexpr Brief briefs[] = {
     {"links", "^links/host/pinned/copy engine/", "atlas-long"},  // PCIe switches, the host's memory
     {"copy_bandwidth", "^copy_bandwidth/type:float/vector:4/unroll:1/block:256", "core"}};  // power
-/// When all begin at the same moment; a second one, since they do not end their setting up at the
-/// same.
+/// When all begin at once; a second one, since they do not end their setting up at the same moment.
 constexpr int repetitions_together = 2;
 constexpr milliseconds brief_limit{120'000}, start_limit{60'000};
-/// For one that has measured, whatever those beside it took; and for one that never got ready,
-/// which all others wait for.
+/// For one that has measured, and for one that never got ready, which all others wait for.
 constexpr milliseconds ending_limit{5'000}, giving_up_limit{1'000};
 
 Supervision within(milliseconds limit, milliseconds grace = stop_grace) {

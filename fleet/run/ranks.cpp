@@ -219,12 +219,12 @@ std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
     fleet::GpuSummary& s = add(std::nullopt).summary;
     s.source = Source::measured;
     s.uuid_hash.clear();
-    s.reason = !seen.problem.empty()
-                   ? seen.problem
-                   : fmt::format(
-                         "no GPU is left for it: its host has {}, and it sees {}; start "
-                         "one rank a GPU, and let each see its own or all of its host's",
-                         counted(ranks.size(), "rank"), counted(seen.gpus.size(), "GPU"));
+    s.reason = seen.problem;
+    if (s.reason.empty())
+      s.reason = fmt::format(
+          "no GPU is left for it: its host has {}, and it sees {}; start one rank a GPU, and let "
+          "each see its own or all of its host's",
+          counted(ranks.size(), "rank"), counted(seen.gpus.size(), "GPU"));
     s.exit_code = seen.code;
   }
   return jobs;

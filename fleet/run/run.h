@@ -25,8 +25,7 @@ struct Launcher {
 std::optional<Launcher> find_launcher();
 
 /// The name by which Slurm knows this node, where srun itself has started this process as one of
-/// several; else empty. What another launcher's ranks have in their environment may be another
-/// node's.
+/// several; else empty: what another launcher's ranks have as such may be another node's.
 std::string slurm_node();
 
 /// What tells one run from those before it and beside it: random digits.
@@ -59,10 +58,7 @@ std::vector<std::size_t> ranks_of_host(const std::vector<RankWord>& all, std::si
 /// Without others nobody is waited for.
 class HostBarrier {
  public:
-  HostBarrier() = default;
   ~HostBarrier();
-  HostBarrier(const HostBarrier&) = delete;
-  HostBarrier& operator=(const HostBarrier&) = delete;
 
   /// Makes the own file, before the others hear its name. Empty where it cannot be made: the others
   /// do not wait for this process then, and it not for them.
@@ -114,12 +110,10 @@ struct GpuJob {
 GpuJob job_of(const std::optional<VisibleGpu>& gpu, const std::string& host, std::size_t number,
               std::optional<int> rank = std::nullopt);
 
-/// The GPUs that a rank takes: the only rank of a host all that it sees; else each the first one
-/// that no rank before it has. So ranks that see the same GPUs take them in order, and ranks that a
-/// launcher has given their own each take theirs. A rank without a GPU has a job that says why. A
-/// process without a launcher is the only rank. A host's name gets a number where another host's
-/// ranks have the same one. Says in `host` what GPUs the host has in all ranks. `seen`: not looked
-/// at in a replay.
+/// The GPUs that a rank takes: the only rank of a host, as a process without a launcher is, all
+/// that it sees; else each the first one that no rank before it has. A rank without a GPU has a job
+/// that says why. A host's name gets a number where another host's ranks have the same one. Says in
+/// `host` what GPUs the host has in all ranks. `seen`: not looked at in a replay.
 std::vector<GpuJob> jobs_of_rank(const FleetRunArguments& arguments,
                                  const std::vector<RankWord>& all, std::size_t rank,
                                  const SeenGpus& seen, Host& host);
@@ -132,15 +126,13 @@ std::optional<FileDescriptor> lock_file(const std::filesystem::path& file);
 std::filesystem::path gpu_folder(const std::filesystem::path& root, const fleet::GpuSummary& gpu);
 
 /// Gives the job of a GPU the first number from its own on that no other GPU of its host's name has
-/// in this folder, whoever else writes there at the same time. What comes back holds the place until
-/// it is closed; nothing: another process measures this GPU into it now. Throws
-/// Error(output_unwritable) or Error(output_full).
+/// in this folder. What comes back holds the place until it is closed; nothing: another process
+/// measures this GPU into it now. Throws Error(output_unwritable) or Error(output_full).
 std::optional<FileDescriptor> claim_folder(const std::filesystem::path& root, GpuJob& job);
 
 /// Says in each job's summary what counters its suite is to collect: all, `counters_of`, or none
-/// and why. A host's GPUs are dealt the probes in turn, in the order in which they run: each probe
-/// has one GPU, and two neighbours have different ones. Follows from the flags, the suite and the
-/// GPU's place among the host's `gpus`, so that ranks need not ask each other.
+/// and why. A host's `gpus` are dealt the probes in turn, in the order in which they run, by their
+/// places, so that ranks need not ask each other.
 void decide_counters(const FleetRunArguments& arguments, std::size_t gpus,
                      std::vector<GpuJob>& jobs);
 
@@ -149,9 +141,8 @@ ChildStart start_of(const GpuJob& job, const std::filesystem::path& program, int
                     std::vector<std::string> arguments);
 
 /// Measures the jobs' GPUs, each alone and all together, then what links them; writes each summary
-/// (gpu.json) after each part, so that whatever ends this process costs no more than a part. Throws
-/// nothing for what fails: the others of its host wait for this process at each part. Returns what
-/// could not be written.
+/// after each part, so that whatever ends this process costs no more than a part. Throws nothing:
+/// the others of its host wait for this process at each part. Returns what could not be written.
 std::optional<fleet::Problem> measure_host(const FleetRunArguments& arguments,
                                            std::vector<GpuJob>& jobs, Host& host,
                                            SignalInbox& inbox);
@@ -169,7 +160,7 @@ PartResult result_of(const SupervisedEnd& end, const std::filesystem::path& docu
                      const std::filesystem::path& log, double limit_s);
 
 /// What a rank of a job leaves on the storage that all share (ranks/<rank>.note): before it
-/// measures, and again at its end. One that ends in between has left why in the first.
+/// measures, and again at its end.
 struct RankNote {
   std::string run{};  ///< which job it is of
   int size = 1;       ///< of the job
@@ -185,9 +176,9 @@ void leave_note(const std::filesystem::path& root, int rank, const RankNote& not
 /// Nothing where there is none, or none that can be read.
 std::optional<RankNote> read_note(const std::filesystem::path& root, int rank);
 
-/// Adds to a fleet what went wrong with the ranks of a job, of which rank 0's note is `first`; a
-/// rank without a note of it is told, too; nothing where it was no job of ranks. Goes to the row of
-/// the rank's GPU where it has one that is not complete, since one death is one problem.
+/// Adds to a fleet what went wrong with the ranks of a job, of which rank 0's note is `first`, and
+/// who left no note. Goes to the row of the rank's GPU where it has one that is not complete, since
+/// one death is one problem.
 void add_rank_problems(fleet::Fleet& fleet, const std::filesystem::path& root,
                        const std::optional<RankNote>& first);
 
