@@ -6,7 +6,7 @@
 #include <ranges>
 #include <unordered_set>
 
-#include "fleet/report.h"
+#include "fleet/fleet.h"
 #include "results/clean_text.h"
 #include "results/document_fields.h"
 #include "results/document_io.h"
@@ -86,7 +86,7 @@ void read_columns(const Fields& columns, std::vector<Row>& rows) {
   });
 }
 
-/// A file whose member `key` is its version; `rest` reads what is in none of the fields above.
+/// A file whose member `key` is its version; `rest` reads what no list of fields has.
 template <class Object>
 Object parse(std::string_view text, const std::string& origin, std::string_view key,
              const char* what, void (*rest)(const Fields&, Object&)) {
@@ -123,7 +123,6 @@ void check_kinds(const Fields& own, HostLinks& links) {
     }
 }
 
-/// What a card's figure is against the others'.
 Json score_json(const Fleet& fleet, const Finding& finding) {
   return {{"metric", fleet.metrics[finding.metric].name},
           {"gap", finding.gap},

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "fleet/fleet.h"
-#include "fleet/gpu_summary.h"
 #include "results/document_io.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_cards.h"
