@@ -4,8 +4,7 @@
 #include "models/occupancy.h"
 #include "tests/testing.h"
 
-namespace fathom::models {
-namespace {
+using namespace fathom::models;
 
 TEST_CASE("GPUs are found by the names that CUDA gives them", "[models]") {
   for (const auto& [device, name] : {std::pair{"NVIDIA H200", "H200"},
@@ -36,7 +35,7 @@ TEST_CASE("GPUs are found by the names that CUDA gives them", "[models]") {
 }
 
 /// Dense FLOP a clock and SM of the tensor cores; 0 where the chip lacks the type.
-double tensor_rate(TensorType type, const GpuSpec& gpu) {
+static double tensor_rate(TensorType type, const GpuSpec& gpu) {
   return 2 * tensor_fma_per_clock(type, gpu.major, gpu.minor).value_or(0);
 }
 
@@ -72,7 +71,7 @@ TEST_CASE("Peaks are SMs x rate x clock, and bandwidth is bus x rate of its pins
 }
 
 template <typename T>
-void check_source(const Sourced<T>& figure) {
+static void check_source(const Sourced<T>& figure) {
   const std::string source(figure.source);
   CAPTURE(source);
   CHECK(source.size() > 8);
@@ -103,6 +102,3 @@ TEST_CASE("The claims' and the recordings' figures agree with the table", "[mode
   CHECK(h200.sms.value == 132);
   CHECK(h200.memory_bandwidth.value == Approx(4814304000000.0).epsilon(0.005));
 }
-
-}  // namespace
-}  // namespace fathom::models

@@ -2,8 +2,7 @@
 
 #include "tests/testing.h"
 
-namespace fathom::models {
-namespace {
+using namespace fathom::models;
 
 TEST_CASE("every published rate is below what the schedulers issue", "[models]") {
   for (int operation = 0; operation <= static_cast<int>(NativeOperation::convert_float_to_int);
@@ -43,6 +42,3 @@ TEST_CASE("rates that differ between chips are each chip's own", "[models]") {
                                                       {integer_min_max, 9, 0, 128}})
     CHECK(native_throughput(operation, major, minor) == rate);
 }
-
-}  // namespace
-}  // namespace fathom::models
