@@ -1,4 +1,5 @@
 #include "probes/claims.h"
+#include "probes/links/bounds.h"
 #include "probes/links/collectives.h"
 #include "tests/testing.h"
 #include "tests/unit/planted_entries.h"
@@ -41,4 +42,91 @@ TEST_CASE("bus bandwidth follows nccl-tests", "[probes]") {
                                                   {send_receive, 4, 1.0},  // src/sendrecv.cu
                                                   {all_reduce, 2, 1.0}})
     CHECK(bus_factor(collective, ranks) == Approx(factor));
+}
+
+namespace {
+
+constexpr const char* h200 = "NVIDIA H200";
+const Bound pcie_5{63e9, "PCIe generation 5"}, pcie_4{31.5e9, "PCIe generation 4"};
+
+/// As many GPUs of one name, each joined to each other one.
+Topology alike(const char* name, int gpus, bool by_nvlink) {
+  Topology t;
+  for (int from = 0; from < gpus; ++from) {
+    t.gpus[from] = {name, {}, pcie_5};
+    for (int to = 0; to < gpus; ++to) {
+      if (from == to) continue;
+      t.access.insert({from, to});
+      if (by_nvlink) t.native_atomics.insert({from, to});
+    }
+  }
+  return t;
+}
+
+constexpr std::array both{0, 1};
+
+}  // namespace
+
+TEST_CASE("Links that NVML names are the bound, the narrower end's", "[probes]") {
+  Topology t = alike(h200, 2, true);
+  t.gpus[0].named = Bound{18 * 26.5625e9, "18 NVLinks"};
+  t.gpus[1].named = Bound{17 * 26.5625e9, "17 NVLinks"};
+  CHECK(peer_bound(t, 0, 1)->source == "17 NVLinks");
+  CHECK(peer_bound(t, 1, 0)->source == "17 NVLinks");
+  CHECK(bus_bound(t, both)->source == "17 NVLinks");
+}
+
+TEST_CASE("Where NVML is silent the data sheet's NVLink total is the bound, and says so",
+          "[probes]") {
+  const Topology t = alike(h200, 4, true);
+  const auto bound = peer_bound(t, 3, 1);
+  REQUIRE(bound);
+  CHECK(bound->value == 450e9);
+  CHECK_THAT(bound->source, contains("data sheet") && contains("NVML names no links"));
+  CHECK(bus_bound(t, std::array{0, 1, 2, 3}) == bound);
+  // One of them is named: its rate against the other's data sheet.
+  Topology half = t;
+  half.gpus[1].named = Bound{17 * 25e9, "17 NVLinks"};
+  CHECK(peer_bound(half, 3, 1)->source == "17 NVLinks");
+  half.gpus[1].named = Bound{18 * 26.5625e9, "18 NVLinks"};
+  CHECK(peer_bound(half, 3, 1) == bound);
+}
+
+TEST_CASE("Nothing is said of a pair whose link nobody tells", "[probes]") {
+  // NVLink, or PCIe? Without native atomics it is not known.
+  CHECK_FALSE(peer_bound(alike(h200, 2, false), 0, 1));
+  CHECK_FALSE(bus_bound(alike(h200, 2, false), both));
+  Topology one_way = alike(h200, 2, true);
+  one_way.native_atomics.erase({1, 0});
+  CHECK_FALSE(peer_bound(one_way, 0, 1));
+  // A model that the table lacks.
+  CHECK_FALSE(peer_bound(alike("NVIDIA X1", 2, true), 0, 1));
+  CHECK_FALSE(bus_bound(alike("NVIDIA X1", 2, true), both));
+  Topology mixed = alike(h200, 2, true);
+  mixed.gpus[1].name = "NVIDIA X1";
+  CHECK_FALSE(peer_bound(mixed, 0, 1));
+  CHECK_FALSE(bus_bound(mixed, both));
+}
+
+TEST_CASE("GPUs without NVLink, and copies through the host, have PCIe's bound", "[probes]") {
+  Topology t = alike("NVIDIA L40S", 2, false);
+  t.gpus[1].pcie = pcie_4;
+  CHECK(peer_bound(t, 0, 1) == pcie_4);
+  CHECK(bus_bound(t, both) == pcie_4);
+  t.gpus[1].pcie.reset();
+  CHECK_FALSE(peer_bound(t, 0, 1));
+  CHECK_FALSE(bus_bound(t, both));
+  Topology staged = alike(h200, 2, false);
+  staged.access.clear();
+  CHECK(peer_bound(staged, 0, 1) == pcie_5);
+}
+
+// As in a DGX-1: rings go over the NVLinks, whatever a pair without any would have to take.
+TEST_CASE("A collective is not held to the pairs that have no link of their own", "[probes]") {
+  Topology t = alike("NVIDIA X1", 3, true);
+  for (auto& [ordinal, gpu] : t.gpus) gpu.named = Bound{150e9, "6 NVLinks"};
+  t.access.erase({0, 2});
+  t.native_atomics.erase({0, 2});
+  CHECK(peer_bound(t, 0, 2) == pcie_5);
+  CHECK(bus_bound(t, std::array{0, 1, 2})->value == 150e9);
 }
