@@ -225,7 +225,7 @@ TEST_CASE("fathom check ends within its time limit") {
   };
   expect(3, check("sleep 0.8; " + copying("result"))).says("1 of the first 4 rounds took");
   expect(3, check("sleep 60"))
-      .says("Round 1 of --", "was ended after 1.5 s, the lesser of --round-limit and --time-limit");
+      .says("Round 1 of --", "was ended after 1.5 s, the whole --time-limit");
 }
 
 TEST_CASE("What documents and logs hold is no command for a CI server") {

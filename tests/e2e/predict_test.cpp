@@ -170,7 +170,7 @@ TEST_CASE("A wrong prediction is refused in one sentence", "[e2e]") {
        {"shared --stride 8 --lanes 0", "excludes"},
        {"shared --column 32", "32 columns"},
        {"shared --padding 1", "--column or --row"},
-       {"shared --lanes 0,four", "`four` for lane 1"},
+       {"shared --lanes 0,four", "lane 1: `four`"},
        {"shared --lanes " + std::string(32, ','), "lane 32 does not exist"},
        {"shared --patterns absent.csv", "absent.csv cannot be read"},
        {"shared --patterns ''", "--patterns: it is empty"},
