@@ -49,11 +49,8 @@ TEST_CASE("blocks that share everything begin apart", "[probes][memory_bandwidth
 }
 
 TEST_CASE("SMs take their places even ones first", "[probes][memory_bandwidth]") {
-  CHECK(place_of_sm(0, 132) == 0);
-  CHECK(place_of_sm(2, 132) == 1);
-  CHECK(place_of_sm(130, 132) == 65);
-  CHECK(place_of_sm(1, 132) == 66);
-  CHECK(place_of_sm(131, 132) == 131);
+  for (const auto& [sm, place] : {std::pair{0, 0}, {2, 1}, {130, 65}, {1, 66}, {131, 131}})
+    CHECK(place_of_sm(sm, 132) == place);
   for (const std::uint32_t sms : {1u, 2u, 7u, 132u}) {
     std::set<std::uint32_t> places;
     for (std::uint32_t sm = 0; sm < sms; ++sm) places.insert(place_of_sm(sm, sms));

@@ -160,7 +160,7 @@ void check_values(const Findings& findings,
 
 }  // namespace
 
-// Values and methods of facts, views and the answer: recording_conclude_test.cpp.
+// Values and methods of facts, the answer and the heat maps: recording_conclude_test.cpp.
 TEST_CASE("a planted chip comes out whole", "[probes][topology]") {
   const Chip chip;
   const std::vector<Entry> entries = whole_chip(chip);
