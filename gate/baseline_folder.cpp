@@ -192,7 +192,7 @@ ReadRuns read_runs(const std::vector<fs::path>& files) {
       read.runs.push_back(read_run_metrics(file));
     } catch (const Error& error) {
       // Else somebody pruned it meanwhile.
-      if (is_there(file)) read.unreadable.push_back({file, error});
+      if (is_there(file)) read.unreadable.emplace_back(file, error);
     }
   }
   std::ranges::stable_sort(read.runs, {}, &RunMetrics::date);

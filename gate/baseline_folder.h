@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gate/run_metrics.h"
@@ -65,12 +66,8 @@ class BaselineFolder {
 
 /// What files hold.
 struct ReadRuns {
-  struct Unreadable {
-    std::filesystem::path file;
-    Error error;
-  };
   std::vector<RunMetrics> runs;  ///< oldest first
-  std::vector<Unreadable> unreadable;
+  std::vector<std::pair<std::filesystem::path, Error>> unreadable;
 };
 /// A file that is gone by now is left out.
 ReadRuns read_runs(const std::vector<std::filesystem::path>& files);

@@ -11,9 +11,6 @@
 
 namespace fathom::gate {
 
-/// FATHOM_MACHINE, since a container's host name is another one each time; else `host`.
-std::string machine_or(const std::string& host);
-
 /// The identity of another program's run: its name and its machine's. Where the file names no
 /// `host`, it is taken to be of the one that reads it.
 Identity identity_of_program(const std::string& program, const std::string& host = "");

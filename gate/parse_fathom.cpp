@@ -47,8 +47,8 @@ void add_entry(const Fields& row, RunMetrics& run, std::vector<double>& repeatab
     run.replay = true;
   }
   value.better = word_of<Better>(metric, "better", "\"higher\", \"lower\"");
-  value.problem = problem_of(
-      word_of<VerdictStatus>(verdict, "status", "the verdicts that a result has"));
+  value.problem =
+      problem_of(word_of<VerdictStatus>(verdict, "status", "the verdicts that a result has"));
   const auto number = metric.optional_number("value");
   if (!number && value.problem.empty()) value.problem = "it has no value";
   value.value = number.value_or(0);

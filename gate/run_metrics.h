@@ -45,11 +45,9 @@ struct RunMetrics {
   std::string commit{};  ///< of Fathom; empty where there is none
   std::string suite{};   ///< of Fathom; empty where there is none
   Identity identity{};
-  std::vector<MetricValue> metrics{};  ///< names are unique
-  /// The interval of each metric's value in another tool's file, where its reader is asked for
-  /// them.
-  std::optional<std::vector<std::optional<Interval>>> intervals{};
-  double elapsed_s = 0;  ///< wall time of the whole run; 0: not known
+  std::vector<MetricValue> metrics{};                ///< names are unique
+  std::vector<std::optional<Interval>> intervals{};  ///< of the values in another tool's file
+  double elapsed_s = 0;                              ///< wall time of the whole run; 0: not known
   // What says that something else was going on; of a result document of Fathom alone.
   std::optional<double> other_processes{};  ///< that used the GPU, the most at one time
   /// How far apart what one process measured several times was: the median over the entries of
@@ -103,7 +101,7 @@ inline constexpr std::size_t largest_result = std::size_t{64} << 20;
 /// The same of a file, or of the folder that Criterion leaves. A run of another tool without a date
 /// has the file's. Throws Error(bad_input) if it cannot be read, and Error(document_malformed) if
 /// it is larger than `largest_result`.
-RunMetrics read_run_metrics(const std::filesystem::path& path, bool with_intervals = false);
+RunMetrics read_run_metrics(const std::filesystem::path& path);
 
 /// A run as the text of a baseline: one line a metric, a hundred bytes or so.
 std::string baseline_text(const RunMetrics& run);

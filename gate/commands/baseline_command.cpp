@@ -107,7 +107,6 @@ void add_prune_flags(CLI::App& app, BaselineArguments& arguments) {
 
 struct HistoryArguments {
   std::string folder, out;
-  double effect_percent = 1;
 };
 
 ExitCode history(const HistoryArguments& arguments) {
@@ -119,7 +118,7 @@ ExitCode history(const HistoryArguments& arguments) {
     fmt::print("{}.\n", log_text(folder.why_empty()));
     return ExitCode::ok;
   }
-  const auto histories = history_of(runs, arguments.effect_percent / 100);
+  const auto histories = history_of(runs);
   print_out(history_text(histories));
   if (!arguments.out.empty())
     fmt::print("Page: {}\n", write_history(histories, history_page(runs), arguments.out).string());
@@ -131,8 +130,6 @@ void add_history_flags(CLI::App& app, HistoryArguments& arguments) {
   path_flag(app, "--out", arguments.out,
             "Write README.md with the changes and index.html with all metrics into this folder",
             "DIR");
-  checked_flag(app, "--effect", arguments.effect_percent, "Smallest change to report, in percent",
-               positive_number(), "PERCENT");
   app.footer(
       "Steps and drifts over all the runs of each machine, whatever its software; advisory.\n\n"
       "Example:\n  fathom history baselines --out history\n");

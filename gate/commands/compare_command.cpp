@@ -22,7 +22,7 @@ Document document_of(const RunMetrics& run) {
     entry.name = entry.probe = metric.name;
     entry.metric = {"value", metric.unit, metric.better, {}};
     if (metric.problem.empty()) entry.metric.value = metric.value;
-    if (i < run.intervals->size()) entry.interval = (*run.intervals)[i];
+    if (i < run.intervals.size()) entry.interval = run.intervals[i];
     judge_entry(entry);
     document.entries.push_back(std::move(entry));
   }
@@ -47,7 +47,7 @@ void require_one_tool(const RunMetrics& a, const RunMetrics& b,
 }
 
 reports::Comparison comparison_of(const CompareArguments& arguments) {
-  const RunMetrics a = read_run_metrics(arguments.a, true), b = read_run_metrics(arguments.b, true);
+  const RunMetrics a = read_run_metrics(arguments.a), b = read_run_metrics(arguments.b);
   const auto differences = differences_of(a, b);
   require_one_tool(a, b, differences);
   reports::Comparison comparison =
