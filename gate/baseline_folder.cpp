@@ -191,7 +191,7 @@ ReadRuns read_runs(const std::vector<fs::path>& files) {
       read.runs.push_back(read_run_metrics(file));
     } catch (const Error& error) {
       // Else somebody pruned it meanwhile.
-      if (is_there(file)) read.unreadable.push_back({file, error});
+      if (is_there(file)) read.unreadable.emplace_back(file, error);
     }
   }
   std::ranges::stable_sort(read.runs, {}, &RunMetrics::date);
@@ -253,6 +253,7 @@ BaselineFolder::Pruned BaselineFolder::prune(const Pruning& pruning) const {
       if (is_lost_run(file, error)) pruned.gone.push_back(file);
     }
   }
+  if (pruning.dry_run) return pruned;
   for (const fs::path& file : pruned.gone) {
     std::error_code error;
     fs::remove(file, error);

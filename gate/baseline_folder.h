@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gate/run_metrics.h"
@@ -48,6 +49,7 @@ class BaselineFolder {
   struct Pruning {
     std::size_t keep = 0;      ///< newest runs of each identity; 0: all
     std::string older_than{};  ///< ISO 8601: runs from before go; empty: none
+    bool dry_run = false;      ///< only says what would go
   };
   struct Pruned {
     std::vector<std::filesystem::path> gone;
@@ -65,12 +67,8 @@ class BaselineFolder {
 
 /// What files hold.
 struct ReadRuns {
-  struct Unreadable {
-    std::filesystem::path file;
-    Error error;
-  };
   std::vector<RunMetrics> runs;  ///< oldest first
-  std::vector<Unreadable> unreadable;
+  std::vector<std::pair<std::filesystem::path, Error>> unreadable;
 };
 /// A file that is gone by now is left out.
 ReadRuns read_runs(const std::vector<std::filesystem::path>& files);

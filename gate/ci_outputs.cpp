@@ -46,8 +46,8 @@ std::string commands(const char* level, const std::string& title,
 }
 
 std::string xml_finding(const char* element, std::string_view type, const std::string& message) {
-  return fmt::format("<{0} message=\"{1}\" type=\"{2}\">{1}</{0}>", element,
-                     escape_xml(message), type);
+  return fmt::format("<{0} message=\"{1}\" type=\"{2}\">{1}</{0}>", element, escape_xml(message),
+                     type);
 }
 
 std::string xml_case(const std::string& class_name, const std::string& name,
@@ -131,8 +131,8 @@ std::string junit_xml(const CheckResult& result) {
   // Readers take the time without its zone, as ISO 8601.
   const std::string date = result.date.substr(0, result.date.find('Z'));
   std::string text = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite {0}{1}>\n", counts,
-      date.empty() ? "" : fmt::format(" timestamp=\"{}\"", date));
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite {0}{1}>\n",
+      counts, date.empty() ? "" : fmt::format(" timestamp=\"{}\"", date));
   const char* type = result.ended ? "ended" : "inconclusive";
   for (std::size_t i = 0; i < undecided.size(); ++i)
     text += xml_case("fathom", fmt::format("comparison {}", i + 1),

@@ -110,7 +110,8 @@ class Confirmation {
       if (!measure(rounds)) return false;
       const double took_s = run_.source.elapsed_s() - began_s;
       if (!run_.options.replace_disturbed || disturbance().empty() || took_s > run_.left_s() ||
-          std::ranges::count_if(candidates_, lacks_time) > std::ranges::count_if(wanted, lacks_time))
+          std::ranges::count_if(candidates_, lacks_time) >
+              std::ranges::count_if(wanted, lacks_time))
         return true;
       candidates_ = wanted;
       fresh_ = {};
@@ -263,11 +264,11 @@ class Confirmation {
     const std::string objection =
         evidence.worse >= counts
             ? clock_explanation(series, evidence)
-            : fmt::format("it is too noisy to tell: only changes above {} count, {} times its "
-                          "noise.",
-                          evidence.relative ? format_percent(std::expm1(counts))
-                                            : format_number(counts),
-                          format_number(noise_factor));
+            : fmt::format(
+                  "it is too noisy to tell: only changes above {} count, {} times its "
+                  "noise.",
+                  evidence.relative ? format_percent(std::expm1(counts)) : format_number(counts),
+                  format_number(noise_factor));
     const bool sure = *decision.adjusted_p <= paired_alpha && evidence.is_worse();
     if (!suspect) {  // back to the direction in which everything else is told
       evidence.worse = -evidence.worse;
@@ -286,10 +287,10 @@ class Confirmation {
     else if (!objection.empty())
       decision.decide(Outcome::inconclusive, objection);
     else
-      decision.decide(Outcome::regression,
-                      fmt::format("worse by {} in {} and {} fresh rounds ({}).{}",
-                                  change_words(decision), decision.base_runs, decision.head_runs,
-                                  p_words(*decision.adjusted_p), clock_remark(series)));
+      decision.decide(
+          Outcome::regression,
+          fmt::format("worse by {} in {} and {} fresh rounds ({}).", change_words(decision),
+                      decision.base_runs, decision.head_runs, p_words(*decision.adjusted_p)));
   }
 
   PairedRun& run_;

@@ -73,11 +73,11 @@ struct CheckResult {
   std::string mode;        ///< "paired" or "stored"
   std::string base, head;  ///< commands, or files and folder
   std::string date;        ///< ISO 8601, of the check
-  std::vector<MetricDecision> metrics;
-  std::vector<std::string> refusals;  ///< why the two cannot be compared, or nothing can be decided
+  std::vector<MetricDecision> metrics{};
+  std::vector<std::string> refusals{};  ///< why they cannot be compared, or nothing be decided
   /// What ended the check before it decided anything: bad input, an interrupt; `refusals` say why.
-  std::optional<ExitCode> ended;
-  std::vector<std::string> notes;
+  std::optional<ExitCode> ended{};
+  std::vector<std::string> notes{};
   std::size_t rounds = 0, confirmation_rounds = 0;  ///< per side
   double elapsed_s = 0;
   double alpha = paired_alpha;

@@ -29,7 +29,7 @@ Sign sign_of(double apart, const std::vector<double>& deviations) {
 /// The largest difference between two rounds of one side. What noise makes of it: a mid-hinge of m
 /// values has 1.11 of their spread over root m, and two of them differ by twice that at most.
 Sign spread_of_rounds(const std::vector<OrientedSamples>& metrics,
-                      std::vector<double> OrientedSamples::* side) {
+                      std::vector<double> OrientedSamples::*side) {
   std::vector<std::vector<double>> by_round;
   for (const OrientedSamples& metric : metrics) {
     const std::vector<double>& values = metric.*side;

@@ -34,11 +34,6 @@ constexpr double same_clock = 0.0025;
 
 using Clock = std::optional<double> GpuState::*;
 
-/// Times and rates do, cycles, counts and ratios do not.
-bool follows_clock(const std::string& unit) {
-  return unit == "s" || unit == "B/s" || unit == "FLOP/s" || unit == "op/s" || unit == "OP/s";
-}
-
 /// Of all rounds, the base's first; empty where one does not know the clock.
 std::vector<double> clocks_of(const MetricSeries& series, Clock clock) {
   std::vector<double> found;
@@ -82,16 +77,6 @@ std::set<std::string> usual_reasons(const std::vector<MetricValue>& metrics) {
   for (const std::string& reason : all)
     if (2 * all.count(reason) > metrics.size()) usual.insert(reason);
   return usual;
-}
-
-/// Empty where the same held it down before and after, or nothing did.
-std::string reasons_changed(const MetricSeries& series) {
-  const auto before = usual_reasons(series.base), after = usual_reasons(series.head);
-  if (before == after || !follows_clock(series.unit)) return {};
-  const auto words = [](const std::set<std::string>& reasons) {
-    return reasons.empty() ? "nothing" : fmt::format("{}", fmt::join(reasons, ", "));
-  };
-  return fmt::format("what held it down changed from {} to {}", words(before), words(after));
 }
 
 }  // namespace
@@ -189,24 +174,24 @@ double least_p_with_more(const MetricSeries& series, std::size_t more) {
 }
 
 std::string clock_explanation(const MetricSeries& series, const Evidence& evidence) {
-  if (!evidence.relative || !follows_clock(series.unit)) return {};
-  for (const auto& [clock, name] : {std::pair{&GpuState::sm_clock_hz, "SM"},
-                                    {&GpuState::memory_clock_hz, "memory"}})
+  // Times and rates follow it, cycles, counts and ratios do not.
+  const std::set<std::string> follow{"s", "B/s", "FLOP/s", "op/s", "OP/s"};
+  if (!evidence.relative || !follow.contains(series.unit)) return {};
+  for (const auto& [clock, name] :
+       {std::pair{&GpuState::sm_clock_hz, "SM"}, {&GpuState::memory_clock_hz, "memory"}})
     if (std::string reason = explained_by(series, clock, name); !reason.empty()) return reason;
   // A reading of a clock is a sample; that something held it down is remembered by the GPU.
-  const std::string changed = reasons_changed(series);
-  if (changed.empty()) return {};
+  const auto before = usual_reasons(series.base), after = usual_reasons(series.head);
+  if (before == after) return {};
   constexpr double missed_drop = 0.05;  // the clock may have been lower than any sample
   const auto clocks = clocks_of(series, &GpuState::sm_clock_hz);
   const auto fell = [&] { return std::log(std::ranges::max(clocks) / std::ranges::min(clocks)); };
   if (!clocks.empty() && evidence.worse > std::max(fell(), std::log1p(missed_drop))) return {};
-  return fmt::format("the clock moved: {}.", changed);
-}
-
-std::string clock_remark(const MetricSeries& series) {
-  const std::string changed = reasons_changed(series);
-  return changed.empty() ? ""
-                         : fmt::format(" The SM clock does not explain it, though {}.", changed);
+  const auto words = [](const std::set<std::string>& reasons) {
+    return reasons.empty() ? "nothing" : fmt::format("{}", fmt::join(reasons, ", "));
+  };
+  return fmt::format("the clock moved: what held it down changed from {} to {}.", words(before),
+                     words(after));
 }
 
 void take_values(const MetricSeries& series, MetricDecision& decision) {

@@ -76,8 +76,4 @@ std::string p_words(double p);
 /// `evidence` is what was concluded from the series' own values.
 std::string clock_explanation(const MetricSeries& series, const Evidence& evidence);
 
-/// For a regression that no clock explains: a sentence, after a space, about what held the clock
-/// down if that changed; else empty.
-std::string clock_remark(const MetricSeries& series);
-
 }  // namespace fathom::gate

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <map>
 
 #include "gate/outputs.h"
@@ -18,30 +17,32 @@
 namespace fathom::gate {
 namespace {
 
-/// Ramps of the segmentation are lines in log2 x: this makes them lines in the run's number. As far
-/// as doubles go.
-double place_of(std::size_t index, std::size_t count) {
-  const double step = std::min(1.0, 1000.0 / static_cast<double>(count));
-  return std::exp2(step * static_cast<double>(index));
-}
+/// Fewer runs than these have no history: two levels of three runs each.
+constexpr std::size_t fewest_runs = 6;
 
-MachineHistory history_of_machine(std::vector<RunMetrics> runs, double effect) {
+MachineHistory history_of_machine(std::vector<RunMetrics> runs) {
   std::ranges::stable_sort(runs, {}, &RunMetrics::date);
   const RunMetrics& first = runs.front();
-  MachineHistory history{.title = fact_of(first, first.fathom ? "gpu_name" : "host_name")};
+  MachineHistory history{.title = fact_of(first, first.fathom ? "gpu_name" : "host_name"),
+                         .runs = runs.size()};
   if (const std::string card = fact_of(first, "gpu_uuid_hash"); !card.empty())
     history.title += " " + card;
   if (!first.suite.empty()) history.title += ", suite " + first.suite;
-  for (const RunMetrics& run : runs) {
-    history.dates.push_back(run.date);
-    std::vector<std::string>& changes = history.identity_changes.emplace_back();
-    if (&run != &first)
-      for (const Difference& difference : differences_of(*(&run - 1), run))
-        changes.push_back(difference.words());
-  }
+  const auto name_of = [&](std::size_t run) {
+    return fmt::format("run {} ({})", run + 1, runs[run].date);
+  };
   for (const MetricSeries& series : series_of(runs, {})) {
     history.metrics += std::ranges::any_of(series.base, [](auto& one) { return one.value > 0; });
-    std::ranges::move(changes_of(series, effect), std::back_inserter(history.changes));
+    for (HistoryChange& change : changes_of(series)) {
+      const std::size_t last = change.drift ? change.last_run : change.run;
+      change.when = name_of(change.run) + (change.drift ? " to " + name_of(last) : "");
+      std::vector<std::string> beside;
+      for (std::size_t run = std::max<std::size_t>(change.run, 1); run <= last; ++run)
+        for (const Difference& other : differences_of(runs[run - 1], runs[run]))
+          beside.push_back(fmt::format("{} (run {})", other.words(), run + 1));
+      change.beside = fmt::format("{}", fmt::join(beside, "; "));
+      history.changes.push_back(std::move(change));
+    }
   }
   std::ranges::stable_sort(history.changes, std::greater<>(), &HistoryChange::size);
   return history;
@@ -49,35 +50,24 @@ MachineHistory history_of_machine(std::vector<RunMetrics> runs, double effect) {
 
 /// "30 runs of 229 metrics".
 std::string extent_of(const MachineHistory& history) {
-  return counted(history.dates.size(), "run") + " of " + counted(history.metrics, "metric");
+  return counted(history.runs, "run") + " of " + counted(history.metrics, "metric");
 }
 
-std::string run_words(const MachineHistory& history, std::size_t run) {
-  return fmt::format("run {} ({})", run + 1, history.dates[run]);
-}
-
-/// Direction, change, kind, when, metric, from and to, what else changed: a row of a table.
-std::vector<std::string> cells_of(const MachineHistory& history, const HistoryChange& change) {
-  const std::size_t last = change.drift ? change.last_run : change.run;
-  std::string when = run_words(history, change.run);
-  if (change.drift) when += " to " + run_words(history, last);
-  std::vector<std::string> beside;
-  for (std::size_t run = change.run; run <= last; ++run)
-    for (const std::string& other : history.identity_changes[run])
-      beside.push_back(fmt::format("{} (run {})", other, run + 1));
+/// A row of a table.
+std::vector<std::string> cells_of(const HistoryChange& change) {
   return {change.worse ? "worse" : "better",
           format_signed_percent(change.relative()),
           change.drift ? "drift" : "step",
-          when,
+          change.when,
           change.metric,
           fmt::format("{} to {}", format_quantity(change.before, change.unit),
                       format_quantity(change.after, change.unit)),
-          fmt::format("{}", fmt::join(beside, "; "))};
+          change.beside};
 }
 
 }  // namespace
 
-std::vector<HistoryChange> changes_of(const MetricSeries& series, double effect) {
+std::vector<HistoryChange> changes_of(const MetricSeries& series) {
   std::vector<HistoryChange> changes;
   std::vector<double> values;
   std::vector<std::size_t> runs;
@@ -88,19 +78,23 @@ std::vector<HistoryChange> changes_of(const MetricSeries& series, double effect)
     values.push_back(value);
     runs.push_back(i < earlier ? series.base_runs[i] : i);
   }
-  if (values.size() < fewest_history_runs) return changes;
+  if (values.size() < fewest_runs) return changes;
   // Relative to one of them, since squares of what a hostile file may hold would overflow.
   const double unit = std::ranges::min(values);
   constexpr double widest = 1e6;
   if (std::ranges::max(values) > widest * unit) return changes;
+  // Ramps of the segmentation are lines in log2 x: this makes them lines in the run's number. As
+  // far as doubles go.
+  const double step = std::min(1.0, 1000.0 / static_cast<double>(values.size()));
   std::vector<CurvePoint> curve;
   for (std::size_t i = 0; i < values.size(); ++i)
-    curve.push_back({place_of(i, values.size()), {values[i] / unit}});
+    curve.push_back({std::exp2(step * static_cast<double>(i)), {values[i] / unit}});
   SegmentationOptions options;
   options.bootstraps = 0;
   const Segmentation cut = segment(curve, options);
   const auto add = [&](const Regime& at, double before, double after, bool drift) {
-    if (!(before > 0 && after > 0) || std::abs(std::log(after / before)) < std::log1p(effect))
+    if (!(before > 0 && after > 0) ||
+        std::abs(std::log(after / before)) < std::log1p(effect_that_counts))
       return;
     const bool worse = (after > before) == (series.better == Better::lower);
     changes.push_back({series.name, series.unit, runs[at.first], runs[at.last], before * unit,
@@ -117,7 +111,7 @@ std::vector<HistoryChange> changes_of(const MetricSeries& series, double effect)
   return changes;
 }
 
-std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs, double effect) {
+std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs) {
   std::map<std::vector<std::string>, std::vector<RunMetrics>> machines;
   for (RunMetrics& run : runs)
     machines[{run.fathom ? "fathom" : "", fact_of(run, run.fathom ? "gpu_name" : "host_name"),
@@ -125,7 +119,7 @@ std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs, double effe
         .push_back(std::move(run));
   std::vector<MachineHistory> histories;
   for (auto& [machine, of_machine] : machines)
-    histories.push_back(history_of_machine(std::move(of_machine), effect));
+    histories.push_back(history_of_machine(std::move(of_machine)));
   return histories;
 }
 
@@ -133,14 +127,13 @@ std::string history_text(const std::vector<MachineHistory>& histories) {
   std::string text;
   for (const MachineHistory& history : histories) {
     text += log_text(fmt::format("{}: {}", history.title, extent_of(history)));
-    if (history.dates.size() < fewest_history_runs)
-      text += fmt::format("; change points need {} runs", fewest_history_runs);
+    if (history.runs < fewest_runs)
+      text += fmt::format("; change points need {} runs", fewest_runs);
     else if (history.changes.empty())
       text += ", no change";
     text += "\n";
     for (const HistoryChange& change : history.changes)
-      text += fmt::format("  {}\n",
-                          log_text(fmt::format("{}", fmt::join(cells_of(history, change), "  "))));
+      text += fmt::format("  {}\n", log_text(fmt::format("{}", fmt::join(cells_of(change), "  "))));
   }
   return text;
 }
@@ -170,7 +163,7 @@ std::filesystem::path write_history(const std::vector<MachineHistory>& histories
                           {"From and to"},
                           {"What else changed"}});
     for (const HistoryChange& change : history.changes) {
-      std::vector<std::string> row = cells_of(history, change);
+      std::vector<std::string> row = cells_of(change);
       for (std::string& cell : row) cell = reports::escape_text(cell);
       row[4] = reports::explore_link(reports::code(change.metric),
                                      "view=history&entry=" + reports::url_encoded(change.metric));

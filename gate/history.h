@@ -18,6 +18,8 @@ struct HistoryChange {
   double before = 0, after = 0;       ///< levels; of a drift at its two ends
   bool drift = false;
   bool worse = false;
+  std::string when{};    ///< "run 13 (2026-01-01T00:00:22Z)"
+  std::string beside{};  ///< what of the identity changed then: "driver: 580 and 590 (run 13)"
   double relative() const { return after / before - 1; }
   double size() const { return std::abs(std::log1p(relative())); }
 };
@@ -25,22 +27,17 @@ struct HistoryChange {
 /// The runs of one machine and suite, whatever their software, oldest first.
 struct MachineHistory {
   std::string title;
-  std::vector<std::string> dates{};
-  /// What of the identity differs from the run before: "driver: 580.95 and 590.44".
-  std::vector<std::vector<std::string>> identity_changes{};
-  std::size_t metrics = 0;
+  std::size_t runs = 0, metrics = 0;
   std::vector<HistoryChange> changes{};  ///< the largest first
 };
 
-/// Fewer runs than these have no history: two levels of three runs each.
-inline constexpr std::size_t fewest_history_runs = 6;
-
 /// Change points by penalised segmentation (results/segmentation.h) of a metric's values over the
-/// runs; steps below `effect` are left out. Advisory: no p-value, and many metrics.
-std::vector<HistoryChange> changes_of(const MetricSeries& series, double effect);
+/// runs; steps below what counts are left out. Advisory: no p-value, and many metrics. `when` and
+/// `beside` are empty.
+std::vector<HistoryChange> changes_of(const MetricSeries& series);
 
 /// The same of all metrics.
-std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs, double effect);
+std::vector<MachineHistory> history_of(std::vector<RunMetrics> runs);
 
 /// For a terminal.
 std::string history_text(const std::vector<MachineHistory>& histories);

@@ -132,8 +132,7 @@ std::vector<Candidate> screen_all(PairedRun& run, const std::vector<MetricSeries
   if (improvements.size() > improvements_shown) improvements.resize(improvements_shown);
   choose_controls(controls);
   std::vector<Candidate> candidates;
-  for (const auto& group : by_role)
-    candidates.insert(candidates.end(), group.begin(), group.end());
+  for (const auto& group : by_role) candidates.insert(candidates.end(), group.begin(), group.end());
   return candidates;
 }
 

@@ -11,9 +11,6 @@
 
 namespace fathom::gate {
 
-/// FATHOM_MACHINE, since a container's host name is another one each time; else `host`.
-std::string machine_or(const std::string& host);
-
 /// The identity of another program's run: its name and its machine's. Where the file names no
 /// `host`, it is taken to be of the one that reads it.
 Identity identity_of_program(const std::string& program, const std::string& host = "");
@@ -67,8 +64,7 @@ class PooledMetrics {
   /// Whether no metric has its median alone.
   bool have_samples() const;
   /// Each metric with its fastest sample, where that is the run's statistic, or with the median of
-  /// its samples, in the order of the file. Where intervals are asked for, with the median: they
-  /// are its.
+  /// its samples, in the order of the file.
   void move_into(RunMetrics& run);
 
  private:

@@ -19,14 +19,21 @@
 #include "results/parse_number.h"
 #include "results/utc_time.h"
 
-// Google Benchmark (docs/user_guide.md and src/json_reporter.cc say what its fields mean), hyperfine
-// (--export-json), pytest-benchmark (--benchmark-json), nvbench (--json, --jsonbin) and Criterion.
+// Google Benchmark (its docs/user_guide.md and src/json_reporter.cc say what the fields mean),
+// hyperfine (--export-json), pytest-benchmark (--benchmark-json), nvbench (--json, --jsonbin) and
+// Criterion.
 
 namespace fathom::gate {
 namespace {
 
 namespace dom = simdjson::dom;
 namespace fs = std::filesystem;
+
+/// FATHOM_MACHINE, since a container's host name is another one each time; else `host`.
+std::string machine_or(const std::string& host) {
+  const char* machine = std::getenv("FATHOM_MACHINE");
+  return machine && *machine ? machine : host;
+}
 
 /// The context's facts that stay the same from run to run of one machine and build type; the clock
 /// that it also names is a reading of the moment.
@@ -68,30 +75,23 @@ std::string failure_of(const Fields& row) {
   return {};
 }
 
-/// The benchmark that a row is of, and "median", "mean", ... of a row about several measurements.
-std::pair<std::string, std::string> kind_of(const Fields& row) {
+/// A measurement, or the median of several.
+void add_row(const Fields& row, PooledMetrics& metrics) {
   const std::string name = row.text("name"), type = row.text_or("run_type", "");
   std::string aggregate = type == "iteration" ? "" : row.text_or("aggregate_name", "");
-  if (type == "aggregate" && aggregate.empty()) aggregate = "unnamed";
+  if (type == "aggregate" && aggregate.empty()) return;
   if (type.empty() && aggregate.empty()) {
     // Versions before 1.5 say only by the name that a row is about others: "BM_Sort_mean". The fit
     // of a complexity has coefficients and no time.
-    if (row.has("big_o") || row.has("rms")) return {name, "complexity"};
+    if (row.has("big_o") || row.has("rms")) return;
     for (const char* word : {"mean", "median", "stddev", "cv"})
       if (name.ends_with(std::string("_") + word)) aggregate = word;
   }
-  const bool suffixed = !aggregate.empty() && name.ends_with("_" + aggregate);
-  const std::string run_name = row.text_or("run_name", "");
-  return {run_name.empty() && suffixed ? name.substr(0, name.size() - aggregate.size() - 1)
-          : run_name.empty()           ? name
-                                       : run_name,
-          aggregate};
-}
-
-void add_row(const Fields& row, PooledMetrics& metrics) {
-  const auto [name, aggregate] = kind_of(row);
   if (!aggregate.empty() && aggregate != "median") return;
-  SampleRow found{.name = name, .problem = failure_of(row)};
+  SampleRow found{.name = row.text_or("run_name", ""), .problem = failure_of(row)};
+  if (found.name.empty())
+    found.name =
+        aggregate.empty() || !name.ends_with("_median") ? name : name.substr(0, name.size() - 7);
   if (!found.problem.empty()) return metrics.add(std::move(found), row.place());
   found.unit = row.text_or("time_unit", "ns");
   if (seconds_in(found.unit) == 0)
@@ -220,12 +220,12 @@ void with_json(const fs::path& file, Use use) {
   use(Fields(json.root(), Place{&origin}));
 }
 
-}  // namespace
-
-std::string machine_or(const std::string& host) {
-  const char* machine = std::getenv("FATHOM_MACHINE");
-  return machine && *machine ? machine : host;
+/// Of a program on a CPU.
+const char* statistic_of(const RunMetrics& run) {
+  return run.by_median ? "median" : fastest_sample;
 }
+
+}  // namespace
 
 Identity identity_of_program(const std::string& program, const std::string& host) {
   char here[256] = "";
@@ -238,20 +238,19 @@ void parse_google_benchmark(const Fields& document, RunMetrics& run, PooledMetri
   run.date = date_of_context(context);
   run.identity = identity_of_context(context);
   each_row(document, "benchmarks", [&](const Fields& row) { add_row(row, metrics); });
-  run.identity.emplace_back("statistic", metrics.have_samples() ? fastest_sample : "median");
+  run.identity.emplace_back("statistic", metrics.have_samples() ? statistic_of(run) : "median");
 }
 
 void parse_hyperfine(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
   run.identity = identity_of_program("hyperfine");
-  run.identity.emplace_back("statistic", fastest_sample);
+  run.identity.emplace_back("statistic", statistic_of(run));
   each_row(document, "results", [&](const Fields& row) {
     SampleRow found{.name = row.text("command")};
     if (row.has("times") && !row.member("times").is_null())
-      each_of(row.list("times"), row.place().at("times"), [&](auto time, const Place& at) {
-        found.samples.push_back(number_of(time, at));
-      });
+      each_of(row.list("times"), row.place().at("times"),
+              [&](auto time, const Place& at) { found.samples.push_back(number_of(time, at)); });
     else
-      found.samples.push_back(row.number(run.intervals ? "median" : "min"));
+      found.samples.push_back(row.number(run.by_median ? "median" : "min"));
     found.elapsed_s = sum_of(found.samples);
     // A code other than 0 stands here only where the user had asked hyperfine to ignore it.
     if (row.has("exit_codes"))
@@ -264,7 +263,7 @@ void parse_hyperfine(const Fields& document, RunMetrics& run, PooledMetrics& met
 void parse_pytest_benchmark(const Fields& document, RunMetrics& run, PooledMetrics& metrics) {
   const Fields machine = document.object("machine_info");
   run.identity = identity_of_program("pytest-benchmark", machine.text_or("node", ""));
-  run.identity.emplace_back("statistic", fastest_sample);
+  run.identity.emplace_back("statistic", statistic_of(run));
   if (machine.has("cpu")) {
     const Fields cpu = machine.object("cpu");
     run.identity.emplace_back("cpu", cpu.text_or("brand_raw", cpu.text_or("brand", "")));
@@ -277,9 +276,9 @@ void parse_pytest_benchmark(const Fields& document, RunMetrics& run, PooledMetri
   each_row(document, "benchmarks", [&](const Fields& row) {
     const Fields stats = row.object("stats");
     metrics.add({.name = row.text_or("fullname", row.text_or("name", "")),
-                 .samples = {stats.number(run.intervals ? "median" : "min")},
+                 .samples = {stats.number(run.by_median ? "median" : "min")},
                  .elapsed_s = stats.optional_number("total").value_or(0),
-                 .interval = run.intervals ? interval_of_stats(stats) : std::nullopt},
+                 .interval = interval_of_stats(stats)},
                 row.place());
   });
 }
@@ -340,7 +339,7 @@ void read_criterion(const fs::path& folder, RunMetrics& run, PooledMetrics& metr
     with_json(result / "estimates.json", [&](const Fields& fields) {
       const Fields median = fields.object("median");
       SampleRow row{.name = name, .unit = "ns", .samples = {median.number("point_estimate")}};
-      if (run.intervals && median.has("confidence_interval")) {
+      if (median.has("confidence_interval")) {
         const Fields interval = median.object("confidence_interval");
         row.interval = {interval.number("lower_bound") * 1e-9,
                         interval.number("upper_bound") * 1e-9, interval.number("confidence_level"),

@@ -204,15 +204,13 @@ bool PooledMetrics::have_samples() const {
 }
 
 void PooledMetrics::move_into(RunMetrics& run) {
-  const bool fastest = fact_of(run, "statistic") == fastest_sample && !run.intervals;
+  const bool fastest = fact_of(run, "statistic") == fastest_sample;
   for (SampleRow& row : rows_) {
     const auto value = row.samples.empty() ? row.median
                        : fastest           ? std::ranges::min(row.samples)
                                            : median(row.samples);
     if (!value && row.problem.empty()) row.problem = "it has no value";
-    if (run.intervals)
-      run.intervals->push_back(row.samples.size() > 1 ? median_interval(row.samples)
-                                                      : row.interval);
+    run.intervals.push_back(row.samples.size() > 1 ? median_interval(row.samples) : row.interval);
     run.metrics.push_back({.name = std::move(row.name),
                            .unit = std::move(row.unit),
                            .better = row.better,
@@ -241,19 +239,18 @@ RunMetrics parse_run_metrics(std::string_view text, const std::string& origin) {
   return checked(std::move(run));
 }
 
-RunMetrics read_run_metrics(const std::filesystem::path& path, bool with_intervals) {
+RunMetrics read_run_metrics(const std::filesystem::path& path, bool by_median) {
   std::error_code failed;
-  RunMetrics run{.origin = path.string()};
+  RunMetrics run{.origin = path.string(), .by_median = by_median};
   PooledMetrics metrics;
-  if (with_intervals) run.intervals.emplace();
   if (std::filesystem::is_directory(path, failed))
     read_criterion(path, run, metrics);
   else
     parse(read_file_up_to(path, largest_result), run, metrics);
   metrics.move_into(run);
   const bool dated = !run.date.empty() || fact_of(run, "program").empty();
-  const auto written = dated ? std::filesystem::file_time_type()
-                             : std::filesystem::last_write_time(path, failed);
+  const auto written =
+      dated ? std::filesystem::file_time_type() : std::filesystem::last_write_time(path, failed);
   if (!dated && !failed) run.date = date_of_file(written);
   return checked(std::move(run));
 }

@@ -41,15 +41,14 @@ struct RunMetrics {
   std::string origin{};  ///< the file
   bool fathom = false;   ///< else another tool's
   bool replay = false;
-  std::string date{};    ///< ISO 8601
+  bool by_median = false;  ///< values are medians, whose intervals are known, of CPU programs too
+  std::string date{};      ///< ISO 8601
   std::string commit{};  ///< of Fathom; empty where there is none
   std::string suite{};   ///< of Fathom; empty where there is none
   Identity identity{};
-  std::vector<MetricValue> metrics{};  ///< names are unique
-  /// The interval of each metric's value in another tool's file, where its reader is asked for
-  /// them.
-  std::optional<std::vector<std::optional<Interval>>> intervals{};
-  double elapsed_s = 0;  ///< wall time of the whole run; 0: not known
+  std::vector<MetricValue> metrics{};                ///< names are unique
+  std::vector<std::optional<Interval>> intervals{};  ///< of the medians in another tool's file
+  double elapsed_s = 0;                              ///< wall time of the whole run; 0: not known
   // What says that something else was going on; of a result document of Fathom alone.
   std::optional<double> other_processes{};  ///< that used the GPU, the most at one time
   /// How far apart what one process measured several times was: the median over the entries of
@@ -91,7 +90,8 @@ std::string fact_of(const RunMetrics& run, const std::string& name);
 
 /// Reads a result document, a baseline, a file of Google Benchmark, nvbench, pytest-benchmark or
 /// hyperfine, or a CSV "name,unit,better,sample,...", found out by its content. Where rows share a
-/// name it takes their median, or the fastest of a program on a CPU. An nvbench document's sample files are looked for beside `origin`.
+/// name it takes their median, or the fastest of a program on a CPU (parse.h). An nvbench document's
+/// sample files are looked for beside `origin`.
 /// Hostile text costs bounded time, memory and stack. Throws Error(document_malformed),
 /// Error(document_version): `origin`, and what was expected where.
 RunMetrics parse_run_metrics(std::string_view text, const std::string& origin);
@@ -102,8 +102,8 @@ inline constexpr std::size_t largest_result = std::size_t{64} << 20;
 
 /// The same of a file, or of the folder that Criterion leaves. A run of another tool without a date
 /// has the file's. Throws Error(bad_input) if it cannot be read, and Error(document_malformed) if
-/// it is larger than `largest_result`.
-RunMetrics read_run_metrics(const std::filesystem::path& path, bool with_intervals = false);
+/// it is larger than `largest_result`. `by_median`: takes the median whatever the program.
+RunMetrics read_run_metrics(const std::filesystem::path& path, bool by_median = false);
 
 /// A run as the text of a baseline: one line a metric, a hundred bytes or so.
 std::string baseline_text(const RunMetrics& run);

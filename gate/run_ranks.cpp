@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <span>
+#include <utility>
 
 #include "gate/rank_statistics.h"
 #include "results/statistics.h"

@@ -155,8 +155,7 @@ class StoredCheck {
     if (all == 0) return;
     if (all == 1 || all >= fewest_for_common_factor) {  // these lack runs
       result_.notes.push_back(
-          fmt::format("a slower machine cannot be told from slower code: {}",
-                      all == 1 ? "there is one metric alone" : "too few metrics are in all runs"));
+          "a slower machine cannot be told from slower code: too few metrics are in all runs");
       return;
     }
     std::vector<RunValues> beside;
@@ -171,9 +170,8 @@ class StoredCheck {
       const RunRank& rank = ranks_beside[i];
       const auto lacking = std::ranges::count_if(std::span(beside[i].worse).first(earlier_),
                                                  [](double x) { return std::isnan(x); });
-      asked[i]->witnessed =
-          earlier_ - static_cast<std::size_t>(lacking) >= fewest_baseline_runs && rank.sure &&
-          rank.score * rank.spread >= beside[i].least;
+      asked[i]->witnessed = earlier_ - static_cast<std::size_t>(lacking) >= fewest_baseline_runs &&
+                            rank.sure && rank.score * rank.spread >= beside[i].least;
     }
   }
 
@@ -213,8 +211,7 @@ class StoredCheck {
     const std::string by =
         fmt::format("{} by {}", better ? "better" : "worse", change_words(decision));
     const Outcome unsure = better ? Outcome::undecided : Outcome::inconclusive;
-    const std::string clock =
-        better ? "" : clock_explanation(tested.series, *decision.evidence);
+    const std::string clock = better ? "" : clock_explanation(tested.series, *decision.evidence);
     if (machine_moved_) {
       decision.decide(unsure, by + " beside what most metrics moved by.");
     } else if (!clock.empty()) {
@@ -231,9 +228,8 @@ class StoredCheck {
       ++unwitnessed_;
       decision.decide(unsure, by + ", but not surely more than the others.");
     } else {
-      decision.decide(Outcome::regression,
-                      fmt::format("{} than {} earlier runs ({}).{}", by, decision.base_runs,
-                                  p_words(rank.p), clock_remark(tested.series)));
+      decision.decide(Outcome::regression, fmt::format("{} than {} earlier runs ({}).", by,
+                                                       decision.base_runs, p_words(rank.p)));
     }
   }
 
@@ -249,11 +245,11 @@ class StoredCheck {
     if (words.empty()) return;
     double least = std::numeric_limits<double>::infinity();
     bool blind = true;
-    for (const MetricDecision& metric : result_.metrics) {
-      if (!metric.evidence || !metric.evidence->relative) continue;
-      const double threshold = metric.evidence->threshold;
-      least = std::min(least, threshold);
-      blind = blind && threshold > std::max(std::log1p(0.05), metric.evidence->least);
+    for (const Tested& tested : tested_) {
+      const Evidence& evidence = *tested.decision.evidence;
+      if (!evidence.relative) continue;
+      least = std::min(least, evidence.threshold);
+      blind = blind && evidence.threshold > std::max(std::log1p(0.05), evidence.least);
     }
     if (!blind) return result_.notes.push_back(words);
     const bool too_few = smallest_rank_p(earlier_, result_.rounds) > stored_alpha;
@@ -270,8 +266,7 @@ class StoredCheck {
     std::vector<HistoryChange> found;
     for (std::size_t i = 0; i < tested_.size(); ++i)
       if (drifts(values_[i], earlier_))
-        std::ranges::copy_if(changes_of(tested_[i].series, effect_that_counts),
-                             std::back_inserter(found),
+        std::ranges::copy_if(changes_of(tested_[i].series), std::back_inserter(found),
                              [](const auto& change) { return change.drift && change.worse; });
     if (found.empty()) return "";
     const HistoryChange& largest = *std::ranges::max_element(found, {}, &HistoryChange::size);
@@ -314,8 +309,8 @@ CheckResult check_stored(std::span<const RunMetrics> baseline, std::span<const R
 std::size_t leave_out_themselves(std::vector<RunMetrics>& baseline,
                                  std::span<const RunMetrics> head) {
   // A baseline keeps what is usable, without where it came from.
-  const auto usable = std::views::filter(
-      [](const MetricValue& metric) { return metric.problem.empty(); });
+  const auto usable =
+      std::views::filter([](const MetricValue& metric) { return metric.problem.empty(); });
   return std::erase_if(baseline, [&](const RunMetrics& run) {
     return std::ranges::any_of(head, [&](const RunMetrics& one) {
       return !run.date.empty() && run.date == one.date &&

@@ -81,8 +81,9 @@ ExitCode prune(const BaselineArguments& arguments) {
                                   std::chrono::hours(24 * arguments.max_age_days));
   const auto [gone, unreadable] = BaselineFolder(arguments.folder).prune(pruning);
   for (const std::string& why : unreadable) fmt::print("no run: {}\n", log_text(why));
-  for (const auto& file : gone) fmt::print("removed {}\n", log_text(file.string()));
-  fmt::print("{} removed\n", counted(gone.size(), "file"));
+  for (const auto& file : gone)
+    fmt::print("{} {}\n", pruning.dry_run ? "would remove" : "removed", log_text(file.string()));
+  fmt::print("{} {}\n", counted(gone.size(), "file"), pruning.dry_run ? "would go" : "removed");
   return ExitCode::ok;
 }
 
@@ -103,11 +104,11 @@ void add_prune_flags(CLI::App& app, BaselineArguments& arguments) {
                "Newest runs of each identity that stay (default: all)", whole_number(1), "N");
   number_flag(app, "--max-age-days", arguments.max_age_days, "Older runs go (default: none)", 1,
               36500);
+  app.add_flag("--dry-run", arguments.pruning.dry_run, "Only say what would go");
 }
 
 struct HistoryArguments {
   std::string folder, out;
-  double effect_percent = 1;
 };
 
 ExitCode history(const HistoryArguments& arguments) {
@@ -119,7 +120,7 @@ ExitCode history(const HistoryArguments& arguments) {
     fmt::print("{}.\n", log_text(folder.why_empty()));
     return ExitCode::ok;
   }
-  const auto histories = history_of(runs, arguments.effect_percent / 100);
+  const auto histories = history_of(runs);
   print_out(history_text(histories));
   if (!arguments.out.empty())
     fmt::print("Page: {}\n", write_history(histories, history_page(runs), arguments.out).string());
@@ -131,8 +132,6 @@ void add_history_flags(CLI::App& app, HistoryArguments& arguments) {
   path_flag(app, "--out", arguments.out,
             "Write README.md with the changes and index.html with all metrics into this folder",
             "DIR");
-  checked_flag(app, "--effect", arguments.effect_percent, "Smallest change to report, in percent",
-               positive_number(), "PERCENT");
   app.footer(
       "Steps and drifts over all the runs of each machine, whatever its software; advisory.\n\n"
       "Example:\n  fathom history baselines --out history\n");

@@ -98,7 +98,7 @@ struct CheckArguments {
   std::vector<std::string> results;
   std::string baseline, base, head, config, keep;
   PairedOptions options{.seed = 0};  ///< 0: from the clock
-  BuildRound round;
+  std::string suite = "quick";
   Outputs outputs{{{"--markdown", "Write a summary in Markdown", markdown_summary},
                    {"--junit", "Write JUnit XML", junit_xml},
                    {"--json", "Write everything as JSON", decision_json}}};
@@ -117,8 +117,8 @@ CheckResult paired(const CheckArguments& arguments, const Rules& rules) {
   PairedOptions options = arguments.options;
   // A round as long as the whole check may take decides nothing.
   const std::chrono::duration<double> limit(options.time_limit_s);
-  ProcessRounds rounds({Side::base, arguments.base, arguments.round},
-                       {Side::head, arguments.head, arguments.round}, fs::absolute(folder),
+  ProcessRounds rounds({Side::base, arguments.base, arguments.suite},
+                       {Side::head, arguments.head, arguments.suite}, fs::absolute(folder),
                        std::chrono::ceil<std::chrono::milliseconds>(limit));
   if (options.seed == 0)
     options.seed =
@@ -134,8 +134,7 @@ CheckResult stored(const CheckArguments& arguments, const Rules& rules) {
   std::set<fs::path> given;
   for (const std::string& file : arguments.results) {
     std::error_code unknown;  // a file that cannot be read says so itself
-    const fs::path same = fs::weakly_canonical(file, unknown);
-    if (!given.insert(unknown ? fs::path(file) : same).second)
+    if (!given.insert(fs::weakly_canonical(file, unknown)).second)
       refuse(file + " is given twice, and several results count as rounds of their own.");
     head.push_back(read_run_metrics(file));
   }
@@ -200,6 +199,7 @@ void require_distinct_files(const CheckArguments& arguments) {
   require_distinct(inputs, outputs);
 }
 
+/// A misspelt rule would go unnoticed.
 void name_useless_rules(const Rules& rules, CheckResult& result) {
   if (result.metrics.empty()) return;
   std::set<const Rule*> used;
@@ -215,20 +215,20 @@ ExitCode check(const CheckArguments& arguments) {
   const auto now = [] { return utc_time(std::chrono::system_clock::now()); };
   const auto start = std::chrono::steady_clock::now();
   const bool pair = arguments.is_paired();
-  CheckResult result{.mode = pair ? "paired" : "stored",
-                     .base = pair ? arguments.base : arguments.baseline,
-                     .head = pair ? arguments.head
-                                  : fmt::format("{}", fmt::join(arguments.results, ", ")),
-                     .date = now()};
+  CheckResult result{
+      .mode = pair ? "paired" : "stored",
+      .base = pair ? arguments.base : arguments.baseline,
+      .head = pair ? arguments.head : fmt::format("{}", fmt::join(arguments.results, ", ")),
+      .date = now()};
   std::optional<Error> ended;
   CheckReport report(arguments.outputs, arguments.github, result);
   try {
     with_gate_codes([&] {
       const Rules rules = arguments.config.empty() ? Rules{} : read_rules(arguments.config);
       CheckResult found = pair ? paired(arguments, rules) : stored(arguments, rules);
+      name_useless_rules(rules, found);
       found.head = result.head;
       found.date = now();
-      name_useless_rules(rules, found);
       result = std::move(found);
       return ExitCode::ok;
     });
@@ -254,7 +254,7 @@ void add_paired_flags(CLI::App& app, CheckArguments& arguments) {
              "Folder of a build of Fathom, or a shell command that writes its result to {out}")
           ->type_name(side),
       app.add_option("--head", arguments.head, "The build or command under test")->type_name(side),
-      word_flag(app, "--suite", arguments.round.suite, "What builds of Fathom run", suite_names()),
+      word_flag(app, "--suite", arguments.suite, "What builds of Fathom run", suite_names()),
       checked_flag(app, "--time-limit", options.time_limit_s,
                    "Seconds of the whole check: no round begins that would last beyond it, and "
                    "suspects that are not settled by then are inconclusive",

@@ -22,7 +22,7 @@ Document document_of(const RunMetrics& run) {
     entry.name = entry.probe = metric.name;
     entry.metric = {"value", metric.unit, metric.better, {}};
     if (metric.problem.empty()) entry.metric.value = metric.value;
-    if (i < run.intervals->size()) entry.interval = (*run.intervals)[i];
+    if (i < run.intervals.size()) entry.interval = run.intervals[i];
     judge_entry(entry);
     document.entries.push_back(std::move(entry));
   }

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -66,26 +65,14 @@ bool is_quoted(std::string_view command, std::string_view word) {
   return false;
 }
 
-/// How a run of Fathom ends whose document is worth reading: complete, or with parts that failed,
-/// whose metrics are then missing.
-constexpr std::array usable_ends{ExitCode::ok,
-                                 ExitCode::check_failed,
-                                 ExitCode::incomplete,
-                                 ExitCode::counters_unavailable,
-                                 ExitCode::probe_crashed,
-                                 ExitCode::probe_timed_out};
-
+/// Whether its result is worth reading: of a build also where parts failed, whose metrics are then
+/// missing.
 bool is_usable(const SideCommand& side, const ProcessEnd& end) {
+  static const std::set usable{ExitCode::check_failed, ExitCode::incomplete,
+                               ExitCode::counters_unavailable, ExitCode::probe_crashed,
+                               ExitCode::probe_timed_out};
   if (end.signal != 0) return false;
-  if (!side.is_build()) return end.status == 0;
-  return std::ranges::find(usable_ends, static_cast<ExitCode>(end.status)) != usable_ends.end();
-}
-
-/// Whether the shell knows no such command, or may not run it.
-bool was_not_found(const SideCommand& side, const ProcessEnd& end) {
-  constexpr int not_executable = 126, not_found = 127;  // POSIX, of a shell
-  return !side.is_build() && end.signal == 0 &&
-         (end.status == not_found || end.status == not_executable);
+  return end.status == 0 || (side.is_build() && usable.contains(static_cast<ExitCode>(end.status)));
 }
 
 /// Whether it is a build that knows `fathom run --start-together`, as its own help says.
@@ -140,8 +127,8 @@ std::vector<fs::path> programs_of_build(const fs::path& build) {
   return programs;
 }
 
-SideCommand::SideCommand(Side side, const std::string& build_or_command, BuildRound round)
-    : side(side), command(build_or_command), round(std::move(round)) {
+SideCommand::SideCommand(Side side, std::string build_or_command, std::string suite)
+    : side(side), command(std::move(build_or_command)), suite(std::move(suite)) {
   std::error_code ignored;
   if (fs::is_directory(command, ignored)) {
     const auto programs = programs_of_build(command);
@@ -178,11 +165,10 @@ ChildStart SideCommand::start(const fs::path& result, const std::vector<std::str
     return start;
   }
   start.program = program;
-  start.arguments = {"run",           "--suite",       round.suite,   "--out", result.parent_path(),
+  start.arguments = {"run",           "--suite",       suite,         "--out", result.parent_path(),
                      "--require-gpu", "--no-counters", "--no-report", "--wait"};
-  start.environment = {{timed_only_variable, "1"},
-                       {sampling_limit_variable, fmt::format("{}", round.sampling_limit_s)}};
-  if (round.start_together) start.arguments.push_back(together_flag);
+  start.environment = {{timed_only_variable, "1"}, {sampling_limit_variable, "0.1"}};
+  if (start_together) start.arguments.push_back(together_flag);
   std::set<std::string> probes;  // "copy_bandwidth" of "copy_bandwidth/type:float4/..."
   for (const std::string& name : only) probes.insert(name.substr(0, name.find('/')));
   for (const std::string& probe : probes)
@@ -195,7 +181,7 @@ ProcessRounds::ProcessRounds(SideCommand base, SideCommand head, fs::path folder
                              std::chrono::milliseconds limit)
     : base_(std::move(base)), head_(std::move(head)), folder_(std::move(folder)), limit_(limit) {
   refuse_earlier_rounds(folder_);
-  base_.round.start_together = head_.round.start_together =
+  base_.start_together = head_.start_together =
       can_start_together(base_) && can_start_together(head_);
 }
 
@@ -233,13 +219,13 @@ RunMetrics ProcessRounds::round(Side side, const std::vector<std::string>& only)
          "long; {}.",
          which, format_time(std::chrono::duration<double>(limit_).count()), said);
   if (!is_usable(command, end.end)) {
-    const std::string why =
-        fmt::format("{} ended with {}; {}.", which, end.end.describe(), said);
-    if (was_not_found(command, end.end) && !ended_well_.contains(side))
+    const std::string why = fmt::format("{} ended with {}; {}.", which, end.end.describe(), said);
+    // A POSIX shell's status where there is no such command, and where it may not run it.
+    const bool not_found = end.end.status == 127 || end.end.status == 126;
+    if (not_found && !command.is_build() && end.end.signal == 0)
       throw Error(ExitCode::bad_input, why);
     throw RoundFailed(why);
   }
-  ended_well_.insert(side);
   // Nor may it be a pipe, on which a reader waits for as long as nobody writes. Criterion leaves a
   // folder.
   if (!fs::is_regular_file(result) && !fs::is_directory(result))

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -10,15 +9,6 @@
 #include "tools/child_process.h"
 
 namespace fathom::gate {
-
-/// What a round of a build of Fathom measures.
-struct BuildRound {
-  std::string suite = "quick";
-  double sampling_limit_s = 0.1;  ///< of a case
-  /// Whether it starts all probes at once. Only where both sides do: a GPU that rests while a probe
-  /// starts is another one than one that does not.
-  bool start_together = false;
-};
 
 /// Those of `fathom` that a folder of a build holds, the one that is run first.
 std::vector<std::filesystem::path> programs_of_build(const std::filesystem::path& build);
@@ -31,9 +21,9 @@ std::vector<std::filesystem::path> programs_of_build(const std::filesystem::path
 /// build is run without counters, which the gate does not read, and with each case sampled for a
 /// limited time, since rounds differ by more than samples leave open.
 struct SideCommand {
-  /// `round` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`, and
+  /// `suite` is of a build only. Throws Error(bad_input) for a folder that holds no `fathom`, and
   /// for a command that has {out} or {filter} between quotes.
-  SideCommand(Side side, const std::string& build_or_command, BuildRound round = {});
+  SideCommand(Side side, std::string build_or_command, std::string suite = "quick");
 
   bool is_build() const { return !program.empty(); }
   /// Whether it runs less where less is asked for.
@@ -43,8 +33,10 @@ struct SideCommand {
 
   Side side;
   std::filesystem::path program;  ///< of a build
-  std::string command;
-  BuildRound round;
+  std::string command, suite;
+  /// Whether a build starts all probes at once. Only where both sides do: a GPU that rests while a
+  /// probe starts is another one than one that does not.
+  bool start_together = false;
 };
 
 /// A regular expression (POSIX extended, ECMAScript or RE2 alike) that finds these names and what
@@ -74,7 +66,6 @@ class ProcessRounds : public RoundSource {
   std::filesystem::path folder_;
   std::chrono::milliseconds limit_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::set<Side> ended_well_;  ///< in at least one round
   int rounds_ = 0;
 };
 

@@ -53,8 +53,10 @@ TEST_CASE("fathom check compares two commands and ends as it says") {
   has(file_text(summary), "regression");
   expect(0, check_file(sandbox, "slow", "fast")).says("improved");
   write_text(sandbox.folder() / "rules.toml",
-             "[[metric]]\nname = \"BM_*\"\nthreshold = 0.1\nreason = \"known\"\n");
-  expect(0, check_file(sandbox, "fast", "slow", {"--config", "rules.toml"}));
+             "[[metric]]\nname = \"BM_*\"\nthreshold = 0.1\nreason = \"known\"\n"
+             "[[metric]]\nname = \"MB_*\"\nignore = true\nreason = \"misspelt\"\n");
+  expect(0, check_file(sandbox, "fast", "slow", {"--config", "rules.toml"}))
+      .says("the rule for `MB_*` fits no metric");
 }
 
 TEST_CASE("fathom check against a baseline: too few, enough, worse, lost, another machine") {

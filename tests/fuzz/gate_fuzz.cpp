@@ -86,7 +86,7 @@ void decide_on(const RunMetrics& run) {
   refused.refusals = why_none_like(other, baseline);
   write_all(refused);
   std::fill_n(baseline.begin(), 3, head);
-  const std::string history = history_text(history_of(baseline, 0.01));
+  const std::string history = history_text(history_of(baseline));
   require_harmless(history);
   require_no_command(history);
 }

@@ -171,6 +171,7 @@ TEST_CASE("Pruning keeps the newest, or what is young enough, and removes no res
   const TestFolder folder;
   const BaselineFolder baseline(folder / "kept");
   for (int i = 0; i < 9; ++i) baseline.add(planted_run(i, i + 1));
+  CHECK(baseline.prune({.keep = 6, .dry_run = true}).gone.size() == 3);
   CHECK(baseline.prune({.keep = 6}).gone.size() == 3);
   const auto runs = baseline.runs_like(planted_run(0));
   REQUIRE(runs.size() == 6);
@@ -193,10 +194,10 @@ TEST_CASE("History says what changed with a step, and nothing of too few runs", 
     runs.back().identity.emplace_back("driver", i < 12 ? "580" : "590");
     if (i >= 12) runs.back().metrics[1].value *= 1.06;
   }
-  CHECK_THAT(history_text(history_of(runs, 0.01)), contains("worse  +6 %  step  run 13 ") &&
+  CHECK_THAT(history_text(history_of(runs)), contains("worse  +6 %  step  run 13 ") &&
                                                        contains("  second  ") &&
                                                        contains("driver: 580 and 590 (run 13)"));
-  CHECK(history_of({runs.begin(), runs.begin() + 5}, 0.01)[0].changes.empty());
+  CHECK(history_of({runs.begin(), runs.begin() + 5})[0].changes.empty());
 }
 
 TEST_CASE("The history of ten thousand runs takes time in proportion", "[gate]") {
@@ -217,7 +218,7 @@ TEST_CASE("The history of ten thousand runs takes time in proportion", "[gate]")
     }
   }
   const std::clock_t begin = std::clock();
-  const auto histories = history_of(runs, 0.01);
+  const auto histories = history_of(runs);
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   CAPTURE(seconds);
   CHECK(seconds < 3);  // of the CPU; every place against every other takes 16

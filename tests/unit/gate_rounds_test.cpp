@@ -92,7 +92,7 @@ TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate
   fs::create_directories(folder.path() / "bin");
   std::ofstream(folder.path() / "bin/fathom") << "#!/bin/sh\n";
   fs::permissions(folder.path() / "bin/fathom", fs::perms::owner_all);
-  const SideCommand build(Side::head, folder.path().string(), {"quick", 0.25});
+  const SideCommand build(Side::head, folder.path().string());
   CHECK(build.is_build());
   const auto start = build.start("/out/result.json", {"copy/x", "copy/y", "sum/z vs cub"});
   const std::string flags = fmt::format("{}", fmt::join(start.arguments, " "));
@@ -102,7 +102,7 @@ TEST_CASE("A build of Fathom is run with the suspects' probes and names", "[gate
   CHECK_THAT(flags, contains("--no-counters --no-report"));
   using Variables = std::vector<std::pair<std::string, std::string>>;
   CHECK(start.environment ==
-        Variables{{"FATHOM_CHECK_TIMED_ONLY", "1"}, {"FATHOM_CHECK_SAMPLING_LIMIT", "0.25"}});
+        Variables{{"FATHOM_CHECK_TIMED_ONLY", "1"}, {"FATHOM_CHECK_SAMPLING_LIMIT", "0.1"}});
   // The other side may be a command that runs a Fathom of its own, and is to measure all of it.
   CHECK(std::getenv("FATHOM_CHECK_TIMED_ONLY") == nullptr);
 }
