@@ -53,8 +53,8 @@ struct Quantity {
   Pick pick = Pick::first;
   Figure figure = metric_of;
   std::string unit{};  ///< empty: the metric's, where the figure is the metric
-  std::function<bool(const Entry&)> only{};  ///< of the entries that `where` chooses
-  std::function<double(const Figures&)> formula{};
+  std::function<bool(const Entry&)> only{};         ///< of the entries that `where` chooses
+  std::function<double(const Figures&)> formula{};  ///< of the figures before it, not of entries
 };
 using Reading = std::vector<Quantity>;
 
