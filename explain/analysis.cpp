@@ -5,14 +5,197 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <stdexcept>
 #include <tuple>
+#include <vector>
 
+#include "models/global_memory.h"
+#include "models/shared_memory.h"
+#include "models/swizzle.h"
 #include "models/warp_access.h"
 #include "results/clean_text.h"
 #include "results/format.h"
 
 namespace fathom::explain {
 namespace {
+
+using models::WarpAccess;
+using Addresses = std::vector<std::uint64_t>;
+
+WarpAccess access_of(const Pattern& pattern) {
+  WarpAccess access;
+  access.bytes_per_lane = static_cast<int>(pattern.bytes);
+  access.active_mask = pattern.mask;
+  std::copy_n(pattern.address, models::warp_size, access.address.begin());
+  // Matrix instructions never merge the rows of two matrices; nor do stores.
+  const bool load = pattern.op == Op::load || pattern.op == Op::async_read;
+  access.op = load ? models::Access::load : models::Access::store;
+  return access;
+}
+
+Addresses distinct_addresses(const WarpAccess& access) {
+  Addresses all;
+  for (int lane = 0; lane < models::warp_size; ++lane)
+    if (access.active(lane)) all.push_back(access.address[lane]);
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+/// Addresses cut where they do not go on: `rows` pieces of `row` elements, `pitch` bytes apart.
+struct Rows {
+  std::size_t rows = 1, row = 1;
+  std::uint64_t pitch = 0;
+  bool equal = true;  ///< in length and distance; else the three say nothing
+};
+
+Rows rows_of(const Addresses& addresses, std::uint64_t bytes) {
+  std::vector<std::size_t> starts{0};
+  for (std::size_t i = 1; i < addresses.size(); ++i)
+    if (addresses[i] != addresses[i - 1] + bytes) starts.push_back(i);
+  Rows rows{starts.size(), addresses.size() / starts.size(), 0};
+  if (rows.rows == 1) return rows;
+  rows.pitch = addresses[starts[1]] - addresses[starts[0]];
+  for (std::size_t i = 1; i < starts.size(); ++i) {
+    rows.equal = rows.equal && starts[i] == i * rows.row &&
+                 addresses[starts[i]] - addresses[starts[i - 1]] == rows.pitch;
+  }
+  rows.equal = rows.equal && rows.rows * rows.row == addresses.size();
+  return rows;
+}
+
+std::string elements(std::size_t count) {
+  return count == 1 ? "lanes" : fmt::format("groups of {} lanes", count);
+}
+
+Fault global_fault(const Addresses& addresses, std::uint64_t bytes) {
+  constexpr auto sector = models::sector_bytes;
+  const Rows rows = rows_of(addresses, bytes);
+  const std::uint64_t off = addresses.front() % sector;
+  const auto misaligned = [&](const char* what) {
+    return Fault{Rule::misalignment,
+                 fmt::format("{} {} bytes behind a 32-byte boundary", what, off),
+                 "let each row of data begin on a multiple of 32 bytes: pad the rows, or shift the "
+                 "start"};
+  };
+  if (rows.rows == 1) return misaligned("it begins");
+  if (rows.equal && rows.row * bytes >= sector && rows.pitch % sector == 0 && off != 0)
+    return misaligned("its rows begin");
+  // Rows that are whole sectors long lose by where they begin alone.
+  if (rows.equal && rows.row * bytes >= sector)
+    return {Rule::misalignment, fmt::format("rows {} bytes apart", rows.pitch),
+            "let each row of data begin on a multiple of 32 bytes: pad the rows"};
+  if (rows.equal)
+    return {Rule::stride, fmt::format("{} {} bytes apart", elements(rows.row), rows.pitch),
+            "let neighbouring lanes take neighbouring elements: a structure of arrays, or a tile "
+            "turned over in shared memory"};
+  return {Rule::scatter, "lanes anywhere",
+          "sort or group what lanes take, so that those of a warp fall into the same sectors"};
+}
+
+PatternCost cost_of_global(const WarpAccess& access) {
+  const Addresses addresses = distinct_addresses(access);
+  const auto bytes = static_cast<std::uint64_t>(access.bytes_per_lane);
+  PatternCost result;
+  result.cost = models::sectors(access);
+  result.least = static_cast<int>((addresses.size() * bytes + models::sector_bytes - 1) /
+                                  models::sector_bytes);
+  result.saved = result.cost - result.least;
+  if (result.saved > 0) result.fault = global_fault(addresses, bytes);
+  return result;
+}
+
+/// A tile in which a warp takes `rows` pieces of `row` elements, and the layouts that
+/// `fathom predict swizzle` would name, best first.
+struct TileSearch {
+  models::TileUse tile;
+  std::vector<models::LayoutCost> layouts;
+};
+
+const TileSearch& search(const Rows& rows, const WarpAccess& access) {
+  using Key = std::tuple<std::size_t, std::size_t, std::uint64_t, int, models::Access>;
+  static std::map<Key, TileSearch> known;
+  const auto [found, is_new] =
+      known.try_emplace(Key{rows.rows, rows.row, rows.pitch, access.bytes_per_lane, access.op});
+  if (!is_new) return found->second;
+  using Order = models::TileAccess::Order;
+  const bool block = rows.row > 1 && rows.rows * rows.row == models::warp_size;
+  const bool load = access.op == models::Access::load;
+  TileSearch& result = found->second;
+  result.tile = {.rows = models::warp_size,
+                 .row_elements = static_cast<int>(rows.pitch) / access.bytes_per_lane,
+                 .element_bytes = access.bytes_per_lane,
+                 .accesses = {{.op = load ? models::Access::store : models::Access::load,
+                               .order = Order::row,
+                               .bytes_per_lane = access.bytes_per_lane},
+                              {.op = access.op,
+                               .order = block ? Order::block : Order::column,
+                               .bytes_per_lane = access.bytes_per_lane,
+                               .block_rows = block ? static_cast<int>(rows.rows) : 8}}};
+  try {
+    constexpr std::size_t enough = 100;  // all without conflicts: swizzles waste nothing, so lead
+    result.layouts = models::search_layouts(result.tile, enough);
+  } catch (const std::invalid_argument&) {  // too large a tile, or rows that no access divides
+  }
+  return result;
+}
+
+/// The same lanes where the layout puts their elements.
+WarpAccess moved(const WarpAccess& access, const models::TileUse& tile,
+                 const models::TileLayout& layout, std::uint64_t lowest) {
+  const auto bytes = static_cast<std::uint64_t>(access.bytes_per_lane);
+  const auto pitch = static_cast<std::uint64_t>(tile.row_elements) * bytes;
+  // Where rows repeat with the banks, the column is known; else rows are counted from the lowest.
+  const std::uint64_t first = 128 % pitch == 0 || pitch % 128 == 0 ? 0 : lowest;
+  WarpAccess result = access;
+  for (int lane = 0; lane < models::warp_size; ++lane) {
+    if (!access.active(lane)) continue;
+    const std::uint64_t offset = access.address[lane] - first;
+    result.address[lane] = bytes * layout.slot(tile, static_cast<int>(offset / pitch),
+                                               static_cast<int>(offset % pitch / bytes));
+  }
+  return result;
+}
+
+/// The best padding and the best XOR swizzle without a conflict for this very access; empty if
+/// there is neither.
+std::string layout_fix(const TileSearch& search, const WarpAccess& access, std::uint64_t lowest) {
+  std::string padding, swizzle;
+  for (const models::LayoutCost& candidate : search.layouts) {
+    const models::TileLayout& layout = candidate.layout;
+    std::string& fix = layout.bits != 0 ? swizzle : padding;
+    const WarpAccess there = moved(access, search.tile, layout, lowest);
+    if (fix.empty() && models::shared_cost(there).conflicts == 0)
+      fix = fmt::format("`{}`", models::index_formula(search.tile, layout));
+  }
+  if (padding.empty() && swizzle.empty()) return "";
+  if (!padding.empty()) padding += " (padded rows)";
+  if (!swizzle.empty()) swizzle += " (XOR swizzle)";
+  return fmt::format("index the tile by {}{}{}, in elements of {} bytes", padding,
+                     padding.empty() || swizzle.empty() ? "" : " or ", swizzle,
+                     access.bytes_per_lane);
+}
+
+PatternCost cost_of_shared(const WarpAccess& access) {
+  const models::SharedCost cost = models::shared_cost(access);
+  PatternCost result{cost.wavefronts, cost.wavefronts - cost.conflicts, {}, 0};
+  if (cost.conflicts == 0) return result;
+  result.fault = Fault{Rule::bank_conflict, "", ""};
+  result.fault->what = fmt::format("{} wavefronts instead of {}", result.cost, result.least);
+  const Addresses addresses = distinct_addresses(access);
+  const auto bytes = static_cast<std::uint64_t>(access.bytes_per_lane);
+  const Rows rows = rows_of(addresses, bytes);
+  if (rows.equal && rows.rows > 1 && rows.pitch % bytes == 0) {
+    result.fault->what += fmt::format(", {} {} bytes apart", elements(rows.row), rows.pitch);
+    result.fault->fix = layout_fix(search(rows, access), access, addresses.front());
+  }
+  if (!result.fault->fix.empty())
+    result.saved = cost.conflicts;
+  else
+    result.fault->fix =
+        "no padding or XOR swizzle is known for it: spread what lanes take over the banks";
+  return result;
+}
 
 constexpr std::uint64_t warp = models::warp_size;
 
@@ -112,6 +295,15 @@ Measured measured_of(const std::string& function, Trace& trace) {
 std::string short_name(const std::string& name) {
   constexpr std::size_t most = 120;
   return clean(name.size() <= most ? name : name.substr(0, most) + "...");
+}
+
+PatternCost cost_of(const Pattern& pattern) {
+  if (pattern.mask == 0) return {};
+  const WarpAccess access = access_of(pattern);
+  PatternCost result =
+      pattern.space == Space::global ? cost_of_global(access) : cost_of_shared(access);
+  if (pattern.op == Op::atomic) result.fault.reset(), result.saved = 0, result.least = result.cost;
+  return result;
 }
 
 std::uint64_t LineCost::saved() const {
