@@ -1,12 +1,10 @@
 // What a user can get wrong: each is one sentence with what to do, and its own exit code.
 
-#include "results/document_io.h"
 #include "sandbox.h"
 
-namespace fathom {
-namespace {
+using namespace fathom;
 
-void check_refused(const CapturedRun& run, ExitCode expected, const std::string& said) {
+static void check_refused(const CapturedRun& run, ExitCode expected, const std::string& said) {
   expect(expected, run).is_one_sentence().by_fathom().complains(said);
 }
 
@@ -81,7 +79,7 @@ TEST_CASE("Without probe programs a run replays, and one that must measure is re
 TEST_CASE("A document that is none, torn or of another version is refused", "[e2e]") {
   Sandbox box({"first"});
   expect(0, box.run());
-  const std::string good = read_text(box.out() / "result.json");
+  const std::string good = file_text(box.out() / "result.json");
   const std::string key = "\"schema_version\": ";
   const auto at = good.find(key);
   REQUIRE(at != std::string::npos);
@@ -138,6 +136,3 @@ TEST_CASE("report goes beside its document by default", "[e2e]") {
   CHECK(box.report() == before);  // the same document gives the same bytes
   CHECK(last_line(run.output) == "Explore: " + (box.out() / "report" / "index.html").string());
 }
-
-}  // namespace
-}  // namespace fathom

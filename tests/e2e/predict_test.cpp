@@ -39,7 +39,7 @@ TEST_CASE("The pages for readers show what predict prints", "[e2e]") {
   Sandbox box({});
   int commands = 0;
   for (const char* page : {"slow-kernel.md", "buyer.md"}) {
-    std::istringstream lines(read_text(repository / "docs" / page));
+    std::istringstream lines(file_text(repository / "docs" / page));
     std::string printed;
     bool inside = false;
     for (std::string line; std::getline(lines, line);) {
@@ -144,7 +144,7 @@ TEST_CASE("Predictions are what they were, as text and as JSON", "[e2e]") {
         "roofline --gpu H200 --flops 1G --bytes 48GB", "roofline --gpu H200 --json",
         "roofline --result result.json --bytes 48GB --precision bf16 --json",
         "transformer --layers 32 --hidden 4096 --heads 32 --kv-heads 8 --vocab 128256 "
-        "--intermediate 14336 --gpu H200",
+        "--intermediate 14336 --context 8192 --prompt 1024 --batch 2 --gpu H200",
         "transformer --params 70B --weights fp8 --result result.json",
         "transformer --config config.json --gpu H200 --gpus 2 --context 8192"})
     all += "$ fathom predict " + line + "\n" + text_of(box, line);
